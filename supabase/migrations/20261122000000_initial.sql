@@ -5,6 +5,13 @@
 -- Everything lives in the schema `filestore`, which the REST API does not expose. The edge function `api` calls the
 -- functions in `public`, which run as one of four roles. None of them owns a table or bypasses a policy.
 -- What is applied to a database is `supabase/migrations`; README.md in this folder describes how the two stay equal.
+--
+-- SQLSTATEs of ours. Each rolls a block back and is caught in the same call, so no client sees one:
+-- FS001: a request cannot be counted without a wait for others (count_requests).
+-- FS002: others have added files to a plan, which has to be locked anew (locked_plan).
+-- FS003: a commit was refused after it had changed something (commit_or_refuse).
+-- FS004: the window has too few requests left for the files of a commit (count_files).
+-- What is impossible unless a caller breaks the contract is raised without a code, and answered as a fault of the service.
 
 create schema filestore;
 comment on schema filestore is 'Versioned file store: tables and internals. Not exposed over REST.';
@@ -349,30 +356,21 @@ comment on function filestore.current_claims is
   'The claims of the access token, which PostgREST has verified; or null.';
 call filestore.grant_execute('filestore.current_claims', 'filestore_account', 'filestore_admin');
 
-create function filestore.is_persons_token(p_claims jsonb) returns boolean
-language plpgsql immutable set search_path = '' as $$
-begin
-  -- Auth's own OAuth server names the app that it issued a token to. A token without an audience is for everybody
-  -- (RFC 7519, section 4.1.3).
-  return p_claims ->> 'role' is not distinct from 'authenticated' and not p_claims ? 'client_id'
-    and (coalesce(p_claims -> 'aud', 'null') in ('null', '[]') or p_claims -> 'aud' @> '"authenticated"');
-end
-$$;
-comment on function filestore.is_persons_token is
-  'Whether Auth issued the token to a person who signed in here: not to a third-party app, for another role, or for '
-  'another service.';
-call filestore.grant_execute('filestore.is_persons_token', 'filestore_account', 'filestore_admin');
-
 create function filestore.claimed_account_id() returns uuid
 language plpgsql stable set search_path = '' as $$
 declare
   v_claims constant jsonb := filestore.current_claims();
 begin
-  return case when filestore.is_persons_token(v_claims) then filestore.to_uuid(v_claims ->> 'sub') end;
+  -- Auth's own OAuth server names the app that it issued a token to. A token without an audience is for everybody
+  -- (RFC 7519, section 4.1.3).
+  return case when v_claims ->> 'role' is not distinct from 'authenticated' and not v_claims ? 'client_id'
+    and (coalesce(v_claims -> 'aud', 'null') in ('null', '[]') or v_claims -> 'aud' @> '"authenticated"')
+    then filestore.to_uuid(v_claims ->> 'sub') end;
 end
 $$;
 comment on function filestore.claimed_account_id is
-  'The account (auth.users.id) that the person''s access token is of, whether or not it may act; or null.';
+  'The account (auth.users.id) that the access token is of, whether or not it may act. Null where Auth did not issue '
+  'the token to a person who signed in here, but to a third-party app, for another role, or for another service.';
 call filestore.grant_execute('filestore.claimed_account_id', 'filestore_account', 'filestore_admin');
 
 create function filestore.current_account_id() returns uuid
@@ -1608,10 +1606,13 @@ create type filestore.session as (
   envelope jsonb,
   scopes text[],
   path_prefix text,
-  link_id uuid
+  caller_id uuid
 );
 comment on type filestore.session is
-  'An authorized (or refused) key, for the rest of the transaction, and the link that acts as it, if one does.';
+  'An authorized (or refused) key, for the rest of the transaction.';
+comment on column filestore.session.caller_id is
+  'Whose idempotency keys its requests have: of the link that acts as the key, of the key, or, all zeros, of the '
+  'console.';
 comment on column filestore.session.envelope is
   'What every result contains: {"grant", "rate"}, and {"refusal"} where the request is refused.';
 
@@ -1684,7 +1685,7 @@ begin
 end
 $$;
 comment on function filestore.refused_field is 'The refusal of a field whose fault only the database sees.';
-call filestore.grant_execute('filestore.refused_field', 'filestore_engine');
+call filestore.grant_execute('filestore.refused_field', 'filestore_account', 'filestore_admin', 'filestore_engine');
 
 create type filestore.next_version as (
   segment_ids uuid[],
@@ -1716,11 +1717,6 @@ comment on function filestore.unreadable_version is
   'erased.';
 call filestore.grant_execute('filestore.unreadable_version', 'filestore_engine');
 
-create function filestore.validation_refusal(p_issues jsonb) returns jsonb
-language plpgsql stable set search_path = ''
-as $$ begin return filestore.refusal('VALIDATION_ERROR', jsonb_build_object('issues', p_issues)); end $$;
-comment on function filestore.validation_refusal is 'The refusal of parameters, [{"path", "reason"}].';
-call filestore.grant_execute('filestore.validation_refusal', 'filestore_account', 'filestore_admin');
 -- 21_authorization.sql ===============================================================================================
 -- Authorization: from the hash of a key (or of a console session's token) to its project, its limits and its scopes.
 
@@ -1902,6 +1898,7 @@ begin
   end if;
   v_session.project_id := v_caller.project_id;
   v_session.key_id := v_caller.key_id;
+  v_session.caller_id := coalesce(v_caller.key_id, '00000000-0000-0000-0000-000000000000');
   v_session.scopes := v_caller.scopes;
   v_session.path_prefix := v_caller.path_prefix;
   v_setting := set_config('filestore.project_id', v_caller.project_id::text, true);
@@ -2067,12 +2064,12 @@ call filestore.grant_execute('filestore.position_of', 'filestore_account', 'file
 create type filestore.moment as (
   at timestamptz,
   position bigint,
-  settled_at timestamptz,
+  unchanged_before timestamptz,
   refusal jsonb
 );
 comment on type filestore.moment is
   'What `at=` names: a time, or a position of the change feed. With a refusal it is neither.';
-comment on column filestore.moment.settled_at is
+comment on column filestore.moment.unchanged_before is
   'What was changed last by then was the same at the moment. A commit takes its time before its positions, so of a '
   'cursor this is earlier, by a minute, than any commit takes.';
 
@@ -2090,13 +2087,13 @@ begin
     end if;
     -- Inside a transaction, its end.
     select coalesce(max(o.position), v_moment.position), min(v.created_at) - interval '1 minute'
-    into v_moment.position, v_moment.settled_at
+    into v_moment.position, v_moment.unchanged_before
     from filestore.file_versions v
     join filestore.file_versions o on o.project_id = v.project_id and o.commit_id = v.commit_id
     where v.project_id = p_session.project_id and v.position = v_moment.position;
   else
     v_moment.at := p_at::timestamptz;
-    v_moment.settled_at := v_moment.at;
+    v_moment.unchanged_before := v_moment.at;
     if v_moment.at > clock_timestamp() then
       v_moment.refusal := filestore.refused_field('at', 'must not be in the future');
     end if;
@@ -2124,7 +2121,7 @@ declare
 begin
   is_trimmed := false;
   is_redacted := false;
-  if (p_file).updated_at <= p_moment.settled_at then
+  if (p_file).updated_at <= p_moment.unchanged_before then
     file := p_file;
     return;
   end if;
@@ -2193,19 +2190,8 @@ comment on function filestore.record_at is
   'The file that was at a path, maybe its tombstone. Refused: a moment that is none, and where there was no file.';
 call filestore.grant_execute('filestore.record_at', 'filestore_engine');
 -- 24_stored_answers.sql ==============================================================================================
--- The stored answers of requests with an Idempotency-Key.
-
--- Safe retries. The key is taken and the response stored in the transaction of the commit.
-create function filestore.caller_id(p_session filestore.session) returns uuid
-language plpgsql immutable set search_path = ''
-as $$
-begin
-  return coalesce((p_session).link_id, (p_session).key_id, '00000000-0000-0000-0000-000000000000');
-end
-$$;
-comment on function filestore.caller_id is
-  'Whose idempotency keys these are: of the link, the API key, or the console.';
-call filestore.grant_execute('filestore.caller_id', 'filestore_engine');
+-- The stored answers of requests with an Idempotency-Key. A commit takes the key and stores the answer in its own
+-- transaction.
 
 create function filestore.stored_response(p_session filestore.session, p_idempotency jsonb, p_path text)
 returns jsonb
@@ -2215,7 +2201,7 @@ declare
   v_is_blank boolean;
 begin
   select * into v_row from filestore.idempotency_keys i
-  where i.project_id = p_session.project_id and i.caller_id = filestore.caller_id(p_session)
+  where i.project_id = p_session.project_id and i.caller_id = p_session.caller_id
     and i.key = p_idempotency ->> 'key'
     and i.created_at > clock_timestamp() - make_interval(secs => (filestore.limits()).idempotency_key_seconds);
   if not found then return null; end if;
@@ -2830,13 +2816,13 @@ declare
   v_found text[] := '{}';
   v_name text;
   v_was record;
-  v_is_settled boolean;
+  v_is_decided boolean;
 begin
   has_more := v_live.has_more or v_deleted.has_more;
   -- Most directories have a first file that was the same then.
-  for v_name, v_is_settled in
+  for v_name, v_is_decided in
     select n.name, (
-      select f.updated_at <= p_moment.settled_at from filestore.files f
+      select f.updated_at <= p_moment.unchanged_before from filestore.files f
       where f.project_id = p_session.project_id and not f.is_deleted
         and f.path > v_start || n.name || '/' and f.path < v_start || n.name || '0'
       order by f.path limit 1)
@@ -2847,7 +2833,7 @@ begin
       has_more := true;
       exit;
     end if;
-    if v_is_settled then
+    if v_is_decided then
       v_budget := v_budget - 1;
       v_found := v_found || v_name;
       continue;
@@ -2917,7 +2903,7 @@ begin
     next := case when cardinality(v_listed) = p_limit or v_examined > c_examined_max then v_last end;
     exit when next is not null;
     v_last := v_file.path;
-    if (v_file.updated_at <= p_moment.settled_at) is not true then
+    if (v_file.updated_at <= p_moment.unchanged_before) is not true then
       examined := examined + 1;
       v_then := filestore.file_at(v_file, p_moment);
       if v_then.is_trimmed then
@@ -3011,33 +2997,13 @@ call filestore.publish('public.filestore_list', 'filestore_engine', 'service_rol
 -- 28_exports.sql =====================================================================================================
 -- Exports: the files of a directory with the segments of each, for one archive.
 
-create function filestore.export_too_large(p_files bigint, p_bytes bigint, p_segments bigint) returns jsonb
-language plpgsql stable set search_path = '' as $$
-declare
-  c_limits constant filestore.limits := filestore.limits();
-begin
-  return filestore.refusal('EXPORT_TOO_LARGE', json_strip_nulls(case
-    when p_files > c_limits.export_files_max
-      then json_build_object('files', p_files, 'limitFiles', c_limits.export_files_max)
-    when p_bytes > c_limits.export_bytes_max
-      then json_build_object('files', p_files, 'sizeBytes', p_bytes, 'limitBytes', c_limits.export_bytes_max)
-    when p_segments > c_limits.export_segments_max
-      then json_build_object('files', p_files, 'segments', p_segments, 'limitSegments', c_limits.export_segments_max)
-    end)::jsonb);
-end
-$$;
-comment on function filestore.export_too_large is
-  'The refusal that names the bound of one archive that is passed: files, bytes, or the pieces that they consist of.';
-call filestore.grant_execute('filestore.export_too_large', 'filestore_engine');
-
 -- fence: each statement has one index that provides its order, as in `plain_page`.
 create function filestore.files_below(
-  p_session filestore.session, p_directory text, p_moment filestore.moment,
+  p_session filestore.session, p_directory text, p_moment filestore.moment, p_files_max integer,
   out files filestore.files[], out trimmed text[], out is_more boolean
 )
 language plpgsql volatile set search_path = '' as $$
 declare
-  c_files_max constant integer := (filestore.limits()).export_files_max;
   c_examined_max constant integer := (filestore.limits()).restore_examined_max;
   -- No path has more than 1024 bytes, so none comes after this.
   v_from constant text := coalesce(nullif(p_directory, '') || '/', '');
@@ -3053,13 +3019,13 @@ begin
     files := array(
       select f from filestore.files f
       where f.project_id = p_session.project_id and not f.is_deleted and f.path > v_from and f.path < v_to
-      order by f.path limit c_files_max + 1);
-    is_more := cardinality(files) > c_files_max;
+      order by f.path limit p_files_max + 1);
+    is_more := cardinality(files) > p_files_max;
     return;
   end if;
   for v_file in
     select f.* from filestore.files f
-    where f.project_id = p_session.project_id and f.path > v_from and f.path < v_to
+    where f.project_id = p_session.project_id and f.version > 0 and f.path > v_from and f.path < v_to
     order by f.path limit c_examined_max + 1
   loop
     v_examined := v_examined + 1;
@@ -3069,68 +3035,66 @@ begin
     elsif filestore.is_live(v_then.file) then
       files := files || v_then.file;
     end if;
-    is_more := v_examined > c_examined_max or cardinality(files) > c_files_max;
+    is_more := v_examined > c_examined_max or cardinality(files) > p_files_max;
     exit when is_more;
   end loop;
 end
 $$;
 comment on function filestore.files_below is
-  'The live files below a directory or the root, now or at a moment, by path: as many as one archive may have, and '
-  'whether there may be more.';
+  'The live files below a directory or the root, now or at a moment, by path: up to p_files_max, and whether there may '
+  'be more. Also what was there at the moment and is not whole any more.';
 call filestore.grant_execute('filestore.files_below', 'filestore_engine');
 call filestore.pin_plan('filestore.files_below');
-
-create function filestore.export_files(p_session filestore.session, p_directory text, p_at text) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  c_limits constant filestore.limits := filestore.limits();
-  v_directory constant text := filestore.seen_directory(p_session, p_directory);
-  v_moment filestore.moment;
-  v_found record;
-  v_bytes bigint;
-  v_segments bigint;
-begin
-  if p_at is not null then
-    v_moment := filestore.moment_of(p_session, p_at);
-    if v_moment.refusal is not null then return v_moment.refusal; end if;
-  end if;
-  -- Outside the prefix the key sees nothing.
-  if v_directory is null then return filestore.refusal('FILE_NOT_FOUND'); end if;
-  v_found := filestore.files_below(p_session, v_directory, v_moment);
-  if v_found.is_more then
-    return filestore.export_too_large(greatest(c_limits.export_files_max + 1, case when p_at is null then
-      filestore.count_live_files(p_session.project_id, v_directory, true) end), null, null);
-  end if;
-  select sum(f.size), sum(cardinality(f.segment_ids)) into v_bytes, v_segments from unnest(v_found.files) f;
-  if v_bytes > c_limits.export_bytes_max or v_segments > c_limits.export_segments_max then
-    return filestore.export_too_large(cardinality(v_found.files), v_bytes, v_segments);
-  elsif v_found.trimmed <> '{}' then
-    return filestore.refusal('FILE_NOT_FOUND', jsonb_build_object(
-      'trimmed', v_found.trimmed[:c_limits.conflicting_paths_shown_max]));
-  elsif v_found.files = '{}' then
-    return filestore.refusal('FILE_NOT_FOUND');
-  end if;
-  return jsonb_build_object('value', (
-    select jsonb_agg(jsonb_build_object(
-      'file', filestore.file_record(f.id, f.path, f.version, f.mime_type, f.size, f.created_at, f.updated_at),
-      'segments', filestore.segment_list(p_session.project_id, f.segment_ids)) order by f.path)
-    from unnest(v_found.files) f));
-end
-$$;
-comment on function filestore.export_files is
-  'What one archive of a directory holds, of what the key may see. Refused: nothing there, too much, and what is not '
-  'whole any more.';
-call filestore.grant_execute('filestore.export_files', 'filestore_engine');
 
 create function public.filestore_export(
   p_key_hash text, p_request_id uuid, p_directory text, p_at text default null
 ) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
+  c_limits constant filestore.limits := filestore.limits();
   v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
+  v_directory constant text := filestore.seen_directory(v_session, p_directory);
+  v_moment filestore.moment;
+  v_found record;
+  v_files bigint;
+  v_bytes bigint;
+  v_segments bigint;
+  v_passed jsonb;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
-  return v_session.envelope || filestore.export_files(v_session, p_directory, p_at);
+  if p_at is not null then
+    v_moment := filestore.moment_of(v_session, p_at);
+    if v_moment.refusal is not null then return v_session.envelope || v_moment.refusal; end if;
+  end if;
+  -- Outside the prefix the key sees nothing.
+  if v_directory is null then return v_session.envelope || filestore.refusal('FILE_NOT_FOUND'); end if;
+  v_found := filestore.files_below(v_session, v_directory, v_moment, c_limits.export_files_max);
+  v_files := cardinality(v_found.files);
+  if v_found.is_more then
+    v_files := greatest(c_limits.export_files_max + 1, case when p_at is null
+      then filestore.count_live_files(v_session.project_id, v_directory, true) end);
+  end if;
+  select sum(f.size), sum(cardinality(f.segment_ids)) into v_bytes, v_segments from unnest(v_found.files) f;
+  v_passed := case
+    when v_found.is_more then jsonb_build_object('limitFiles', c_limits.export_files_max)
+    when v_bytes > c_limits.export_bytes_max
+      then jsonb_build_object('sizeBytes', v_bytes, 'limitBytes', c_limits.export_bytes_max)
+    when v_segments > c_limits.export_segments_max
+      then jsonb_build_object('segments', v_segments, 'limitSegments', c_limits.export_segments_max) end;
+  if v_passed is not null then
+    return v_session.envelope
+      || filestore.refusal('EXPORT_TOO_LARGE', jsonb_build_object('files', v_files) || v_passed);
+  elsif v_found.trimmed <> '{}' then
+    return v_session.envelope || filestore.refusal('FILE_NOT_FOUND', jsonb_build_object(
+      'trimmed', v_found.trimmed[:c_limits.conflicting_paths_shown_max]));
+  elsif v_found.files = '{}' then
+    return v_session.envelope || filestore.refusal('FILE_NOT_FOUND');
+  end if;
+  return v_session.envelope || jsonb_build_object('value', (
+    select jsonb_agg(jsonb_build_object(
+      'file', filestore.file_record(f.id, f.path, f.version, f.mime_type, f.size, f.created_at, f.updated_at),
+      'segments', filestore.segment_list(v_session.project_id, f.segment_ids)) order by f.path)
+    from unnest(v_found.files) f));
 end
 $$;
 comment on function public.filestore_export is
@@ -3369,8 +3333,8 @@ begin
   if p_query ->> 'after' <> 'now' then
     v_after := filestore.position_of(v_cursor_key, p_query ->> 'after');
     if v_after is null then
-      return (v_session.envelope || filestore.refusal('VALIDATION_ERROR',
-        '{"issues": [{"path": "after", "reason": "must be a cursor of this project, or now"}]}'))::json;
+      return (v_session.envelope || filestore.refused_field(
+        'after', 'must be a cursor of this project, or now'))::json;
     end if;
   end if;
   if v_before ~ '^[0-9a-f]{32}$' and filestore.position_of(v_cursor_key, v_before) is null then
@@ -3681,7 +3645,7 @@ declare
   v_run record;
   v_summary filestore.run_summary;
   v_runs jsonb := '[]';
-  v_looked_at integer := 0;
+  v_examined integer := 0;
   v_counted bigint := 0;
   v_has_more boolean := false;
   v_cursor_key bytea;
@@ -3690,8 +3654,7 @@ begin
   select p.cursor_key into v_cursor_key from filestore.projects p where p.id = v_project_id;
   v_before := filestore.position_of(v_cursor_key, p_after);
   if p_after is not null and v_before is null then
-    return v_session.envelope || filestore.refusal('VALIDATION_ERROR',
-      '{"issues": [{"path": "after", "reason": "must be a cursor of this project"}]}');
+    return v_session.envelope || filestore.refused_field('after', 'must be a cursor of this project');
   end if;
   for v_run in
     select r.run_id, r.first_position from filestore.runs r
@@ -3699,11 +3662,11 @@ begin
     order by r.project_id desc, r.first_position desc limit c_examined_max + 1
   loop
     -- A page ends early where counting has become too much work.
-    v_has_more := jsonb_array_length(v_runs) >= p_limit or v_looked_at >= c_examined_max
+    v_has_more := jsonb_array_length(v_runs) >= p_limit or v_examined >= c_examined_max
       or v_counted >= c_counted_max;
     exit when v_has_more;
     v_summary := filestore.summarize_run(v_project_id, v_run.run_id, v_session.path_prefix is not null);
-    v_looked_at := v_looked_at + 1;
+    v_examined := v_examined + 1;
     v_counted := v_counted + coalesce(v_summary.counted, 0);
     v_before := v_run.first_position;
     if v_summary.version_count > 0 then v_runs := v_runs || filestore.run_record(v_summary); end if;
@@ -3946,17 +3909,11 @@ as $$ begin return clock_timestamp(); end $$;
 comment on function filestore.sweep_clock is 'The current time for the sweep; tests replace it.';
 call filestore.grant_execute('filestore.sweep_clock', 'filestore_account', 'filestore_admin', 'filestore_engine');
 
-create function filestore.oldest_committable_day() returns date
-language plpgsql volatile set search_path = ''
-as $$ begin return (filestore.sweep_clock() at time zone 'UTC')::date - 1; end $$;
-comment on function filestore.oldest_committable_day is
-  'Segments uploaded on an earlier day (UTC) are refused: the sweep removes the unreferenced ones among them.';
-call filestore.grant_execute('filestore.oldest_committable_day', 'filestore_admin', 'filestore_engine');
-
 create function filestore.add_segments(p_project_id uuid, p_segments jsonb) returns void
 language plpgsql volatile set search_path = '' as $$
 declare
-  v_oldest constant date := filestore.oldest_committable_day();
+  -- The sweep removes what was uploaded earlier and not committed.
+  c_oldest constant date := (filestore.sweep_clock() at time zone 'UTC')::date - 1;
   v_added integer;
 begin
   insert into filestore.segments (id, project_id, stored_on, size, sha256, newlines, ends_with_newline, is_text)
@@ -3964,7 +3921,7 @@ begin
   from jsonb_to_recordset(p_segments) s (
     id uuid, name text, size integer, sha256 text, newlines integer, "endsWithNewline" boolean, "isText" boolean)
   cross join lateral (select to_date(split_part(s.name, '/', 2), 'YYYYMMDD')) d (stored_on)
-  where d.stored_on >= v_oldest;
+  where d.stored_on >= c_oldest;
   get diagnostics v_added = row_count;
   if v_added < jsonb_array_length(p_segments) then
     raise exception 'a segment was uploaded too long ago to be committed';
@@ -3975,17 +3932,6 @@ comment on function filestore.add_segments is
   'Adds rows for uploaded segments, so that files may reference them. Raises for an upload so old that the sweep may '
   'have removed it.';
 call filestore.grant_execute('filestore.add_segments', 'filestore_engine');
-
-create function filestore.max_segments(p_size bigint) returns integer
-language plpgsql immutable set search_path = '' as $$
-begin
-  return (filestore.limits()).segment_list_max_base
-    + (filestore.limits()).segment_list_max_per_mib * ((p_size + 1048575) / 1048576)::integer;
-end
-$$;
-comment on function filestore.max_segments is
-  'How many segments a file of so many bytes may have, so that a read takes a bounded number of objects.';
-call filestore.grant_execute('filestore.max_segments', 'filestore_engine');
 
 create function filestore.lock_file(p_project_id uuid, p_path text) returns filestore.files
 language plpgsql volatile set search_path = '' as $$
@@ -4090,12 +4036,12 @@ create type filestore.change as (
   note text,
   undone_run_id text,
   committed_at timestamptz,
-  said_cost integer
+  provenance_cost integer
 );
 comment on type filestore.change is 'What the versions of a commit have in common.';
 comment on column filestore.change.committed_at is
   'Of several files: not before any of them was last changed. Null: now, or when the file was last changed.';
-comment on column filestore.change.said_cost is 'What is said of each version counts so much towards the quota.';
+comment on column filestore.change.provenance_cost is 'What the provenance of each version counts towards the quota.';
 
 create function filestore.change_of(p_kind text, p_commit jsonb) returns filestore.change
 language plpgsql immutable set search_path = '' as $$
@@ -4118,10 +4064,22 @@ create function filestore.content_of_edit(
 )
 language plpgsql stable set search_path = '' as $$
 declare
-  v_segment_ids constant uuid[] := filestore.edited_segments(p_file, p_commit);
+  c_edited constant uuid[] := array(
+    select r.value::uuid from jsonb_array_elements_text(p_commit -> 'segmentIds') with ordinality r (value, position)
+    order by r.position);
   v_unknown bigint;
 begin
-  if v_segment_ids is null then
+  -- An operation of a batch edits the result of the operations before it, so it names the list instead of the version.
+  if not coalesce(to_jsonb((p_file).segment_ids) = p_commit -> 'baseSegmentIds', (
+    -- A path that was purged since may have another file, with versions of the same numbers.
+    (p_file).id = (p_commit ->> 'baseFileId')::uuid and (p_file).version = (p_commit ->> 'baseVersion')::integer
+    -- Segments of one compaction that another one has replaced since the file was read may be erased.
+    and not exists (
+      select e.id from unnest(c_edited) e (id)
+      except select (s.value ->> 'id')::uuid from jsonb_array_elements(p_commit -> 'segments') s
+      except select s.id from unnest((p_file).segment_ids) s (id)
+      except select s.id from filestore.file_versions v cross join unnest(v.segment_ids) s (id)
+        where v.project_id = (p_file).project_id and v.file_id = (p_file).id and v.version = (p_file).version))) then
     refusal := filestore.refusal('VERSION_CONFLICT', jsonb_build_object('version', (p_file).version));
     return;
   end if;
@@ -4130,7 +4088,7 @@ begin
          coalesce(bool_and(coalesce(kept.is_text, (added.value ->> 'isText')::boolean)), true),
          count(*) filter (where kept.id is null and added.value is null)
   into segment_ids, size, is_text, v_unknown
-  from unnest(v_segment_ids) with ordinality as r (id, position)
+  from unnest(c_edited) with ordinality as r (id, position)
   -- fence: the planner must not flatten this; segments are fetched one by one by primary key.
   left join lateral (
     select s.id, s.size, s.is_text from filestore.segments s
@@ -4141,7 +4099,8 @@ begin
 end
 $$;
 comment on function filestore.content_of_edit is
-  'What an edit makes of the locked file. Raises for a segment that is neither stored nor brought by the commit.';
+  'The content of the locked file after an edit. VERSION_CONFLICT where the version that was read is not the latest, or '
+  'its segments were compacted since. Raises for a segment that is neither stored nor part of the commit.';
 call filestore.grant_execute('filestore.content_of_edit', 'filestore_engine');
 
 create function filestore.plan_version(
@@ -4179,7 +4138,8 @@ begin
       planned.segment_ids := (p_file).segment_ids || v_new_ids;
       planned.size := (p_file).size + new_bytes;
       planned.is_text := v_is_text and (p_file).is_text;
-      if cardinality(planned.segment_ids) > filestore.max_segments(planned.size) then
+      if cardinality(planned.segment_ids) > (filestore.limits()).segment_list_max_base
+        + (filestore.limits()).segment_list_max_per_mib * ((planned.size + 1048575) / 1048576) then
         refusal := filestore.refusal('SEGMENT_LIST_FULL') || jsonb_build_object(
           'segments', filestore.segment_list((p_file).project_id, (p_file).segment_ids));
       end if;
@@ -4212,21 +4172,6 @@ $$;
 comment on function filestore.plan_version is
   'What a commit would make of the locked file and how many bytes it brings, or why it is refused.';
 call filestore.grant_execute('filestore.plan_version', 'filestore_engine');
-
-create function filestore.share_segments(
-  p_project_id uuid, p_source_id uuid, p_file_id uuid, p_segment_ids uuid[]
-) returns void
-language plpgsql volatile set search_path = '' as $$
-begin
-  insert into filestore.shared_segments (project_id, segment_id, file_id)
-  select p_project_id, s.id, f.id
-  from unnest(p_segment_ids) s (id) cross join (values (p_source_id), (p_file_id)) f (id)
-  on conflict do nothing;
-end
-$$;
-comment on function filestore.share_segments is
-  'Notes that two files, which are locked, have versions with these segments.';
-call filestore.grant_execute('filestore.share_segments', 'filestore_engine');
 
 create function filestore.put_version(
   p_session filestore.session, p_file filestore.files, p_path text, p_next filestore.next_version,
@@ -4264,7 +4209,10 @@ begin
     p_session.key_id, p_change.run_id, p_change.actor, p_change.note, p_next.source_file_id, p_next.source_version,
     p_change.undone_run_id, v_now);
   if p_next.source_file_id <> v_file.id then
-    perform filestore.share_segments(p_session.project_id, p_next.source_file_id, v_file.id, p_next.segment_ids);
+    insert into filestore.shared_segments (project_id, segment_id, file_id)
+    select p_session.project_id, s.id, f.id
+    from unnest(p_next.segment_ids) s (id) cross join (values (p_next.source_file_id), (v_file.id)) f (id)
+    on conflict do nothing;
   end if;
   return v_file;
 end
@@ -4323,46 +4271,39 @@ create trigger queue_for_search_on_insert after insert on filestore.files
 create trigger queue_for_search_on_update after update of version on filestore.files
   for each row execute function filestore.queue_for_search();
 
-create function filestore.made_record(p_file filestore.files, p_extra jsonb) returns jsonb
-language plpgsql stable set search_path = '' as $$
-begin
-  return filestore.file_record((p_file).id, (p_file).path, (p_file).version, (p_file).mime_type, (p_file).size,
-    (p_file).created_at, (p_file).updated_at)
-    || case when (p_file).is_deleted then '{"deleted": true}'::jsonb else '{}'::jsonb end
-    || coalesce(p_extra, '{}'::jsonb);
-end
-$$;
-comment on function filestore.made_record is
-  'The record of a version that was made, which may be a tombstone, with the caller''s extra fields.';
-call filestore.grant_execute('filestore.made_record', 'filestore_engine');
-
 create function filestore.commit_result(
   p_file filestore.files, p_extra jsonb, p_segments jsonb default null
 ) returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
   return jsonb_build_object('value', jsonb_build_object(
-    'file', filestore.made_record(p_file, p_extra), 'segments', p_segments));
+    'file', filestore.file_record(
+      (p_file).id, (p_file).path, (p_file).version, (p_file).mime_type, (p_file).size, (p_file).created_at,
+      (p_file).updated_at)
+      || case when (p_file).is_deleted then '{"deleted": true}'::jsonb else '{}'::jsonb end
+      || coalesce(p_extra, '{}'::jsonb),
+    'segments', p_segments));
 end
 $$;
-comment on function filestore.commit_result is 'The result of a commit: the record with the caller''s extra fields.';
+comment on function filestore.commit_result is
+  'The result of a commit: the record of its version, which may be a tombstone, with the caller''s extra fields.';
 call filestore.grant_execute('filestore.commit_result', 'filestore_engine');
 
 create function filestore.repeated_commit(p_file filestore.files, p_commit jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
   v_commit_id constant uuid := p_commit ->> 'commitId';
-  v_made filestore.file_versions;
+  v_added filestore.file_versions;
 begin
   if (p_file).id is null then return null; end if;
-  select v.* into v_made
+  select v.* into v_added
   from (
     -- fence: the planner must not flatten this; by the file it would read all of its versions. A range in order, not an
     -- equality, since without statistics all versions of the project look as cheap to read as those of one commit.
     select * from filestore.file_versions c where c.commit_id >= v_commit_id and c.commit_id <= v_commit_id
     order by c.commit_id offset 0
   ) v where v.project_id = (p_file).project_id and v.file_id = (p_file).id;
-  return case when found then filestore.commit_result(filestore.at_version(p_file, v_made), p_commit -> 'extra') end;
+  return case when found then filestore.commit_result(filestore.at_version(p_file, v_added), p_commit -> 'extra') end;
 end
 $$;
 comment on function filestore.repeated_commit is
@@ -4398,7 +4339,7 @@ begin
     return v_applied;
   end if;
   v_applied.cost := filestore.database_cost(
-    p_file, v_path, v_plan.planned, coalesce(jsonb_array_length(p_commit -> 'segments'), 0)) + p_change.said_cost;
+    p_file, v_path, v_plan.planned, coalesce(jsonb_array_length(p_commit -> 'segments'), 0)) + p_change.provenance_cost;
   v_applied.bytes := v_plan.new_bytes;
   v_applied.versions := 1;
   v_applied.file := filestore.put_version(p_session, p_file, v_path, v_plan.planned, p_change);
@@ -4433,12 +4374,12 @@ begin
   if v_applied.refusal is not null then return v_applied; end if;
   v_next := filestore.content_of(p_source);
   v_applied.bytes := 0;
-  v_applied.cost := filestore.database_cost(p_target, p_commit ->> 'destination', v_next, 0) + p_change.said_cost;
+  v_applied.cost := filestore.database_cost(p_target, p_commit ->> 'destination', v_next, 0) + p_change.provenance_cost;
   v_applied.versions := 1;
   if p_kind = 'move' then
     v_left := filestore.tombstone_of(p_source);
     v_applied.cost := v_applied.cost + filestore.database_cost(p_source, p_source.path, v_left, 0)
-      + p_change.said_cost;
+      + p_change.provenance_cost;
     v_applied.versions := 2;
   end if;
   if p_kind = 'move' then
@@ -4520,62 +4461,6 @@ comment on function filestore.copy_file is
   'Copies or moves one file. A refusal may leave the destination taken: roll it back.';
 call filestore.grant_execute('filestore.copy_file', 'filestore_engine');
 
-create function filestore.answer_without_names(p_answer jsonb) returns jsonb
-language plpgsql immutable set search_path = '' as $$
-begin
-  return (
-    select jsonb_object_agg(e.key, case
-      when jsonb_typeof(e.value) = 'array' then '[]' when e.key = 'said' then 'null' else e.value end)
-    from jsonb_each(p_answer) e where e.key <> 'path');
-end
-$$;
-comment on function filestore.answer_without_names is
-  'The part of an answer that an erasure leaves: no path, no entry of a list, and no text that quotes content.';
-call filestore.grant_execute('filestore.answer_without_names', 'filestore_engine');
-
-create function filestore.names_of_answer(p_session filestore.session, p_answer jsonb) returns jsonb
-language plpgsql immutable set search_path = '' as $$
-begin
-  -- The path of a single file is not stored: a repeated request has it.
-  return (
-    select jsonb_object_agg(e.key, e.value) || jsonb_build_object('prefix', (p_session).path_prefix)
-    from jsonb_each(p_answer) e where jsonb_typeof(e.value) = 'array' or e.key = 'said');
-end
-$$;
-comment on function filestore.names_of_answer is
-  'The other part, which an erasure removes; null where there is none.';
-call filestore.grant_execute('filestore.names_of_answer', 'filestore_engine');
-
-create function filestore.edited_segments(p_file filestore.files, p_commit jsonb) returns uuid[]
-language plpgsql stable set search_path = '' as $$
-declare
-  v_edited constant uuid[] := array(
-    select r.value::uuid from jsonb_array_elements_text(p_commit -> 'segmentIds') with ordinality r (value, position)
-    order by r.position);
-begin
-  -- An operation of a batch edits what the operations before it made, so it names the list instead of the version.
-  if p_commit ? 'baseSegmentIds' then
-    return case when to_jsonb((p_file).segment_ids) = p_commit -> 'baseSegmentIds' then v_edited end;
-  end if;
-  -- A path that was purged since may have another file, with versions of the same numbers.
-  if (p_file).id <> (p_commit ->> 'baseFileId')::uuid
-    or (p_file).version <> (p_commit ->> 'baseVersion')::integer then
-    return null;
-  end if;
-  -- Segments that one compaction made, and another one replaced since the file was read, may be gone.
-  return case when not exists (
-    select e.id from unnest(v_edited) e (id)
-    except select (s.value ->> 'id')::uuid from jsonb_array_elements(p_commit -> 'segments') s
-    except select s.id from unnest((p_file).segment_ids) s (id)
-    except select s.id from filestore.file_versions v cross join unnest(v.segment_ids) s (id)
-      where v.project_id = (p_file).project_id and v.file_id = (p_file).id and v.version = (p_file).version
-  ) then v_edited end;
-end
-$$;
-comment on function filestore.edited_segments is
-  'The segment list that an edit makes of the locked file; null where the version that was read is not the latest, or '
-  'its segments were compacted since.';
-call filestore.grant_execute('filestore.edited_segments', 'filestore_engine');
 -- 42_compaction.sql ==================================================================================================
 -- Compaction: a run of small segments is replaced by fewer, larger ones with the same bytes.
 
@@ -4639,18 +4524,18 @@ call filestore.publish('public.filestore_compact', 'filestore_engine', 'service_
 create function filestore.batch_results(p_session filestore.session, p_commit jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
-  -- One version for each operation, in their order; a move has made a tombstone besides.
+  -- One version for each operation, in their order; a move has added a tombstone besides.
   return (
     select coalesce(jsonb_agg(
-      filestore.made_record(
-        filestore.at_version(f, v.made), p_commit -> 'operations' -> (v.place - 1)::integer -> 'extra')
-      order by v.place), '[]')
+      filestore.commit_result(
+        filestore.at_version(f, v.added), p_commit -> 'operations' -> (v.place - 1)::integer -> 'extra')
+        #> '{value,file}' order by v.place), '[]')
     from (
-      select c as made, row_number() over (order by c.position) as place from filestore.file_versions c
+      select c as added, row_number() over (order by c.position) as place from filestore.file_versions c
       where c.project_id = p_session.project_id and c.commit_id = (p_commit ->> 'commitId')::uuid
         and not (c.operation = 'move' and c.is_deleted)
     ) v
-    join filestore.files f on f.project_id = p_session.project_id and f.id = (v.made).file_id);
+    join filestore.files f on f.project_id = p_session.project_id and f.id = (v.added).file_id);
 end
 $$;
 comment on function filestore.batch_results is
@@ -4738,20 +4623,6 @@ comment on function filestore.commit_batch is
   'that, once it was found to apply. A refusal has details.index; it may leave versions: roll them back.';
 call filestore.grant_execute('filestore.commit_batch', 'filestore_engine');
 
-create function filestore.writes_inside(p_session filestore.session, p_commit jsonb) returns boolean
-language plpgsql stable set search_path = '' as $$
-begin
-  return p_session.path_prefix is null or not exists (
-    select from jsonb_array_elements(p_commit -> 'operations') o
-    cross join lateral (
-      values (o.value ->> 'destination'), (case when o.value ->> 'kind' <> 'copy' then o.value ->> 'path' end)
-    ) p (path)
-    where not filestore.may_write(p_session, p.path));
-end
-$$;
-comment on function filestore.writes_inside is 'Whether a batch writes nothing outside the key''s prefix.';
-call filestore.grant_execute('filestore.writes_inside', 'filestore_engine');
-
 create function filestore.count_files(p_session filestore.session, p_files integer) returns integer
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -4771,19 +4642,6 @@ comment on function filestore.count_files is
   'where so many are not left. Before any file is locked.';
 call filestore.grant_execute('filestore.count_files', 'filestore_engine');
 
-create function filestore.with_own_key(p_commit jsonb) returns jsonb
-language plpgsql immutable set search_path = '' as $$
-begin
-  -- No client's key has this character.
-  return case when p_commit ? 'idempotency' then p_commit else p_commit || jsonb_build_object('idempotency',
-    jsonb_build_object(
-      'key', E'\u0001' || (p_commit ->> 'commitId'), 'fingerprint', repeat('00', 32), 'isOwn', true)) end;
-end
-$$;
-comment on function filestore.with_own_key is
-  'A commit of several files with an idempotency key, its own id unless the client sent one. So the answer is '
-  'stored for a call that is repeated because its answer was lost.';
-call filestore.grant_execute('filestore.with_own_key', 'filestore_engine');
 -- 44_folders.sql =====================================================================================================
 -- Many files as one: a plan of versions for many files, and folders.
 --
@@ -4817,58 +4675,6 @@ end
 $$;
 comment on function filestore.too_many_files is 'The refusal of what concerns more files than one commit may change.';
 call filestore.grant_execute('filestore.too_many_files', 'filestore_engine');
-
-create function filestore.folder_files(
-  p_session filestore.session, p_directory text, p_moment filestore.moment,
-  out files filestore.files[], out trimmed text[], out refusal jsonb
-)
-language plpgsql volatile set search_path = '' as $$
-declare
-  c_files_max constant integer := (filestore.limits()).commit_files_max;
-  c_examined_max constant integer := (filestore.limits()).restore_examined_max;
-  v_file filestore.files;
-  v_then record;
-  v_examined integer := 0;
-begin
-  files := '{}';
-  trimmed := '{}';
-  if p_moment is null then
-    files := array(
-      select f from filestore.files f
-      where f.project_id = p_session.project_id and not f.is_deleted
-        and f.path > p_directory || '/' and f.path < p_directory || '0'
-      order by f.path limit c_files_max + 1);
-    if cardinality(files) > c_files_max then
-      refusal := filestore.too_many_files(filestore.count_live_files(
-        p_session.project_id, filestore.seen_directory(p_session, p_directory), true));
-    end if;
-  else
-    for v_file in
-      select f.* from filestore.files f
-      where f.project_id = p_session.project_id and f.version > 0
-        and f.path > p_directory || '/' and f.path < p_directory || '0'
-      order by f.path limit c_examined_max + 1
-    loop
-      v_examined := v_examined + 1;
-      v_then := filestore.file_at(v_file, p_moment);
-      if v_then.is_trimmed or v_then.is_redacted and filestore.is_live(v_then.file) then
-        trimmed := trimmed || v_file.path::text;
-      elsif filestore.is_live(v_then.file) then
-        files := files || v_then.file;
-      end if;
-      if v_examined > c_examined_max or cardinality(files) > c_files_max then
-        refusal := filestore.too_many_files(greatest(cardinality(files), c_files_max + 1));
-        return;
-      end if;
-    end loop;
-  end if;
-end
-$$;
-comment on function filestore.folder_files is
-  'The live files below a directory, now or at a moment, by path. Refused where they, or those that have to be looked '
-  'at, are too many.';
-call filestore.grant_execute('filestore.folder_files', 'filestore_engine');
-call filestore.pin_plan('filestore.folder_files');
 
 create function filestore.broken_path_rule(p_path text) returns text
 language plpgsql immutable set search_path = '' as $$
@@ -4904,6 +4710,7 @@ call filestore.grant_execute('filestore.taken_paths', 'filestore_engine');
 create function filestore.plan_folder(p_session filestore.session, p_kind text, p_commit jsonb) returns filestore.plan
 language plpgsql volatile set search_path = '' as $$
 declare
+  c_files_max constant integer := (filestore.limits()).commit_files_max;
   v_directory constant text := p_commit ->> 'path';
   v_destination constant text := p_commit ->> 'destination';
   v_is_copy constant boolean := p_kind = 'copy_folder';
@@ -4917,7 +4724,7 @@ declare
   v_sources text[] := '{}';
   v_targets text[] := '{}';
   v_left filestore.step[] := '{}';
-  v_made filestore.step[] := '{}';
+  v_added filestore.step[] := '{}';
   v_taken text[];
 begin
   if not (v_is_copy or filestore.may_write_below(p_session, v_directory))
@@ -4930,12 +4737,12 @@ begin
     v_plan.refusal := v_moment.refusal;
     if v_plan.refusal is not null then return v_plan; end if;
   end if;
-  v_found := filestore.folder_files(p_session, v_directory, v_moment);
-  v_plan.refusal := v_found.refusal;
-  if v_plan.refusal is null and cardinality(v_found.files) = 0 then
-    v_plan.refusal := filestore.refusal('FILE_NOT_FOUND', case when cardinality(v_found.trimmed) > 0
-      then jsonb_build_object('trimmed', v_found.trimmed) else '{}'::jsonb end);
-  end if;
+  v_found := filestore.files_below(p_session, v_directory, v_moment, c_files_max);
+  v_plan.value := jsonb_strip_nulls(jsonb_build_object('trimmed', nullif(v_found.trimmed, '{}')));
+  v_plan.refusal := case
+    when v_found.is_more then filestore.too_many_files(greatest(c_files_max + 1, case when not p_commit ? 'at' then
+      filestore.count_live_files(p_session.project_id, filestore.seen_directory(p_session, v_directory), true) end))
+    when cardinality(v_found.files) = 0 then filestore.refusal('FILE_NOT_FOUND', v_plan.value) end;
   if v_plan.refusal is not null then return v_plan; end if;
   foreach v_file in array v_found.files loop
     v_sources := v_sources || v_file.path::text;
@@ -4950,7 +4757,7 @@ begin
       else filestore.refusal('INVALID_PATH', jsonb_build_object('rule', v_rule, 'path', v_file.path)) end;
     if v_plan.refusal is not null then return v_plan; end if;
     v_targets := v_targets || v_path;
-    v_made := v_made || row (null, v_path, filestore.content_of(v_file))::filestore.step;
+    v_added := v_added || row (null, v_path, filestore.content_of(v_file))::filestore.step;
   end loop;
   if not coalesce((p_commit ->> 'overwrite')::boolean, false) then
     -- A move takes its own sources away.
@@ -4962,12 +4769,10 @@ begin
   end if;
   -- A file that is moved away while another one takes its place gets one version, with that one's content.
   v_plan.steps := array(
-    select l from unnest(v_left) l where l.path not in (select unnest(v_targets))) || v_made;
+    select l from unnest(v_left) l where l.path not in (select unnest(v_targets))) || v_added;
   -- With those that the answer names as left out: while it is locked none of them is purged.
   v_plan.paths := v_sources || v_targets || v_found.trimmed;
   v_plan.new_paths := v_targets;
-  v_plan.value := case when cardinality(v_found.trimmed) > 0
-    then jsonb_build_object('trimmed', v_found.trimmed) end;
   return v_plan;
 end
 $$;
@@ -4976,132 +4781,63 @@ comment on function filestore.plan_folder is
   'FILE_NOT_FOUND, TOO_MANY_FILES, INVALID_PATH, FILE_ALREADY_EXISTS, CONTENT_TOO_LARGE.';
 call filestore.grant_execute('filestore.plan_folder', 'filestore_engine');
 
-create function filestore.carry_out(
-  p_session filestore.session, p_plan filestore.plan, p_change filestore.change
-) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_change filestore.change := p_change;
-  v_step filestore.step;
-  v_files filestore.files[] := '{}';
-  v_file filestore.files;
-  v_cost bigint := 0;
-  v_number integer := 0;
-  v_is_deletion boolean := true;
-begin
-  v_change.committed_at := filestore.commit_time(p_session.project_id, p_plan.paths);
-  foreach v_step in array p_plan.steps loop
-    select * into v_file from filestore.files f
-    where f.project_id = p_session.project_id and f.path = v_step.path;
-    v_files := v_files || v_file;
-    v_cost := v_cost + filestore.database_cost(v_file, v_step.path, v_step.next, 0) + v_change.said_cost;
-    v_is_deletion := v_is_deletion and (v_step.next).is_deleted;
-  end loop;
-  foreach v_step in array p_plan.steps loop
-    v_number := v_number + 1;
-    perform filestore.put_version(p_session, v_files[v_number], v_step.path, v_step.next, v_change);
-  end loop;
-  if v_number > 0 then
-    if v_change.run_id is not null then perform filestore.begin_run(p_session.project_id, v_change); end if;
-    return filestore.charge_usage(p_session, 0, v_cost, v_number, v_is_deletion);
-  end if;
-  return null;
-end
-$$;
-comment on function filestore.carry_out is
-  'Makes the versions of a plan whose files are locked; returns a refusal or null.';
-call filestore.grant_execute('filestore.carry_out', 'filestore_engine');
-
-create function filestore.folder_answer(p_session filestore.session, p_kind text, p_commit_id uuid) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-begin
-  return (
-    select jsonb_build_object('count', count(*), 'files', coalesce(
-      jsonb_agg(jsonb_build_object('path', f.path, 'version', v.version) order by f.path), '[]'))
-    from filestore.file_versions v
-    join filestore.files f on f.project_id = v.project_id and f.id = v.file_id
-    where v.project_id = p_session.project_id and v.commit_id = p_commit_id
-      and v.is_deleted = (p_kind = 'delete_folder'));
-end
-$$;
-comment on function filestore.folder_answer is
-  'What a commit of a folder has made, without the tombstones of a move; the same whenever it is asked for.';
-call filestore.grant_execute('filestore.folder_answer', 'filestore_engine');
 -- 45_undo.sql ========================================================================================================
--- Taking back what a run did, and restoring a folder to what it was.
-
-create function filestore.is_same_content(
-  p_project_id uuid, p_segment_ids uuid[], p_other_ids uuid[]
-) returns boolean
-language plpgsql volatile set search_path = '' as $$
-begin
-  if p_segment_ids = p_other_ids then return true; end if;
-  if cardinality(p_segment_ids) <> cardinality(p_other_ids) then return false; end if;
-  return not exists (
-    select from generate_subscripts(p_segment_ids, 1) i (number)
-    -- fence, both: segments are looked up one by one.
-    cross join lateral (
-      select s.size, s.sha256 from filestore.segments s
-      where s.project_id = p_project_id and s.id = p_segment_ids[i.number] offset 0
-    ) s
-    cross join lateral (
-      select o.size, o.sha256 from filestore.segments o
-      where o.project_id = p_project_id and o.id = p_other_ids[i.number] offset 0
-    ) o
-    where p_segment_ids[i.number] <> p_other_ids[i.number] and (s.size <> o.size or s.sha256 <> o.sha256));
-end
-$$;
-comment on function filestore.is_same_content is
-  'Whether two segment lists have the same sizes and checksums. The same bytes cut in other places count as different.';
-call filestore.grant_execute('filestore.is_same_content', 'filestore_engine');
+-- Undoing a run, and restoring a folder to what it was.
 
 create function filestore.is_unchanged(p_file filestore.files, p_then filestore.files) returns boolean
 language plpgsql volatile set search_path = '' as $$
+declare
+  c_ids constant uuid[] := (p_file).segment_ids;
+  c_then_ids constant uuid[] := (p_then).segment_ids;
 begin
   if not filestore.is_live(p_file) or not filestore.is_live(p_then) then
     return filestore.is_live(p_file) = filestore.is_live(p_then);
+  elsif (p_file).version = (p_then).version then
+    return true;
+  elsif (p_file).mime_type <> (p_then).mime_type or (p_file).size <> (p_then).size
+    or cardinality(c_ids) <> cardinality(c_then_ids) then
+    return false;
   end if;
-  return (p_file).version = (p_then).version
-    or (p_file).mime_type = (p_then).mime_type and (p_file).size = (p_then).size
-      and filestore.is_same_content((p_file).project_id, (p_file).segment_ids, (p_then).segment_ids);
+  return c_ids = c_then_ids or not exists (
+    select from generate_subscripts(c_ids, 1) i (number)
+    -- fence, both: segments are looked up one by one.
+    cross join lateral (
+      select s.size, s.sha256 from filestore.segments s
+      where s.project_id = (p_file).project_id and s.id = c_ids[i.number] offset 0
+    ) s
+    cross join lateral (
+      select o.size, o.sha256 from filestore.segments o
+      where o.project_id = (p_file).project_id and o.id = c_then_ids[i.number] offset 0
+    ) o
+    where c_ids[i.number] <> c_then_ids[i.number] and (s.size <> o.size or s.sha256 <> o.sha256));
 end
 $$;
 comment on function filestore.is_unchanged is
-  'Whether a file is equal to what it was: in existence, content and type. Null is no file.';
+  'Whether a file is equal to what it was: in existence, type and content, of which the sizes and checksums of the '
+  'segments are compared. The same bytes cut in other places count as different. Null is no file.';
 call filestore.grant_execute('filestore.is_unchanged', 'filestore_engine');
 
-create function filestore.back_step(p_session filestore.session, p_file filestore.files, p_then filestore.files)
-returns filestore.step
-language plpgsql immutable set search_path = '' as $$
-begin
-  return row ((p_file).id, (p_file).path, case when filestore.is_live(p_then)
-    then filestore.content_of(p_then) else filestore.tombstone_of(p_file) end)::filestore.step;
-end
-$$;
-comment on function filestore.back_step is 'The version that makes a file what it was.';
-call filestore.grant_execute('filestore.back_step', 'filestore_engine');
-
-create function filestore.back_action(p_file filestore.files, p_then filestore.files) returns jsonb
+create function filestore.revert_step(
+  p_session filestore.session, p_file filestore.files, p_then filestore.files,
+  out step filestore.step, out action jsonb, out refusal jsonb
+)
 language plpgsql stable set search_path = '' as $$
+declare
+  c_is_live constant boolean := filestore.is_live(p_then);
 begin
-  return jsonb_build_object(
-    'path', (p_file).path, 'action', case when filestore.is_live(p_then) then 'restore' else 'delete' end,
-    'from', (p_file).version, 'to', case when filestore.is_live(p_then) then (p_then).version end);
+  step := row ((p_file).id, (p_file).path, case when c_is_live
+    then filestore.content_of(p_then) else filestore.tombstone_of(p_file) end);
+  action := jsonb_build_object(
+    'path', (p_file).path, 'action', case when c_is_live then 'restore' else 'delete' end,
+    'from', (p_file).version, 'to', case when c_is_live then (p_then).version end);
+  if c_is_live then
+    refusal := filestore.too_large(p_session, (p_then).size, jsonb_build_object('path', (p_file).path));
+  end if;
 end
 $$;
-comment on function filestore.back_action is 'The same as a plan shows it.';
-call filestore.grant_execute('filestore.back_action', 'filestore_engine');
-
-create function filestore.back_refusal(p_session filestore.session, p_file filestore.files, p_then filestore.files)
-returns jsonb
-language plpgsql stable set search_path = '' as $$
-begin
-  return case when filestore.is_live(p_then)
-    then filestore.too_large(p_session, (p_then).size, jsonb_build_object('path', (p_file).path)) end;
-end
-$$;
-comment on function filestore.back_refusal is 'Why a file cannot become what it was, where it is too large by now.';
-call filestore.grant_execute('filestore.back_refusal', 'filestore_engine');
+comment on function filestore.revert_step is
+  'The version that makes a file what it was, the same as a plan shows it, and a refusal where it is too large by now.';
+call filestore.grant_execute('filestore.revert_step', 'filestore_engine');
 
 create function filestore.undoing_runs(p_project_id uuid, p_run_id text) returns text[]
 language plpgsql stable set search_path = '' as $$
@@ -5189,23 +4925,6 @@ comment on function filestore.split_moves is
 call filestore.grant_execute('filestore.split_moves', 'filestore_engine');
 call filestore.pin_plan('filestore.split_moves');
 
-create function filestore.conflict_of(
-  p_session filestore.session, p_file filestore.files, p_version filestore.file_versions, p_reason text
-) returns jsonb
-language plpgsql stable set search_path = '' as $$
-begin
-  return jsonb_build_object(
-    'path', (p_file).path, 'version', (p_version).version, 'actor', (p_version).actor, 'runId', (p_version).run_id)
-    || case when (p_version).file_id is null then '{}'::jsonb else jsonb_build_object(
-      'own', (p_version).key_id is not distinct from p_session.key_id) end
-    || case when (p_version).key_id is null or not 'admin' = any (p_session.scopes) then '{}'::jsonb
-      else jsonb_build_object('keyId', (p_version).key_id) end
-    || case when p_reason is null then '{}'::jsonb else jsonb_build_object('reason', p_reason) end;
-end
-$$;
-comment on function filestore.conflict_of is 'Why a file is not simply what it was before the run, as a plan shows it.';
-call filestore.grant_execute('filestore.conflict_of', 'filestore_engine');
-
 create function filestore.undone_keys(p_session filestore.session, p_commit jsonb) returns uuid[]
 language plpgsql stable set search_path = '' as $$
 declare
@@ -5223,56 +4942,63 @@ comment on function filestore.undone_keys is
   'The keys whose versions of the run an undo takes back: its own, those that it names, or all.';
 call filestore.grant_execute('filestore.undone_keys', 'filestore_engine');
 
-create function filestore.conflicting_version(
+create function filestore.conflict_of(
   p_session filestore.session, p_file filestore.files, p_of_run filestore.run_file, p_run_id text, p_key_ids uuid[],
-  p_own_runs text[], p_is_split boolean, p_is_gone boolean, p_examinable integer,
-  out version filestore.file_versions, out reason text, out examined integer
+  p_own_runs text[], p_is_split boolean, p_is_erased boolean, p_examinable integer,
+  out conflict jsonb, out examined integer
 )
 language plpgsql volatile set search_path = '' as $$
 declare
   c_console constant uuid := '00000000-0000-0000-0000-000000000000';
-  v_first constant integer := (p_of_run).first_version;
+  c_first constant integer := (p_of_run).first_version;
+  v_version filestore.file_versions;
+  v_reason text;
 begin
-  if p_is_gone then
-    version.version := v_first - 1;
-    reason := 'gone';
-    examined := 0;
-    return;
+  examined := 0;
+  if p_is_erased then
+    v_version.version := c_first - 1;
+    v_reason := 'gone';
+  else
+    select l.* into v_version from (
+      select v.* from filestore.file_versions v
+      where v.project_id = p_session.project_id and v.file_id = (p_file).id
+        and v.version > c_first and v.version <= (p_file).version
+      order by v.version desc limit p_examinable
+    ) l
+    where not (l.run_id is not distinct from p_run_id and coalesce(l.key_id, c_console) = any (p_key_ids))
+      and (l.undone_run_id is null or l.undone_run_id <> all (p_own_runs))
+    order by l.version desc limit 1;
+    examined := case when found then (p_file).version - v_version.version + 1
+      else least((p_file).version - c_first, p_examinable) end;
+    if not found and (p_file).version - c_first > p_examinable then
+      v_reason := 'unexamined';
+      select * into v_version from filestore.file_versions v
+      where v.project_id = p_session.project_id and v.file_id = (p_file).id
+        and v.version = (p_file).version - p_examinable;
+    elsif not found and p_is_split then
+      v_reason := 'moved';
+      select * into v_version from filestore.file_versions v
+      where v.project_id = p_session.project_id and v.file_id = (p_file).id and v.version >= c_first
+        and v.run_id = p_run_id and v.operation = 'move' and coalesce(v.key_id, c_console) = any (p_key_ids)
+      order by v.version limit 1;
+    end if;
   end if;
-  select l.* into version from (
-    select v.* from filestore.file_versions v
-    where v.project_id = p_session.project_id and v.file_id = (p_file).id
-      and v.version > v_first and v.version <= (p_file).version
-    order by v.version desc limit p_examinable
-  ) l
-  where not (l.run_id is not distinct from p_run_id and coalesce(l.key_id, c_console) = any (p_key_ids))
-    and (l.undone_run_id is null or l.undone_run_id <> all (p_own_runs))
-  order by l.version desc limit 1;
-  if found then
-    examined := (p_file).version - version.version + 1;
-    return;
-  end if;
-  examined := least((p_file).version - v_first, p_examinable);
-  if (p_file).version - v_first > p_examinable then
-    reason := 'unexamined';
-    select * into version from filestore.file_versions v
-    where v.project_id = p_session.project_id and v.file_id = (p_file).id
-      and v.version = (p_file).version - p_examinable;
-  elsif p_is_split then
-    reason := 'moved';
-    select * into version from filestore.file_versions v
-    where v.project_id = p_session.project_id and v.file_id = (p_file).id and v.version >= v_first
-      and v.run_id = p_run_id and v.operation = 'move' and coalesce(v.key_id, c_console) = any (p_key_ids)
-    order by v.version limit 1;
-  end if;
+  if v_version.version is null then return; end if;
+  conflict := jsonb_build_object(
+    'path', (p_file).path, 'version', v_version.version, 'actor', v_version.actor, 'runId', v_version.run_id)
+    || case when v_version.file_id is null then '{}'::jsonb else jsonb_build_object(
+      'own', v_version.key_id is not distinct from p_session.key_id) end
+    || case when v_version.key_id is null or not 'admin' = any (p_session.scopes) then '{}'::jsonb
+      else jsonb_build_object('keyId', v_version.key_id) end
+    || case when v_reason is null then '{}'::jsonb else jsonb_build_object('reason', v_reason) end;
 end
 $$;
-comment on function filestore.conflicting_version is
-  'The last version of a file since the run''s first one that neither these keys made in the run, nor an undo of it, '
-  'nor an undo of that; else the version up to which p_examinable versions reach, or the half of a move whose other '
-  'half stays; where the version before the run is gone, that one. Null where there is none. examined: how many '
-  'versions were looked at.';
-call filestore.grant_execute('filestore.conflicting_version', 'filestore_engine');
+comment on function filestore.conflict_of is
+  'Why a file is not simply what it was before the run, as a plan shows it, or null: the last version since the run''s '
+  'first one that neither these keys added in the run, nor an undo of it, nor an undo of that; else the version up to '
+  'which p_examinable versions reach, or the half of a move whose other half stays; where the version before the run was '
+  'erased, that one. examined: how many versions were read.';
+call filestore.grant_execute('filestore.conflict_of', 'filestore_engine');
 
 create function filestore.plan_undo(p_session filestore.session, p_commit jsonb) returns filestore.plan
 language plpgsql volatile set search_path = '' as $$
@@ -5291,8 +5017,9 @@ declare
   v_base filestore.file_versions;
   v_then filestore.files;
   v_found record;
-  v_is_gone boolean;
-  -- Versions that may still be looked at.
+  v_reverted record;
+  v_is_erased boolean;
+  -- Versions that may still be read.
   v_left integer := (filestore.limits()).undo_versions_examined_max;
   -- Appended to in place, which a field of the plan is not: that would be copied each time.
   v_steps filestore.step[] := '{}';
@@ -5314,23 +5041,23 @@ begin
     where v.project_id = p_session.project_id and v.file_id = v_file.id and v.version < v_of_run.first_version
     order by v.version desc limit 1;
     v_then := case when v_base.version is not null then filestore.at_version(v_file, v_base) end;
-    v_is_gone := coalesce(v_base.version, 0) < v_of_run.first_version - 1
+    v_is_erased := coalesce(v_base.version, 0) < v_of_run.first_version - 1
       or v_base.redacted_at is not null and not v_base.is_deleted;
-    if not v_is_gone and filestore.is_unchanged(v_file, v_then) then
+    if not v_is_erased and filestore.is_unchanged(v_file, v_then) then
       v_unchanged := v_unchanged || v_file.path::text;
       continue;
     end if;
-    v_found := filestore.conflicting_version(
-      p_session, v_file, v_of_run, v_run_id, v_key_ids, v_own, v_file.id = any (v_split), v_is_gone, v_left);
+    v_found := filestore.conflict_of(
+      p_session, v_file, v_of_run, v_run_id, v_key_ids, v_own, v_file.id = any (v_split), v_is_erased, v_left);
     v_left := v_left - v_found.examined;
-    if (v_found.version).version is not null then
-      v_conflicts := v_conflicts || filestore.conflict_of(p_session, v_file, v_found.version, v_found.reason);
-      continue when v_on_conflict <> 'overwrite' or v_is_gone;
+    if v_found.conflict is not null then
+      v_conflicts := v_conflicts || v_found.conflict;
+      continue when v_on_conflict <> 'overwrite' or v_is_erased;
     end if;
-    v_plan.refusal := coalesce(v_plan.refusal, filestore.back_refusal(p_session, v_file, v_then));
-    v_steps := v_steps || filestore.back_step(p_session, v_file, v_then);
-    v_actions := v_actions
-      || (filestore.back_action(v_file, v_then) || filestore.whose(p_session, v_of_run.key_ids));
+    v_reverted := filestore.revert_step(p_session, v_file, v_then);
+    v_plan.refusal := coalesce(v_plan.refusal, v_reverted.refusal);
+    v_steps := v_steps || v_reverted.step;
+    v_actions := v_actions || (v_reverted.action || filestore.whose(p_session, v_of_run.key_ids));
   end loop;
   v_plan.new_paths := '{}';
   v_plan.steps := v_steps;
@@ -5404,6 +5131,7 @@ declare
   v_id uuid;
   v_file filestore.files;
   v_then record;
+  v_reverted record;
   -- Appended to in place, which a field of the plan is not: that would be copied each time.
   v_paths text[] := '{}';
   v_steps filestore.step[] := '{}';
@@ -5443,9 +5171,10 @@ begin
     if filestore.is_unchanged(v_file, v_then.file) then
       v_unchanged := v_unchanged || v_file.path;
     else
-      v_plan.refusal := coalesce(v_plan.refusal, filestore.back_refusal(p_session, v_file, v_then.file));
-      v_steps := v_steps || filestore.back_step(p_session, v_file, v_then.file);
-      v_actions := v_actions || filestore.back_action(v_file, v_then.file);
+      v_reverted := filestore.revert_step(p_session, v_file, v_then.file);
+      v_plan.refusal := coalesce(v_plan.refusal, v_reverted.refusal);
+      v_steps := v_steps || v_reverted.step;
+      v_actions := v_actions || v_reverted.action;
       if cardinality(v_actions) > (filestore.limits()).commit_files_max then
         v_plan.refusal := filestore.too_many_files(cardinality(v_actions));
         exit;
@@ -5466,7 +5195,7 @@ comment on function filestore.plan_restore is
   'again. Refusals: FORBIDDEN_SCOPE, VALIDATION_ERROR, TOO_MANY_FILES, CONTENT_TOO_LARGE.';
 call filestore.grant_execute('filestore.plan_restore', 'filestore_engine');
 
-create function filestore.back_answer(
+create function filestore.revert_answer(
   p_session filestore.session, p_plan filestore.plan, p_run_id text
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -5479,11 +5208,11 @@ begin
       from jsonb_array_elements(p_plan.value -> 'actions') with ordinality a (value, position))) end;
 end
 $$;
-comment on function filestore.back_answer is
+comment on function filestore.revert_answer is
   'The answer of an undo or restore: of a plan, without a run, or of what was done.';
-call filestore.grant_execute('filestore.back_answer', 'filestore_engine');
+call filestore.grant_execute('filestore.revert_answer', 'filestore_engine');
 -- 46_plans.sql =======================================================================================================
--- Plans of several files, of all kinds: made, shown, or made again under locks and carried out.
+-- Plans of several files, of all kinds: written, shown, or written again under locks and applied.
 
 create function filestore.plan_of(p_session filestore.session, p_kind text, p_commit jsonb)
 returns filestore.plan
@@ -5528,8 +5257,8 @@ begin
         return v_again;
       end if;
       -- Others have added files meanwhile. They could only be locked in another order.
-      raise sqlstate 'FS005';
-    exception when sqlstate 'FS005' then
+      raise sqlstate 'FS002';
+    exception when sqlstate 'FS002' then
       null;
     end;
   end loop;
@@ -5542,6 +5271,40 @@ comment on function filestore.locked_plan is
   'request by its files, or by the length of its answer. A refusal may leave paths taken: roll it back.';
 call filestore.grant_execute('filestore.locked_plan', 'filestore_engine');
 
+create function filestore.apply_plan(
+  p_session filestore.session, p_plan filestore.plan, p_change filestore.change
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_change filestore.change := p_change;
+  v_step filestore.step;
+  v_files filestore.files[] := '{}';
+  v_file filestore.files;
+  v_cost bigint := 0;
+  v_number integer := 0;
+  v_is_deletion boolean := true;
+begin
+  if cardinality(p_plan.steps) = 0 then return null; end if;
+  v_change.committed_at := filestore.commit_time(p_session.project_id, p_plan.paths);
+  foreach v_step in array p_plan.steps loop
+    select * into v_file from filestore.files f
+    where f.project_id = p_session.project_id and f.path = v_step.path;
+    v_files := v_files || v_file;
+    v_cost := v_cost + filestore.database_cost(v_file, v_step.path, v_step.next, 0) + v_change.provenance_cost;
+    v_is_deletion := v_is_deletion and (v_step.next).is_deleted;
+  end loop;
+  foreach v_step in array p_plan.steps loop
+    v_number := v_number + 1;
+    perform filestore.put_version(p_session, v_files[v_number], v_step.path, v_step.next, v_change);
+  end loop;
+  if v_change.run_id is not null then perform filestore.begin_run(p_session.project_id, v_change); end if;
+  return filestore.charge_usage(p_session, 0, v_cost, v_number, v_is_deletion);
+end
+$$;
+comment on function filestore.apply_plan is
+  'Adds the versions of a plan whose files are locked; returns a refusal or null.';
+call filestore.grant_execute('filestore.apply_plan', 'filestore_engine');
+
 create function filestore.commit_planned(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -5549,20 +5312,32 @@ declare
     when 'copy_folder' then 'copy' when 'move_folder' then 'move' when 'delete_folder' then 'delete'
     when 'restore_folder' then 'restore' else p_kind end, p_commit);
   v_plan filestore.plan;
-  v_refusal jsonb;
+  v_answer jsonb;
 begin
   if p_kind = 'undo' then v_change.undone_run_id := p_commit ->> 'run'; end if;
   v_plan := filestore.locked_plan(p_session, p_kind, p_commit);
-  v_refusal := coalesce(v_plan.refusal, filestore.carry_out(p_session, v_plan, v_change));
-  if v_refusal is not null then return v_refusal; end if;
-  return jsonb_build_object('value', jsonb_build_object('remaining', v_plan.remaining, 'file', case
-    when p_kind in ('undo', 'restore_folder') then filestore.back_answer(p_session, v_plan, v_change.run_id)
-    else filestore.folder_answer(p_session, p_kind, v_change.commit_id) || coalesce(v_plan.value, '{}') end));
+  v_plan.refusal := coalesce(v_plan.refusal, filestore.apply_plan(p_session, v_plan, v_change));
+  if v_plan.refusal is not null then
+    return v_plan.refusal;
+  elsif p_kind in ('undo', 'restore_folder') then
+    v_answer := filestore.revert_answer(p_session, v_plan, v_change.run_id);
+  else
+    -- Without the tombstones of a move; the same whenever a client asks for it.
+    select jsonb_build_object('count', count(*), 'files', coalesce(
+      jsonb_agg(jsonb_build_object('path', f.path, 'version', v.version) order by f.path), '[]'))
+      || coalesce(v_plan.value, '{}')
+    into v_answer
+    from filestore.file_versions v
+    join filestore.files f on f.project_id = v.project_id and f.id = v.file_id
+    where v.project_id = p_session.project_id and v.commit_id = v_change.commit_id
+      and v.is_deleted = (p_kind = 'delete_folder');
+  end if;
+  return jsonb_build_object('value', jsonb_build_object('remaining', v_plan.remaining, 'file', v_answer));
 end
 $$;
 comment on function filestore.commit_planned is
-  'Carries out a plan, under locks; p_kind: copy_folder, move_folder, delete_folder, undo, restore_folder. A refusal '
-  'may leave versions made: roll it back.';
+  'Commits several files by a plan, under locks; p_kind: copy_folder, move_folder, delete_folder, undo, restore_folder. '
+  'A refusal may leave versions: roll it back.';
 call filestore.grant_execute('filestore.commit_planned', 'filestore_engine');
 
 create function public.filestore_plan(p_key_hash text, p_request_id uuid, p_kind text, p_commit jsonb) returns jsonb
@@ -5586,7 +5361,7 @@ begin
   -- It changes nothing, so it does not wait for the disk.
   perform set_config('synchronous_commit', 'off', true);
   return v_session.envelope || coalesce(
-    v_plan.refusal, jsonb_build_object('value', filestore.back_answer(v_session, v_plan, null)));
+    v_plan.refusal, jsonb_build_object('value', filestore.revert_answer(v_session, v_plan, null)));
 end
 $$;
 comment on function public.filestore_plan is
@@ -5731,10 +5506,10 @@ begin
   with removed as materialized (
     delete from filestore.file_versions v
     where v.project_id = p_project_id and v.file_id = p_file_id and v.version <= v_through and v.operation <> 'purge'
-    returning v as made
+    returning v as version_row
   )
-  select count(*), coalesce(sum(filestore.version_cost(r.made)), 0),
-         array(select distinct s.id from removed o cross join unnest((o.made).segment_ids) s (id))
+  select count(*), coalesce(sum(filestore.version_cost(r.version_row)), 0),
+         array(select distinct s.id from removed o cross join unnest((o.version_row).segment_ids) s (id))
   into versions, database_bytes, segment_ids from removed r;
 end
 $$;
@@ -5872,7 +5647,7 @@ comment on function filestore.commit_purge is
   'Purges the file at a path, deleted or not; its answer, stored or repeated, does not have the path.';
 call filestore.grant_execute('filestore.commit_purge', 'filestore_engine');
 
-create function filestore.settle_segments(
+create function filestore.mark_unneeded_segments(
   p_file filestore.files, p_segment_ids uuid[], p_versions_max integer,
   out bytes bigint, out database_bytes bigint
 )
@@ -5901,10 +5676,10 @@ begin
   select r.* into bytes, database_bytes from filestore.release_segments(v_project_id, v_file_id, v_segment_ids) r;
 end
 $$;
-comment on function filestore.settle_segments is
+comment on function filestore.mark_unneeded_segments is
   'Which segments of erased versions of a locked file are dead: those that neither its other versions nor its list '
   'have. Where it has more versions than may be looked at, the sweep finds out.';
-call filestore.grant_execute('filestore.settle_segments', 'filestore_admin');
+call filestore.grant_execute('filestore.mark_unneeded_segments', 'filestore_admin');
 
 create function filestore.redact_versions(p_file filestore.files, p_versions integer[], p_note text) returns void
 language plpgsql volatile security definer set search_path = '' as $$
@@ -5914,7 +5689,7 @@ declare
   v_segment_ids uuid[];
   v_freed bigint;
   v_left bigint;
-  v_settled record;
+  v_marked record;
 begin
   select sum(filestore.version_cost(v)), array(
     select distinct s.id from filestore.file_versions o cross join unnest(o.segment_ids) s (id)
@@ -5928,15 +5703,15 @@ begin
     set segment_ids = '{}', note = p_note, redacted_at = clock_timestamp(), redacted_segment_ids = v.segment_ids
     where v.project_id = v_project_id and v.file_id = v_file_id and v.version = any (p_versions)
       and v.redacted_at is null
-    returning v as made
+    returning v as version_row
   )
-  select sum(filestore.version_cost(r.made)) into v_left from redacted r;
+  select sum(filestore.version_cost(r.version_row)) into v_left from redacted r;
   delete from filestore.search_texts t
   where t.project_id = v_project_id and t.file_id = v_file_id and t.version = any (p_versions);
-  v_settled := filestore.settle_segments(p_file, v_segment_ids, (filestore.limits()).erased_versions_max);
+  v_marked := filestore.mark_unneeded_segments(p_file, v_segment_ids, (filestore.limits()).erased_versions_max);
   perform filestore.blank_answers(v_project_id);
   perform filestore.release_usage(
-    v_project_id, v_settled.bytes, coalesce(v_freed - v_left, 0) + v_settled.database_bytes, 0);
+    v_project_id, v_marked.bytes, coalesce(v_freed - v_left, 0) + v_marked.database_bytes, 0);
 end
 $$;
 comment on function filestore.redact_versions is
@@ -6090,7 +5865,7 @@ $$;
 comment on function filestore.sweep_answers is 'Removes what the blank answers of a project named.';
 call filestore.grant_execute('filestore.sweep_answers', 'filestore_admin');
 
-create function filestore.settle_examined(p_project_id uuid, p_position bigint) returns void
+create function filestore.mark_examined_segments(p_project_id uuid, p_position bigint) returns void
 language plpgsql volatile set search_path = '' as $$
 declare
   c_most constant integer := 5000;
@@ -6133,10 +5908,10 @@ begin
   perform filestore.release_usage(p_project_id, v_released.bytes, v_released.database_bytes, 0);
 end
 $$;
-comment on function filestore.settle_examined is
+comment on function filestore.mark_examined_segments is
   'Some of the segments that a pass is about, once it has looked at all versions up to a position: those that are in '
   'no version and in no list are dead, and those in a list wait for another pass.';
-call filestore.grant_execute('filestore.settle_examined', 'filestore_admin');
+call filestore.grant_execute('filestore.mark_examined_segments', 'filestore_admin');
 
 create function filestore.begin_marking(p_project_id uuid) returns boolean
 language plpgsql volatile set search_path = '' as $$
@@ -6188,7 +5963,7 @@ begin
   )
   select count(*), coalesce(max(l.position), v_through) into v_count, v_through from looked_at l;
   if v_count < c_versions then
-    perform filestore.settle_examined(p_project_id, v_through);
+    perform filestore.mark_examined_segments(p_project_id, v_through);
     if not exists (
       select from filestore.possibly_unreferenced_segments c where c.project_id = p_project_id and c.is_examined
     ) then
@@ -6242,12 +6017,10 @@ create function filestore.commit_idempotent(p_session filestore.session, p_kind 
 language plpgsql volatile set search_path = '' as $$
 declare
   v_idempotency constant jsonb := p_commit -> 'idempotency';
-  v_caller_id uuid;
   v_expired timestamptz;
   v_result jsonb;
 begin
   if v_idempotency is null then return filestore.commit_or_refuse(p_session, p_kind, p_commit); end if;
-  v_caller_id := filestore.caller_id(p_session);
   v_expired := clock_timestamp() - make_interval(secs => (filestore.limits()).idempotency_key_seconds);
   -- Expired keys of the project are removed a few at a time, by the requests that use keys.
   delete from filestore.idempotency_keys i
@@ -6257,12 +6030,12 @@ begin
     order by o.created_at limit 10 for update skip locked);
   begin
     delete from filestore.idempotency_keys i
-    where i.project_id = p_session.project_id and i.caller_id = v_caller_id and i.key = v_idempotency ->> 'key'
+    where i.project_id = p_session.project_id and i.caller_id = p_session.caller_id and i.key = v_idempotency ->> 'key'
       and i.created_at < v_expired;
     -- Waits for a running request with the same key, whose response is stored by then.
     insert into filestore.idempotency_keys (project_id, caller_id, key, fingerprint, created_at)
     values (
-      p_session.project_id, v_caller_id, v_idempotency ->> 'key', decode(v_idempotency ->> 'fingerprint', 'hex'),
+      p_session.project_id, p_session.caller_id, v_idempotency ->> 'key', decode(v_idempotency ->> 'fingerprint', 'hex'),
       clock_timestamp())
     on conflict do nothing;
     if not found then
@@ -6281,12 +6054,19 @@ begin
 
   if v_result ? 'refusal' then
     delete from filestore.idempotency_keys i
-    where i.project_id = p_session.project_id and i.caller_id = v_caller_id and i.key = v_idempotency ->> 'key';
+    where i.project_id = p_session.project_id and i.caller_id = p_session.caller_id and i.key = v_idempotency ->> 'key';
   else
+    -- Paths and text that quotes content are stored apart, for an erasure to remove. The path of a single file is not
+    -- stored: a repeated request has it.
     update filestore.idempotency_keys i
-    set response = filestore.answer_without_names(v_result -> 'value' -> 'file'),
-        names = filestore.names_of_answer(p_session, v_result -> 'value' -> 'file')
-    where i.project_id = p_session.project_id and i.caller_id = v_caller_id and i.key = v_idempotency ->> 'key';
+    set (response, names) = (
+      select jsonb_object_agg(e.key, case
+               when jsonb_typeof(e.value) = 'array' then '[]' when e.key = 'said' then 'null' else e.value end)
+               filter (where e.key <> 'path'),
+             jsonb_object_agg(e.key, e.value) filter (where jsonb_typeof(e.value) = 'array' or e.key = 'said')
+               || jsonb_build_object('prefix', (p_session).path_prefix)
+      from jsonb_each(v_result -> 'value' -> 'file') e)
+    where i.project_id = p_session.project_id and i.caller_id = p_session.caller_id and i.key = v_idempotency ->> 'key';
   end if;
   return v_result;
 end
@@ -6332,10 +6112,19 @@ begin
   begin
     v_session := filestore.authorize(p_key_hash, p_request_id, 'write', p_requests);
     if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
-    if not filestore.writes_inside(v_session, p_commit) then
+    if v_session.path_prefix is not null and exists (
+      select from jsonb_array_elements(p_commit -> 'operations') o
+      cross join lateral (
+        values (o.value ->> 'destination'), (case when o.value ->> 'kind' <> 'copy' then o.value ->> 'path' end)
+      ) p (path)
+      where not filestore.may_write(v_session, p.path)
+    ) then
       return v_session.envelope || filestore.outside_prefix(v_session);
     end if;
-    v_result := filestore.commit_idempotent(v_session, p_kind, filestore.with_own_key(p_commit));
+    -- Without a key of the client the commit's own id is one, so that the answer is stored for a call that is repeated
+    -- because its answer was lost. No client's key has this character.
+    v_result := filestore.commit_idempotent(v_session, p_kind, jsonb_build_object('idempotency', jsonb_build_object(
+      'key', E'\u0001' || (p_commit ->> 'commitId'), 'fingerprint', repeat('00', 32), 'isOwn', true)) || p_commit);
     if v_result #> '{value,remaining}' is not null then
       v_session.envelope := jsonb_set(v_session.envelope, '{rate,remaining}', v_result #> '{value,remaining}');
     end if;
@@ -6553,7 +6342,7 @@ begin
   end if;
   -- Null: the project's own window counts no request of a link.
   v_session := filestore.authorize(encode(coalesce(v_link.key_hash, v_link.token_hash), 'hex'), null, p_scope);
-  v_session.link_id := v_link.id;
+  v_session.caller_id := v_link.id;
   if v_session.envelope #>> '{refusal,code}' = 'INVALID_API_KEY' then
     v_session.envelope := filestore.refusal('LINK_EXPIRED');
   elsif not v_session.envelope ? 'refusal' and not filestore.may_write(v_session, v_link.path) then
@@ -6631,7 +6420,7 @@ declare
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
   select * into v_link from filestore.links l
-  where l.project_id = v_session.project_id and l.id = v_session.link_id for update;
+  where l.project_id = v_session.project_id and l.id = v_session.caller_id for update;
   if v_link.used_at is not null and v_link.commit_id is distinct from (p_commit ->> 'commitId')::uuid then
     v_result := coalesce(
       case when p_commit ? 'idempotency'
@@ -6704,7 +6493,7 @@ declare
   v_is_expired boolean;
   v_cut integer;
   v_count integer;
-  v_looked_at integer := 0;
+  v_examined integer := 0;
   v_versions integer := 0;
   v_files integer := 0;
   v_is_complete boolean := true;
@@ -6714,9 +6503,9 @@ begin
     for v_file in
       select * from filestore.files f where f.project_id = p_project_id order by f.id limit c_files_max + 1
     loop
-      v_is_complete := v_looked_at < c_files_max and v_versions < c_versions_max;
+      v_is_complete := v_examined < c_files_max and v_versions < c_versions_max;
       exit when not v_is_complete;
-      v_looked_at := v_looked_at + 1;
+      v_examined := v_examined + 1;
       continue when v_file.path is null or v_file.version = 0;
       v_is_expired := coalesce(filestore.is_expired(v_file, p_rule), false);
       v_cut := case when v_is_expired then v_file.version when v_file.is_deleted then 0
@@ -6735,7 +6524,7 @@ begin
     end loop;
   end if;
   return jsonb_build_object(
-    'versions', v_versions, 'files', v_files, 'lookedAt', v_looked_at, 'isComplete', v_is_complete,
+    'versions', v_versions, 'files', v_files, 'lookedAt', v_examined, 'isComplete', v_is_complete,
     'examples', (
       select coalesce(jsonb_agg(e.value order by e.value -> 'versions' desc, (e.value ->> 'path') collate "C"), '[]')
       from jsonb_array_elements(v_shown) e));
@@ -6756,18 +6545,18 @@ declare
   -- Versions that are examined, with the file locked, for segments that they still need.
   c_examined_max constant integer := 500;
   v_removed record;
-  v_settled record;
+  v_marked record;
 begin
   v_removed := filestore.remove_versions((p_file).project_id, (p_file).id, p_cut, p_versions_max);
   delete from filestore.links l
   where l.project_id = (p_file).project_id and l.path = (p_file).path and l.version <= p_cut;
   delete from filestore.search_texts t
   where t.project_id = (p_file).project_id and t.file_id = (p_file).id and t.version <= p_cut;
-  v_settled := filestore.settle_segments(
+  v_marked := filestore.mark_unneeded_segments(
     p_file, v_removed.segment_ids, c_examined_max);
   versions := v_removed.versions;
-  bytes := v_settled.bytes;
-  database_bytes := v_removed.database_bytes + v_settled.database_bytes;
+  bytes := v_marked.bytes;
+  database_bytes := v_removed.database_bytes + v_marked.database_bytes;
 end
 $$;
 comment on function filestore.trim_versions is
@@ -6961,25 +6750,6 @@ comment on function public.filestore_count_usage is
   'projects; keyId null is the console.';
 call filestore.publish('public.filestore_count_usage', 'filestore_admin', 'service_role');
 
-create function filestore.note_usage_level(p_project_id uuid, p_today date) returns void
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_last filestore.usage_levels;
-  v_now filestore.usage_levels;
-begin
-  select p_project_id, p_today, coalesce(sum(u.bytes), 0), coalesce(sum(u.database_bytes), 0) into v_now
-  from filestore.project_usage u where u.project_id = p_project_id;
-  select * into v_last from filestore.usage_levels l
-  where l.project_id = p_project_id and l.day <= p_today order by l.day desc limit 1;
-  if v_last.bytes = v_now.bytes and v_last.database_bytes = v_now.database_bytes then return; end if;
-  insert into filestore.usage_levels as l values (v_now.*)
-  on conflict (project_id, day) do update set bytes = excluded.bytes, database_bytes = excluded.database_bytes;
-end
-$$;
-comment on function filestore.note_usage_level is
-  'Keeps what a project holds now as that of the day, where it changed.';
-call filestore.grant_execute('filestore.note_usage_level', 'filestore_admin');
-
 create function filestore.fold_usage(p_project_id uuid, p_versions_max integer) returns integer
 language plpgsql volatile security definer
 -- By index, whatever the statistics say: see 30_changes.sql.
@@ -7026,7 +6796,19 @@ begin
     -- With more left it is due at once, and has its turn like the others.
     filestore.sweep_clock() - case when v_versions < p_versions_max then interval '0' else interval '1 hour' end)
   on conflict (project_id) do update set position = excluded.position, folded_at = excluded.folded_at;
-  perform filestore.note_usage_level(p_project_id, v_today);
+  -- What the project holds now is the level of the day, where it changed.
+  insert into filestore.usage_levels as l (project_id, day, bytes, database_bytes)
+  select p_project_id, v_today, n.bytes, n.database_bytes
+  from (
+    select coalesce(sum(u.bytes), 0) as bytes, coalesce(sum(u.database_bytes), 0) as database_bytes
+    from filestore.project_usage u where u.project_id = p_project_id
+  ) n
+  where not exists (
+    select from (
+      select * from filestore.usage_levels o
+      where o.project_id = p_project_id and o.day <= v_today order by o.day desc limit 1
+    ) o where o.bytes = n.bytes and o.database_bytes = n.database_bytes)
+  on conflict (project_id, day) do update set bytes = excluded.bytes, database_bytes = excluded.database_bytes;
   return v_versions;
 end
 $$;
@@ -7087,13 +6869,11 @@ begin
     v_from := coalesce((p_query ->> 'from')::date, v_to - 29);
     v_key_id := case when p_query ->> 'keyId' = 'console' then c_console else (p_query ->> 'keyId')::uuid end;
   exception when data_exception then
-    return filestore.validation_refusal(
-      '[{"path": "from", "reason": "and to must be days, and keyId the id of a key or console"}]');
+    return filestore.refused_field('from', 'and to must be days, and keyId the id of a key or console');
   end;
   if v_to not between v_from and v_from + (filestore.limits()).usage_days_max - 1 then
-    return filestore.validation_refusal(jsonb_build_array(jsonb_build_object(
-      'path', 'to', 'reason', format(
-        'must be from and at most %s days later', (filestore.limits()).usage_days_max - 1))));
+    return filestore.refused_field(
+      'to', format('must be from and at most %s days later', (filestore.limits()).usage_days_max - 1));
   end if;
   return jsonb_build_object('value', jsonb_build_object(
     'from', v_from, 'to', v_to,
@@ -7173,14 +6953,14 @@ comment on function filestore.projects_to_sweep is
   'each project with a pass to make, and each rule of retention.';
 call filestore.grant_execute('filestore.projects_to_sweep', 'filestore_admin');
 
-create function filestore.note_turn(p_project_id uuid, p_kind text) returns void
+create function filestore.note_slice(p_project_id uuid, p_kind text) returns void
 language sql volatile set search_path = '' as $$
   insert into filestore.sweeps as s (project_id, turns)
   select p.id, jsonb_build_object(p_kind, clock_timestamp()) from filestore.projects p where p.id = p_project_id
   on conflict (project_id) do update set turns = s.turns || excluded.turns
 $$;
-comment on function filestore.note_turn is 'Notes a step of a kind for a project: all others that wait come before it.';
-call filestore.grant_execute('filestore.note_turn', 'filestore_admin');
+comment on function filestore.note_slice is 'Notes a step of a kind for a project: all others that wait come before it.';
+call filestore.grant_execute('filestore.note_slice', 'filestore_admin');
 
 create function public.filestore_sweep_erasures(p_kind text, p_begun timestamptz default null) returns boolean
 language plpgsql volatile security definer
@@ -7215,7 +6995,7 @@ begin
     -- Its turn is over all the same, or it would keep all others from theirs.
     null;
   end;
-  perform filestore.note_turn(v_project_id, p_kind);
+  perform filestore.note_slice(v_project_id, p_kind);
   return true;
 end
 $$;
@@ -7224,39 +7004,6 @@ comment on function public.filestore_sweep_erasures is
   'retention, or usage, which is counted for several projects. False where there is nothing to do, with p_begun '
   'nothing that was due by then, so that a sweep comes to an end whatever others begin.';
 call filestore.publish('public.filestore_sweep_erasures', 'filestore_admin', 'service_role');
-
-create function filestore.prune_keys() returns void
-language sql volatile set search_path = '' as $$
-  with ended as materialized (
-    select k.id from filestore.api_keys k
-    where k.key_hash is not null and least(k.revoked_at, k.expires_at)
-      < filestore.sweep_clock() - make_interval(days => (filestore.limits()).ended_keys_kept_days)
-    order by least(k.revoked_at, k.expires_at) limit 100 for update skip locked
-  ), removed as (
-    delete from filestore.api_keys k using ended e
-    where k.id = e.id and not k.has_written
-    returning k.id
-  )
-  update filestore.api_keys k set key_hash = null, prefix = ''
-  from ended e where k.id = e.id and k.id not in (select r.id from removed r)
-$$;
-comment on function filestore.prune_keys is
-  'Removes keys that ended long ago, 100 at a time. Of one that versions may name, id and name stay.';
-call filestore.grant_execute('filestore.prune_keys', 'filestore_admin');
-
-create function filestore.prune_links() returns void
-language sql volatile set search_path = '' as $$
-  with ended as materialized (
-    select l.id from filestore.links l
-    where l.expires_at < filestore.sweep_clock() - make_interval(days => (filestore.limits()).ended_links_kept_days)
-    order by l.expires_at limit 1000 for update skip locked
-  ), removed as (
-    delete from filestore.links l using ended e where l.id = e.id returning l.project_id, l.id
-  )
-  delete from filestore.link_windows w using removed r where w.project_id = r.project_id and w.link_id = r.id
-$$;
-comment on function filestore.prune_links is 'Removes links that expired long ago, 1,000 at a time.';
-call filestore.grant_execute('filestore.prune_links', 'filestore_admin');
 
 create function filestore.sweepable_through() returns date
 language plpgsql volatile set search_path = ''
@@ -7333,10 +7080,31 @@ call filestore.publish('public.filestore_sweep_removed', 'filestore_admin', 'ser
 create function public.filestore_sweep_next(p_begun timestamptz default null) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
+  -- Keys and links that ended long ago, and are removed on the way.
+  c_keys constant integer := 100;
+  c_links constant integer := 1000;
   v_through constant date := filestore.sweepable_through();
   v_next jsonb;
 begin
-  perform filestore.prune_keys(), filestore.prune_links();
+  -- Of a key that versions may name, id and name stay.
+  with ended as materialized (
+    select k.id from filestore.api_keys k
+    where k.key_hash is not null and least(k.revoked_at, k.expires_at)
+      < filestore.sweep_clock() - make_interval(days => (filestore.limits()).ended_keys_kept_days)
+    order by least(k.revoked_at, k.expires_at) limit c_keys for update skip locked
+  ), removed as (
+    delete from filestore.api_keys k using ended e where k.id = e.id and not k.has_written returning k.id
+  )
+  update filestore.api_keys k set key_hash = null, prefix = ''
+  from ended e where k.id = e.id and k.id not in (select r.id from removed r);
+  with ended as materialized (
+    select l.id from filestore.links l
+    where l.expires_at < filestore.sweep_clock() - make_interval(days => (filestore.limits()).ended_links_kept_days)
+    order by l.expires_at limit c_links for update skip locked
+  ), removed as (
+    delete from filestore.links l using ended e where l.id = e.id returning l.project_id, l.id
+  )
+  delete from filestore.link_windows w using removed r where w.project_id = r.project_id and w.link_id = r.id;
   select jsonb_build_object(
     'projectId', p.id, 'through', v_through, 'sweptThrough', s.swept_through, 'day', s.day, 'kept', coalesce(s.kept, 0))
   into v_next
@@ -7346,12 +7114,12 @@ begin
   -- The project that has waited longest, as in filestore_sweep_erasures.
   order by greatest(p.created_at, (s.turns ->> 'uploads')::timestamptz), p.id
   limit 1;
-  perform filestore.note_turn((v_next ->> 'projectId')::uuid, 'uploads');
+  perform filestore.note_slice((v_next ->> 'projectId')::uuid, 'uploads');
   return v_next;
 end
 $$;
 comment on function public.filestore_sweep_next is
-  'The project whose uploads are to be looked at and that has waited longest, and how far its sweep has come; null '
+  'The project whose uploads are to be examined and that has waited longest, and how far its sweep has come; null '
   'where there is none, with p_begun none that was there by then. Removes some keys and links that ended long ago on '
   'the way.';
 call filestore.publish('public.filestore_sweep_next', 'filestore_admin', 'service_role');
@@ -7598,7 +7366,7 @@ declare
   v_ended jsonb;
 begin
   if v_name is distinct from p_parameters ->> 'confirm' then
-    return filestore.validation_refusal('[{"path": "confirm", "reason": "must be the name of the project"}]');
+    return filestore.refused_field('confirm', 'must be the name of the project');
   end if;
   v_ended := filestore.end_project(p_project_id, (p_parameters ->> 'deletionId')::uuid);
   return case when v_ended is null then filestore.refusal('PROJECT_NOT_FOUND')
@@ -7745,6 +7513,8 @@ declare
   v_table record;
   v_removed integer := 0;
   v_count integer;
+  v_deletion filestore.project_deletions;
+  v_last timestamptz;
 begin
   perform filestore.open_deletion(p_project_id);
   update filestore.project_deletions d set is_emptied = true where d.project_id = p_project_id;
@@ -7757,8 +7527,20 @@ begin
     v_removed := v_removed + v_count;
     exit when v_removed >= c_rows;
   end loop;
-  if v_removed = 0 then perform filestore.end_of_deletion(p_project_id); end if;
-  return v_removed;
+  if v_removed > 0 then return v_removed; end if;
+  select * into v_deletion from filestore.project_deletions d where d.project_id = p_project_id for update;
+  -- As in filestore_sweep_next: no upload of the last day can be under way any longer.
+  v_last := ((v_deletion.deleted_at at time zone 'UTC')::date + 2)::timestamp at time zone 'UTC' + interval '1 hour';
+  if v_deletion.due_at >= v_last then
+    delete from filestore.project_deletions d where d.project_id = p_project_id;
+    delete from filestore.projects p where p.id = p_project_id;
+  else
+    update filestore.project_deletions d
+    set is_emptied = false, due_at = case when filestore.sweep_clock() < d.deleted_at + interval '1 hour'
+      then d.deleted_at + interval '1 hour' else v_last end
+    where d.project_id = p_project_id;
+  end if;
+  return 0;
 exception when foreign_key_violation then
   -- A request that was under way has just stored what refers to it: that goes first.
   update filestore.project_deletions d set due_at = filestore.sweep_clock() + interval '1 minute'
@@ -7771,29 +7553,6 @@ comment on function public.filestore_sweep_remove_rows is
   'the project is swept again later, or goes.';
 call filestore.publish('public.filestore_sweep_remove_rows', 'filestore_admin', 'service_role');
 
-create function filestore.end_of_deletion(p_project_id uuid) returns void
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_deletion filestore.project_deletions;
-  v_last timestamptz;
-begin
-  select * into v_deletion from filestore.project_deletions d where d.project_id = p_project_id for update;
-  -- As in filestore_sweep_next: what was uploaded on the last day can be under way no longer.
-  v_last := ((v_deletion.deleted_at at time zone 'UTC')::date + 2)::timestamp at time zone 'UTC' + interval '1 hour';
-  if v_deletion.due_at >= v_last then
-    delete from filestore.project_deletions d where d.project_id = p_project_id;
-    delete from filestore.projects p where p.id = p_project_id;
-  else
-    update filestore.project_deletions d
-    set is_emptied = false, due_at = case when filestore.sweep_clock() < d.deleted_at + interval '1 hour'
-      then d.deleted_at + interval '1 hour' else v_last end
-    where d.project_id = p_project_id;
-  end if;
-end
-$$;
-comment on function filestore.end_of_deletion is
-  'What follows a sweep of a deleted project that has left nothing of it: another one later, or the end.';
-call filestore.grant_execute('filestore.end_of_deletion', 'filestore_admin');
 -- 70_accounts.sql ====================================================================================================
 -- Projects and keys, for the accounts that own them and for keys with the scope admin.
 --
@@ -7864,10 +7623,9 @@ call filestore.grant_execute('filestore.account_project', 'filestore_account');
 create function filestore.validate_name(p_name text, p_minimum integer) returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
-  return case when not filestore.is_name(p_name, p_minimum) then filestore.validation_refusal(jsonb_build_array(
-    jsonb_build_object('path', 'name', 'reason', format(
-      'must have %s to %s characters, no control characters and no space at either end',
-      p_minimum, (filestore.limits()).name_length_max)))) end;
+  return case when not filestore.is_name(p_name, p_minimum) then filestore.refused_field('name', format(
+    'must have %s to %s characters, no control characters and no space at either end',
+    p_minimum, (filestore.limits()).name_length_max)) end;
 end
 $$;
 comment on function filestore.validate_name is 'The refusal of an invalid name of a project or key, or null.';
@@ -7896,7 +7654,8 @@ begin
   ) c (path, reason, holds)
   where c.holds is not true;
   return coalesce(filestore.validate_name(coalesce(p_key ->> 'name', ''), 0),
-    case when v_issues is not null then filestore.validation_refusal(v_issues) end);
+    case when v_issues is not null
+      then filestore.refusal('VALIDATION_ERROR', jsonb_build_object('issues', v_issues)) end);
 end
 $$;
 comment on function filestore.validate_key is
@@ -8129,7 +7888,7 @@ declare
   v_is_immediate constant boolean := v_grace_seconds = 0;
 begin
   if v_grace_seconds not between 0 and (filestore.limits()).key_grace_period_seconds_max then
-    return filestore.validation_refusal('[{"path": "gracePeriodSeconds", "reason": "must be at most a week"}]');
+    return filestore.refused_field('gracePeriodSeconds', 'must be at most a week');
   end if;
   select * into v_old from filestore.api_keys k
   where k.project_id = p_project_id and k.id = (p_key ->> 'id')::uuid for update;
@@ -8185,7 +7944,9 @@ begin
       or starts_with((v_new ->> 'pathPrefix') || '/', v_old.path_prefix || '/'))
   ) c (path, reason, holds)
   where c.holds is not true;
-  if v_issues is not null then return filestore.validation_refusal(v_issues); end if;
+  if v_issues is not null then
+    return filestore.refusal('VALIDATION_ERROR', jsonb_build_object('issues', v_issues));
+  end if;
   update filestore.api_keys k
   set name = v_new ->> 'name', expires_at = (v_new ->> 'expiresAt')::timestamptz,
       path_prefix = v_new ->> 'pathPrefix',
@@ -8436,8 +8197,7 @@ begin
   v_email := (
     select coalesce(nullif(a.email, ''), v_account_id::text) from filestore.find_account(v_account_id::text) a);
   if lower(p_confirm) is distinct from lower(v_email) then
-    return v_entry || filestore.validation_refusal(
-      '[{"path": "confirm", "reason": "must be the e-mail address of the account"}]');
+    return v_entry || filestore.refused_field('confirm', 'must be the e-mail address of the account');
   end if;
   perform filestore.lock_account();
   -- What the operator keeps for a reason is not the owner's to remove.
@@ -9801,21 +9561,6 @@ comment on function filestore.search_rank_candidates is
   'ids again under their own policies.';
 call filestore.publish('filestore.search_rank_candidates', 'filestore_search', 'filestore_engine');
 
-create function filestore.search_pending(p_session filestore.session, p_scope text, p_stage integer) returns bigint
-language plpgsql stable set search_path = '' as $$
-begin
-  return (select count(*) from (
-    select from filestore.search_queue q
-    where q.project_id = p_session.project_id and q.stage <= p_stage
-      and (p_scope = '' or (q.path >= p_scope || '/' and q.path < p_scope || '0'))
-    limit 10000) q);
-end
-$$;
-comment on function filestore.search_pending is
-  'Files in the scope that are not indexed yet, up to the stage. They are counted up to 10,000, which also stands for '
-  'any larger number.';
-call filestore.grant_execute('filestore.search_pending', 'filestore_engine');
-
 create function filestore.search_unembedded(p_project_id uuid, p_query jsonb, p_files integer)
 returns table (file_id uuid)
 language plpgsql stable set search_path = '' as $$
@@ -10095,6 +9840,8 @@ call filestore.grant_execute('filestore.search_by_rank', 'filestore_engine');
 create function public.filestore_search(p_key_hash text, p_request_id uuid, p_query jsonb) returns json
 language plpgsql volatile security definer set search_path = '' as $$
 declare
+  -- Files that are not indexed yet are counted up to this number, which also stands for any larger one.
+  c_pending_max constant integer := 10000;
   v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
   -- The part of the requested directory that the key may see.
   v_scope constant text := filestore.seen_directory(v_session, p_query ->> 'directory');
@@ -10118,7 +9865,11 @@ begin
     'isVectorCut', v_scope is not null and (
       filestore.search_is_vector_cut(v_session, p_query -> 'vector')
       or filestore.search_is_vector_cut(v_session, p_query -> 'former' -> 'vector')),
-    'pending', case when v_scope is null then 0 else filestore.search_pending(v_session, v_scope, v_stage) end,
+    'pending', (select count(*) from (
+      select from filestore.search_queue q
+      where q.project_id = v_session.project_id and q.stage <= v_stage
+        and (v_scope = '' or (q.path >= v_scope || '/' and q.path < v_scope || '0'))
+      limit c_pending_max) q),
     'unsearched', case when v_scope is not null
       then filestore.search_unsearched(v_session, v_scope, p_query, v_stage) end));
 end
@@ -10129,7 +9880,7 @@ comment on function public.filestore_search is
   'contentType, files, skip, bytes.';
 call filestore.publish('public.filestore_search', 'filestore_engine', 'service_role');
 
-create function public.filestore_search_settled(p_project_id uuid, p_scopes text[], p_stages integer[])
+create function public.filestore_search_indexed(p_project_id uuid, p_scopes text[], p_stages integer[])
 returns boolean[]
 language plpgsql stable security definer set search_path = '' as $$
 begin
@@ -10141,9 +9892,9 @@ begin
     from unnest(p_scopes, p_stages) with ordinality s (scope, stage, place) order by s.place);
 end
 $$;
-comment on function public.filestore_search_settled is
+comment on function public.filestore_search_indexed is
   'Whether everything in each of these directories of a project is indexed, up to its stage.';
-call filestore.publish('public.filestore_search_settled', 'filestore_search', 'service_role');
+call filestore.publish('public.filestore_search_indexed', 'filestore_search', 'service_role');
 -- 90_bucket.sql ======================================================================================================
 -- The private bucket that holds the segments. It has no policies: only the secret key opens an object, and only the
 -- edge function holds the secret key.

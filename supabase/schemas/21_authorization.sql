@@ -178,6 +178,7 @@ begin
   end if;
   v_session.project_id := v_caller.project_id;
   v_session.key_id := v_caller.key_id;
+  v_session.caller_id := coalesce(v_caller.key_id, '00000000-0000-0000-0000-000000000000');
   v_session.scopes := v_caller.scopes;
   v_session.path_prefix := v_caller.path_prefix;
   v_setting := set_config('filestore.project_id', v_caller.project_id::text, true);

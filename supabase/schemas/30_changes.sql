@@ -229,8 +229,8 @@ begin
   if p_query ->> 'after' <> 'now' then
     v_after := filestore.position_of(v_cursor_key, p_query ->> 'after');
     if v_after is null then
-      return (v_session.envelope || filestore.refusal('VALIDATION_ERROR',
-        '{"issues": [{"path": "after", "reason": "must be a cursor of this project, or now"}]}'))::json;
+      return (v_session.envelope || filestore.refused_field(
+        'after', 'must be a cursor of this project, or now'))::json;
     end if;
   end if;
   if v_before ~ '^[0-9a-f]{32}$' and filestore.position_of(v_cursor_key, v_before) is null then

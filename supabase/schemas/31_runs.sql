@@ -253,7 +253,7 @@ declare
   v_run record;
   v_summary filestore.run_summary;
   v_runs jsonb := '[]';
-  v_looked_at integer := 0;
+  v_examined integer := 0;
   v_counted bigint := 0;
   v_has_more boolean := false;
   v_cursor_key bytea;
@@ -262,8 +262,7 @@ begin
   select p.cursor_key into v_cursor_key from filestore.projects p where p.id = v_project_id;
   v_before := filestore.position_of(v_cursor_key, p_after);
   if p_after is not null and v_before is null then
-    return v_session.envelope || filestore.refusal('VALIDATION_ERROR',
-      '{"issues": [{"path": "after", "reason": "must be a cursor of this project"}]}');
+    return v_session.envelope || filestore.refused_field('after', 'must be a cursor of this project');
   end if;
   for v_run in
     select r.run_id, r.first_position from filestore.runs r
@@ -271,11 +270,11 @@ begin
     order by r.project_id desc, r.first_position desc limit c_examined_max + 1
   loop
     -- A page ends early where counting has become too much work.
-    v_has_more := jsonb_array_length(v_runs) >= p_limit or v_looked_at >= c_examined_max
+    v_has_more := jsonb_array_length(v_runs) >= p_limit or v_examined >= c_examined_max
       or v_counted >= c_counted_max;
     exit when v_has_more;
     v_summary := filestore.summarize_run(v_project_id, v_run.run_id, v_session.path_prefix is not null);
-    v_looked_at := v_looked_at + 1;
+    v_examined := v_examined + 1;
     v_counted := v_counted + coalesce(v_summary.counted, 0);
     v_before := v_run.first_position;
     if v_summary.version_count > 0 then v_runs := v_runs || filestore.run_record(v_summary); end if;

@@ -134,10 +134,10 @@ begin
   with removed as materialized (
     delete from filestore.file_versions v
     where v.project_id = p_project_id and v.file_id = p_file_id and v.version <= v_through and v.operation <> 'purge'
-    returning v as made
+    returning v as version_row
   )
-  select count(*), coalesce(sum(filestore.version_cost(r.made)), 0),
-         array(select distinct s.id from removed o cross join unnest((o.made).segment_ids) s (id))
+  select count(*), coalesce(sum(filestore.version_cost(r.version_row)), 0),
+         array(select distinct s.id from removed o cross join unnest((o.version_row).segment_ids) s (id))
   into versions, database_bytes, segment_ids from removed r;
 end
 $$;
@@ -275,7 +275,7 @@ comment on function filestore.commit_purge is
   'Purges the file at a path, deleted or not; its answer, stored or repeated, does not have the path.';
 call filestore.grant_execute('filestore.commit_purge', 'filestore_engine');
 
-create function filestore.settle_segments(
+create function filestore.mark_unneeded_segments(
   p_file filestore.files, p_segment_ids uuid[], p_versions_max integer,
   out bytes bigint, out database_bytes bigint
 )
@@ -304,10 +304,10 @@ begin
   select r.* into bytes, database_bytes from filestore.release_segments(v_project_id, v_file_id, v_segment_ids) r;
 end
 $$;
-comment on function filestore.settle_segments is
+comment on function filestore.mark_unneeded_segments is
   'Which segments of erased versions of a locked file are dead: those that neither its other versions nor its list '
   'have. Where it has more versions than may be looked at, the sweep finds out.';
-call filestore.grant_execute('filestore.settle_segments', 'filestore_admin');
+call filestore.grant_execute('filestore.mark_unneeded_segments', 'filestore_admin');
 
 create function filestore.redact_versions(p_file filestore.files, p_versions integer[], p_note text) returns void
 language plpgsql volatile security definer set search_path = '' as $$
@@ -317,7 +317,7 @@ declare
   v_segment_ids uuid[];
   v_freed bigint;
   v_left bigint;
-  v_settled record;
+  v_marked record;
 begin
   select sum(filestore.version_cost(v)), array(
     select distinct s.id from filestore.file_versions o cross join unnest(o.segment_ids) s (id)
@@ -331,15 +331,15 @@ begin
     set segment_ids = '{}', note = p_note, redacted_at = clock_timestamp(), redacted_segment_ids = v.segment_ids
     where v.project_id = v_project_id and v.file_id = v_file_id and v.version = any (p_versions)
       and v.redacted_at is null
-    returning v as made
+    returning v as version_row
   )
-  select sum(filestore.version_cost(r.made)) into v_left from redacted r;
+  select sum(filestore.version_cost(r.version_row)) into v_left from redacted r;
   delete from filestore.search_texts t
   where t.project_id = v_project_id and t.file_id = v_file_id and t.version = any (p_versions);
-  v_settled := filestore.settle_segments(p_file, v_segment_ids, (filestore.limits()).erased_versions_max);
+  v_marked := filestore.mark_unneeded_segments(p_file, v_segment_ids, (filestore.limits()).erased_versions_max);
   perform filestore.blank_answers(v_project_id);
   perform filestore.release_usage(
-    v_project_id, v_settled.bytes, coalesce(v_freed - v_left, 0) + v_settled.database_bytes, 0);
+    v_project_id, v_marked.bytes, coalesce(v_freed - v_left, 0) + v_marked.database_bytes, 0);
 end
 $$;
 comment on function filestore.redact_versions is
@@ -493,7 +493,7 @@ $$;
 comment on function filestore.sweep_answers is 'Removes what the blank answers of a project named.';
 call filestore.grant_execute('filestore.sweep_answers', 'filestore_admin');
 
-create function filestore.settle_examined(p_project_id uuid, p_position bigint) returns void
+create function filestore.mark_examined_segments(p_project_id uuid, p_position bigint) returns void
 language plpgsql volatile set search_path = '' as $$
 declare
   c_most constant integer := 5000;
@@ -536,10 +536,10 @@ begin
   perform filestore.release_usage(p_project_id, v_released.bytes, v_released.database_bytes, 0);
 end
 $$;
-comment on function filestore.settle_examined is
+comment on function filestore.mark_examined_segments is
   'Some of the segments that a pass is about, once it has looked at all versions up to a position: those that are in '
   'no version and in no list are dead, and those in a list wait for another pass.';
-call filestore.grant_execute('filestore.settle_examined', 'filestore_admin');
+call filestore.grant_execute('filestore.mark_examined_segments', 'filestore_admin');
 
 create function filestore.begin_marking(p_project_id uuid) returns boolean
 language plpgsql volatile set search_path = '' as $$
@@ -591,7 +591,7 @@ begin
   )
   select count(*), coalesce(max(l.position), v_through) into v_count, v_through from looked_at l;
   if v_count < c_versions then
-    perform filestore.settle_examined(p_project_id, v_through);
+    perform filestore.mark_examined_segments(p_project_id, v_through);
     if not exists (
       select from filestore.possibly_unreferenced_segments c where c.project_id = p_project_id and c.is_examined
     ) then

@@ -180,7 +180,7 @@ begin
   end if;
   -- Null: the project's own window counts no request of a link.
   v_session := filestore.authorize(encode(coalesce(v_link.key_hash, v_link.token_hash), 'hex'), null, p_scope);
-  v_session.link_id := v_link.id;
+  v_session.caller_id := v_link.id;
   if v_session.envelope #>> '{refusal,code}' = 'INVALID_API_KEY' then
     v_session.envelope := filestore.refusal('LINK_EXPIRED');
   elsif not v_session.envelope ? 'refusal' and not filestore.may_write(v_session, v_link.path) then
@@ -258,7 +258,7 @@ declare
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
   select * into v_link from filestore.links l
-  where l.project_id = v_session.project_id and l.id = v_session.link_id for update;
+  where l.project_id = v_session.project_id and l.id = v_session.caller_id for update;
   if v_link.used_at is not null and v_link.commit_id is distinct from (p_commit ->> 'commitId')::uuid then
     v_result := coalesce(
       case when p_commit ? 'idempotency'

@@ -43,7 +43,7 @@ declare
   v_is_expired boolean;
   v_cut integer;
   v_count integer;
-  v_looked_at integer := 0;
+  v_examined integer := 0;
   v_versions integer := 0;
   v_files integer := 0;
   v_is_complete boolean := true;
@@ -53,9 +53,9 @@ begin
     for v_file in
       select * from filestore.files f where f.project_id = p_project_id order by f.id limit c_files_max + 1
     loop
-      v_is_complete := v_looked_at < c_files_max and v_versions < c_versions_max;
+      v_is_complete := v_examined < c_files_max and v_versions < c_versions_max;
       exit when not v_is_complete;
-      v_looked_at := v_looked_at + 1;
+      v_examined := v_examined + 1;
       continue when v_file.path is null or v_file.version = 0;
       v_is_expired := coalesce(filestore.is_expired(v_file, p_rule), false);
       v_cut := case when v_is_expired then v_file.version when v_file.is_deleted then 0
@@ -74,7 +74,7 @@ begin
     end loop;
   end if;
   return jsonb_build_object(
-    'versions', v_versions, 'files', v_files, 'lookedAt', v_looked_at, 'isComplete', v_is_complete,
+    'versions', v_versions, 'files', v_files, 'lookedAt', v_examined, 'isComplete', v_is_complete,
     'examples', (
       select coalesce(jsonb_agg(e.value order by e.value -> 'versions' desc, (e.value ->> 'path') collate "C"), '[]')
       from jsonb_array_elements(v_shown) e));
@@ -95,18 +95,18 @@ declare
   -- Versions that are examined, with the file locked, for segments that they still need.
   c_examined_max constant integer := 500;
   v_removed record;
-  v_settled record;
+  v_marked record;
 begin
   v_removed := filestore.remove_versions((p_file).project_id, (p_file).id, p_cut, p_versions_max);
   delete from filestore.links l
   where l.project_id = (p_file).project_id and l.path = (p_file).path and l.version <= p_cut;
   delete from filestore.search_texts t
   where t.project_id = (p_file).project_id and t.file_id = (p_file).id and t.version <= p_cut;
-  v_settled := filestore.settle_segments(
+  v_marked := filestore.mark_unneeded_segments(
     p_file, v_removed.segment_ids, c_examined_max);
   versions := v_removed.versions;
-  bytes := v_settled.bytes;
-  database_bytes := v_removed.database_bytes + v_settled.database_bytes;
+  bytes := v_marked.bytes;
+  database_bytes := v_removed.database_bytes + v_marked.database_bytes;
 end
 $$;
 comment on function filestore.trim_versions is

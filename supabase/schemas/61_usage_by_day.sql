@@ -30,25 +30,6 @@ comment on function public.filestore_count_usage is
   'projects; keyId null is the console.';
 call filestore.publish('public.filestore_count_usage', 'filestore_admin', 'service_role');
 
-create function filestore.note_usage_level(p_project_id uuid, p_today date) returns void
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_last filestore.usage_levels;
-  v_now filestore.usage_levels;
-begin
-  select p_project_id, p_today, coalesce(sum(u.bytes), 0), coalesce(sum(u.database_bytes), 0) into v_now
-  from filestore.project_usage u where u.project_id = p_project_id;
-  select * into v_last from filestore.usage_levels l
-  where l.project_id = p_project_id and l.day <= p_today order by l.day desc limit 1;
-  if v_last.bytes = v_now.bytes and v_last.database_bytes = v_now.database_bytes then return; end if;
-  insert into filestore.usage_levels as l values (v_now.*)
-  on conflict (project_id, day) do update set bytes = excluded.bytes, database_bytes = excluded.database_bytes;
-end
-$$;
-comment on function filestore.note_usage_level is
-  'Keeps what a project holds now as that of the day, where it changed.';
-call filestore.grant_execute('filestore.note_usage_level', 'filestore_admin');
-
 create function filestore.fold_usage(p_project_id uuid, p_versions_max integer) returns integer
 language plpgsql volatile security definer
 -- By index, whatever the statistics say: see 30_changes.sql.
@@ -95,7 +76,19 @@ begin
     -- With more left it is due at once, and has its turn like the others.
     filestore.sweep_clock() - case when v_versions < p_versions_max then interval '0' else interval '1 hour' end)
   on conflict (project_id) do update set position = excluded.position, folded_at = excluded.folded_at;
-  perform filestore.note_usage_level(p_project_id, v_today);
+  -- What the project holds now is the level of the day, where it changed.
+  insert into filestore.usage_levels as l (project_id, day, bytes, database_bytes)
+  select p_project_id, v_today, n.bytes, n.database_bytes
+  from (
+    select coalesce(sum(u.bytes), 0) as bytes, coalesce(sum(u.database_bytes), 0) as database_bytes
+    from filestore.project_usage u where u.project_id = p_project_id
+  ) n
+  where not exists (
+    select from (
+      select * from filestore.usage_levels o
+      where o.project_id = p_project_id and o.day <= v_today order by o.day desc limit 1
+    ) o where o.bytes = n.bytes and o.database_bytes = n.database_bytes)
+  on conflict (project_id, day) do update set bytes = excluded.bytes, database_bytes = excluded.database_bytes;
   return v_versions;
 end
 $$;
@@ -156,13 +149,11 @@ begin
     v_from := coalesce((p_query ->> 'from')::date, v_to - 29);
     v_key_id := case when p_query ->> 'keyId' = 'console' then c_console else (p_query ->> 'keyId')::uuid end;
   exception when data_exception then
-    return filestore.validation_refusal(
-      '[{"path": "from", "reason": "and to must be days, and keyId the id of a key or console"}]');
+    return filestore.refused_field('from', 'and to must be days, and keyId the id of a key or console');
   end;
   if v_to not between v_from and v_from + (filestore.limits()).usage_days_max - 1 then
-    return filestore.validation_refusal(jsonb_build_array(jsonb_build_object(
-      'path', 'to', 'reason', format(
-        'must be from and at most %s days later', (filestore.limits()).usage_days_max - 1))));
+    return filestore.refused_field(
+      'to', format('must be from and at most %s days later', (filestore.limits()).usage_days_max - 1));
   end if;
   return jsonb_build_object('value', jsonb_build_object(
     'from', v_from, 'to', v_to,

@@ -52,7 +52,7 @@ declare
   v_ended jsonb;
 begin
   if v_name is distinct from p_parameters ->> 'confirm' then
-    return filestore.validation_refusal('[{"path": "confirm", "reason": "must be the name of the project"}]');
+    return filestore.refused_field('confirm', 'must be the name of the project');
   end if;
   v_ended := filestore.end_project(p_project_id, (p_parameters ->> 'deletionId')::uuid);
   return case when v_ended is null then filestore.refusal('PROJECT_NOT_FOUND')
@@ -199,6 +199,8 @@ declare
   v_table record;
   v_removed integer := 0;
   v_count integer;
+  v_deletion filestore.project_deletions;
+  v_last timestamptz;
 begin
   perform filestore.open_deletion(p_project_id);
   update filestore.project_deletions d set is_emptied = true where d.project_id = p_project_id;
@@ -211,8 +213,20 @@ begin
     v_removed := v_removed + v_count;
     exit when v_removed >= c_rows;
   end loop;
-  if v_removed = 0 then perform filestore.end_of_deletion(p_project_id); end if;
-  return v_removed;
+  if v_removed > 0 then return v_removed; end if;
+  select * into v_deletion from filestore.project_deletions d where d.project_id = p_project_id for update;
+  -- As in filestore_sweep_next: no upload of the last day can be under way any longer.
+  v_last := ((v_deletion.deleted_at at time zone 'UTC')::date + 2)::timestamp at time zone 'UTC' + interval '1 hour';
+  if v_deletion.due_at >= v_last then
+    delete from filestore.project_deletions d where d.project_id = p_project_id;
+    delete from filestore.projects p where p.id = p_project_id;
+  else
+    update filestore.project_deletions d
+    set is_emptied = false, due_at = case when filestore.sweep_clock() < d.deleted_at + interval '1 hour'
+      then d.deleted_at + interval '1 hour' else v_last end
+    where d.project_id = p_project_id;
+  end if;
+  return 0;
 exception when foreign_key_violation then
   -- A request that was under way has just stored what refers to it: that goes first.
   update filestore.project_deletions d set due_at = filestore.sweep_clock() + interval '1 minute'
@@ -225,26 +239,3 @@ comment on function public.filestore_sweep_remove_rows is
   'the project is swept again later, or goes.';
 call filestore.publish('public.filestore_sweep_remove_rows', 'filestore_admin', 'service_role');
 
-create function filestore.end_of_deletion(p_project_id uuid) returns void
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_deletion filestore.project_deletions;
-  v_last timestamptz;
-begin
-  select * into v_deletion from filestore.project_deletions d where d.project_id = p_project_id for update;
-  -- As in filestore_sweep_next: what was uploaded on the last day can be under way no longer.
-  v_last := ((v_deletion.deleted_at at time zone 'UTC')::date + 2)::timestamp at time zone 'UTC' + interval '1 hour';
-  if v_deletion.due_at >= v_last then
-    delete from filestore.project_deletions d where d.project_id = p_project_id;
-    delete from filestore.projects p where p.id = p_project_id;
-  else
-    update filestore.project_deletions d
-    set is_emptied = false, due_at = case when filestore.sweep_clock() < d.deleted_at + interval '1 hour'
-      then d.deleted_at + interval '1 hour' else v_last end
-    where d.project_id = p_project_id;
-  end if;
-end
-$$;
-comment on function filestore.end_of_deletion is
-  'What follows a sweep of a deleted project that has left nothing of it: another one later, or the end.';
-call filestore.grant_execute('filestore.end_of_deletion', 'filestore_admin');

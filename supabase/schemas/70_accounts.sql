@@ -67,10 +67,9 @@ call filestore.grant_execute('filestore.account_project', 'filestore_account');
 create function filestore.validate_name(p_name text, p_minimum integer) returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
-  return case when not filestore.is_name(p_name, p_minimum) then filestore.validation_refusal(jsonb_build_array(
-    jsonb_build_object('path', 'name', 'reason', format(
-      'must have %s to %s characters, no control characters and no space at either end',
-      p_minimum, (filestore.limits()).name_length_max)))) end;
+  return case when not filestore.is_name(p_name, p_minimum) then filestore.refused_field('name', format(
+    'must have %s to %s characters, no control characters and no space at either end',
+    p_minimum, (filestore.limits()).name_length_max)) end;
 end
 $$;
 comment on function filestore.validate_name is 'The refusal of an invalid name of a project or key, or null.';
@@ -99,7 +98,8 @@ begin
   ) c (path, reason, holds)
   where c.holds is not true;
   return coalesce(filestore.validate_name(coalesce(p_key ->> 'name', ''), 0),
-    case when v_issues is not null then filestore.validation_refusal(v_issues) end);
+    case when v_issues is not null
+      then filestore.refusal('VALIDATION_ERROR', jsonb_build_object('issues', v_issues)) end);
 end
 $$;
 comment on function filestore.validate_key is
@@ -332,7 +332,7 @@ declare
   v_is_immediate constant boolean := v_grace_seconds = 0;
 begin
   if v_grace_seconds not between 0 and (filestore.limits()).key_grace_period_seconds_max then
-    return filestore.validation_refusal('[{"path": "gracePeriodSeconds", "reason": "must be at most a week"}]');
+    return filestore.refused_field('gracePeriodSeconds', 'must be at most a week');
   end if;
   select * into v_old from filestore.api_keys k
   where k.project_id = p_project_id and k.id = (p_key ->> 'id')::uuid for update;
@@ -388,7 +388,9 @@ begin
       or starts_with((v_new ->> 'pathPrefix') || '/', v_old.path_prefix || '/'))
   ) c (path, reason, holds)
   where c.holds is not true;
-  if v_issues is not null then return filestore.validation_refusal(v_issues); end if;
+  if v_issues is not null then
+    return filestore.refusal('VALIDATION_ERROR', jsonb_build_object('issues', v_issues));
+  end if;
   update filestore.api_keys k
   set name = v_new ->> 'name', expires_at = (v_new ->> 'expiresAt')::timestamptz,
       path_prefix = v_new ->> 'pathPrefix',
@@ -639,8 +641,7 @@ begin
   v_email := (
     select coalesce(nullif(a.email, ''), v_account_id::text) from filestore.find_account(v_account_id::text) a);
   if lower(p_confirm) is distinct from lower(v_email) then
-    return v_entry || filestore.validation_refusal(
-      '[{"path": "confirm", "reason": "must be the e-mail address of the account"}]');
+    return v_entry || filestore.refused_field('confirm', 'must be the e-mail address of the account');
   end if;
   perform filestore.lock_account();
   -- What the operator keeps for a reason is not the owner's to remove.

@@ -433,21 +433,6 @@ comment on function filestore.search_rank_candidates is
   'ids again under their own policies.';
 call filestore.publish('filestore.search_rank_candidates', 'filestore_search', 'filestore_engine');
 
-create function filestore.search_pending(p_session filestore.session, p_scope text, p_stage integer) returns bigint
-language plpgsql stable set search_path = '' as $$
-begin
-  return (select count(*) from (
-    select from filestore.search_queue q
-    where q.project_id = p_session.project_id and q.stage <= p_stage
-      and (p_scope = '' or (q.path >= p_scope || '/' and q.path < p_scope || '0'))
-    limit 10000) q);
-end
-$$;
-comment on function filestore.search_pending is
-  'Files in the scope that are not indexed yet, up to the stage. They are counted up to 10,000, which also stands for '
-  'any larger number.';
-call filestore.grant_execute('filestore.search_pending', 'filestore_engine');
-
 create function filestore.search_unembedded(p_project_id uuid, p_query jsonb, p_files integer)
 returns table (file_id uuid)
 language plpgsql stable set search_path = '' as $$
@@ -727,6 +712,8 @@ call filestore.grant_execute('filestore.search_by_rank', 'filestore_engine');
 create function public.filestore_search(p_key_hash text, p_request_id uuid, p_query jsonb) returns json
 language plpgsql volatile security definer set search_path = '' as $$
 declare
+  -- Files that are not indexed yet are counted up to this number, which also stands for any larger one.
+  c_pending_max constant integer := 10000;
   v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
   -- The part of the requested directory that the key may see.
   v_scope constant text := filestore.seen_directory(v_session, p_query ->> 'directory');
@@ -750,7 +737,11 @@ begin
     'isVectorCut', v_scope is not null and (
       filestore.search_is_vector_cut(v_session, p_query -> 'vector')
       or filestore.search_is_vector_cut(v_session, p_query -> 'former' -> 'vector')),
-    'pending', case when v_scope is null then 0 else filestore.search_pending(v_session, v_scope, v_stage) end,
+    'pending', (select count(*) from (
+      select from filestore.search_queue q
+      where q.project_id = v_session.project_id and q.stage <= v_stage
+        and (v_scope = '' or (q.path >= v_scope || '/' and q.path < v_scope || '0'))
+      limit c_pending_max) q),
     'unsearched', case when v_scope is not null
       then filestore.search_unsearched(v_session, v_scope, p_query, v_stage) end));
 end
@@ -761,7 +752,7 @@ comment on function public.filestore_search is
   'contentType, files, skip, bytes.';
 call filestore.publish('public.filestore_search', 'filestore_engine', 'service_role');
 
-create function public.filestore_search_settled(p_project_id uuid, p_scopes text[], p_stages integer[])
+create function public.filestore_search_indexed(p_project_id uuid, p_scopes text[], p_stages integer[])
 returns boolean[]
 language plpgsql stable security definer set search_path = '' as $$
 begin
@@ -773,6 +764,6 @@ begin
     from unnest(p_scopes, p_stages) with ordinality s (scope, stage, place) order by s.place);
 end
 $$;
-comment on function public.filestore_search_settled is
+comment on function public.filestore_search_indexed is
   'Whether everything in each of these directories of a project is indexed, up to its stage.';
-call filestore.publish('public.filestore_search_settled', 'filestore_search', 'service_role');
+call filestore.publish('public.filestore_search_indexed', 'filestore_search', 'service_role');

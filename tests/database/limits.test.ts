@@ -79,13 +79,6 @@ Deno.test("limits that SQL and limits.ts share", async (t) => {
         assertEquals(row?.bytes, isBinaryMediaType(type) ? 0 : 1, type);
       }
     });
-    await t.step("the most segments of a file, in SQL, follow from the two limits", async () => {
-      for (const size of [0, 1, 1_048_576, 1_048_577, 104_857_600]) {
-        const [row] = await sql<{ most: number }[]>`select filestore.max_segments(${size}::bigint) as most`;
-        const mebibytes = Math.ceil(size / 1_048_576);
-        assertEquals(row?.most, limits.SEGMENT_LIST_MAX_BASE + limits.SEGMENT_LIST_MAX_PER_MIB * mebibytes);
-      }
-    });
   } finally {
     await sql.end();
     await server.stop();
