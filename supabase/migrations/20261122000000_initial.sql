@@ -11,7 +11,7 @@
 -- FS002: others have added files to a plan, which has to be locked anew (locked_plan).
 -- FS003: a commit was refused after it had changed something (commit_or_refuse).
 -- FS004: the window has too few requests left for the files of a commit (count_files).
--- What is impossible unless a caller breaks the contract is raised without a code, and answered as a fault of the service.
+-- An exception without a code of ours means that a caller broke the contract: it is answered as a fault of the service.
 
 create schema filestore;
 comment on schema filestore is 'Versioned file store: tables and internals. Not exposed over REST.';
@@ -109,8 +109,8 @@ comment on procedure filestore.pin_plan(regproc) is
   'Keeps the plans of a function''s statements from changing: they are made once for a session, by index, whatever the '
   'statistics say.';
 -- 01_limits.sql ======================================================================================================
--- Bounds that several functions share, or that the database and the edge function share. A number that one function alone
--- uses is a constant of that function.
+-- Bounds that several functions share, or that the database and the edge function share. A number that one function
+-- alone uses is a constant of that function.
 
 create type filestore.limits as (
   path_bytes_max integer,
@@ -423,7 +423,8 @@ begin
 end
 $$;
 comment on function filestore.place_hash is
-  'What is kept of the path of a purged file, or of a directory above it: whoever names the place finds it again.';
+  'The hash that is kept of the path of a purged file, or of a directory above it: a client that names the path is '
+  'told.';
 call filestore.grant_execute('filestore.place_hash', 'filestore_admin', 'filestore_engine');
 -- 10_projects.sql ====================================================================================================
 -- The tables of projects, keys, console sessions, links and windows, each with its policies and grants.
@@ -454,8 +455,8 @@ create table filestore.settings (
 );
 comment on table filestore.settings is 'What the operator decides for the whole installation: one row.';
 comment on column filestore.settings.project_makers is
-  'Which accounts may make projects: {anyone}, or addresses and domains (@example.com). Empty: only the operator makes '
-  'projects; null: nothing was decided yet, which is the same.';
+  'Which accounts may create projects: {anyone}, or addresses and domains (@example.com). Empty: only the operator '
+  'creates projects; null: nothing was decided yet, which is the same.';
 comment on column filestore.settings.account_bytes is
   'What the projects of an account that have the quota of their tier may use together; null: no more than each.';
 insert into filestore.settings default values;
@@ -600,7 +601,7 @@ create unlogged table filestore.account_windows (
   request_count integer not null
 ) with (fillfactor = 50);
 comment on table filestore.account_windows is
-  'Calls of an account''s own functions in the current clock minute. Not logged: after a crash the counts are gone.';
+  'Calls of an account''s own functions in the current clock minute. Not logged: after a crash the counts are lost.';
 alter table filestore.account_windows enable row level security;
 create policy "An account counts its own calls" on filestore.account_windows to filestore_account
   using (account_id = (select filestore.current_account_id()));
@@ -618,7 +619,7 @@ create unlogged table filestore.rate_windows (
 comment on table filestore.rate_windows is
   'Requests of the current clock minute, spread over 64 shards, so that a locked row delays nobody. Shard s takes its '
   'n-th request if (n - 1) * 64 + s is within the limit: the caps of all shards add up to the limit. Not logged: after '
-  'a crash the counts of that minute are gone.';
+  'a crash the counts of that minute are lost.';
 comment on column filestore.rate_windows.request_id is
   'The last request counted here, so that a call repeated because its response was lost is not counted twice.';
 alter table filestore.rate_windows enable row level security;
@@ -662,7 +663,7 @@ comment on table filestore.links is
 comment on column filestore.links.version is 'Of a link for reading: null follows the latest.';
 comment on column filestore.links.if_version is 'Of a link for writing: the version it replaces, 0 for none.';
 comment on column filestore.links.key_id is
-  'The key that it acts as, which follows rotations; null where the project''s owner (account_id) made it.';
+  'The key that it acts as, which follows rotations; null where the project''s owner (account_id) created it.';
 comment on column filestore.links.used_at is 'When its one version was written, by commit_id.';
 create index links_by_project on filestore.links (project_id, created_at);
 create index links_by_key on filestore.links (key_id);
@@ -695,7 +696,7 @@ create unlogged table filestore.link_windows (
 ) with (fillfactor = 50);
 comment on table filestore.link_windows is
   'Uses of a link in the current clock minute, and of all links of a project (link_id all zeros). Not logged: after a '
-  'crash the counts of that minute are gone.';
+  'crash the counts of that minute are lost.';
 alter table filestore.link_windows enable row level security;
 create policy "A link counts its uses" on filestore.link_windows to filestore_engine
   using (project_id = filestore.current_project_id());
@@ -802,7 +803,7 @@ grant select on filestore.files to filestore_search;
 
 create type filestore.operation as enum (
   'write', 'append', 'overwrite', 'edit', 'delete', 'restore', 'copy', 'move', 'undo', 'purge');
-comment on type filestore.operation is 'What made a version.';
+comment on type filestore.operation is 'The operation that added a version.';
 
 create table filestore.file_versions (
   project_id uuid not null,
@@ -840,11 +841,11 @@ comment on column filestore.file_versions.position is
   'Its place in the change feed: ascending with the versions of a file, and never below one that a reader of the feed '
   'has passed.';
 comment on column filestore.file_versions.run_id is
-  'With actor and note: what the client said of the change. Claims; key_id is what was authenticated.';
+  'With actor and note: the provenance that the client sent. Nobody has checked it; key_id was authenticated.';
 comment on column filestore.file_versions.source_file_id is
   'With source_version: where the content of a copy, move, restore or undo is from.';
 comment on column filestore.file_versions.redacted_at is
-  'Since when the content is gone for good: the list of segments is empty, whatever the size says.';
+  'Since when the content is erased: the list of segments is empty, whatever the size.';
 comment on column filestore.file_versions.redacted_segment_ids is
   'What the list was. Ids alone: they tell which other versions still have a piece of it, and keep nothing.';
 comment on column filestore.file_versions.undone_run_id is 'Of an undo: the run whose changes it takes back.';
@@ -1084,7 +1085,7 @@ create table filestore.retention_passes (
 );
 comment on table filestore.retention_passes is
   'How far the sweep has come in applying the rule of a project, file by file in the order of their ids.';
-comment on column filestore.retention_passes.after_file is 'The last file that was looked at; null: the pass is over.';
+comment on column filestore.retention_passes.after_file is 'The last file that was examined; null: the pass is over.';
 comment on column filestore.retention_passes.position is
   'Of the last version when the pass began: while there is none after it, nothing but time can make another one due.';
 comment on column filestore.retention_passes.applied_at is 'When the last pass that has ended began.';
@@ -1146,7 +1147,7 @@ create table filestore.usage_levels (
   primary key (project_id, day)
 ) with (fillfactor = 85);
 comment on table filestore.usage_levels is
-  'What a project held when it was last looked at on a day (UTC). A day without a row is like the one before.';
+  'What a project held when its usage was last counted on a day (UTC). A day without a row is like the one before.';
 alter table filestore.usage_levels enable row level security;
 create policy "The sweep sees and changes all" on filestore.usage_levels to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
@@ -1213,7 +1214,7 @@ create table filestore.project_deletions (
   is_emptied boolean not null default false,
   objects text[] not null default '{}'
 );
-comment on table filestore.project_deletions is 'Projects that were deleted and are not gone yet.';
+comment on table filestore.project_deletions is 'Deleted projects that still have rows or objects.';
 comment on column filestore.project_deletions.id is
   'Chosen by the caller, so that a deletion whose answer was lost gives it again.';
 comment on column filestore.project_deletions.due_at is 'When it is to be swept (again).';
@@ -1342,7 +1343,7 @@ create index search_texts_by_model on filestore.search_texts (model) where skipp
 create index search_texts_by_project_model on filestore.search_texts (project_id, model) where skipped is null;
 create index search_texts_by_content on filestore.search_texts (project_id, content_hash)
   where content_hash is not null;
--- What a search did not look at: see `search_unsearched`.
+-- What a search did not read: see `search_unsearched`.
 create index search_texts_unsearched on filestore.search_texts (project_id, path)
   where skipped in ('too_large', 'not_indexable') or is_cut;
 create index search_texts_given_up on filestore.search_texts (indexed_at) where skipped = 'not_indexable';
@@ -1387,10 +1388,10 @@ create policy "The search index maintains those of every project" on filestore.s
   using (true);
 grant select, insert, update, delete on filestore.search_chunks to filestore_search;
 
--- Trigrams are those of pg_trgm, as numbers, of which there are only so many: where the database knows the letters of
--- all scripts there are 16 million trigrams, and each that is new to an index takes some 50 bytes there. Two trigrams
--- with the same number make a candidate that does not match. Bodies are parsed here and not when they run, so that
--- callers need no access to the schema of the extension; without it nothing has a trigram.
+-- Trigrams are those of pg_trgm, as numbers, of which there is a bounded number: where the database knows the letters
+-- of all scripts there are 16 million trigrams, and each that is new to an index takes some 50 bytes there. Two
+-- trigrams with the same number make a candidate that does not match. Bodies are parsed here and not when they run, so
+-- that callers need no access to the schema of the extension; without it nothing has a trigram.
 do $$
 declare
   v_schema constant text := (
@@ -1760,7 +1761,7 @@ begin
       select p_project_id, n from generate_series(1, c_shards) n on conflict do nothing;
     end if;
     v_taken := 0;
-    -- In turn, so that a shard keeps the id of its last request for as long as possible.
+    -- One after the other, so that a shard keeps the id of its last request for as long as possible.
     v_from := coalesce(v_held, v_used % c_shards + 1);
     begin
       -- With no other shard locked, so that no two requests can wait for each other.
@@ -1941,8 +1942,8 @@ end
 $$;
 comment on function filestore.authorize is
   'Resolves a key to its project, opens that project''s rows for this transaction (below the key''s prefix), counts '
-  'the request, and requires a scope. A project is suspended by the operator, and while its owner is banned or gone. '
-  'INVALID_SESSION where a console session''s access token is of a session that has ended.';
+  'the request, and requires a scope. A project is suspended by the operator, and while its owner is banned or '
+  'deleted. INVALID_SESSION where a console session''s access token is of a session that has ended.';
 call filestore.grant_execute('filestore.authorize', 'filestore_engine');
 
 create function filestore.may_write(p_session filestore.session, p_path text) returns boolean
@@ -2157,8 +2158,8 @@ end
 $$;
 comment on function filestore.file_at is
   'The file as it was: null where it did not exist yet. Looks at as many versions as their number has binary digits. '
-  'is_trimmed: what it was is not known any more, since versions between two that are kept are gone. '
-  'is_redacted: its content is gone.';
+  'is_trimmed: nothing is known of that moment, since versions between two that are kept were trimmed. '
+  'is_redacted: its content was erased.';
 call filestore.grant_execute('filestore.file_at', 'filestore_admin', 'filestore_engine');
 
 create function filestore.record_at(p_session filestore.session, p_path text, p_at text, out file filestore.files,
@@ -2870,7 +2871,7 @@ declare
 begin
   trimmed := '{}';
   examined := 0;
-  -- One row more than is looked at shows whether there is more.
+  -- One row more than is examined shows whether there is more.
   if not p_recursive then
     open v_rows for
       select u.* from (
@@ -2923,7 +2924,7 @@ begin
 end
 $$;
 comment on function filestore.page_at is
-  'Files that a directory had, by path. Where there is more, `next` is the last path that was looked at: with a bound '
+  'Files that a directory had, by path. Where there is more, `next` is the last path that was examined: with a bound '
   'on those, a page may have fewer records than its limit, or none. Live files that are as they were are not counted '
   'as examined.';
 call filestore.grant_execute('filestore.page_at', 'filestore_engine');
@@ -3145,7 +3146,7 @@ call filestore.pin_plan('filestore.last_position');
 create function filestore.last_position_by(p_project_id uuid, p_end bigint, p_time timestamptz) returns bigint
 language plpgsql stable set search_path = '' as $$
 declare
-  -- All that was made by then is at v_low or below, or still to be looked at below v_high.
+  -- All versions of that time are at v_low or below, or still to be read below v_high.
   v_low bigint := 0;
   v_high bigint := p_end + 1;
   v_middle bigint;
@@ -3427,7 +3428,7 @@ begin
 end
 $$;
 comment on function filestore.run_keys is
-  'The keys with which versions of a run were made, all zeros for the console. Reads one index entry for each.';
+  'The keys with which versions of a run were written, all zeros for the console. Reads one index entry for each.';
 call filestore.grant_execute('filestore.run_keys', 'filestore_engine');
 call filestore.pin_plan('filestore.run_keys');
 
@@ -3463,7 +3464,7 @@ begin
 end
 $$;
 comment on function filestore.run_file_after is
-  'The next file after p_after, and not before p_from, of which a run made versions with a key, or all zeros for the '
+  'The next file after p_after, and not before p_from, of which a run wrote versions with a key, or all zeros for the '
   'console, with the first of these and the last. Reads two index entries.';
 call filestore.grant_execute('filestore.run_file_after', 'filestore_engine');
 call filestore.pin_plan('filestore.run_file_after');
@@ -3479,7 +3480,7 @@ declare
   c_none constant uuid := '00000000-0000-0000-0000-000000000000';
   v_found filestore.run_file[] := '{}';
   v_key_id uuid;
-  -- The last file that was looked at, and the next one that is asked for.
+  -- The last file that was examined, and the next one that is asked for.
   v_after uuid;
   v_from uuid;
   v_place integer;
@@ -3528,9 +3529,9 @@ begin
 end
 $$;
 comment on function filestore.run_files is
-  'Files with versions that a run made with these keys, in the order of their ids: those that the key sees, up to '
+  'Files with versions that a run wrote with these keys, in the order of their ids: those that the key sees, up to '
   'p_limit after p_after. With p_file_ids, which ascend, of these alone. Reads of each file and key the first '
-  'version and the last. Incomplete where of so many that are looked at so few are seen.';
+  'version and the last. Incomplete where the key sees few of the files that may be examined.';
 call filestore.grant_execute('filestore.run_files', 'filestore_engine');
 call filestore.pin_plan('filestore.run_files');
 
@@ -3545,7 +3546,7 @@ begin
 end
 $$;
 comment on function filestore.whose is
-  'With which keys something was made, as the wire shows it: which ones only to the owner, and to keys with admin.';
+  'With which keys something was written, as the wire shows it: which ones only to the owner, and to keys with admin.';
 call filestore.grant_execute('filestore.whose', 'filestore_engine');
 
 create type filestore.run_summary as (
@@ -3560,7 +3561,7 @@ create type filestore.run_summary as (
 );
 comment on type filestore.run_summary is
   'What the key sees of a run, and how many versions were counted for it. Where it has more, counts are what it has at '
-  'least, and times and actors those of what was looked at.';
+  'least, and times and actors those of the versions that were read.';
 
 create function filestore.summarize_run(p_project_id uuid, p_run_id text, p_is_confined boolean)
 returns filestore.run_summary
@@ -4099,8 +4100,8 @@ begin
 end
 $$;
 comment on function filestore.content_of_edit is
-  'The content of the locked file after an edit. VERSION_CONFLICT where the version that was read is not the latest, or '
-  'its segments were compacted since. Raises for a segment that is neither stored nor part of the commit.';
+  'The content of the locked file after an edit. VERSION_CONFLICT where the version that was read is not the latest, '
+  'or its segments were compacted since. Raises for a segment that is neither stored nor part of the commit.';
 call filestore.grant_execute('filestore.content_of_edit', 'filestore_engine');
 
 create function filestore.plan_version(
@@ -4170,7 +4171,7 @@ begin
 end
 $$;
 comment on function filestore.plan_version is
-  'What a commit would make of the locked file and how many bytes it brings, or why it is refused.';
+  'The version that a commit would add to the locked file, and how many bytes it brings, or why it is refused.';
 call filestore.grant_execute('filestore.plan_version', 'filestore_engine');
 
 create function filestore.put_version(
@@ -4307,7 +4308,8 @@ begin
 end
 $$;
 comment on function filestore.repeated_commit is
-  'What an earlier attempt at this commit made, or null. Called once the file is locked, when that attempt has ended.';
+  'The result of an earlier attempt at this commit, or null. Called once the file is locked, when that attempt has '
+  'ended.';
 call filestore.grant_execute('filestore.repeated_commit', 'filestore_engine');
 
 create type filestore.applied as (
@@ -4315,7 +4317,7 @@ create type filestore.applied as (
 comment on type filestore.applied is
   'What became of one operation: the refusal, or the file at its new version (null where another transaction has just '
   'created it: lock that one and try again), the bytes of its new segments, what its rows count towards the quota, and '
-  'how many versions were made.';
+  'how many versions were added.';
 
 create function filestore.apply_to_file(
   p_session filestore.session, p_file filestore.files, p_kind text, p_commit jsonb, p_change filestore.change
@@ -4582,7 +4584,7 @@ declare
   v_versions integer := 0;
   v_may_exceed boolean := true;
 begin
-  -- A path outside the key's prefix is not seen, and has no row to be made.
+  -- A path outside the key's prefix is not seen, and gets no row.
   perform filestore.lock_paths(
     v_project_id, v_paths,
     array(select p.path from unnest(v_paths) p (path) where filestore.may_write(p_session, p.path)));
@@ -4639,14 +4641,14 @@ end
 $$;
 comment on function filestore.count_files is
   'Counts a request that was counted once as one for each ten files begun, and returns how many are left; raises FS004 '
-  'where so many are not left. Before any file is locked.';
+  'where fewer are left. Before any file is locked.';
 call filestore.grant_execute('filestore.count_files', 'filestore_engine');
 
 -- 44_folders.sql =====================================================================================================
 -- Many files as one: a plan of versions for many files, and folders.
 --
--- A plan is made by reading. It is carried out by locking the files that it names, in the order of their paths, and
--- making it again: where it is about the same files, nothing that it depends on can change any more.
+-- A plan is written by reading. It is applied by locking the files that it names, in the order of their paths, and
+-- writing it again: where it is about the same files, nothing that it depends on can change any more.
 
 create type filestore.step as (
   file_id uuid,
@@ -4777,7 +4779,7 @@ begin
 end
 $$;
 comment on function filestore.plan_folder is
-  'What copying, moving or deleting a folder makes. No bytes are copied. Refusals: FORBIDDEN_SCOPE, VALIDATION_ERROR, '
+  'The plan of copying, moving or deleting a folder. No bytes are copied. Refusals: FORBIDDEN_SCOPE, VALIDATION_ERROR, '
   'FILE_NOT_FOUND, TOO_MANY_FILES, INVALID_PATH, FILE_ALREADY_EXISTS, CONTENT_TOO_LARGE.';
 call filestore.grant_execute('filestore.plan_folder', 'filestore_engine');
 
@@ -4921,7 +4923,7 @@ end
 $$;
 comment on function filestore.split_moves is
   'Those of the files that the run moved, with these keys, from or to a file that is none of them; all of them where '
-  'there are too many moves to look at.';
+  'there are too many moves to examine.';
 call filestore.grant_execute('filestore.split_moves', 'filestore_engine');
 call filestore.pin_plan('filestore.split_moves');
 
@@ -4994,10 +4996,10 @@ begin
 end
 $$;
 comment on function filestore.conflict_of is
-  'Why a file is not simply what it was before the run, as a plan shows it, or null: the last version since the run''s '
-  'first one that neither these keys added in the run, nor an undo of it, nor an undo of that; else the version up to '
-  'which p_examinable versions reach, or the half of a move whose other half stays; where the version before the run was '
-  'erased, that one. examined: how many versions were read.';
+  'Why a file is not simply what it was before the run, as a plan shows it, or null: the last version since the '
+  'run''s first one that neither these keys added in the run, nor an undo of it, nor an undo of that; else the '
+  'version up to which p_examinable versions reach, or the half of a move whose other half stays; where the version '
+  'before the run was erased, that one. examined: how many versions were read.';
 call filestore.grant_execute('filestore.conflict_of', 'filestore_engine');
 
 create function filestore.plan_undo(p_session filestore.session, p_commit jsonb) returns filestore.plan
@@ -5036,7 +5038,7 @@ begin
   foreach v_of_run in array v_run.files loop
     select * into v_file from filestore.files f
     where f.project_id = p_session.project_id and f.id = v_of_run.file_id;
-    -- What it was before the run: nothing, where the run made its first version.
+    -- What it was before the run: nothing, where the run added its first version.
     select * into v_base from filestore.file_versions v
     where v.project_id = p_session.project_id and v.file_id = v_file.id and v.version < v_of_run.first_version
     order by v.version desc limit 1;
@@ -5071,9 +5073,9 @@ begin
 end
 $$;
 comment on function filestore.plan_undo is
-  'What takes a run back, or what these keys made of it: each of its files becomes what it was before their first '
-  'version of it. A version since then that neither they made in the run, nor an undo of it, nor an undo of that, is a '
-  'conflict; so is a file with more versions since then than may be looked at. Refusals: RUN_NOT_FOUND, '
+  'The plan that undoes a run, or the versions of these keys in it: each of its files becomes what it was before '
+  'their first version of it. A version since then that neither they made in the run, nor an undo of it, nor an undo '
+  'of that, is a conflict; so is a file with more versions since then than may be examined. Refusals: RUN_NOT_FOUND, '
   'TOO_MANY_FILES, RUN_CONFLICT, CONTENT_TOO_LARGE.';
 call filestore.grant_execute('filestore.plan_undo', 'filestore_engine');
 
@@ -5336,8 +5338,8 @@ begin
 end
 $$;
 comment on function filestore.commit_planned is
-  'Commits several files by a plan, under locks; p_kind: copy_folder, move_folder, delete_folder, undo, restore_folder. '
-  'A refusal may leave versions: roll it back.';
+  'Commits several files by a plan, under locks; p_kind: copy_folder, move_folder, delete_folder, undo, '
+  'restore_folder. A refusal may leave versions: roll it back.';
 call filestore.grant_execute('filestore.commit_planned', 'filestore_engine');
 
 create function public.filestore_plan(p_key_hash text, p_request_id uuid, p_kind text, p_commit jsonb) returns jsonb
@@ -5366,8 +5368,8 @@ end
 $$;
 comment on function public.filestore_plan is
   'What an undo or a restore would do; locks nothing. p_kind: undo, restore_folder. Counts one request for each ten '
-  'files that it tells of, or looked at before it was refused, up to plan_requests_max; one, with RATE_LIMIT_EXCEEDED, '
-  'where so many are not left. Refusals: those of `plan_undo` and `plan_restore`.';
+  'files that it tells of, or examined before it was refused, up to plan_requests_max; one, with RATE_LIMIT_EXCEEDED, '
+  'where fewer are left. Refusals: those of `plan_undo` and `plan_restore`.';
 call filestore.publish('public.filestore_plan', 'filestore_engine', 'service_role');
 -- 47_erasure.sql =====================================================================================================
 -- Erasure: what becomes unreadable for good, and which segments nothing readable needs any more.
@@ -5476,8 +5478,8 @@ begin
 end
 $$;
 comment on function filestore.take_compacted is
-  'Takes from what may be unreferenced the segments that were in the list of a locked file and are not any more, at '
-  'most so many.';
+  'Takes from the possibly unreferenced segments those that were in the list of a locked file and are not any more, up '
+  'to p_limit.';
 call filestore.grant_execute('filestore.take_compacted', 'filestore_admin');
 
 create function filestore.remove_versions(
@@ -5514,8 +5516,8 @@ begin
 end
 $$;
 comment on function filestore.remove_versions is
-  'Removes versions of a file up to one of them, the first ones, at most so many. Returns what their rows count, and '
-  'their segments.';
+  'Removes versions of a file up to one of them, the first ones, up to p_versions_max. Returns what their rows count, '
+  'and their segments.';
 call filestore.grant_execute('filestore.remove_versions', 'filestore_admin');
 
 create function filestore.blank_answers(p_project_id uuid) returns void
@@ -5570,7 +5572,7 @@ begin
     select o.segment_id from filestore.possibly_unreferenced_segments o
     where o.project_id = v_project_id and o.file_id = v_file_id order by o.segment_id limit 1);
   v_pending := v_versions - v_removed.versions;
-  -- From here on it has no path: readers do not see it, and a file that is made there is another one.
+  -- From here on it has no path: readers do not see it, and a file that is created there is another one.
   update filestore.files f
   set path = null, version = f.version + 1, mime_type = 'application/octet-stream', size = 0, is_deleted = true,
       is_text = true, segment_ids = '{}', created_at = v_now, updated_at = v_now
@@ -5591,7 +5593,7 @@ begin
       select filestore.place_hash(v_cursor_key, v_file_id, array_to_string(v_names[1:n], '/'))
       from generate_series(1, cardinality(v_names) - 1) n),
     v_versions, v_released.bytes, v_pending, v_pending, v_now);
-  -- After the path: whoever is storing its text has ended, or sees that there is none.
+  -- After the path: an isolate that is storing the text has ended, or finds no path.
   delete from filestore.search_queue q where q.project_id = v_project_id and q.file_id = v_file_id;
   delete from filestore.search_texts t where t.project_id = v_project_id and t.file_id = v_file_id;
   perform filestore.blank_answers(v_project_id);
@@ -5619,7 +5621,7 @@ declare
   v_refusal jsonb;
   v_answer jsonb;
 begin
-  -- Links before the file, as whoever writes through one takes them.
+  -- Links before the file, in the order in which a write through a link locks them.
   with removed as (
     delete from filestore.links l where l.project_id = p_session.project_id and l.path = v_path returning l.id
   )
@@ -5678,7 +5680,7 @@ end
 $$;
 comment on function filestore.mark_unneeded_segments is
   'Which segments of erased versions of a locked file are dead: those that neither its other versions nor its list '
-  'have. Where it has more versions than may be looked at, the sweep finds out.';
+  'have. Where it has more versions than may be examined, the sweep finds out.';
 call filestore.grant_execute('filestore.mark_unneeded_segments', 'filestore_admin');
 
 create function filestore.redact_versions(p_file filestore.files, p_versions integer[], p_note text) returns void
@@ -5777,7 +5779,7 @@ declare
   v_segment_ids uuid[];
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
-  -- Links before the file, as whoever reads through one takes them.
+  -- Links before the file, in the order in which a read through a link locks them.
   perform from filestore.links l
   where l.project_id = v_session.project_id and l.path = p_path and l.version = any (p_versions)
   order by l.id for update;
@@ -5992,7 +5994,7 @@ begin
     'write', 'overwrite', 'append', 'edit', 'delete', 'restore') then
     return filestore.commit_version(p_session, p_kind, p_commit);
   end if;
-  -- What a commit costs is known once it is made, so without room it is undone: to here.
+  -- The cost of a commit is known once its versions are added, so without room they are rolled back: to here.
   begin
     case p_kind
       when 'copy', 'move' then v_result := filestore.copy_file(p_session, p_kind, p_commit);
@@ -6035,8 +6037,8 @@ begin
     -- Waits for a running request with the same key, whose response is stored by then.
     insert into filestore.idempotency_keys (project_id, caller_id, key, fingerprint, created_at)
     values (
-      p_session.project_id, p_session.caller_id, v_idempotency ->> 'key', decode(v_idempotency ->> 'fingerprint', 'hex'),
-      clock_timestamp())
+      p_session.project_id, p_session.caller_id, v_idempotency ->> 'key',
+      decode(v_idempotency ->> 'fingerprint', 'hex'), clock_timestamp())
     on conflict do nothing;
     if not found then
       -- Null where the key has expired since.
@@ -6142,7 +6144,7 @@ end
 $$;
 comment on function public.filestore_commit_many is
   'Commits several files, all or none. p_kind: batch, copy_folder, move_folder, delete_folder, undo, restore_folder. '
-  'Counts as p_requests requests and, of all but a batch, one for each ten files begun; as none where so many are not '
+  'Counts as p_requests requests and, of all but a batch, one for each ten files begun; as none where fewer are '
   'left. Refusals: those of filestore_commit, of a batch with details.index; of the others those of their plans.';
 call filestore.publish('public.filestore_commit_many', 'filestore_engine', 'service_role');
 
@@ -6160,7 +6162,7 @@ comment on function public.filestore_purge is
   'PRECONDITION_FAILED, IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_KEY_IN_USE.';
 call filestore.publish('public.filestore_purge', 'filestore_engine', 'service_role');
 -- 50_links.sql =======================================================================================================
--- Links: an address that reads one file, or writes it once, without a key. Its user acts as the key that made it.
+-- Links: an address that reads one file, or writes it once, without a key. Its user acts as the key that created it.
 
 create function filestore.link_record(p_link filestore.links) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -6371,7 +6373,7 @@ begin
 end
 $$;
 comment on function filestore.open_link is
-  'Finds a link and opens its project as the key that made it. Refusals: LINK_NOT_FOUND, METHOD_NOT_ALLOWED, '
+  'Finds a link and opens its project as the key that created it. Refusals: LINK_NOT_FOUND, METHOD_NOT_ALLOWED, '
   'LINK_EXPIRED (also where its key is not valid any more), FORBIDDEN_SCOPE, RATE_LIMIT_EXCEEDED.';
 call filestore.grant_execute('filestore.open_link', 'filestore_engine');
 
@@ -6448,7 +6450,7 @@ comment on function public.filestore_link_commit is
   'filestore.open_link and of a write.';
 call filestore.publish('public.filestore_link_commit', 'filestore_engine', 'service_role');
 -- 60_retention.sql ===================================================================================================
--- Retention: versions that a project's rule lets go are trimmed by the sweep, the oldest first, in slices.
+-- Retention: the sweep trims the versions that a project's rule does not keep, the oldest first, in slices.
 
 create function filestore.retention_cut(p_file filestore.files, p_rule jsonb) returns integer
 language plpgsql volatile set search_path = '' as $$
@@ -6470,7 +6472,7 @@ begin
 end
 $$;
 comment on function filestore.retention_cut is
-  'The last version of a live file that a rule lets go, and all before it; below 1 where none goes.';
+  'The last version of a live file that a rule does not keep; below 1 where it keeps all.';
 call filestore.grant_execute('filestore.retention_cut', 'filestore_admin');
 
 create function filestore.is_expired(p_file filestore.files, p_rule jsonb) returns boolean
@@ -6531,8 +6533,8 @@ begin
 end
 $$;
 comment on function filestore.preview_retention is
-  'What a rule would let go now, of an opened project: versions, deleted files that go whole, and some of the files '
-  'concerned. Not complete where there are more files or versions than it looks at.';
+  'What a rule would not keep now, of an opened project: versions, deleted files that are purged, and some of the '
+  'files concerned. Not complete where there are more files or versions than it examines.';
 call filestore.publish('filestore.preview_retention', 'filestore_admin', 'filestore_account');
 call filestore.pin_plan('filestore.preview_retention');
 
@@ -6560,7 +6562,7 @@ begin
 end
 $$;
 comment on function filestore.trim_versions is
-  'Removes versions of a locked file up to one of them, the first ones, at most so many.';
+  'Removes versions of a locked file up to one of them, the first ones, up to p_versions_max.';
 call filestore.grant_execute('filestore.trim_versions', 'filestore_admin');
 
 create function filestore.due_retention(p_begun timestamptz, out project_id uuid, out due_since timestamptz)
@@ -6603,7 +6605,7 @@ exception when lock_not_available then
 end
 $$;
 comment on function filestore.lock_to_trim is
-  'The file, locked, as it is now; null where it is gone or others have it, unless they let go of it in time.';
+  'The file, locked, as it is now; null where it is purged, or others keep it locked for too long.';
 call filestore.grant_execute('filestore.lock_to_trim', 'filestore_admin');
 
 create function filestore.apply_rule(
@@ -6649,7 +6651,7 @@ end
 $$;
 comment on function filestore.apply_rule is
   'Applies a project''s rule to a file, up to p_versions_max versions of it. outcome: purged, trimmed, kept, locked '
-  '(by another transaction), or null where a look at the file found nothing to remove.';
+  '(by another transaction), or null where the file has nothing to remove.';
 call filestore.grant_execute('filestore.apply_rule', 'filestore_admin');
 
 create function filestore.sweep_retention(p_project_id uuid) returns void
@@ -6714,14 +6716,14 @@ begin
 end
 $$;
 comment on function filestore.sweep_retention is
-  'One slice of applying a project''s rule: so many files, in the order of their ids, or until so many versions are '
-  'removed, or one deleted file goes whole.';
+  'One slice of applying a project''s rule: a bounded number of files, in the order of their ids, or of versions that '
+  'are removed, or one deleted file that is purged.';
 call filestore.grant_execute('filestore.sweep_retention', 'filestore_admin');
 -- 61_usage_by_day.sql ================================================================================================
 -- Usage by day: what is counted elsewhere, kept in rows of days. No request waits for any of it.
 --
 -- Requests are added up by each isolate of the edge function, which hands in its sums now and then. Versions are
--- counted from their own rows, in the order of the change feed, by the sweep and by whoever asks.
+-- counted from their own rows, in the order of the change feed, by the sweep and by requests about usage.
 
 create function public.filestore_count_usage(p_counts jsonb) returns void
 language plpgsql volatile security definer set search_path = '' as $$
@@ -6764,7 +6766,7 @@ declare
   v_last bigint;
   v_versions integer;
 begin
-  -- One at a time. Whoever finds another one at it reads what is there.
+  -- One at a time. While another transaction counts, a request reads what was counted before.
   if not pg_try_advisory_xact_lock(hashtextextended('usage/' || p_project_id, 0)) then return 0; end if;
   v_end := filestore.feed_end(p_project_id);
   v_position := coalesce((select f.position from filestore.usage_folds f where f.project_id = p_project_id), 0);
@@ -6793,7 +6795,7 @@ begin
   insert into filestore.usage_folds as f (project_id, position, folded_at)
   values (
     p_project_id, coalesce(v_last, v_position),
-    -- With more left it is due at once, and has its turn like the others.
+    -- With more left it is due at once, as the other projects that are due.
     filestore.sweep_clock() - case when v_versions < p_versions_max then interval '0' else interval '1 hour' end)
   on conflict (project_id) do update set position = excluded.position, folded_at = excluded.folded_at;
   -- What the project holds now is the level of the day, where it changed.
@@ -6813,8 +6815,8 @@ begin
 end
 $$;
 comment on function filestore.fold_usage is
-  'Counts versions of a project that are not counted yet, at most so many, in its days, and keeps what it holds now; '
-  'returns their number.';
+  'Counts versions of a project that are not counted yet, up to p_versions_max, in its days, and keeps what it holds '
+  'now; returns their number.';
 call filestore.publish('filestore.fold_usage', 'filestore_admin', 'filestore_account');
 
 create function filestore.sweep_usage(p_begun timestamptz) returns boolean
@@ -6850,7 +6852,7 @@ end
 $$;
 comment on function filestore.sweep_usage is
   'One slice of counting usage: projects whose versions were not counted lately, and days that are kept no longer. '
-  'False: there is none, but what was made after p_begun.';
+  'False: there is none, without those created after p_begun.';
 call filestore.grant_execute('filestore.sweep_usage', 'filestore_admin');
 
 create function filestore.usage_by_day(p_project_id uuid, p_query jsonb) returns jsonb
@@ -6950,7 +6952,7 @@ end
 $$;
 comment on function filestore.projects_to_sweep is
   'The projects with work of a kind, and since when there is some. Reads a row for each purge that is not finished, '
-  'each project with a pass to make, and each rule of retention.';
+  'each project with a pass due, and each rule of retention.';
 call filestore.grant_execute('filestore.projects_to_sweep', 'filestore_admin');
 
 create function filestore.note_slice(p_project_id uuid, p_kind text) returns void
@@ -6959,7 +6961,8 @@ language sql volatile set search_path = '' as $$
   select p.id, jsonb_build_object(p_kind, clock_timestamp()) from filestore.projects p where p.id = p_project_id
   on conflict (project_id) do update set turns = s.turns || excluded.turns
 $$;
-comment on function filestore.note_slice is 'Notes a step of a kind for a project: all others that wait come before it.';
+comment on function filestore.note_slice is
+  'Notes a step of a kind for a project: all others that wait come before it.';
 call filestore.grant_execute('filestore.note_slice', 'filestore_admin');
 
 create function public.filestore_sweep_erasures(p_kind text, p_begun timestamptz default null) returns boolean
@@ -6992,7 +6995,7 @@ begin
       when 'retention' then perform filestore.sweep_retention(v_project_id);
     end case;
   exception when lock_not_available then
-    -- Its turn is over all the same, or it would keep all others from theirs.
+    -- Its slice is over all the same, or no other project would be served.
     null;
   end;
   perform filestore.note_slice(v_project_id, p_kind);
@@ -7055,7 +7058,7 @@ begin
 end
 $$;
 comment on function public.filestore_sweep_dead is
-  'Segments whose objects are to be removed, at most so many, as many of each project that has some; with p_begun '
+  'Segments whose objects are to be removed, up to p_limit, as many of each project that has some; with p_begun '
   'those that were dead by then or followed from what was due by then. Forgets as many whose objects were removed and '
   'whose day nothing can be committed of any more.';
 call filestore.publish('public.filestore_sweep_dead', 'filestore_admin', 'service_role');
@@ -7066,7 +7069,7 @@ begin
   -- A checksum tells a content that can be guessed.
   update filestore.segments s set sha256 = decode(repeat('00', 32), 'hex'), newlines = 0, ends_with_newline = false
   where s.id in (select d.segment_id from filestore.dead_segments d where d.segment_id = any (p_ids));
-  -- Where objects of the day being swept are gone, those that are kept stand at other places of its list.
+  -- Where objects of the day being swept were removed, those that are kept stand at other places of its list.
   update filestore.sweeps w set kept = 0
   where (w.project_id, w.day) in (
     select d.project_id, d.stored_on from filestore.dead_segments d where d.segment_id = any (p_ids));
@@ -7074,7 +7077,7 @@ begin
   where d.segment_id = any (p_ids) and d.removed_at is null;
 end
 $$;
-comment on function public.filestore_sweep_removed is 'Notes that the objects of these dead segments are gone.';
+comment on function public.filestore_sweep_removed is 'Notes that the objects of these dead segments were removed.';
 call filestore.publish('public.filestore_sweep_removed', 'filestore_admin', 'service_role');
 
 create function public.filestore_sweep_next(p_begun timestamptz default null) returns jsonb
@@ -7315,9 +7318,9 @@ call filestore.publish('public.filestore_verify_unknown', 'filestore_admin', 'se
 -- Deleting a project, and an account, for good.
 --
 -- The commit that ends a project changes its row and adds one here, whatever the project holds: from then on its keys,
--- links and console sessions are refused. Everything else goes by the sweep, in slices: the objects, then the rows.
+-- links and console sessions are refused. The sweep removes everything else in slices: the objects, then the rows.
 -- Requests that were under way when it ended may still store something, so a project is swept again after an hour and,
--- the last time, once no upload of its last day can be under way any more. Only then its own row goes.
+-- the last time, once no upload of its last day can be under way any more. Only then its own row is removed.
 
 create function filestore.tables_of_projects(out name text, out key text) returns setof record
 language sql immutable set search_path = '' as $$
@@ -7346,7 +7349,7 @@ declare
   v_now constant timestamptz(3) := clock_timestamp();
 begin
   perform set_config('filestore.project_id', p_project_id::text, true);
-  -- The name is free at once, and goes with the rest of what was said.
+  -- Another project may have the name at once.
   update filestore.projects p set (deleted_at, owner_id, name) = (v_now, null, p.id::text)
   where p.id = p_project_id and p.deleted_at is null;
   if not found then return null; end if;
@@ -7542,15 +7545,15 @@ begin
   end if;
   return 0;
 exception when foreign_key_violation then
-  -- A request that was under way has just stored what refers to it: that goes first.
+  -- A request that was under way has just stored rows that refer to it: these are removed first.
   update filestore.project_deletions d set due_at = filestore.sweep_clock() + interval '1 minute'
   where d.project_id = p_project_id;
   return 0;
 end
 $$;
 comment on function public.filestore_sweep_remove_rows is
-  'Removes so many rows of a deleted project that has no objects, and returns their number. Once there are none left '
-  'the project is swept again later, or goes.';
+  'Removes up to 5,000 rows of a deleted project that has no objects, and returns their number. Once there are none '
+  'left, the project is swept again later, or its own row is removed.';
 call filestore.publish('public.filestore_sweep_remove_rows', 'filestore_admin', 'service_role');
 
 -- 70_accounts.sql ====================================================================================================
@@ -7660,7 +7663,7 @@ end
 $$;
 comment on function filestore.validate_key is
   'The refusal of an invalid key, or null: {"name", "environment", "scopes", "pathPrefix", "expiresAt", "keyHash", '
-  '"prefix"}. The rules are those of the API, since whoever is signed in may call the functions below directly.';
+  '"prefix"}. The rules are those of the API, since any signed-in person may call the functions below directly.';
 call filestore.grant_execute('filestore.validate_key', 'filestore_account', 'filestore_admin');
 
 create function filestore.enter_account() returns jsonb
@@ -7713,7 +7716,8 @@ begin
     'reason', case
       when v_makers = 'anyone' then null
       when v_makers = 'nobody' then 'operator_only'
-      -- An address that nobody has confirmed is anybody's: it makes no project, and learns nothing of the list.
+      -- An address that nobody has confirmed is anybody's: its owner creates no project, and learns nothing of the
+      -- list.
       when v_email is not null and not v_is_confirmed then 'address_unconfirmed'
       when v_email = any (v_settings.project_makers) or '@' || split_part(v_email, '@', 2) = any (
         v_settings.project_makers) then null
@@ -7722,8 +7726,8 @@ end
 $$;
 comment on function filestore.account_settings is
   'What the operator has set, as far as it concerns this account: {"projectMakers": "anyone", "listed" or "nobody", '
-  '"reason", "sharedBytes"}. The reason is why the account may make no projects, or null; who else may, nobody is '
-  'told. Runs as the role that applies migrations, which may read auth.users.';
+  '"reason", "sharedBytes"}. The reason is why the account may create no projects, or null; nobody learns who else '
+  'may. Runs as the role that applies migrations, which may read auth.users.';
 call filestore.grant_execute('filestore.account_settings', 'filestore_account');
 
 create function filestore.create_project(p_name text, p_id uuid) returns jsonb
@@ -7830,7 +7834,7 @@ begin
 end
 $$;
 comment on function public.filestore_account_describe is
-  'The account: whether it may make projects, else why not, and its limits and usage. Makes nothing.';
+  'The account: whether it may create projects, else why not, and its limits and usage. It creates nothing.';
 call filestore.publish('public.filestore_account_describe', 'filestore_account', 'authenticated');
 
 create function filestore.create_key(p_project_id uuid, p_key jsonb, p_replaced_id uuid default null) returns jsonb
@@ -8193,7 +8197,7 @@ begin
   if v_repeated is not null then return jsonb_build_object('value', v_repeated); end if;
   v_entry := filestore.enter_account();
   if v_entry ? 'refusal' then return v_entry; end if;
-  -- Who signed in without an address confirms by the id.
+  -- A person without an address confirms by the id of the account.
   v_email := (
     select coalesce(nullif(a.email, ''), v_account_id::text) from filestore.find_account(v_account_id::text) a);
   if lower(p_confirm) is distinct from lower(v_email) then
@@ -8687,14 +8691,14 @@ begin
 end
 $$;
 comment on function filestore.search_lock_content is
-  'Takes the turn of giving a content to a file, or taking it away. Who needs several takes them in the order of '
+  'Takes the lock under which a content is given to a file, or removed from it. Several are taken in the order of '
   'project and hash.';
 call filestore.grant_execute('filestore.search_lock_content', 'filestore_search');
 
 create function filestore.search_release_content() returns trigger
 language plpgsql volatile security definer set search_path = '' as $$
 begin
-  -- Whoever gave the content to another file before is seen by the next statement.
+  -- The next statement sees a file that another transaction has given the content before.
   perform filestore.search_lock_content(old.project_id, old.content_hash);
   delete from filestore.search_contents c
   where c.project_id = old.project_id and c.hash = old.content_hash
@@ -8716,7 +8720,7 @@ create function filestore.search_waiting_projects(p_stage integer, p_projects in
 returns uuid[]
 language plpgsql volatile set search_path = '' as $$
 declare
-  -- Projects that one claim looks at; the next claim begins somewhere else.
+  -- Projects that one claim examines; the next claim begins somewhere else.
   c_looks constant integer := 200;
   v_start constant uuid := gen_random_uuid();
   v_project_id uuid := v_start;
@@ -8742,7 +8746,7 @@ begin
 end
 $$;
 comment on function filestore.search_waiting_projects is
-  'Up to p_projects projects that have a file due, from a random place on, so that each project has its turn.';
+  'Up to p_projects projects that have a file due, from a random place on, so that no project waits for long.';
 call filestore.grant_execute('filestore.search_waiting_projects', 'filestore_search');
 
 create function filestore.search_take(
@@ -8814,7 +8818,7 @@ create function public.filestore_search_claim(
   p_model text default null, p_begun timestamptz default null
 ) returns jsonb
 language plpgsql volatile security definer set search_path = ''
--- fence: the queue is mostly empty, so a plan that was made then would read all of it when it is long.
+-- fence: the queue is mostly empty, so a plan of that time would read all of it when it is long.
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
   v_claim_id constant uuid := gen_random_uuid();
@@ -8985,7 +8989,7 @@ declare
   v_done jsonb := '[]';
 begin
   perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
-  -- The contents that files get or give up, in order, so that two claims never wait for each other.
+  -- The contents that files get or no longer have, in order, so that two claims never wait for each other.
   perform filestore.search_lock_content(h.project_id, h.hash)
   from (
     select n.project_id, n.hash from (
@@ -9169,8 +9173,8 @@ begin
     ) i
     order by i.is_indexed desc, c.ordinality
   loop
-    select array_agg(format('x.content %s %L', c_like,
-             '%' || replace(replace(replace(l.literal, '\', '\\'), '%', '\%'), '_', '\_') || '%') order by l.ordinality),
+    select array_agg(format('x.content %s %L', c_like, '%' || replace(replace(replace(
+             l.literal, '\', '\\'), '%', '\%'), '_', '\_') || '%') order by l.ordinality),
            array_agg(filestore.search_trigrams_within(l.literal)::text order by l.ordinality)
     into v_likes, v_trigrams
     from jsonb_array_elements_text(v_clause) with ordinality l (literal);
@@ -9185,10 +9189,10 @@ begin
 end
 $$;
 comment on function filestore.search_conditions is
-  'The conditions of a query by pattern on a text, x.content. A matching text contains one literal of each clause; the '
-  'client sends the most selective clause first. `likes` and `trigrams` are of the first clause that the index has '
-  'trigrams of, else of the first one, by literal; `others` of the other clauses, and `other_trigrams` of those of them '
-  'that are a single literal.';
+  'The conditions of a query by pattern on a text, x.content. A matching text contains one literal of each clause; '
+  'the client sends the most selective clause first. `likes` and `trigrams` are of the first clause that the index '
+  'has trigrams of, else of the first one, by literal; `others` of the other clauses, and `other_trigrams` of those '
+  'of them that are a single literal.';
 call filestore.grant_execute('filestore.search_conditions', 'filestore_search');
 
 create function filestore.search_walk(p_project_id uuid, p_query jsonb, p_statement text)
@@ -9533,8 +9537,8 @@ begin
 end
 $$;
 comment on function filestore.search_by_meaning is
-  'The nearest chunks of a project: by vectors of the present model, and of the former one where the query has a vector '
-  'of that.';
+  'The nearest chunks of a project: by vectors of the present model, and of the former one where the query has a '
+  'vector of that.';
 call filestore.grant_execute('filestore.search_by_meaning', 'filestore_search');
 
 create function filestore.search_rank_candidates(p_project_id uuid, p_query jsonb)
@@ -9583,7 +9587,7 @@ end
 $$;
 comment on function filestore.search_unembedded is
   'Texts that have vectors neither of the model that made the vector of the query, nor of the former one where it was '
-  'asked, too: at most so many.';
+  'asked, too: up to p_files.';
 call filestore.grant_execute('filestore.search_unembedded', 'filestore_engine');
 
 create function filestore.search_unsearched(
@@ -9660,9 +9664,9 @@ comment on function filestore.search_unsearched is
   'Text in the scope that the index does not have: of new versions, of large files, of files that could not be '
   'indexed, where words are looked up, of files with more words than are indexed, and where meaning is, of files that '
   'no model asked has embedded. p_query.live: of these, the '
-  'smallest first, files of up to fileBytes are returned with their segments, up to so many bytes and segments '
-  '(reads), to be read. The others are counted: some are named, and why. isComplete: false where so many are not '
-  'indexed that not all were looked at.';
+  'smallest first, files of up to fileBytes are returned with their segments, up to a number of bytes and segments '
+  '(reads), to be read. The others are counted: some are named, and why. isComplete: false where more are not '
+  'indexed than may be examined.';
 call filestore.grant_execute('filestore.search_unsearched', 'filestore_engine');
 
 create function filestore.search_is_vector_cut(p_session filestore.session, p_vector jsonb) returns boolean

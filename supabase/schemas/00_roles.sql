@@ -9,7 +9,7 @@
 -- FS002: others have added files to a plan, which has to be locked anew (locked_plan).
 -- FS003: a commit was refused after it had changed something (commit_or_refuse).
 -- FS004: the window has too few requests left for the files of a commit (count_files).
--- What is impossible unless a caller breaks the contract is raised without a code, and answered as a fault of the service.
+-- An exception without a code of ours means that a caller broke the contract: it is answered as a fault of the service.
 
 create schema filestore;
 comment on schema filestore is 'Versioned file store: tables and internals. Not exposed over REST.';

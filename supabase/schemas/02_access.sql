@@ -139,5 +139,6 @@ begin
 end
 $$;
 comment on function filestore.place_hash is
-  'What is kept of the path of a purged file, or of a directory above it: whoever names the place finds it again.';
+  'The hash that is kept of the path of a purged file, or of a directory above it: a client that names the path is '
+  'told.';
 call filestore.grant_execute('filestore.place_hash', 'filestore_admin', 'filestore_engine');

@@ -40,7 +40,7 @@ begin
       select p_project_id, n from generate_series(1, c_shards) n on conflict do nothing;
     end if;
     v_taken := 0;
-    -- In turn, so that a shard keeps the id of its last request for as long as possible.
+    -- One after the other, so that a shard keeps the id of its last request for as long as possible.
     v_from := coalesce(v_held, v_used % c_shards + 1);
     begin
       -- With no other shard locked, so that no two requests can wait for each other.
@@ -221,8 +221,8 @@ end
 $$;
 comment on function filestore.authorize is
   'Resolves a key to its project, opens that project''s rows for this transaction (below the key''s prefix), counts '
-  'the request, and requires a scope. A project is suspended by the operator, and while its owner is banned or gone. '
-  'INVALID_SESSION where a console session''s access token is of a session that has ended.';
+  'the request, and requires a scope. A project is suspended by the operator, and while its owner is banned or '
+  'deleted. INVALID_SESSION where a console session''s access token is of a session that has ended.';
 call filestore.grant_execute('filestore.authorize', 'filestore_engine');
 
 create function filestore.may_write(p_session filestore.session, p_path text) returns boolean

@@ -96,8 +96,8 @@ end
 $$;
 comment on function filestore.file_at is
   'The file as it was: null where it did not exist yet. Looks at as many versions as their number has binary digits. '
-  'is_trimmed: what it was is not known any more, since versions between two that are kept are gone. '
-  'is_redacted: its content is gone.';
+  'is_trimmed: nothing is known of that moment, since versions between two that are kept were trimmed. '
+  'is_redacted: its content was erased.';
 call filestore.grant_execute('filestore.file_at', 'filestore_admin', 'filestore_engine');
 
 create function filestore.record_at(p_session filestore.session, p_path text, p_at text, out file filestore.files,

@@ -97,7 +97,7 @@ declare
 begin
   trimmed := '{}';
   examined := 0;
-  -- One row more than is looked at shows whether there is more.
+  -- One row more than is examined shows whether there is more.
   if not p_recursive then
     open v_rows for
       select u.* from (
@@ -150,7 +150,7 @@ begin
 end
 $$;
 comment on function filestore.page_at is
-  'Files that a directory had, by path. Where there is more, `next` is the last path that was looked at: with a bound '
+  'Files that a directory had, by path. Where there is more, `next` is the last path that was examined: with a bound '
   'on those, a page may have fewer records than its limit, or none. Live files that are as they were are not counted '
   'as examined.';
 call filestore.grant_execute('filestore.page_at', 'filestore_engine');

@@ -41,7 +41,7 @@ call filestore.pin_plan('filestore.last_position');
 create function filestore.last_position_by(p_project_id uuid, p_end bigint, p_time timestamptz) returns bigint
 language plpgsql stable set search_path = '' as $$
 declare
-  -- All that was made by then is at v_low or below, or still to be looked at below v_high.
+  -- All versions of that time are at v_low or below, or still to be read below v_high.
   v_low bigint := 0;
   v_high bigint := p_end + 1;
   v_middle bigint;

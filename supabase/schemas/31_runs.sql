@@ -35,7 +35,7 @@ begin
 end
 $$;
 comment on function filestore.run_keys is
-  'The keys with which versions of a run were made, all zeros for the console. Reads one index entry for each.';
+  'The keys with which versions of a run were written, all zeros for the console. Reads one index entry for each.';
 call filestore.grant_execute('filestore.run_keys', 'filestore_engine');
 call filestore.pin_plan('filestore.run_keys');
 
@@ -71,7 +71,7 @@ begin
 end
 $$;
 comment on function filestore.run_file_after is
-  'The next file after p_after, and not before p_from, of which a run made versions with a key, or all zeros for the '
+  'The next file after p_after, and not before p_from, of which a run wrote versions with a key, or all zeros for the '
   'console, with the first of these and the last. Reads two index entries.';
 call filestore.grant_execute('filestore.run_file_after', 'filestore_engine');
 call filestore.pin_plan('filestore.run_file_after');
@@ -87,7 +87,7 @@ declare
   c_none constant uuid := '00000000-0000-0000-0000-000000000000';
   v_found filestore.run_file[] := '{}';
   v_key_id uuid;
-  -- The last file that was looked at, and the next one that is asked for.
+  -- The last file that was examined, and the next one that is asked for.
   v_after uuid;
   v_from uuid;
   v_place integer;
@@ -136,9 +136,9 @@ begin
 end
 $$;
 comment on function filestore.run_files is
-  'Files with versions that a run made with these keys, in the order of their ids: those that the key sees, up to '
+  'Files with versions that a run wrote with these keys, in the order of their ids: those that the key sees, up to '
   'p_limit after p_after. With p_file_ids, which ascend, of these alone. Reads of each file and key the first '
-  'version and the last. Incomplete where of so many that are looked at so few are seen.';
+  'version and the last. Incomplete where the key sees few of the files that may be examined.';
 call filestore.grant_execute('filestore.run_files', 'filestore_engine');
 call filestore.pin_plan('filestore.run_files');
 
@@ -153,7 +153,7 @@ begin
 end
 $$;
 comment on function filestore.whose is
-  'With which keys something was made, as the wire shows it: which ones only to the owner, and to keys with admin.';
+  'With which keys something was written, as the wire shows it: which ones only to the owner, and to keys with admin.';
 call filestore.grant_execute('filestore.whose', 'filestore_engine');
 
 create type filestore.run_summary as (
@@ -168,7 +168,7 @@ create type filestore.run_summary as (
 );
 comment on type filestore.run_summary is
   'What the key sees of a run, and how many versions were counted for it. Where it has more, counts are what it has at '
-  'least, and times and actors those of what was looked at.';
+  'least, and times and actors those of the versions that were read.';
 
 create function filestore.summarize_run(p_project_id uuid, p_run_id text, p_is_confined boolean)
 returns filestore.run_summary

@@ -202,8 +202,8 @@ begin
 end
 $$;
 comment on function filestore.content_of_edit is
-  'The content of the locked file after an edit. VERSION_CONFLICT where the version that was read is not the latest, or '
-  'its segments were compacted since. Raises for a segment that is neither stored nor part of the commit.';
+  'The content of the locked file after an edit. VERSION_CONFLICT where the version that was read is not the latest, '
+  'or its segments were compacted since. Raises for a segment that is neither stored nor part of the commit.';
 call filestore.grant_execute('filestore.content_of_edit', 'filestore_engine');
 
 create function filestore.plan_version(
@@ -273,7 +273,7 @@ begin
 end
 $$;
 comment on function filestore.plan_version is
-  'What a commit would make of the locked file and how many bytes it brings, or why it is refused.';
+  'The version that a commit would add to the locked file, and how many bytes it brings, or why it is refused.';
 call filestore.grant_execute('filestore.plan_version', 'filestore_engine');
 
 create function filestore.put_version(
@@ -410,7 +410,8 @@ begin
 end
 $$;
 comment on function filestore.repeated_commit is
-  'What an earlier attempt at this commit made, or null. Called once the file is locked, when that attempt has ended.';
+  'The result of an earlier attempt at this commit, or null. Called once the file is locked, when that attempt has '
+  'ended.';
 call filestore.grant_execute('filestore.repeated_commit', 'filestore_engine');
 
 create type filestore.applied as (
@@ -418,7 +419,7 @@ create type filestore.applied as (
 comment on type filestore.applied is
   'What became of one operation: the refusal, or the file at its new version (null where another transaction has just '
   'created it: lock that one and try again), the bytes of its new segments, what its rows count towards the quota, and '
-  'how many versions were made.';
+  'how many versions were added.';
 
 create function filestore.apply_to_file(
   p_session filestore.session, p_file filestore.files, p_kind text, p_commit jsonb, p_change filestore.change

@@ -61,7 +61,7 @@ declare
   v_versions integer := 0;
   v_may_exceed boolean := true;
 begin
-  -- A path outside the key's prefix is not seen, and has no row to be made.
+  -- A path outside the key's prefix is not seen, and gets no row.
   perform filestore.lock_paths(
     v_project_id, v_paths,
     array(select p.path from unnest(v_paths) p (path) where filestore.may_write(p_session, p.path)));
@@ -118,6 +118,6 @@ end
 $$;
 comment on function filestore.count_files is
   'Counts a request that was counted once as one for each ten files begun, and returns how many are left; raises FS004 '
-  'where so many are not left. Before any file is locked.';
+  'where fewer are left. Before any file is locked.';
 call filestore.grant_execute('filestore.count_files', 'filestore_engine');
 

@@ -1,7 +1,7 @@
 -- Many files as one: a plan of versions for many files, and folders.
 --
--- A plan is made by reading. It is carried out by locking the files that it names, in the order of their paths, and
--- making it again: where it is about the same files, nothing that it depends on can change any more.
+-- A plan is written by reading. It is applied by locking the files that it names, in the order of their paths, and
+-- writing it again: where it is about the same files, nothing that it depends on can change any more.
 
 create type filestore.step as (
   file_id uuid,
@@ -132,7 +132,7 @@ begin
 end
 $$;
 comment on function filestore.plan_folder is
-  'What copying, moving or deleting a folder makes. No bytes are copied. Refusals: FORBIDDEN_SCOPE, VALIDATION_ERROR, '
+  'The plan of copying, moving or deleting a folder. No bytes are copied. Refusals: FORBIDDEN_SCOPE, VALIDATION_ERROR, '
   'FILE_NOT_FOUND, TOO_MANY_FILES, INVALID_PATH, FILE_ALREADY_EXISTS, CONTENT_TOO_LARGE.';
 call filestore.grant_execute('filestore.plan_folder', 'filestore_engine');
 

@@ -137,7 +137,7 @@ end
 $$;
 comment on function filestore.split_moves is
   'Those of the files that the run moved, with these keys, from or to a file that is none of them; all of them where '
-  'there are too many moves to look at.';
+  'there are too many moves to examine.';
 call filestore.grant_execute('filestore.split_moves', 'filestore_engine');
 call filestore.pin_plan('filestore.split_moves');
 
@@ -210,10 +210,10 @@ begin
 end
 $$;
 comment on function filestore.conflict_of is
-  'Why a file is not simply what it was before the run, as a plan shows it, or null: the last version since the run''s '
-  'first one that neither these keys added in the run, nor an undo of it, nor an undo of that; else the version up to '
-  'which p_examinable versions reach, or the half of a move whose other half stays; where the version before the run was '
-  'erased, that one. examined: how many versions were read.';
+  'Why a file is not simply what it was before the run, as a plan shows it, or null: the last version since the '
+  'run''s first one that neither these keys added in the run, nor an undo of it, nor an undo of that; else the '
+  'version up to which p_examinable versions reach, or the half of a move whose other half stays; where the version '
+  'before the run was erased, that one. examined: how many versions were read.';
 call filestore.grant_execute('filestore.conflict_of', 'filestore_engine');
 
 create function filestore.plan_undo(p_session filestore.session, p_commit jsonb) returns filestore.plan
@@ -252,7 +252,7 @@ begin
   foreach v_of_run in array v_run.files loop
     select * into v_file from filestore.files f
     where f.project_id = p_session.project_id and f.id = v_of_run.file_id;
-    -- What it was before the run: nothing, where the run made its first version.
+    -- What it was before the run: nothing, where the run added its first version.
     select * into v_base from filestore.file_versions v
     where v.project_id = p_session.project_id and v.file_id = v_file.id and v.version < v_of_run.first_version
     order by v.version desc limit 1;
@@ -287,9 +287,9 @@ begin
 end
 $$;
 comment on function filestore.plan_undo is
-  'What takes a run back, or what these keys made of it: each of its files becomes what it was before their first '
-  'version of it. A version since then that neither they made in the run, nor an undo of it, nor an undo of that, is a '
-  'conflict; so is a file with more versions since then than may be looked at. Refusals: RUN_NOT_FOUND, '
+  'The plan that undoes a run, or the versions of these keys in it: each of its files becomes what it was before '
+  'their first version of it. A version since then that neither they made in the run, nor an undo of it, nor an undo '
+  'of that, is a conflict; so is a file with more versions since then than may be examined. Refusals: RUN_NOT_FOUND, '
   'TOO_MANY_FILES, RUN_CONFLICT, CONTENT_TOO_LARGE.';
 call filestore.grant_execute('filestore.plan_undo', 'filestore_engine');
 

@@ -122,8 +122,8 @@ begin
 end
 $$;
 comment on function filestore.commit_planned is
-  'Commits several files by a plan, under locks; p_kind: copy_folder, move_folder, delete_folder, undo, restore_folder. '
-  'A refusal may leave versions: roll it back.';
+  'Commits several files by a plan, under locks; p_kind: copy_folder, move_folder, delete_folder, undo, '
+  'restore_folder. A refusal may leave versions: roll it back.';
 call filestore.grant_execute('filestore.commit_planned', 'filestore_engine');
 
 create function public.filestore_plan(p_key_hash text, p_request_id uuid, p_kind text, p_commit jsonb) returns jsonb
@@ -152,6 +152,6 @@ end
 $$;
 comment on function public.filestore_plan is
   'What an undo or a restore would do; locks nothing. p_kind: undo, restore_folder. Counts one request for each ten '
-  'files that it tells of, or looked at before it was refused, up to plan_requests_max; one, with RATE_LIMIT_EXCEEDED, '
-  'where so many are not left. Refusals: those of `plan_undo` and `plan_restore`.';
+  'files that it tells of, or examined before it was refused, up to plan_requests_max; one, with RATE_LIMIT_EXCEEDED, '
+  'where fewer are left. Refusals: those of `plan_undo` and `plan_restore`.';
 call filestore.publish('public.filestore_plan', 'filestore_engine', 'service_role');

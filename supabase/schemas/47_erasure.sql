@@ -104,8 +104,8 @@ begin
 end
 $$;
 comment on function filestore.take_compacted is
-  'Takes from what may be unreferenced the segments that were in the list of a locked file and are not any more, at '
-  'most so many.';
+  'Takes from the possibly unreferenced segments those that were in the list of a locked file and are not any more, up '
+  'to p_limit.';
 call filestore.grant_execute('filestore.take_compacted', 'filestore_admin');
 
 create function filestore.remove_versions(
@@ -142,8 +142,8 @@ begin
 end
 $$;
 comment on function filestore.remove_versions is
-  'Removes versions of a file up to one of them, the first ones, at most so many. Returns what their rows count, and '
-  'their segments.';
+  'Removes versions of a file up to one of them, the first ones, up to p_versions_max. Returns what their rows count, '
+  'and their segments.';
 call filestore.grant_execute('filestore.remove_versions', 'filestore_admin');
 
 create function filestore.blank_answers(p_project_id uuid) returns void
@@ -198,7 +198,7 @@ begin
     select o.segment_id from filestore.possibly_unreferenced_segments o
     where o.project_id = v_project_id and o.file_id = v_file_id order by o.segment_id limit 1);
   v_pending := v_versions - v_removed.versions;
-  -- From here on it has no path: readers do not see it, and a file that is made there is another one.
+  -- From here on it has no path: readers do not see it, and a file that is created there is another one.
   update filestore.files f
   set path = null, version = f.version + 1, mime_type = 'application/octet-stream', size = 0, is_deleted = true,
       is_text = true, segment_ids = '{}', created_at = v_now, updated_at = v_now
@@ -219,7 +219,7 @@ begin
       select filestore.place_hash(v_cursor_key, v_file_id, array_to_string(v_names[1:n], '/'))
       from generate_series(1, cardinality(v_names) - 1) n),
     v_versions, v_released.bytes, v_pending, v_pending, v_now);
-  -- After the path: whoever is storing its text has ended, or sees that there is none.
+  -- After the path: an isolate that is storing the text has ended, or finds no path.
   delete from filestore.search_queue q where q.project_id = v_project_id and q.file_id = v_file_id;
   delete from filestore.search_texts t where t.project_id = v_project_id and t.file_id = v_file_id;
   perform filestore.blank_answers(v_project_id);
@@ -247,7 +247,7 @@ declare
   v_refusal jsonb;
   v_answer jsonb;
 begin
-  -- Links before the file, as whoever writes through one takes them.
+  -- Links before the file, in the order in which a write through a link locks them.
   with removed as (
     delete from filestore.links l where l.project_id = p_session.project_id and l.path = v_path returning l.id
   )
@@ -306,7 +306,7 @@ end
 $$;
 comment on function filestore.mark_unneeded_segments is
   'Which segments of erased versions of a locked file are dead: those that neither its other versions nor its list '
-  'have. Where it has more versions than may be looked at, the sweep finds out.';
+  'have. Where it has more versions than may be examined, the sweep finds out.';
 call filestore.grant_execute('filestore.mark_unneeded_segments', 'filestore_admin');
 
 create function filestore.redact_versions(p_file filestore.files, p_versions integer[], p_note text) returns void
@@ -405,7 +405,7 @@ declare
   v_segment_ids uuid[];
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
-  -- Links before the file, as whoever reads through one takes them.
+  -- Links before the file, in the order in which a read through a link locks them.
   perform from filestore.links l
   where l.project_id = v_session.project_id and l.path = p_path and l.version = any (p_versions)
   order by l.id for update;

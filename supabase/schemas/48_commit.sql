@@ -11,7 +11,7 @@ begin
     'write', 'overwrite', 'append', 'edit', 'delete', 'restore') then
     return filestore.commit_version(p_session, p_kind, p_commit);
   end if;
-  -- What a commit costs is known once it is made, so without room it is undone: to here.
+  -- The cost of a commit is known once its versions are added, so without room they are rolled back: to here.
   begin
     case p_kind
       when 'copy', 'move' then v_result := filestore.copy_file(p_session, p_kind, p_commit);
@@ -54,8 +54,8 @@ begin
     -- Waits for a running request with the same key, whose response is stored by then.
     insert into filestore.idempotency_keys (project_id, caller_id, key, fingerprint, created_at)
     values (
-      p_session.project_id, p_session.caller_id, v_idempotency ->> 'key', decode(v_idempotency ->> 'fingerprint', 'hex'),
-      clock_timestamp())
+      p_session.project_id, p_session.caller_id, v_idempotency ->> 'key',
+      decode(v_idempotency ->> 'fingerprint', 'hex'), clock_timestamp())
     on conflict do nothing;
     if not found then
       -- Null where the key has expired since.
@@ -161,7 +161,7 @@ end
 $$;
 comment on function public.filestore_commit_many is
   'Commits several files, all or none. p_kind: batch, copy_folder, move_folder, delete_folder, undo, restore_folder. '
-  'Counts as p_requests requests and, of all but a batch, one for each ten files begun; as none where so many are not '
+  'Counts as p_requests requests and, of all but a batch, one for each ten files begun; as none where fewer are '
   'left. Refusals: those of filestore_commit, of a batch with details.index; of the others those of their plans.';
 call filestore.publish('public.filestore_commit_many', 'filestore_engine', 'service_role');
 

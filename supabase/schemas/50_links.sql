@@ -1,4 +1,4 @@
--- Links: an address that reads one file, or writes it once, without a key. Its user acts as the key that made it.
+-- Links: an address that reads one file, or writes it once, without a key. Its user acts as the key that created it.
 
 create function filestore.link_record(p_link filestore.links) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -209,7 +209,7 @@ begin
 end
 $$;
 comment on function filestore.open_link is
-  'Finds a link and opens its project as the key that made it. Refusals: LINK_NOT_FOUND, METHOD_NOT_ALLOWED, '
+  'Finds a link and opens its project as the key that created it. Refusals: LINK_NOT_FOUND, METHOD_NOT_ALLOWED, '
   'LINK_EXPIRED (also where its key is not valid any more), FORBIDDEN_SCOPE, RATE_LIMIT_EXCEEDED.';
 call filestore.grant_execute('filestore.open_link', 'filestore_engine');
 

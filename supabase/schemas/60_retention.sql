@@ -1,4 +1,4 @@
--- Retention: versions that a project's rule lets go are trimmed by the sweep, the oldest first, in slices.
+-- Retention: the sweep trims the versions that a project's rule does not keep, the oldest first, in slices.
 
 create function filestore.retention_cut(p_file filestore.files, p_rule jsonb) returns integer
 language plpgsql volatile set search_path = '' as $$
@@ -20,7 +20,7 @@ begin
 end
 $$;
 comment on function filestore.retention_cut is
-  'The last version of a live file that a rule lets go, and all before it; below 1 where none goes.';
+  'The last version of a live file that a rule does not keep; below 1 where it keeps all.';
 call filestore.grant_execute('filestore.retention_cut', 'filestore_admin');
 
 create function filestore.is_expired(p_file filestore.files, p_rule jsonb) returns boolean
@@ -81,8 +81,8 @@ begin
 end
 $$;
 comment on function filestore.preview_retention is
-  'What a rule would let go now, of an opened project: versions, deleted files that go whole, and some of the files '
-  'concerned. Not complete where there are more files or versions than it looks at.';
+  'What a rule would not keep now, of an opened project: versions, deleted files that are purged, and some of the '
+  'files concerned. Not complete where there are more files or versions than it examines.';
 call filestore.publish('filestore.preview_retention', 'filestore_admin', 'filestore_account');
 call filestore.pin_plan('filestore.preview_retention');
 
@@ -110,7 +110,7 @@ begin
 end
 $$;
 comment on function filestore.trim_versions is
-  'Removes versions of a locked file up to one of them, the first ones, at most so many.';
+  'Removes versions of a locked file up to one of them, the first ones, up to p_versions_max.';
 call filestore.grant_execute('filestore.trim_versions', 'filestore_admin');
 
 create function filestore.due_retention(p_begun timestamptz, out project_id uuid, out due_since timestamptz)
@@ -153,7 +153,7 @@ exception when lock_not_available then
 end
 $$;
 comment on function filestore.lock_to_trim is
-  'The file, locked, as it is now; null where it is gone or others have it, unless they let go of it in time.';
+  'The file, locked, as it is now; null where it is purged, or others keep it locked for too long.';
 call filestore.grant_execute('filestore.lock_to_trim', 'filestore_admin');
 
 create function filestore.apply_rule(
@@ -199,7 +199,7 @@ end
 $$;
 comment on function filestore.apply_rule is
   'Applies a project''s rule to a file, up to p_versions_max versions of it. outcome: purged, trimmed, kept, locked '
-  '(by another transaction), or null where a look at the file found nothing to remove.';
+  '(by another transaction), or null where the file has nothing to remove.';
 call filestore.grant_execute('filestore.apply_rule', 'filestore_admin');
 
 create function filestore.sweep_retention(p_project_id uuid) returns void
@@ -264,6 +264,6 @@ begin
 end
 $$;
 comment on function filestore.sweep_retention is
-  'One slice of applying a project''s rule: so many files, in the order of their ids, or until so many versions are '
-  'removed, or one deleted file goes whole.';
+  'One slice of applying a project''s rule: a bounded number of files, in the order of their ids, or of versions that '
+  'are removed, or one deleted file that is purged.';
 call filestore.grant_execute('filestore.sweep_retention', 'filestore_admin');

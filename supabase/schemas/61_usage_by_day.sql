@@ -1,7 +1,7 @@
 -- Usage by day: what is counted elsewhere, kept in rows of days. No request waits for any of it.
 --
 -- Requests are added up by each isolate of the edge function, which hands in its sums now and then. Versions are
--- counted from their own rows, in the order of the change feed, by the sweep and by whoever asks.
+-- counted from their own rows, in the order of the change feed, by the sweep and by requests about usage.
 
 create function public.filestore_count_usage(p_counts jsonb) returns void
 language plpgsql volatile security definer set search_path = '' as $$
@@ -44,7 +44,7 @@ declare
   v_last bigint;
   v_versions integer;
 begin
-  -- One at a time. Whoever finds another one at it reads what is there.
+  -- One at a time. While another transaction counts, a request reads what was counted before.
   if not pg_try_advisory_xact_lock(hashtextextended('usage/' || p_project_id, 0)) then return 0; end if;
   v_end := filestore.feed_end(p_project_id);
   v_position := coalesce((select f.position from filestore.usage_folds f where f.project_id = p_project_id), 0);
@@ -73,7 +73,7 @@ begin
   insert into filestore.usage_folds as f (project_id, position, folded_at)
   values (
     p_project_id, coalesce(v_last, v_position),
-    -- With more left it is due at once, and has its turn like the others.
+    -- With more left it is due at once, as the other projects that are due.
     filestore.sweep_clock() - case when v_versions < p_versions_max then interval '0' else interval '1 hour' end)
   on conflict (project_id) do update set position = excluded.position, folded_at = excluded.folded_at;
   -- What the project holds now is the level of the day, where it changed.
@@ -93,8 +93,8 @@ begin
 end
 $$;
 comment on function filestore.fold_usage is
-  'Counts versions of a project that are not counted yet, at most so many, in its days, and keeps what it holds now; '
-  'returns their number.';
+  'Counts versions of a project that are not counted yet, up to p_versions_max, in its days, and keeps what it holds '
+  'now; returns their number.';
 call filestore.publish('filestore.fold_usage', 'filestore_admin', 'filestore_account');
 
 create function filestore.sweep_usage(p_begun timestamptz) returns boolean
@@ -130,7 +130,7 @@ end
 $$;
 comment on function filestore.sweep_usage is
   'One slice of counting usage: projects whose versions were not counted lately, and days that are kept no longer. '
-  'False: there is none, but what was made after p_begun.';
+  'False: there is none, without those created after p_begun.';
 call filestore.grant_execute('filestore.sweep_usage', 'filestore_admin');
 
 create function filestore.usage_by_day(p_project_id uuid, p_query jsonb) returns jsonb

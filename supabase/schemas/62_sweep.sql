@@ -30,7 +30,7 @@ end
 $$;
 comment on function filestore.projects_to_sweep is
   'The projects with work of a kind, and since when there is some. Reads a row for each purge that is not finished, '
-  'each project with a pass to make, and each rule of retention.';
+  'each project with a pass due, and each rule of retention.';
 call filestore.grant_execute('filestore.projects_to_sweep', 'filestore_admin');
 
 create function filestore.note_slice(p_project_id uuid, p_kind text) returns void
@@ -39,7 +39,8 @@ language sql volatile set search_path = '' as $$
   select p.id, jsonb_build_object(p_kind, clock_timestamp()) from filestore.projects p where p.id = p_project_id
   on conflict (project_id) do update set turns = s.turns || excluded.turns
 $$;
-comment on function filestore.note_slice is 'Notes a step of a kind for a project: all others that wait come before it.';
+comment on function filestore.note_slice is
+  'Notes a step of a kind for a project: all others that wait come before it.';
 call filestore.grant_execute('filestore.note_slice', 'filestore_admin');
 
 create function public.filestore_sweep_erasures(p_kind text, p_begun timestamptz default null) returns boolean
@@ -72,7 +73,7 @@ begin
       when 'retention' then perform filestore.sweep_retention(v_project_id);
     end case;
   exception when lock_not_available then
-    -- Its turn is over all the same, or it would keep all others from theirs.
+    -- Its slice is over all the same, or no other project would be served.
     null;
   end;
   perform filestore.note_slice(v_project_id, p_kind);
@@ -135,7 +136,7 @@ begin
 end
 $$;
 comment on function public.filestore_sweep_dead is
-  'Segments whose objects are to be removed, at most so many, as many of each project that has some; with p_begun '
+  'Segments whose objects are to be removed, up to p_limit, as many of each project that has some; with p_begun '
   'those that were dead by then or followed from what was due by then. Forgets as many whose objects were removed and '
   'whose day nothing can be committed of any more.';
 call filestore.publish('public.filestore_sweep_dead', 'filestore_admin', 'service_role');
@@ -146,7 +147,7 @@ begin
   -- A checksum tells a content that can be guessed.
   update filestore.segments s set sha256 = decode(repeat('00', 32), 'hex'), newlines = 0, ends_with_newline = false
   where s.id in (select d.segment_id from filestore.dead_segments d where d.segment_id = any (p_ids));
-  -- Where objects of the day being swept are gone, those that are kept stand at other places of its list.
+  -- Where objects of the day being swept were removed, those that are kept stand at other places of its list.
   update filestore.sweeps w set kept = 0
   where (w.project_id, w.day) in (
     select d.project_id, d.stored_on from filestore.dead_segments d where d.segment_id = any (p_ids));
@@ -154,7 +155,7 @@ begin
   where d.segment_id = any (p_ids) and d.removed_at is null;
 end
 $$;
-comment on function public.filestore_sweep_removed is 'Notes that the objects of these dead segments are gone.';
+comment on function public.filestore_sweep_removed is 'Notes that the objects of these dead segments were removed.';
 call filestore.publish('public.filestore_sweep_removed', 'filestore_admin', 'service_role');
 
 create function public.filestore_sweep_next(p_begun timestamptz default null) returns jsonb

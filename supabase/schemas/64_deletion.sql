@@ -1,9 +1,9 @@
 -- Deleting a project, and an account, for good.
 --
 -- The commit that ends a project changes its row and adds one here, whatever the project holds: from then on its keys,
--- links and console sessions are refused. Everything else goes by the sweep, in slices: the objects, then the rows.
+-- links and console sessions are refused. The sweep removes everything else in slices: the objects, then the rows.
 -- Requests that were under way when it ended may still store something, so a project is swept again after an hour and,
--- the last time, once no upload of its last day can be under way any more. Only then its own row goes.
+-- the last time, once no upload of its last day can be under way any more. Only then its own row is removed.
 
 create function filestore.tables_of_projects(out name text, out key text) returns setof record
 language sql immutable set search_path = '' as $$
@@ -32,7 +32,7 @@ declare
   v_now constant timestamptz(3) := clock_timestamp();
 begin
   perform set_config('filestore.project_id', p_project_id::text, true);
-  -- The name is free at once, and goes with the rest of what was said.
+  -- Another project may have the name at once.
   update filestore.projects p set (deleted_at, owner_id, name) = (v_now, null, p.id::text)
   where p.id = p_project_id and p.deleted_at is null;
   if not found then return null; end if;
@@ -228,14 +228,14 @@ begin
   end if;
   return 0;
 exception when foreign_key_violation then
-  -- A request that was under way has just stored what refers to it: that goes first.
+  -- A request that was under way has just stored rows that refer to it: these are removed first.
   update filestore.project_deletions d set due_at = filestore.sweep_clock() + interval '1 minute'
   where d.project_id = p_project_id;
   return 0;
 end
 $$;
 comment on function public.filestore_sweep_remove_rows is
-  'Removes so many rows of a deleted project that has no objects, and returns their number. Once there are none left '
-  'the project is swept again later, or goes.';
+  'Removes up to 5,000 rows of a deleted project that has no objects, and returns their number. Once there are none '
+  'left, the project is swept again later, or its own row is removed.';
 call filestore.publish('public.filestore_sweep_remove_rows', 'filestore_admin', 'service_role');
 

@@ -104,7 +104,7 @@ end
 $$;
 comment on function filestore.validate_key is
   'The refusal of an invalid key, or null: {"name", "environment", "scopes", "pathPrefix", "expiresAt", "keyHash", '
-  '"prefix"}. The rules are those of the API, since whoever is signed in may call the functions below directly.';
+  '"prefix"}. The rules are those of the API, since any signed-in person may call the functions below directly.';
 call filestore.grant_execute('filestore.validate_key', 'filestore_account', 'filestore_admin');
 
 create function filestore.enter_account() returns jsonb
@@ -157,7 +157,8 @@ begin
     'reason', case
       when v_makers = 'anyone' then null
       when v_makers = 'nobody' then 'operator_only'
-      -- An address that nobody has confirmed is anybody's: it makes no project, and learns nothing of the list.
+      -- An address that nobody has confirmed is anybody's: its owner creates no project, and learns nothing of the
+      -- list.
       when v_email is not null and not v_is_confirmed then 'address_unconfirmed'
       when v_email = any (v_settings.project_makers) or '@' || split_part(v_email, '@', 2) = any (
         v_settings.project_makers) then null
@@ -166,8 +167,8 @@ end
 $$;
 comment on function filestore.account_settings is
   'What the operator has set, as far as it concerns this account: {"projectMakers": "anyone", "listed" or "nobody", '
-  '"reason", "sharedBytes"}. The reason is why the account may make no projects, or null; who else may, nobody is '
-  'told. Runs as the role that applies migrations, which may read auth.users.';
+  '"reason", "sharedBytes"}. The reason is why the account may create no projects, or null; nobody learns who else '
+  'may. Runs as the role that applies migrations, which may read auth.users.';
 call filestore.grant_execute('filestore.account_settings', 'filestore_account');
 
 create function filestore.create_project(p_name text, p_id uuid) returns jsonb
@@ -274,7 +275,7 @@ begin
 end
 $$;
 comment on function public.filestore_account_describe is
-  'The account: whether it may make projects, else why not, and its limits and usage. Makes nothing.';
+  'The account: whether it may create projects, else why not, and its limits and usage. It creates nothing.';
 call filestore.publish('public.filestore_account_describe', 'filestore_account', 'authenticated');
 
 create function filestore.create_key(p_project_id uuid, p_key jsonb, p_replaced_id uuid default null) returns jsonb
@@ -637,7 +638,7 @@ begin
   if v_repeated is not null then return jsonb_build_object('value', v_repeated); end if;
   v_entry := filestore.enter_account();
   if v_entry ? 'refusal' then return v_entry; end if;
-  -- Who signed in without an address confirms by the id.
+  -- A person without an address confirms by the id of the account.
   v_email := (
     select coalesce(nullif(a.email, ''), v_account_id::text) from filestore.find_account(v_account_id::text) a);
   if lower(p_confirm) is distinct from lower(v_email) then

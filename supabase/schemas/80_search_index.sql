@@ -114,14 +114,14 @@ begin
 end
 $$;
 comment on function filestore.search_lock_content is
-  'Takes the turn of giving a content to a file, or taking it away. Who needs several takes them in the order of '
+  'Takes the lock under which a content is given to a file, or removed from it. Several are taken in the order of '
   'project and hash.';
 call filestore.grant_execute('filestore.search_lock_content', 'filestore_search');
 
 create function filestore.search_release_content() returns trigger
 language plpgsql volatile security definer set search_path = '' as $$
 begin
-  -- Whoever gave the content to another file before is seen by the next statement.
+  -- The next statement sees a file that another transaction has given the content before.
   perform filestore.search_lock_content(old.project_id, old.content_hash);
   delete from filestore.search_contents c
   where c.project_id = old.project_id and c.hash = old.content_hash
@@ -143,7 +143,7 @@ create function filestore.search_waiting_projects(p_stage integer, p_projects in
 returns uuid[]
 language plpgsql volatile set search_path = '' as $$
 declare
-  -- Projects that one claim looks at; the next claim begins somewhere else.
+  -- Projects that one claim examines; the next claim begins somewhere else.
   c_looks constant integer := 200;
   v_start constant uuid := gen_random_uuid();
   v_project_id uuid := v_start;
@@ -169,7 +169,7 @@ begin
 end
 $$;
 comment on function filestore.search_waiting_projects is
-  'Up to p_projects projects that have a file due, from a random place on, so that each project has its turn.';
+  'Up to p_projects projects that have a file due, from a random place on, so that no project waits for long.';
 call filestore.grant_execute('filestore.search_waiting_projects', 'filestore_search');
 
 create function filestore.search_take(
@@ -241,7 +241,7 @@ create function public.filestore_search_claim(
   p_model text default null, p_begun timestamptz default null
 ) returns jsonb
 language plpgsql volatile security definer set search_path = ''
--- fence: the queue is mostly empty, so a plan that was made then would read all of it when it is long.
+-- fence: the queue is mostly empty, so a plan of that time would read all of it when it is long.
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
   v_claim_id constant uuid := gen_random_uuid();
@@ -412,7 +412,7 @@ declare
   v_done jsonb := '[]';
 begin
   perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
-  -- The contents that files get or give up, in order, so that two claims never wait for each other.
+  -- The contents that files get or no longer have, in order, so that two claims never wait for each other.
   perform filestore.search_lock_content(h.project_id, h.hash)
   from (
     select n.project_id, n.hash from (

@@ -41,8 +41,8 @@ begin
     ) i
     order by i.is_indexed desc, c.ordinality
   loop
-    select array_agg(format('x.content %s %L', c_like,
-             '%' || replace(replace(replace(l.literal, '\', '\\'), '%', '\%'), '_', '\_') || '%') order by l.ordinality),
+    select array_agg(format('x.content %s %L', c_like, '%' || replace(replace(replace(
+             l.literal, '\', '\\'), '%', '\%'), '_', '\_') || '%') order by l.ordinality),
            array_agg(filestore.search_trigrams_within(l.literal)::text order by l.ordinality)
     into v_likes, v_trigrams
     from jsonb_array_elements_text(v_clause) with ordinality l (literal);
@@ -57,10 +57,10 @@ begin
 end
 $$;
 comment on function filestore.search_conditions is
-  'The conditions of a query by pattern on a text, x.content. A matching text contains one literal of each clause; the '
-  'client sends the most selective clause first. `likes` and `trigrams` are of the first clause that the index has '
-  'trigrams of, else of the first one, by literal; `others` of the other clauses, and `other_trigrams` of those of them '
-  'that are a single literal.';
+  'The conditions of a query by pattern on a text, x.content. A matching text contains one literal of each clause; '
+  'the client sends the most selective clause first. `likes` and `trigrams` are of the first clause that the index '
+  'has trigrams of, else of the first one, by literal; `others` of the other clauses, and `other_trigrams` of those '
+  'of them that are a single literal.';
 call filestore.grant_execute('filestore.search_conditions', 'filestore_search');
 
 create function filestore.search_walk(p_project_id uuid, p_query jsonb, p_statement text)
@@ -405,8 +405,8 @@ begin
 end
 $$;
 comment on function filestore.search_by_meaning is
-  'The nearest chunks of a project: by vectors of the present model, and of the former one where the query has a vector '
-  'of that.';
+  'The nearest chunks of a project: by vectors of the present model, and of the former one where the query has a '
+  'vector of that.';
 call filestore.grant_execute('filestore.search_by_meaning', 'filestore_search');
 
 create function filestore.search_rank_candidates(p_project_id uuid, p_query jsonb)
@@ -455,7 +455,7 @@ end
 $$;
 comment on function filestore.search_unembedded is
   'Texts that have vectors neither of the model that made the vector of the query, nor of the former one where it was '
-  'asked, too: at most so many.';
+  'asked, too: up to p_files.';
 call filestore.grant_execute('filestore.search_unembedded', 'filestore_engine');
 
 create function filestore.search_unsearched(
@@ -532,9 +532,9 @@ comment on function filestore.search_unsearched is
   'Text in the scope that the index does not have: of new versions, of large files, of files that could not be '
   'indexed, where words are looked up, of files with more words than are indexed, and where meaning is, of files that '
   'no model asked has embedded. p_query.live: of these, the '
-  'smallest first, files of up to fileBytes are returned with their segments, up to so many bytes and segments '
-  '(reads), to be read. The others are counted: some are named, and why. isComplete: false where so many are not '
-  'indexed that not all were looked at.';
+  'smallest first, files of up to fileBytes are returned with their segments, up to a number of bytes and segments '
+  '(reads), to be read. The others are counted: some are named, and why. isComplete: false where more are not '
+  'indexed than may be examined.';
 call filestore.grant_execute('filestore.search_unsearched', 'filestore_engine');
 
 create function filestore.search_is_vector_cut(p_session filestore.session, p_vector jsonb) returns boolean
