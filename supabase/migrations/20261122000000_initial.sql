@@ -5,6 +5,13 @@
 -- Everything lives in the schema `filestore`, which the REST API does not expose. The edge function `api` calls the
 -- functions in `public`, which run as one of four roles. None of them owns a table or bypasses a policy.
 -- What is applied to a database is `supabase/migrations`; README.md in this folder describes how the two stay equal.
+--
+-- SQLSTATEs of ours. Each rolls a block back and is caught in the same call, so no client sees one:
+-- FS001: a request cannot be counted without a wait for others (count_requests).
+-- FS002: others have added files to a plan, which has to be locked anew (locked_plan).
+-- FS003: a commit was refused after it had changed something (commit_or_refuse).
+-- FS004: the window has too few requests left for the files of a commit (count_files).
+-- An exception without a code of ours means that a caller broke the contract: it is answered as a fault of the service.
 
 create schema filestore;
 comment on schema filestore is 'Versioned file store: tables and internals. Not exposed over REST.';
@@ -102,104 +109,98 @@ comment on procedure filestore.pin_plan(regproc) is
   'Keeps the plans of a function''s statements from changing: they are made once for a session, by index, whatever the '
   'statistics say.';
 -- 01_limits.sql ======================================================================================================
--- Bounds that the edge function depends on, too, or that are used in several places.
+-- Bounds that several functions share, or that the database and the edge function share. A number that one function
+-- alone uses is a constant of that function.
 
 create type filestore.limits as (
   path_bytes_max integer,
   path_segments_max integer,
+  -- A file has at most this many segments, and the next number more for each MiB or part of one.
   segment_list_max_base integer,
   segment_list_max_per_mib integer,
+  -- A commit returns the segment list for compaction whenever its length passes a multiple of this.
   compaction_check_every_segments integer,
   account_projects_max integer,
+  -- Calls of the functions for accounts, all projects of an account together.
   account_requests_per_minute integer,
+  -- Keys that are neither revoked nor expired.
   project_keys_max integer,
   key_grace_period_seconds_max integer,
+  -- The sweep removes a key this long after it was revoked or has expired.
   ended_keys_kept_days integer,
-  ended_keys_pruned_at_once integer,
   name_length_max integer,
+  -- Links of a project that can be used.
   project_links_max integer,
-  project_links_kept_max integer,
   link_seconds_min integer,
   link_seconds_max integer,
   write_link_seconds_max integer,
   link_requests_per_minute integer,
+  -- An ended link is answered as one that ended for this long; then the sweep removes it.
   ended_links_kept_days integer,
-  ended_links_pruned_at_once integer,
-  deleted_rows_at_once integer,
-  console_session_seconds integer,
   idempotency_key_seconds integer,
   operations_per_request integer,
+  -- How long an operation waits for a lock that another transaction holds.
   lock_timeout_milliseconds integer,
-  rate_shards integer,
+  -- Commits of one project that add to its usage at the same time without waiting for each other.
   usage_shards integer,
-  tariff_file_bytes integer,
-  tariff_path_factor integer,
-  tariff_directory_bytes integer,
+  -- The tariff of a version, deletions included, …
   tariff_version_bytes integer,
-  tariff_said_factor integer,
+  -- … of each byte of its run id, actor and note, which an index has, too, …
+  tariff_provenance_factor integer,
+  -- … of each segment in its list, …
   tariff_listed_segment_bytes integer,
+  -- … of each stored segment, and of each in the list of a version with the content of another file, …
   tariff_segment_bytes integer,
-  tariff_shared_segment_bytes integer,
+  -- … and of each byte of text in the search index. `filestore.file_cost` has that of a file.
   tariff_indexed_factor integer,
+  -- A longer text is found by its path alone.
   search_text_bytes_max integer,
+  -- A longer text is stored once for all files of a project that have it.
+  search_shared_bytes_min integer,
   list_directories_max integer,
+  -- Files that a list counts. Of more it tells only that there are more.
   list_total_max integer,
   page_limit_max integer,
+  -- Files that a page of a list with `at=` examines, and as many for the names of sub-folders.
   list_at_examined_max integer,
+  -- Files of one commit of a folder, an undo or a restore.
   commit_files_max integer,
+  -- Paths that a refused copy or move of a folder names.
   conflicting_paths_shown_max integer,
+  -- Files that the restoring of a folder examines, in search of those that changed.
   restore_examined_max integer,
+  -- An archive holds at most this many files, bytes, and segments, each of which is a download.
   export_files_max integer,
   export_bytes_max integer,
   export_segments_max integer,
-  verify_versions_max integer,
-  verify_segments_max integer,
-  verify_rows_max integer,
-  plan_tries_max integer,
+  -- As how many requests the plan of an undo or a restore counts at most.
   plan_requests_max integer,
   changes_limit_max integer,
+  -- Versions that a page of the change feed with filters, or for a key with a path prefix, examines.
   changes_looked_at_max integer,
   run_actors_max integer,
-  runs_looked_at_max integer,
-  runs_counted_versions integer,
+  -- Versions that are counted of one run; of one that has more, counts are what it has at least.
   run_versions_counted_max integer,
-  run_files_examined_max integer,
+  -- Versions that the plan of an undo examines, in search of those of others.
   undo_versions_examined_max integer,
+  -- Versions that a purge removes with its commit. The sweep removes the others in slices.
   erased_versions_max integer,
-  erased_listed_segments_max integer,
-  erasure_slice_versions integer,
-  erasure_scan_versions integer,
-  retention_slice_files integer,
-  retention_slice_versions integer,
-  retention_pass_seconds integer,
+  -- Files that a preview of a rule of retention examines, versions it counts, and files it names.
   retention_preview_files integer,
   retention_preview_versions integer,
   retention_preview_shown integer,
+  -- Days of one question about usage, days that usage is kept, and keys that its answer names.
   usage_days_max integer,
   usage_kept_days integer,
   usage_keys_shown_max integer,
-  usage_fold_seconds integer,
-  usage_slice_versions integer,
-  usage_slice_projects integer,
-  redact_versions_max integer,
   redact_remaining_max integer,
-  search_shared_bytes_min integer,
-  search_path_words_max integer,
-  search_trigrams_max integer,
-  search_words_max_base integer,
-  search_bytes_per_word_min integer,
-  search_pending_max integer,
+  -- Files without indexed text that a search examines, and paths of them that its answer names.
   search_unsearched_max integer,
   search_unsearched_paths_max integer,
-  search_found_at_once_max integer,
-  search_walk_files_max integer,
-  search_walk_bytes_max integer,
-  search_word_matches_max integer,
-  search_exact_chunks_max integer,
-  search_path_splits_max integer,
-  search_ranked_max integer
+  -- In a project with up to this many chunks each embedding is compared; in a larger one the index is used.
+  search_exact_chunks_max integer
 );
-comment on type filestore.limits is 'The bounds that the database and the edge function (`limits.ts`) share.';
+comment on type filestore.limits is 'The bounds that several functions, or the database and the edge function, share.';
 
 -- In plpgsql, so that each value stands beside its name. Immutable: the planner replaces `(filestore.limits()).x` by a
 -- constant, so that reading a limit costs nothing.
@@ -210,148 +211,64 @@ declare
 begin
   v_limits.path_bytes_max := 1024;
   v_limits.path_segments_max := 32;
-  -- A file has at most this many segments, and this many more for each MiB or part of one: a read stays bounded.
   v_limits.segment_list_max_base := 128;
   v_limits.segment_list_max_per_mib := 2;
-  -- A commit returns the segment list for compaction whenever its length passes a multiple of this.
   v_limits.compaction_check_every_segments := 8;
   v_limits.account_projects_max := 20;
-  -- Calls of the functions for accounts, all projects of an account together.
   v_limits.account_requests_per_minute := 120;
-  -- Of those that are neither revoked nor expired.
   v_limits.project_keys_max := 100;
   v_limits.key_grace_period_seconds_max := 604800;
-  -- A key that was revoked or expired so long ago is forgotten, by the sweep.
   v_limits.ended_keys_kept_days := 90;
-  v_limits.ended_keys_pruned_at_once := 100;
   v_limits.name_length_max := 100;
-  -- Links of a project that can be used, and all that are remembered; those that ended give way.
   v_limits.project_links_max := 1000;
-  v_limits.project_links_kept_max := 2000;
   v_limits.link_seconds_min := 60;
   v_limits.link_seconds_max := 604800;
   v_limits.write_link_seconds_max := 3600;
   v_limits.link_requests_per_minute := 60;
-  -- Who uses a link so long after its end is told that it ended, and later that there is none; the sweep forgets it.
   v_limits.ended_links_kept_days := 7;
-  v_limits.ended_links_pruned_at_once := 1000;
-  -- Rows of a deleted project that a slice of the sweep removes.
-  v_limits.deleted_rows_at_once := 5000;
-  v_limits.console_session_seconds := 600;
   v_limits.idempotency_key_seconds := 86400;
   v_limits.operations_per_request := 10;
-  -- How long an operation waits for a lock that another transaction holds.
   v_limits.lock_timeout_milliseconds := 2000;
-  -- Requests of one project that are counted at the same time without waiting for each other's transactions.
-  v_limits.rate_shards := 64;
-  -- Commits of one project that add to its usage at the same time without waiting for each other.
   v_limits.usage_shards := 64;
-  -- What a project's rows in the database count towards its quota: `filestore.database_cost`.
-  v_limits.tariff_file_bytes := 512;
-  v_limits.tariff_path_factor := 14;
-  v_limits.tariff_directory_bytes := 256;
   v_limits.tariff_version_bytes := 512;
-  v_limits.tariff_said_factor := 2;
+  v_limits.tariff_provenance_factor := 2;
   v_limits.tariff_listed_segment_bytes := 16;
   v_limits.tariff_segment_bytes := 256;
-  v_limits.tariff_shared_segment_bytes := 256;
   v_limits.tariff_indexed_factor := 6;
-  -- A longer text is found by its path alone.
   v_limits.search_text_bytes_max := 1048576;
-  -- A longer one is stored once for all files of a project that have it.
   v_limits.search_shared_bytes_min := 512;
-  -- A path is found by so many of its words, the last ones.
-  v_limits.search_path_words_max := 48;
-  -- Numbers that stand for trigrams in their index, for all texts together: a power of two.
-  v_limits.search_trigrams_max := 65536;
-  -- Different words of a text that are indexed: this many, and one more for each so many bytes.
-  v_limits.search_words_max_base := 600;
-  v_limits.search_bytes_per_word_min := 32;
   v_limits.list_directories_max := 1000;
-  -- Files that a list counts. Of more it says only that there are more.
   v_limits.list_total_max := 10000;
   v_limits.page_limit_max := 100;
-  -- Files that a page of a list with `at=` looks at, and as many for the names of sub-folders.
   v_limits.list_at_examined_max := 2000;
-  -- Files of one commit of a folder, an undo or a restore.
   v_limits.commit_files_max := 1000;
-  -- Paths that a refused copy or move of a folder names.
   v_limits.conflicting_paths_shown_max := 20;
-  -- Files that the restoring of a folder looks at, in search of those that changed.
   v_limits.restore_examined_max := 10000;
-  -- What one archive may hold, and of how many segments: each is a download of the function.
   v_limits.export_files_max := 500;
   v_limits.export_bytes_max := 52428800;
   v_limits.export_segments_max := 1000;
-  -- One page of a verification ends with the version that reaches one of these.
-  v_limits.verify_versions_max := 500;
-  v_limits.verify_segments_max := 2000;
-  -- Rows of segments that one page looks at.
-  v_limits.verify_rows_max := 10000;
-  -- How often the files of a plan are locked anew, where others add to them meanwhile.
-  v_limits.plan_tries_max := 5;
-  -- As how many requests the plan of an undo or a restore counts at most.
   v_limits.plan_requests_max := 10;
   v_limits.changes_limit_max := 1000;
-  -- Versions that a page of the change feed with filters, or for a key with a path prefix, looks at.
   v_limits.changes_looked_at_max := 10000;
   v_limits.run_actors_max := 20;
-  -- A page of runs looks at so many, and at no further one once it has counted so many versions.
-  v_limits.runs_looked_at_max := 1000;
-  v_limits.runs_counted_versions := 50000;
-  -- Versions that are counted of one run; of one that has more, counts are what it has at least.
   v_limits.run_versions_counted_max := 10000;
-  -- Files of a run, for each key that claimed it, that are looked at in search of those that the caller sees.
-  v_limits.run_files_examined_max := 10000;
-  -- Versions that the plan of an undo looks at, in search of what others have made.
   v_limits.undo_versions_examined_max := 20000;
-  -- A purge removes at most so many versions with its commit, with so many segments in their lists; the sweep the rest,
-  -- in slices. After an erasure as many versions of the file are looked at, for segments that they still need.
   v_limits.erased_versions_max := 10000;
-  v_limits.erased_listed_segments_max := 1500000;
-  v_limits.erasure_slice_versions := 2000;
-  v_limits.erasure_scan_versions := 500;
-  -- Files that one slice looks at for a rule of retention, versions it removes, and how often time alone makes a pass
-  -- due.
-  v_limits.retention_slice_files := 500;
-  v_limits.retention_slice_versions := 500;
-  v_limits.retention_pass_seconds := 3600;
-  -- Files that a preview of a rule looks at, versions it counts, and files it names.
   v_limits.retention_preview_files := 2000;
   v_limits.retention_preview_versions := 100000;
   v_limits.retention_preview_shown := 20;
-  -- Days that one question about usage is about, how long they are kept, and keys that its answer names.
   v_limits.usage_days_max := 366;
   v_limits.usage_kept_days := 400;
   v_limits.usage_keys_shown_max := 100;
-  -- How often the sweep adds a project's versions to its days, and versions and projects that one slice looks at.
-  v_limits.usage_fold_seconds := 3600;
-  v_limits.usage_slice_versions := 10000;
-  v_limits.usage_slice_projects := 100;
-  v_limits.redact_versions_max := 1000;
   v_limits.redact_remaining_max := 20;
-  -- Files waiting to be indexed are counted up to this number.
-  v_limits.search_pending_max := 10000;
-  -- Files without indexed text that a search looks at, and paths of those not searched that its answer names.
   v_limits.search_unsearched_max := 2000;
   v_limits.search_unsearched_paths_max := 20;
-  -- A pattern that occurs in up to this many files is looked up in the index and sorted.
-  v_limits.search_found_at_once_max := 1000;
-  -- For a pattern too short for the index so many texts, and bytes of them, are read at once.
-  v_limits.search_walk_files_max := 2000;
-  v_limits.search_walk_bytes_max := 4194304;
-  -- Files that contain the words beyond this many are not ranked: reading their words takes time.
-  v_limits.search_word_matches_max := 10000;
-  -- Ways to divide a query's words between paths and shared contents, the most frequent ones.
-  v_limits.search_path_splits_max := 32;
-  -- In a project with up to this many chunks each embedding is compared; in a larger one the index is used.
   v_limits.search_exact_chunks_max := 10000;
-  -- Files ranked by words, and chunks ranked by meaning.
-  v_limits.search_ranked_max := 200;
   return v_limits;
 end
 $$;
-comment on function filestore.limits is 'The limits. A test compares each with its namesake in limits.ts.';
+comment on function filestore.limits is
+  'The limits. A test compares those that `limits.ts` has, too, and finds each that no function reads.';
 call filestore.grant_execute(
   'filestore.limits', 'filestore_account', 'filestore_admin', 'filestore_engine', 'filestore_search');
 
@@ -439,30 +356,21 @@ comment on function filestore.current_claims is
   'The claims of the access token, which PostgREST has verified; or null.';
 call filestore.grant_execute('filestore.current_claims', 'filestore_account', 'filestore_admin');
 
-create function filestore.is_persons_token(p_claims jsonb) returns boolean
-language plpgsql immutable set search_path = '' as $$
-begin
-  -- Auth's own OAuth server names the app that it issued a token to. A token without an audience is for everybody
-  -- (RFC 7519, section 4.1.3).
-  return p_claims ->> 'role' is not distinct from 'authenticated' and not p_claims ? 'client_id'
-    and (coalesce(p_claims -> 'aud', 'null') in ('null', '[]') or p_claims -> 'aud' @> '"authenticated"');
-end
-$$;
-comment on function filestore.is_persons_token is
-  'Whether Auth issued the token to a person who signed in here: not to a third-party app, for another role, or for '
-  'another service.';
-call filestore.grant_execute('filestore.is_persons_token', 'filestore_account', 'filestore_admin');
-
 create function filestore.claimed_account_id() returns uuid
 language plpgsql stable set search_path = '' as $$
 declare
   v_claims constant jsonb := filestore.current_claims();
 begin
-  return case when filestore.is_persons_token(v_claims) then filestore.to_uuid(v_claims ->> 'sub') end;
+  -- Auth's own OAuth server names the app that it issued a token to. A token without an audience is for everybody
+  -- (RFC 7519, section 4.1.3).
+  return case when v_claims ->> 'role' is not distinct from 'authenticated' and not v_claims ? 'client_id'
+    and (coalesce(v_claims -> 'aud', 'null') in ('null', '[]') or v_claims -> 'aud' @> '"authenticated"')
+    then filestore.to_uuid(v_claims ->> 'sub') end;
 end
 $$;
 comment on function filestore.claimed_account_id is
-  'The account (auth.users.id) that the person''s access token is of, whether or not it may act; or null.';
+  'The account (auth.users.id) that the access token is of, whether or not it may act. Null where Auth did not issue '
+  'the token to a person who signed in here, but to a third-party app, for another role, or for another service.';
 call filestore.grant_execute('filestore.claimed_account_id', 'filestore_account', 'filestore_admin');
 
 create function filestore.current_account_id() returns uuid
@@ -515,7 +423,8 @@ begin
 end
 $$;
 comment on function filestore.place_hash is
-  'What is kept of the path of a purged file, or of a directory above it: whoever names the place finds it again.';
+  'The hash that is kept of the path of a purged file, or of a directory above it: a client that names the path is '
+  'told.';
 call filestore.grant_execute('filestore.place_hash', 'filestore_admin', 'filestore_engine');
 -- 10_projects.sql ====================================================================================================
 -- The tables of projects, keys, console sessions, links and windows, each with its policies and grants.
@@ -546,8 +455,8 @@ create table filestore.settings (
 );
 comment on table filestore.settings is 'What the operator decides for the whole installation: one row.';
 comment on column filestore.settings.project_makers is
-  'Which accounts may make projects: {anyone}, or addresses and domains (@example.com). Empty: only the operator makes '
-  'projects; null: nothing was decided yet, which is the same.';
+  'Which accounts may create projects: {anyone}, or addresses and domains (@example.com). Empty: only the operator '
+  'creates projects; null: nothing was decided yet, which is the same.';
 comment on column filestore.settings.account_bytes is
   'What the projects of an account that have the quota of their tier may use together; null: no more than each.';
 insert into filestore.settings default values;
@@ -692,7 +601,7 @@ create unlogged table filestore.account_windows (
   request_count integer not null
 ) with (fillfactor = 50);
 comment on table filestore.account_windows is
-  'Calls of an account''s own functions in the current clock minute. Not logged: after a crash the counts are gone.';
+  'Calls of an account''s own functions in the current clock minute. Not logged: after a crash the counts are lost.';
 alter table filestore.account_windows enable row level security;
 create policy "An account counts its own calls" on filestore.account_windows to filestore_account
   using (account_id = (select filestore.current_account_id()));
@@ -710,7 +619,7 @@ create unlogged table filestore.rate_windows (
 comment on table filestore.rate_windows is
   'Requests of the current clock minute, spread over 64 shards, so that a locked row delays nobody. Shard s takes its '
   'n-th request if (n - 1) * 64 + s is within the limit: the caps of all shards add up to the limit. Not logged: after '
-  'a crash the counts of that minute are gone.';
+  'a crash the counts of that minute are lost.';
 comment on column filestore.rate_windows.request_id is
   'The last request counted here, so that a call repeated because its response was lost is not counted twice.';
 alter table filestore.rate_windows enable row level security;
@@ -754,7 +663,7 @@ comment on table filestore.links is
 comment on column filestore.links.version is 'Of a link for reading: null follows the latest.';
 comment on column filestore.links.if_version is 'Of a link for writing: the version it replaces, 0 for none.';
 comment on column filestore.links.key_id is
-  'The key that it acts as, which follows rotations; null where the project''s owner (account_id) made it.';
+  'The key that it acts as, which follows rotations; null where the project''s owner (account_id) created it.';
 comment on column filestore.links.used_at is 'When its one version was written, by commit_id.';
 create index links_by_project on filestore.links (project_id, created_at);
 create index links_by_key on filestore.links (key_id);
@@ -787,7 +696,7 @@ create unlogged table filestore.link_windows (
 ) with (fillfactor = 50);
 comment on table filestore.link_windows is
   'Uses of a link in the current clock minute, and of all links of a project (link_id all zeros). Not logged: after a '
-  'crash the counts of that minute are gone.';
+  'crash the counts of that minute are lost.';
 alter table filestore.link_windows enable row level security;
 create policy "A link counts its uses" on filestore.link_windows to filestore_engine
   using (project_id = filestore.current_project_id());
@@ -894,7 +803,7 @@ grant select on filestore.files to filestore_search;
 
 create type filestore.operation as enum (
   'write', 'append', 'overwrite', 'edit', 'delete', 'restore', 'copy', 'move', 'undo', 'purge');
-comment on type filestore.operation is 'What made a version.';
+comment on type filestore.operation is 'The operation that added a version.';
 
 create table filestore.file_versions (
   project_id uuid not null,
@@ -932,11 +841,11 @@ comment on column filestore.file_versions.position is
   'Its place in the change feed: ascending with the versions of a file, and never below one that a reader of the feed '
   'has passed.';
 comment on column filestore.file_versions.run_id is
-  'With actor and note: what the client said of the change. Claims; key_id is what was authenticated.';
+  'With actor and note: the provenance that the client sent. Nobody has checked it; key_id was authenticated.';
 comment on column filestore.file_versions.source_file_id is
   'With source_version: where the content of a copy, move, restore or undo is from.';
 comment on column filestore.file_versions.redacted_at is
-  'Since when the content is gone for good: the list of segments is empty, whatever the size says.';
+  'Since when the content is erased: the list of segments is empty, whatever the size.';
 comment on column filestore.file_versions.redacted_segment_ids is
   'What the list was. Ids alone: they tell which other versions still have a piece of it, and keep nothing.';
 comment on column filestore.file_versions.undone_run_id is 'Of an undo: the run whose changes it takes back.';
@@ -1176,7 +1085,7 @@ create table filestore.retention_passes (
 );
 comment on table filestore.retention_passes is
   'How far the sweep has come in applying the rule of a project, file by file in the order of their ids.';
-comment on column filestore.retention_passes.after_file is 'The last file that was looked at; null: the pass is over.';
+comment on column filestore.retention_passes.after_file is 'The last file that was examined; null: the pass is over.';
 comment on column filestore.retention_passes.position is
   'Of the last version when the pass began: while there is none after it, nothing but time can make another one due.';
 comment on column filestore.retention_passes.applied_at is 'When the last pass that has ended began.';
@@ -1238,7 +1147,7 @@ create table filestore.usage_levels (
   primary key (project_id, day)
 ) with (fillfactor = 85);
 comment on table filestore.usage_levels is
-  'What a project held when it was last looked at on a day (UTC). A day without a row is like the one before.';
+  'What a project held when its usage was last counted on a day (UTC). A day without a row is like the one before.';
 alter table filestore.usage_levels enable row level security;
 create policy "The sweep sees and changes all" on filestore.usage_levels to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
@@ -1305,7 +1214,7 @@ create table filestore.project_deletions (
   is_emptied boolean not null default false,
   objects text[] not null default '{}'
 );
-comment on table filestore.project_deletions is 'Projects that were deleted and are not gone yet.';
+comment on table filestore.project_deletions is 'Deleted projects that still have rows or objects.';
 comment on column filestore.project_deletions.id is
   'Chosen by the caller, so that a deletion whose answer was lost gives it again.';
 comment on column filestore.project_deletions.due_at is 'When it is to be swept (again).';
@@ -1434,7 +1343,7 @@ create index search_texts_by_model on filestore.search_texts (model) where skipp
 create index search_texts_by_project_model on filestore.search_texts (project_id, model) where skipped is null;
 create index search_texts_by_content on filestore.search_texts (project_id, content_hash)
   where content_hash is not null;
--- What a search did not look at: see `search_unsearched`.
+-- What a search did not read: see `search_unsearched`.
 create index search_texts_unsearched on filestore.search_texts (project_id, path)
   where skipped in ('too_large', 'not_indexable') or is_cut;
 create index search_texts_given_up on filestore.search_texts (indexed_at) where skipped = 'not_indexable';
@@ -1479,10 +1388,10 @@ create policy "The search index maintains those of every project" on filestore.s
   using (true);
 grant select, insert, update, delete on filestore.search_chunks to filestore_search;
 
--- Trigrams are those of pg_trgm, as numbers, of which there are only so many: where the database knows the letters of
--- all scripts there are 16 million trigrams, and each that is new to an index takes some 50 bytes there. Two trigrams
--- with the same number make a candidate that does not match. Bodies are parsed here and not when they run, so that
--- callers need no access to the schema of the extension; without it nothing has a trigram.
+-- Trigrams are those of pg_trgm, as numbers, of which there is a bounded number: where the database knows the letters
+-- of all scripts there are 16 million trigrams, and each that is new to an index takes some 50 bytes there. Two
+-- trigrams with the same number make a candidate that does not match. Bodies are parsed here and not when they run, so
+-- that callers need no access to the schema of the extension; without it nothing has a trigram.
 do $$
 declare
   v_schema constant text := (
@@ -1493,7 +1402,9 @@ declare
   v_create constant text :=
     'create function filestore.%s returns integer[] language sql immutable cost 10000 set search_path = '''' '
     'begin atomic select ';
-  v_number constant text := format('hashtext(t.trigram) & %s', (filestore.limits()).search_trigrams_max - 1);
+  -- A power of two.
+  c_numbers constant integer := 65536;
+  v_number constant text := format('hashtext(t.trigram) & %s', c_numbers - 1);
 begin
   execute format(v_create, 'search_trigrams(p_text text)')
     || case when v_schema is null then '''{}''::integer[]; end'
@@ -1704,10 +1615,13 @@ create type filestore.session as (
   envelope jsonb,
   scopes text[],
   path_prefix text,
-  link_id uuid
+  caller_id uuid
 );
 comment on type filestore.session is
-  'An authorized (or refused) key, for the rest of the transaction, and the link that acts as it, if one does.';
+  'An authorized (or refused) key, for the rest of the transaction.';
+comment on column filestore.session.caller_id is
+  'Whose idempotency keys its requests have: of the link that acts as the key, of the key, or, all zeros, of the '
+  'console.';
 comment on column filestore.session.envelope is
   'What every result contains: {"grant", "rate"}, and {"refusal"} where the request is refused.';
 
@@ -1780,7 +1694,7 @@ begin
 end
 $$;
 comment on function filestore.refused_field is 'The refusal of a field whose fault only the database sees.';
-call filestore.grant_execute('filestore.refused_field', 'filestore_engine');
+call filestore.grant_execute('filestore.refused_field', 'filestore_account', 'filestore_admin', 'filestore_engine');
 
 create type filestore.next_version as (
   segment_ids uuid[],
@@ -1812,11 +1726,6 @@ comment on function filestore.unreadable_version is
   'erased.';
 call filestore.grant_execute('filestore.unreadable_version', 'filestore_engine');
 
-create function filestore.validation_refusal(p_issues jsonb) returns jsonb
-language plpgsql stable set search_path = ''
-as $$ begin return filestore.refusal('VALIDATION_ERROR', jsonb_build_object('issues', p_issues)); end $$;
-comment on function filestore.validation_refusal is 'The refusal of parameters, [{"path", "reason"}].';
-call filestore.grant_execute('filestore.validation_refusal', 'filestore_account', 'filestore_admin');
 -- 21_authorization.sql ===============================================================================================
 -- Authorization: from the hash of a key (or of a console session's token) to its project, its limits and its scopes.
 
@@ -1828,7 +1737,8 @@ create function filestore.count_requests(
 ) returns filestore.request_count
 language plpgsql volatile set search_path = '' as $$
 declare
-  c_shards constant integer := (filestore.limits()).rate_shards;
+  -- Requests of one project that are counted at the same time without waiting for each other's transactions.
+  c_shards constant integer := 64;
   v_window timestamptz := date_trunc('minute', clock_timestamp());
   v_latest timestamptz;
   v_shards integer;
@@ -1859,7 +1769,7 @@ begin
       select p_project_id, n from generate_series(1, c_shards) n on conflict do nothing;
     end if;
     v_taken := 0;
-    -- In turn, so that a shard keeps the id of its last request for as long as possible.
+    -- One after the other, so that a shard keeps the id of its last request for as long as possible.
     v_from := coalesce(v_held, v_used % c_shards + 1);
     begin
       -- With no other shard locked, so that no two requests can wait for each other.
@@ -1997,6 +1907,7 @@ begin
   end if;
   v_session.project_id := v_caller.project_id;
   v_session.key_id := v_caller.key_id;
+  v_session.caller_id := coalesce(v_caller.key_id, '00000000-0000-0000-0000-000000000000');
   v_session.scopes := v_caller.scopes;
   v_session.path_prefix := v_caller.path_prefix;
   v_setting := set_config('filestore.project_id', v_caller.project_id::text, true);
@@ -2039,8 +1950,8 @@ end
 $$;
 comment on function filestore.authorize is
   'Resolves a key to its project, opens that project''s rows for this transaction (below the key''s prefix), counts '
-  'the request, and requires a scope. A project is suspended by the operator, and while its owner is banned or gone. '
-  'INVALID_SESSION where a console session''s access token is of a session that has ended.';
+  'the request, and requires a scope. A project is suspended by the operator, and while its owner is banned or '
+  'deleted. INVALID_SESSION where a console session''s access token is of a session that has ended.';
 call filestore.grant_execute('filestore.authorize', 'filestore_engine');
 
 create function filestore.may_write(p_session filestore.session, p_path text) returns boolean
@@ -2162,12 +2073,12 @@ call filestore.grant_execute('filestore.position_of', 'filestore_account', 'file
 create type filestore.moment as (
   at timestamptz,
   position bigint,
-  settled_at timestamptz,
+  unchanged_before timestamptz,
   refusal jsonb
 );
 comment on type filestore.moment is
   'What `at=` names: a time, or a position of the change feed. With a refusal it is neither.';
-comment on column filestore.moment.settled_at is
+comment on column filestore.moment.unchanged_before is
   'What was changed last by then was the same at the moment. A commit takes its time before its positions, so of a '
   'cursor this is earlier, by a minute, than any commit takes.';
 
@@ -2185,13 +2096,13 @@ begin
     end if;
     -- Inside a transaction, its end.
     select coalesce(max(o.position), v_moment.position), min(v.created_at) - interval '1 minute'
-    into v_moment.position, v_moment.settled_at
+    into v_moment.position, v_moment.unchanged_before
     from filestore.file_versions v
     join filestore.file_versions o on o.project_id = v.project_id and o.commit_id = v.commit_id
     where v.project_id = p_session.project_id and v.position = v_moment.position;
   else
     v_moment.at := p_at::timestamptz;
-    v_moment.settled_at := v_moment.at;
+    v_moment.unchanged_before := v_moment.at;
     if v_moment.at > clock_timestamp() then
       v_moment.refusal := filestore.refused_field('at', 'must not be in the future');
     end if;
@@ -2219,7 +2130,7 @@ declare
 begin
   is_trimmed := false;
   is_redacted := false;
-  if (p_file).updated_at <= p_moment.settled_at then
+  if (p_file).updated_at <= p_moment.unchanged_before then
     file := p_file;
     return;
   end if;
@@ -2255,8 +2166,8 @@ end
 $$;
 comment on function filestore.file_at is
   'The file as it was: null where it did not exist yet. Looks at as many versions as their number has binary digits. '
-  'is_trimmed: what it was is not known any more, since versions between two that are kept are gone. '
-  'is_redacted: its content is gone.';
+  'is_trimmed: nothing is known of that moment, since versions between two that are kept were trimmed. '
+  'is_redacted: its content was erased.';
 call filestore.grant_execute('filestore.file_at', 'filestore_admin', 'filestore_engine');
 
 create function filestore.record_at(p_session filestore.session, p_path text, p_at text, out file filestore.files,
@@ -2288,19 +2199,8 @@ comment on function filestore.record_at is
   'The file that was at a path, maybe its tombstone. Refused: a moment that is none, and where there was no file.';
 call filestore.grant_execute('filestore.record_at', 'filestore_engine');
 -- 24_stored_answers.sql ==============================================================================================
--- The stored answers of requests with an Idempotency-Key.
-
--- Safe retries. The key is taken and the response stored in the transaction of the commit.
-create function filestore.caller_id(p_session filestore.session) returns uuid
-language plpgsql immutable set search_path = ''
-as $$
-begin
-  return coalesce((p_session).link_id, (p_session).key_id, '00000000-0000-0000-0000-000000000000');
-end
-$$;
-comment on function filestore.caller_id is
-  'Whose idempotency keys these are: of the link, the API key, or the console.';
-call filestore.grant_execute('filestore.caller_id', 'filestore_engine');
+-- The stored answers of requests with an Idempotency-Key. A commit takes the key and stores the answer in its own
+-- transaction.
 
 create function filestore.stored_response(p_session filestore.session, p_idempotency jsonb, p_path text)
 returns jsonb
@@ -2310,7 +2210,7 @@ declare
   v_is_blank boolean;
 begin
   select * into v_row from filestore.idempotency_keys i
-  where i.project_id = p_session.project_id and i.caller_id = filestore.caller_id(p_session)
+  where i.project_id = p_session.project_id and i.caller_id = p_session.caller_id
     and i.key = p_idempotency ->> 'key'
     and i.created_at > clock_timestamp() - make_interval(secs => (filestore.limits()).idempotency_key_seconds);
   if not found then return null; end if;
@@ -2920,13 +2820,13 @@ declare
   v_found text[] := '{}';
   v_name text;
   v_was record;
-  v_is_settled boolean;
+  v_is_decided boolean;
 begin
   has_more := v_live.has_more or v_deleted.has_more;
   -- Most directories have a first file that was the same then.
-  for v_name, v_is_settled in
+  for v_name, v_is_decided in
     select n.name, (
-      select f.updated_at <= p_moment.settled_at from filestore.files f
+      select f.updated_at <= p_moment.unchanged_before from filestore.files f
       where f.project_id = p_session.project_id and not f.is_deleted
         and f.path > v_start || n.name || '/' and f.path < v_start || n.name || '0'
       order by f.path limit 1)
@@ -2937,7 +2837,7 @@ begin
       has_more := true;
       exit;
     end if;
-    if v_is_settled then
+    if v_is_decided then
       v_budget := v_budget - 1;
       v_found := v_found || v_name;
       continue;
@@ -2974,7 +2874,7 @@ declare
 begin
   trimmed := '{}';
   examined := 0;
-  -- One row more than is looked at shows whether there is more.
+  -- One row more than is examined shows whether there is more.
   if not p_recursive then
     open v_rows for
       select u.* from (
@@ -3007,7 +2907,7 @@ begin
     next := case when cardinality(v_listed) = p_limit or v_examined > c_examined_max then v_last end;
     exit when next is not null;
     v_last := v_file.path;
-    if (v_file.updated_at <= p_moment.settled_at) is not true then
+    if (v_file.updated_at <= p_moment.unchanged_before) is not true then
       examined := examined + 1;
       v_then := filestore.file_at(v_file, p_moment);
       if v_then.is_trimmed then
@@ -3026,7 +2926,7 @@ begin
 end
 $$;
 comment on function filestore.page_at is
-  'Files that a directory had, by path. Where there is more, `next` is the last path that was looked at: with a bound '
+  'Files that a directory had, by path. Where there is more, `next` is the last path that was examined: with a bound '
   'on those, a page may have fewer records than its limit, or none. Live files that are as they were are not counted '
   'as examined.';
 call filestore.grant_execute('filestore.page_at', 'filestore_engine');
@@ -3100,33 +3000,13 @@ call filestore.publish('public.filestore_list', 'filestore_engine', 'service_rol
 -- 28_exports.sql =====================================================================================================
 -- Exports: the files of a directory with the segments of each, for one archive.
 
-create function filestore.export_too_large(p_files bigint, p_bytes bigint, p_segments bigint) returns jsonb
-language plpgsql stable set search_path = '' as $$
-declare
-  c_limits constant filestore.limits := filestore.limits();
-begin
-  return filestore.refusal('EXPORT_TOO_LARGE', json_strip_nulls(case
-    when p_files > c_limits.export_files_max
-      then json_build_object('files', p_files, 'limitFiles', c_limits.export_files_max)
-    when p_bytes > c_limits.export_bytes_max
-      then json_build_object('files', p_files, 'sizeBytes', p_bytes, 'limitBytes', c_limits.export_bytes_max)
-    when p_segments > c_limits.export_segments_max
-      then json_build_object('files', p_files, 'segments', p_segments, 'limitSegments', c_limits.export_segments_max)
-    end)::jsonb);
-end
-$$;
-comment on function filestore.export_too_large is
-  'The refusal that names the bound of one archive that is passed: files, bytes, or the pieces that they consist of.';
-call filestore.grant_execute('filestore.export_too_large', 'filestore_engine');
-
 -- fence: each statement has one index that provides its order, as in `plain_page`.
 create function filestore.files_below(
-  p_session filestore.session, p_directory text, p_moment filestore.moment,
+  p_session filestore.session, p_directory text, p_moment filestore.moment, p_files_max integer,
   out files filestore.files[], out trimmed text[], out is_more boolean
 )
 language plpgsql volatile set search_path = '' as $$
 declare
-  c_files_max constant integer := (filestore.limits()).export_files_max;
   c_examined_max constant integer := (filestore.limits()).restore_examined_max;
   -- No path has more than 1024 bytes, so none comes after this.
   v_from constant text := coalesce(nullif(p_directory, '') || '/', '');
@@ -3142,13 +3022,13 @@ begin
     files := array(
       select f from filestore.files f
       where f.project_id = p_session.project_id and not f.is_deleted and f.path > v_from and f.path < v_to
-      order by f.path limit c_files_max + 1);
-    is_more := cardinality(files) > c_files_max;
+      order by f.path limit p_files_max + 1);
+    is_more := cardinality(files) > p_files_max;
     return;
   end if;
   for v_file in
     select f.* from filestore.files f
-    where f.project_id = p_session.project_id and f.path > v_from and f.path < v_to
+    where f.project_id = p_session.project_id and f.version > 0 and f.path > v_from and f.path < v_to
     order by f.path limit c_examined_max + 1
   loop
     v_examined := v_examined + 1;
@@ -3158,68 +3038,66 @@ begin
     elsif filestore.is_live(v_then.file) then
       files := files || v_then.file;
     end if;
-    is_more := v_examined > c_examined_max or cardinality(files) > c_files_max;
+    is_more := v_examined > c_examined_max or cardinality(files) > p_files_max;
     exit when is_more;
   end loop;
 end
 $$;
 comment on function filestore.files_below is
-  'The live files below a directory or the root, now or at a moment, by path: as many as one archive may have, and '
-  'whether there may be more.';
+  'The live files below a directory or the root, now or at a moment, by path: up to p_files_max, and whether there may '
+  'be more. Also what was there at the moment and is not whole any more.';
 call filestore.grant_execute('filestore.files_below', 'filestore_engine');
 call filestore.pin_plan('filestore.files_below');
-
-create function filestore.export_files(p_session filestore.session, p_directory text, p_at text) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  c_limits constant filestore.limits := filestore.limits();
-  v_directory constant text := filestore.seen_directory(p_session, p_directory);
-  v_moment filestore.moment;
-  v_found record;
-  v_bytes bigint;
-  v_segments bigint;
-begin
-  if p_at is not null then
-    v_moment := filestore.moment_of(p_session, p_at);
-    if v_moment.refusal is not null then return v_moment.refusal; end if;
-  end if;
-  -- Outside the prefix the key sees nothing.
-  if v_directory is null then return filestore.refusal('FILE_NOT_FOUND'); end if;
-  v_found := filestore.files_below(p_session, v_directory, v_moment);
-  if v_found.is_more then
-    return filestore.export_too_large(greatest(c_limits.export_files_max + 1, case when p_at is null then
-      filestore.count_live_files(p_session.project_id, v_directory, true) end), null, null);
-  end if;
-  select sum(f.size), sum(cardinality(f.segment_ids)) into v_bytes, v_segments from unnest(v_found.files) f;
-  if v_bytes > c_limits.export_bytes_max or v_segments > c_limits.export_segments_max then
-    return filestore.export_too_large(cardinality(v_found.files), v_bytes, v_segments);
-  elsif v_found.trimmed <> '{}' then
-    return filestore.refusal('FILE_NOT_FOUND', jsonb_build_object(
-      'trimmed', v_found.trimmed[:c_limits.conflicting_paths_shown_max]));
-  elsif v_found.files = '{}' then
-    return filestore.refusal('FILE_NOT_FOUND');
-  end if;
-  return jsonb_build_object('value', (
-    select jsonb_agg(jsonb_build_object(
-      'file', filestore.file_record(f.id, f.path, f.version, f.mime_type, f.size, f.created_at, f.updated_at),
-      'segments', filestore.segment_list(p_session.project_id, f.segment_ids)) order by f.path)
-    from unnest(v_found.files) f));
-end
-$$;
-comment on function filestore.export_files is
-  'What one archive of a directory holds, of what the key may see. Refused: nothing there, too much, and what is not '
-  'whole any more.';
-call filestore.grant_execute('filestore.export_files', 'filestore_engine');
 
 create function public.filestore_export(
   p_key_hash text, p_request_id uuid, p_directory text, p_at text default null
 ) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
+  c_limits constant filestore.limits := filestore.limits();
   v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
+  v_directory constant text := filestore.seen_directory(v_session, p_directory);
+  v_moment filestore.moment;
+  v_found record;
+  v_files bigint;
+  v_bytes bigint;
+  v_segments bigint;
+  v_passed jsonb;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
-  return v_session.envelope || filestore.export_files(v_session, p_directory, p_at);
+  if p_at is not null then
+    v_moment := filestore.moment_of(v_session, p_at);
+    if v_moment.refusal is not null then return v_session.envelope || v_moment.refusal; end if;
+  end if;
+  -- Outside the prefix the key sees nothing.
+  if v_directory is null then return v_session.envelope || filestore.refusal('FILE_NOT_FOUND'); end if;
+  v_found := filestore.files_below(v_session, v_directory, v_moment, c_limits.export_files_max);
+  v_files := cardinality(v_found.files);
+  if v_found.is_more then
+    v_files := greatest(c_limits.export_files_max + 1, case when p_at is null
+      then filestore.count_live_files(v_session.project_id, v_directory, true) end);
+  end if;
+  select sum(f.size), sum(cardinality(f.segment_ids)) into v_bytes, v_segments from unnest(v_found.files) f;
+  v_passed := case
+    when v_found.is_more then jsonb_build_object('limitFiles', c_limits.export_files_max)
+    when v_bytes > c_limits.export_bytes_max
+      then jsonb_build_object('sizeBytes', v_bytes, 'limitBytes', c_limits.export_bytes_max)
+    when v_segments > c_limits.export_segments_max
+      then jsonb_build_object('segments', v_segments, 'limitSegments', c_limits.export_segments_max) end;
+  if v_passed is not null then
+    return v_session.envelope
+      || filestore.refusal('EXPORT_TOO_LARGE', jsonb_build_object('files', v_files) || v_passed);
+  elsif v_found.trimmed <> '{}' then
+    return v_session.envelope || filestore.refusal('FILE_NOT_FOUND', jsonb_build_object(
+      'trimmed', v_found.trimmed[:c_limits.conflicting_paths_shown_max]));
+  elsif v_found.files = '{}' then
+    return v_session.envelope || filestore.refusal('FILE_NOT_FOUND');
+  end if;
+  return v_session.envelope || jsonb_build_object('value', (
+    select jsonb_agg(jsonb_build_object(
+      'file', filestore.file_record(f.id, f.path, f.version, f.mime_type, f.size, f.created_at, f.updated_at),
+      'segments', filestore.segment_list(v_session.project_id, f.segment_ids)) order by f.path)
+    from unnest(v_found.files) f));
 end
 $$;
 comment on function public.filestore_export is
@@ -3270,7 +3148,7 @@ call filestore.pin_plan('filestore.last_position');
 create function filestore.last_position_by(p_project_id uuid, p_end bigint, p_time timestamptz) returns bigint
 language plpgsql stable set search_path = '' as $$
 declare
-  -- All that was made by then is at v_low or below, or still to be looked at below v_high.
+  -- All versions of that time are at v_low or below, or still to be read below v_high.
   v_low bigint := 0;
   v_high bigint := p_end + 1;
   v_middle bigint;
@@ -3458,8 +3336,8 @@ begin
   if p_query ->> 'after' <> 'now' then
     v_after := filestore.position_of(v_cursor_key, p_query ->> 'after');
     if v_after is null then
-      return (v_session.envelope || filestore.refusal('VALIDATION_ERROR',
-        '{"issues": [{"path": "after", "reason": "must be a cursor of this project, or now"}]}'))::json;
+      return (v_session.envelope || filestore.refused_field(
+        'after', 'must be a cursor of this project, or now'))::json;
     end if;
   end if;
   if v_before ~ '^[0-9a-f]{32}$' and filestore.position_of(v_cursor_key, v_before) is null then
@@ -3552,7 +3430,7 @@ begin
 end
 $$;
 comment on function filestore.run_keys is
-  'The keys with which versions of a run were made, all zeros for the console. Reads one index entry for each.';
+  'The keys with which versions of a run were written, all zeros for the console. Reads one index entry for each.';
 call filestore.grant_execute('filestore.run_keys', 'filestore_engine');
 call filestore.pin_plan('filestore.run_keys');
 
@@ -3588,7 +3466,7 @@ begin
 end
 $$;
 comment on function filestore.run_file_after is
-  'The next file after p_after, and not before p_from, of which a run made versions with a key, or all zeros for the '
+  'The next file after p_after, and not before p_from, of which a run wrote versions with a key, or all zeros for the '
   'console, with the first of these and the last. Reads two index entries.';
 call filestore.grant_execute('filestore.run_file_after', 'filestore_engine');
 call filestore.pin_plan('filestore.run_file_after');
@@ -3599,11 +3477,12 @@ create function filestore.run_files(
 )
 language plpgsql stable set search_path = '' as $$
 declare
-  c_examined_max constant integer := (filestore.limits()).run_files_examined_max;
+  -- For each key that wrote in the run.
+  c_examined_max constant integer := 10000;
   c_none constant uuid := '00000000-0000-0000-0000-000000000000';
   v_found filestore.run_file[] := '{}';
   v_key_id uuid;
-  -- The last file that was looked at, and the next one that is asked for.
+  -- The last file that was examined, and the next one that is asked for.
   v_after uuid;
   v_from uuid;
   v_place integer;
@@ -3652,9 +3531,9 @@ begin
 end
 $$;
 comment on function filestore.run_files is
-  'Files with versions that a run made with these keys, in the order of their ids: those that the key sees, up to '
+  'Files with versions that a run wrote with these keys, in the order of their ids: those that the key sees, up to '
   'p_limit after p_after. With p_file_ids, which ascend, of these alone. Reads of each file and key the first '
-  'version and the last. Incomplete where of so many that are looked at so few are seen.';
+  'version and the last. Incomplete where the key sees few of the files that may be examined.';
 call filestore.grant_execute('filestore.run_files', 'filestore_engine');
 call filestore.pin_plan('filestore.run_files');
 
@@ -3669,7 +3548,7 @@ begin
 end
 $$;
 comment on function filestore.whose is
-  'With which keys something was made, as the wire shows it: which ones only to the owner, and to keys with admin.';
+  'With which keys something was written, as the wire shows it: which ones only to the owner, and to keys with admin.';
 call filestore.grant_execute('filestore.whose', 'filestore_engine');
 
 create type filestore.run_summary as (
@@ -3684,7 +3563,7 @@ create type filestore.run_summary as (
 );
 comment on type filestore.run_summary is
   'What the key sees of a run, and how many versions were counted for it. Where it has more, counts are what it has at '
-  'least, and times and actors those of what was looked at.';
+  'least, and times and actors those of the versions that were read.';
 
 create function filestore.summarize_run(p_project_id uuid, p_run_id text, p_is_confined boolean)
 returns filestore.run_summary
@@ -3760,13 +3639,16 @@ call filestore.grant_execute('filestore.run_record', 'filestore_engine');
 create function public.filestore_runs(p_key_hash text, p_request_id uuid, p_limit integer, p_after text) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
+  -- A page examines at most this many runs, and no further one once it has counted this many versions.
+  c_examined_max constant integer := 1000;
+  c_counted_max constant integer := 50000;
   v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
   v_project_id constant uuid := v_session.project_id;
   v_before bigint;
   v_run record;
   v_summary filestore.run_summary;
   v_runs jsonb := '[]';
-  v_looked_at integer := 0;
+  v_examined integer := 0;
   v_counted bigint := 0;
   v_has_more boolean := false;
   v_cursor_key bytea;
@@ -3775,20 +3657,19 @@ begin
   select p.cursor_key into v_cursor_key from filestore.projects p where p.id = v_project_id;
   v_before := filestore.position_of(v_cursor_key, p_after);
   if p_after is not null and v_before is null then
-    return v_session.envelope || filestore.refusal('VALIDATION_ERROR',
-      '{"issues": [{"path": "after", "reason": "must be a cursor of this project"}]}');
+    return v_session.envelope || filestore.refused_field('after', 'must be a cursor of this project');
   end if;
   for v_run in
     select r.run_id, r.first_position from filestore.runs r
     where r.project_id = v_project_id and r.first_position < coalesce(v_before, 9223372036854775807)
-    order by r.project_id desc, r.first_position desc limit (filestore.limits()).runs_looked_at_max + 1
+    order by r.project_id desc, r.first_position desc limit c_examined_max + 1
   loop
     -- A page ends early where counting has become too much work.
-    v_has_more := jsonb_array_length(v_runs) >= p_limit or v_looked_at >= (filestore.limits()).runs_looked_at_max
-      or v_counted >= (filestore.limits()).runs_counted_versions;
+    v_has_more := jsonb_array_length(v_runs) >= p_limit or v_examined >= c_examined_max
+      or v_counted >= c_counted_max;
     exit when v_has_more;
     v_summary := filestore.summarize_run(v_project_id, v_run.run_id, v_session.path_prefix is not null);
-    v_looked_at := v_looked_at + 1;
+    v_examined := v_examined + 1;
     v_counted := v_counted + coalesce(v_summary.counted, 0);
     v_before := v_run.first_position;
     if v_summary.version_count > 0 then v_runs := v_runs || filestore.run_record(v_summary); end if;
@@ -3965,14 +3846,19 @@ call filestore.grant_execute('filestore.indexed_bytes', 'filestore_admin', 'file
 create function filestore.file_cost(p_path text) returns bigint
 language plpgsql immutable set search_path = '' as $$
 declare
+  -- The tariff: of each file, deleted or not, of each byte of its path, and of each directory above it.
+  c_file_bytes constant integer := 512;
+  c_path_factor constant integer := 14;
+  c_directory_bytes constant integer := 256;
   v_directories constant integer := array_length(string_to_array(p_path, '/'), 1) - 1;
 begin
-  return (filestore.limits()).tariff_file_bytes + (filestore.limits()).tariff_path_factor * octet_length(p_path)
-    + v_directories * ((filestore.limits()).tariff_directory_bytes + octet_length(p_path));
+  return c_file_bytes + coalesce(
+    c_path_factor * octet_length(p_path) + v_directories * (c_directory_bytes + octet_length(p_path)), 0);
 end
 $$;
 comment on function filestore.file_cost is
-  'What a file counts towards the quota, whatever its versions: as though it had its directories to itself.';
+  'What a file counts towards the quota, whatever its versions: as though it had its directories to itself. A purged '
+  'file has no path, and counts as its row.';
 call filestore.grant_execute('filestore.file_cost', 'filestore_admin', 'filestore_engine');
 
 create function filestore.database_cost(
@@ -3985,7 +3871,7 @@ begin
     + (filestore.limits()).tariff_listed_segment_bytes * cardinality(p_next.segment_ids)
     + (filestore.limits()).tariff_segment_bytes * p_new_segments
     + case when p_next.source_file_id is not null and p_next.source_file_id is distinct from (p_before).id
-      then (filestore.limits()).tariff_shared_segment_bytes * cardinality(p_next.segment_ids) else 0 end
+      then (filestore.limits()).tariff_segment_bytes * cardinality(p_next.segment_ids) else 0 end
     + (filestore.limits()).tariff_indexed_factor * (
       case when p_next.is_deleted then 0
         else filestore.indexed_bytes(p_next.size, p_next.mime_type, p_next.is_text) end
@@ -4003,10 +3889,10 @@ declare
   c_listed constant integer := cardinality((p_version).segment_ids);
 begin
   return (filestore.limits()).tariff_version_bytes + (filestore.limits()).tariff_listed_segment_bytes * c_listed
-    + (filestore.limits()).tariff_said_factor * octet_length(concat(
+    + (filestore.limits()).tariff_provenance_factor * octet_length(concat(
       (p_version).run_id, (p_version).actor, (p_version).note))
     + case when (p_version).source_file_id <> (p_version).file_id
-      then (filestore.limits()).tariff_shared_segment_bytes * c_listed else 0 end;
+      then (filestore.limits()).tariff_segment_bytes * c_listed else 0 end;
 end
 $$;
 comment on function filestore.version_cost is 'What the row of a version counts towards the quota, as it was charged.';
@@ -4026,17 +3912,11 @@ as $$ begin return clock_timestamp(); end $$;
 comment on function filestore.sweep_clock is 'The current time for the sweep; tests replace it.';
 call filestore.grant_execute('filestore.sweep_clock', 'filestore_account', 'filestore_admin', 'filestore_engine');
 
-create function filestore.oldest_committable_day() returns date
-language plpgsql volatile set search_path = ''
-as $$ begin return (filestore.sweep_clock() at time zone 'UTC')::date - 1; end $$;
-comment on function filestore.oldest_committable_day is
-  'Segments uploaded on an earlier day (UTC) are refused: the sweep removes the unreferenced ones among them.';
-call filestore.grant_execute('filestore.oldest_committable_day', 'filestore_admin', 'filestore_engine');
-
 create function filestore.add_segments(p_project_id uuid, p_segments jsonb) returns void
 language plpgsql volatile set search_path = '' as $$
 declare
-  v_oldest constant date := filestore.oldest_committable_day();
+  -- The sweep removes what was uploaded earlier and not committed.
+  c_oldest constant date := (filestore.sweep_clock() at time zone 'UTC')::date - 1;
   v_added integer;
 begin
   insert into filestore.segments (id, project_id, stored_on, size, sha256, newlines, ends_with_newline, is_text)
@@ -4044,7 +3924,7 @@ begin
   from jsonb_to_recordset(p_segments) s (
     id uuid, name text, size integer, sha256 text, newlines integer, "endsWithNewline" boolean, "isText" boolean)
   cross join lateral (select to_date(split_part(s.name, '/', 2), 'YYYYMMDD')) d (stored_on)
-  where d.stored_on >= v_oldest;
+  where d.stored_on >= c_oldest;
   get diagnostics v_added = row_count;
   if v_added < jsonb_array_length(p_segments) then
     raise exception 'a segment was uploaded too long ago to be committed';
@@ -4055,17 +3935,6 @@ comment on function filestore.add_segments is
   'Adds rows for uploaded segments, so that files may reference them. Raises for an upload so old that the sweep may '
   'have removed it.';
 call filestore.grant_execute('filestore.add_segments', 'filestore_engine');
-
-create function filestore.max_segments(p_size bigint) returns integer
-language plpgsql immutable set search_path = '' as $$
-begin
-  return (filestore.limits()).segment_list_max_base
-    + (filestore.limits()).segment_list_max_per_mib * ((p_size + 1048575) / 1048576)::integer;
-end
-$$;
-comment on function filestore.max_segments is
-  'How many segments a file of so many bytes may have, so that a read takes a bounded number of objects.';
-call filestore.grant_execute('filestore.max_segments', 'filestore_engine');
 
 create function filestore.lock_file(p_project_id uuid, p_path text) returns filestore.files
 language plpgsql volatile set search_path = '' as $$
@@ -4170,12 +4039,12 @@ create type filestore.change as (
   note text,
   undone_run_id text,
   committed_at timestamptz,
-  said_cost integer
+  provenance_cost integer
 );
 comment on type filestore.change is 'What the versions of a commit have in common.';
 comment on column filestore.change.committed_at is
   'Of several files: not before any of them was last changed. Null: now, or when the file was last changed.';
-comment on column filestore.change.said_cost is 'What is said of each version counts so much towards the quota.';
+comment on column filestore.change.provenance_cost is 'What the provenance of each version counts towards the quota.';
 
 create function filestore.change_of(p_kind text, p_commit jsonb) returns filestore.change
 language plpgsql immutable set search_path = '' as $$
@@ -4185,7 +4054,7 @@ begin
   return row (
     p_commit ->> 'commitId', p_kind, v_provenance ->> 'runId',
     v_provenance ->> 'actor', v_provenance ->> 'note', null, null,
-    case when v_provenance is null then 0 else (filestore.limits()).tariff_said_factor * octet_length(concat(
+    case when v_provenance is null then 0 else (filestore.limits()).tariff_provenance_factor * octet_length(concat(
       v_provenance ->> 'runId', v_provenance ->> 'actor', v_provenance ->> 'note')) end)::filestore.change;
 end
 $$;
@@ -4198,10 +4067,22 @@ create function filestore.content_of_edit(
 )
 language plpgsql stable set search_path = '' as $$
 declare
-  v_segment_ids constant uuid[] := filestore.edited_segments(p_file, p_commit);
+  c_edited constant uuid[] := array(
+    select r.value::uuid from jsonb_array_elements_text(p_commit -> 'segmentIds') with ordinality r (value, position)
+    order by r.position);
   v_unknown bigint;
 begin
-  if v_segment_ids is null then
+  -- An operation of a batch edits the result of the operations before it, so it names the list instead of the version.
+  if not coalesce(to_jsonb((p_file).segment_ids) = p_commit -> 'baseSegmentIds', (
+    -- A path that was purged since may have another file, with versions of the same numbers.
+    (p_file).id = (p_commit ->> 'baseFileId')::uuid and (p_file).version = (p_commit ->> 'baseVersion')::integer
+    -- Segments of one compaction that another one has replaced since the file was read may be erased.
+    and not exists (
+      select e.id from unnest(c_edited) e (id)
+      except select (s.value ->> 'id')::uuid from jsonb_array_elements(p_commit -> 'segments') s
+      except select s.id from unnest((p_file).segment_ids) s (id)
+      except select s.id from filestore.file_versions v cross join unnest(v.segment_ids) s (id)
+        where v.project_id = (p_file).project_id and v.file_id = (p_file).id and v.version = (p_file).version))) then
     refusal := filestore.refusal('VERSION_CONFLICT', jsonb_build_object('version', (p_file).version));
     return;
   end if;
@@ -4210,7 +4091,7 @@ begin
          coalesce(bool_and(coalesce(kept.is_text, (added.value ->> 'isText')::boolean)), true),
          count(*) filter (where kept.id is null and added.value is null)
   into segment_ids, size, is_text, v_unknown
-  from unnest(v_segment_ids) with ordinality as r (id, position)
+  from unnest(c_edited) with ordinality as r (id, position)
   -- fence: the planner must not flatten this; segments are fetched one by one by primary key.
   left join lateral (
     select s.id, s.size, s.is_text from filestore.segments s
@@ -4221,7 +4102,8 @@ begin
 end
 $$;
 comment on function filestore.content_of_edit is
-  'What an edit makes of the locked file. Raises for a segment that is neither stored nor brought by the commit.';
+  'The content of the locked file after an edit. VERSION_CONFLICT where the version that was read is not the latest, '
+  'or its segments were compacted since. Raises for a segment that is neither stored nor part of the commit.';
 call filestore.grant_execute('filestore.content_of_edit', 'filestore_engine');
 
 create function filestore.plan_version(
@@ -4259,7 +4141,8 @@ begin
       planned.segment_ids := (p_file).segment_ids || v_new_ids;
       planned.size := (p_file).size + new_bytes;
       planned.is_text := v_is_text and (p_file).is_text;
-      if cardinality(planned.segment_ids) > filestore.max_segments(planned.size) then
+      if cardinality(planned.segment_ids) > (filestore.limits()).segment_list_max_base
+        + (filestore.limits()).segment_list_max_per_mib * ((planned.size + 1048575) / 1048576) then
         refusal := filestore.refusal('SEGMENT_LIST_FULL') || jsonb_build_object(
           'segments', filestore.segment_list((p_file).project_id, (p_file).segment_ids));
       end if;
@@ -4290,23 +4173,8 @@ begin
 end
 $$;
 comment on function filestore.plan_version is
-  'What a commit would make of the locked file and how many bytes it brings, or why it is refused.';
+  'The version that a commit would add to the locked file, and how many bytes it brings, or why it is refused.';
 call filestore.grant_execute('filestore.plan_version', 'filestore_engine');
-
-create function filestore.share_segments(
-  p_project_id uuid, p_source_id uuid, p_file_id uuid, p_segment_ids uuid[]
-) returns void
-language plpgsql volatile set search_path = '' as $$
-begin
-  insert into filestore.shared_segments (project_id, segment_id, file_id)
-  select p_project_id, s.id, f.id
-  from unnest(p_segment_ids) s (id) cross join (values (p_source_id), (p_file_id)) f (id)
-  on conflict do nothing;
-end
-$$;
-comment on function filestore.share_segments is
-  'Notes that two files, which are locked, have versions with these segments.';
-call filestore.grant_execute('filestore.share_segments', 'filestore_engine');
 
 create function filestore.put_version(
   p_session filestore.session, p_file filestore.files, p_path text, p_next filestore.next_version,
@@ -4344,7 +4212,10 @@ begin
     p_session.key_id, p_change.run_id, p_change.actor, p_change.note, p_next.source_file_id, p_next.source_version,
     p_change.undone_run_id, v_now);
   if p_next.source_file_id <> v_file.id then
-    perform filestore.share_segments(p_session.project_id, p_next.source_file_id, v_file.id, p_next.segment_ids);
+    insert into filestore.shared_segments (project_id, segment_id, file_id)
+    select p_session.project_id, s.id, f.id
+    from unnest(p_next.segment_ids) s (id) cross join (values (p_next.source_file_id), (v_file.id)) f (id)
+    on conflict do nothing;
   end if;
   return v_file;
 end
@@ -4403,50 +4274,44 @@ create trigger queue_for_search_on_insert after insert on filestore.files
 create trigger queue_for_search_on_update after update of version on filestore.files
   for each row execute function filestore.queue_for_search();
 
-create function filestore.made_record(p_file filestore.files, p_extra jsonb) returns jsonb
-language plpgsql stable set search_path = '' as $$
-begin
-  return filestore.file_record((p_file).id, (p_file).path, (p_file).version, (p_file).mime_type, (p_file).size,
-    (p_file).created_at, (p_file).updated_at)
-    || case when (p_file).is_deleted then '{"deleted": true}'::jsonb else '{}'::jsonb end
-    || coalesce(p_extra, '{}'::jsonb);
-end
-$$;
-comment on function filestore.made_record is
-  'The record of a version that was made, which may be a tombstone, with the caller''s extra fields.';
-call filestore.grant_execute('filestore.made_record', 'filestore_engine');
-
 create function filestore.commit_result(
   p_file filestore.files, p_extra jsonb, p_segments jsonb default null
 ) returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
   return jsonb_build_object('value', jsonb_build_object(
-    'file', filestore.made_record(p_file, p_extra), 'segments', p_segments));
+    'file', filestore.file_record(
+      (p_file).id, (p_file).path, (p_file).version, (p_file).mime_type, (p_file).size, (p_file).created_at,
+      (p_file).updated_at)
+      || case when (p_file).is_deleted then '{"deleted": true}'::jsonb else '{}'::jsonb end
+      || coalesce(p_extra, '{}'::jsonb),
+    'segments', p_segments));
 end
 $$;
-comment on function filestore.commit_result is 'The result of a commit: the record with the caller''s extra fields.';
+comment on function filestore.commit_result is
+  'The result of a commit: the record of its version, which may be a tombstone, with the caller''s extra fields.';
 call filestore.grant_execute('filestore.commit_result', 'filestore_engine');
 
 create function filestore.repeated_commit(p_file filestore.files, p_commit jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
   v_commit_id constant uuid := p_commit ->> 'commitId';
-  v_made filestore.file_versions;
+  v_added filestore.file_versions;
 begin
   if (p_file).id is null then return null; end if;
-  select v.* into v_made
+  select v.* into v_added
   from (
     -- fence: the planner must not flatten this; by the file it would read all of its versions. A range in order, not an
     -- equality, since without statistics all versions of the project look as cheap to read as those of one commit.
     select * from filestore.file_versions c where c.commit_id >= v_commit_id and c.commit_id <= v_commit_id
     order by c.commit_id offset 0
   ) v where v.project_id = (p_file).project_id and v.file_id = (p_file).id;
-  return case when found then filestore.commit_result(filestore.at_version(p_file, v_made), p_commit -> 'extra') end;
+  return case when found then filestore.commit_result(filestore.at_version(p_file, v_added), p_commit -> 'extra') end;
 end
 $$;
 comment on function filestore.repeated_commit is
-  'What an earlier attempt at this commit made, or null. Called once the file is locked, when that attempt has ended.';
+  'The result of an earlier attempt at this commit, or null. Called once the file is locked, when that attempt has '
+  'ended.';
 call filestore.grant_execute('filestore.repeated_commit', 'filestore_engine');
 
 create type filestore.applied as (
@@ -4454,7 +4319,7 @@ create type filestore.applied as (
 comment on type filestore.applied is
   'What became of one operation: the refusal, or the file at its new version (null where another transaction has just '
   'created it: lock that one and try again), the bytes of its new segments, what its rows count towards the quota, and '
-  'how many versions were made.';
+  'how many versions were added.';
 
 create function filestore.apply_to_file(
   p_session filestore.session, p_file filestore.files, p_kind text, p_commit jsonb, p_change filestore.change
@@ -4478,7 +4343,7 @@ begin
     return v_applied;
   end if;
   v_applied.cost := filestore.database_cost(
-    p_file, v_path, v_plan.planned, coalesce(jsonb_array_length(p_commit -> 'segments'), 0)) + p_change.said_cost;
+    p_file, v_path, v_plan.planned, coalesce(jsonb_array_length(p_commit -> 'segments'), 0)) + p_change.provenance_cost;
   v_applied.bytes := v_plan.new_bytes;
   v_applied.versions := 1;
   v_applied.file := filestore.put_version(p_session, p_file, v_path, v_plan.planned, p_change);
@@ -4513,12 +4378,12 @@ begin
   if v_applied.refusal is not null then return v_applied; end if;
   v_next := filestore.content_of(p_source);
   v_applied.bytes := 0;
-  v_applied.cost := filestore.database_cost(p_target, p_commit ->> 'destination', v_next, 0) + p_change.said_cost;
+  v_applied.cost := filestore.database_cost(p_target, p_commit ->> 'destination', v_next, 0) + p_change.provenance_cost;
   v_applied.versions := 1;
   if p_kind = 'move' then
     v_left := filestore.tombstone_of(p_source);
     v_applied.cost := v_applied.cost + filestore.database_cost(p_source, p_source.path, v_left, 0)
-      + p_change.said_cost;
+      + p_change.provenance_cost;
     v_applied.versions := 2;
   end if;
   if p_kind = 'move' then
@@ -4600,62 +4465,6 @@ comment on function filestore.copy_file is
   'Copies or moves one file. A refusal may leave the destination taken: roll it back.';
 call filestore.grant_execute('filestore.copy_file', 'filestore_engine');
 
-create function filestore.answer_without_names(p_answer jsonb) returns jsonb
-language plpgsql immutable set search_path = '' as $$
-begin
-  return (
-    select jsonb_object_agg(e.key, case
-      when jsonb_typeof(e.value) = 'array' then '[]' when e.key = 'said' then 'null' else e.value end)
-    from jsonb_each(p_answer) e where e.key <> 'path');
-end
-$$;
-comment on function filestore.answer_without_names is
-  'The part of an answer that an erasure leaves: no path, no entry of a list, and no text that quotes content.';
-call filestore.grant_execute('filestore.answer_without_names', 'filestore_engine');
-
-create function filestore.names_of_answer(p_session filestore.session, p_answer jsonb) returns jsonb
-language plpgsql immutable set search_path = '' as $$
-begin
-  -- The path of a single file is not stored: a repeated request has it.
-  return (
-    select jsonb_object_agg(e.key, e.value) || jsonb_build_object('prefix', (p_session).path_prefix)
-    from jsonb_each(p_answer) e where jsonb_typeof(e.value) = 'array' or e.key = 'said');
-end
-$$;
-comment on function filestore.names_of_answer is
-  'The other part, which an erasure removes; null where there is none.';
-call filestore.grant_execute('filestore.names_of_answer', 'filestore_engine');
-
-create function filestore.edited_segments(p_file filestore.files, p_commit jsonb) returns uuid[]
-language plpgsql stable set search_path = '' as $$
-declare
-  v_edited constant uuid[] := array(
-    select r.value::uuid from jsonb_array_elements_text(p_commit -> 'segmentIds') with ordinality r (value, position)
-    order by r.position);
-begin
-  -- An operation of a batch edits what the operations before it made, so it names the list instead of the version.
-  if p_commit ? 'baseSegmentIds' then
-    return case when to_jsonb((p_file).segment_ids) = p_commit -> 'baseSegmentIds' then v_edited end;
-  end if;
-  -- A path that was purged since may have another file, with versions of the same numbers.
-  if (p_file).id <> (p_commit ->> 'baseFileId')::uuid
-    or (p_file).version <> (p_commit ->> 'baseVersion')::integer then
-    return null;
-  end if;
-  -- Segments that one compaction made, and another one replaced since the file was read, may be gone.
-  return case when not exists (
-    select e.id from unnest(v_edited) e (id)
-    except select (s.value ->> 'id')::uuid from jsonb_array_elements(p_commit -> 'segments') s
-    except select s.id from unnest((p_file).segment_ids) s (id)
-    except select s.id from filestore.file_versions v cross join unnest(v.segment_ids) s (id)
-      where v.project_id = (p_file).project_id and v.file_id = (p_file).id and v.version = (p_file).version
-  ) then v_edited end;
-end
-$$;
-comment on function filestore.edited_segments is
-  'The segment list that an edit makes of the locked file; null where the version that was read is not the latest, or '
-  'its segments were compacted since.';
-call filestore.grant_execute('filestore.edited_segments', 'filestore_engine');
 -- 42_compaction.sql ==================================================================================================
 -- Compaction: a run of small segments is replaced by fewer, larger ones with the same bytes.
 
@@ -4719,18 +4528,18 @@ call filestore.publish('public.filestore_compact', 'filestore_engine', 'service_
 create function filestore.batch_results(p_session filestore.session, p_commit jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
-  -- One version for each operation, in their order; a move has made a tombstone besides.
+  -- One version for each operation, in their order; a move has added a tombstone besides.
   return (
     select coalesce(jsonb_agg(
-      filestore.made_record(
-        filestore.at_version(f, v.made), p_commit -> 'operations' -> (v.place - 1)::integer -> 'extra')
-      order by v.place), '[]')
+      filestore.commit_result(
+        filestore.at_version(f, v.added), p_commit -> 'operations' -> (v.place - 1)::integer -> 'extra')
+        #> '{value,file}' order by v.place), '[]')
     from (
-      select c as made, row_number() over (order by c.position) as place from filestore.file_versions c
+      select c as added, row_number() over (order by c.position) as place from filestore.file_versions c
       where c.project_id = p_session.project_id and c.commit_id = (p_commit ->> 'commitId')::uuid
         and not (c.operation = 'move' and c.is_deleted)
     ) v
-    join filestore.files f on f.project_id = p_session.project_id and f.id = (v.made).file_id);
+    join filestore.files f on f.project_id = p_session.project_id and f.id = (v.added).file_id);
 end
 $$;
 comment on function filestore.batch_results is
@@ -4777,7 +4586,7 @@ declare
   v_versions integer := 0;
   v_may_exceed boolean := true;
 begin
-  -- A path outside the key's prefix is not seen, and has no row to be made.
+  -- A path outside the key's prefix is not seen, and gets no row.
   perform filestore.lock_paths(
     v_project_id, v_paths,
     array(select p.path from unnest(v_paths) p (path) where filestore.may_write(p_session, p.path)));
@@ -4818,20 +4627,6 @@ comment on function filestore.commit_batch is
   'that, once it was found to apply. A refusal has details.index; it may leave versions: roll them back.';
 call filestore.grant_execute('filestore.commit_batch', 'filestore_engine');
 
-create function filestore.writes_inside(p_session filestore.session, p_commit jsonb) returns boolean
-language plpgsql stable set search_path = '' as $$
-begin
-  return p_session.path_prefix is null or not exists (
-    select from jsonb_array_elements(p_commit -> 'operations') o
-    cross join lateral (
-      values (o.value ->> 'destination'), (case when o.value ->> 'kind' <> 'copy' then o.value ->> 'path' end)
-    ) p (path)
-    where not filestore.may_write(p_session, p.path));
-end
-$$;
-comment on function filestore.writes_inside is 'Whether a batch writes nothing outside the key''s prefix.';
-call filestore.grant_execute('filestore.writes_inside', 'filestore_engine');
-
 create function filestore.count_files(p_session filestore.session, p_files integer) returns integer
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -4848,27 +4643,14 @@ end
 $$;
 comment on function filestore.count_files is
   'Counts a request that was counted once as one for each ten files begun, and returns how many are left; raises FS004 '
-  'where so many are not left. Before any file is locked.';
+  'where fewer are left. Before any file is locked.';
 call filestore.grant_execute('filestore.count_files', 'filestore_engine');
 
-create function filestore.with_own_key(p_commit jsonb) returns jsonb
-language plpgsql immutable set search_path = '' as $$
-begin
-  -- No client's key has this character.
-  return case when p_commit ? 'idempotency' then p_commit else p_commit || jsonb_build_object('idempotency',
-    jsonb_build_object(
-      'key', E'\u0001' || (p_commit ->> 'commitId'), 'fingerprint', repeat('00', 32), 'isOwn', true)) end;
-end
-$$;
-comment on function filestore.with_own_key is
-  'A commit of several files with an idempotency key, its own id unless the client sent one. So the answer is '
-  'stored for a call that is repeated because its answer was lost.';
-call filestore.grant_execute('filestore.with_own_key', 'filestore_engine');
 -- 44_folders.sql =====================================================================================================
 -- Many files as one: a plan of versions for many files, and folders.
 --
--- A plan is made by reading. It is carried out by locking the files that it names, in the order of their paths, and
--- making it again: where it is about the same files, nothing that it depends on can change any more.
+-- A plan is written by reading. It is applied by locking the files that it names, in the order of their paths, and
+-- writing it again: where it is about the same files, nothing that it depends on can change any more.
 
 create type filestore.step as (
   file_id uuid,
@@ -4897,58 +4679,6 @@ end
 $$;
 comment on function filestore.too_many_files is 'The refusal of what concerns more files than one commit may change.';
 call filestore.grant_execute('filestore.too_many_files', 'filestore_engine');
-
-create function filestore.folder_files(
-  p_session filestore.session, p_directory text, p_moment filestore.moment,
-  out files filestore.files[], out trimmed text[], out refusal jsonb
-)
-language plpgsql volatile set search_path = '' as $$
-declare
-  c_files_max constant integer := (filestore.limits()).commit_files_max;
-  c_examined_max constant integer := (filestore.limits()).restore_examined_max;
-  v_file filestore.files;
-  v_then record;
-  v_examined integer := 0;
-begin
-  files := '{}';
-  trimmed := '{}';
-  if p_moment is null then
-    files := array(
-      select f from filestore.files f
-      where f.project_id = p_session.project_id and not f.is_deleted
-        and f.path > p_directory || '/' and f.path < p_directory || '0'
-      order by f.path limit c_files_max + 1);
-    if cardinality(files) > c_files_max then
-      refusal := filestore.too_many_files(filestore.count_live_files(
-        p_session.project_id, filestore.seen_directory(p_session, p_directory), true));
-    end if;
-  else
-    for v_file in
-      select f.* from filestore.files f
-      where f.project_id = p_session.project_id and f.version > 0
-        and f.path > p_directory || '/' and f.path < p_directory || '0'
-      order by f.path limit c_examined_max + 1
-    loop
-      v_examined := v_examined + 1;
-      v_then := filestore.file_at(v_file, p_moment);
-      if v_then.is_trimmed or v_then.is_redacted and filestore.is_live(v_then.file) then
-        trimmed := trimmed || v_file.path::text;
-      elsif filestore.is_live(v_then.file) then
-        files := files || v_then.file;
-      end if;
-      if v_examined > c_examined_max or cardinality(files) > c_files_max then
-        refusal := filestore.too_many_files(greatest(cardinality(files), c_files_max + 1));
-        return;
-      end if;
-    end loop;
-  end if;
-end
-$$;
-comment on function filestore.folder_files is
-  'The live files below a directory, now or at a moment, by path. Refused where they, or those that have to be looked '
-  'at, are too many.';
-call filestore.grant_execute('filestore.folder_files', 'filestore_engine');
-call filestore.pin_plan('filestore.folder_files');
 
 create function filestore.broken_path_rule(p_path text) returns text
 language plpgsql immutable set search_path = '' as $$
@@ -4984,6 +4714,7 @@ call filestore.grant_execute('filestore.taken_paths', 'filestore_engine');
 create function filestore.plan_folder(p_session filestore.session, p_kind text, p_commit jsonb) returns filestore.plan
 language plpgsql volatile set search_path = '' as $$
 declare
+  c_files_max constant integer := (filestore.limits()).commit_files_max;
   v_directory constant text := p_commit ->> 'path';
   v_destination constant text := p_commit ->> 'destination';
   v_is_copy constant boolean := p_kind = 'copy_folder';
@@ -4997,7 +4728,7 @@ declare
   v_sources text[] := '{}';
   v_targets text[] := '{}';
   v_left filestore.step[] := '{}';
-  v_made filestore.step[] := '{}';
+  v_added filestore.step[] := '{}';
   v_taken text[];
 begin
   if not (v_is_copy or filestore.may_write_below(p_session, v_directory))
@@ -5010,12 +4741,12 @@ begin
     v_plan.refusal := v_moment.refusal;
     if v_plan.refusal is not null then return v_plan; end if;
   end if;
-  v_found := filestore.folder_files(p_session, v_directory, v_moment);
-  v_plan.refusal := v_found.refusal;
-  if v_plan.refusal is null and cardinality(v_found.files) = 0 then
-    v_plan.refusal := filestore.refusal('FILE_NOT_FOUND', case when cardinality(v_found.trimmed) > 0
-      then jsonb_build_object('trimmed', v_found.trimmed) else '{}'::jsonb end);
-  end if;
+  v_found := filestore.files_below(p_session, v_directory, v_moment, c_files_max);
+  v_plan.value := jsonb_strip_nulls(jsonb_build_object('trimmed', nullif(v_found.trimmed, '{}')));
+  v_plan.refusal := case
+    when v_found.is_more then filestore.too_many_files(greatest(c_files_max + 1, case when not p_commit ? 'at' then
+      filestore.count_live_files(p_session.project_id, filestore.seen_directory(p_session, v_directory), true) end))
+    when cardinality(v_found.files) = 0 then filestore.refusal('FILE_NOT_FOUND', v_plan.value) end;
   if v_plan.refusal is not null then return v_plan; end if;
   foreach v_file in array v_found.files loop
     v_sources := v_sources || v_file.path::text;
@@ -5030,7 +4761,7 @@ begin
       else filestore.refusal('INVALID_PATH', jsonb_build_object('rule', v_rule, 'path', v_file.path)) end;
     if v_plan.refusal is not null then return v_plan; end if;
     v_targets := v_targets || v_path;
-    v_made := v_made || row (null, v_path, filestore.content_of(v_file))::filestore.step;
+    v_added := v_added || row (null, v_path, filestore.content_of(v_file))::filestore.step;
   end loop;
   if not coalesce((p_commit ->> 'overwrite')::boolean, false) then
     -- A move takes its own sources away.
@@ -5042,146 +4773,75 @@ begin
   end if;
   -- A file that is moved away while another one takes its place gets one version, with that one's content.
   v_plan.steps := array(
-    select l from unnest(v_left) l where l.path not in (select unnest(v_targets))) || v_made;
+    select l from unnest(v_left) l where l.path not in (select unnest(v_targets))) || v_added;
   -- With those that the answer names as left out: while it is locked none of them is purged.
   v_plan.paths := v_sources || v_targets || v_found.trimmed;
   v_plan.new_paths := v_targets;
-  v_plan.value := case when cardinality(v_found.trimmed) > 0
-    then jsonb_build_object('trimmed', v_found.trimmed) end;
   return v_plan;
 end
 $$;
 comment on function filestore.plan_folder is
-  'What copying, moving or deleting a folder makes. No bytes are copied. Refusals: FORBIDDEN_SCOPE, VALIDATION_ERROR, '
+  'The plan of copying, moving or deleting a folder. No bytes are copied. Refusals: FORBIDDEN_SCOPE, VALIDATION_ERROR, '
   'FILE_NOT_FOUND, TOO_MANY_FILES, INVALID_PATH, FILE_ALREADY_EXISTS, CONTENT_TOO_LARGE.';
 call filestore.grant_execute('filestore.plan_folder', 'filestore_engine');
 
-create function filestore.carry_out(
-  p_session filestore.session, p_plan filestore.plan, p_change filestore.change
-) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_change filestore.change := p_change;
-  v_step filestore.step;
-  v_files filestore.files[] := '{}';
-  v_file filestore.files;
-  v_cost bigint := 0;
-  v_number integer := 0;
-  v_is_deletion boolean := true;
-begin
-  v_change.committed_at := filestore.commit_time(p_session.project_id, p_plan.paths);
-  foreach v_step in array p_plan.steps loop
-    select * into v_file from filestore.files f
-    where f.project_id = p_session.project_id and f.path = v_step.path;
-    v_files := v_files || v_file;
-    v_cost := v_cost + filestore.database_cost(v_file, v_step.path, v_step.next, 0) + v_change.said_cost;
-    v_is_deletion := v_is_deletion and (v_step.next).is_deleted;
-  end loop;
-  foreach v_step in array p_plan.steps loop
-    v_number := v_number + 1;
-    perform filestore.put_version(p_session, v_files[v_number], v_step.path, v_step.next, v_change);
-  end loop;
-  if v_number > 0 then
-    if v_change.run_id is not null then perform filestore.begin_run(p_session.project_id, v_change); end if;
-    return filestore.charge_usage(p_session, 0, v_cost, v_number, v_is_deletion);
-  end if;
-  return null;
-end
-$$;
-comment on function filestore.carry_out is
-  'Makes the versions of a plan whose files are locked; returns a refusal or null.';
-call filestore.grant_execute('filestore.carry_out', 'filestore_engine');
-
-create function filestore.folder_answer(p_session filestore.session, p_kind text, p_commit_id uuid) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-begin
-  return (
-    select jsonb_build_object('count', count(*), 'files', coalesce(
-      jsonb_agg(jsonb_build_object('path', f.path, 'version', v.version) order by f.path), '[]'))
-    from filestore.file_versions v
-    join filestore.files f on f.project_id = v.project_id and f.id = v.file_id
-    where v.project_id = p_session.project_id and v.commit_id = p_commit_id
-      and v.is_deleted = (p_kind = 'delete_folder'));
-end
-$$;
-comment on function filestore.folder_answer is
-  'What a commit of a folder has made, without the tombstones of a move; the same whenever it is asked for.';
-call filestore.grant_execute('filestore.folder_answer', 'filestore_engine');
 -- 45_undo.sql ========================================================================================================
--- Taking back what a run did, and restoring a folder to what it was.
-
-create function filestore.is_same_content(
-  p_project_id uuid, p_segment_ids uuid[], p_other_ids uuid[]
-) returns boolean
-language plpgsql volatile set search_path = '' as $$
-begin
-  if p_segment_ids = p_other_ids then return true; end if;
-  if cardinality(p_segment_ids) <> cardinality(p_other_ids) then return false; end if;
-  return not exists (
-    select from generate_subscripts(p_segment_ids, 1) i (number)
-    -- fence, both: segments are looked up one by one.
-    cross join lateral (
-      select s.size, s.sha256 from filestore.segments s
-      where s.project_id = p_project_id and s.id = p_segment_ids[i.number] offset 0
-    ) s
-    cross join lateral (
-      select o.size, o.sha256 from filestore.segments o
-      where o.project_id = p_project_id and o.id = p_other_ids[i.number] offset 0
-    ) o
-    where p_segment_ids[i.number] <> p_other_ids[i.number] and (s.size <> o.size or s.sha256 <> o.sha256));
-end
-$$;
-comment on function filestore.is_same_content is
-  'Whether two segment lists have the same sizes and checksums. The same bytes cut in other places count as different.';
-call filestore.grant_execute('filestore.is_same_content', 'filestore_engine');
+-- Undoing a run, and restoring a folder to what it was.
 
 create function filestore.is_unchanged(p_file filestore.files, p_then filestore.files) returns boolean
 language plpgsql volatile set search_path = '' as $$
+declare
+  c_ids constant uuid[] := (p_file).segment_ids;
+  c_then_ids constant uuid[] := (p_then).segment_ids;
 begin
   if not filestore.is_live(p_file) or not filestore.is_live(p_then) then
     return filestore.is_live(p_file) = filestore.is_live(p_then);
+  elsif (p_file).version = (p_then).version then
+    return true;
+  elsif (p_file).mime_type <> (p_then).mime_type or (p_file).size <> (p_then).size
+    or cardinality(c_ids) <> cardinality(c_then_ids) then
+    return false;
   end if;
-  return (p_file).version = (p_then).version
-    or (p_file).mime_type = (p_then).mime_type and (p_file).size = (p_then).size
-      and filestore.is_same_content((p_file).project_id, (p_file).segment_ids, (p_then).segment_ids);
+  return c_ids = c_then_ids or not exists (
+    select from generate_subscripts(c_ids, 1) i (number)
+    -- fence, both: segments are looked up one by one.
+    cross join lateral (
+      select s.size, s.sha256 from filestore.segments s
+      where s.project_id = (p_file).project_id and s.id = c_ids[i.number] offset 0
+    ) s
+    cross join lateral (
+      select o.size, o.sha256 from filestore.segments o
+      where o.project_id = (p_file).project_id and o.id = c_then_ids[i.number] offset 0
+    ) o
+    where c_ids[i.number] <> c_then_ids[i.number] and (s.size <> o.size or s.sha256 <> o.sha256));
 end
 $$;
 comment on function filestore.is_unchanged is
-  'Whether a file is equal to what it was: in existence, content and type. Null is no file.';
+  'Whether a file is equal to what it was: in existence, type and content, of which the sizes and checksums of the '
+  'segments are compared. The same bytes cut in other places count as different. Null is no file.';
 call filestore.grant_execute('filestore.is_unchanged', 'filestore_engine');
 
-create function filestore.back_step(p_session filestore.session, p_file filestore.files, p_then filestore.files)
-returns filestore.step
-language plpgsql immutable set search_path = '' as $$
-begin
-  return row ((p_file).id, (p_file).path, case when filestore.is_live(p_then)
-    then filestore.content_of(p_then) else filestore.tombstone_of(p_file) end)::filestore.step;
-end
-$$;
-comment on function filestore.back_step is 'The version that makes a file what it was.';
-call filestore.grant_execute('filestore.back_step', 'filestore_engine');
-
-create function filestore.back_action(p_file filestore.files, p_then filestore.files) returns jsonb
+create function filestore.revert_step(
+  p_session filestore.session, p_file filestore.files, p_then filestore.files,
+  out step filestore.step, out action jsonb, out refusal jsonb
+)
 language plpgsql stable set search_path = '' as $$
+declare
+  c_is_live constant boolean := filestore.is_live(p_then);
 begin
-  return jsonb_build_object(
-    'path', (p_file).path, 'action', case when filestore.is_live(p_then) then 'restore' else 'delete' end,
-    'from', (p_file).version, 'to', case when filestore.is_live(p_then) then (p_then).version end);
+  step := row ((p_file).id, (p_file).path, case when c_is_live
+    then filestore.content_of(p_then) else filestore.tombstone_of(p_file) end);
+  action := jsonb_build_object(
+    'path', (p_file).path, 'action', case when c_is_live then 'restore' else 'delete' end,
+    'from', (p_file).version, 'to', case when c_is_live then (p_then).version end);
+  if c_is_live then
+    refusal := filestore.too_large(p_session, (p_then).size, jsonb_build_object('path', (p_file).path));
+  end if;
 end
 $$;
-comment on function filestore.back_action is 'The same as a plan shows it.';
-call filestore.grant_execute('filestore.back_action', 'filestore_engine');
-
-create function filestore.back_refusal(p_session filestore.session, p_file filestore.files, p_then filestore.files)
-returns jsonb
-language plpgsql stable set search_path = '' as $$
-begin
-  return case when filestore.is_live(p_then)
-    then filestore.too_large(p_session, (p_then).size, jsonb_build_object('path', (p_file).path)) end;
-end
-$$;
-comment on function filestore.back_refusal is 'Why a file cannot become what it was, where it is too large by now.';
-call filestore.grant_execute('filestore.back_refusal', 'filestore_engine');
+comment on function filestore.revert_step is
+  'The version that makes a file what it was, the same as a plan shows it, and a refusal where it is too large by now.';
+call filestore.grant_execute('filestore.revert_step', 'filestore_engine');
 
 create function filestore.undoing_runs(p_project_id uuid, p_run_id text) returns text[]
 language plpgsql stable set search_path = '' as $$
@@ -5265,26 +4925,9 @@ end
 $$;
 comment on function filestore.split_moves is
   'Those of the files that the run moved, with these keys, from or to a file that is none of them; all of them where '
-  'there are too many moves to look at.';
+  'there are too many moves to examine.';
 call filestore.grant_execute('filestore.split_moves', 'filestore_engine');
 call filestore.pin_plan('filestore.split_moves');
-
-create function filestore.conflict_of(
-  p_session filestore.session, p_file filestore.files, p_version filestore.file_versions, p_reason text
-) returns jsonb
-language plpgsql stable set search_path = '' as $$
-begin
-  return jsonb_build_object(
-    'path', (p_file).path, 'version', (p_version).version, 'actor', (p_version).actor, 'runId', (p_version).run_id)
-    || case when (p_version).file_id is null then '{}'::jsonb else jsonb_build_object(
-      'own', (p_version).key_id is not distinct from p_session.key_id) end
-    || case when (p_version).key_id is null or not 'admin' = any (p_session.scopes) then '{}'::jsonb
-      else jsonb_build_object('keyId', (p_version).key_id) end
-    || case when p_reason is null then '{}'::jsonb else jsonb_build_object('reason', p_reason) end;
-end
-$$;
-comment on function filestore.conflict_of is 'Why a file is not simply what it was before the run, as a plan shows it.';
-call filestore.grant_execute('filestore.conflict_of', 'filestore_engine');
 
 create function filestore.undone_keys(p_session filestore.session, p_commit jsonb) returns uuid[]
 language plpgsql stable set search_path = '' as $$
@@ -5303,56 +4946,63 @@ comment on function filestore.undone_keys is
   'The keys whose versions of the run an undo takes back: its own, those that it names, or all.';
 call filestore.grant_execute('filestore.undone_keys', 'filestore_engine');
 
-create function filestore.conflicting_version(
+create function filestore.conflict_of(
   p_session filestore.session, p_file filestore.files, p_of_run filestore.run_file, p_run_id text, p_key_ids uuid[],
-  p_own_runs text[], p_is_split boolean, p_is_gone boolean, p_examinable integer,
-  out version filestore.file_versions, out reason text, out examined integer
+  p_own_runs text[], p_is_split boolean, p_is_erased boolean, p_examinable integer,
+  out conflict jsonb, out examined integer
 )
 language plpgsql volatile set search_path = '' as $$
 declare
   c_console constant uuid := '00000000-0000-0000-0000-000000000000';
-  v_first constant integer := (p_of_run).first_version;
+  c_first constant integer := (p_of_run).first_version;
+  v_version filestore.file_versions;
+  v_reason text;
 begin
-  if p_is_gone then
-    version.version := v_first - 1;
-    reason := 'gone';
-    examined := 0;
-    return;
+  examined := 0;
+  if p_is_erased then
+    v_version.version := c_first - 1;
+    v_reason := 'gone';
+  else
+    select l.* into v_version from (
+      select v.* from filestore.file_versions v
+      where v.project_id = p_session.project_id and v.file_id = (p_file).id
+        and v.version > c_first and v.version <= (p_file).version
+      order by v.version desc limit p_examinable
+    ) l
+    where not (l.run_id is not distinct from p_run_id and coalesce(l.key_id, c_console) = any (p_key_ids))
+      and (l.undone_run_id is null or l.undone_run_id <> all (p_own_runs))
+    order by l.version desc limit 1;
+    examined := case when found then (p_file).version - v_version.version + 1
+      else least((p_file).version - c_first, p_examinable) end;
+    if not found and (p_file).version - c_first > p_examinable then
+      v_reason := 'unexamined';
+      select * into v_version from filestore.file_versions v
+      where v.project_id = p_session.project_id and v.file_id = (p_file).id
+        and v.version = (p_file).version - p_examinable;
+    elsif not found and p_is_split then
+      v_reason := 'moved';
+      select * into v_version from filestore.file_versions v
+      where v.project_id = p_session.project_id and v.file_id = (p_file).id and v.version >= c_first
+        and v.run_id = p_run_id and v.operation = 'move' and coalesce(v.key_id, c_console) = any (p_key_ids)
+      order by v.version limit 1;
+    end if;
   end if;
-  select l.* into version from (
-    select v.* from filestore.file_versions v
-    where v.project_id = p_session.project_id and v.file_id = (p_file).id
-      and v.version > v_first and v.version <= (p_file).version
-    order by v.version desc limit p_examinable
-  ) l
-  where not (l.run_id is not distinct from p_run_id and coalesce(l.key_id, c_console) = any (p_key_ids))
-    and (l.undone_run_id is null or l.undone_run_id <> all (p_own_runs))
-  order by l.version desc limit 1;
-  if found then
-    examined := (p_file).version - version.version + 1;
-    return;
-  end if;
-  examined := least((p_file).version - v_first, p_examinable);
-  if (p_file).version - v_first > p_examinable then
-    reason := 'unexamined';
-    select * into version from filestore.file_versions v
-    where v.project_id = p_session.project_id and v.file_id = (p_file).id
-      and v.version = (p_file).version - p_examinable;
-  elsif p_is_split then
-    reason := 'moved';
-    select * into version from filestore.file_versions v
-    where v.project_id = p_session.project_id and v.file_id = (p_file).id and v.version >= v_first
-      and v.run_id = p_run_id and v.operation = 'move' and coalesce(v.key_id, c_console) = any (p_key_ids)
-    order by v.version limit 1;
-  end if;
+  if v_version.version is null then return; end if;
+  conflict := jsonb_build_object(
+    'path', (p_file).path, 'version', v_version.version, 'actor', v_version.actor, 'runId', v_version.run_id)
+    || case when v_version.file_id is null then '{}'::jsonb else jsonb_build_object(
+      'own', v_version.key_id is not distinct from p_session.key_id) end
+    || case when v_version.key_id is null or not 'admin' = any (p_session.scopes) then '{}'::jsonb
+      else jsonb_build_object('keyId', v_version.key_id) end
+    || case when v_reason is null then '{}'::jsonb else jsonb_build_object('reason', v_reason) end;
 end
 $$;
-comment on function filestore.conflicting_version is
-  'The last version of a file since the run''s first one that neither these keys made in the run, nor an undo of it, '
-  'nor an undo of that; else the version up to which p_examinable versions reach, or the half of a move whose other '
-  'half stays; where the version before the run is gone, that one. Null where there is none. examined: how many '
-  'versions were looked at.';
-call filestore.grant_execute('filestore.conflicting_version', 'filestore_engine');
+comment on function filestore.conflict_of is
+  'Why a file is not simply what it was before the run, as a plan shows it, or null: the last version since the '
+  'run''s first one that neither these keys added in the run, nor an undo of it, nor an undo of that; else the '
+  'version up to which p_examinable versions reach, or the half of a move whose other half stays; where the version '
+  'before the run was erased, that one. examined: how many versions were read.';
+call filestore.grant_execute('filestore.conflict_of', 'filestore_engine');
 
 create function filestore.plan_undo(p_session filestore.session, p_commit jsonb) returns filestore.plan
 language plpgsql volatile set search_path = '' as $$
@@ -5371,8 +5021,9 @@ declare
   v_base filestore.file_versions;
   v_then filestore.files;
   v_found record;
-  v_is_gone boolean;
-  -- Versions that may still be looked at.
+  v_reverted record;
+  v_is_erased boolean;
+  -- Versions that may still be read.
   v_left integer := (filestore.limits()).undo_versions_examined_max;
   -- Appended to in place, which a field of the plan is not: that would be copied each time.
   v_steps filestore.step[] := '{}';
@@ -5389,28 +5040,28 @@ begin
   foreach v_of_run in array v_run.files loop
     select * into v_file from filestore.files f
     where f.project_id = p_session.project_id and f.id = v_of_run.file_id;
-    -- What it was before the run: nothing, where the run made its first version.
+    -- What it was before the run: nothing, where the run added its first version.
     select * into v_base from filestore.file_versions v
     where v.project_id = p_session.project_id and v.file_id = v_file.id and v.version < v_of_run.first_version
     order by v.version desc limit 1;
     v_then := case when v_base.version is not null then filestore.at_version(v_file, v_base) end;
-    v_is_gone := coalesce(v_base.version, 0) < v_of_run.first_version - 1
+    v_is_erased := coalesce(v_base.version, 0) < v_of_run.first_version - 1
       or v_base.redacted_at is not null and not v_base.is_deleted;
-    if not v_is_gone and filestore.is_unchanged(v_file, v_then) then
+    if not v_is_erased and filestore.is_unchanged(v_file, v_then) then
       v_unchanged := v_unchanged || v_file.path::text;
       continue;
     end if;
-    v_found := filestore.conflicting_version(
-      p_session, v_file, v_of_run, v_run_id, v_key_ids, v_own, v_file.id = any (v_split), v_is_gone, v_left);
+    v_found := filestore.conflict_of(
+      p_session, v_file, v_of_run, v_run_id, v_key_ids, v_own, v_file.id = any (v_split), v_is_erased, v_left);
     v_left := v_left - v_found.examined;
-    if (v_found.version).version is not null then
-      v_conflicts := v_conflicts || filestore.conflict_of(p_session, v_file, v_found.version, v_found.reason);
-      continue when v_on_conflict <> 'overwrite' or v_is_gone;
+    if v_found.conflict is not null then
+      v_conflicts := v_conflicts || v_found.conflict;
+      continue when v_on_conflict <> 'overwrite' or v_is_erased;
     end if;
-    v_plan.refusal := coalesce(v_plan.refusal, filestore.back_refusal(p_session, v_file, v_then));
-    v_steps := v_steps || filestore.back_step(p_session, v_file, v_then);
-    v_actions := v_actions
-      || (filestore.back_action(v_file, v_then) || filestore.whose(p_session, v_of_run.key_ids));
+    v_reverted := filestore.revert_step(p_session, v_file, v_then);
+    v_plan.refusal := coalesce(v_plan.refusal, v_reverted.refusal);
+    v_steps := v_steps || v_reverted.step;
+    v_actions := v_actions || (v_reverted.action || filestore.whose(p_session, v_of_run.key_ids));
   end loop;
   v_plan.new_paths := '{}';
   v_plan.steps := v_steps;
@@ -5424,9 +5075,9 @@ begin
 end
 $$;
 comment on function filestore.plan_undo is
-  'What takes a run back, or what these keys made of it: each of its files becomes what it was before their first '
-  'version of it. A version since then that neither they made in the run, nor an undo of it, nor an undo of that, is a '
-  'conflict; so is a file with more versions since then than may be looked at. Refusals: RUN_NOT_FOUND, '
+  'The plan that undoes a run, or the versions of these keys in it: each of its files becomes what it was before '
+  'their first version of it. A version since then that neither they made in the run, nor an undo of it, nor an undo '
+  'of that, is a conflict; so is a file with more versions since then than may be examined. Refusals: RUN_NOT_FOUND, '
   'TOO_MANY_FILES, RUN_CONFLICT, CONTENT_TOO_LARGE.';
 call filestore.grant_execute('filestore.plan_undo', 'filestore_engine');
 
@@ -5484,6 +5135,7 @@ declare
   v_id uuid;
   v_file filestore.files;
   v_then record;
+  v_reverted record;
   -- Appended to in place, which a field of the plan is not: that would be copied each time.
   v_paths text[] := '{}';
   v_steps filestore.step[] := '{}';
@@ -5523,9 +5175,10 @@ begin
     if filestore.is_unchanged(v_file, v_then.file) then
       v_unchanged := v_unchanged || v_file.path;
     else
-      v_plan.refusal := coalesce(v_plan.refusal, filestore.back_refusal(p_session, v_file, v_then.file));
-      v_steps := v_steps || filestore.back_step(p_session, v_file, v_then.file);
-      v_actions := v_actions || filestore.back_action(v_file, v_then.file);
+      v_reverted := filestore.revert_step(p_session, v_file, v_then.file);
+      v_plan.refusal := coalesce(v_plan.refusal, v_reverted.refusal);
+      v_steps := v_steps || v_reverted.step;
+      v_actions := v_actions || v_reverted.action;
       if cardinality(v_actions) > (filestore.limits()).commit_files_max then
         v_plan.refusal := filestore.too_many_files(cardinality(v_actions));
         exit;
@@ -5546,7 +5199,7 @@ comment on function filestore.plan_restore is
   'again. Refusals: FORBIDDEN_SCOPE, VALIDATION_ERROR, TOO_MANY_FILES, CONTENT_TOO_LARGE.';
 call filestore.grant_execute('filestore.plan_restore', 'filestore_engine');
 
-create function filestore.back_answer(
+create function filestore.revert_answer(
   p_session filestore.session, p_plan filestore.plan, p_run_id text
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -5559,11 +5212,11 @@ begin
       from jsonb_array_elements(p_plan.value -> 'actions') with ordinality a (value, position))) end;
 end
 $$;
-comment on function filestore.back_answer is
+comment on function filestore.revert_answer is
   'The answer of an undo or restore: of a plan, without a run, or of what was done.';
-call filestore.grant_execute('filestore.back_answer', 'filestore_engine');
+call filestore.grant_execute('filestore.revert_answer', 'filestore_engine');
 -- 46_plans.sql =======================================================================================================
--- Plans of several files, of all kinds: made, shown, or made again under locks and carried out.
+-- Plans of several files, of all kinds: written, shown, or written again under locks and applied.
 
 create function filestore.plan_of(p_session filestore.session, p_kind text, p_commit jsonb)
 returns filestore.plan
@@ -5585,11 +5238,12 @@ language plpgsql volatile set search_path = '' as $$
 declare
   -- An answer is stored for 24 hours, so its length counts, too. A write of one file stores up to as much.
   c_answer_bytes_per_file constant integer := 1600;
+  c_tries constant integer := 5;
   v_plan filestore.plan;
   v_again filestore.plan;
   v_remaining integer;
 begin
-  for v_try in 1 .. (filestore.limits()).plan_tries_max loop
+  for v_try in 1 .. c_tries loop
     v_plan := filestore.plan_of(p_session, p_kind, p_commit);
     if v_plan.refusal is not null then return v_plan; end if;
     if v_try = 1 then
@@ -5607,8 +5261,8 @@ begin
         return v_again;
       end if;
       -- Others have added files meanwhile. They could only be locked in another order.
-      raise sqlstate 'FS005';
-    exception when sqlstate 'FS005' then
+      raise sqlstate 'FS002';
+    exception when sqlstate 'FS002' then
       null;
     end;
   end loop;
@@ -5621,6 +5275,40 @@ comment on function filestore.locked_plan is
   'request by its files, or by the length of its answer. A refusal may leave paths taken: roll it back.';
 call filestore.grant_execute('filestore.locked_plan', 'filestore_engine');
 
+create function filestore.apply_plan(
+  p_session filestore.session, p_plan filestore.plan, p_change filestore.change
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_change filestore.change := p_change;
+  v_step filestore.step;
+  v_files filestore.files[] := '{}';
+  v_file filestore.files;
+  v_cost bigint := 0;
+  v_number integer := 0;
+  v_is_deletion boolean := true;
+begin
+  if cardinality(p_plan.steps) = 0 then return null; end if;
+  v_change.committed_at := filestore.commit_time(p_session.project_id, p_plan.paths);
+  foreach v_step in array p_plan.steps loop
+    select * into v_file from filestore.files f
+    where f.project_id = p_session.project_id and f.path = v_step.path;
+    v_files := v_files || v_file;
+    v_cost := v_cost + filestore.database_cost(v_file, v_step.path, v_step.next, 0) + v_change.provenance_cost;
+    v_is_deletion := v_is_deletion and (v_step.next).is_deleted;
+  end loop;
+  foreach v_step in array p_plan.steps loop
+    v_number := v_number + 1;
+    perform filestore.put_version(p_session, v_files[v_number], v_step.path, v_step.next, v_change);
+  end loop;
+  if v_change.run_id is not null then perform filestore.begin_run(p_session.project_id, v_change); end if;
+  return filestore.charge_usage(p_session, 0, v_cost, v_number, v_is_deletion);
+end
+$$;
+comment on function filestore.apply_plan is
+  'Adds the versions of a plan whose files are locked; returns a refusal or null.';
+call filestore.grant_execute('filestore.apply_plan', 'filestore_engine');
+
 create function filestore.commit_planned(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -5628,20 +5316,32 @@ declare
     when 'copy_folder' then 'copy' when 'move_folder' then 'move' when 'delete_folder' then 'delete'
     when 'restore_folder' then 'restore' else p_kind end, p_commit);
   v_plan filestore.plan;
-  v_refusal jsonb;
+  v_answer jsonb;
 begin
   if p_kind = 'undo' then v_change.undone_run_id := p_commit ->> 'run'; end if;
   v_plan := filestore.locked_plan(p_session, p_kind, p_commit);
-  v_refusal := coalesce(v_plan.refusal, filestore.carry_out(p_session, v_plan, v_change));
-  if v_refusal is not null then return v_refusal; end if;
-  return jsonb_build_object('value', jsonb_build_object('remaining', v_plan.remaining, 'file', case
-    when p_kind in ('undo', 'restore_folder') then filestore.back_answer(p_session, v_plan, v_change.run_id)
-    else filestore.folder_answer(p_session, p_kind, v_change.commit_id) || coalesce(v_plan.value, '{}') end));
+  v_plan.refusal := coalesce(v_plan.refusal, filestore.apply_plan(p_session, v_plan, v_change));
+  if v_plan.refusal is not null then
+    return v_plan.refusal;
+  elsif p_kind in ('undo', 'restore_folder') then
+    v_answer := filestore.revert_answer(p_session, v_plan, v_change.run_id);
+  else
+    -- Without the tombstones of a move; the same whenever a client asks for it.
+    select jsonb_build_object('count', count(*), 'files', coalesce(
+      jsonb_agg(jsonb_build_object('path', f.path, 'version', v.version) order by f.path), '[]'))
+      || coalesce(v_plan.value, '{}')
+    into v_answer
+    from filestore.file_versions v
+    join filestore.files f on f.project_id = v.project_id and f.id = v.file_id
+    where v.project_id = p_session.project_id and v.commit_id = v_change.commit_id
+      and v.is_deleted = (p_kind = 'delete_folder');
+  end if;
+  return jsonb_build_object('value', jsonb_build_object('remaining', v_plan.remaining, 'file', v_answer));
 end
 $$;
 comment on function filestore.commit_planned is
-  'Carries out a plan, under locks; p_kind: copy_folder, move_folder, delete_folder, undo, restore_folder. A refusal '
-  'may leave versions made: roll it back.';
+  'Commits several files by a plan, under locks; p_kind: copy_folder, move_folder, delete_folder, undo, '
+  'restore_folder. A refusal may leave versions: roll it back.';
 call filestore.grant_execute('filestore.commit_planned', 'filestore_engine');
 
 create function public.filestore_plan(p_key_hash text, p_request_id uuid, p_kind text, p_commit jsonb) returns jsonb
@@ -5665,13 +5365,13 @@ begin
   -- It changes nothing, so it does not wait for the disk.
   perform set_config('synchronous_commit', 'off', true);
   return v_session.envelope || coalesce(
-    v_plan.refusal, jsonb_build_object('value', filestore.back_answer(v_session, v_plan, null)));
+    v_plan.refusal, jsonb_build_object('value', filestore.revert_answer(v_session, v_plan, null)));
 end
 $$;
 comment on function public.filestore_plan is
   'What an undo or a restore would do; locks nothing. p_kind: undo, restore_folder. Counts one request for each ten '
-  'files that it tells of, or looked at before it was refused, up to plan_requests_max; one, with RATE_LIMIT_EXCEEDED, '
-  'where so many are not left. Refusals: those of `plan_undo` and `plan_restore`.';
+  'files that it tells of, or examined before it was refused, up to plan_requests_max; one, with RATE_LIMIT_EXCEEDED, '
+  'where fewer are left. Refusals: those of `plan_undo` and `plan_restore`.';
 call filestore.publish('public.filestore_plan', 'filestore_engine', 'service_role');
 -- 47_erasure.sql =====================================================================================================
 -- Erasure: what becomes unreadable for good, and which segments nothing readable needs any more.
@@ -5780,8 +5480,8 @@ begin
 end
 $$;
 comment on function filestore.take_compacted is
-  'Takes from what may be unreferenced the segments that were in the list of a locked file and are not any more, at '
-  'most so many.';
+  'Takes from the possibly unreferenced segments those that were in the list of a locked file and are not any more, up '
+  'to p_limit.';
 call filestore.grant_execute('filestore.take_compacted', 'filestore_admin');
 
 create function filestore.remove_versions(
@@ -5790,10 +5490,12 @@ create function filestore.remove_versions(
 )
 language plpgsql volatile set search_path = '' as $$
 declare
+  -- Segments in the lists of the versions that are removed together.
+  c_listed_max constant integer := 1500000;
   v_through integer;
 begin
   -- At least one, however long its list.
-  select coalesce(max(l.version) filter (where l.listed <= (filestore.limits()).erased_listed_segments_max),
+  select coalesce(max(l.version) filter (where l.listed <= c_listed_max),
     min(l.version))
   into v_through
   from (
@@ -5808,16 +5510,16 @@ begin
   with removed as materialized (
     delete from filestore.file_versions v
     where v.project_id = p_project_id and v.file_id = p_file_id and v.version <= v_through and v.operation <> 'purge'
-    returning v as made
+    returning v as version_row
   )
-  select count(*), coalesce(sum(filestore.version_cost(r.made)), 0),
-         array(select distinct s.id from removed o cross join unnest((o.made).segment_ids) s (id))
+  select count(*), coalesce(sum(filestore.version_cost(r.version_row)), 0),
+         array(select distinct s.id from removed o cross join unnest((o.version_row).segment_ids) s (id))
   into versions, database_bytes, segment_ids from removed r;
 end
 $$;
 comment on function filestore.remove_versions is
-  'Removes versions of a file up to one of them, the first ones, at most so many. Returns what their rows count, and '
-  'their segments.';
+  'Removes versions of a file up to one of them, the first ones, up to p_versions_max. Returns what their rows count, '
+  'and their segments.';
 call filestore.grant_execute('filestore.remove_versions', 'filestore_admin');
 
 create function filestore.blank_answers(p_project_id uuid) returns void
@@ -5853,6 +5555,7 @@ declare
   v_removed record;
   v_segment_ids uuid[];
   v_released record;
+  v_receipt filestore.file_versions;
   v_versions bigint;
   v_pending bigint;
 begin
@@ -5871,7 +5574,7 @@ begin
     select o.segment_id from filestore.possibly_unreferenced_segments o
     where o.project_id = v_project_id and o.file_id = v_file_id order by o.segment_id limit 1);
   v_pending := v_versions - v_removed.versions;
-  -- From here on it has no path: readers do not see it, and a file that is made there is another one.
+  -- From here on it has no path: readers do not see it, and a file that is created there is another one.
   update filestore.files f
   set path = null, version = f.version + 1, mime_type = 'application/octet-stream', size = 0, is_deleted = true,
       is_text = true, segment_ids = '{}', created_at = v_now, updated_at = v_now
@@ -5881,7 +5584,8 @@ begin
     actor, created_at)
   values (
     v_project_id, v_file_id, (p_file).version + 1, 'application/octet-stream', 0, true, '{}', p_commit_id, v_position,
-    'purge', p_key_id, p_actor, v_now);
+    'purge', p_key_id, p_actor, v_now)
+  returning * into v_receipt;
   insert into filestore.purged_files (
     project_id, file_id, path_hash, place_hashes, versions, bytes, pending_versions, first_pending_versions,
     purged_at)
@@ -5891,16 +5595,15 @@ begin
       select filestore.place_hash(v_cursor_key, v_file_id, array_to_string(v_names[1:n], '/'))
       from generate_series(1, cardinality(v_names) - 1) n),
     v_versions, v_released.bytes, v_pending, v_pending, v_now);
-  -- After the path: whoever is storing its text has ended, or sees that there is none.
+  -- After the path: an isolate that is storing the text has ended, or finds no path.
   delete from filestore.search_queue q where q.project_id = v_project_id and q.file_id = v_file_id;
   delete from filestore.search_texts t where t.project_id = v_project_id and t.file_id = v_file_id;
   perform filestore.blank_answers(v_project_id);
   -- The row of the file and the receipt stay.
   perform filestore.release_usage(
     v_project_id, v_released.bytes,
-    v_removed.database_bytes + v_released.database_bytes + filestore.file_cost((p_file).path)
-      - (filestore.limits()).tariff_file_bytes - (filestore.limits()).tariff_version_bytes
-      - (filestore.limits()).tariff_said_factor * octet_length(coalesce(p_actor, ''))
+    v_removed.database_bytes + v_released.database_bytes
+      + filestore.file_cost((p_file).path) - filestore.file_cost(null) - filestore.version_cost(v_receipt)
       + case when (p_file).is_deleted then 0 else (filestore.limits()).tariff_indexed_factor
         * filestore.indexed_bytes((p_file).size, (p_file).mime_type, (p_file).is_text) end,
     v_removed.versions - 1);
@@ -5920,7 +5623,7 @@ declare
   v_refusal jsonb;
   v_answer jsonb;
 begin
-  -- Links before the file, as whoever writes through one takes them.
+  -- Links before the file, in the order in which a write through a link locks them.
   with removed as (
     delete from filestore.links l where l.project_id = p_session.project_id and l.path = v_path returning l.id
   )
@@ -5948,7 +5651,7 @@ comment on function filestore.commit_purge is
   'Purges the file at a path, deleted or not; its answer, stored or repeated, does not have the path.';
 call filestore.grant_execute('filestore.commit_purge', 'filestore_engine');
 
-create function filestore.settle_segments(
+create function filestore.mark_unneeded_segments(
   p_file filestore.files, p_segment_ids uuid[], p_versions_max integer,
   out bytes bigint, out database_bytes bigint
 )
@@ -5977,10 +5680,10 @@ begin
   select r.* into bytes, database_bytes from filestore.release_segments(v_project_id, v_file_id, v_segment_ids) r;
 end
 $$;
-comment on function filestore.settle_segments is
+comment on function filestore.mark_unneeded_segments is
   'Which segments of erased versions of a locked file are dead: those that neither its other versions nor its list '
-  'have. Where it has more versions than may be looked at, the sweep finds out.';
-call filestore.grant_execute('filestore.settle_segments', 'filestore_admin');
+  'have. Where it has more versions than may be examined, the sweep finds out.';
+call filestore.grant_execute('filestore.mark_unneeded_segments', 'filestore_admin');
 
 create function filestore.redact_versions(p_file filestore.files, p_versions integer[], p_note text) returns void
 language plpgsql volatile security definer set search_path = '' as $$
@@ -5990,7 +5693,7 @@ declare
   v_segment_ids uuid[];
   v_freed bigint;
   v_left bigint;
-  v_settled record;
+  v_marked record;
 begin
   select sum(filestore.version_cost(v)), array(
     select distinct s.id from filestore.file_versions o cross join unnest(o.segment_ids) s (id)
@@ -6004,15 +5707,15 @@ begin
     set segment_ids = '{}', note = p_note, redacted_at = clock_timestamp(), redacted_segment_ids = v.segment_ids
     where v.project_id = v_project_id and v.file_id = v_file_id and v.version = any (p_versions)
       and v.redacted_at is null
-    returning v as made
+    returning v as version_row
   )
-  select sum(filestore.version_cost(r.made)) into v_left from redacted r;
+  select sum(filestore.version_cost(r.version_row)) into v_left from redacted r;
   delete from filestore.search_texts t
   where t.project_id = v_project_id and t.file_id = v_file_id and t.version = any (p_versions);
-  v_settled := filestore.settle_segments(p_file, v_segment_ids, (filestore.limits()).erased_versions_max);
+  v_marked := filestore.mark_unneeded_segments(p_file, v_segment_ids, (filestore.limits()).erased_versions_max);
   perform filestore.blank_answers(v_project_id);
   perform filestore.release_usage(
-    v_project_id, v_settled.bytes, coalesce(v_freed - v_left, 0) + v_settled.database_bytes, 0);
+    v_project_id, v_marked.bytes, coalesce(v_freed - v_left, 0) + v_marked.database_bytes, 0);
 end
 $$;
 comment on function filestore.redact_versions is
@@ -6023,6 +5726,9 @@ create function filestore.sharing_versions(p_session filestore.session, p_file f
 returns jsonb
 language plpgsql volatile
 set search_path = '' set plan_cache_mode = 'force_generic_plan' set enable_seqscan = off set jit = off as $$
+declare
+  -- Versions of each file that are examined, the latest ones.
+  c_examined_max constant integer := 2000;
 begin
   return (
     select coalesce(jsonb_agg(jsonb_build_object('path', r.path, 'version', r.version)), '[]')
@@ -6048,7 +5754,7 @@ begin
         select n.version from (
           select o.version, o.segment_ids from filestore.file_versions o
           where o.project_id = p_session.project_id and o.file_id = i.file_id
-          order by o.version desc limit (filestore.limits()).erasure_slice_versions
+          order by o.version desc limit c_examined_max
         ) n
         where exists (
           select from unnest(n.segment_ids) s (id) where s.id in (select p.id from unnest(p_segment_ids) p (id)))
@@ -6075,7 +5781,7 @@ declare
   v_segment_ids uuid[];
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
-  -- Links before the file, as whoever reads through one takes them.
+  -- Links before the file, in the order in which a read through a link locks them.
   perform from filestore.links l
   where l.project_id = v_session.project_id and l.path = p_path and l.version = any (p_versions)
   order by l.id for update;
@@ -6111,6 +5817,7 @@ call filestore.publish('public.filestore_redact', 'filestore_engine', 'service_r
 create function filestore.sweep_purged_versions(p_project_id uuid) returns void
 language plpgsql volatile set search_path = '' as $$
 declare
+  c_slice_versions constant integer := 2000;
   v_purged filestore.purged_files;
   v_removed record;
   v_released record;
@@ -6121,7 +5828,7 @@ begin
   if not found then return; end if;
   perform set_config('filestore.due_since', v_purged.due_since::text, true);
   v_removed := filestore.remove_versions(
-    v_purged.project_id, v_purged.file_id, 2147483647, (filestore.limits()).erasure_slice_versions);
+    v_purged.project_id, v_purged.file_id, 2147483647, c_slice_versions);
   v_released := filestore.release_segments(v_purged.project_id, v_purged.file_id, v_removed.segment_ids);
   update filestore.purged_files g
   set pending_versions = case when v_removed.versions = 0 then 0 else g.pending_versions - v_removed.versions end
@@ -6162,7 +5869,7 @@ $$;
 comment on function filestore.sweep_answers is 'Removes what the blank answers of a project named.';
 call filestore.grant_execute('filestore.sweep_answers', 'filestore_admin');
 
-create function filestore.settle_examined(p_project_id uuid, p_position bigint) returns void
+create function filestore.mark_examined_segments(p_project_id uuid, p_position bigint) returns void
 language plpgsql volatile set search_path = '' as $$
 declare
   c_most constant integer := 5000;
@@ -6205,10 +5912,10 @@ begin
   perform filestore.release_usage(p_project_id, v_released.bytes, v_released.database_bytes, 0);
 end
 $$;
-comment on function filestore.settle_examined is
+comment on function filestore.mark_examined_segments is
   'Some of the segments that a pass is about, once it has looked at all versions up to a position: those that are in '
   'no version and in no list are dead, and those in a list wait for another pass.';
-call filestore.grant_execute('filestore.settle_examined', 'filestore_admin');
+call filestore.grant_execute('filestore.mark_examined_segments', 'filestore_admin');
 
 create function filestore.begin_marking(p_project_id uuid) returns boolean
 language plpgsql volatile set search_path = '' as $$
@@ -6260,7 +5967,7 @@ begin
   )
   select count(*), coalesce(max(l.position), v_through) into v_count, v_through from looked_at l;
   if v_count < c_versions then
-    perform filestore.settle_examined(p_project_id, v_through);
+    perform filestore.mark_examined_segments(p_project_id, v_through);
     if not exists (
       select from filestore.possibly_unreferenced_segments c where c.project_id = p_project_id and c.is_examined
     ) then
@@ -6289,7 +5996,7 @@ begin
     'write', 'overwrite', 'append', 'edit', 'delete', 'restore') then
     return filestore.commit_version(p_session, p_kind, p_commit);
   end if;
-  -- What a commit costs is known once it is made, so without room it is undone: to here.
+  -- The cost of a commit is known once its versions are added, so without room they are rolled back: to here.
   begin
     case p_kind
       when 'copy', 'move' then v_result := filestore.copy_file(p_session, p_kind, p_commit);
@@ -6314,12 +6021,10 @@ create function filestore.commit_idempotent(p_session filestore.session, p_kind 
 language plpgsql volatile set search_path = '' as $$
 declare
   v_idempotency constant jsonb := p_commit -> 'idempotency';
-  v_caller_id uuid;
   v_expired timestamptz;
   v_result jsonb;
 begin
   if v_idempotency is null then return filestore.commit_or_refuse(p_session, p_kind, p_commit); end if;
-  v_caller_id := filestore.caller_id(p_session);
   v_expired := clock_timestamp() - make_interval(secs => (filestore.limits()).idempotency_key_seconds);
   -- Expired keys of the project are removed a few at a time, by the requests that use keys.
   delete from filestore.idempotency_keys i
@@ -6329,13 +6034,13 @@ begin
     order by o.created_at limit 10 for update skip locked);
   begin
     delete from filestore.idempotency_keys i
-    where i.project_id = p_session.project_id and i.caller_id = v_caller_id and i.key = v_idempotency ->> 'key'
+    where i.project_id = p_session.project_id and i.caller_id = p_session.caller_id and i.key = v_idempotency ->> 'key'
       and i.created_at < v_expired;
     -- Waits for a running request with the same key, whose response is stored by then.
     insert into filestore.idempotency_keys (project_id, caller_id, key, fingerprint, created_at)
     values (
-      p_session.project_id, v_caller_id, v_idempotency ->> 'key', decode(v_idempotency ->> 'fingerprint', 'hex'),
-      clock_timestamp())
+      p_session.project_id, p_session.caller_id, v_idempotency ->> 'key',
+      decode(v_idempotency ->> 'fingerprint', 'hex'), clock_timestamp())
     on conflict do nothing;
     if not found then
       -- Null where the key has expired since.
@@ -6353,12 +6058,19 @@ begin
 
   if v_result ? 'refusal' then
     delete from filestore.idempotency_keys i
-    where i.project_id = p_session.project_id and i.caller_id = v_caller_id and i.key = v_idempotency ->> 'key';
+    where i.project_id = p_session.project_id and i.caller_id = p_session.caller_id and i.key = v_idempotency ->> 'key';
   else
+    -- Paths and text that quotes content are stored apart, for an erasure to remove. The path of a single file is not
+    -- stored: a repeated request has it.
     update filestore.idempotency_keys i
-    set response = filestore.answer_without_names(v_result -> 'value' -> 'file'),
-        names = filestore.names_of_answer(p_session, v_result -> 'value' -> 'file')
-    where i.project_id = p_session.project_id and i.caller_id = v_caller_id and i.key = v_idempotency ->> 'key';
+    set (response, names) = (
+      select jsonb_object_agg(e.key, case
+               when jsonb_typeof(e.value) = 'array' then '[]' when e.key = 'said' then 'null' else e.value end)
+               filter (where e.key <> 'path'),
+             jsonb_object_agg(e.key, e.value) filter (where jsonb_typeof(e.value) = 'array' or e.key = 'said')
+               || jsonb_build_object('prefix', (p_session).path_prefix)
+      from jsonb_each(v_result -> 'value' -> 'file') e)
+    where i.project_id = p_session.project_id and i.caller_id = p_session.caller_id and i.key = v_idempotency ->> 'key';
   end if;
   return v_result;
 end
@@ -6404,10 +6116,19 @@ begin
   begin
     v_session := filestore.authorize(p_key_hash, p_request_id, 'write', p_requests);
     if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
-    if not filestore.writes_inside(v_session, p_commit) then
+    if v_session.path_prefix is not null and exists (
+      select from jsonb_array_elements(p_commit -> 'operations') o
+      cross join lateral (
+        values (o.value ->> 'destination'), (case when o.value ->> 'kind' <> 'copy' then o.value ->> 'path' end)
+      ) p (path)
+      where not filestore.may_write(v_session, p.path)
+    ) then
       return v_session.envelope || filestore.outside_prefix(v_session);
     end if;
-    v_result := filestore.commit_idempotent(v_session, p_kind, filestore.with_own_key(p_commit));
+    -- Without a key of the client the commit's own id is one, so that the answer is stored for a call that is repeated
+    -- because its answer was lost. No client's key has this character.
+    v_result := filestore.commit_idempotent(v_session, p_kind, jsonb_build_object('idempotency', jsonb_build_object(
+      'key', E'\u0001' || (p_commit ->> 'commitId'), 'fingerprint', repeat('00', 32), 'isOwn', true)) || p_commit);
     if v_result #> '{value,remaining}' is not null then
       v_session.envelope := jsonb_set(v_session.envelope, '{rate,remaining}', v_result #> '{value,remaining}');
     end if;
@@ -6425,7 +6146,7 @@ end
 $$;
 comment on function public.filestore_commit_many is
   'Commits several files, all or none. p_kind: batch, copy_folder, move_folder, delete_folder, undo, restore_folder. '
-  'Counts as p_requests requests and, of all but a batch, one for each ten files begun; as none where so many are not '
+  'Counts as p_requests requests and, of all but a batch, one for each ten files begun; as none where fewer are '
   'left. Refusals: those of filestore_commit, of a batch with details.index; of the others those of their plans.';
 call filestore.publish('public.filestore_commit_many', 'filestore_engine', 'service_role');
 
@@ -6443,7 +6164,7 @@ comment on function public.filestore_purge is
   'PRECONDITION_FAILED, IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_KEY_IN_USE.';
 call filestore.publish('public.filestore_purge', 'filestore_engine', 'service_role');
 -- 50_links.sql =======================================================================================================
--- Links: an address that reads one file, or writes it once, without a key. Its user acts as the key that made it.
+-- Links: an address that reads one file, or writes it once, without a key. Its user acts as the key that created it.
 
 create function filestore.link_record(p_link filestore.links) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -6472,6 +6193,8 @@ create function public.filestore_create_link(p_key_hash text, p_request_id uuid,
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_limits constant filestore.limits := filestore.limits();
+  -- Links of a project that are stored; those that ended are removed first.
+  c_kept_max constant integer := 2000;
   v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'write');
   v_scope constant text := p_link ->> 'for';
   v_path constant text := p_link ->> 'path';
@@ -6511,7 +6234,7 @@ begin
   with removed as (
     delete from filestore.links l where l.project_id = v_session.project_id and l.id in (
       select o.id from filestore.links o where o.project_id = v_session.project_id
-      order by filestore.has_ended(o), o.created_at desc, o.id offset v_limits.project_links_kept_max - 1)
+      order by filestore.has_ended(o), o.created_at desc, o.id offset c_kept_max - 1)
     returning l.id
   )
   delete from filestore.link_windows w using removed r where w.project_id = v_session.project_id and w.link_id = r.id;
@@ -6623,7 +6346,7 @@ begin
   end if;
   -- Null: the project's own window counts no request of a link.
   v_session := filestore.authorize(encode(coalesce(v_link.key_hash, v_link.token_hash), 'hex'), null, p_scope);
-  v_session.link_id := v_link.id;
+  v_session.caller_id := v_link.id;
   if v_session.envelope #>> '{refusal,code}' = 'INVALID_API_KEY' then
     v_session.envelope := filestore.refusal('LINK_EXPIRED');
   elsif not v_session.envelope ? 'refusal' and not filestore.may_write(v_session, v_link.path) then
@@ -6652,7 +6375,7 @@ begin
 end
 $$;
 comment on function filestore.open_link is
-  'Finds a link and opens its project as the key that made it. Refusals: LINK_NOT_FOUND, METHOD_NOT_ALLOWED, '
+  'Finds a link and opens its project as the key that created it. Refusals: LINK_NOT_FOUND, METHOD_NOT_ALLOWED, '
   'LINK_EXPIRED (also where its key is not valid any more), FORBIDDEN_SCOPE, RATE_LIMIT_EXCEEDED.';
 call filestore.grant_execute('filestore.open_link', 'filestore_engine');
 
@@ -6701,7 +6424,7 @@ declare
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
   select * into v_link from filestore.links l
-  where l.project_id = v_session.project_id and l.id = v_session.link_id for update;
+  where l.project_id = v_session.project_id and l.id = v_session.caller_id for update;
   if v_link.used_at is not null and v_link.commit_id is distinct from (p_commit ->> 'commitId')::uuid then
     v_result := coalesce(
       case when p_commit ? 'idempotency'
@@ -6729,7 +6452,7 @@ comment on function public.filestore_link_commit is
   'filestore.open_link and of a write.';
 call filestore.publish('public.filestore_link_commit', 'filestore_engine', 'service_role');
 -- 60_retention.sql ===================================================================================================
--- Retention: versions that a project's rule lets go are trimmed by the sweep, the oldest first, in slices.
+-- Retention: the sweep trims the versions that a project's rule does not keep, the oldest first, in slices.
 
 create function filestore.retention_cut(p_file filestore.files, p_rule jsonb) returns integer
 language plpgsql volatile set search_path = '' as $$
@@ -6751,7 +6474,7 @@ begin
 end
 $$;
 comment on function filestore.retention_cut is
-  'The last version of a live file that a rule lets go, and all before it; below 1 where none goes.';
+  'The last version of a live file that a rule does not keep; below 1 where it keeps all.';
 call filestore.grant_execute('filestore.retention_cut', 'filestore_admin');
 
 create function filestore.is_expired(p_file filestore.files, p_rule jsonb) returns boolean
@@ -6774,7 +6497,7 @@ declare
   v_is_expired boolean;
   v_cut integer;
   v_count integer;
-  v_looked_at integer := 0;
+  v_examined integer := 0;
   v_versions integer := 0;
   v_files integer := 0;
   v_is_complete boolean := true;
@@ -6784,9 +6507,9 @@ begin
     for v_file in
       select * from filestore.files f where f.project_id = p_project_id order by f.id limit c_files_max + 1
     loop
-      v_is_complete := v_looked_at < c_files_max and v_versions < c_versions_max;
+      v_is_complete := v_examined < c_files_max and v_versions < c_versions_max;
       exit when not v_is_complete;
-      v_looked_at := v_looked_at + 1;
+      v_examined := v_examined + 1;
       continue when v_file.path is null or v_file.version = 0;
       v_is_expired := coalesce(filestore.is_expired(v_file, p_rule), false);
       v_cut := case when v_is_expired then v_file.version when v_file.is_deleted then 0
@@ -6805,15 +6528,15 @@ begin
     end loop;
   end if;
   return jsonb_build_object(
-    'versions', v_versions, 'files', v_files, 'lookedAt', v_looked_at, 'isComplete', v_is_complete,
+    'versions', v_versions, 'files', v_files, 'lookedAt', v_examined, 'isComplete', v_is_complete,
     'examples', (
       select coalesce(jsonb_agg(e.value order by e.value -> 'versions' desc, (e.value ->> 'path') collate "C"), '[]')
       from jsonb_array_elements(v_shown) e));
 end
 $$;
 comment on function filestore.preview_retention is
-  'What a rule would let go now, of an opened project: versions, deleted files that go whole, and some of the files '
-  'concerned. Not complete where there are more files or versions than it looks at.';
+  'What a rule would not keep now, of an opened project: versions, deleted files that are purged, and some of the '
+  'files concerned. Not complete where there are more files or versions than it examines.';
 call filestore.publish('filestore.preview_retention', 'filestore_admin', 'filestore_account');
 call filestore.pin_plan('filestore.preview_retention');
 
@@ -6823,23 +6546,25 @@ create function filestore.trim_versions(
 )
 language plpgsql volatile set search_path = '' as $$
 declare
+  -- Versions that are examined, with the file locked, for segments that they still need.
+  c_examined_max constant integer := 500;
   v_removed record;
-  v_settled record;
+  v_marked record;
 begin
   v_removed := filestore.remove_versions((p_file).project_id, (p_file).id, p_cut, p_versions_max);
   delete from filestore.links l
   where l.project_id = (p_file).project_id and l.path = (p_file).path and l.version <= p_cut;
   delete from filestore.search_texts t
   where t.project_id = (p_file).project_id and t.file_id = (p_file).id and t.version <= p_cut;
-  v_settled := filestore.settle_segments(
-    p_file, v_removed.segment_ids, (filestore.limits()).erasure_scan_versions);
+  v_marked := filestore.mark_unneeded_segments(
+    p_file, v_removed.segment_ids, c_examined_max);
   versions := v_removed.versions;
-  bytes := v_settled.bytes;
-  database_bytes := v_removed.database_bytes + v_settled.database_bytes;
+  bytes := v_marked.bytes;
+  database_bytes := v_removed.database_bytes + v_marked.database_bytes;
 end
 $$;
 comment on function filestore.trim_versions is
-  'Removes versions of a locked file up to one of them, the first ones, at most so many.';
+  'Removes versions of a locked file up to one of them, the first ones, up to p_versions_max.';
 call filestore.grant_execute('filestore.trim_versions', 'filestore_admin');
 
 create function filestore.due_retention(p_begun timestamptz, out project_id uuid, out due_since timestamptz)
@@ -6854,7 +6579,7 @@ begin
     -- Null: whenever that was.
     or (p.retention_set_at <= p_begun) is not false and (r.applied_at < p_begun) is not false and (
       r.project_id is null or r.after_file is not null or r.started_at < p.retention_set_at
-      or r.started_at < filestore.sweep_clock() - make_interval(secs => (filestore.limits()).retention_pass_seconds)
+      or r.started_at < filestore.sweep_clock() - interval '1 hour'
       or filestore.last_position(p.id, r.position, 9223372036854775807) > r.position));
 end
 $$;
@@ -6882,7 +6607,7 @@ exception when lock_not_available then
 end
 $$;
 comment on function filestore.lock_to_trim is
-  'The file, locked, as it is now; null where it is gone or others have it, unless they let go of it in time.';
+  'The file, locked, as it is now; null where it is purged, or others keep it locked for too long.';
 call filestore.grant_execute('filestore.lock_to_trim', 'filestore_admin');
 
 create function filestore.apply_rule(
@@ -6928,14 +6653,14 @@ end
 $$;
 comment on function filestore.apply_rule is
   'Applies a project''s rule to a file, up to p_versions_max versions of it. outcome: purged, trimmed, kept, locked '
-  '(by another transaction), or null where a look at the file found nothing to remove.';
+  '(by another transaction), or null where the file has nothing to remove.';
 call filestore.grant_execute('filestore.apply_rule', 'filestore_admin');
 
 create function filestore.sweep_retention(p_project_id uuid) returns void
 language plpgsql volatile set search_path = '' as $$
 declare
-  c_files_max constant integer := (filestore.limits()).retention_slice_files;
-  c_versions_max constant integer := (filestore.limits()).retention_slice_versions;
+  c_files_max constant integer := 500;
+  c_versions_max constant integer := 500;
   v_project filestore.projects;
   v_pass filestore.retention_passes;
   v_seen filestore.files;
@@ -6993,14 +6718,14 @@ begin
 end
 $$;
 comment on function filestore.sweep_retention is
-  'One slice of applying a project''s rule: so many files, in the order of their ids, or until so many versions are '
-  'removed, or one deleted file goes whole.';
+  'One slice of applying a project''s rule: a bounded number of files, in the order of their ids, or of versions that '
+  'are removed, or one deleted file that is purged.';
 call filestore.grant_execute('filestore.sweep_retention', 'filestore_admin');
 -- 61_usage_by_day.sql ================================================================================================
 -- Usage by day: what is counted elsewhere, kept in rows of days. No request waits for any of it.
 --
 -- Requests are added up by each isolate of the edge function, which hands in its sums now and then. Versions are
--- counted from their own rows, in the order of the change feed, by the sweep and by whoever asks.
+-- counted from their own rows, in the order of the change feed, by the sweep and by requests about usage.
 
 create function public.filestore_count_usage(p_counts jsonb) returns void
 language plpgsql volatile security definer set search_path = '' as $$
@@ -7029,25 +6754,6 @@ comment on function public.filestore_count_usage is
   'projects; keyId null is the console.';
 call filestore.publish('public.filestore_count_usage', 'filestore_admin', 'service_role');
 
-create function filestore.note_usage_level(p_project_id uuid, p_today date) returns void
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_last filestore.usage_levels;
-  v_now filestore.usage_levels;
-begin
-  select p_project_id, p_today, coalesce(sum(u.bytes), 0), coalesce(sum(u.database_bytes), 0) into v_now
-  from filestore.project_usage u where u.project_id = p_project_id;
-  select * into v_last from filestore.usage_levels l
-  where l.project_id = p_project_id and l.day <= p_today order by l.day desc limit 1;
-  if v_last.bytes = v_now.bytes and v_last.database_bytes = v_now.database_bytes then return; end if;
-  insert into filestore.usage_levels as l values (v_now.*)
-  on conflict (project_id, day) do update set bytes = excluded.bytes, database_bytes = excluded.database_bytes;
-end
-$$;
-comment on function filestore.note_usage_level is
-  'Keeps what a project holds now as that of the day, where it changed.';
-call filestore.grant_execute('filestore.note_usage_level', 'filestore_admin');
-
 create function filestore.fold_usage(p_project_id uuid, p_versions_max integer) returns integer
 language plpgsql volatile security definer
 -- By index, whatever the statistics say: see 30_changes.sql.
@@ -7062,7 +6768,7 @@ declare
   v_last bigint;
   v_versions integer;
 begin
-  -- One at a time. Whoever finds another one at it reads what is there.
+  -- One at a time. While another transaction counts, a request reads what was counted before.
   if not pg_try_advisory_xact_lock(hashtextextended('usage/' || p_project_id, 0)) then return 0; end if;
   v_end := filestore.feed_end(p_project_id);
   v_position := coalesce((select f.position from filestore.usage_folds f where f.project_id = p_project_id), 0);
@@ -7091,17 +6797,28 @@ begin
   insert into filestore.usage_folds as f (project_id, position, folded_at)
   values (
     p_project_id, coalesce(v_last, v_position),
-    -- With more left it is due at once, and has its turn like the others.
-    filestore.sweep_clock() - make_interval(
-      secs => case when v_versions < p_versions_max then 0 else (filestore.limits()).usage_fold_seconds end))
+    -- With more left it is due at once, as the other projects that are due.
+    filestore.sweep_clock() - case when v_versions < p_versions_max then interval '0' else interval '1 hour' end)
   on conflict (project_id) do update set position = excluded.position, folded_at = excluded.folded_at;
-  perform filestore.note_usage_level(p_project_id, v_today);
+  -- What the project holds now is the level of the day, where it changed.
+  insert into filestore.usage_levels as l (project_id, day, bytes, database_bytes)
+  select p_project_id, v_today, n.bytes, n.database_bytes
+  from (
+    select coalesce(sum(u.bytes), 0) as bytes, coalesce(sum(u.database_bytes), 0) as database_bytes
+    from filestore.project_usage u where u.project_id = p_project_id
+  ) n
+  where not exists (
+    select from (
+      select * from filestore.usage_levels o
+      where o.project_id = p_project_id and o.day <= v_today order by o.day desc limit 1
+    ) o where o.bytes = n.bytes and o.database_bytes = n.database_bytes)
+  on conflict (project_id, day) do update set bytes = excluded.bytes, database_bytes = excluded.database_bytes;
   return v_versions;
 end
 $$;
 comment on function filestore.fold_usage is
-  'Counts versions of a project that are not counted yet, at most so many, in its days, and keeps what it holds now; '
-  'returns their number.';
+  'Counts versions of a project that are not counted yet, up to p_versions_max, in its days, and keeps what it holds '
+  'now; returns their number.';
 call filestore.publish('filestore.fold_usage', 'filestore_admin', 'filestore_account');
 
 create function filestore.sweep_usage(p_begun timestamptz) returns boolean
@@ -7109,7 +6826,8 @@ language plpgsql volatile set search_path = '' as $$
 declare
   v_today constant date := (filestore.sweep_clock() at time zone 'UTC')::date;
   v_oldest constant date := v_today - (filestore.limits()).usage_kept_days;
-  v_left integer := (filestore.limits()).usage_slice_versions;
+  c_projects constant integer := 100;
+  v_left integer := 10000;
   v_project_id uuid;
   v_is_any boolean := false;
 begin
@@ -7118,8 +6836,8 @@ begin
     select due.id from (
       select p.id from filestore.projects p left join filestore.usage_folds f on f.project_id = p.id
       where p.deleted_at is null and (p.created_at <= p_begun) is not false and (f.project_id is null
-        or f.folded_at < filestore.sweep_clock() - make_interval(secs => (filestore.limits()).usage_fold_seconds))
-      order by coalesce(f.folded_at, p.created_at), p.id limit (filestore.limits()).usage_slice_projects
+        or f.folded_at < filestore.sweep_clock() - interval '1 hour')
+      order by coalesce(f.folded_at, p.created_at), p.id limit c_projects
     ) due order by due.id
   loop
     v_is_any := true;
@@ -7136,7 +6854,7 @@ end
 $$;
 comment on function filestore.sweep_usage is
   'One slice of counting usage: projects whose versions were not counted lately, and days that are kept no longer. '
-  'False: there is none, but what was made after p_begun.';
+  'False: there is none, without those created after p_begun.';
 call filestore.grant_execute('filestore.sweep_usage', 'filestore_admin');
 
 create function filestore.usage_by_day(p_project_id uuid, p_query jsonb) returns jsonb
@@ -7155,13 +6873,11 @@ begin
     v_from := coalesce((p_query ->> 'from')::date, v_to - 29);
     v_key_id := case when p_query ->> 'keyId' = 'console' then c_console else (p_query ->> 'keyId')::uuid end;
   exception when data_exception then
-    return filestore.validation_refusal(
-      '[{"path": "from", "reason": "and to must be days, and keyId the id of a key or console"}]');
+    return filestore.refused_field('from', 'and to must be days, and keyId the id of a key or console');
   end;
   if v_to not between v_from and v_from + (filestore.limits()).usage_days_max - 1 then
-    return filestore.validation_refusal(jsonb_build_array(jsonb_build_object(
-      'path', 'to', 'reason', format(
-        'must be from and at most %s days later', (filestore.limits()).usage_days_max - 1))));
+    return filestore.refused_field(
+      'to', format('must be from and at most %s days later', (filestore.limits()).usage_days_max - 1));
   end if;
   return jsonb_build_object('value', jsonb_build_object(
     'from', v_from, 'to', v_to,
@@ -7238,17 +6954,18 @@ end
 $$;
 comment on function filestore.projects_to_sweep is
   'The projects with work of a kind, and since when there is some. Reads a row for each purge that is not finished, '
-  'each project with a pass to make, and each rule of retention.';
+  'each project with a pass due, and each rule of retention.';
 call filestore.grant_execute('filestore.projects_to_sweep', 'filestore_admin');
 
-create function filestore.note_turn(p_project_id uuid, p_kind text) returns void
+create function filestore.note_slice(p_project_id uuid, p_kind text) returns void
 language sql volatile set search_path = '' as $$
   insert into filestore.sweeps as s (project_id, turns)
   select p.id, jsonb_build_object(p_kind, clock_timestamp()) from filestore.projects p where p.id = p_project_id
   on conflict (project_id) do update set turns = s.turns || excluded.turns
 $$;
-comment on function filestore.note_turn is 'Notes a step of a kind for a project: all others that wait come before it.';
-call filestore.grant_execute('filestore.note_turn', 'filestore_admin');
+comment on function filestore.note_slice is
+  'Notes a step of a kind for a project: all others that wait come before it.';
+call filestore.grant_execute('filestore.note_slice', 'filestore_admin');
 
 create function public.filestore_sweep_erasures(p_kind text, p_begun timestamptz default null) returns boolean
 language plpgsql volatile security definer
@@ -7280,10 +6997,10 @@ begin
       when 'retention' then perform filestore.sweep_retention(v_project_id);
     end case;
   exception when lock_not_available then
-    -- Its turn is over all the same, or it would keep all others from theirs.
+    -- Its slice is over all the same, or no other project would be served.
     null;
   end;
-  perform filestore.note_turn(v_project_id, p_kind);
+  perform filestore.note_slice(v_project_id, p_kind);
   return true;
 end
 $$;
@@ -7292,40 +7009,6 @@ comment on function public.filestore_sweep_erasures is
   'retention, or usage, which is counted for several projects. False where there is nothing to do, with p_begun '
   'nothing that was due by then, so that a sweep comes to an end whatever others begin.';
 call filestore.publish('public.filestore_sweep_erasures', 'filestore_admin', 'service_role');
-
-create function filestore.prune_keys() returns void
-language sql volatile set search_path = '' as $$
-  with ended as materialized (
-    select k.id from filestore.api_keys k
-    where k.key_hash is not null and least(k.revoked_at, k.expires_at)
-      < filestore.sweep_clock() - make_interval(days => (filestore.limits()).ended_keys_kept_days)
-    order by least(k.revoked_at, k.expires_at) limit (filestore.limits()).ended_keys_pruned_at_once
-    for update skip locked
-  ), removed as (
-    delete from filestore.api_keys k using ended e
-    where k.id = e.id and not k.has_written
-    returning k.id
-  )
-  update filestore.api_keys k set key_hash = null, prefix = ''
-  from ended e where k.id = e.id and k.id not in (select r.id from removed r)
-$$;
-comment on function filestore.prune_keys is
-  'Removes keys that ended long ago, some at a time. Of one that versions may name, id and name stay.';
-call filestore.grant_execute('filestore.prune_keys', 'filestore_admin');
-
-create function filestore.prune_links() returns void
-language sql volatile set search_path = '' as $$
-  with ended as materialized (
-    select l.id from filestore.links l
-    where l.expires_at < filestore.sweep_clock() - make_interval(days => (filestore.limits()).ended_links_kept_days)
-    order by l.expires_at limit (filestore.limits()).ended_links_pruned_at_once for update skip locked
-  ), removed as (
-    delete from filestore.links l using ended e where l.id = e.id returning l.project_id, l.id
-  )
-  delete from filestore.link_windows w using removed r where w.project_id = r.project_id and w.link_id = r.id
-$$;
-comment on function filestore.prune_links is 'Removes links that expired long ago, some at a time.';
-call filestore.grant_execute('filestore.prune_links', 'filestore_admin');
 
 create function filestore.sweepable_through() returns date
 language plpgsql volatile set search_path = ''
@@ -7377,7 +7060,7 @@ begin
 end
 $$;
 comment on function public.filestore_sweep_dead is
-  'Segments whose objects are to be removed, at most so many, as many of each project that has some; with p_begun '
+  'Segments whose objects are to be removed, up to p_limit, as many of each project that has some; with p_begun '
   'those that were dead by then or followed from what was due by then. Forgets as many whose objects were removed and '
   'whose day nothing can be committed of any more.';
 call filestore.publish('public.filestore_sweep_dead', 'filestore_admin', 'service_role');
@@ -7388,7 +7071,7 @@ begin
   -- A checksum tells a content that can be guessed.
   update filestore.segments s set sha256 = decode(repeat('00', 32), 'hex'), newlines = 0, ends_with_newline = false
   where s.id in (select d.segment_id from filestore.dead_segments d where d.segment_id = any (p_ids));
-  -- Where objects of the day being swept are gone, those that are kept stand at other places of its list.
+  -- Where objects of the day being swept were removed, those that are kept stand at other places of its list.
   update filestore.sweeps w set kept = 0
   where (w.project_id, w.day) in (
     select d.project_id, d.stored_on from filestore.dead_segments d where d.segment_id = any (p_ids));
@@ -7396,16 +7079,37 @@ begin
   where d.segment_id = any (p_ids) and d.removed_at is null;
 end
 $$;
-comment on function public.filestore_sweep_removed is 'Notes that the objects of these dead segments are gone.';
+comment on function public.filestore_sweep_removed is 'Notes that the objects of these dead segments were removed.';
 call filestore.publish('public.filestore_sweep_removed', 'filestore_admin', 'service_role');
 
 create function public.filestore_sweep_next(p_begun timestamptz default null) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
+  -- Keys and links that ended long ago, and are removed on the way.
+  c_keys constant integer := 100;
+  c_links constant integer := 1000;
   v_through constant date := filestore.sweepable_through();
   v_next jsonb;
 begin
-  perform filestore.prune_keys(), filestore.prune_links();
+  -- Of a key that versions may name, id and name stay.
+  with ended as materialized (
+    select k.id from filestore.api_keys k
+    where k.key_hash is not null and least(k.revoked_at, k.expires_at)
+      < filestore.sweep_clock() - make_interval(days => (filestore.limits()).ended_keys_kept_days)
+    order by least(k.revoked_at, k.expires_at) limit c_keys for update skip locked
+  ), removed as (
+    delete from filestore.api_keys k using ended e where k.id = e.id and not k.has_written returning k.id
+  )
+  update filestore.api_keys k set key_hash = null, prefix = ''
+  from ended e where k.id = e.id and k.id not in (select r.id from removed r);
+  with ended as materialized (
+    select l.id from filestore.links l
+    where l.expires_at < filestore.sweep_clock() - make_interval(days => (filestore.limits()).ended_links_kept_days)
+    order by l.expires_at limit c_links for update skip locked
+  ), removed as (
+    delete from filestore.links l using ended e where l.id = e.id returning l.project_id, l.id
+  )
+  delete from filestore.link_windows w using removed r where w.project_id = r.project_id and w.link_id = r.id;
   select jsonb_build_object(
     'projectId', p.id, 'through', v_through, 'sweptThrough', s.swept_through, 'day', s.day, 'kept', coalesce(s.kept, 0))
   into v_next
@@ -7415,12 +7119,12 @@ begin
   -- The project that has waited longest, as in filestore_sweep_erasures.
   order by greatest(p.created_at, (s.turns ->> 'uploads')::timestamptz), p.id
   limit 1;
-  perform filestore.note_turn((v_next ->> 'projectId')::uuid, 'uploads');
+  perform filestore.note_slice((v_next ->> 'projectId')::uuid, 'uploads');
   return v_next;
 end
 $$;
 comment on function public.filestore_sweep_next is
-  'The project whose uploads are to be looked at and that has waited longest, and how far its sweep has come; null '
+  'The project whose uploads are to be examined and that has waited longest, and how far its sweep has come; null '
   'where there is none, with p_begun none that was there by then. Removes some keys and links that ended long ago on '
   'the way.';
 call filestore.publish('public.filestore_sweep_next', 'filestore_admin', 'service_role');
@@ -7454,7 +7158,9 @@ create function public.filestore_verify_versions(
 ) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  c_limits constant filestore.limits := filestore.limits();
+  -- A page ends with the version that reaches one of these.
+  c_page_versions constant integer := 500;
+  c_page_segments constant integer := 2000;
   -- After a file's last version.
   c_version_max constant integer := 2147483647;
   v_file record;
@@ -7469,12 +7175,12 @@ begin
     select f.id, f.path, f.version, f.segment_ids from filestore.files f
     where f.project_id = p_project_id and f.path >= coalesce(p_after_path, '')
       and (f.path <> p_after_path or p_after_version < c_version_max) is not false
-    order by f.path limit c_limits.verify_versions_max
+    order by f.path limit c_page_versions
   loop
     for v_version in
       select v.version, v.segment_ids from filestore.file_versions v
       where v.file_id = v_file.id and v.version > case when v_file.path = p_after_path then p_after_version else 0 end
-      order by v.version limit c_limits.verify_versions_max
+      order by v.version limit c_page_versions
     loop
       v_listed := v_version.segment_ids;
       -- The latest version is read by the file's own list, which a compaction may have changed.
@@ -7485,8 +7191,8 @@ begin
         'path', v_file.path, 'version', v_version.version, 'segments', to_jsonb(v_listed));
       v_ids := v_ids || v_listed;
       v_next := jsonb_build_object('path', v_file.path, 'version', v_version.version);
-      exit files when cardinality(v_versions) >= c_limits.verify_versions_max
-        or cardinality(v_ids) >= c_limits.verify_segments_max;
+      exit files when cardinality(v_versions) >= c_page_versions
+        or cardinality(v_ids) >= c_page_segments;
     end loop;
     -- Past the whole of this file, also where it has no version.
     v_next := jsonb_build_object('path', v_file.path, 'version', c_version_max);
@@ -7522,14 +7228,14 @@ set search_path = '' set plan_cache_mode = 'force_generic_plan'
 set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
 as $$
 declare
-  c_most constant integer := (filestore.limits()).verify_rows_max;
+  c_page_rows constant integer := 10000;
   -- What is younger may be uploaded, or committed, right now.
   v_through constant date := filestore.sweepable_through();
 begin
   return (
     with page as materialized (
       select s.id, s.project_id, s.stored_on from filestore.segments s
-      where s.id > coalesce(p_after, '00000000-0000-0000-0000-000000000000') order by s.id limit c_most
+      where s.id > coalesce(p_after, '00000000-0000-0000-0000-000000000000') order by s.id limit c_page_rows
     ), found as (
       select p.project_id, jsonb_agg(p.id) as ids from page p
       where p.stored_on <= v_through and (p_project_id is null or p.project_id = p_project_id)
@@ -7614,9 +7320,9 @@ call filestore.publish('public.filestore_verify_unknown', 'filestore_admin', 'se
 -- Deleting a project, and an account, for good.
 --
 -- The commit that ends a project changes its row and adds one here, whatever the project holds: from then on its keys,
--- links and console sessions are refused. Everything else goes by the sweep, in slices: the objects, then the rows.
+-- links and console sessions are refused. The sweep removes everything else in slices: the objects, then the rows.
 -- Requests that were under way when it ended may still store something, so a project is swept again after an hour and,
--- the last time, once no upload of its last day can be under way any more. Only then its own row goes.
+-- the last time, once no upload of its last day can be under way any more. Only then its own row is removed.
 
 create function filestore.tables_of_projects(out name text, out key text) returns setof record
 language sql immutable set search_path = '' as $$
@@ -7645,7 +7351,7 @@ declare
   v_now constant timestamptz(3) := clock_timestamp();
 begin
   perform set_config('filestore.project_id', p_project_id::text, true);
-  -- The name is free at once, and goes with the rest of what was said.
+  -- Another project may have the name at once.
   update filestore.projects p set (deleted_at, owner_id, name) = (v_now, null, p.id::text)
   where p.id = p_project_id and p.deleted_at is null;
   if not found then return null; end if;
@@ -7665,7 +7371,7 @@ declare
   v_ended jsonb;
 begin
   if v_name is distinct from p_parameters ->> 'confirm' then
-    return filestore.validation_refusal('[{"path": "confirm", "reason": "must be the name of the project"}]');
+    return filestore.refused_field('confirm', 'must be the name of the project');
   end if;
   v_ended := filestore.end_project(p_project_id, (p_parameters ->> 'deletionId')::uuid);
   return case when v_ended is null then filestore.refusal('PROJECT_NOT_FOUND')
@@ -7808,10 +7514,12 @@ language plpgsql volatile security definer
 -- The rows of a slice are found by index, whatever the statistics of the table say.
 set search_path = '' set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
-  c_rows constant integer := (filestore.limits()).deleted_rows_at_once;
+  c_rows constant integer := 5000;
   v_table record;
   v_removed integer := 0;
   v_count integer;
+  v_deletion filestore.project_deletions;
+  v_last timestamptz;
 begin
   perform filestore.open_deletion(p_project_id);
   update filestore.project_deletions d set is_emptied = true where d.project_id = p_project_id;
@@ -7824,28 +7532,9 @@ begin
     v_removed := v_removed + v_count;
     exit when v_removed >= c_rows;
   end loop;
-  if v_removed = 0 then perform filestore.end_of_deletion(p_project_id); end if;
-  return v_removed;
-exception when foreign_key_violation then
-  -- A request that was under way has just stored what refers to it: that goes first.
-  update filestore.project_deletions d set due_at = filestore.sweep_clock() + interval '1 minute'
-  where d.project_id = p_project_id;
-  return 0;
-end
-$$;
-comment on function public.filestore_sweep_remove_rows is
-  'Removes so many rows of a deleted project that has no objects, and returns their number. Once there are none left '
-  'the project is swept again later, or goes.';
-call filestore.publish('public.filestore_sweep_remove_rows', 'filestore_admin', 'service_role');
-
-create function filestore.end_of_deletion(p_project_id uuid) returns void
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_deletion filestore.project_deletions;
-  v_last timestamptz;
-begin
+  if v_removed > 0 then return v_removed; end if;
   select * into v_deletion from filestore.project_deletions d where d.project_id = p_project_id for update;
-  -- As in filestore_sweep_next: what was uploaded on the last day can be under way no longer.
+  -- As in filestore_sweep_next: no upload of the last day can be under way any longer.
   v_last := ((v_deletion.deleted_at at time zone 'UTC')::date + 2)::timestamp at time zone 'UTC' + interval '1 hour';
   if v_deletion.due_at >= v_last then
     delete from filestore.project_deletions d where d.project_id = p_project_id;
@@ -7856,11 +7545,19 @@ begin
       then d.deleted_at + interval '1 hour' else v_last end
     where d.project_id = p_project_id;
   end if;
+  return 0;
+exception when foreign_key_violation then
+  -- A request that was under way has just stored rows that refer to it: these are removed first.
+  update filestore.project_deletions d set due_at = filestore.sweep_clock() + interval '1 minute'
+  where d.project_id = p_project_id;
+  return 0;
 end
 $$;
-comment on function filestore.end_of_deletion is
-  'What follows a sweep of a deleted project that has left nothing of it: another one later, or the end.';
-call filestore.grant_execute('filestore.end_of_deletion', 'filestore_admin');
+comment on function public.filestore_sweep_remove_rows is
+  'Removes up to 5,000 rows of a deleted project that has no objects, and returns their number. Once there are none '
+  'left, the project is swept again later, or its own row is removed.';
+call filestore.publish('public.filestore_sweep_remove_rows', 'filestore_admin', 'service_role');
+
 -- 70_accounts.sql ====================================================================================================
 -- Projects and keys, for the accounts that own them and for keys with the scope admin.
 --
@@ -7931,10 +7628,9 @@ call filestore.grant_execute('filestore.account_project', 'filestore_account');
 create function filestore.validate_name(p_name text, p_minimum integer) returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
-  return case when not filestore.is_name(p_name, p_minimum) then filestore.validation_refusal(jsonb_build_array(
-    jsonb_build_object('path', 'name', 'reason', format(
-      'must have %s to %s characters, no control characters and no space at either end',
-      p_minimum, (filestore.limits()).name_length_max)))) end;
+  return case when not filestore.is_name(p_name, p_minimum) then filestore.refused_field('name', format(
+    'must have %s to %s characters, no control characters and no space at either end',
+    p_minimum, (filestore.limits()).name_length_max)) end;
 end
 $$;
 comment on function filestore.validate_name is 'The refusal of an invalid name of a project or key, or null.';
@@ -7963,12 +7659,13 @@ begin
   ) c (path, reason, holds)
   where c.holds is not true;
   return coalesce(filestore.validate_name(coalesce(p_key ->> 'name', ''), 0),
-    case when v_issues is not null then filestore.validation_refusal(v_issues) end);
+    case when v_issues is not null
+      then filestore.refusal('VALIDATION_ERROR', jsonb_build_object('issues', v_issues)) end);
 end
 $$;
 comment on function filestore.validate_key is
   'The refusal of an invalid key, or null: {"name", "environment", "scopes", "pathPrefix", "expiresAt", "keyHash", '
-  '"prefix"}. The rules are those of the API, since whoever is signed in may call the functions below directly.';
+  '"prefix"}. The rules are those of the API, since any signed-in person may call the functions below directly.';
 call filestore.grant_execute('filestore.validate_key', 'filestore_account', 'filestore_admin');
 
 create function filestore.enter_account() returns jsonb
@@ -8021,7 +7718,8 @@ begin
     'reason', case
       when v_makers = 'anyone' then null
       when v_makers = 'nobody' then 'operator_only'
-      -- An address that nobody has confirmed is anybody's: it makes no project, and learns nothing of the list.
+      -- An address that nobody has confirmed is anybody's: its owner creates no project, and learns nothing of the
+      -- list.
       when v_email is not null and not v_is_confirmed then 'address_unconfirmed'
       when v_email = any (v_settings.project_makers) or '@' || split_part(v_email, '@', 2) = any (
         v_settings.project_makers) then null
@@ -8030,8 +7728,8 @@ end
 $$;
 comment on function filestore.account_settings is
   'What the operator has set, as far as it concerns this account: {"projectMakers": "anyone", "listed" or "nobody", '
-  '"reason", "sharedBytes"}. The reason is why the account may make no projects, or null; who else may, nobody is '
-  'told. Runs as the role that applies migrations, which may read auth.users.';
+  '"reason", "sharedBytes"}. The reason is why the account may create no projects, or null; nobody learns who else '
+  'may. Runs as the role that applies migrations, which may read auth.users.';
 call filestore.grant_execute('filestore.account_settings', 'filestore_account');
 
 create function filestore.create_project(p_name text, p_id uuid) returns jsonb
@@ -8138,7 +7836,7 @@ begin
 end
 $$;
 comment on function public.filestore_account_describe is
-  'The account: whether it may make projects, else why not, and its limits and usage. Makes nothing.';
+  'The account: whether it may create projects, else why not, and its limits and usage. It creates nothing.';
 call filestore.publish('public.filestore_account_describe', 'filestore_account', 'authenticated');
 
 create function filestore.create_key(p_project_id uuid, p_key jsonb, p_replaced_id uuid default null) returns jsonb
@@ -8196,7 +7894,7 @@ declare
   v_is_immediate constant boolean := v_grace_seconds = 0;
 begin
   if v_grace_seconds not between 0 and (filestore.limits()).key_grace_period_seconds_max then
-    return filestore.validation_refusal('[{"path": "gracePeriodSeconds", "reason": "must be at most a week"}]');
+    return filestore.refused_field('gracePeriodSeconds', 'must be at most a week');
   end if;
   select * into v_old from filestore.api_keys k
   where k.project_id = p_project_id and k.id = (p_key ->> 'id')::uuid for update;
@@ -8252,7 +7950,9 @@ begin
       or starts_with((v_new ->> 'pathPrefix') || '/', v_old.path_prefix || '/'))
   ) c (path, reason, holds)
   where c.holds is not true;
-  if v_issues is not null then return filestore.validation_refusal(v_issues); end if;
+  if v_issues is not null then
+    return filestore.refusal('VALIDATION_ERROR', jsonb_build_object('issues', v_issues));
+  end if;
   update filestore.api_keys k
   set name = v_new ->> 'name', expires_at = (v_new ->> 'expiresAt')::timestamptz,
       path_prefix = v_new ->> 'pathPrefix',
@@ -8362,7 +8062,7 @@ begin
     when 'revoke_key' then
       return filestore.revoke_key(p_project_id, (p_parameters ->> 'id')::uuid);
     when 'usage' then
-      perform filestore.fold_usage(p_project_id, (filestore.limits()).usage_slice_versions);
+      perform filestore.fold_usage(p_project_id, 10000);
       return filestore.usage_by_day(p_project_id, p_parameters);
     when 'activity' then
       return jsonb_build_object('value', filestore.latest_writes(
@@ -8461,7 +8161,7 @@ begin
   values (
     decode(p_token_hash, 'hex'), v_project_id, filestore.current_account_id(),
     filestore.to_uuid(v_claims ->> 'session_id'), v_claims ->> 'aal',
-    clock_timestamp() + make_interval(secs => (filestore.limits()).console_session_seconds))
+    clock_timestamp() + interval '10 minutes')
   on conflict (token_hash) do update
     set account_id = excluded.account_id, session_id = excluded.session_id, aal = excluded.aal,
         expires_at = excluded.expires_at;
@@ -8499,12 +8199,11 @@ begin
   if v_repeated is not null then return jsonb_build_object('value', v_repeated); end if;
   v_entry := filestore.enter_account();
   if v_entry ? 'refusal' then return v_entry; end if;
-  -- Who signed in without an address confirms by the id.
+  -- A person without an address confirms by the id of the account.
   v_email := (
     select coalesce(nullif(a.email, ''), v_account_id::text) from filestore.find_account(v_account_id::text) a);
   if lower(p_confirm) is distinct from lower(v_email) then
-    return v_entry || filestore.validation_refusal(
-      '[{"path": "confirm", "reason": "must be the e-mail address of the account"}]');
+    return v_entry || filestore.refused_field('confirm', 'must be the e-mail address of the account');
   end if;
   perform filestore.lock_account();
   -- What the operator keeps for a reason is not the owner's to remove.
@@ -8922,7 +8621,8 @@ call filestore.grant_execute('filestore.search_lexemes', 'filestore_engine', 'fi
 create function filestore.search_path_words(p_path text) returns tsvector
 language plpgsql stable set search_path = '' as $$
 declare
-  v_max constant integer := (filestore.limits()).search_path_words_max;
+  -- A longer path is found by its last words.
+  c_words_max constant integer := 48;
   -- `src/rateLimit.ts` is found by rate, limit, rateLimit, src and ts, and by the parts in a row.
   v_split constant text := filestore.search_camel_split(p_path);
   v_lists text[] := array[v_split];
@@ -8933,7 +8633,7 @@ begin
   if v_split <> p_path then v_lists := v_lists || p_path; end if;
   foreach v_list in array v_lists loop
     v_words := regexp_split_to_array(v_list, '[^[:alnum:]]+');
-    v_words := v_words[greatest(cardinality(v_words) - v_max + 1, 1) :];
+    v_words := v_words[greatest(cardinality(v_words) - c_words_max + 1, 1) :];
     v_found := v_found || to_tsvector('pg_catalog.english', array_to_string(v_words, ' '));
   end loop;
   return setweight(
@@ -8951,17 +8651,17 @@ create function filestore.search_content_words(p_content text, out words tsvecto
 language plpgsql stable set search_path = '' as $$
 declare
   v_content constant text := filestore.search_split(p_content);
-  v_words_max constant integer := (filestore.limits()).search_words_max_base
-    + octet_length(p_content) / (filestore.limits()).search_bytes_per_word_min;
+  -- Prose and code have fewer different words.
+  c_words_max constant integer := 600 + octet_length(p_content) / 32;
   v_length integer := length(v_content);
 begin
   is_cut := false;
   loop
     begin
       words := setweight(to_tsvector('pg_catalog.english', left(v_content, v_length)), 'D');
-      exit when length(words) <= v_words_max;
+      exit when length(words) <= c_words_max;
       is_cut := true;
-      v_length := least(v_length::bigint * v_words_max / length(words), v_length * 3 / 4);
+      v_length := least(v_length::bigint * c_words_max / length(words), v_length * 3 / 4);
     exception when program_limit_exceeded then
       -- A tsvector holds 1 MB of distinct words.
       is_cut := true;
@@ -8993,14 +8693,14 @@ begin
 end
 $$;
 comment on function filestore.search_lock_content is
-  'Takes the turn of giving a content to a file, or taking it away. Who needs several takes them in the order of '
+  'Takes the lock under which a content is given to a file, or removed from it. Several are taken in the order of '
   'project and hash.';
 call filestore.grant_execute('filestore.search_lock_content', 'filestore_search');
 
 create function filestore.search_release_content() returns trigger
 language plpgsql volatile security definer set search_path = '' as $$
 begin
-  -- Whoever gave the content to another file before is seen by the next statement.
+  -- The next statement sees a file that another transaction has given the content before.
   perform filestore.search_lock_content(old.project_id, old.content_hash);
   delete from filestore.search_contents c
   where c.project_id = old.project_id and c.hash = old.content_hash
@@ -9022,7 +8722,7 @@ create function filestore.search_waiting_projects(p_stage integer, p_projects in
 returns uuid[]
 language plpgsql volatile set search_path = '' as $$
 declare
-  -- Projects that one claim looks at; the next claim begins somewhere else.
+  -- Projects that one claim examines; the next claim begins somewhere else.
   c_looks constant integer := 200;
   v_start constant uuid := gen_random_uuid();
   v_project_id uuid := v_start;
@@ -9048,7 +8748,7 @@ begin
 end
 $$;
 comment on function filestore.search_waiting_projects is
-  'Up to p_projects projects that have a file due, from a random place on, so that each project has its turn.';
+  'Up to p_projects projects that have a file due, from a random place on, so that no project waits for long.';
 call filestore.grant_execute('filestore.search_waiting_projects', 'filestore_search');
 
 create function filestore.search_take(
@@ -9120,7 +8820,7 @@ create function public.filestore_search_claim(
   p_model text default null, p_begun timestamptz default null
 ) returns jsonb
 language plpgsql volatile security definer set search_path = ''
--- fence: the queue is mostly empty, so a plan that was made then would read all of it when it is long.
+-- fence: the queue is mostly empty, so a plan of that time would read all of it when it is long.
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
   v_claim_id constant uuid := gen_random_uuid();
@@ -9291,7 +8991,7 @@ declare
   v_done jsonb := '[]';
 begin
   perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
-  -- The contents that files get or give up, in order, so that two claims never wait for each other.
+  -- The contents that files get or no longer have, in order, so that two claims never wait for each other.
   perform filestore.search_lock_content(h.project_id, h.hash)
   from (
     select n.project_id, n.hash from (
@@ -9455,47 +9155,18 @@ comment on function filestore.search_filter is
   '[^/]*, [^/], .* and literals.';
 call filestore.grant_execute('filestore.search_filter', 'filestore_search');
 
-create function filestore.search_pattern_candidates(p_project_id uuid, p_query jsonb)
-returns table (file_id uuid, walked_to text)
-language plpgsql stable security definer set search_path = '' as $$
+create function filestore.search_conditions(
+  p_query jsonb, out likes text[], out trigrams text[], out others text, out other_trigrams integer[]
+)
+language plpgsql stable set search_path = '' as $$
 declare
-  v_limits constant filestore.limits := filestore.limits();
+  c_like constant text := case when (p_query ->> 'caseSensitive')::boolean then 'like' else 'ilike' end;
   v_clause jsonb;
-  v_filter constant text := ' where t.project_id = $1' || filestore.search_filter(p_query);
-  -- A text is in the file's row, or one that files share, which are looked up apart or along the paths.
-  -- fence: trigrams come from the index, since to compute them takes long, and the text is read last.
-  v_own constant text := ' from (select t.* from filestore.search_texts t where t.project_id = $1'
-    ' and t.content_hash is null and filestore.search_trigrams(t.content) @> %1$L::integer[] offset 0) t'
-    ' cross join lateral (select t.content) x' || replace(v_filter, '%', '%%');
-  v_shared constant text := ' from (select t.file_id, t.path, c.content from ('
-    ' select c.hash, c.content from filestore.search_contents c where c.project_id = $1'
-    ' and filestore.search_trigrams(c.content) @> %1$L::integer[] offset 0) c'
-    ' join filestore.search_texts t on t.content_hash = c.hash' || replace(v_filter, '%', '%%') || ' offset 0'
-    ') t cross join lateral (select t.content) x where true';
-  v_along constant text := ' from filestore.search_texts t cross join lateral (select coalesce(t.content, ('
-    ' select c.content from filestore.search_contents c where c.project_id = $1 and c.hash = t.content_hash'
-    ')) as content offset 0) x' || v_filter;
   v_likes text[];
   v_trigrams text[];
-  v_first text[];
-  v_first_trigrams text[];
-  v_all_trigrams integer[] := '{}';
-  v_is_indexed boolean;
-  v_others text := '';
-  v_files constant integer := p_query ->> 'files';
-  v_skip constant integer := p_query ->> 'skip';
-  v_few uuid[];
-  v_count bigint;
-  v_texts refcursor;
-  v_path text;
-  v_bytes integer;
-  v_read bigint := 0;
-  v_is_found boolean;
-  v_like constant text := case when (p_query ->> 'caseSensitive')::boolean then 'like' else 'ilike' end;
 begin
-  -- Each clause is a list of literals, one of which a matching text contains, the most selective clause first. The
-  -- first one that the index has trigrams of, else the first one, is looked up: `v_first` has a condition for each of
-  -- its literals. Another clause of a single literal adds its trigrams.
+  others := '';
+  other_trigrams := '{}';
   for v_clause in
     select c.value from jsonb_array_elements(p_query -> 'clauses') with ordinality c
     cross join lateral (
@@ -9504,70 +9175,122 @@ begin
     ) i
     order by i.is_indexed desc, c.ordinality
   loop
-    v_likes := array(
-      select format(
-        'x.content %s %L', v_like,
-        '%' || replace(replace(replace(l.literal, '\', '\\'), '%', '\%'), '_', '\_') || '%')
-      from jsonb_array_elements_text(v_clause) with ordinality l (literal) order by l.ordinality);
-    v_trigrams := array(
-      select filestore.search_trigrams_within(l.literal)::text
-      from jsonb_array_elements_text(v_clause) with ordinality l (literal) order by l.ordinality);
-    if v_first is null then
-      v_first := v_likes;
-      v_first_trigrams := v_trigrams;
+    select array_agg(format('x.content %s %L', c_like, '%' || replace(replace(replace(
+             l.literal, '\', '\\'), '%', '\%'), '_', '\_') || '%') order by l.ordinality),
+           array_agg(filestore.search_trigrams_within(l.literal)::text order by l.ordinality)
+    into v_likes, v_trigrams
+    from jsonb_array_elements_text(v_clause) with ordinality l (literal);
+    if likes is null then
+      likes := v_likes;
+      trigrams := v_trigrams;
     else
-      v_others := v_others || ' and (' || array_to_string(v_likes, ' or ') || ')';
-      if cardinality(v_trigrams) = 1 then v_all_trigrams := v_all_trigrams || v_trigrams[1]::integer[]; end if;
+      others := others || ' and (' || array_to_string(v_likes, ' or ') || ')';
+      if cardinality(v_trigrams) = 1 then other_trigrams := other_trigrams || v_trigrams[1]::integer[]; end if;
     end if;
   end loop;
-  v_is_indexed := '{}' <> all (v_first_trigrams);
+end
+$$;
+comment on function filestore.search_conditions is
+  'The conditions of a query by pattern on a text, x.content. A matching text contains one literal of each clause; '
+  'the client sends the most selective clause first. `likes` and `trigrams` are of the first clause that the index '
+  'has trigrams of, else of the first one, by literal; `others` of the other clauses, and `other_trigrams` of those '
+  'of them that are a single literal.';
+call filestore.grant_execute('filestore.search_conditions', 'filestore_search');
 
+create function filestore.search_walk(p_project_id uuid, p_query jsonb, p_statement text)
+returns table (file_id uuid, walked_to text)
+language plpgsql stable set search_path = '' as $$
+declare
+  -- Texts, and bytes of them, that one call reads.
+  c_walk_files constant integer := 2000;
+  c_walk_bytes constant integer := 4194304;
+  c_skip constant integer := p_query ->> 'skip';
+  c_end constant integer := c_skip + (p_query ->> 'files')::integer;
+  v_texts refcursor;
+  v_path text;
+  v_bytes integer;
+  v_is_found boolean;
+  v_read bigint := 0;
+  v_found integer := 0;
+begin
+  open v_texts for execute p_statement || ' order by t.path limit $2' using p_project_id, c_walk_files;
+  for v_walked in 1 .. c_walk_files loop
+    fetch v_texts into file_id, v_path, v_bytes, v_is_found;
+    exit when not found;
+    v_read := v_read + v_bytes;
+    if v_is_found then
+      v_found := v_found + 1;
+      if v_found > c_skip then return next; end if;
+      exit when v_found = c_end;
+    end if;
+    if v_walked = c_walk_files or v_read >= c_walk_bytes then
+      return query select null::uuid, v_path;
+      exit;
+    end if;
+  end loop;
+  close v_texts;
+end
+$$;
+comment on function filestore.search_walk is
+  'Reads texts one by one along the paths, for literals that no index has, up to a number of them and of their bytes. '
+  'The statement selects the id, path and size of a file, and whether its text matches.';
+call filestore.grant_execute('filestore.search_walk', 'filestore_search');
+
+create function filestore.search_pattern_candidates(p_project_id uuid, p_query jsonb)
+returns table (file_id uuid, walked_to text)
+language plpgsql stable security definer set search_path = '' as $$
+declare
+  -- A pattern that occurs in up to this many files is looked up in the index and sorted.
+  c_found_max constant integer := 1000;
+  c_filter constant text := ' where t.project_id = $1' || filestore.search_filter(p_query);
+  -- A text is in the file's row, or one that files share, which are looked up apart or along the paths.
+  -- fence: trigrams come from the index, since to compute them takes long, and the text is read last.
+  c_own constant text := ' from (select t.* from filestore.search_texts t where t.project_id = $1'
+    ' and t.content_hash is null and filestore.search_trigrams(t.content) @> %1$L::integer[] offset 0) t'
+    ' cross join lateral (select t.content) x' || replace(c_filter, '%', '%%');
+  c_shared constant text := ' from (select t.file_id, t.path, c.content from ('
+    ' select c.hash, c.content from filestore.search_contents c where c.project_id = $1'
+    ' and filestore.search_trigrams(c.content) @> %1$L::integer[] offset 0) c'
+    ' join filestore.search_texts t on t.content_hash = c.hash' || replace(c_filter, '%', '%%') || ' offset 0'
+    ') t cross join lateral (select t.content) x where true';
+  c_along constant text := ' from filestore.search_texts t cross join lateral (select coalesce(t.content, ('
+    ' select c.content from filestore.search_contents c where c.project_id = $1 and c.hash = t.content_hash'
+    ')) as content offset 0) x' || c_filter;
+  c_conditions constant record := filestore.search_conditions(p_query);
+  c_any constant text := '(' || array_to_string(c_conditions.likes, ' or ') || ')' || c_conditions.others;
+  c_files constant integer := p_query ->> 'files';
+  c_skip constant integer := p_query ->> 'skip';
+  v_few uuid[];
+  v_count bigint;
+begin
+  -- No index has literals without trigrams.
+  if '{}' = any (c_conditions.trigrams) then
+    return query select w.file_id, w.walked_to
+      from filestore.search_walk(p_project_id, p_query, 'select t.file_id, t.path, t.bytes, ' || c_any || c_along) w;
+    return;
   -- fence: usually few files match; then they are looked up in the trigram index and sorted. The planner, which takes
   -- rare texts for common ones, would walk along the paths until enough have matched, so it is left no other plan.
-  if v_is_indexed then
+  elsif c_conditions.likes is not null then
     perform set_config('enable_indexscan', 'off', true), set_config('enable_seqscan', 'off', true);
     execute 'select array_agg(c.file_id order by c.path), count(*) from (' || (
       select string_agg(
-        '(select t.file_id, t.path' || format(s.source, l.trigrams::integer[] || v_all_trigrams)
-        || ' and ' || l.condition || v_others || ' limit $2)', ' union ')
-      from unnest(v_first, v_first_trigrams) l (condition, trigrams)
-      cross join unnest(array[v_own, v_shared]) s (source)) || ') c'
-    into v_few, v_count using p_project_id, v_limits.search_found_at_once_max + 1;
+        '(select t.file_id, t.path' || format(s.source, l.trigrams::integer[] || c_conditions.other_trigrams)
+        || ' and ' || l.condition || c_conditions.others || ' limit $2)', ' union ')
+      from unnest(c_conditions.likes, c_conditions.trigrams) l (condition, trigrams)
+      cross join unnest(array[c_own, c_shared]) s (source)) || ') c'
+    into v_few, v_count using p_project_id, c_found_max + 1;
     perform set_config('enable_indexscan', 'on', true), set_config('enable_seqscan', 'on', true);
-    if v_count <= v_limits.search_found_at_once_max then
+    if v_count <= c_found_max then
       return query select f.id, null from unnest(v_few) with ordinality f (id, place)
-        where f.place > v_skip and f.place <= v_skip + v_files order by f.place;
+        where f.place > c_skip and f.place <= c_skip + c_files order by f.place;
       return;
     end if;
-  elsif v_first is not null then
-    -- No index has literals without trigrams: texts are read one by one along the paths, not more than so many bytes.
-    open v_texts for execute
-      'select t.file_id, t.path, t.bytes, (' || array_to_string(v_first, ' or ') || ')' || v_others || v_along
-      || ' order by t.path limit $2' using p_project_id, v_limits.search_walk_files_max;
-    v_count := 0;
-    for v_walked in 1 .. v_limits.search_walk_files_max loop
-      fetch v_texts into file_id, v_path, v_bytes, v_is_found;
-      exit when not found;
-      v_read := v_read + v_bytes;
-      if v_is_found then
-        v_count := v_count + 1;
-        if v_count > v_skip then return next; end if;
-        exit when v_count = v_skip + v_files;
-      end if;
-      if v_walked = v_limits.search_walk_files_max or v_read >= v_limits.search_walk_bytes_max then
-        return query select null::uuid, v_path;
-        exit;
-      end if;
-    end loop;
-    close v_texts;
-    return;
   end if;
   -- Many match, so a walk along the paths soon finds a page of them.
   return query execute 'select t.file_id, null::text'
-    || case when v_first is null then ' from filestore.search_texts t' || v_filter else v_along end
-    || coalesce(' and (' || array_to_string(v_first, ' or ') || ')', '') || v_others
+    || coalesce(c_along || ' and ' || c_any, ' from filestore.search_texts t' || c_filter)
     || ' order by t.path limit $2 offset $3'
-  using p_project_id, v_files, v_skip;
+  using p_project_id, c_files, c_skip;
 end
 $$;
 comment on function filestore.search_pattern_candidates is
@@ -9588,7 +9311,7 @@ declare
     '(p_project_id uuid, p_model text, p_vector real[], p_from text, p_to text, p_glob text, p_content_type text) '
     'returns table (file_id uuid, hash uuid, distance double precision) '
     'language sql stable set search_path = '''' ';
-  v_limit constant integer := (filestore.limits()).search_ranked_max;
+  c_nearest constant integer := 200;
   v_chunks_max constant integer := (filestore.limits()).search_exact_chunks_max;
   v_dimensions integer;
   v_none constant text := 'as $f$ select null::uuid, null::uuid, null::double precision where false $f$';
@@ -9615,7 +9338,7 @@ begin
           format(
             '(c.embedding::%1$s.vector(%2$s)) operator(%1$s.<=>) (p_vector::%1$s.vector(%2$s))', v_schema,
             v_dimensions),
-          v_chunks, v_dimensions, v_limit) end;
+          v_chunks, v_dimensions, c_nearest) end;
     execute format(
       'comment on function filestore.search_nearest_%s is %L', v_dimensions,
       'The chunks nearest to a vector of this size, found along the index, which is approximate.');
@@ -9626,7 +9349,7 @@ begin
       'select c.file_id, c.hash, (c.embedding::%1$s.vector) operator(%1$s.<=>) (p_vector::%1$s.vector) as distance '
       'from (select c.file_id, c.hash, c.embedding from %2$s and cardinality(c.embedding) = cardinality(p_vector) '
       'order by c.file_id, c.hash limit %3$s) c order by distance limit %4$s; end',
-      v_schema, v_chunks, v_chunks_max, v_limit) end;
+      v_schema, v_chunks, v_chunks_max, c_nearest) end;
 end
 $$;
 comment on function filestore.search_has_vectors is
@@ -9685,23 +9408,53 @@ comment on function filestore.search_rest is
   'What is left of a query without alternatives when some of its words are known to be there.';
 call filestore.grant_execute('filestore.search_rest', 'filestore_search');
 
-create function filestore.search_rank_candidates(p_project_id uuid, p_query jsonb)
-returns table (list text, file_id uuid, hash uuid, score double precision)
-language plpgsql volatile security definer set search_path = '' as $$
+-- fence, in the next two functions: words are looked up in their indexes. The planner, which takes the reading of a
+-- text's words for cheap, would read those of all texts of a project that it takes for small.
+create function filestore.search_by_names(p_project_id uuid, p_query jsonb, p_limit integer)
+returns table (file_id uuid, score double precision)
+language plpgsql stable set search_path = '' set enable_indexscan = off set enable_seqscan = off as $$
 declare
-  v_limits constant filestore.limits := filestore.limits();
-  v_words tsquery;
-  v_directory constant text := nullif(p_query ->> 'directory', '');
-  v_meaning record;
-  v_vector real[];
-  v_chunks bigint;
-  v_lexemes text[];
-  v_any tsquery;
-  v_filter constant text := filestore.search_filter(p_query);
-  v_statement constant text := format(
-    -- Files whose row has the text: its words and those of the path. Then contents that files share. Last, files whose
-    -- path has some of the words, and a shared content the others.
+  c_matches_max constant integer := 10000;
+  -- Only words of the path have the weight A.
+  c_words constant tsquery := regexp_replace(
+    filestore.search_tsquery(p_query ->> 'names')::text, '''(?:[^'']|'''')+''', '\&:A', 'g')::tsquery;
+begin
+  -- A word that a name lacks tells nothing of the file.
+  if c_words::text ~ '!' then return; end if;
+  return query execute format(
     $q$
+      with found as (
+        (select t.file_id, t.path, t.words from filestore.search_texts t
+         where t.project_id = $1 and t.content_hash is null and t.words @@ $2 %1$s limit $3)
+        union all
+        (select t.file_id, t.path, t.words from filestore.search_texts t
+         where t.project_id = $1 and t.content_hash is not null and t.words @@ $2 %1$s limit $3)
+      )
+      select f.file_id, ts_rank(f.words, $2, 1)::double precision as score from found f
+      order by score desc, f.path limit $4
+    $q$, filestore.search_filter(p_query))
+  using p_project_id, c_words, c_matches_max, p_limit;
+end
+$$;
+comment on function filestore.search_by_names is 'The best files of a project by the words of their paths.';
+call filestore.grant_execute('filestore.search_by_names', 'filestore_search');
+
+create function filestore.search_by_words(p_project_id uuid, p_query jsonb, p_limit integer)
+returns table (file_id uuid, score double precision)
+language plpgsql stable set search_path = '' set enable_indexscan = off set enable_seqscan = off as $$
+declare
+  -- Files that contain the words beyond this many are not ranked: reading their words takes time.
+  c_matches_max constant integer := 10000;
+  -- Ways to divide the words between paths and shared contents, the most frequent ones.
+  c_splits constant integer := 32;
+  c_words constant tsquery := filestore.search_tsquery(p_query ->> 'words');
+  c_lexemes constant text[] := filestore.search_query_lexemes(p_query ->> 'words');
+  c_any constant tsquery := (
+    select string_agg('''' || replace(replace(l.word, '\', '\\'), '''', '''''') || '''', ' | ')::tsquery
+    from unnest(c_lexemes) l (word));
+  -- Files whose row has the text: its words and those of the path. Then contents that files share. Last, files whose
+  -- path has some of the words, and a shared content the others.
+  c_statement constant text := format($q$
       with named as materialized (
         select t.file_id, t.path, t.content_hash, t.words,
                array(select l.word from unnest($4) l (word) where l.word = any (tsvector_to_array(t.words))) as known
@@ -9711,16 +9464,14 @@ declare
         select k.known, filestore.search_rest(a.query::tsquery, k.known) as rest
         from (select n.known from named n group by n.known order by count(*) desc limit $6) k
         cross join string_to_table($2::text, ' | ') a (query)
-      ), completed as (
-        select n.file_id from splits s join named n on n.known = s.known where numnode(s.rest) = 0
+      ), completed as materialized (
+        select n.* from splits s join named n on n.known = s.known where numnode(s.rest) = 0
         union
-        select n.file_id from splits s
+        select n.* from splits s
         cross join lateral (
           select c.hash from filestore.search_contents c
           where c.project_id = $1 and c.words @@ s.rest and numnode(s.rest) > 0 limit $3
         ) c join named n on n.known = s.known and n.content_hash = c.hash
-      ), wanted as materialized (
-        select n.file_id, n.path, n.words, n.content_hash from completed o join named n on n.file_id = o.file_id
       ), found (file_id, path, words) as (
         (select t.file_id, t.path, t.words from filestore.search_texts t
          where t.project_id = $1 and t.content_hash is null and t.words @@ $2 %1$s limit $3)
@@ -9732,61 +9483,44 @@ declare
          limit $3)
         union all
         (select n.file_id, n.path, n.words || c.words
-         from wanted n
+         from completed n
          cross join lateral (
            select * from filestore.search_contents o where o.project_id = $1 and o.hash = n.content_hash offset 0
          ) c
          where not c.words @@ $2 and n.words || c.words @@ $2)
       )
-      select 'words', f.file_id, null::uuid, ts_rank(f.words, $2, 1)::double precision as score
-      from found f order by score desc, f.path limit %2$s
-    $q$, v_filter, v_limits.search_ranked_max);
+      select f.file_id, ts_rank(f.words, $2, 1)::double precision as score from found f
+      order by score desc, f.path limit $8
+    $q$, filestore.search_filter(p_query));
+  c_has_not constant boolean := c_words::text ~ '!';
 begin
-  if p_query ->> 'names' is not null then
-    -- Only words of the path have the weight A.
-    v_words := regexp_replace(
-      filestore.search_tsquery(p_query ->> 'names')::text, '''(?:[^'']|'''')+''', '\&:A', 'g')::tsquery;
-    -- What a name does not say says nothing of the file.
-    if v_words::text ~ '!' then v_words := ''; end if;
-    perform set_config('enable_indexscan', 'off', true), set_config('enable_seqscan', 'off', true);
-    return query execute format(
-      $q$
-        with found as (
-          (select t.file_id, t.path, t.words from filestore.search_texts t
-           where t.project_id = $1 and t.content_hash is null and t.words @@ $2 %1$s limit $3)
-          union all
-          (select t.file_id, t.path, t.words from filestore.search_texts t
-           where t.project_id = $1 and t.content_hash is not null and t.words @@ $2 %1$s limit $3)
-        )
-        select 'words', f.file_id, null::uuid, ts_rank(f.words, $2, 1)::double precision as score
-        from found f order by score desc, f.path limit %2$s
-      $q$, v_filter, v_limits.search_ranked_max)
-    using p_project_id, v_words, v_limits.search_word_matches_max;
-    perform set_config('enable_indexscan', 'on', true), set_config('enable_seqscan', 'on', true);
-  elsif p_query ->> 'words' is not null then
-    v_words := filestore.search_tsquery(p_query ->> 'words');
-    v_lexemes := filestore.search_query_lexemes(p_query ->> 'words');
-    v_any := (
-      select string_agg('''' || replace(replace(l.word, '\', '\\'), '''', '''''') || '''', ' | ')::tsquery
-      from unnest(v_lexemes) l (word));
-    -- fence: words are looked up in their indexes. The planner, which takes the reading of a text's words for cheap,
-    -- would read those of all texts of a project that it takes for small.
-    perform set_config('enable_indexscan', 'off', true), set_config('enable_seqscan', 'off', true);
-    return query execute v_statement
-    using p_project_id, v_words, v_limits.search_word_matches_max, v_lexemes, v_any,
-      v_limits.search_path_splits_max, v_words::text ~ '!';
-    -- No file has all of the plain words: then any of them matches.
-    if not found and v_words::text ~ ' & ' and v_words::text !~ '!' and p_query ->> 'words' !~* '"|\mor\M' then
-      return query execute v_statement
-      using p_project_id, v_any, v_limits.search_word_matches_max, v_lexemes, v_any, v_limits.search_path_splits_max,
-        false;
-    end if;
-    perform set_config('enable_indexscan', 'on', true), set_config('enable_seqscan', 'on', true);
+  return query execute c_statement
+    using p_project_id, c_words, c_matches_max, c_lexemes, c_any, c_splits, c_has_not, p_limit;
+  -- No file has all of the plain words: then any of them matches.
+  if not found and c_words::text ~ ' & ' and not c_has_not and p_query ->> 'words' !~* '"|\mor\M' then
+    return query execute c_statement
+      using p_project_id, c_any, c_matches_max, c_lexemes, c_any, c_splits, false, p_limit;
   end if;
-  if p_query -> 'vector' = 'null'::jsonb or not filestore.search_has_vectors() then return; end if;
-  select count(*) into v_chunks from (
-    select from filestore.search_chunks c where c.project_id = p_project_id
-    limit v_limits.search_exact_chunks_max + 1) c;
+end
+$$;
+comment on function filestore.search_by_words is
+  'The best files of a project by the words of their paths and texts.';
+call filestore.grant_execute('filestore.search_by_words', 'filestore_search');
+
+create function filestore.search_by_meaning(p_project_id uuid, p_query jsonb, p_limit integer)
+returns table (list text, file_id uuid, hash uuid, score double precision)
+language plpgsql volatile set search_path = '' as $$
+declare
+  c_chunks_max constant integer := (filestore.limits()).search_exact_chunks_max;
+  c_directory constant text := nullif(p_query ->> 'directory', '');
+  v_is_small constant boolean := (select count(*) <= c_chunks_max from (
+    select from filestore.search_chunks c where c.project_id = p_project_id limit c_chunks_max + 1) c);
+  v_vector real[];
+  v_meaning record;
+begin
+  -- Continues in the index until enough rows satisfy the conditions.
+  perform set_config('hnsw.iterative_scan', 'relaxed_order', true);
+  perform set_config('hnsw.ef_search', p_limit::text, true);
   -- Vectors of the present model, and, while texts are embedded anew, those of the former one: each with its own query.
   for v_meaning in
     select m.list, m.value ->> 'model' as model, m.value -> 'vector' as vector
@@ -9795,58 +9529,43 @@ begin
   loop
     v_vector := array(
       select v.value::real from jsonb_array_elements_text(v_meaning.vector) with ordinality v order by v.ordinality);
-    if v_chunks <= v_limits.search_exact_chunks_max
-      or cardinality(v_vector) <> all (filestore.vector_sizes()) then
-      return query select v_meaning.list, n.file_id, n.hash, 1 - n.distance from filestore.search_nearest_exact(
-        p_project_id, v_meaning.model, v_vector, v_directory || '/', v_directory || '0',
-        p_query ->> 'glob', p_query ->> 'contentType') n;
-    else
-      -- Continues in the index until enough rows satisfy the conditions.
-      perform set_config('hnsw.iterative_scan', 'relaxed_order', true);
-      perform set_config('hnsw.ef_search', v_limits.search_ranked_max::text, true);
-      return query execute format(
-        'select $8, n.file_id, n.hash, 1 - n.distance '
-        'from filestore.search_nearest_%s($1, $2, $3, $4, $5, $6, $7) n', cardinality(v_vector))
-      using p_project_id, v_meaning.model, v_vector, v_directory || '/', v_directory || '0',
-        p_query ->> 'glob', p_query ->> 'contentType', v_meaning.list;
-    end if;
+    return query execute format(
+      'select $8, n.file_id, n.hash, 1 - n.distance from filestore.search_nearest_%s($1, $2, $3, $4, $5, $6, $7) n',
+      case when v_is_small or cardinality(v_vector) <> all (filestore.vector_sizes()) then 'exact'
+        else cardinality(v_vector)::text end)
+    using p_project_id, v_meaning.model, v_vector, c_directory || '/', c_directory || '0',
+      p_query ->> 'glob', p_query ->> 'contentType', v_meaning.list;
   end loop;
 end
 $$;
+comment on function filestore.search_by_meaning is
+  'The nearest chunks of a project: by vectors of the present model, and of the former one where the query has a '
+  'vector of that.';
+call filestore.grant_execute('filestore.search_by_meaning', 'filestore_search');
+
+create function filestore.search_rank_candidates(p_project_id uuid, p_query jsonb)
+returns table (list text, file_id uuid, hash uuid, score double precision)
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  -- The functions of search by meaning find as many.
+  c_ranked constant integer := 200;
+begin
+  if p_query ->> 'names' is not null then
+    return query select 'words', f.file_id, null::uuid, f.score
+      from filestore.search_by_names(p_project_id, p_query, c_ranked) f;
+  elsif p_query ->> 'words' is not null then
+    return query select 'words', f.file_id, null::uuid, f.score
+      from filestore.search_by_words(p_project_id, p_query, c_ranked) f;
+  end if;
+  if p_query -> 'vector' <> 'null' and filestore.search_has_vectors() then
+    return query select f.* from filestore.search_by_meaning(p_project_id, p_query, c_ranked) f;
+  end if;
+end
+$$;
 comment on function filestore.search_rank_candidates is
-  'The best files of a project by words, and its nearest chunks by meaning: by vectors of the present model, and of '
-  'the former one where the query has a vector of that. Runs as filestore_search: callers read the ids again under '
-  'their own policies.';
+  'The best files of a project by words, and its nearest chunks by meaning. Runs as filestore_search: callers read the '
+  'ids again under their own policies.';
 call filestore.publish('filestore.search_rank_candidates', 'filestore_search', 'filestore_engine');
-
-create function filestore.search_scope(p_prefix text, p_directory text) returns text
-language plpgsql immutable set search_path = '' as $$
-begin
-  return case
-    when p_prefix is null or p_directory = p_prefix or starts_with(p_directory, p_prefix || '/') then p_directory
-    when p_directory = '' or starts_with(p_prefix, p_directory || '/') then p_prefix
-  end;
-end
-$$;
-comment on function filestore.search_scope is
-  'The directory that a search is confined to: the requested one, within the key''s prefix. Null where they are '
-  'disjoint.';
-call filestore.grant_execute('filestore.search_scope', 'filestore_engine');
-
-create function filestore.search_pending(p_session filestore.session, p_scope text, p_stage integer) returns bigint
-language plpgsql stable set search_path = '' as $$
-begin
-  return (select count(*) from (
-    select from filestore.search_queue q
-    where q.project_id = p_session.project_id and q.stage <= p_stage
-      and (p_scope = '' or (q.path >= p_scope || '/' and q.path < p_scope || '0'))
-    limit (filestore.limits()).search_pending_max) q);
-end
-$$;
-comment on function filestore.search_pending is
-  'Files in the scope that are not indexed yet, up to the stage. Counted up to a limit, which also stands for any '
-  'larger number.';
-call filestore.grant_execute('filestore.search_pending', 'filestore_engine');
 
 create function filestore.search_unembedded(p_project_id uuid, p_query jsonb, p_files integer)
 returns table (file_id uuid)
@@ -9870,7 +9589,7 @@ end
 $$;
 comment on function filestore.search_unembedded is
   'Texts that have vectors neither of the model that made the vector of the query, nor of the former one where it was '
-  'asked, too: at most so many.';
+  'asked, too: up to p_files.';
 call filestore.grant_execute('filestore.search_unembedded', 'filestore_engine');
 
 create function filestore.search_unsearched(
@@ -9879,7 +9598,6 @@ create function filestore.search_unsearched(
 language plpgsql stable set search_path = '' as $$
 declare
   v_max constant integer := (filestore.limits()).search_unsearched_max;
-  v_paths_max constant integer := (filestore.limits()).search_unsearched_paths_max;
   v_is_scan constant boolean := p_query ->> 'kind' = 'scan';
   v_live constant jsonb := p_query -> 'live';
   v_glob constant text := p_query ->> 'glob';
@@ -9933,8 +9651,8 @@ begin
       filter (where z.is_read), '[]'),
     'files', count(*) filter (where not z.is_read),
     'bytes', coalesce(sum(z.size) filter (where not z.is_read), 0),
-    'paths', coalesce(
-      to_json((array_agg(z.path order by z.path) filter (where not z.is_read))[1 : v_paths_max]), '[]'),
+    'paths', coalesce(to_json((array_agg(z.path order by z.path) filter (where not z.is_read))[
+      1 : (filestore.limits()).search_unsearched_paths_max]), '[]'),
     'reasons', coalesce(to_json(array_agg(distinct
       case when not v_is_scan then z.reason when z.may_be_read then 'bounds' when v_live is null then 'pending'
         else 'too_large' end)
@@ -9948,9 +9666,9 @@ comment on function filestore.search_unsearched is
   'Text in the scope that the index does not have: of new versions, of large files, of files that could not be '
   'indexed, where words are looked up, of files with more words than are indexed, and where meaning is, of files that '
   'no model asked has embedded. p_query.live: of these, the '
-  'smallest first, files of up to fileBytes are returned with their segments, up to so many bytes and segments '
-  '(reads), to be read. The others are counted: some are named, and why. isComplete: false where so many are not '
-  'indexed that not all were looked at.';
+  'smallest first, files of up to fileBytes are returned with their segments, up to a number of bytes and segments '
+  '(reads), to be read. The others are counted: some are named, and why. isComplete: false where more are not '
+  'indexed than may be examined.';
 call filestore.grant_execute('filestore.search_unsearched', 'filestore_engine');
 
 create function filestore.search_is_vector_cut(p_session filestore.session, p_vector jsonb) returns boolean
@@ -10025,7 +9743,8 @@ comment on function filestore.search_by_pattern is
   'Candidates with their text, in order of path, up to a number of bytes of JSON, but at least one file.';
 call filestore.grant_execute('filestore.search_by_pattern', 'filestore_engine');
 
-create function filestore.search_by_rank(p_session filestore.session, p_scope text, p_query jsonb) returns json
+create function filestore.search_ranked(p_session filestore.session, p_scope text, p_query jsonb)
+returns table (file_id uuid, hash uuid, score double precision, place bigint, fits boolean)
 language plpgsql volatile set search_path = '' as $$
 declare
   -- Names and meaning: reciprocal rank fusion (Cormack, Clarke, Büttcher 2009) and its constant.
@@ -10033,9 +9752,8 @@ declare
   -- Words and meaning: the weighted mean of their scores, each made one from 0 to 1 (Bruch, Gai, Ingber 2023).
   c_weight_of_words constant double precision := 0.7;
   v_is_fused constant boolean := p_query ->> 'words' is not null and p_query -> 'vector' <> 'null'::jsonb;
-  v_page json;
 begin
-  with found as materialized (
+  return query with found as materialized (
     select r.list, r.file_id, r.hash, r.score from filestore.search_rank_candidates(p_session.project_id, p_query) r
   ), visible as (
     select n.list, n.file_id, n.hash, n.score, f.path, t.json_bytes,
@@ -10076,12 +9794,23 @@ begin
   ), page as (
     select u.*, row_number() over (order by u.score desc, u.path) as place from fused u
     order by u.score desc, u.path limit (p_query ->> 'files')::integer + 1 offset (p_query ->> 'skip')::integer
-  ), sized as (
-    select p.*, row_number() over (order by p.place) <= (p_query ->> 'files')::integer
-      and (p.place = min(p.place) over () or sum(p.json_bytes) over (order by p.place) <= (p_query ->> 'bytes')::bigint)
-      as fits
-    from page p
   )
+  select p.file_id, p.hash, p.score, p.place, row_number() over (order by p.place) <= (p_query ->> 'files')::integer
+    and (p.place = min(p.place) over () or sum(p.json_bytes) over (order by p.place) <= (p_query ->> 'bytes')::bigint)
+  from page p;
+end
+$$;
+comment on function filestore.search_ranked is
+  'A page of the best files, and one more, by words, by meaning or by both: then the scores of words and meaning are '
+  'fused, or the ranks of names and meaning. Both are computed over what the key may see. `fits`: whether a file is on '
+  'the page, which has at least one.';
+call filestore.grant_execute('filestore.search_ranked', 'filestore_engine');
+
+create function filestore.search_by_rank(p_session filestore.session, p_scope text, p_query jsonb) returns json
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_page json;
+begin
   select json_build_object(
     'files', coalesce(json_agg(json_build_object(
       'file', filestore.file_record(f.id, f.path, f.version, f.mime_type, f.size, f.created_at, f.updated_at),
@@ -10091,8 +9820,8 @@ begin
     ) order by z.place) filter (where z.fits), '[]'),
     'hasMore', not coalesce(bool_and(z.fits), true))
   into v_page
-  from sized z
-  -- fence: as above.
+  from filestore.search_ranked(p_session, p_scope, p_query) z
+  -- fence: as in search_ranked.
   cross join lateral (
     select * from filestore.files f where f.project_id = p_session.project_id and f.id = z.file_id offset 0
   ) f
@@ -10111,17 +9840,17 @@ begin
   return v_page;
 end
 $$;
-comment on function filestore.search_by_rank is
-  'The best files by words (those of names alone, or of texts as well), by meaning, or by both: then the scores of '
-  'words and meaning are fused, or the ranks of names and meaning. Both are computed over what the key may see.';
+comment on function filestore.search_by_rank is 'A page of the best files, with their text and their nearest chunk.';
 call filestore.grant_execute('filestore.search_by_rank', 'filestore_engine');
 
 create function public.filestore_search(p_key_hash text, p_request_id uuid, p_query jsonb) returns json
 language plpgsql volatile security definer set search_path = '' as $$
 declare
+  -- Files that are not indexed yet are counted up to this number, which also stands for any larger one.
+  c_pending_max constant integer := 10000;
   v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
   -- The part of the requested directory that the key may see.
-  v_scope constant text := filestore.search_scope(v_session.path_prefix, p_query ->> 'directory');
+  v_scope constant text := filestore.seen_directory(v_session, p_query ->> 'directory');
   v_stage constant integer := case when p_query -> 'vector' <> 'null'::jsonb then 2 else 1 end;
   v_query jsonb;
   v_page json := '{"files": []}';
@@ -10142,7 +9871,11 @@ begin
     'isVectorCut', v_scope is not null and (
       filestore.search_is_vector_cut(v_session, p_query -> 'vector')
       or filestore.search_is_vector_cut(v_session, p_query -> 'former' -> 'vector')),
-    'pending', case when v_scope is null then 0 else filestore.search_pending(v_session, v_scope, v_stage) end,
+    'pending', (select count(*) from (
+      select from filestore.search_queue q
+      where q.project_id = v_session.project_id and q.stage <= v_stage
+        and (v_scope = '' or (q.path >= v_scope || '/' and q.path < v_scope || '0'))
+      limit c_pending_max) q),
     'unsearched', case when v_scope is not null
       then filestore.search_unsearched(v_session, v_scope, p_query, v_stage) end));
 end
@@ -10153,7 +9886,7 @@ comment on function public.filestore_search is
   'contentType, files, skip, bytes.';
 call filestore.publish('public.filestore_search', 'filestore_engine', 'service_role');
 
-create function public.filestore_search_settled(p_project_id uuid, p_scopes text[], p_stages integer[])
+create function public.filestore_search_indexed(p_project_id uuid, p_scopes text[], p_stages integer[])
 returns boolean[]
 language plpgsql stable security definer set search_path = '' as $$
 begin
@@ -10165,9 +9898,9 @@ begin
     from unnest(p_scopes, p_stages) with ordinality s (scope, stage, place) order by s.place);
 end
 $$;
-comment on function public.filestore_search_settled is
+comment on function public.filestore_search_indexed is
   'Whether everything in each of these directories of a project is indexed, up to its stage.';
-call filestore.publish('public.filestore_search_settled', 'filestore_search', 'service_role');
+call filestore.publish('public.filestore_search_indexed', 'filestore_search', 'service_role');
 -- 90_bucket.sql ======================================================================================================
 -- The private bucket that holds the segments. It has no policies: only the secret key opens an object, and only the
 -- edge function holds the secret key.

@@ -3,6 +3,13 @@
 -- Everything lives in the schema `filestore`, which the REST API does not expose. The edge function `api` calls the
 -- functions in `public`, which run as one of four roles. None of them owns a table or bypasses a policy.
 -- What is applied to a database is `supabase/migrations`; README.md in this folder describes how the two stay equal.
+--
+-- SQLSTATEs of ours. Each rolls a block back and is caught in the same call, so no client sees one:
+-- FS001: a request cannot be counted without a wait for others (count_requests).
+-- FS002: others have added files to a plan, which has to be locked anew (locked_plan).
+-- FS003: a commit was refused after it had changed something (commit_or_refuse).
+-- FS004: the window has too few requests left for the files of a commit (count_files).
+-- An exception without a code of ours means that a caller broke the contract: it is answered as a fault of the service.
 
 create schema filestore;
 comment on schema filestore is 'Versioned file store: tables and internals. Not exposed over REST.';

@@ -72,30 +72,21 @@ comment on function filestore.current_claims is
   'The claims of the access token, which PostgREST has verified; or null.';
 call filestore.grant_execute('filestore.current_claims', 'filestore_account', 'filestore_admin');
 
-create function filestore.is_persons_token(p_claims jsonb) returns boolean
-language plpgsql immutable set search_path = '' as $$
-begin
-  -- Auth's own OAuth server names the app that it issued a token to. A token without an audience is for everybody
-  -- (RFC 7519, section 4.1.3).
-  return p_claims ->> 'role' is not distinct from 'authenticated' and not p_claims ? 'client_id'
-    and (coalesce(p_claims -> 'aud', 'null') in ('null', '[]') or p_claims -> 'aud' @> '"authenticated"');
-end
-$$;
-comment on function filestore.is_persons_token is
-  'Whether Auth issued the token to a person who signed in here: not to a third-party app, for another role, or for '
-  'another service.';
-call filestore.grant_execute('filestore.is_persons_token', 'filestore_account', 'filestore_admin');
-
 create function filestore.claimed_account_id() returns uuid
 language plpgsql stable set search_path = '' as $$
 declare
   v_claims constant jsonb := filestore.current_claims();
 begin
-  return case when filestore.is_persons_token(v_claims) then filestore.to_uuid(v_claims ->> 'sub') end;
+  -- Auth's own OAuth server names the app that it issued a token to. A token without an audience is for everybody
+  -- (RFC 7519, section 4.1.3).
+  return case when v_claims ->> 'role' is not distinct from 'authenticated' and not v_claims ? 'client_id'
+    and (coalesce(v_claims -> 'aud', 'null') in ('null', '[]') or v_claims -> 'aud' @> '"authenticated"')
+    then filestore.to_uuid(v_claims ->> 'sub') end;
 end
 $$;
 comment on function filestore.claimed_account_id is
-  'The account (auth.users.id) that the person''s access token is of, whether or not it may act; or null.';
+  'The account (auth.users.id) that the access token is of, whether or not it may act. Null where Auth did not issue '
+  'the token to a person who signed in here, but to a third-party app, for another role, or for another service.';
 call filestore.grant_execute('filestore.claimed_account_id', 'filestore_account', 'filestore_admin');
 
 create function filestore.current_account_id() returns uuid
@@ -148,5 +139,6 @@ begin
 end
 $$;
 comment on function filestore.place_hash is
-  'What is kept of the path of a purged file, or of a directory above it: whoever names the place finds it again.';
+  'The hash that is kept of the path of a purged file, or of a directory above it: a client that names the path is '
+  'told.';
 call filestore.grant_execute('filestore.place_hash', 'filestore_admin', 'filestore_engine');

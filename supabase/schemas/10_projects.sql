@@ -26,8 +26,8 @@ create table filestore.settings (
 );
 comment on table filestore.settings is 'What the operator decides for the whole installation: one row.';
 comment on column filestore.settings.project_makers is
-  'Which accounts may make projects: {anyone}, or addresses and domains (@example.com). Empty: only the operator makes '
-  'projects; null: nothing was decided yet, which is the same.';
+  'Which accounts may create projects: {anyone}, or addresses and domains (@example.com). Empty: only the operator '
+  'creates projects; null: nothing was decided yet, which is the same.';
 comment on column filestore.settings.account_bytes is
   'What the projects of an account that have the quota of their tier may use together; null: no more than each.';
 insert into filestore.settings default values;
@@ -172,7 +172,7 @@ create unlogged table filestore.account_windows (
   request_count integer not null
 ) with (fillfactor = 50);
 comment on table filestore.account_windows is
-  'Calls of an account''s own functions in the current clock minute. Not logged: after a crash the counts are gone.';
+  'Calls of an account''s own functions in the current clock minute. Not logged: after a crash the counts are lost.';
 alter table filestore.account_windows enable row level security;
 create policy "An account counts its own calls" on filestore.account_windows to filestore_account
   using (account_id = (select filestore.current_account_id()));
@@ -190,7 +190,7 @@ create unlogged table filestore.rate_windows (
 comment on table filestore.rate_windows is
   'Requests of the current clock minute, spread over 64 shards, so that a locked row delays nobody. Shard s takes its '
   'n-th request if (n - 1) * 64 + s is within the limit: the caps of all shards add up to the limit. Not logged: after '
-  'a crash the counts of that minute are gone.';
+  'a crash the counts of that minute are lost.';
 comment on column filestore.rate_windows.request_id is
   'The last request counted here, so that a call repeated because its response was lost is not counted twice.';
 alter table filestore.rate_windows enable row level security;
@@ -234,7 +234,7 @@ comment on table filestore.links is
 comment on column filestore.links.version is 'Of a link for reading: null follows the latest.';
 comment on column filestore.links.if_version is 'Of a link for writing: the version it replaces, 0 for none.';
 comment on column filestore.links.key_id is
-  'The key that it acts as, which follows rotations; null where the project''s owner (account_id) made it.';
+  'The key that it acts as, which follows rotations; null where the project''s owner (account_id) created it.';
 comment on column filestore.links.used_at is 'When its one version was written, by commit_id.';
 create index links_by_project on filestore.links (project_id, created_at);
 create index links_by_key on filestore.links (key_id);
@@ -267,7 +267,7 @@ create unlogged table filestore.link_windows (
 ) with (fillfactor = 50);
 comment on table filestore.link_windows is
   'Uses of a link in the current clock minute, and of all links of a project (link_id all zeros). Not logged: after a '
-  'crash the counts of that minute are gone.';
+  'crash the counts of that minute are lost.';
 alter table filestore.link_windows enable row level security;
 create policy "A link counts its uses" on filestore.link_windows to filestore_engine
   using (project_id = filestore.current_project_id());

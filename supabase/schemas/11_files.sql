@@ -69,7 +69,7 @@ grant select on filestore.files to filestore_search;
 
 create type filestore.operation as enum (
   'write', 'append', 'overwrite', 'edit', 'delete', 'restore', 'copy', 'move', 'undo', 'purge');
-comment on type filestore.operation is 'What made a version.';
+comment on type filestore.operation is 'The operation that added a version.';
 
 create table filestore.file_versions (
   project_id uuid not null,
@@ -107,11 +107,11 @@ comment on column filestore.file_versions.position is
   'Its place in the change feed: ascending with the versions of a file, and never below one that a reader of the feed '
   'has passed.';
 comment on column filestore.file_versions.run_id is
-  'With actor and note: what the client said of the change. Claims; key_id is what was authenticated.';
+  'With actor and note: the provenance that the client sent. Nobody has checked it; key_id was authenticated.';
 comment on column filestore.file_versions.source_file_id is
   'With source_version: where the content of a copy, move, restore or undo is from.';
 comment on column filestore.file_versions.redacted_at is
-  'Since when the content is gone for good: the list of segments is empty, whatever the size says.';
+  'Since when the content is erased: the list of segments is empty, whatever the size.';
 comment on column filestore.file_versions.redacted_segment_ids is
   'What the list was. Ids alone: they tell which other versions still have a piece of it, and keep nothing.';
 comment on column filestore.file_versions.undone_run_id is 'Of an undo: the run whose changes it takes back.';

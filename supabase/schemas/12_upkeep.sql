@@ -84,7 +84,7 @@ create table filestore.retention_passes (
 );
 comment on table filestore.retention_passes is
   'How far the sweep has come in applying the rule of a project, file by file in the order of their ids.';
-comment on column filestore.retention_passes.after_file is 'The last file that was looked at; null: the pass is over.';
+comment on column filestore.retention_passes.after_file is 'The last file that was examined; null: the pass is over.';
 comment on column filestore.retention_passes.position is
   'Of the last version when the pass began: while there is none after it, nothing but time can make another one due.';
 comment on column filestore.retention_passes.applied_at is 'When the last pass that has ended began.';
@@ -146,7 +146,7 @@ create table filestore.usage_levels (
   primary key (project_id, day)
 ) with (fillfactor = 85);
 comment on table filestore.usage_levels is
-  'What a project held when it was last looked at on a day (UTC). A day without a row is like the one before.';
+  'What a project held when its usage was last counted on a day (UTC). A day without a row is like the one before.';
 alter table filestore.usage_levels enable row level security;
 create policy "The sweep sees and changes all" on filestore.usage_levels to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
@@ -213,7 +213,7 @@ create table filestore.project_deletions (
   is_emptied boolean not null default false,
   objects text[] not null default '{}'
 );
-comment on table filestore.project_deletions is 'Projects that were deleted and are not gone yet.';
+comment on table filestore.project_deletions is 'Deleted projects that still have rows or objects.';
 comment on column filestore.project_deletions.id is
   'Chosen by the caller, so that a deletion whose answer was lost gives it again.';
 comment on column filestore.project_deletions.due_at is 'When it is to be swept (again).';

@@ -96,7 +96,7 @@ create index search_texts_by_model on filestore.search_texts (model) where skipp
 create index search_texts_by_project_model on filestore.search_texts (project_id, model) where skipped is null;
 create index search_texts_by_content on filestore.search_texts (project_id, content_hash)
   where content_hash is not null;
--- What a search did not look at: see `search_unsearched`.
+-- What a search did not read: see `search_unsearched`.
 create index search_texts_unsearched on filestore.search_texts (project_id, path)
   where skipped in ('too_large', 'not_indexable') or is_cut;
 create index search_texts_given_up on filestore.search_texts (indexed_at) where skipped = 'not_indexable';
@@ -141,10 +141,10 @@ create policy "The search index maintains those of every project" on filestore.s
   using (true);
 grant select, insert, update, delete on filestore.search_chunks to filestore_search;
 
--- Trigrams are those of pg_trgm, as numbers, of which there are only so many: where the database knows the letters of
--- all scripts there are 16 million trigrams, and each that is new to an index takes some 50 bytes there. Two trigrams
--- with the same number make a candidate that does not match. Bodies are parsed here and not when they run, so that
--- callers need no access to the schema of the extension; without it nothing has a trigram.
+-- Trigrams are those of pg_trgm, as numbers, of which there is a bounded number: where the database knows the letters
+-- of all scripts there are 16 million trigrams, and each that is new to an index takes some 50 bytes there. Two
+-- trigrams with the same number make a candidate that does not match. Bodies are parsed here and not when they run, so
+-- that callers need no access to the schema of the extension; without it nothing has a trigram.
 do $$
 declare
   v_schema constant text := (
@@ -155,7 +155,9 @@ declare
   v_create constant text :=
     'create function filestore.%s returns integer[] language sql immutable cost 10000 set search_path = '''' '
     'begin atomic select ';
-  v_number constant text := format('hashtext(t.trigram) & %s', (filestore.limits()).search_trigrams_max - 1);
+  -- A power of two.
+  c_numbers constant integer := 65536;
+  v_number constant text := format('hashtext(t.trigram) & %s', c_numbers - 1);
 begin
   execute format(v_create, 'search_trigrams(p_text text)')
     || case when v_schema is null then '''{}''::integer[]; end'

@@ -141,10 +141,13 @@ create type filestore.session as (
   envelope jsonb,
   scopes text[],
   path_prefix text,
-  link_id uuid
+  caller_id uuid
 );
 comment on type filestore.session is
-  'An authorized (or refused) key, for the rest of the transaction, and the link that acts as it, if one does.';
+  'An authorized (or refused) key, for the rest of the transaction.';
+comment on column filestore.session.caller_id is
+  'Whose idempotency keys its requests have: of the link that acts as the key, of the key, or, all zeros, of the '
+  'console.';
 comment on column filestore.session.envelope is
   'What every result contains: {"grant", "rate"}, and {"refusal"} where the request is refused.';
 
@@ -217,7 +220,7 @@ begin
 end
 $$;
 comment on function filestore.refused_field is 'The refusal of a field whose fault only the database sees.';
-call filestore.grant_execute('filestore.refused_field', 'filestore_engine');
+call filestore.grant_execute('filestore.refused_field', 'filestore_account', 'filestore_admin', 'filestore_engine');
 
 create type filestore.next_version as (
   segment_ids uuid[],
@@ -249,8 +252,3 @@ comment on function filestore.unreadable_version is
   'erased.';
 call filestore.grant_execute('filestore.unreadable_version', 'filestore_engine');
 
-create function filestore.validation_refusal(p_issues jsonb) returns jsonb
-language plpgsql stable set search_path = ''
-as $$ begin return filestore.refusal('VALIDATION_ERROR', jsonb_build_object('issues', p_issues)); end $$;
-comment on function filestore.validation_refusal is 'The refusal of parameters, [{"path", "reason"}].';
-call filestore.grant_execute('filestore.validation_refusal', 'filestore_account', 'filestore_admin');

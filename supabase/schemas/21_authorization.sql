@@ -8,7 +8,8 @@ create function filestore.count_requests(
 ) returns filestore.request_count
 language plpgsql volatile set search_path = '' as $$
 declare
-  c_shards constant integer := (filestore.limits()).rate_shards;
+  -- Requests of one project that are counted at the same time without waiting for each other's transactions.
+  c_shards constant integer := 64;
   v_window timestamptz := date_trunc('minute', clock_timestamp());
   v_latest timestamptz;
   v_shards integer;
@@ -39,7 +40,7 @@ begin
       select p_project_id, n from generate_series(1, c_shards) n on conflict do nothing;
     end if;
     v_taken := 0;
-    -- In turn, so that a shard keeps the id of its last request for as long as possible.
+    -- One after the other, so that a shard keeps the id of its last request for as long as possible.
     v_from := coalesce(v_held, v_used % c_shards + 1);
     begin
       -- With no other shard locked, so that no two requests can wait for each other.
@@ -177,6 +178,7 @@ begin
   end if;
   v_session.project_id := v_caller.project_id;
   v_session.key_id := v_caller.key_id;
+  v_session.caller_id := coalesce(v_caller.key_id, '00000000-0000-0000-0000-000000000000');
   v_session.scopes := v_caller.scopes;
   v_session.path_prefix := v_caller.path_prefix;
   v_setting := set_config('filestore.project_id', v_caller.project_id::text, true);
@@ -219,8 +221,8 @@ end
 $$;
 comment on function filestore.authorize is
   'Resolves a key to its project, opens that project''s rows for this transaction (below the key''s prefix), counts '
-  'the request, and requires a scope. A project is suspended by the operator, and while its owner is banned or gone. '
-  'INVALID_SESSION where a console session''s access token is of a session that has ended.';
+  'the request, and requires a scope. A project is suspended by the operator, and while its owner is banned or '
+  'deleted. INVALID_SESSION where a console session''s access token is of a session that has ended.';
 call filestore.grant_execute('filestore.authorize', 'filestore_engine');
 
 create function filestore.may_write(p_session filestore.session, p_path text) returns boolean

@@ -3,12 +3,12 @@
 create type filestore.moment as (
   at timestamptz,
   position bigint,
-  settled_at timestamptz,
+  unchanged_before timestamptz,
   refusal jsonb
 );
 comment on type filestore.moment is
   'What `at=` names: a time, or a position of the change feed. With a refusal it is neither.';
-comment on column filestore.moment.settled_at is
+comment on column filestore.moment.unchanged_before is
   'What was changed last by then was the same at the moment. A commit takes its time before its positions, so of a '
   'cursor this is earlier, by a minute, than any commit takes.';
 
@@ -26,13 +26,13 @@ begin
     end if;
     -- Inside a transaction, its end.
     select coalesce(max(o.position), v_moment.position), min(v.created_at) - interval '1 minute'
-    into v_moment.position, v_moment.settled_at
+    into v_moment.position, v_moment.unchanged_before
     from filestore.file_versions v
     join filestore.file_versions o on o.project_id = v.project_id and o.commit_id = v.commit_id
     where v.project_id = p_session.project_id and v.position = v_moment.position;
   else
     v_moment.at := p_at::timestamptz;
-    v_moment.settled_at := v_moment.at;
+    v_moment.unchanged_before := v_moment.at;
     if v_moment.at > clock_timestamp() then
       v_moment.refusal := filestore.refused_field('at', 'must not be in the future');
     end if;
@@ -60,7 +60,7 @@ declare
 begin
   is_trimmed := false;
   is_redacted := false;
-  if (p_file).updated_at <= p_moment.settled_at then
+  if (p_file).updated_at <= p_moment.unchanged_before then
     file := p_file;
     return;
   end if;
@@ -96,8 +96,8 @@ end
 $$;
 comment on function filestore.file_at is
   'The file as it was: null where it did not exist yet. Looks at as many versions as their number has binary digits. '
-  'is_trimmed: what it was is not known any more, since versions between two that are kept are gone. '
-  'is_redacted: its content is gone.';
+  'is_trimmed: nothing is known of that moment, since versions between two that are kept were trimmed. '
+  'is_redacted: its content was erased.';
 call filestore.grant_execute('filestore.file_at', 'filestore_admin', 'filestore_engine');
 
 create function filestore.record_at(p_session filestore.session, p_path text, p_at text, out file filestore.files,

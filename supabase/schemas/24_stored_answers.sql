@@ -1,16 +1,5 @@
--- The stored answers of requests with an Idempotency-Key.
-
--- Safe retries. The key is taken and the response stored in the transaction of the commit.
-create function filestore.caller_id(p_session filestore.session) returns uuid
-language plpgsql immutable set search_path = ''
-as $$
-begin
-  return coalesce((p_session).link_id, (p_session).key_id, '00000000-0000-0000-0000-000000000000');
-end
-$$;
-comment on function filestore.caller_id is
-  'Whose idempotency keys these are: of the link, the API key, or the console.';
-call filestore.grant_execute('filestore.caller_id', 'filestore_engine');
+-- The stored answers of requests with an Idempotency-Key. A commit takes the key and stores the answer in its own
+-- transaction.
 
 create function filestore.stored_response(p_session filestore.session, p_idempotency jsonb, p_path text)
 returns jsonb
@@ -20,7 +9,7 @@ declare
   v_is_blank boolean;
 begin
   select * into v_row from filestore.idempotency_keys i
-  where i.project_id = p_session.project_id and i.caller_id = filestore.caller_id(p_session)
+  where i.project_id = p_session.project_id and i.caller_id = p_session.caller_id
     and i.key = p_idempotency ->> 'key'
     and i.created_at > clock_timestamp() - make_interval(secs => (filestore.limits()).idempotency_key_seconds);
   if not found then return null; end if;

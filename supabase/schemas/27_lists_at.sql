@@ -43,13 +43,13 @@ declare
   v_found text[] := '{}';
   v_name text;
   v_was record;
-  v_is_settled boolean;
+  v_is_decided boolean;
 begin
   has_more := v_live.has_more or v_deleted.has_more;
   -- Most directories have a first file that was the same then.
-  for v_name, v_is_settled in
+  for v_name, v_is_decided in
     select n.name, (
-      select f.updated_at <= p_moment.settled_at from filestore.files f
+      select f.updated_at <= p_moment.unchanged_before from filestore.files f
       where f.project_id = p_session.project_id and not f.is_deleted
         and f.path > v_start || n.name || '/' and f.path < v_start || n.name || '0'
       order by f.path limit 1)
@@ -60,7 +60,7 @@ begin
       has_more := true;
       exit;
     end if;
-    if v_is_settled then
+    if v_is_decided then
       v_budget := v_budget - 1;
       v_found := v_found || v_name;
       continue;
@@ -97,7 +97,7 @@ declare
 begin
   trimmed := '{}';
   examined := 0;
-  -- One row more than is looked at shows whether there is more.
+  -- One row more than is examined shows whether there is more.
   if not p_recursive then
     open v_rows for
       select u.* from (
@@ -130,7 +130,7 @@ begin
     next := case when cardinality(v_listed) = p_limit or v_examined > c_examined_max then v_last end;
     exit when next is not null;
     v_last := v_file.path;
-    if (v_file.updated_at <= p_moment.settled_at) is not true then
+    if (v_file.updated_at <= p_moment.unchanged_before) is not true then
       examined := examined + 1;
       v_then := filestore.file_at(v_file, p_moment);
       if v_then.is_trimmed then
@@ -149,7 +149,7 @@ begin
 end
 $$;
 comment on function filestore.page_at is
-  'Files that a directory had, by path. Where there is more, `next` is the last path that was looked at: with a bound '
+  'Files that a directory had, by path. Where there is more, `next` is the last path that was examined: with a bound '
   'on those, a page may have fewer records than its limit, or none. Live files that are as they were are not counted '
   'as examined.';
 call filestore.grant_execute('filestore.page_at', 'filestore_engine');

@@ -41,7 +41,7 @@ call filestore.pin_plan('filestore.last_position');
 create function filestore.last_position_by(p_project_id uuid, p_end bigint, p_time timestamptz) returns bigint
 language plpgsql stable set search_path = '' as $$
 declare
-  -- All that was made by then is at v_low or below, or still to be looked at below v_high.
+  -- All versions of that time are at v_low or below, or still to be read below v_high.
   v_low bigint := 0;
   v_high bigint := p_end + 1;
   v_middle bigint;
@@ -229,8 +229,8 @@ begin
   if p_query ->> 'after' <> 'now' then
     v_after := filestore.position_of(v_cursor_key, p_query ->> 'after');
     if v_after is null then
-      return (v_session.envelope || filestore.refusal('VALIDATION_ERROR',
-        '{"issues": [{"path": "after", "reason": "must be a cursor of this project, or now"}]}'))::json;
+      return (v_session.envelope || filestore.refused_field(
+        'after', 'must be a cursor of this project, or now'))::json;
     end if;
   end if;
   if v_before ~ '^[0-9a-f]{32}$' and filestore.position_of(v_cursor_key, v_before) is null then

@@ -35,7 +35,7 @@ begin
 end
 $$;
 comment on function filestore.run_keys is
-  'The keys with which versions of a run were made, all zeros for the console. Reads one index entry for each.';
+  'The keys with which versions of a run were written, all zeros for the console. Reads one index entry for each.';
 call filestore.grant_execute('filestore.run_keys', 'filestore_engine');
 call filestore.pin_plan('filestore.run_keys');
 
@@ -71,7 +71,7 @@ begin
 end
 $$;
 comment on function filestore.run_file_after is
-  'The next file after p_after, and not before p_from, of which a run made versions with a key, or all zeros for the '
+  'The next file after p_after, and not before p_from, of which a run wrote versions with a key, or all zeros for the '
   'console, with the first of these and the last. Reads two index entries.';
 call filestore.grant_execute('filestore.run_file_after', 'filestore_engine');
 call filestore.pin_plan('filestore.run_file_after');
@@ -82,11 +82,12 @@ create function filestore.run_files(
 )
 language plpgsql stable set search_path = '' as $$
 declare
-  c_examined_max constant integer := (filestore.limits()).run_files_examined_max;
+  -- For each key that wrote in the run.
+  c_examined_max constant integer := 10000;
   c_none constant uuid := '00000000-0000-0000-0000-000000000000';
   v_found filestore.run_file[] := '{}';
   v_key_id uuid;
-  -- The last file that was looked at, and the next one that is asked for.
+  -- The last file that was examined, and the next one that is asked for.
   v_after uuid;
   v_from uuid;
   v_place integer;
@@ -135,9 +136,9 @@ begin
 end
 $$;
 comment on function filestore.run_files is
-  'Files with versions that a run made with these keys, in the order of their ids: those that the key sees, up to '
+  'Files with versions that a run wrote with these keys, in the order of their ids: those that the key sees, up to '
   'p_limit after p_after. With p_file_ids, which ascend, of these alone. Reads of each file and key the first '
-  'version and the last. Incomplete where of so many that are looked at so few are seen.';
+  'version and the last. Incomplete where the key sees few of the files that may be examined.';
 call filestore.grant_execute('filestore.run_files', 'filestore_engine');
 call filestore.pin_plan('filestore.run_files');
 
@@ -152,7 +153,7 @@ begin
 end
 $$;
 comment on function filestore.whose is
-  'With which keys something was made, as the wire shows it: which ones only to the owner, and to keys with admin.';
+  'With which keys something was written, as the wire shows it: which ones only to the owner, and to keys with admin.';
 call filestore.grant_execute('filestore.whose', 'filestore_engine');
 
 create type filestore.run_summary as (
@@ -167,7 +168,7 @@ create type filestore.run_summary as (
 );
 comment on type filestore.run_summary is
   'What the key sees of a run, and how many versions were counted for it. Where it has more, counts are what it has at '
-  'least, and times and actors those of what was looked at.';
+  'least, and times and actors those of the versions that were read.';
 
 create function filestore.summarize_run(p_project_id uuid, p_run_id text, p_is_confined boolean)
 returns filestore.run_summary
@@ -243,13 +244,16 @@ call filestore.grant_execute('filestore.run_record', 'filestore_engine');
 create function public.filestore_runs(p_key_hash text, p_request_id uuid, p_limit integer, p_after text) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
+  -- A page examines at most this many runs, and no further one once it has counted this many versions.
+  c_examined_max constant integer := 1000;
+  c_counted_max constant integer := 50000;
   v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
   v_project_id constant uuid := v_session.project_id;
   v_before bigint;
   v_run record;
   v_summary filestore.run_summary;
   v_runs jsonb := '[]';
-  v_looked_at integer := 0;
+  v_examined integer := 0;
   v_counted bigint := 0;
   v_has_more boolean := false;
   v_cursor_key bytea;
@@ -258,20 +262,19 @@ begin
   select p.cursor_key into v_cursor_key from filestore.projects p where p.id = v_project_id;
   v_before := filestore.position_of(v_cursor_key, p_after);
   if p_after is not null and v_before is null then
-    return v_session.envelope || filestore.refusal('VALIDATION_ERROR',
-      '{"issues": [{"path": "after", "reason": "must be a cursor of this project"}]}');
+    return v_session.envelope || filestore.refused_field('after', 'must be a cursor of this project');
   end if;
   for v_run in
     select r.run_id, r.first_position from filestore.runs r
     where r.project_id = v_project_id and r.first_position < coalesce(v_before, 9223372036854775807)
-    order by r.project_id desc, r.first_position desc limit (filestore.limits()).runs_looked_at_max + 1
+    order by r.project_id desc, r.first_position desc limit c_examined_max + 1
   loop
     -- A page ends early where counting has become too much work.
-    v_has_more := jsonb_array_length(v_runs) >= p_limit or v_looked_at >= (filestore.limits()).runs_looked_at_max
-      or v_counted >= (filestore.limits()).runs_counted_versions;
+    v_has_more := jsonb_array_length(v_runs) >= p_limit or v_examined >= c_examined_max
+      or v_counted >= c_counted_max;
     exit when v_has_more;
     v_summary := filestore.summarize_run(v_project_id, v_run.run_id, v_session.path_prefix is not null);
-    v_looked_at := v_looked_at + 1;
+    v_examined := v_examined + 1;
     v_counted := v_counted + coalesce(v_summary.counted, 0);
     v_before := v_run.first_position;
     if v_summary.version_count > 0 then v_runs := v_runs || filestore.run_record(v_summary); end if;

@@ -126,14 +126,19 @@ call filestore.grant_execute('filestore.indexed_bytes', 'filestore_admin', 'file
 create function filestore.file_cost(p_path text) returns bigint
 language plpgsql immutable set search_path = '' as $$
 declare
+  -- The tariff: of each file, deleted or not, of each byte of its path, and of each directory above it.
+  c_file_bytes constant integer := 512;
+  c_path_factor constant integer := 14;
+  c_directory_bytes constant integer := 256;
   v_directories constant integer := array_length(string_to_array(p_path, '/'), 1) - 1;
 begin
-  return (filestore.limits()).tariff_file_bytes + (filestore.limits()).tariff_path_factor * octet_length(p_path)
-    + v_directories * ((filestore.limits()).tariff_directory_bytes + octet_length(p_path));
+  return c_file_bytes + coalesce(
+    c_path_factor * octet_length(p_path) + v_directories * (c_directory_bytes + octet_length(p_path)), 0);
 end
 $$;
 comment on function filestore.file_cost is
-  'What a file counts towards the quota, whatever its versions: as though it had its directories to itself.';
+  'What a file counts towards the quota, whatever its versions: as though it had its directories to itself. A purged '
+  'file has no path, and counts as its row.';
 call filestore.grant_execute('filestore.file_cost', 'filestore_admin', 'filestore_engine');
 
 create function filestore.database_cost(
@@ -146,7 +151,7 @@ begin
     + (filestore.limits()).tariff_listed_segment_bytes * cardinality(p_next.segment_ids)
     + (filestore.limits()).tariff_segment_bytes * p_new_segments
     + case when p_next.source_file_id is not null and p_next.source_file_id is distinct from (p_before).id
-      then (filestore.limits()).tariff_shared_segment_bytes * cardinality(p_next.segment_ids) else 0 end
+      then (filestore.limits()).tariff_segment_bytes * cardinality(p_next.segment_ids) else 0 end
     + (filestore.limits()).tariff_indexed_factor * (
       case when p_next.is_deleted then 0
         else filestore.indexed_bytes(p_next.size, p_next.mime_type, p_next.is_text) end
@@ -164,10 +169,10 @@ declare
   c_listed constant integer := cardinality((p_version).segment_ids);
 begin
   return (filestore.limits()).tariff_version_bytes + (filestore.limits()).tariff_listed_segment_bytes * c_listed
-    + (filestore.limits()).tariff_said_factor * octet_length(concat(
+    + (filestore.limits()).tariff_provenance_factor * octet_length(concat(
       (p_version).run_id, (p_version).actor, (p_version).note))
     + case when (p_version).source_file_id <> (p_version).file_id
-      then (filestore.limits()).tariff_shared_segment_bytes * c_listed else 0 end;
+      then (filestore.limits()).tariff_segment_bytes * c_listed else 0 end;
 end
 $$;
 comment on function filestore.version_cost is 'What the row of a version counts towards the quota, as it was charged.';

@@ -12,17 +12,11 @@ as $$ begin return clock_timestamp(); end $$;
 comment on function filestore.sweep_clock is 'The current time for the sweep; tests replace it.';
 call filestore.grant_execute('filestore.sweep_clock', 'filestore_account', 'filestore_admin', 'filestore_engine');
 
-create function filestore.oldest_committable_day() returns date
-language plpgsql volatile set search_path = ''
-as $$ begin return (filestore.sweep_clock() at time zone 'UTC')::date - 1; end $$;
-comment on function filestore.oldest_committable_day is
-  'Segments uploaded on an earlier day (UTC) are refused: the sweep removes the unreferenced ones among them.';
-call filestore.grant_execute('filestore.oldest_committable_day', 'filestore_admin', 'filestore_engine');
-
 create function filestore.add_segments(p_project_id uuid, p_segments jsonb) returns void
 language plpgsql volatile set search_path = '' as $$
 declare
-  v_oldest constant date := filestore.oldest_committable_day();
+  -- The sweep removes what was uploaded earlier and not committed.
+  c_oldest constant date := (filestore.sweep_clock() at time zone 'UTC')::date - 1;
   v_added integer;
 begin
   insert into filestore.segments (id, project_id, stored_on, size, sha256, newlines, ends_with_newline, is_text)
@@ -30,7 +24,7 @@ begin
   from jsonb_to_recordset(p_segments) s (
     id uuid, name text, size integer, sha256 text, newlines integer, "endsWithNewline" boolean, "isText" boolean)
   cross join lateral (select to_date(split_part(s.name, '/', 2), 'YYYYMMDD')) d (stored_on)
-  where d.stored_on >= v_oldest;
+  where d.stored_on >= c_oldest;
   get diagnostics v_added = row_count;
   if v_added < jsonb_array_length(p_segments) then
     raise exception 'a segment was uploaded too long ago to be committed';
@@ -41,17 +35,6 @@ comment on function filestore.add_segments is
   'Adds rows for uploaded segments, so that files may reference them. Raises for an upload so old that the sweep may '
   'have removed it.';
 call filestore.grant_execute('filestore.add_segments', 'filestore_engine');
-
-create function filestore.max_segments(p_size bigint) returns integer
-language plpgsql immutable set search_path = '' as $$
-begin
-  return (filestore.limits()).segment_list_max_base
-    + (filestore.limits()).segment_list_max_per_mib * ((p_size + 1048575) / 1048576)::integer;
-end
-$$;
-comment on function filestore.max_segments is
-  'How many segments a file of so many bytes may have, so that a read takes a bounded number of objects.';
-call filestore.grant_execute('filestore.max_segments', 'filestore_engine');
 
 create function filestore.lock_file(p_project_id uuid, p_path text) returns filestore.files
 language plpgsql volatile set search_path = '' as $$
@@ -156,12 +139,12 @@ create type filestore.change as (
   note text,
   undone_run_id text,
   committed_at timestamptz,
-  said_cost integer
+  provenance_cost integer
 );
 comment on type filestore.change is 'What the versions of a commit have in common.';
 comment on column filestore.change.committed_at is
   'Of several files: not before any of them was last changed. Null: now, or when the file was last changed.';
-comment on column filestore.change.said_cost is 'What is said of each version counts so much towards the quota.';
+comment on column filestore.change.provenance_cost is 'What the provenance of each version counts towards the quota.';
 
 create function filestore.change_of(p_kind text, p_commit jsonb) returns filestore.change
 language plpgsql immutable set search_path = '' as $$
@@ -171,7 +154,7 @@ begin
   return row (
     p_commit ->> 'commitId', p_kind, v_provenance ->> 'runId',
     v_provenance ->> 'actor', v_provenance ->> 'note', null, null,
-    case when v_provenance is null then 0 else (filestore.limits()).tariff_said_factor * octet_length(concat(
+    case when v_provenance is null then 0 else (filestore.limits()).tariff_provenance_factor * octet_length(concat(
       v_provenance ->> 'runId', v_provenance ->> 'actor', v_provenance ->> 'note')) end)::filestore.change;
 end
 $$;
@@ -184,10 +167,22 @@ create function filestore.content_of_edit(
 )
 language plpgsql stable set search_path = '' as $$
 declare
-  v_segment_ids constant uuid[] := filestore.edited_segments(p_file, p_commit);
+  c_edited constant uuid[] := array(
+    select r.value::uuid from jsonb_array_elements_text(p_commit -> 'segmentIds') with ordinality r (value, position)
+    order by r.position);
   v_unknown bigint;
 begin
-  if v_segment_ids is null then
+  -- An operation of a batch edits the result of the operations before it, so it names the list instead of the version.
+  if not coalesce(to_jsonb((p_file).segment_ids) = p_commit -> 'baseSegmentIds', (
+    -- A path that was purged since may have another file, with versions of the same numbers.
+    (p_file).id = (p_commit ->> 'baseFileId')::uuid and (p_file).version = (p_commit ->> 'baseVersion')::integer
+    -- Segments of one compaction that another one has replaced since the file was read may be erased.
+    and not exists (
+      select e.id from unnest(c_edited) e (id)
+      except select (s.value ->> 'id')::uuid from jsonb_array_elements(p_commit -> 'segments') s
+      except select s.id from unnest((p_file).segment_ids) s (id)
+      except select s.id from filestore.file_versions v cross join unnest(v.segment_ids) s (id)
+        where v.project_id = (p_file).project_id and v.file_id = (p_file).id and v.version = (p_file).version))) then
     refusal := filestore.refusal('VERSION_CONFLICT', jsonb_build_object('version', (p_file).version));
     return;
   end if;
@@ -196,7 +191,7 @@ begin
          coalesce(bool_and(coalesce(kept.is_text, (added.value ->> 'isText')::boolean)), true),
          count(*) filter (where kept.id is null and added.value is null)
   into segment_ids, size, is_text, v_unknown
-  from unnest(v_segment_ids) with ordinality as r (id, position)
+  from unnest(c_edited) with ordinality as r (id, position)
   -- fence: the planner must not flatten this; segments are fetched one by one by primary key.
   left join lateral (
     select s.id, s.size, s.is_text from filestore.segments s
@@ -207,7 +202,8 @@ begin
 end
 $$;
 comment on function filestore.content_of_edit is
-  'What an edit makes of the locked file. Raises for a segment that is neither stored nor brought by the commit.';
+  'The content of the locked file after an edit. VERSION_CONFLICT where the version that was read is not the latest, '
+  'or its segments were compacted since. Raises for a segment that is neither stored nor part of the commit.';
 call filestore.grant_execute('filestore.content_of_edit', 'filestore_engine');
 
 create function filestore.plan_version(
@@ -245,7 +241,8 @@ begin
       planned.segment_ids := (p_file).segment_ids || v_new_ids;
       planned.size := (p_file).size + new_bytes;
       planned.is_text := v_is_text and (p_file).is_text;
-      if cardinality(planned.segment_ids) > filestore.max_segments(planned.size) then
+      if cardinality(planned.segment_ids) > (filestore.limits()).segment_list_max_base
+        + (filestore.limits()).segment_list_max_per_mib * ((planned.size + 1048575) / 1048576) then
         refusal := filestore.refusal('SEGMENT_LIST_FULL') || jsonb_build_object(
           'segments', filestore.segment_list((p_file).project_id, (p_file).segment_ids));
       end if;
@@ -276,23 +273,8 @@ begin
 end
 $$;
 comment on function filestore.plan_version is
-  'What a commit would make of the locked file and how many bytes it brings, or why it is refused.';
+  'The version that a commit would add to the locked file, and how many bytes it brings, or why it is refused.';
 call filestore.grant_execute('filestore.plan_version', 'filestore_engine');
-
-create function filestore.share_segments(
-  p_project_id uuid, p_source_id uuid, p_file_id uuid, p_segment_ids uuid[]
-) returns void
-language plpgsql volatile set search_path = '' as $$
-begin
-  insert into filestore.shared_segments (project_id, segment_id, file_id)
-  select p_project_id, s.id, f.id
-  from unnest(p_segment_ids) s (id) cross join (values (p_source_id), (p_file_id)) f (id)
-  on conflict do nothing;
-end
-$$;
-comment on function filestore.share_segments is
-  'Notes that two files, which are locked, have versions with these segments.';
-call filestore.grant_execute('filestore.share_segments', 'filestore_engine');
 
 create function filestore.put_version(
   p_session filestore.session, p_file filestore.files, p_path text, p_next filestore.next_version,
@@ -330,7 +312,10 @@ begin
     p_session.key_id, p_change.run_id, p_change.actor, p_change.note, p_next.source_file_id, p_next.source_version,
     p_change.undone_run_id, v_now);
   if p_next.source_file_id <> v_file.id then
-    perform filestore.share_segments(p_session.project_id, p_next.source_file_id, v_file.id, p_next.segment_ids);
+    insert into filestore.shared_segments (project_id, segment_id, file_id)
+    select p_session.project_id, s.id, f.id
+    from unnest(p_next.segment_ids) s (id) cross join (values (p_next.source_file_id), (v_file.id)) f (id)
+    on conflict do nothing;
   end if;
   return v_file;
 end
@@ -389,50 +374,44 @@ create trigger queue_for_search_on_insert after insert on filestore.files
 create trigger queue_for_search_on_update after update of version on filestore.files
   for each row execute function filestore.queue_for_search();
 
-create function filestore.made_record(p_file filestore.files, p_extra jsonb) returns jsonb
-language plpgsql stable set search_path = '' as $$
-begin
-  return filestore.file_record((p_file).id, (p_file).path, (p_file).version, (p_file).mime_type, (p_file).size,
-    (p_file).created_at, (p_file).updated_at)
-    || case when (p_file).is_deleted then '{"deleted": true}'::jsonb else '{}'::jsonb end
-    || coalesce(p_extra, '{}'::jsonb);
-end
-$$;
-comment on function filestore.made_record is
-  'The record of a version that was made, which may be a tombstone, with the caller''s extra fields.';
-call filestore.grant_execute('filestore.made_record', 'filestore_engine');
-
 create function filestore.commit_result(
   p_file filestore.files, p_extra jsonb, p_segments jsonb default null
 ) returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
   return jsonb_build_object('value', jsonb_build_object(
-    'file', filestore.made_record(p_file, p_extra), 'segments', p_segments));
+    'file', filestore.file_record(
+      (p_file).id, (p_file).path, (p_file).version, (p_file).mime_type, (p_file).size, (p_file).created_at,
+      (p_file).updated_at)
+      || case when (p_file).is_deleted then '{"deleted": true}'::jsonb else '{}'::jsonb end
+      || coalesce(p_extra, '{}'::jsonb),
+    'segments', p_segments));
 end
 $$;
-comment on function filestore.commit_result is 'The result of a commit: the record with the caller''s extra fields.';
+comment on function filestore.commit_result is
+  'The result of a commit: the record of its version, which may be a tombstone, with the caller''s extra fields.';
 call filestore.grant_execute('filestore.commit_result', 'filestore_engine');
 
 create function filestore.repeated_commit(p_file filestore.files, p_commit jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
   v_commit_id constant uuid := p_commit ->> 'commitId';
-  v_made filestore.file_versions;
+  v_added filestore.file_versions;
 begin
   if (p_file).id is null then return null; end if;
-  select v.* into v_made
+  select v.* into v_added
   from (
     -- fence: the planner must not flatten this; by the file it would read all of its versions. A range in order, not an
     -- equality, since without statistics all versions of the project look as cheap to read as those of one commit.
     select * from filestore.file_versions c where c.commit_id >= v_commit_id and c.commit_id <= v_commit_id
     order by c.commit_id offset 0
   ) v where v.project_id = (p_file).project_id and v.file_id = (p_file).id;
-  return case when found then filestore.commit_result(filestore.at_version(p_file, v_made), p_commit -> 'extra') end;
+  return case when found then filestore.commit_result(filestore.at_version(p_file, v_added), p_commit -> 'extra') end;
 end
 $$;
 comment on function filestore.repeated_commit is
-  'What an earlier attempt at this commit made, or null. Called once the file is locked, when that attempt has ended.';
+  'The result of an earlier attempt at this commit, or null. Called once the file is locked, when that attempt has '
+  'ended.';
 call filestore.grant_execute('filestore.repeated_commit', 'filestore_engine');
 
 create type filestore.applied as (
@@ -440,7 +419,7 @@ create type filestore.applied as (
 comment on type filestore.applied is
   'What became of one operation: the refusal, or the file at its new version (null where another transaction has just '
   'created it: lock that one and try again), the bytes of its new segments, what its rows count towards the quota, and '
-  'how many versions were made.';
+  'how many versions were added.';
 
 create function filestore.apply_to_file(
   p_session filestore.session, p_file filestore.files, p_kind text, p_commit jsonb, p_change filestore.change
@@ -464,7 +443,7 @@ begin
     return v_applied;
   end if;
   v_applied.cost := filestore.database_cost(
-    p_file, v_path, v_plan.planned, coalesce(jsonb_array_length(p_commit -> 'segments'), 0)) + p_change.said_cost;
+    p_file, v_path, v_plan.planned, coalesce(jsonb_array_length(p_commit -> 'segments'), 0)) + p_change.provenance_cost;
   v_applied.bytes := v_plan.new_bytes;
   v_applied.versions := 1;
   v_applied.file := filestore.put_version(p_session, p_file, v_path, v_plan.planned, p_change);
@@ -499,12 +478,12 @@ begin
   if v_applied.refusal is not null then return v_applied; end if;
   v_next := filestore.content_of(p_source);
   v_applied.bytes := 0;
-  v_applied.cost := filestore.database_cost(p_target, p_commit ->> 'destination', v_next, 0) + p_change.said_cost;
+  v_applied.cost := filestore.database_cost(p_target, p_commit ->> 'destination', v_next, 0) + p_change.provenance_cost;
   v_applied.versions := 1;
   if p_kind = 'move' then
     v_left := filestore.tombstone_of(p_source);
     v_applied.cost := v_applied.cost + filestore.database_cost(p_source, p_source.path, v_left, 0)
-      + p_change.said_cost;
+      + p_change.provenance_cost;
     v_applied.versions := 2;
   end if;
   if p_kind = 'move' then
@@ -586,59 +565,3 @@ comment on function filestore.copy_file is
   'Copies or moves one file. A refusal may leave the destination taken: roll it back.';
 call filestore.grant_execute('filestore.copy_file', 'filestore_engine');
 
-create function filestore.answer_without_names(p_answer jsonb) returns jsonb
-language plpgsql immutable set search_path = '' as $$
-begin
-  return (
-    select jsonb_object_agg(e.key, case
-      when jsonb_typeof(e.value) = 'array' then '[]' when e.key = 'said' then 'null' else e.value end)
-    from jsonb_each(p_answer) e where e.key <> 'path');
-end
-$$;
-comment on function filestore.answer_without_names is
-  'The part of an answer that an erasure leaves: no path, no entry of a list, and no text that quotes content.';
-call filestore.grant_execute('filestore.answer_without_names', 'filestore_engine');
-
-create function filestore.names_of_answer(p_session filestore.session, p_answer jsonb) returns jsonb
-language plpgsql immutable set search_path = '' as $$
-begin
-  -- The path of a single file is not stored: a repeated request has it.
-  return (
-    select jsonb_object_agg(e.key, e.value) || jsonb_build_object('prefix', (p_session).path_prefix)
-    from jsonb_each(p_answer) e where jsonb_typeof(e.value) = 'array' or e.key = 'said');
-end
-$$;
-comment on function filestore.names_of_answer is
-  'The other part, which an erasure removes; null where there is none.';
-call filestore.grant_execute('filestore.names_of_answer', 'filestore_engine');
-
-create function filestore.edited_segments(p_file filestore.files, p_commit jsonb) returns uuid[]
-language plpgsql stable set search_path = '' as $$
-declare
-  v_edited constant uuid[] := array(
-    select r.value::uuid from jsonb_array_elements_text(p_commit -> 'segmentIds') with ordinality r (value, position)
-    order by r.position);
-begin
-  -- An operation of a batch edits what the operations before it made, so it names the list instead of the version.
-  if p_commit ? 'baseSegmentIds' then
-    return case when to_jsonb((p_file).segment_ids) = p_commit -> 'baseSegmentIds' then v_edited end;
-  end if;
-  -- A path that was purged since may have another file, with versions of the same numbers.
-  if (p_file).id <> (p_commit ->> 'baseFileId')::uuid
-    or (p_file).version <> (p_commit ->> 'baseVersion')::integer then
-    return null;
-  end if;
-  -- Segments that one compaction made, and another one replaced since the file was read, may be gone.
-  return case when not exists (
-    select e.id from unnest(v_edited) e (id)
-    except select (s.value ->> 'id')::uuid from jsonb_array_elements(p_commit -> 'segments') s
-    except select s.id from unnest((p_file).segment_ids) s (id)
-    except select s.id from filestore.file_versions v cross join unnest(v.segment_ids) s (id)
-      where v.project_id = (p_file).project_id and v.file_id = (p_file).id and v.version = (p_file).version
-  ) then v_edited end;
-end
-$$;
-comment on function filestore.edited_segments is
-  'The segment list that an edit makes of the locked file; null where the version that was read is not the latest, or '
-  'its segments were compacted since.';
-call filestore.grant_execute('filestore.edited_segments', 'filestore_engine');

@@ -3,18 +3,18 @@
 create function filestore.batch_results(p_session filestore.session, p_commit jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
-  -- One version for each operation, in their order; a move has made a tombstone besides.
+  -- One version for each operation, in their order; a move has added a tombstone besides.
   return (
     select coalesce(jsonb_agg(
-      filestore.made_record(
-        filestore.at_version(f, v.made), p_commit -> 'operations' -> (v.place - 1)::integer -> 'extra')
-      order by v.place), '[]')
+      filestore.commit_result(
+        filestore.at_version(f, v.added), p_commit -> 'operations' -> (v.place - 1)::integer -> 'extra')
+        #> '{value,file}' order by v.place), '[]')
     from (
-      select c as made, row_number() over (order by c.position) as place from filestore.file_versions c
+      select c as added, row_number() over (order by c.position) as place from filestore.file_versions c
       where c.project_id = p_session.project_id and c.commit_id = (p_commit ->> 'commitId')::uuid
         and not (c.operation = 'move' and c.is_deleted)
     ) v
-    join filestore.files f on f.project_id = p_session.project_id and f.id = (v.made).file_id);
+    join filestore.files f on f.project_id = p_session.project_id and f.id = (v.added).file_id);
 end
 $$;
 comment on function filestore.batch_results is
@@ -61,7 +61,7 @@ declare
   v_versions integer := 0;
   v_may_exceed boolean := true;
 begin
-  -- A path outside the key's prefix is not seen, and has no row to be made.
+  -- A path outside the key's prefix is not seen, and gets no row.
   perform filestore.lock_paths(
     v_project_id, v_paths,
     array(select p.path from unnest(v_paths) p (path) where filestore.may_write(p_session, p.path)));
@@ -102,20 +102,6 @@ comment on function filestore.commit_batch is
   'that, once it was found to apply. A refusal has details.index; it may leave versions: roll them back.';
 call filestore.grant_execute('filestore.commit_batch', 'filestore_engine');
 
-create function filestore.writes_inside(p_session filestore.session, p_commit jsonb) returns boolean
-language plpgsql stable set search_path = '' as $$
-begin
-  return p_session.path_prefix is null or not exists (
-    select from jsonb_array_elements(p_commit -> 'operations') o
-    cross join lateral (
-      values (o.value ->> 'destination'), (case when o.value ->> 'kind' <> 'copy' then o.value ->> 'path' end)
-    ) p (path)
-    where not filestore.may_write(p_session, p.path));
-end
-$$;
-comment on function filestore.writes_inside is 'Whether a batch writes nothing outside the key''s prefix.';
-call filestore.grant_execute('filestore.writes_inside', 'filestore_engine');
-
 create function filestore.count_files(p_session filestore.session, p_files integer) returns integer
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -132,19 +118,6 @@ end
 $$;
 comment on function filestore.count_files is
   'Counts a request that was counted once as one for each ten files begun, and returns how many are left; raises FS004 '
-  'where so many are not left. Before any file is locked.';
+  'where fewer are left. Before any file is locked.';
 call filestore.grant_execute('filestore.count_files', 'filestore_engine');
 
-create function filestore.with_own_key(p_commit jsonb) returns jsonb
-language plpgsql immutable set search_path = '' as $$
-begin
-  -- No client's key has this character.
-  return case when p_commit ? 'idempotency' then p_commit else p_commit || jsonb_build_object('idempotency',
-    jsonb_build_object(
-      'key', E'\u0001' || (p_commit ->> 'commitId'), 'fingerprint', repeat('00', 32), 'isOwn', true)) end;
-end
-$$;
-comment on function filestore.with_own_key is
-  'A commit of several files with an idempotency key, its own id unless the client sent one. So the answer is '
-  'stored for a call that is repeated because its answer was lost.';
-call filestore.grant_execute('filestore.with_own_key', 'filestore_engine');

@@ -1,77 +1,59 @@
--- Taking back what a run did, and restoring a folder to what it was.
-
-create function filestore.is_same_content(
-  p_project_id uuid, p_segment_ids uuid[], p_other_ids uuid[]
-) returns boolean
-language plpgsql volatile set search_path = '' as $$
-begin
-  if p_segment_ids = p_other_ids then return true; end if;
-  if cardinality(p_segment_ids) <> cardinality(p_other_ids) then return false; end if;
-  return not exists (
-    select from generate_subscripts(p_segment_ids, 1) i (number)
-    -- fence, both: segments are looked up one by one.
-    cross join lateral (
-      select s.size, s.sha256 from filestore.segments s
-      where s.project_id = p_project_id and s.id = p_segment_ids[i.number] offset 0
-    ) s
-    cross join lateral (
-      select o.size, o.sha256 from filestore.segments o
-      where o.project_id = p_project_id and o.id = p_other_ids[i.number] offset 0
-    ) o
-    where p_segment_ids[i.number] <> p_other_ids[i.number] and (s.size <> o.size or s.sha256 <> o.sha256));
-end
-$$;
-comment on function filestore.is_same_content is
-  'Whether two segment lists have the same sizes and checksums. The same bytes cut in other places count as different.';
-call filestore.grant_execute('filestore.is_same_content', 'filestore_engine');
+-- Undoing a run, and restoring a folder to what it was.
 
 create function filestore.is_unchanged(p_file filestore.files, p_then filestore.files) returns boolean
 language plpgsql volatile set search_path = '' as $$
+declare
+  c_ids constant uuid[] := (p_file).segment_ids;
+  c_then_ids constant uuid[] := (p_then).segment_ids;
 begin
   if not filestore.is_live(p_file) or not filestore.is_live(p_then) then
     return filestore.is_live(p_file) = filestore.is_live(p_then);
+  elsif (p_file).version = (p_then).version then
+    return true;
+  elsif (p_file).mime_type <> (p_then).mime_type or (p_file).size <> (p_then).size
+    or cardinality(c_ids) <> cardinality(c_then_ids) then
+    return false;
   end if;
-  return (p_file).version = (p_then).version
-    or (p_file).mime_type = (p_then).mime_type and (p_file).size = (p_then).size
-      and filestore.is_same_content((p_file).project_id, (p_file).segment_ids, (p_then).segment_ids);
+  return c_ids = c_then_ids or not exists (
+    select from generate_subscripts(c_ids, 1) i (number)
+    -- fence, both: segments are looked up one by one.
+    cross join lateral (
+      select s.size, s.sha256 from filestore.segments s
+      where s.project_id = (p_file).project_id and s.id = c_ids[i.number] offset 0
+    ) s
+    cross join lateral (
+      select o.size, o.sha256 from filestore.segments o
+      where o.project_id = (p_file).project_id and o.id = c_then_ids[i.number] offset 0
+    ) o
+    where c_ids[i.number] <> c_then_ids[i.number] and (s.size <> o.size or s.sha256 <> o.sha256));
 end
 $$;
 comment on function filestore.is_unchanged is
-  'Whether a file is equal to what it was: in existence, content and type. Null is no file.';
+  'Whether a file is equal to what it was: in existence, type and content, of which the sizes and checksums of the '
+  'segments are compared. The same bytes cut in other places count as different. Null is no file.';
 call filestore.grant_execute('filestore.is_unchanged', 'filestore_engine');
 
-create function filestore.back_step(p_session filestore.session, p_file filestore.files, p_then filestore.files)
-returns filestore.step
-language plpgsql immutable set search_path = '' as $$
-begin
-  return row ((p_file).id, (p_file).path, case when filestore.is_live(p_then)
-    then filestore.content_of(p_then) else filestore.tombstone_of(p_file) end)::filestore.step;
-end
-$$;
-comment on function filestore.back_step is 'The version that makes a file what it was.';
-call filestore.grant_execute('filestore.back_step', 'filestore_engine');
-
-create function filestore.back_action(p_file filestore.files, p_then filestore.files) returns jsonb
+create function filestore.revert_step(
+  p_session filestore.session, p_file filestore.files, p_then filestore.files,
+  out step filestore.step, out action jsonb, out refusal jsonb
+)
 language plpgsql stable set search_path = '' as $$
+declare
+  c_is_live constant boolean := filestore.is_live(p_then);
 begin
-  return jsonb_build_object(
-    'path', (p_file).path, 'action', case when filestore.is_live(p_then) then 'restore' else 'delete' end,
-    'from', (p_file).version, 'to', case when filestore.is_live(p_then) then (p_then).version end);
+  step := row ((p_file).id, (p_file).path, case when c_is_live
+    then filestore.content_of(p_then) else filestore.tombstone_of(p_file) end);
+  action := jsonb_build_object(
+    'path', (p_file).path, 'action', case when c_is_live then 'restore' else 'delete' end,
+    'from', (p_file).version, 'to', case when c_is_live then (p_then).version end);
+  if c_is_live then
+    refusal := filestore.too_large(p_session, (p_then).size, jsonb_build_object('path', (p_file).path));
+  end if;
 end
 $$;
-comment on function filestore.back_action is 'The same as a plan shows it.';
-call filestore.grant_execute('filestore.back_action', 'filestore_engine');
-
-create function filestore.back_refusal(p_session filestore.session, p_file filestore.files, p_then filestore.files)
-returns jsonb
-language plpgsql stable set search_path = '' as $$
-begin
-  return case when filestore.is_live(p_then)
-    then filestore.too_large(p_session, (p_then).size, jsonb_build_object('path', (p_file).path)) end;
-end
-$$;
-comment on function filestore.back_refusal is 'Why a file cannot become what it was, where it is too large by now.';
-call filestore.grant_execute('filestore.back_refusal', 'filestore_engine');
+comment on function filestore.revert_step is
+  'The version that makes a file what it was, the same as a plan shows it, and a refusal where it is too large by now.';
+call filestore.grant_execute('filestore.revert_step', 'filestore_engine');
 
 create function filestore.undoing_runs(p_project_id uuid, p_run_id text) returns text[]
 language plpgsql stable set search_path = '' as $$
@@ -155,26 +137,9 @@ end
 $$;
 comment on function filestore.split_moves is
   'Those of the files that the run moved, with these keys, from or to a file that is none of them; all of them where '
-  'there are too many moves to look at.';
+  'there are too many moves to examine.';
 call filestore.grant_execute('filestore.split_moves', 'filestore_engine');
 call filestore.pin_plan('filestore.split_moves');
-
-create function filestore.conflict_of(
-  p_session filestore.session, p_file filestore.files, p_version filestore.file_versions, p_reason text
-) returns jsonb
-language plpgsql stable set search_path = '' as $$
-begin
-  return jsonb_build_object(
-    'path', (p_file).path, 'version', (p_version).version, 'actor', (p_version).actor, 'runId', (p_version).run_id)
-    || case when (p_version).file_id is null then '{}'::jsonb else jsonb_build_object(
-      'own', (p_version).key_id is not distinct from p_session.key_id) end
-    || case when (p_version).key_id is null or not 'admin' = any (p_session.scopes) then '{}'::jsonb
-      else jsonb_build_object('keyId', (p_version).key_id) end
-    || case when p_reason is null then '{}'::jsonb else jsonb_build_object('reason', p_reason) end;
-end
-$$;
-comment on function filestore.conflict_of is 'Why a file is not simply what it was before the run, as a plan shows it.';
-call filestore.grant_execute('filestore.conflict_of', 'filestore_engine');
 
 create function filestore.undone_keys(p_session filestore.session, p_commit jsonb) returns uuid[]
 language plpgsql stable set search_path = '' as $$
@@ -193,56 +158,63 @@ comment on function filestore.undone_keys is
   'The keys whose versions of the run an undo takes back: its own, those that it names, or all.';
 call filestore.grant_execute('filestore.undone_keys', 'filestore_engine');
 
-create function filestore.conflicting_version(
+create function filestore.conflict_of(
   p_session filestore.session, p_file filestore.files, p_of_run filestore.run_file, p_run_id text, p_key_ids uuid[],
-  p_own_runs text[], p_is_split boolean, p_is_gone boolean, p_examinable integer,
-  out version filestore.file_versions, out reason text, out examined integer
+  p_own_runs text[], p_is_split boolean, p_is_erased boolean, p_examinable integer,
+  out conflict jsonb, out examined integer
 )
 language plpgsql volatile set search_path = '' as $$
 declare
   c_console constant uuid := '00000000-0000-0000-0000-000000000000';
-  v_first constant integer := (p_of_run).first_version;
+  c_first constant integer := (p_of_run).first_version;
+  v_version filestore.file_versions;
+  v_reason text;
 begin
-  if p_is_gone then
-    version.version := v_first - 1;
-    reason := 'gone';
-    examined := 0;
-    return;
+  examined := 0;
+  if p_is_erased then
+    v_version.version := c_first - 1;
+    v_reason := 'gone';
+  else
+    select l.* into v_version from (
+      select v.* from filestore.file_versions v
+      where v.project_id = p_session.project_id and v.file_id = (p_file).id
+        and v.version > c_first and v.version <= (p_file).version
+      order by v.version desc limit p_examinable
+    ) l
+    where not (l.run_id is not distinct from p_run_id and coalesce(l.key_id, c_console) = any (p_key_ids))
+      and (l.undone_run_id is null or l.undone_run_id <> all (p_own_runs))
+    order by l.version desc limit 1;
+    examined := case when found then (p_file).version - v_version.version + 1
+      else least((p_file).version - c_first, p_examinable) end;
+    if not found and (p_file).version - c_first > p_examinable then
+      v_reason := 'unexamined';
+      select * into v_version from filestore.file_versions v
+      where v.project_id = p_session.project_id and v.file_id = (p_file).id
+        and v.version = (p_file).version - p_examinable;
+    elsif not found and p_is_split then
+      v_reason := 'moved';
+      select * into v_version from filestore.file_versions v
+      where v.project_id = p_session.project_id and v.file_id = (p_file).id and v.version >= c_first
+        and v.run_id = p_run_id and v.operation = 'move' and coalesce(v.key_id, c_console) = any (p_key_ids)
+      order by v.version limit 1;
+    end if;
   end if;
-  select l.* into version from (
-    select v.* from filestore.file_versions v
-    where v.project_id = p_session.project_id and v.file_id = (p_file).id
-      and v.version > v_first and v.version <= (p_file).version
-    order by v.version desc limit p_examinable
-  ) l
-  where not (l.run_id is not distinct from p_run_id and coalesce(l.key_id, c_console) = any (p_key_ids))
-    and (l.undone_run_id is null or l.undone_run_id <> all (p_own_runs))
-  order by l.version desc limit 1;
-  if found then
-    examined := (p_file).version - version.version + 1;
-    return;
-  end if;
-  examined := least((p_file).version - v_first, p_examinable);
-  if (p_file).version - v_first > p_examinable then
-    reason := 'unexamined';
-    select * into version from filestore.file_versions v
-    where v.project_id = p_session.project_id and v.file_id = (p_file).id
-      and v.version = (p_file).version - p_examinable;
-  elsif p_is_split then
-    reason := 'moved';
-    select * into version from filestore.file_versions v
-    where v.project_id = p_session.project_id and v.file_id = (p_file).id and v.version >= v_first
-      and v.run_id = p_run_id and v.operation = 'move' and coalesce(v.key_id, c_console) = any (p_key_ids)
-    order by v.version limit 1;
-  end if;
+  if v_version.version is null then return; end if;
+  conflict := jsonb_build_object(
+    'path', (p_file).path, 'version', v_version.version, 'actor', v_version.actor, 'runId', v_version.run_id)
+    || case when v_version.file_id is null then '{}'::jsonb else jsonb_build_object(
+      'own', v_version.key_id is not distinct from p_session.key_id) end
+    || case when v_version.key_id is null or not 'admin' = any (p_session.scopes) then '{}'::jsonb
+      else jsonb_build_object('keyId', v_version.key_id) end
+    || case when v_reason is null then '{}'::jsonb else jsonb_build_object('reason', v_reason) end;
 end
 $$;
-comment on function filestore.conflicting_version is
-  'The last version of a file since the run''s first one that neither these keys made in the run, nor an undo of it, '
-  'nor an undo of that; else the version up to which p_examinable versions reach, or the half of a move whose other '
-  'half stays; where the version before the run is gone, that one. Null where there is none. examined: how many '
-  'versions were looked at.';
-call filestore.grant_execute('filestore.conflicting_version', 'filestore_engine');
+comment on function filestore.conflict_of is
+  'Why a file is not simply what it was before the run, as a plan shows it, or null: the last version since the '
+  'run''s first one that neither these keys added in the run, nor an undo of it, nor an undo of that; else the '
+  'version up to which p_examinable versions reach, or the half of a move whose other half stays; where the version '
+  'before the run was erased, that one. examined: how many versions were read.';
+call filestore.grant_execute('filestore.conflict_of', 'filestore_engine');
 
 create function filestore.plan_undo(p_session filestore.session, p_commit jsonb) returns filestore.plan
 language plpgsql volatile set search_path = '' as $$
@@ -261,8 +233,9 @@ declare
   v_base filestore.file_versions;
   v_then filestore.files;
   v_found record;
-  v_is_gone boolean;
-  -- Versions that may still be looked at.
+  v_reverted record;
+  v_is_erased boolean;
+  -- Versions that may still be read.
   v_left integer := (filestore.limits()).undo_versions_examined_max;
   -- Appended to in place, which a field of the plan is not: that would be copied each time.
   v_steps filestore.step[] := '{}';
@@ -279,28 +252,28 @@ begin
   foreach v_of_run in array v_run.files loop
     select * into v_file from filestore.files f
     where f.project_id = p_session.project_id and f.id = v_of_run.file_id;
-    -- What it was before the run: nothing, where the run made its first version.
+    -- What it was before the run: nothing, where the run added its first version.
     select * into v_base from filestore.file_versions v
     where v.project_id = p_session.project_id and v.file_id = v_file.id and v.version < v_of_run.first_version
     order by v.version desc limit 1;
     v_then := case when v_base.version is not null then filestore.at_version(v_file, v_base) end;
-    v_is_gone := coalesce(v_base.version, 0) < v_of_run.first_version - 1
+    v_is_erased := coalesce(v_base.version, 0) < v_of_run.first_version - 1
       or v_base.redacted_at is not null and not v_base.is_deleted;
-    if not v_is_gone and filestore.is_unchanged(v_file, v_then) then
+    if not v_is_erased and filestore.is_unchanged(v_file, v_then) then
       v_unchanged := v_unchanged || v_file.path::text;
       continue;
     end if;
-    v_found := filestore.conflicting_version(
-      p_session, v_file, v_of_run, v_run_id, v_key_ids, v_own, v_file.id = any (v_split), v_is_gone, v_left);
+    v_found := filestore.conflict_of(
+      p_session, v_file, v_of_run, v_run_id, v_key_ids, v_own, v_file.id = any (v_split), v_is_erased, v_left);
     v_left := v_left - v_found.examined;
-    if (v_found.version).version is not null then
-      v_conflicts := v_conflicts || filestore.conflict_of(p_session, v_file, v_found.version, v_found.reason);
-      continue when v_on_conflict <> 'overwrite' or v_is_gone;
+    if v_found.conflict is not null then
+      v_conflicts := v_conflicts || v_found.conflict;
+      continue when v_on_conflict <> 'overwrite' or v_is_erased;
     end if;
-    v_plan.refusal := coalesce(v_plan.refusal, filestore.back_refusal(p_session, v_file, v_then));
-    v_steps := v_steps || filestore.back_step(p_session, v_file, v_then);
-    v_actions := v_actions
-      || (filestore.back_action(v_file, v_then) || filestore.whose(p_session, v_of_run.key_ids));
+    v_reverted := filestore.revert_step(p_session, v_file, v_then);
+    v_plan.refusal := coalesce(v_plan.refusal, v_reverted.refusal);
+    v_steps := v_steps || v_reverted.step;
+    v_actions := v_actions || (v_reverted.action || filestore.whose(p_session, v_of_run.key_ids));
   end loop;
   v_plan.new_paths := '{}';
   v_plan.steps := v_steps;
@@ -314,9 +287,9 @@ begin
 end
 $$;
 comment on function filestore.plan_undo is
-  'What takes a run back, or what these keys made of it: each of its files becomes what it was before their first '
-  'version of it. A version since then that neither they made in the run, nor an undo of it, nor an undo of that, is a '
-  'conflict; so is a file with more versions since then than may be looked at. Refusals: RUN_NOT_FOUND, '
+  'The plan that undoes a run, or the versions of these keys in it: each of its files becomes what it was before '
+  'their first version of it. A version since then that neither they made in the run, nor an undo of it, nor an undo '
+  'of that, is a conflict; so is a file with more versions since then than may be examined. Refusals: RUN_NOT_FOUND, '
   'TOO_MANY_FILES, RUN_CONFLICT, CONTENT_TOO_LARGE.';
 call filestore.grant_execute('filestore.plan_undo', 'filestore_engine');
 
@@ -374,6 +347,7 @@ declare
   v_id uuid;
   v_file filestore.files;
   v_then record;
+  v_reverted record;
   -- Appended to in place, which a field of the plan is not: that would be copied each time.
   v_paths text[] := '{}';
   v_steps filestore.step[] := '{}';
@@ -413,9 +387,10 @@ begin
     if filestore.is_unchanged(v_file, v_then.file) then
       v_unchanged := v_unchanged || v_file.path;
     else
-      v_plan.refusal := coalesce(v_plan.refusal, filestore.back_refusal(p_session, v_file, v_then.file));
-      v_steps := v_steps || filestore.back_step(p_session, v_file, v_then.file);
-      v_actions := v_actions || filestore.back_action(v_file, v_then.file);
+      v_reverted := filestore.revert_step(p_session, v_file, v_then.file);
+      v_plan.refusal := coalesce(v_plan.refusal, v_reverted.refusal);
+      v_steps := v_steps || v_reverted.step;
+      v_actions := v_actions || v_reverted.action;
       if cardinality(v_actions) > (filestore.limits()).commit_files_max then
         v_plan.refusal := filestore.too_many_files(cardinality(v_actions));
         exit;
@@ -436,7 +411,7 @@ comment on function filestore.plan_restore is
   'again. Refusals: FORBIDDEN_SCOPE, VALIDATION_ERROR, TOO_MANY_FILES, CONTENT_TOO_LARGE.';
 call filestore.grant_execute('filestore.plan_restore', 'filestore_engine');
 
-create function filestore.back_answer(
+create function filestore.revert_answer(
   p_session filestore.session, p_plan filestore.plan, p_run_id text
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -449,6 +424,6 @@ begin
       from jsonb_array_elements(p_plan.value -> 'actions') with ordinality a (value, position))) end;
 end
 $$;
-comment on function filestore.back_answer is
+comment on function filestore.revert_answer is
   'The answer of an undo or restore: of a plan, without a run, or of what was done.';
-call filestore.grant_execute('filestore.back_answer', 'filestore_engine');
+call filestore.grant_execute('filestore.revert_answer', 'filestore_engine');

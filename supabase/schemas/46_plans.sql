@@ -1,4 +1,4 @@
--- Plans of several files, of all kinds: made, shown, or made again under locks and carried out.
+-- Plans of several files, of all kinds: written, shown, or written again under locks and applied.
 
 create function filestore.plan_of(p_session filestore.session, p_kind text, p_commit jsonb)
 returns filestore.plan
@@ -20,11 +20,12 @@ language plpgsql volatile set search_path = '' as $$
 declare
   -- An answer is stored for 24 hours, so its length counts, too. A write of one file stores up to as much.
   c_answer_bytes_per_file constant integer := 1600;
+  c_tries constant integer := 5;
   v_plan filestore.plan;
   v_again filestore.plan;
   v_remaining integer;
 begin
-  for v_try in 1 .. (filestore.limits()).plan_tries_max loop
+  for v_try in 1 .. c_tries loop
     v_plan := filestore.plan_of(p_session, p_kind, p_commit);
     if v_plan.refusal is not null then return v_plan; end if;
     if v_try = 1 then
@@ -42,8 +43,8 @@ begin
         return v_again;
       end if;
       -- Others have added files meanwhile. They could only be locked in another order.
-      raise sqlstate 'FS005';
-    exception when sqlstate 'FS005' then
+      raise sqlstate 'FS002';
+    exception when sqlstate 'FS002' then
       null;
     end;
   end loop;
@@ -56,6 +57,40 @@ comment on function filestore.locked_plan is
   'request by its files, or by the length of its answer. A refusal may leave paths taken: roll it back.';
 call filestore.grant_execute('filestore.locked_plan', 'filestore_engine');
 
+create function filestore.apply_plan(
+  p_session filestore.session, p_plan filestore.plan, p_change filestore.change
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_change filestore.change := p_change;
+  v_step filestore.step;
+  v_files filestore.files[] := '{}';
+  v_file filestore.files;
+  v_cost bigint := 0;
+  v_number integer := 0;
+  v_is_deletion boolean := true;
+begin
+  if cardinality(p_plan.steps) = 0 then return null; end if;
+  v_change.committed_at := filestore.commit_time(p_session.project_id, p_plan.paths);
+  foreach v_step in array p_plan.steps loop
+    select * into v_file from filestore.files f
+    where f.project_id = p_session.project_id and f.path = v_step.path;
+    v_files := v_files || v_file;
+    v_cost := v_cost + filestore.database_cost(v_file, v_step.path, v_step.next, 0) + v_change.provenance_cost;
+    v_is_deletion := v_is_deletion and (v_step.next).is_deleted;
+  end loop;
+  foreach v_step in array p_plan.steps loop
+    v_number := v_number + 1;
+    perform filestore.put_version(p_session, v_files[v_number], v_step.path, v_step.next, v_change);
+  end loop;
+  if v_change.run_id is not null then perform filestore.begin_run(p_session.project_id, v_change); end if;
+  return filestore.charge_usage(p_session, 0, v_cost, v_number, v_is_deletion);
+end
+$$;
+comment on function filestore.apply_plan is
+  'Adds the versions of a plan whose files are locked; returns a refusal or null.';
+call filestore.grant_execute('filestore.apply_plan', 'filestore_engine');
+
 create function filestore.commit_planned(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -63,20 +98,32 @@ declare
     when 'copy_folder' then 'copy' when 'move_folder' then 'move' when 'delete_folder' then 'delete'
     when 'restore_folder' then 'restore' else p_kind end, p_commit);
   v_plan filestore.plan;
-  v_refusal jsonb;
+  v_answer jsonb;
 begin
   if p_kind = 'undo' then v_change.undone_run_id := p_commit ->> 'run'; end if;
   v_plan := filestore.locked_plan(p_session, p_kind, p_commit);
-  v_refusal := coalesce(v_plan.refusal, filestore.carry_out(p_session, v_plan, v_change));
-  if v_refusal is not null then return v_refusal; end if;
-  return jsonb_build_object('value', jsonb_build_object('remaining', v_plan.remaining, 'file', case
-    when p_kind in ('undo', 'restore_folder') then filestore.back_answer(p_session, v_plan, v_change.run_id)
-    else filestore.folder_answer(p_session, p_kind, v_change.commit_id) || coalesce(v_plan.value, '{}') end));
+  v_plan.refusal := coalesce(v_plan.refusal, filestore.apply_plan(p_session, v_plan, v_change));
+  if v_plan.refusal is not null then
+    return v_plan.refusal;
+  elsif p_kind in ('undo', 'restore_folder') then
+    v_answer := filestore.revert_answer(p_session, v_plan, v_change.run_id);
+  else
+    -- Without the tombstones of a move; the same whenever a client asks for it.
+    select jsonb_build_object('count', count(*), 'files', coalesce(
+      jsonb_agg(jsonb_build_object('path', f.path, 'version', v.version) order by f.path), '[]'))
+      || coalesce(v_plan.value, '{}')
+    into v_answer
+    from filestore.file_versions v
+    join filestore.files f on f.project_id = v.project_id and f.id = v.file_id
+    where v.project_id = p_session.project_id and v.commit_id = v_change.commit_id
+      and v.is_deleted = (p_kind = 'delete_folder');
+  end if;
+  return jsonb_build_object('value', jsonb_build_object('remaining', v_plan.remaining, 'file', v_answer));
 end
 $$;
 comment on function filestore.commit_planned is
-  'Carries out a plan, under locks; p_kind: copy_folder, move_folder, delete_folder, undo, restore_folder. A refusal '
-  'may leave versions made: roll it back.';
+  'Commits several files by a plan, under locks; p_kind: copy_folder, move_folder, delete_folder, undo, '
+  'restore_folder. A refusal may leave versions: roll it back.';
 call filestore.grant_execute('filestore.commit_planned', 'filestore_engine');
 
 create function public.filestore_plan(p_key_hash text, p_request_id uuid, p_kind text, p_commit jsonb) returns jsonb
@@ -100,11 +147,11 @@ begin
   -- It changes nothing, so it does not wait for the disk.
   perform set_config('synchronous_commit', 'off', true);
   return v_session.envelope || coalesce(
-    v_plan.refusal, jsonb_build_object('value', filestore.back_answer(v_session, v_plan, null)));
+    v_plan.refusal, jsonb_build_object('value', filestore.revert_answer(v_session, v_plan, null)));
 end
 $$;
 comment on function public.filestore_plan is
   'What an undo or a restore would do; locks nothing. p_kind: undo, restore_folder. Counts one request for each ten '
-  'files that it tells of, or looked at before it was refused, up to plan_requests_max; one, with RATE_LIMIT_EXCEEDED, '
-  'where so many are not left. Refusals: those of `plan_undo` and `plan_restore`.';
+  'files that it tells of, or examined before it was refused, up to plan_requests_max; one, with RATE_LIMIT_EXCEEDED, '
+  'where fewer are left. Refusals: those of `plan_undo` and `plan_restore`.';
 call filestore.publish('public.filestore_plan', 'filestore_engine', 'service_role');

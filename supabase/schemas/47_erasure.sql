@@ -104,8 +104,8 @@ begin
 end
 $$;
 comment on function filestore.take_compacted is
-  'Takes from what may be unreferenced the segments that were in the list of a locked file and are not any more, at '
-  'most so many.';
+  'Takes from the possibly unreferenced segments those that were in the list of a locked file and are not any more, up '
+  'to p_limit.';
 call filestore.grant_execute('filestore.take_compacted', 'filestore_admin');
 
 create function filestore.remove_versions(
@@ -114,10 +114,12 @@ create function filestore.remove_versions(
 )
 language plpgsql volatile set search_path = '' as $$
 declare
+  -- Segments in the lists of the versions that are removed together.
+  c_listed_max constant integer := 1500000;
   v_through integer;
 begin
   -- At least one, however long its list.
-  select coalesce(max(l.version) filter (where l.listed <= (filestore.limits()).erased_listed_segments_max),
+  select coalesce(max(l.version) filter (where l.listed <= c_listed_max),
     min(l.version))
   into v_through
   from (
@@ -132,16 +134,16 @@ begin
   with removed as materialized (
     delete from filestore.file_versions v
     where v.project_id = p_project_id and v.file_id = p_file_id and v.version <= v_through and v.operation <> 'purge'
-    returning v as made
+    returning v as version_row
   )
-  select count(*), coalesce(sum(filestore.version_cost(r.made)), 0),
-         array(select distinct s.id from removed o cross join unnest((o.made).segment_ids) s (id))
+  select count(*), coalesce(sum(filestore.version_cost(r.version_row)), 0),
+         array(select distinct s.id from removed o cross join unnest((o.version_row).segment_ids) s (id))
   into versions, database_bytes, segment_ids from removed r;
 end
 $$;
 comment on function filestore.remove_versions is
-  'Removes versions of a file up to one of them, the first ones, at most so many. Returns what their rows count, and '
-  'their segments.';
+  'Removes versions of a file up to one of them, the first ones, up to p_versions_max. Returns what their rows count, '
+  'and their segments.';
 call filestore.grant_execute('filestore.remove_versions', 'filestore_admin');
 
 create function filestore.blank_answers(p_project_id uuid) returns void
@@ -177,6 +179,7 @@ declare
   v_removed record;
   v_segment_ids uuid[];
   v_released record;
+  v_receipt filestore.file_versions;
   v_versions bigint;
   v_pending bigint;
 begin
@@ -195,7 +198,7 @@ begin
     select o.segment_id from filestore.possibly_unreferenced_segments o
     where o.project_id = v_project_id and o.file_id = v_file_id order by o.segment_id limit 1);
   v_pending := v_versions - v_removed.versions;
-  -- From here on it has no path: readers do not see it, and a file that is made there is another one.
+  -- From here on it has no path: readers do not see it, and a file that is created there is another one.
   update filestore.files f
   set path = null, version = f.version + 1, mime_type = 'application/octet-stream', size = 0, is_deleted = true,
       is_text = true, segment_ids = '{}', created_at = v_now, updated_at = v_now
@@ -205,7 +208,8 @@ begin
     actor, created_at)
   values (
     v_project_id, v_file_id, (p_file).version + 1, 'application/octet-stream', 0, true, '{}', p_commit_id, v_position,
-    'purge', p_key_id, p_actor, v_now);
+    'purge', p_key_id, p_actor, v_now)
+  returning * into v_receipt;
   insert into filestore.purged_files (
     project_id, file_id, path_hash, place_hashes, versions, bytes, pending_versions, first_pending_versions,
     purged_at)
@@ -215,16 +219,15 @@ begin
       select filestore.place_hash(v_cursor_key, v_file_id, array_to_string(v_names[1:n], '/'))
       from generate_series(1, cardinality(v_names) - 1) n),
     v_versions, v_released.bytes, v_pending, v_pending, v_now);
-  -- After the path: whoever is storing its text has ended, or sees that there is none.
+  -- After the path: an isolate that is storing the text has ended, or finds no path.
   delete from filestore.search_queue q where q.project_id = v_project_id and q.file_id = v_file_id;
   delete from filestore.search_texts t where t.project_id = v_project_id and t.file_id = v_file_id;
   perform filestore.blank_answers(v_project_id);
   -- The row of the file and the receipt stay.
   perform filestore.release_usage(
     v_project_id, v_released.bytes,
-    v_removed.database_bytes + v_released.database_bytes + filestore.file_cost((p_file).path)
-      - (filestore.limits()).tariff_file_bytes - (filestore.limits()).tariff_version_bytes
-      - (filestore.limits()).tariff_said_factor * octet_length(coalesce(p_actor, ''))
+    v_removed.database_bytes + v_released.database_bytes
+      + filestore.file_cost((p_file).path) - filestore.file_cost(null) - filestore.version_cost(v_receipt)
       + case when (p_file).is_deleted then 0 else (filestore.limits()).tariff_indexed_factor
         * filestore.indexed_bytes((p_file).size, (p_file).mime_type, (p_file).is_text) end,
     v_removed.versions - 1);
@@ -244,7 +247,7 @@ declare
   v_refusal jsonb;
   v_answer jsonb;
 begin
-  -- Links before the file, as whoever writes through one takes them.
+  -- Links before the file, in the order in which a write through a link locks them.
   with removed as (
     delete from filestore.links l where l.project_id = p_session.project_id and l.path = v_path returning l.id
   )
@@ -272,7 +275,7 @@ comment on function filestore.commit_purge is
   'Purges the file at a path, deleted or not; its answer, stored or repeated, does not have the path.';
 call filestore.grant_execute('filestore.commit_purge', 'filestore_engine');
 
-create function filestore.settle_segments(
+create function filestore.mark_unneeded_segments(
   p_file filestore.files, p_segment_ids uuid[], p_versions_max integer,
   out bytes bigint, out database_bytes bigint
 )
@@ -301,10 +304,10 @@ begin
   select r.* into bytes, database_bytes from filestore.release_segments(v_project_id, v_file_id, v_segment_ids) r;
 end
 $$;
-comment on function filestore.settle_segments is
+comment on function filestore.mark_unneeded_segments is
   'Which segments of erased versions of a locked file are dead: those that neither its other versions nor its list '
-  'have. Where it has more versions than may be looked at, the sweep finds out.';
-call filestore.grant_execute('filestore.settle_segments', 'filestore_admin');
+  'have. Where it has more versions than may be examined, the sweep finds out.';
+call filestore.grant_execute('filestore.mark_unneeded_segments', 'filestore_admin');
 
 create function filestore.redact_versions(p_file filestore.files, p_versions integer[], p_note text) returns void
 language plpgsql volatile security definer set search_path = '' as $$
@@ -314,7 +317,7 @@ declare
   v_segment_ids uuid[];
   v_freed bigint;
   v_left bigint;
-  v_settled record;
+  v_marked record;
 begin
   select sum(filestore.version_cost(v)), array(
     select distinct s.id from filestore.file_versions o cross join unnest(o.segment_ids) s (id)
@@ -328,15 +331,15 @@ begin
     set segment_ids = '{}', note = p_note, redacted_at = clock_timestamp(), redacted_segment_ids = v.segment_ids
     where v.project_id = v_project_id and v.file_id = v_file_id and v.version = any (p_versions)
       and v.redacted_at is null
-    returning v as made
+    returning v as version_row
   )
-  select sum(filestore.version_cost(r.made)) into v_left from redacted r;
+  select sum(filestore.version_cost(r.version_row)) into v_left from redacted r;
   delete from filestore.search_texts t
   where t.project_id = v_project_id and t.file_id = v_file_id and t.version = any (p_versions);
-  v_settled := filestore.settle_segments(p_file, v_segment_ids, (filestore.limits()).erased_versions_max);
+  v_marked := filestore.mark_unneeded_segments(p_file, v_segment_ids, (filestore.limits()).erased_versions_max);
   perform filestore.blank_answers(v_project_id);
   perform filestore.release_usage(
-    v_project_id, v_settled.bytes, coalesce(v_freed - v_left, 0) + v_settled.database_bytes, 0);
+    v_project_id, v_marked.bytes, coalesce(v_freed - v_left, 0) + v_marked.database_bytes, 0);
 end
 $$;
 comment on function filestore.redact_versions is
@@ -347,6 +350,9 @@ create function filestore.sharing_versions(p_session filestore.session, p_file f
 returns jsonb
 language plpgsql volatile
 set search_path = '' set plan_cache_mode = 'force_generic_plan' set enable_seqscan = off set jit = off as $$
+declare
+  -- Versions of each file that are examined, the latest ones.
+  c_examined_max constant integer := 2000;
 begin
   return (
     select coalesce(jsonb_agg(jsonb_build_object('path', r.path, 'version', r.version)), '[]')
@@ -372,7 +378,7 @@ begin
         select n.version from (
           select o.version, o.segment_ids from filestore.file_versions o
           where o.project_id = p_session.project_id and o.file_id = i.file_id
-          order by o.version desc limit (filestore.limits()).erasure_slice_versions
+          order by o.version desc limit c_examined_max
         ) n
         where exists (
           select from unnest(n.segment_ids) s (id) where s.id in (select p.id from unnest(p_segment_ids) p (id)))
@@ -399,7 +405,7 @@ declare
   v_segment_ids uuid[];
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
-  -- Links before the file, as whoever reads through one takes them.
+  -- Links before the file, in the order in which a read through a link locks them.
   perform from filestore.links l
   where l.project_id = v_session.project_id and l.path = p_path and l.version = any (p_versions)
   order by l.id for update;
@@ -435,6 +441,7 @@ call filestore.publish('public.filestore_redact', 'filestore_engine', 'service_r
 create function filestore.sweep_purged_versions(p_project_id uuid) returns void
 language plpgsql volatile set search_path = '' as $$
 declare
+  c_slice_versions constant integer := 2000;
   v_purged filestore.purged_files;
   v_removed record;
   v_released record;
@@ -445,7 +452,7 @@ begin
   if not found then return; end if;
   perform set_config('filestore.due_since', v_purged.due_since::text, true);
   v_removed := filestore.remove_versions(
-    v_purged.project_id, v_purged.file_id, 2147483647, (filestore.limits()).erasure_slice_versions);
+    v_purged.project_id, v_purged.file_id, 2147483647, c_slice_versions);
   v_released := filestore.release_segments(v_purged.project_id, v_purged.file_id, v_removed.segment_ids);
   update filestore.purged_files g
   set pending_versions = case when v_removed.versions = 0 then 0 else g.pending_versions - v_removed.versions end
@@ -486,7 +493,7 @@ $$;
 comment on function filestore.sweep_answers is 'Removes what the blank answers of a project named.';
 call filestore.grant_execute('filestore.sweep_answers', 'filestore_admin');
 
-create function filestore.settle_examined(p_project_id uuid, p_position bigint) returns void
+create function filestore.mark_examined_segments(p_project_id uuid, p_position bigint) returns void
 language plpgsql volatile set search_path = '' as $$
 declare
   c_most constant integer := 5000;
@@ -529,10 +536,10 @@ begin
   perform filestore.release_usage(p_project_id, v_released.bytes, v_released.database_bytes, 0);
 end
 $$;
-comment on function filestore.settle_examined is
+comment on function filestore.mark_examined_segments is
   'Some of the segments that a pass is about, once it has looked at all versions up to a position: those that are in '
   'no version and in no list are dead, and those in a list wait for another pass.';
-call filestore.grant_execute('filestore.settle_examined', 'filestore_admin');
+call filestore.grant_execute('filestore.mark_examined_segments', 'filestore_admin');
 
 create function filestore.begin_marking(p_project_id uuid) returns boolean
 language plpgsql volatile set search_path = '' as $$
@@ -584,7 +591,7 @@ begin
   )
   select count(*), coalesce(max(l.position), v_through) into v_count, v_through from looked_at l;
   if v_count < c_versions then
-    perform filestore.settle_examined(p_project_id, v_through);
+    perform filestore.mark_examined_segments(p_project_id, v_through);
     if not exists (
       select from filestore.possibly_unreferenced_segments c where c.project_id = p_project_id and c.is_examined
     ) then

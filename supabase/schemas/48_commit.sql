@@ -11,7 +11,7 @@ begin
     'write', 'overwrite', 'append', 'edit', 'delete', 'restore') then
     return filestore.commit_version(p_session, p_kind, p_commit);
   end if;
-  -- What a commit costs is known once it is made, so without room it is undone: to here.
+  -- The cost of a commit is known once its versions are added, so without room they are rolled back: to here.
   begin
     case p_kind
       when 'copy', 'move' then v_result := filestore.copy_file(p_session, p_kind, p_commit);
@@ -36,12 +36,10 @@ create function filestore.commit_idempotent(p_session filestore.session, p_kind 
 language plpgsql volatile set search_path = '' as $$
 declare
   v_idempotency constant jsonb := p_commit -> 'idempotency';
-  v_caller_id uuid;
   v_expired timestamptz;
   v_result jsonb;
 begin
   if v_idempotency is null then return filestore.commit_or_refuse(p_session, p_kind, p_commit); end if;
-  v_caller_id := filestore.caller_id(p_session);
   v_expired := clock_timestamp() - make_interval(secs => (filestore.limits()).idempotency_key_seconds);
   -- Expired keys of the project are removed a few at a time, by the requests that use keys.
   delete from filestore.idempotency_keys i
@@ -51,13 +49,13 @@ begin
     order by o.created_at limit 10 for update skip locked);
   begin
     delete from filestore.idempotency_keys i
-    where i.project_id = p_session.project_id and i.caller_id = v_caller_id and i.key = v_idempotency ->> 'key'
+    where i.project_id = p_session.project_id and i.caller_id = p_session.caller_id and i.key = v_idempotency ->> 'key'
       and i.created_at < v_expired;
     -- Waits for a running request with the same key, whose response is stored by then.
     insert into filestore.idempotency_keys (project_id, caller_id, key, fingerprint, created_at)
     values (
-      p_session.project_id, v_caller_id, v_idempotency ->> 'key', decode(v_idempotency ->> 'fingerprint', 'hex'),
-      clock_timestamp())
+      p_session.project_id, p_session.caller_id, v_idempotency ->> 'key',
+      decode(v_idempotency ->> 'fingerprint', 'hex'), clock_timestamp())
     on conflict do nothing;
     if not found then
       -- Null where the key has expired since.
@@ -75,12 +73,19 @@ begin
 
   if v_result ? 'refusal' then
     delete from filestore.idempotency_keys i
-    where i.project_id = p_session.project_id and i.caller_id = v_caller_id and i.key = v_idempotency ->> 'key';
+    where i.project_id = p_session.project_id and i.caller_id = p_session.caller_id and i.key = v_idempotency ->> 'key';
   else
+    -- Paths and text that quotes content are stored apart, for an erasure to remove. The path of a single file is not
+    -- stored: a repeated request has it.
     update filestore.idempotency_keys i
-    set response = filestore.answer_without_names(v_result -> 'value' -> 'file'),
-        names = filestore.names_of_answer(p_session, v_result -> 'value' -> 'file')
-    where i.project_id = p_session.project_id and i.caller_id = v_caller_id and i.key = v_idempotency ->> 'key';
+    set (response, names) = (
+      select jsonb_object_agg(e.key, case
+               when jsonb_typeof(e.value) = 'array' then '[]' when e.key = 'said' then 'null' else e.value end)
+               filter (where e.key <> 'path'),
+             jsonb_object_agg(e.key, e.value) filter (where jsonb_typeof(e.value) = 'array' or e.key = 'said')
+               || jsonb_build_object('prefix', (p_session).path_prefix)
+      from jsonb_each(v_result -> 'value' -> 'file') e)
+    where i.project_id = p_session.project_id and i.caller_id = p_session.caller_id and i.key = v_idempotency ->> 'key';
   end if;
   return v_result;
 end
@@ -126,10 +131,19 @@ begin
   begin
     v_session := filestore.authorize(p_key_hash, p_request_id, 'write', p_requests);
     if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
-    if not filestore.writes_inside(v_session, p_commit) then
+    if v_session.path_prefix is not null and exists (
+      select from jsonb_array_elements(p_commit -> 'operations') o
+      cross join lateral (
+        values (o.value ->> 'destination'), (case when o.value ->> 'kind' <> 'copy' then o.value ->> 'path' end)
+      ) p (path)
+      where not filestore.may_write(v_session, p.path)
+    ) then
       return v_session.envelope || filestore.outside_prefix(v_session);
     end if;
-    v_result := filestore.commit_idempotent(v_session, p_kind, filestore.with_own_key(p_commit));
+    -- Without a key of the client the commit's own id is one, so that the answer is stored for a call that is repeated
+    -- because its answer was lost. No client's key has this character.
+    v_result := filestore.commit_idempotent(v_session, p_kind, jsonb_build_object('idempotency', jsonb_build_object(
+      'key', E'\u0001' || (p_commit ->> 'commitId'), 'fingerprint', repeat('00', 32), 'isOwn', true)) || p_commit);
     if v_result #> '{value,remaining}' is not null then
       v_session.envelope := jsonb_set(v_session.envelope, '{rate,remaining}', v_result #> '{value,remaining}');
     end if;
@@ -147,7 +161,7 @@ end
 $$;
 comment on function public.filestore_commit_many is
   'Commits several files, all or none. p_kind: batch, copy_folder, move_folder, delete_folder, undo, restore_folder. '
-  'Counts as p_requests requests and, of all but a batch, one for each ten files begun; as none where so many are not '
+  'Counts as p_requests requests and, of all but a batch, one for each ten files begun; as none where fewer are '
   'left. Refusals: those of filestore_commit, of a batch with details.index; of the others those of their plans.';
 call filestore.publish('public.filestore_commit_many', 'filestore_engine', 'service_role');
 

@@ -1,4 +1,4 @@
--- Links: an address that reads one file, or writes it once, without a key. Its user acts as the key that made it.
+-- Links: an address that reads one file, or writes it once, without a key. Its user acts as the key that created it.
 
 create function filestore.link_record(p_link filestore.links) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -27,6 +27,8 @@ create function public.filestore_create_link(p_key_hash text, p_request_id uuid,
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_limits constant filestore.limits := filestore.limits();
+  -- Links of a project that are stored; those that ended are removed first.
+  c_kept_max constant integer := 2000;
   v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'write');
   v_scope constant text := p_link ->> 'for';
   v_path constant text := p_link ->> 'path';
@@ -66,7 +68,7 @@ begin
   with removed as (
     delete from filestore.links l where l.project_id = v_session.project_id and l.id in (
       select o.id from filestore.links o where o.project_id = v_session.project_id
-      order by filestore.has_ended(o), o.created_at desc, o.id offset v_limits.project_links_kept_max - 1)
+      order by filestore.has_ended(o), o.created_at desc, o.id offset c_kept_max - 1)
     returning l.id
   )
   delete from filestore.link_windows w using removed r where w.project_id = v_session.project_id and w.link_id = r.id;
@@ -178,7 +180,7 @@ begin
   end if;
   -- Null: the project's own window counts no request of a link.
   v_session := filestore.authorize(encode(coalesce(v_link.key_hash, v_link.token_hash), 'hex'), null, p_scope);
-  v_session.link_id := v_link.id;
+  v_session.caller_id := v_link.id;
   if v_session.envelope #>> '{refusal,code}' = 'INVALID_API_KEY' then
     v_session.envelope := filestore.refusal('LINK_EXPIRED');
   elsif not v_session.envelope ? 'refusal' and not filestore.may_write(v_session, v_link.path) then
@@ -207,7 +209,7 @@ begin
 end
 $$;
 comment on function filestore.open_link is
-  'Finds a link and opens its project as the key that made it. Refusals: LINK_NOT_FOUND, METHOD_NOT_ALLOWED, '
+  'Finds a link and opens its project as the key that created it. Refusals: LINK_NOT_FOUND, METHOD_NOT_ALLOWED, '
   'LINK_EXPIRED (also where its key is not valid any more), FORBIDDEN_SCOPE, RATE_LIMIT_EXCEEDED.';
 call filestore.grant_execute('filestore.open_link', 'filestore_engine');
 
@@ -256,7 +258,7 @@ declare
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
   select * into v_link from filestore.links l
-  where l.project_id = v_session.project_id and l.id = v_session.link_id for update;
+  where l.project_id = v_session.project_id and l.id = v_session.caller_id for update;
   if v_link.used_at is not null and v_link.commit_id is distinct from (p_commit ->> 'commitId')::uuid then
     v_result := coalesce(
       case when p_commit ? 'idempotency'

@@ -1,4 +1,4 @@
--- Retention: versions that a project's rule lets go are trimmed by the sweep, the oldest first, in slices.
+-- Retention: the sweep trims the versions that a project's rule does not keep, the oldest first, in slices.
 
 create function filestore.retention_cut(p_file filestore.files, p_rule jsonb) returns integer
 language plpgsql volatile set search_path = '' as $$
@@ -20,7 +20,7 @@ begin
 end
 $$;
 comment on function filestore.retention_cut is
-  'The last version of a live file that a rule lets go, and all before it; below 1 where none goes.';
+  'The last version of a live file that a rule does not keep; below 1 where it keeps all.';
 call filestore.grant_execute('filestore.retention_cut', 'filestore_admin');
 
 create function filestore.is_expired(p_file filestore.files, p_rule jsonb) returns boolean
@@ -43,7 +43,7 @@ declare
   v_is_expired boolean;
   v_cut integer;
   v_count integer;
-  v_looked_at integer := 0;
+  v_examined integer := 0;
   v_versions integer := 0;
   v_files integer := 0;
   v_is_complete boolean := true;
@@ -53,9 +53,9 @@ begin
     for v_file in
       select * from filestore.files f where f.project_id = p_project_id order by f.id limit c_files_max + 1
     loop
-      v_is_complete := v_looked_at < c_files_max and v_versions < c_versions_max;
+      v_is_complete := v_examined < c_files_max and v_versions < c_versions_max;
       exit when not v_is_complete;
-      v_looked_at := v_looked_at + 1;
+      v_examined := v_examined + 1;
       continue when v_file.path is null or v_file.version = 0;
       v_is_expired := coalesce(filestore.is_expired(v_file, p_rule), false);
       v_cut := case when v_is_expired then v_file.version when v_file.is_deleted then 0
@@ -74,15 +74,15 @@ begin
     end loop;
   end if;
   return jsonb_build_object(
-    'versions', v_versions, 'files', v_files, 'lookedAt', v_looked_at, 'isComplete', v_is_complete,
+    'versions', v_versions, 'files', v_files, 'lookedAt', v_examined, 'isComplete', v_is_complete,
     'examples', (
       select coalesce(jsonb_agg(e.value order by e.value -> 'versions' desc, (e.value ->> 'path') collate "C"), '[]')
       from jsonb_array_elements(v_shown) e));
 end
 $$;
 comment on function filestore.preview_retention is
-  'What a rule would let go now, of an opened project: versions, deleted files that go whole, and some of the files '
-  'concerned. Not complete where there are more files or versions than it looks at.';
+  'What a rule would not keep now, of an opened project: versions, deleted files that are purged, and some of the '
+  'files concerned. Not complete where there are more files or versions than it examines.';
 call filestore.publish('filestore.preview_retention', 'filestore_admin', 'filestore_account');
 call filestore.pin_plan('filestore.preview_retention');
 
@@ -92,23 +92,25 @@ create function filestore.trim_versions(
 )
 language plpgsql volatile set search_path = '' as $$
 declare
+  -- Versions that are examined, with the file locked, for segments that they still need.
+  c_examined_max constant integer := 500;
   v_removed record;
-  v_settled record;
+  v_marked record;
 begin
   v_removed := filestore.remove_versions((p_file).project_id, (p_file).id, p_cut, p_versions_max);
   delete from filestore.links l
   where l.project_id = (p_file).project_id and l.path = (p_file).path and l.version <= p_cut;
   delete from filestore.search_texts t
   where t.project_id = (p_file).project_id and t.file_id = (p_file).id and t.version <= p_cut;
-  v_settled := filestore.settle_segments(
-    p_file, v_removed.segment_ids, (filestore.limits()).erasure_scan_versions);
+  v_marked := filestore.mark_unneeded_segments(
+    p_file, v_removed.segment_ids, c_examined_max);
   versions := v_removed.versions;
-  bytes := v_settled.bytes;
-  database_bytes := v_removed.database_bytes + v_settled.database_bytes;
+  bytes := v_marked.bytes;
+  database_bytes := v_removed.database_bytes + v_marked.database_bytes;
 end
 $$;
 comment on function filestore.trim_versions is
-  'Removes versions of a locked file up to one of them, the first ones, at most so many.';
+  'Removes versions of a locked file up to one of them, the first ones, up to p_versions_max.';
 call filestore.grant_execute('filestore.trim_versions', 'filestore_admin');
 
 create function filestore.due_retention(p_begun timestamptz, out project_id uuid, out due_since timestamptz)
@@ -123,7 +125,7 @@ begin
     -- Null: whenever that was.
     or (p.retention_set_at <= p_begun) is not false and (r.applied_at < p_begun) is not false and (
       r.project_id is null or r.after_file is not null or r.started_at < p.retention_set_at
-      or r.started_at < filestore.sweep_clock() - make_interval(secs => (filestore.limits()).retention_pass_seconds)
+      or r.started_at < filestore.sweep_clock() - interval '1 hour'
       or filestore.last_position(p.id, r.position, 9223372036854775807) > r.position));
 end
 $$;
@@ -151,7 +153,7 @@ exception when lock_not_available then
 end
 $$;
 comment on function filestore.lock_to_trim is
-  'The file, locked, as it is now; null where it is gone or others have it, unless they let go of it in time.';
+  'The file, locked, as it is now; null where it is purged, or others keep it locked for too long.';
 call filestore.grant_execute('filestore.lock_to_trim', 'filestore_admin');
 
 create function filestore.apply_rule(
@@ -197,14 +199,14 @@ end
 $$;
 comment on function filestore.apply_rule is
   'Applies a project''s rule to a file, up to p_versions_max versions of it. outcome: purged, trimmed, kept, locked '
-  '(by another transaction), or null where a look at the file found nothing to remove.';
+  '(by another transaction), or null where the file has nothing to remove.';
 call filestore.grant_execute('filestore.apply_rule', 'filestore_admin');
 
 create function filestore.sweep_retention(p_project_id uuid) returns void
 language plpgsql volatile set search_path = '' as $$
 declare
-  c_files_max constant integer := (filestore.limits()).retention_slice_files;
-  c_versions_max constant integer := (filestore.limits()).retention_slice_versions;
+  c_files_max constant integer := 500;
+  c_versions_max constant integer := 500;
   v_project filestore.projects;
   v_pass filestore.retention_passes;
   v_seen filestore.files;
@@ -262,6 +264,6 @@ begin
 end
 $$;
 comment on function filestore.sweep_retention is
-  'One slice of applying a project''s rule: so many files, in the order of their ids, or until so many versions are '
-  'removed, or one deleted file goes whole.';
+  'One slice of applying a project''s rule: a bounded number of files, in the order of their ids, or of versions that '
+  'are removed, or one deleted file that is purged.';
 call filestore.grant_execute('filestore.sweep_retention', 'filestore_admin');

@@ -1,7 +1,7 @@
 -- Usage by day: what is counted elsewhere, kept in rows of days. No request waits for any of it.
 --
 -- Requests are added up by each isolate of the edge function, which hands in its sums now and then. Versions are
--- counted from their own rows, in the order of the change feed, by the sweep and by whoever asks.
+-- counted from their own rows, in the order of the change feed, by the sweep and by requests about usage.
 
 create function public.filestore_count_usage(p_counts jsonb) returns void
 language plpgsql volatile security definer set search_path = '' as $$
@@ -30,25 +30,6 @@ comment on function public.filestore_count_usage is
   'projects; keyId null is the console.';
 call filestore.publish('public.filestore_count_usage', 'filestore_admin', 'service_role');
 
-create function filestore.note_usage_level(p_project_id uuid, p_today date) returns void
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_last filestore.usage_levels;
-  v_now filestore.usage_levels;
-begin
-  select p_project_id, p_today, coalesce(sum(u.bytes), 0), coalesce(sum(u.database_bytes), 0) into v_now
-  from filestore.project_usage u where u.project_id = p_project_id;
-  select * into v_last from filestore.usage_levels l
-  where l.project_id = p_project_id and l.day <= p_today order by l.day desc limit 1;
-  if v_last.bytes = v_now.bytes and v_last.database_bytes = v_now.database_bytes then return; end if;
-  insert into filestore.usage_levels as l values (v_now.*)
-  on conflict (project_id, day) do update set bytes = excluded.bytes, database_bytes = excluded.database_bytes;
-end
-$$;
-comment on function filestore.note_usage_level is
-  'Keeps what a project holds now as that of the day, where it changed.';
-call filestore.grant_execute('filestore.note_usage_level', 'filestore_admin');
-
 create function filestore.fold_usage(p_project_id uuid, p_versions_max integer) returns integer
 language plpgsql volatile security definer
 -- By index, whatever the statistics say: see 30_changes.sql.
@@ -63,7 +44,7 @@ declare
   v_last bigint;
   v_versions integer;
 begin
-  -- One at a time. Whoever finds another one at it reads what is there.
+  -- One at a time. While another transaction counts, a request reads what was counted before.
   if not pg_try_advisory_xact_lock(hashtextextended('usage/' || p_project_id, 0)) then return 0; end if;
   v_end := filestore.feed_end(p_project_id);
   v_position := coalesce((select f.position from filestore.usage_folds f where f.project_id = p_project_id), 0);
@@ -92,17 +73,28 @@ begin
   insert into filestore.usage_folds as f (project_id, position, folded_at)
   values (
     p_project_id, coalesce(v_last, v_position),
-    -- With more left it is due at once, and has its turn like the others.
-    filestore.sweep_clock() - make_interval(
-      secs => case when v_versions < p_versions_max then 0 else (filestore.limits()).usage_fold_seconds end))
+    -- With more left it is due at once, as the other projects that are due.
+    filestore.sweep_clock() - case when v_versions < p_versions_max then interval '0' else interval '1 hour' end)
   on conflict (project_id) do update set position = excluded.position, folded_at = excluded.folded_at;
-  perform filestore.note_usage_level(p_project_id, v_today);
+  -- What the project holds now is the level of the day, where it changed.
+  insert into filestore.usage_levels as l (project_id, day, bytes, database_bytes)
+  select p_project_id, v_today, n.bytes, n.database_bytes
+  from (
+    select coalesce(sum(u.bytes), 0) as bytes, coalesce(sum(u.database_bytes), 0) as database_bytes
+    from filestore.project_usage u where u.project_id = p_project_id
+  ) n
+  where not exists (
+    select from (
+      select * from filestore.usage_levels o
+      where o.project_id = p_project_id and o.day <= v_today order by o.day desc limit 1
+    ) o where o.bytes = n.bytes and o.database_bytes = n.database_bytes)
+  on conflict (project_id, day) do update set bytes = excluded.bytes, database_bytes = excluded.database_bytes;
   return v_versions;
 end
 $$;
 comment on function filestore.fold_usage is
-  'Counts versions of a project that are not counted yet, at most so many, in its days, and keeps what it holds now; '
-  'returns their number.';
+  'Counts versions of a project that are not counted yet, up to p_versions_max, in its days, and keeps what it holds '
+  'now; returns their number.';
 call filestore.publish('filestore.fold_usage', 'filestore_admin', 'filestore_account');
 
 create function filestore.sweep_usage(p_begun timestamptz) returns boolean
@@ -110,7 +102,8 @@ language plpgsql volatile set search_path = '' as $$
 declare
   v_today constant date := (filestore.sweep_clock() at time zone 'UTC')::date;
   v_oldest constant date := v_today - (filestore.limits()).usage_kept_days;
-  v_left integer := (filestore.limits()).usage_slice_versions;
+  c_projects constant integer := 100;
+  v_left integer := 10000;
   v_project_id uuid;
   v_is_any boolean := false;
 begin
@@ -119,8 +112,8 @@ begin
     select due.id from (
       select p.id from filestore.projects p left join filestore.usage_folds f on f.project_id = p.id
       where p.deleted_at is null and (p.created_at <= p_begun) is not false and (f.project_id is null
-        or f.folded_at < filestore.sweep_clock() - make_interval(secs => (filestore.limits()).usage_fold_seconds))
-      order by coalesce(f.folded_at, p.created_at), p.id limit (filestore.limits()).usage_slice_projects
+        or f.folded_at < filestore.sweep_clock() - interval '1 hour')
+      order by coalesce(f.folded_at, p.created_at), p.id limit c_projects
     ) due order by due.id
   loop
     v_is_any := true;
@@ -137,7 +130,7 @@ end
 $$;
 comment on function filestore.sweep_usage is
   'One slice of counting usage: projects whose versions were not counted lately, and days that are kept no longer. '
-  'False: there is none, but what was made after p_begun.';
+  'False: there is none, without those created after p_begun.';
 call filestore.grant_execute('filestore.sweep_usage', 'filestore_admin');
 
 create function filestore.usage_by_day(p_project_id uuid, p_query jsonb) returns jsonb
@@ -156,13 +149,11 @@ begin
     v_from := coalesce((p_query ->> 'from')::date, v_to - 29);
     v_key_id := case when p_query ->> 'keyId' = 'console' then c_console else (p_query ->> 'keyId')::uuid end;
   exception when data_exception then
-    return filestore.validation_refusal(
-      '[{"path": "from", "reason": "and to must be days, and keyId the id of a key or console"}]');
+    return filestore.refused_field('from', 'and to must be days, and keyId the id of a key or console');
   end;
   if v_to not between v_from and v_from + (filestore.limits()).usage_days_max - 1 then
-    return filestore.validation_refusal(jsonb_build_array(jsonb_build_object(
-      'path', 'to', 'reason', format(
-        'must be from and at most %s days later', (filestore.limits()).usage_days_max - 1))));
+    return filestore.refused_field(
+      'to', format('must be from and at most %s days later', (filestore.limits()).usage_days_max - 1));
   end if;
   return jsonb_build_object('value', jsonb_build_object(
     'from', v_from, 'to', v_to,

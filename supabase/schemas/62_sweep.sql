@@ -30,17 +30,18 @@ end
 $$;
 comment on function filestore.projects_to_sweep is
   'The projects with work of a kind, and since when there is some. Reads a row for each purge that is not finished, '
-  'each project with a pass to make, and each rule of retention.';
+  'each project with a pass due, and each rule of retention.';
 call filestore.grant_execute('filestore.projects_to_sweep', 'filestore_admin');
 
-create function filestore.note_turn(p_project_id uuid, p_kind text) returns void
+create function filestore.note_slice(p_project_id uuid, p_kind text) returns void
 language sql volatile set search_path = '' as $$
   insert into filestore.sweeps as s (project_id, turns)
   select p.id, jsonb_build_object(p_kind, clock_timestamp()) from filestore.projects p where p.id = p_project_id
   on conflict (project_id) do update set turns = s.turns || excluded.turns
 $$;
-comment on function filestore.note_turn is 'Notes a step of a kind for a project: all others that wait come before it.';
-call filestore.grant_execute('filestore.note_turn', 'filestore_admin');
+comment on function filestore.note_slice is
+  'Notes a step of a kind for a project: all others that wait come before it.';
+call filestore.grant_execute('filestore.note_slice', 'filestore_admin');
 
 create function public.filestore_sweep_erasures(p_kind text, p_begun timestamptz default null) returns boolean
 language plpgsql volatile security definer
@@ -72,10 +73,10 @@ begin
       when 'retention' then perform filestore.sweep_retention(v_project_id);
     end case;
   exception when lock_not_available then
-    -- Its turn is over all the same, or it would keep all others from theirs.
+    -- Its slice is over all the same, or no other project would be served.
     null;
   end;
-  perform filestore.note_turn(v_project_id, p_kind);
+  perform filestore.note_slice(v_project_id, p_kind);
   return true;
 end
 $$;
@@ -84,40 +85,6 @@ comment on function public.filestore_sweep_erasures is
   'retention, or usage, which is counted for several projects. False where there is nothing to do, with p_begun '
   'nothing that was due by then, so that a sweep comes to an end whatever others begin.';
 call filestore.publish('public.filestore_sweep_erasures', 'filestore_admin', 'service_role');
-
-create function filestore.prune_keys() returns void
-language sql volatile set search_path = '' as $$
-  with ended as materialized (
-    select k.id from filestore.api_keys k
-    where k.key_hash is not null and least(k.revoked_at, k.expires_at)
-      < filestore.sweep_clock() - make_interval(days => (filestore.limits()).ended_keys_kept_days)
-    order by least(k.revoked_at, k.expires_at) limit (filestore.limits()).ended_keys_pruned_at_once
-    for update skip locked
-  ), removed as (
-    delete from filestore.api_keys k using ended e
-    where k.id = e.id and not k.has_written
-    returning k.id
-  )
-  update filestore.api_keys k set key_hash = null, prefix = ''
-  from ended e where k.id = e.id and k.id not in (select r.id from removed r)
-$$;
-comment on function filestore.prune_keys is
-  'Removes keys that ended long ago, some at a time. Of one that versions may name, id and name stay.';
-call filestore.grant_execute('filestore.prune_keys', 'filestore_admin');
-
-create function filestore.prune_links() returns void
-language sql volatile set search_path = '' as $$
-  with ended as materialized (
-    select l.id from filestore.links l
-    where l.expires_at < filestore.sweep_clock() - make_interval(days => (filestore.limits()).ended_links_kept_days)
-    order by l.expires_at limit (filestore.limits()).ended_links_pruned_at_once for update skip locked
-  ), removed as (
-    delete from filestore.links l using ended e where l.id = e.id returning l.project_id, l.id
-  )
-  delete from filestore.link_windows w using removed r where w.project_id = r.project_id and w.link_id = r.id
-$$;
-comment on function filestore.prune_links is 'Removes links that expired long ago, some at a time.';
-call filestore.grant_execute('filestore.prune_links', 'filestore_admin');
 
 create function filestore.sweepable_through() returns date
 language plpgsql volatile set search_path = ''
@@ -169,7 +136,7 @@ begin
 end
 $$;
 comment on function public.filestore_sweep_dead is
-  'Segments whose objects are to be removed, at most so many, as many of each project that has some; with p_begun '
+  'Segments whose objects are to be removed, up to p_limit, as many of each project that has some; with p_begun '
   'those that were dead by then or followed from what was due by then. Forgets as many whose objects were removed and '
   'whose day nothing can be committed of any more.';
 call filestore.publish('public.filestore_sweep_dead', 'filestore_admin', 'service_role');
@@ -180,7 +147,7 @@ begin
   -- A checksum tells a content that can be guessed.
   update filestore.segments s set sha256 = decode(repeat('00', 32), 'hex'), newlines = 0, ends_with_newline = false
   where s.id in (select d.segment_id from filestore.dead_segments d where d.segment_id = any (p_ids));
-  -- Where objects of the day being swept are gone, those that are kept stand at other places of its list.
+  -- Where objects of the day being swept were removed, those that are kept stand at other places of its list.
   update filestore.sweeps w set kept = 0
   where (w.project_id, w.day) in (
     select d.project_id, d.stored_on from filestore.dead_segments d where d.segment_id = any (p_ids));
@@ -188,16 +155,37 @@ begin
   where d.segment_id = any (p_ids) and d.removed_at is null;
 end
 $$;
-comment on function public.filestore_sweep_removed is 'Notes that the objects of these dead segments are gone.';
+comment on function public.filestore_sweep_removed is 'Notes that the objects of these dead segments were removed.';
 call filestore.publish('public.filestore_sweep_removed', 'filestore_admin', 'service_role');
 
 create function public.filestore_sweep_next(p_begun timestamptz default null) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
+  -- Keys and links that ended long ago, and are removed on the way.
+  c_keys constant integer := 100;
+  c_links constant integer := 1000;
   v_through constant date := filestore.sweepable_through();
   v_next jsonb;
 begin
-  perform filestore.prune_keys(), filestore.prune_links();
+  -- Of a key that versions may name, id and name stay.
+  with ended as materialized (
+    select k.id from filestore.api_keys k
+    where k.key_hash is not null and least(k.revoked_at, k.expires_at)
+      < filestore.sweep_clock() - make_interval(days => (filestore.limits()).ended_keys_kept_days)
+    order by least(k.revoked_at, k.expires_at) limit c_keys for update skip locked
+  ), removed as (
+    delete from filestore.api_keys k using ended e where k.id = e.id and not k.has_written returning k.id
+  )
+  update filestore.api_keys k set key_hash = null, prefix = ''
+  from ended e where k.id = e.id and k.id not in (select r.id from removed r);
+  with ended as materialized (
+    select l.id from filestore.links l
+    where l.expires_at < filestore.sweep_clock() - make_interval(days => (filestore.limits()).ended_links_kept_days)
+    order by l.expires_at limit c_links for update skip locked
+  ), removed as (
+    delete from filestore.links l using ended e where l.id = e.id returning l.project_id, l.id
+  )
+  delete from filestore.link_windows w using removed r where w.project_id = r.project_id and w.link_id = r.id;
   select jsonb_build_object(
     'projectId', p.id, 'through', v_through, 'sweptThrough', s.swept_through, 'day', s.day, 'kept', coalesce(s.kept, 0))
   into v_next
@@ -207,12 +195,12 @@ begin
   -- The project that has waited longest, as in filestore_sweep_erasures.
   order by greatest(p.created_at, (s.turns ->> 'uploads')::timestamptz), p.id
   limit 1;
-  perform filestore.note_turn((v_next ->> 'projectId')::uuid, 'uploads');
+  perform filestore.note_slice((v_next ->> 'projectId')::uuid, 'uploads');
   return v_next;
 end
 $$;
 comment on function public.filestore_sweep_next is
-  'The project whose uploads are to be looked at and that has waited longest, and how far its sweep has come; null '
+  'The project whose uploads are to be examined and that has waited longest, and how far its sweep has come; null '
   'where there is none, with p_begun none that was there by then. Removes some keys and links that ended long ago on '
   'the way.';
 call filestore.publish('public.filestore_sweep_next', 'filestore_admin', 'service_role');

@@ -6,7 +6,9 @@ create function public.filestore_verify_versions(
 ) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  c_limits constant filestore.limits := filestore.limits();
+  -- A page ends with the version that reaches one of these.
+  c_page_versions constant integer := 500;
+  c_page_segments constant integer := 2000;
   -- After a file's last version.
   c_version_max constant integer := 2147483647;
   v_file record;
@@ -21,12 +23,12 @@ begin
     select f.id, f.path, f.version, f.segment_ids from filestore.files f
     where f.project_id = p_project_id and f.path >= coalesce(p_after_path, '')
       and (f.path <> p_after_path or p_after_version < c_version_max) is not false
-    order by f.path limit c_limits.verify_versions_max
+    order by f.path limit c_page_versions
   loop
     for v_version in
       select v.version, v.segment_ids from filestore.file_versions v
       where v.file_id = v_file.id and v.version > case when v_file.path = p_after_path then p_after_version else 0 end
-      order by v.version limit c_limits.verify_versions_max
+      order by v.version limit c_page_versions
     loop
       v_listed := v_version.segment_ids;
       -- The latest version is read by the file's own list, which a compaction may have changed.
@@ -37,8 +39,8 @@ begin
         'path', v_file.path, 'version', v_version.version, 'segments', to_jsonb(v_listed));
       v_ids := v_ids || v_listed;
       v_next := jsonb_build_object('path', v_file.path, 'version', v_version.version);
-      exit files when cardinality(v_versions) >= c_limits.verify_versions_max
-        or cardinality(v_ids) >= c_limits.verify_segments_max;
+      exit files when cardinality(v_versions) >= c_page_versions
+        or cardinality(v_ids) >= c_page_segments;
     end loop;
     -- Past the whole of this file, also where it has no version.
     v_next := jsonb_build_object('path', v_file.path, 'version', c_version_max);
@@ -74,14 +76,14 @@ set search_path = '' set plan_cache_mode = 'force_generic_plan'
 set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
 as $$
 declare
-  c_most constant integer := (filestore.limits()).verify_rows_max;
+  c_page_rows constant integer := 10000;
   -- What is younger may be uploaded, or committed, right now.
   v_through constant date := filestore.sweepable_through();
 begin
   return (
     with page as materialized (
       select s.id, s.project_id, s.stored_on from filestore.segments s
-      where s.id > coalesce(p_after, '00000000-0000-0000-0000-000000000000') order by s.id limit c_most
+      where s.id > coalesce(p_after, '00000000-0000-0000-0000-000000000000') order by s.id limit c_page_rows
     ), found as (
       select p.project_id, jsonb_agg(p.id) as ids from page p
       where p.stored_on <= v_through and (p_project_id is null or p.project_id = p_project_id)

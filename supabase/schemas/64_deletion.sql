@@ -1,9 +1,9 @@
 -- Deleting a project, and an account, for good.
 --
 -- The commit that ends a project changes its row and adds one here, whatever the project holds: from then on its keys,
--- links and console sessions are refused. Everything else goes by the sweep, in slices: the objects, then the rows.
+-- links and console sessions are refused. The sweep removes everything else in slices: the objects, then the rows.
 -- Requests that were under way when it ended may still store something, so a project is swept again after an hour and,
--- the last time, once no upload of its last day can be under way any more. Only then its own row goes.
+-- the last time, once no upload of its last day can be under way any more. Only then its own row is removed.
 
 create function filestore.tables_of_projects(out name text, out key text) returns setof record
 language sql immutable set search_path = '' as $$
@@ -32,7 +32,7 @@ declare
   v_now constant timestamptz(3) := clock_timestamp();
 begin
   perform set_config('filestore.project_id', p_project_id::text, true);
-  -- The name is free at once, and goes with the rest of what was said.
+  -- Another project may have the name at once.
   update filestore.projects p set (deleted_at, owner_id, name) = (v_now, null, p.id::text)
   where p.id = p_project_id and p.deleted_at is null;
   if not found then return null; end if;
@@ -52,7 +52,7 @@ declare
   v_ended jsonb;
 begin
   if v_name is distinct from p_parameters ->> 'confirm' then
-    return filestore.validation_refusal('[{"path": "confirm", "reason": "must be the name of the project"}]');
+    return filestore.refused_field('confirm', 'must be the name of the project');
   end if;
   v_ended := filestore.end_project(p_project_id, (p_parameters ->> 'deletionId')::uuid);
   return case when v_ended is null then filestore.refusal('PROJECT_NOT_FOUND')
@@ -195,10 +195,12 @@ language plpgsql volatile security definer
 -- The rows of a slice are found by index, whatever the statistics of the table say.
 set search_path = '' set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
-  c_rows constant integer := (filestore.limits()).deleted_rows_at_once;
+  c_rows constant integer := 5000;
   v_table record;
   v_removed integer := 0;
   v_count integer;
+  v_deletion filestore.project_deletions;
+  v_last timestamptz;
 begin
   perform filestore.open_deletion(p_project_id);
   update filestore.project_deletions d set is_emptied = true where d.project_id = p_project_id;
@@ -211,28 +213,9 @@ begin
     v_removed := v_removed + v_count;
     exit when v_removed >= c_rows;
   end loop;
-  if v_removed = 0 then perform filestore.end_of_deletion(p_project_id); end if;
-  return v_removed;
-exception when foreign_key_violation then
-  -- A request that was under way has just stored what refers to it: that goes first.
-  update filestore.project_deletions d set due_at = filestore.sweep_clock() + interval '1 minute'
-  where d.project_id = p_project_id;
-  return 0;
-end
-$$;
-comment on function public.filestore_sweep_remove_rows is
-  'Removes so many rows of a deleted project that has no objects, and returns their number. Once there are none left '
-  'the project is swept again later, or goes.';
-call filestore.publish('public.filestore_sweep_remove_rows', 'filestore_admin', 'service_role');
-
-create function filestore.end_of_deletion(p_project_id uuid) returns void
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_deletion filestore.project_deletions;
-  v_last timestamptz;
-begin
+  if v_removed > 0 then return v_removed; end if;
   select * into v_deletion from filestore.project_deletions d where d.project_id = p_project_id for update;
-  -- As in filestore_sweep_next: what was uploaded on the last day can be under way no longer.
+  -- As in filestore_sweep_next: no upload of the last day can be under way any longer.
   v_last := ((v_deletion.deleted_at at time zone 'UTC')::date + 2)::timestamp at time zone 'UTC' + interval '1 hour';
   if v_deletion.due_at >= v_last then
     delete from filestore.project_deletions d where d.project_id = p_project_id;
@@ -243,8 +226,16 @@ begin
       then d.deleted_at + interval '1 hour' else v_last end
     where d.project_id = p_project_id;
   end if;
+  return 0;
+exception when foreign_key_violation then
+  -- A request that was under way has just stored rows that refer to it: these are removed first.
+  update filestore.project_deletions d set due_at = filestore.sweep_clock() + interval '1 minute'
+  where d.project_id = p_project_id;
+  return 0;
 end
 $$;
-comment on function filestore.end_of_deletion is
-  'What follows a sweep of a deleted project that has left nothing of it: another one later, or the end.';
-call filestore.grant_execute('filestore.end_of_deletion', 'filestore_admin');
+comment on function public.filestore_sweep_remove_rows is
+  'Removes up to 5,000 rows of a deleted project that has no objects, and returns their number. Once there are none '
+  'left, the project is swept again later, or its own row is removed.';
+call filestore.publish('public.filestore_sweep_remove_rows', 'filestore_admin', 'service_role');
+

@@ -67,10 +67,9 @@ call filestore.grant_execute('filestore.account_project', 'filestore_account');
 create function filestore.validate_name(p_name text, p_minimum integer) returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
-  return case when not filestore.is_name(p_name, p_minimum) then filestore.validation_refusal(jsonb_build_array(
-    jsonb_build_object('path', 'name', 'reason', format(
-      'must have %s to %s characters, no control characters and no space at either end',
-      p_minimum, (filestore.limits()).name_length_max)))) end;
+  return case when not filestore.is_name(p_name, p_minimum) then filestore.refused_field('name', format(
+    'must have %s to %s characters, no control characters and no space at either end',
+    p_minimum, (filestore.limits()).name_length_max)) end;
 end
 $$;
 comment on function filestore.validate_name is 'The refusal of an invalid name of a project or key, or null.';
@@ -99,12 +98,13 @@ begin
   ) c (path, reason, holds)
   where c.holds is not true;
   return coalesce(filestore.validate_name(coalesce(p_key ->> 'name', ''), 0),
-    case when v_issues is not null then filestore.validation_refusal(v_issues) end);
+    case when v_issues is not null
+      then filestore.refusal('VALIDATION_ERROR', jsonb_build_object('issues', v_issues)) end);
 end
 $$;
 comment on function filestore.validate_key is
   'The refusal of an invalid key, or null: {"name", "environment", "scopes", "pathPrefix", "expiresAt", "keyHash", '
-  '"prefix"}. The rules are those of the API, since whoever is signed in may call the functions below directly.';
+  '"prefix"}. The rules are those of the API, since any signed-in person may call the functions below directly.';
 call filestore.grant_execute('filestore.validate_key', 'filestore_account', 'filestore_admin');
 
 create function filestore.enter_account() returns jsonb
@@ -157,7 +157,8 @@ begin
     'reason', case
       when v_makers = 'anyone' then null
       when v_makers = 'nobody' then 'operator_only'
-      -- An address that nobody has confirmed is anybody's: it makes no project, and learns nothing of the list.
+      -- An address that nobody has confirmed is anybody's: its owner creates no project, and learns nothing of the
+      -- list.
       when v_email is not null and not v_is_confirmed then 'address_unconfirmed'
       when v_email = any (v_settings.project_makers) or '@' || split_part(v_email, '@', 2) = any (
         v_settings.project_makers) then null
@@ -166,8 +167,8 @@ end
 $$;
 comment on function filestore.account_settings is
   'What the operator has set, as far as it concerns this account: {"projectMakers": "anyone", "listed" or "nobody", '
-  '"reason", "sharedBytes"}. The reason is why the account may make no projects, or null; who else may, nobody is '
-  'told. Runs as the role that applies migrations, which may read auth.users.';
+  '"reason", "sharedBytes"}. The reason is why the account may create no projects, or null; nobody learns who else '
+  'may. Runs as the role that applies migrations, which may read auth.users.';
 call filestore.grant_execute('filestore.account_settings', 'filestore_account');
 
 create function filestore.create_project(p_name text, p_id uuid) returns jsonb
@@ -274,7 +275,7 @@ begin
 end
 $$;
 comment on function public.filestore_account_describe is
-  'The account: whether it may make projects, else why not, and its limits and usage. Makes nothing.';
+  'The account: whether it may create projects, else why not, and its limits and usage. It creates nothing.';
 call filestore.publish('public.filestore_account_describe', 'filestore_account', 'authenticated');
 
 create function filestore.create_key(p_project_id uuid, p_key jsonb, p_replaced_id uuid default null) returns jsonb
@@ -332,7 +333,7 @@ declare
   v_is_immediate constant boolean := v_grace_seconds = 0;
 begin
   if v_grace_seconds not between 0 and (filestore.limits()).key_grace_period_seconds_max then
-    return filestore.validation_refusal('[{"path": "gracePeriodSeconds", "reason": "must be at most a week"}]');
+    return filestore.refused_field('gracePeriodSeconds', 'must be at most a week');
   end if;
   select * into v_old from filestore.api_keys k
   where k.project_id = p_project_id and k.id = (p_key ->> 'id')::uuid for update;
@@ -388,7 +389,9 @@ begin
       or starts_with((v_new ->> 'pathPrefix') || '/', v_old.path_prefix || '/'))
   ) c (path, reason, holds)
   where c.holds is not true;
-  if v_issues is not null then return filestore.validation_refusal(v_issues); end if;
+  if v_issues is not null then
+    return filestore.refusal('VALIDATION_ERROR', jsonb_build_object('issues', v_issues));
+  end if;
   update filestore.api_keys k
   set name = v_new ->> 'name', expires_at = (v_new ->> 'expiresAt')::timestamptz,
       path_prefix = v_new ->> 'pathPrefix',
@@ -498,7 +501,7 @@ begin
     when 'revoke_key' then
       return filestore.revoke_key(p_project_id, (p_parameters ->> 'id')::uuid);
     when 'usage' then
-      perform filestore.fold_usage(p_project_id, (filestore.limits()).usage_slice_versions);
+      perform filestore.fold_usage(p_project_id, 10000);
       return filestore.usage_by_day(p_project_id, p_parameters);
     when 'activity' then
       return jsonb_build_object('value', filestore.latest_writes(
@@ -597,7 +600,7 @@ begin
   values (
     decode(p_token_hash, 'hex'), v_project_id, filestore.current_account_id(),
     filestore.to_uuid(v_claims ->> 'session_id'), v_claims ->> 'aal',
-    clock_timestamp() + make_interval(secs => (filestore.limits()).console_session_seconds))
+    clock_timestamp() + interval '10 minutes')
   on conflict (token_hash) do update
     set account_id = excluded.account_id, session_id = excluded.session_id, aal = excluded.aal,
         expires_at = excluded.expires_at;
@@ -635,12 +638,11 @@ begin
   if v_repeated is not null then return jsonb_build_object('value', v_repeated); end if;
   v_entry := filestore.enter_account();
   if v_entry ? 'refusal' then return v_entry; end if;
-  -- Who signed in without an address confirms by the id.
+  -- A person without an address confirms by the id of the account.
   v_email := (
     select coalesce(nullif(a.email, ''), v_account_id::text) from filestore.find_account(v_account_id::text) a);
   if lower(p_confirm) is distinct from lower(v_email) then
-    return v_entry || filestore.validation_refusal(
-      '[{"path": "confirm", "reason": "must be the e-mail address of the account"}]');
+    return v_entry || filestore.refused_field('confirm', 'must be the e-mail address of the account');
   end if;
   perform filestore.lock_account();
   -- What the operator keeps for a reason is not the owner's to remove.

@@ -42,7 +42,8 @@ call filestore.grant_execute('filestore.search_lexemes', 'filestore_engine', 'fi
 create function filestore.search_path_words(p_path text) returns tsvector
 language plpgsql stable set search_path = '' as $$
 declare
-  v_max constant integer := (filestore.limits()).search_path_words_max;
+  -- A longer path is found by its last words.
+  c_words_max constant integer := 48;
   -- `src/rateLimit.ts` is found by rate, limit, rateLimit, src and ts, and by the parts in a row.
   v_split constant text := filestore.search_camel_split(p_path);
   v_lists text[] := array[v_split];
@@ -53,7 +54,7 @@ begin
   if v_split <> p_path then v_lists := v_lists || p_path; end if;
   foreach v_list in array v_lists loop
     v_words := regexp_split_to_array(v_list, '[^[:alnum:]]+');
-    v_words := v_words[greatest(cardinality(v_words) - v_max + 1, 1) :];
+    v_words := v_words[greatest(cardinality(v_words) - c_words_max + 1, 1) :];
     v_found := v_found || to_tsvector('pg_catalog.english', array_to_string(v_words, ' '));
   end loop;
   return setweight(
@@ -71,17 +72,17 @@ create function filestore.search_content_words(p_content text, out words tsvecto
 language plpgsql stable set search_path = '' as $$
 declare
   v_content constant text := filestore.search_split(p_content);
-  v_words_max constant integer := (filestore.limits()).search_words_max_base
-    + octet_length(p_content) / (filestore.limits()).search_bytes_per_word_min;
+  -- Prose and code have fewer different words.
+  c_words_max constant integer := 600 + octet_length(p_content) / 32;
   v_length integer := length(v_content);
 begin
   is_cut := false;
   loop
     begin
       words := setweight(to_tsvector('pg_catalog.english', left(v_content, v_length)), 'D');
-      exit when length(words) <= v_words_max;
+      exit when length(words) <= c_words_max;
       is_cut := true;
-      v_length := least(v_length::bigint * v_words_max / length(words), v_length * 3 / 4);
+      v_length := least(v_length::bigint * c_words_max / length(words), v_length * 3 / 4);
     exception when program_limit_exceeded then
       -- A tsvector holds 1 MB of distinct words.
       is_cut := true;
@@ -113,14 +114,14 @@ begin
 end
 $$;
 comment on function filestore.search_lock_content is
-  'Takes the turn of giving a content to a file, or taking it away. Who needs several takes them in the order of '
+  'Takes the lock under which a content is given to a file, or removed from it. Several are taken in the order of '
   'project and hash.';
 call filestore.grant_execute('filestore.search_lock_content', 'filestore_search');
 
 create function filestore.search_release_content() returns trigger
 language plpgsql volatile security definer set search_path = '' as $$
 begin
-  -- Whoever gave the content to another file before is seen by the next statement.
+  -- The next statement sees a file that another transaction has given the content before.
   perform filestore.search_lock_content(old.project_id, old.content_hash);
   delete from filestore.search_contents c
   where c.project_id = old.project_id and c.hash = old.content_hash
@@ -142,7 +143,7 @@ create function filestore.search_waiting_projects(p_stage integer, p_projects in
 returns uuid[]
 language plpgsql volatile set search_path = '' as $$
 declare
-  -- Projects that one claim looks at; the next claim begins somewhere else.
+  -- Projects that one claim examines; the next claim begins somewhere else.
   c_looks constant integer := 200;
   v_start constant uuid := gen_random_uuid();
   v_project_id uuid := v_start;
@@ -168,7 +169,7 @@ begin
 end
 $$;
 comment on function filestore.search_waiting_projects is
-  'Up to p_projects projects that have a file due, from a random place on, so that each project has its turn.';
+  'Up to p_projects projects that have a file due, from a random place on, so that no project waits for long.';
 call filestore.grant_execute('filestore.search_waiting_projects', 'filestore_search');
 
 create function filestore.search_take(
@@ -240,7 +241,7 @@ create function public.filestore_search_claim(
   p_model text default null, p_begun timestamptz default null
 ) returns jsonb
 language plpgsql volatile security definer set search_path = ''
--- fence: the queue is mostly empty, so a plan that was made then would read all of it when it is long.
+-- fence: the queue is mostly empty, so a plan of that time would read all of it when it is long.
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
   v_claim_id constant uuid := gen_random_uuid();
@@ -411,7 +412,7 @@ declare
   v_done jsonb := '[]';
 begin
   perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
-  -- The contents that files get or give up, in order, so that two claims never wait for each other.
+  -- The contents that files get or no longer have, in order, so that two claims never wait for each other.
   perform filestore.search_lock_content(h.project_id, h.hash)
   from (
     select n.project_id, n.hash from (

@@ -21,47 +21,18 @@ comment on function filestore.search_filter is
   '[^/]*, [^/], .* and literals.';
 call filestore.grant_execute('filestore.search_filter', 'filestore_search');
 
-create function filestore.search_pattern_candidates(p_project_id uuid, p_query jsonb)
-returns table (file_id uuid, walked_to text)
-language plpgsql stable security definer set search_path = '' as $$
+create function filestore.search_conditions(
+  p_query jsonb, out likes text[], out trigrams text[], out others text, out other_trigrams integer[]
+)
+language plpgsql stable set search_path = '' as $$
 declare
-  v_limits constant filestore.limits := filestore.limits();
+  c_like constant text := case when (p_query ->> 'caseSensitive')::boolean then 'like' else 'ilike' end;
   v_clause jsonb;
-  v_filter constant text := ' where t.project_id = $1' || filestore.search_filter(p_query);
-  -- A text is in the file's row, or one that files share, which are looked up apart or along the paths.
-  -- fence: trigrams come from the index, since to compute them takes long, and the text is read last.
-  v_own constant text := ' from (select t.* from filestore.search_texts t where t.project_id = $1'
-    ' and t.content_hash is null and filestore.search_trigrams(t.content) @> %1$L::integer[] offset 0) t'
-    ' cross join lateral (select t.content) x' || replace(v_filter, '%', '%%');
-  v_shared constant text := ' from (select t.file_id, t.path, c.content from ('
-    ' select c.hash, c.content from filestore.search_contents c where c.project_id = $1'
-    ' and filestore.search_trigrams(c.content) @> %1$L::integer[] offset 0) c'
-    ' join filestore.search_texts t on t.content_hash = c.hash' || replace(v_filter, '%', '%%') || ' offset 0'
-    ') t cross join lateral (select t.content) x where true';
-  v_along constant text := ' from filestore.search_texts t cross join lateral (select coalesce(t.content, ('
-    ' select c.content from filestore.search_contents c where c.project_id = $1 and c.hash = t.content_hash'
-    ')) as content offset 0) x' || v_filter;
   v_likes text[];
   v_trigrams text[];
-  v_first text[];
-  v_first_trigrams text[];
-  v_all_trigrams integer[] := '{}';
-  v_is_indexed boolean;
-  v_others text := '';
-  v_files constant integer := p_query ->> 'files';
-  v_skip constant integer := p_query ->> 'skip';
-  v_few uuid[];
-  v_count bigint;
-  v_texts refcursor;
-  v_path text;
-  v_bytes integer;
-  v_read bigint := 0;
-  v_is_found boolean;
-  v_like constant text := case when (p_query ->> 'caseSensitive')::boolean then 'like' else 'ilike' end;
 begin
-  -- Each clause is a list of literals, one of which a matching text contains, the most selective clause first. The
-  -- first one that the index has trigrams of, else the first one, is looked up: `v_first` has a condition for each of
-  -- its literals. Another clause of a single literal adds its trigrams.
+  others := '';
+  other_trigrams := '{}';
   for v_clause in
     select c.value from jsonb_array_elements(p_query -> 'clauses') with ordinality c
     cross join lateral (
@@ -70,70 +41,122 @@ begin
     ) i
     order by i.is_indexed desc, c.ordinality
   loop
-    v_likes := array(
-      select format(
-        'x.content %s %L', v_like,
-        '%' || replace(replace(replace(l.literal, '\', '\\'), '%', '\%'), '_', '\_') || '%')
-      from jsonb_array_elements_text(v_clause) with ordinality l (literal) order by l.ordinality);
-    v_trigrams := array(
-      select filestore.search_trigrams_within(l.literal)::text
-      from jsonb_array_elements_text(v_clause) with ordinality l (literal) order by l.ordinality);
-    if v_first is null then
-      v_first := v_likes;
-      v_first_trigrams := v_trigrams;
+    select array_agg(format('x.content %s %L', c_like, '%' || replace(replace(replace(
+             l.literal, '\', '\\'), '%', '\%'), '_', '\_') || '%') order by l.ordinality),
+           array_agg(filestore.search_trigrams_within(l.literal)::text order by l.ordinality)
+    into v_likes, v_trigrams
+    from jsonb_array_elements_text(v_clause) with ordinality l (literal);
+    if likes is null then
+      likes := v_likes;
+      trigrams := v_trigrams;
     else
-      v_others := v_others || ' and (' || array_to_string(v_likes, ' or ') || ')';
-      if cardinality(v_trigrams) = 1 then v_all_trigrams := v_all_trigrams || v_trigrams[1]::integer[]; end if;
+      others := others || ' and (' || array_to_string(v_likes, ' or ') || ')';
+      if cardinality(v_trigrams) = 1 then other_trigrams := other_trigrams || v_trigrams[1]::integer[]; end if;
     end if;
   end loop;
-  v_is_indexed := '{}' <> all (v_first_trigrams);
+end
+$$;
+comment on function filestore.search_conditions is
+  'The conditions of a query by pattern on a text, x.content. A matching text contains one literal of each clause; '
+  'the client sends the most selective clause first. `likes` and `trigrams` are of the first clause that the index '
+  'has trigrams of, else of the first one, by literal; `others` of the other clauses, and `other_trigrams` of those '
+  'of them that are a single literal.';
+call filestore.grant_execute('filestore.search_conditions', 'filestore_search');
 
+create function filestore.search_walk(p_project_id uuid, p_query jsonb, p_statement text)
+returns table (file_id uuid, walked_to text)
+language plpgsql stable set search_path = '' as $$
+declare
+  -- Texts, and bytes of them, that one call reads.
+  c_walk_files constant integer := 2000;
+  c_walk_bytes constant integer := 4194304;
+  c_skip constant integer := p_query ->> 'skip';
+  c_end constant integer := c_skip + (p_query ->> 'files')::integer;
+  v_texts refcursor;
+  v_path text;
+  v_bytes integer;
+  v_is_found boolean;
+  v_read bigint := 0;
+  v_found integer := 0;
+begin
+  open v_texts for execute p_statement || ' order by t.path limit $2' using p_project_id, c_walk_files;
+  for v_walked in 1 .. c_walk_files loop
+    fetch v_texts into file_id, v_path, v_bytes, v_is_found;
+    exit when not found;
+    v_read := v_read + v_bytes;
+    if v_is_found then
+      v_found := v_found + 1;
+      if v_found > c_skip then return next; end if;
+      exit when v_found = c_end;
+    end if;
+    if v_walked = c_walk_files or v_read >= c_walk_bytes then
+      return query select null::uuid, v_path;
+      exit;
+    end if;
+  end loop;
+  close v_texts;
+end
+$$;
+comment on function filestore.search_walk is
+  'Reads texts one by one along the paths, for literals that no index has, up to a number of them and of their bytes. '
+  'The statement selects the id, path and size of a file, and whether its text matches.';
+call filestore.grant_execute('filestore.search_walk', 'filestore_search');
+
+create function filestore.search_pattern_candidates(p_project_id uuid, p_query jsonb)
+returns table (file_id uuid, walked_to text)
+language plpgsql stable security definer set search_path = '' as $$
+declare
+  -- A pattern that occurs in up to this many files is looked up in the index and sorted.
+  c_found_max constant integer := 1000;
+  c_filter constant text := ' where t.project_id = $1' || filestore.search_filter(p_query);
+  -- A text is in the file's row, or one that files share, which are looked up apart or along the paths.
+  -- fence: trigrams come from the index, since to compute them takes long, and the text is read last.
+  c_own constant text := ' from (select t.* from filestore.search_texts t where t.project_id = $1'
+    ' and t.content_hash is null and filestore.search_trigrams(t.content) @> %1$L::integer[] offset 0) t'
+    ' cross join lateral (select t.content) x' || replace(c_filter, '%', '%%');
+  c_shared constant text := ' from (select t.file_id, t.path, c.content from ('
+    ' select c.hash, c.content from filestore.search_contents c where c.project_id = $1'
+    ' and filestore.search_trigrams(c.content) @> %1$L::integer[] offset 0) c'
+    ' join filestore.search_texts t on t.content_hash = c.hash' || replace(c_filter, '%', '%%') || ' offset 0'
+    ') t cross join lateral (select t.content) x where true';
+  c_along constant text := ' from filestore.search_texts t cross join lateral (select coalesce(t.content, ('
+    ' select c.content from filestore.search_contents c where c.project_id = $1 and c.hash = t.content_hash'
+    ')) as content offset 0) x' || c_filter;
+  c_conditions constant record := filestore.search_conditions(p_query);
+  c_any constant text := '(' || array_to_string(c_conditions.likes, ' or ') || ')' || c_conditions.others;
+  c_files constant integer := p_query ->> 'files';
+  c_skip constant integer := p_query ->> 'skip';
+  v_few uuid[];
+  v_count bigint;
+begin
+  -- No index has literals without trigrams.
+  if '{}' = any (c_conditions.trigrams) then
+    return query select w.file_id, w.walked_to
+      from filestore.search_walk(p_project_id, p_query, 'select t.file_id, t.path, t.bytes, ' || c_any || c_along) w;
+    return;
   -- fence: usually few files match; then they are looked up in the trigram index and sorted. The planner, which takes
   -- rare texts for common ones, would walk along the paths until enough have matched, so it is left no other plan.
-  if v_is_indexed then
+  elsif c_conditions.likes is not null then
     perform set_config('enable_indexscan', 'off', true), set_config('enable_seqscan', 'off', true);
     execute 'select array_agg(c.file_id order by c.path), count(*) from (' || (
       select string_agg(
-        '(select t.file_id, t.path' || format(s.source, l.trigrams::integer[] || v_all_trigrams)
-        || ' and ' || l.condition || v_others || ' limit $2)', ' union ')
-      from unnest(v_first, v_first_trigrams) l (condition, trigrams)
-      cross join unnest(array[v_own, v_shared]) s (source)) || ') c'
-    into v_few, v_count using p_project_id, v_limits.search_found_at_once_max + 1;
+        '(select t.file_id, t.path' || format(s.source, l.trigrams::integer[] || c_conditions.other_trigrams)
+        || ' and ' || l.condition || c_conditions.others || ' limit $2)', ' union ')
+      from unnest(c_conditions.likes, c_conditions.trigrams) l (condition, trigrams)
+      cross join unnest(array[c_own, c_shared]) s (source)) || ') c'
+    into v_few, v_count using p_project_id, c_found_max + 1;
     perform set_config('enable_indexscan', 'on', true), set_config('enable_seqscan', 'on', true);
-    if v_count <= v_limits.search_found_at_once_max then
+    if v_count <= c_found_max then
       return query select f.id, null from unnest(v_few) with ordinality f (id, place)
-        where f.place > v_skip and f.place <= v_skip + v_files order by f.place;
+        where f.place > c_skip and f.place <= c_skip + c_files order by f.place;
       return;
     end if;
-  elsif v_first is not null then
-    -- No index has literals without trigrams: texts are read one by one along the paths, not more than so many bytes.
-    open v_texts for execute
-      'select t.file_id, t.path, t.bytes, (' || array_to_string(v_first, ' or ') || ')' || v_others || v_along
-      || ' order by t.path limit $2' using p_project_id, v_limits.search_walk_files_max;
-    v_count := 0;
-    for v_walked in 1 .. v_limits.search_walk_files_max loop
-      fetch v_texts into file_id, v_path, v_bytes, v_is_found;
-      exit when not found;
-      v_read := v_read + v_bytes;
-      if v_is_found then
-        v_count := v_count + 1;
-        if v_count > v_skip then return next; end if;
-        exit when v_count = v_skip + v_files;
-      end if;
-      if v_walked = v_limits.search_walk_files_max or v_read >= v_limits.search_walk_bytes_max then
-        return query select null::uuid, v_path;
-        exit;
-      end if;
-    end loop;
-    close v_texts;
-    return;
   end if;
   -- Many match, so a walk along the paths soon finds a page of them.
   return query execute 'select t.file_id, null::text'
-    || case when v_first is null then ' from filestore.search_texts t' || v_filter else v_along end
-    || coalesce(' and (' || array_to_string(v_first, ' or ') || ')', '') || v_others
+    || coalesce(c_along || ' and ' || c_any, ' from filestore.search_texts t' || c_filter)
     || ' order by t.path limit $2 offset $3'
-  using p_project_id, v_files, v_skip;
+  using p_project_id, c_files, c_skip;
 end
 $$;
 comment on function filestore.search_pattern_candidates is
@@ -154,7 +177,7 @@ declare
     '(p_project_id uuid, p_model text, p_vector real[], p_from text, p_to text, p_glob text, p_content_type text) '
     'returns table (file_id uuid, hash uuid, distance double precision) '
     'language sql stable set search_path = '''' ';
-  v_limit constant integer := (filestore.limits()).search_ranked_max;
+  c_nearest constant integer := 200;
   v_chunks_max constant integer := (filestore.limits()).search_exact_chunks_max;
   v_dimensions integer;
   v_none constant text := 'as $f$ select null::uuid, null::uuid, null::double precision where false $f$';
@@ -181,7 +204,7 @@ begin
           format(
             '(c.embedding::%1$s.vector(%2$s)) operator(%1$s.<=>) (p_vector::%1$s.vector(%2$s))', v_schema,
             v_dimensions),
-          v_chunks, v_dimensions, v_limit) end;
+          v_chunks, v_dimensions, c_nearest) end;
     execute format(
       'comment on function filestore.search_nearest_%s is %L', v_dimensions,
       'The chunks nearest to a vector of this size, found along the index, which is approximate.');
@@ -192,7 +215,7 @@ begin
       'select c.file_id, c.hash, (c.embedding::%1$s.vector) operator(%1$s.<=>) (p_vector::%1$s.vector) as distance '
       'from (select c.file_id, c.hash, c.embedding from %2$s and cardinality(c.embedding) = cardinality(p_vector) '
       'order by c.file_id, c.hash limit %3$s) c order by distance limit %4$s; end',
-      v_schema, v_chunks, v_chunks_max, v_limit) end;
+      v_schema, v_chunks, v_chunks_max, c_nearest) end;
 end
 $$;
 comment on function filestore.search_has_vectors is
@@ -251,23 +274,53 @@ comment on function filestore.search_rest is
   'What is left of a query without alternatives when some of its words are known to be there.';
 call filestore.grant_execute('filestore.search_rest', 'filestore_search');
 
-create function filestore.search_rank_candidates(p_project_id uuid, p_query jsonb)
-returns table (list text, file_id uuid, hash uuid, score double precision)
-language plpgsql volatile security definer set search_path = '' as $$
+-- fence, in the next two functions: words are looked up in their indexes. The planner, which takes the reading of a
+-- text's words for cheap, would read those of all texts of a project that it takes for small.
+create function filestore.search_by_names(p_project_id uuid, p_query jsonb, p_limit integer)
+returns table (file_id uuid, score double precision)
+language plpgsql stable set search_path = '' set enable_indexscan = off set enable_seqscan = off as $$
 declare
-  v_limits constant filestore.limits := filestore.limits();
-  v_words tsquery;
-  v_directory constant text := nullif(p_query ->> 'directory', '');
-  v_meaning record;
-  v_vector real[];
-  v_chunks bigint;
-  v_lexemes text[];
-  v_any tsquery;
-  v_filter constant text := filestore.search_filter(p_query);
-  v_statement constant text := format(
-    -- Files whose row has the text: its words and those of the path. Then contents that files share. Last, files whose
-    -- path has some of the words, and a shared content the others.
+  c_matches_max constant integer := 10000;
+  -- Only words of the path have the weight A.
+  c_words constant tsquery := regexp_replace(
+    filestore.search_tsquery(p_query ->> 'names')::text, '''(?:[^'']|'''')+''', '\&:A', 'g')::tsquery;
+begin
+  -- A word that a name lacks tells nothing of the file.
+  if c_words::text ~ '!' then return; end if;
+  return query execute format(
     $q$
+      with found as (
+        (select t.file_id, t.path, t.words from filestore.search_texts t
+         where t.project_id = $1 and t.content_hash is null and t.words @@ $2 %1$s limit $3)
+        union all
+        (select t.file_id, t.path, t.words from filestore.search_texts t
+         where t.project_id = $1 and t.content_hash is not null and t.words @@ $2 %1$s limit $3)
+      )
+      select f.file_id, ts_rank(f.words, $2, 1)::double precision as score from found f
+      order by score desc, f.path limit $4
+    $q$, filestore.search_filter(p_query))
+  using p_project_id, c_words, c_matches_max, p_limit;
+end
+$$;
+comment on function filestore.search_by_names is 'The best files of a project by the words of their paths.';
+call filestore.grant_execute('filestore.search_by_names', 'filestore_search');
+
+create function filestore.search_by_words(p_project_id uuid, p_query jsonb, p_limit integer)
+returns table (file_id uuid, score double precision)
+language plpgsql stable set search_path = '' set enable_indexscan = off set enable_seqscan = off as $$
+declare
+  -- Files that contain the words beyond this many are not ranked: reading their words takes time.
+  c_matches_max constant integer := 10000;
+  -- Ways to divide the words between paths and shared contents, the most frequent ones.
+  c_splits constant integer := 32;
+  c_words constant tsquery := filestore.search_tsquery(p_query ->> 'words');
+  c_lexemes constant text[] := filestore.search_query_lexemes(p_query ->> 'words');
+  c_any constant tsquery := (
+    select string_agg('''' || replace(replace(l.word, '\', '\\'), '''', '''''') || '''', ' | ')::tsquery
+    from unnest(c_lexemes) l (word));
+  -- Files whose row has the text: its words and those of the path. Then contents that files share. Last, files whose
+  -- path has some of the words, and a shared content the others.
+  c_statement constant text := format($q$
       with named as materialized (
         select t.file_id, t.path, t.content_hash, t.words,
                array(select l.word from unnest($4) l (word) where l.word = any (tsvector_to_array(t.words))) as known
@@ -277,16 +330,14 @@ declare
         select k.known, filestore.search_rest(a.query::tsquery, k.known) as rest
         from (select n.known from named n group by n.known order by count(*) desc limit $6) k
         cross join string_to_table($2::text, ' | ') a (query)
-      ), completed as (
-        select n.file_id from splits s join named n on n.known = s.known where numnode(s.rest) = 0
+      ), completed as materialized (
+        select n.* from splits s join named n on n.known = s.known where numnode(s.rest) = 0
         union
-        select n.file_id from splits s
+        select n.* from splits s
         cross join lateral (
           select c.hash from filestore.search_contents c
           where c.project_id = $1 and c.words @@ s.rest and numnode(s.rest) > 0 limit $3
         ) c join named n on n.known = s.known and n.content_hash = c.hash
-      ), wanted as materialized (
-        select n.file_id, n.path, n.words, n.content_hash from completed o join named n on n.file_id = o.file_id
       ), found (file_id, path, words) as (
         (select t.file_id, t.path, t.words from filestore.search_texts t
          where t.project_id = $1 and t.content_hash is null and t.words @@ $2 %1$s limit $3)
@@ -298,61 +349,44 @@ declare
          limit $3)
         union all
         (select n.file_id, n.path, n.words || c.words
-         from wanted n
+         from completed n
          cross join lateral (
            select * from filestore.search_contents o where o.project_id = $1 and o.hash = n.content_hash offset 0
          ) c
          where not c.words @@ $2 and n.words || c.words @@ $2)
       )
-      select 'words', f.file_id, null::uuid, ts_rank(f.words, $2, 1)::double precision as score
-      from found f order by score desc, f.path limit %2$s
-    $q$, v_filter, v_limits.search_ranked_max);
+      select f.file_id, ts_rank(f.words, $2, 1)::double precision as score from found f
+      order by score desc, f.path limit $8
+    $q$, filestore.search_filter(p_query));
+  c_has_not constant boolean := c_words::text ~ '!';
 begin
-  if p_query ->> 'names' is not null then
-    -- Only words of the path have the weight A.
-    v_words := regexp_replace(
-      filestore.search_tsquery(p_query ->> 'names')::text, '''(?:[^'']|'''')+''', '\&:A', 'g')::tsquery;
-    -- What a name does not say says nothing of the file.
-    if v_words::text ~ '!' then v_words := ''; end if;
-    perform set_config('enable_indexscan', 'off', true), set_config('enable_seqscan', 'off', true);
-    return query execute format(
-      $q$
-        with found as (
-          (select t.file_id, t.path, t.words from filestore.search_texts t
-           where t.project_id = $1 and t.content_hash is null and t.words @@ $2 %1$s limit $3)
-          union all
-          (select t.file_id, t.path, t.words from filestore.search_texts t
-           where t.project_id = $1 and t.content_hash is not null and t.words @@ $2 %1$s limit $3)
-        )
-        select 'words', f.file_id, null::uuid, ts_rank(f.words, $2, 1)::double precision as score
-        from found f order by score desc, f.path limit %2$s
-      $q$, v_filter, v_limits.search_ranked_max)
-    using p_project_id, v_words, v_limits.search_word_matches_max;
-    perform set_config('enable_indexscan', 'on', true), set_config('enable_seqscan', 'on', true);
-  elsif p_query ->> 'words' is not null then
-    v_words := filestore.search_tsquery(p_query ->> 'words');
-    v_lexemes := filestore.search_query_lexemes(p_query ->> 'words');
-    v_any := (
-      select string_agg('''' || replace(replace(l.word, '\', '\\'), '''', '''''') || '''', ' | ')::tsquery
-      from unnest(v_lexemes) l (word));
-    -- fence: words are looked up in their indexes. The planner, which takes the reading of a text's words for cheap,
-    -- would read those of all texts of a project that it takes for small.
-    perform set_config('enable_indexscan', 'off', true), set_config('enable_seqscan', 'off', true);
-    return query execute v_statement
-    using p_project_id, v_words, v_limits.search_word_matches_max, v_lexemes, v_any,
-      v_limits.search_path_splits_max, v_words::text ~ '!';
-    -- No file has all of the plain words: then any of them matches.
-    if not found and v_words::text ~ ' & ' and v_words::text !~ '!' and p_query ->> 'words' !~* '"|\mor\M' then
-      return query execute v_statement
-      using p_project_id, v_any, v_limits.search_word_matches_max, v_lexemes, v_any, v_limits.search_path_splits_max,
-        false;
-    end if;
-    perform set_config('enable_indexscan', 'on', true), set_config('enable_seqscan', 'on', true);
+  return query execute c_statement
+    using p_project_id, c_words, c_matches_max, c_lexemes, c_any, c_splits, c_has_not, p_limit;
+  -- No file has all of the plain words: then any of them matches.
+  if not found and c_words::text ~ ' & ' and not c_has_not and p_query ->> 'words' !~* '"|\mor\M' then
+    return query execute c_statement
+      using p_project_id, c_any, c_matches_max, c_lexemes, c_any, c_splits, false, p_limit;
   end if;
-  if p_query -> 'vector' = 'null'::jsonb or not filestore.search_has_vectors() then return; end if;
-  select count(*) into v_chunks from (
-    select from filestore.search_chunks c where c.project_id = p_project_id
-    limit v_limits.search_exact_chunks_max + 1) c;
+end
+$$;
+comment on function filestore.search_by_words is
+  'The best files of a project by the words of their paths and texts.';
+call filestore.grant_execute('filestore.search_by_words', 'filestore_search');
+
+create function filestore.search_by_meaning(p_project_id uuid, p_query jsonb, p_limit integer)
+returns table (list text, file_id uuid, hash uuid, score double precision)
+language plpgsql volatile set search_path = '' as $$
+declare
+  c_chunks_max constant integer := (filestore.limits()).search_exact_chunks_max;
+  c_directory constant text := nullif(p_query ->> 'directory', '');
+  v_is_small constant boolean := (select count(*) <= c_chunks_max from (
+    select from filestore.search_chunks c where c.project_id = p_project_id limit c_chunks_max + 1) c);
+  v_vector real[];
+  v_meaning record;
+begin
+  -- Continues in the index until enough rows satisfy the conditions.
+  perform set_config('hnsw.iterative_scan', 'relaxed_order', true);
+  perform set_config('hnsw.ef_search', p_limit::text, true);
   -- Vectors of the present model, and, while texts are embedded anew, those of the former one: each with its own query.
   for v_meaning in
     select m.list, m.value ->> 'model' as model, m.value -> 'vector' as vector
@@ -361,58 +395,43 @@ begin
   loop
     v_vector := array(
       select v.value::real from jsonb_array_elements_text(v_meaning.vector) with ordinality v order by v.ordinality);
-    if v_chunks <= v_limits.search_exact_chunks_max
-      or cardinality(v_vector) <> all (filestore.vector_sizes()) then
-      return query select v_meaning.list, n.file_id, n.hash, 1 - n.distance from filestore.search_nearest_exact(
-        p_project_id, v_meaning.model, v_vector, v_directory || '/', v_directory || '0',
-        p_query ->> 'glob', p_query ->> 'contentType') n;
-    else
-      -- Continues in the index until enough rows satisfy the conditions.
-      perform set_config('hnsw.iterative_scan', 'relaxed_order', true);
-      perform set_config('hnsw.ef_search', v_limits.search_ranked_max::text, true);
-      return query execute format(
-        'select $8, n.file_id, n.hash, 1 - n.distance '
-        'from filestore.search_nearest_%s($1, $2, $3, $4, $5, $6, $7) n', cardinality(v_vector))
-      using p_project_id, v_meaning.model, v_vector, v_directory || '/', v_directory || '0',
-        p_query ->> 'glob', p_query ->> 'contentType', v_meaning.list;
-    end if;
+    return query execute format(
+      'select $8, n.file_id, n.hash, 1 - n.distance from filestore.search_nearest_%s($1, $2, $3, $4, $5, $6, $7) n',
+      case when v_is_small or cardinality(v_vector) <> all (filestore.vector_sizes()) then 'exact'
+        else cardinality(v_vector)::text end)
+    using p_project_id, v_meaning.model, v_vector, c_directory || '/', c_directory || '0',
+      p_query ->> 'glob', p_query ->> 'contentType', v_meaning.list;
   end loop;
 end
 $$;
+comment on function filestore.search_by_meaning is
+  'The nearest chunks of a project: by vectors of the present model, and of the former one where the query has a '
+  'vector of that.';
+call filestore.grant_execute('filestore.search_by_meaning', 'filestore_search');
+
+create function filestore.search_rank_candidates(p_project_id uuid, p_query jsonb)
+returns table (list text, file_id uuid, hash uuid, score double precision)
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  -- The functions of search by meaning find as many.
+  c_ranked constant integer := 200;
+begin
+  if p_query ->> 'names' is not null then
+    return query select 'words', f.file_id, null::uuid, f.score
+      from filestore.search_by_names(p_project_id, p_query, c_ranked) f;
+  elsif p_query ->> 'words' is not null then
+    return query select 'words', f.file_id, null::uuid, f.score
+      from filestore.search_by_words(p_project_id, p_query, c_ranked) f;
+  end if;
+  if p_query -> 'vector' <> 'null' and filestore.search_has_vectors() then
+    return query select f.* from filestore.search_by_meaning(p_project_id, p_query, c_ranked) f;
+  end if;
+end
+$$;
 comment on function filestore.search_rank_candidates is
-  'The best files of a project by words, and its nearest chunks by meaning: by vectors of the present model, and of '
-  'the former one where the query has a vector of that. Runs as filestore_search: callers read the ids again under '
-  'their own policies.';
+  'The best files of a project by words, and its nearest chunks by meaning. Runs as filestore_search: callers read the '
+  'ids again under their own policies.';
 call filestore.publish('filestore.search_rank_candidates', 'filestore_search', 'filestore_engine');
-
-create function filestore.search_scope(p_prefix text, p_directory text) returns text
-language plpgsql immutable set search_path = '' as $$
-begin
-  return case
-    when p_prefix is null or p_directory = p_prefix or starts_with(p_directory, p_prefix || '/') then p_directory
-    when p_directory = '' or starts_with(p_prefix, p_directory || '/') then p_prefix
-  end;
-end
-$$;
-comment on function filestore.search_scope is
-  'The directory that a search is confined to: the requested one, within the key''s prefix. Null where they are '
-  'disjoint.';
-call filestore.grant_execute('filestore.search_scope', 'filestore_engine');
-
-create function filestore.search_pending(p_session filestore.session, p_scope text, p_stage integer) returns bigint
-language plpgsql stable set search_path = '' as $$
-begin
-  return (select count(*) from (
-    select from filestore.search_queue q
-    where q.project_id = p_session.project_id and q.stage <= p_stage
-      and (p_scope = '' or (q.path >= p_scope || '/' and q.path < p_scope || '0'))
-    limit (filestore.limits()).search_pending_max) q);
-end
-$$;
-comment on function filestore.search_pending is
-  'Files in the scope that are not indexed yet, up to the stage. Counted up to a limit, which also stands for any '
-  'larger number.';
-call filestore.grant_execute('filestore.search_pending', 'filestore_engine');
 
 create function filestore.search_unembedded(p_project_id uuid, p_query jsonb, p_files integer)
 returns table (file_id uuid)
@@ -436,7 +455,7 @@ end
 $$;
 comment on function filestore.search_unembedded is
   'Texts that have vectors neither of the model that made the vector of the query, nor of the former one where it was '
-  'asked, too: at most so many.';
+  'asked, too: up to p_files.';
 call filestore.grant_execute('filestore.search_unembedded', 'filestore_engine');
 
 create function filestore.search_unsearched(
@@ -445,7 +464,6 @@ create function filestore.search_unsearched(
 language plpgsql stable set search_path = '' as $$
 declare
   v_max constant integer := (filestore.limits()).search_unsearched_max;
-  v_paths_max constant integer := (filestore.limits()).search_unsearched_paths_max;
   v_is_scan constant boolean := p_query ->> 'kind' = 'scan';
   v_live constant jsonb := p_query -> 'live';
   v_glob constant text := p_query ->> 'glob';
@@ -499,8 +517,8 @@ begin
       filter (where z.is_read), '[]'),
     'files', count(*) filter (where not z.is_read),
     'bytes', coalesce(sum(z.size) filter (where not z.is_read), 0),
-    'paths', coalesce(
-      to_json((array_agg(z.path order by z.path) filter (where not z.is_read))[1 : v_paths_max]), '[]'),
+    'paths', coalesce(to_json((array_agg(z.path order by z.path) filter (where not z.is_read))[
+      1 : (filestore.limits()).search_unsearched_paths_max]), '[]'),
     'reasons', coalesce(to_json(array_agg(distinct
       case when not v_is_scan then z.reason when z.may_be_read then 'bounds' when v_live is null then 'pending'
         else 'too_large' end)
@@ -514,9 +532,9 @@ comment on function filestore.search_unsearched is
   'Text in the scope that the index does not have: of new versions, of large files, of files that could not be '
   'indexed, where words are looked up, of files with more words than are indexed, and where meaning is, of files that '
   'no model asked has embedded. p_query.live: of these, the '
-  'smallest first, files of up to fileBytes are returned with their segments, up to so many bytes and segments '
-  '(reads), to be read. The others are counted: some are named, and why. isComplete: false where so many are not '
-  'indexed that not all were looked at.';
+  'smallest first, files of up to fileBytes are returned with their segments, up to a number of bytes and segments '
+  '(reads), to be read. The others are counted: some are named, and why. isComplete: false where more are not '
+  'indexed than may be examined.';
 call filestore.grant_execute('filestore.search_unsearched', 'filestore_engine');
 
 create function filestore.search_is_vector_cut(p_session filestore.session, p_vector jsonb) returns boolean
@@ -591,7 +609,8 @@ comment on function filestore.search_by_pattern is
   'Candidates with their text, in order of path, up to a number of bytes of JSON, but at least one file.';
 call filestore.grant_execute('filestore.search_by_pattern', 'filestore_engine');
 
-create function filestore.search_by_rank(p_session filestore.session, p_scope text, p_query jsonb) returns json
+create function filestore.search_ranked(p_session filestore.session, p_scope text, p_query jsonb)
+returns table (file_id uuid, hash uuid, score double precision, place bigint, fits boolean)
 language plpgsql volatile set search_path = '' as $$
 declare
   -- Names and meaning: reciprocal rank fusion (Cormack, Clarke, Büttcher 2009) and its constant.
@@ -599,9 +618,8 @@ declare
   -- Words and meaning: the weighted mean of their scores, each made one from 0 to 1 (Bruch, Gai, Ingber 2023).
   c_weight_of_words constant double precision := 0.7;
   v_is_fused constant boolean := p_query ->> 'words' is not null and p_query -> 'vector' <> 'null'::jsonb;
-  v_page json;
 begin
-  with found as materialized (
+  return query with found as materialized (
     select r.list, r.file_id, r.hash, r.score from filestore.search_rank_candidates(p_session.project_id, p_query) r
   ), visible as (
     select n.list, n.file_id, n.hash, n.score, f.path, t.json_bytes,
@@ -642,12 +660,23 @@ begin
   ), page as (
     select u.*, row_number() over (order by u.score desc, u.path) as place from fused u
     order by u.score desc, u.path limit (p_query ->> 'files')::integer + 1 offset (p_query ->> 'skip')::integer
-  ), sized as (
-    select p.*, row_number() over (order by p.place) <= (p_query ->> 'files')::integer
-      and (p.place = min(p.place) over () or sum(p.json_bytes) over (order by p.place) <= (p_query ->> 'bytes')::bigint)
-      as fits
-    from page p
   )
+  select p.file_id, p.hash, p.score, p.place, row_number() over (order by p.place) <= (p_query ->> 'files')::integer
+    and (p.place = min(p.place) over () or sum(p.json_bytes) over (order by p.place) <= (p_query ->> 'bytes')::bigint)
+  from page p;
+end
+$$;
+comment on function filestore.search_ranked is
+  'A page of the best files, and one more, by words, by meaning or by both: then the scores of words and meaning are '
+  'fused, or the ranks of names and meaning. Both are computed over what the key may see. `fits`: whether a file is on '
+  'the page, which has at least one.';
+call filestore.grant_execute('filestore.search_ranked', 'filestore_engine');
+
+create function filestore.search_by_rank(p_session filestore.session, p_scope text, p_query jsonb) returns json
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_page json;
+begin
   select json_build_object(
     'files', coalesce(json_agg(json_build_object(
       'file', filestore.file_record(f.id, f.path, f.version, f.mime_type, f.size, f.created_at, f.updated_at),
@@ -657,8 +686,8 @@ begin
     ) order by z.place) filter (where z.fits), '[]'),
     'hasMore', not coalesce(bool_and(z.fits), true))
   into v_page
-  from sized z
-  -- fence: as above.
+  from filestore.search_ranked(p_session, p_scope, p_query) z
+  -- fence: as in search_ranked.
   cross join lateral (
     select * from filestore.files f where f.project_id = p_session.project_id and f.id = z.file_id offset 0
   ) f
@@ -677,17 +706,17 @@ begin
   return v_page;
 end
 $$;
-comment on function filestore.search_by_rank is
-  'The best files by words (those of names alone, or of texts as well), by meaning, or by both: then the scores of '
-  'words and meaning are fused, or the ranks of names and meaning. Both are computed over what the key may see.';
+comment on function filestore.search_by_rank is 'A page of the best files, with their text and their nearest chunk.';
 call filestore.grant_execute('filestore.search_by_rank', 'filestore_engine');
 
 create function public.filestore_search(p_key_hash text, p_request_id uuid, p_query jsonb) returns json
 language plpgsql volatile security definer set search_path = '' as $$
 declare
+  -- Files that are not indexed yet are counted up to this number, which also stands for any larger one.
+  c_pending_max constant integer := 10000;
   v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
   -- The part of the requested directory that the key may see.
-  v_scope constant text := filestore.search_scope(v_session.path_prefix, p_query ->> 'directory');
+  v_scope constant text := filestore.seen_directory(v_session, p_query ->> 'directory');
   v_stage constant integer := case when p_query -> 'vector' <> 'null'::jsonb then 2 else 1 end;
   v_query jsonb;
   v_page json := '{"files": []}';
@@ -708,7 +737,11 @@ begin
     'isVectorCut', v_scope is not null and (
       filestore.search_is_vector_cut(v_session, p_query -> 'vector')
       or filestore.search_is_vector_cut(v_session, p_query -> 'former' -> 'vector')),
-    'pending', case when v_scope is null then 0 else filestore.search_pending(v_session, v_scope, v_stage) end,
+    'pending', (select count(*) from (
+      select from filestore.search_queue q
+      where q.project_id = v_session.project_id and q.stage <= v_stage
+        and (v_scope = '' or (q.path >= v_scope || '/' and q.path < v_scope || '0'))
+      limit c_pending_max) q),
     'unsearched', case when v_scope is not null
       then filestore.search_unsearched(v_session, v_scope, p_query, v_stage) end));
 end
@@ -719,7 +752,7 @@ comment on function public.filestore_search is
   'contentType, files, skip, bytes.';
 call filestore.publish('public.filestore_search', 'filestore_engine', 'service_role');
 
-create function public.filestore_search_settled(p_project_id uuid, p_scopes text[], p_stages integer[])
+create function public.filestore_search_indexed(p_project_id uuid, p_scopes text[], p_stages integer[])
 returns boolean[]
 language plpgsql stable security definer set search_path = '' as $$
 begin
@@ -731,6 +764,6 @@ begin
     from unnest(p_scopes, p_stages) with ordinality s (scope, stage, place) order by s.place);
 end
 $$;
-comment on function public.filestore_search_settled is
+comment on function public.filestore_search_indexed is
   'Whether everything in each of these directories of a project is indexed, up to its stage.';
-call filestore.publish('public.filestore_search_settled', 'filestore_search', 'service_role');
+call filestore.publish('public.filestore_search_indexed', 'filestore_search', 'service_role');

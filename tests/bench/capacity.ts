@@ -7,7 +7,7 @@ import {
   TARIFF_LISTED_SEGMENT_BYTES,
   TARIFF_SEGMENT_BYTES,
   TARIFF_VERSION_BYTES,
-} from "../../supabase/functions/api/limits.ts";
+} from "../support/client/tariff.ts";
 import { Administration } from "../../supabase/local/admin/administration.ts";
 import { fileCost } from "../support/client/tariff.ts";
 import type { Bench } from "./bench.ts";

@@ -62,7 +62,7 @@ export const DEFINERS: ReadonlyMap<string, Definer> = new Map([
     ["service_role"],
     `
     public.filestore_search_claim public.filestore_search_fail public.filestore_search_requeue
-    public.filestore_search_settled public.filestore_search_store
+    public.filestore_search_indexed public.filestore_search_store
     public.filestore_search_store_embeddings`,
   ),
   // What an account does with its projects: with the access token of the person.

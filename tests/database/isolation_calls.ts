@@ -1,7 +1,9 @@
 /** Every operation, called for a project in every way that could reach the rows of another one. */
 import type postgres from "postgres";
-import { SEARCH_SHARED_BYTES_MIN } from "../../supabase/functions/api/limits.ts";
 import { objectName, type Project } from "../support/postgres/postgres_filestore.ts";
+import { sqlNumber } from "../support/postgres/sql_number.ts";
+
+const SEARCH_SHARED_BYTES_MIN = sqlNumber("01_limits.sql", "search_shared_bytes_min");
 
 /** What tells two filled projects apart. Both have the same paths; the other one has more. */
 export interface Contents {

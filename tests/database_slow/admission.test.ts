@@ -1,11 +1,10 @@
 /**
  * The rate limit is exact with many requests at once, and a read waits for nobody: what a writer has counted is locked
- * until its commit is on disk. A lock that is waited for ends in an error after LOCK_TIMEOUT_MILLISECONDS, so nothing
+ * until its commit is on disk. A lock that is waited for ends in an error after `lock_timeout_milliseconds`, so nothing
  * here looks at a clock.
  */
 import { assert, assertEquals } from "@std/assert";
 import type postgres from "postgres";
-import { RATE_SHARDS } from "../../supabase/functions/api/limits.ts";
 import { type PostgresVersion, startPostgres } from "../support/postgres/postgres.ts";
 import { connect, createMigrated } from "../support/postgres/postgres_hosted.ts";
 import {
@@ -16,6 +15,9 @@ import {
   newSegment,
   type Project,
 } from "../support/postgres/postgres_filestore.ts";
+import { sqlNumber } from "../support/postgres/sql_number.ts";
+
+const RATE_SHARDS = sqlNumber("21_authorization.sql", "c_shards");
 
 const LIMITS = [1, 63, 64, 65, 100, 1000, 20_000];
 const VERSIONS: readonly PostgresVersion[] = [15, 16, 17];

@@ -1,6 +1,6 @@
 /**
  * Commits of different files of one project wait for nobody, though they share its quota; and
- * totals and quota stay exact. A lock that is waited for ends in an error after LOCK_TIMEOUT_MILLISECONDS, so nothing
+ * totals and quota stay exact. A lock that is waited for ends in an error after `lock_timeout_milliseconds`, so nothing
  * here looks at a clock.
  */
 import { assert, assertEquals } from "@std/assert";

@@ -4,11 +4,7 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import type postgres from "postgres";
-import {
-  PATH_BYTES_MAX,
-  PATH_SEGMENTS_MAX,
-  SEARCH_SHARED_BYTES_MIN,
-} from "../../supabase/functions/api/limits.ts";
+import { PATH_BYTES_MAX, PATH_SEGMENTS_MAX } from "../../supabase/functions/api/limits.ts";
 import {
   type Commit,
   commit,
@@ -21,6 +17,9 @@ import {
 import { storeTexts } from "../support/postgres/search_texts.ts";
 import { startPostgres } from "../support/postgres/postgres.ts";
 import { connect, createMigrated, type Letters } from "../support/postgres/postgres_hosted.ts";
+import { sqlNumber } from "../support/postgres/sql_number.ts";
+
+const SEARCH_SHARED_BYTES_MIN = sqlNumber("01_limits.sql", "search_shared_bytes_min");
 
 const GROWTH_BYTES_MAX = 64 * 1024;
 const FILES = 40;

@@ -3,12 +3,14 @@
  * contents are shared answers as one whose texts are all in the rows of their files.
  */
 import { assert, assertEquals, assertGreater } from "@std/assert";
-import { SEARCH_SHARED_BYTES_MIN } from "../../supabase/functions/api/limits.ts";
 import { startPostgres } from "../support/postgres/postgres.ts";
 import { type Json, makeProject, type Project } from "../support/postgres/postgres_filestore.ts";
 import { connect, createMigrated } from "../support/postgres/postgres_hosted.ts";
 import { storeTexts } from "../support/postgres/search_texts.ts";
 import { type Random, randomFrom, SEED } from "../support/random.ts";
+import { sqlNumber } from "../support/postgres/sql_number.ts";
+
+const SEARCH_SHARED_BYTES_MIN = sqlNumber("01_limits.sql", "search_shared_bytes_min");
 
 const WORDS =
   "alpha beta gamma delta notes plan report meeting rate limit budget harbour violet engine river stone"

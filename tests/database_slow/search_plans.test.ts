@@ -10,17 +10,16 @@ import { PGlite } from "@electric-sql/pglite";
 import { assert, assertEquals } from "@std/assert";
 import { join } from "node:path";
 import type postgres from "postgres";
-import {
-  SEARCH_BATCH_BYTES,
-  SEARCH_TEXT_BYTES_MAX,
-  SEARCH_WALK_FILES_MAX,
-} from "../../supabase/functions/api/limits.ts";
+import { SEARCH_BATCH_BYTES, SEARCH_TEXT_BYTES_MAX } from "../../supabase/functions/api/limits.ts";
 import { MIGRATIONS_DIRECTORY } from "../../supabase/local/repository.ts";
 import { IS_LONG } from "../support/runner/long.ts";
 import { connectNotingPlans, explainEverything, type PlanNode, rowsRead } from "../support/postgres/plans.ts";
 import { startPostgres } from "../support/postgres/postgres.ts";
 import { type Json, makeProject, type Project } from "../support/postgres/postgres_filestore.ts";
 import { createMigrated, listMigrations } from "../support/postgres/postgres_hosted.ts";
+import { sqlNumber } from "../support/postgres/sql_number.ts";
+
+const WALK_FILES = sqlNumber("81_search.sql", "c_walk_files");
 
 const LARGE = IS_LONG ? 100_000 : 4_000;
 const SMALL = 1_000;
@@ -163,7 +162,7 @@ Deno.test(`plans of search: ${LARGE} files, and ${SMALL} beside them`, async (t)
           });
         // Signs are in no trigram, however many they are.
         const { rows, next, files } = await page(undefined, "::====>>");
-        assert(rows <= SEARCH_WALK_FILES_MAX + ROWS_MAX && next !== null, `${rows} rows were read`);
+        assert(rows <= WALK_FILES + ROWS_MAX && next !== null, `${rows} rows were read`);
         assertEquals(files, []);
         for (const holder of [[], [LARGE - 1], [0]]) {
           for (const n of holder) {
@@ -178,11 +177,11 @@ Deno.test(`plans of search: ${LARGE} files, and ${SMALL} beside them`, async (t)
           for (; after !== null; calls++) {
             const { files, next, rows } = await page(after);
             total += rows;
-            assert(rows <= SEARCH_WALK_FILES_MAX + ROWS_MAX, `${rows} rows were read`);
+            assert(rows <= WALK_FILES + ROWS_MAX, `${rows} rows were read`);
             found.push(...files.map(({ file }) => file.path));
             after = next;
           }
-          assert(calls >= LARGE / SEARCH_WALK_FILES_MAX && total >= LARGE, `${total} rows, ${calls} calls`);
+          assert(calls >= LARGE / WALK_FILES && total >= LARGE, `${total} rows, ${calls} calls`);
           assertEquals(found.length, holder.length === 0 ? 0 : holder[0] === 0 ? 2 : 1);
         }
       },

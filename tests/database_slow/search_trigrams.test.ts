@@ -4,12 +4,14 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import type postgres from "postgres";
-import { SEARCH_TRIGRAMS_MAX } from "../../supabase/functions/api/limits.ts";
 import { type Random, randomFrom, SEED } from "../support/random.ts";
 import { startPostgres } from "../support/postgres/postgres.ts";
 import { type Json, makeProject } from "../support/postgres/postgres_filestore.ts";
 import { connect, createMigrated, type Letters } from "../support/postgres/postgres_hosted.ts";
 import { storeTexts } from "../support/postgres/search_texts.ts";
+import { sqlNumber } from "../support/postgres/sql_number.ts";
+
+const TRIGRAMS_MAX = sqlNumber("13_search_tables.sql", "c_numbers");
 
 const TEXTS = 400;
 /** Letters whose lower case is another one by where they stand, or longer, and what is a letter in some places only. */
@@ -57,8 +59,8 @@ for (const letters of LETTERS) {
       // wor, ord and the end of `word`; all four of `and`; the beginning of `more`, mor and ore: it may go on.
       assertEquals(row?.within, 11);
       const numbers = new Set(row?.numbers);
-      assert([...numbers].every((number) => number >= 0 && number < SEARCH_TRIGRAMS_MAX), `seed ${SEED}`);
-      assert(numbers.size > SEARCH_TRIGRAMS_MAX / 4, `${numbers.size} numbers (seed ${SEED})`);
+      assert([...numbers].every((number) => number >= 0 && number < TRIGRAMS_MAX), `seed ${SEED}`);
+      assert(numbers.size > TRIGRAMS_MAX / 4, `${numbers.size} numbers (seed ${SEED})`);
     });
   });
 }

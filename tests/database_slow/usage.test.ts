@@ -4,7 +4,6 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import postgres from "postgres";
-import { USAGE_SLICE_VERSIONS } from "../../supabase/functions/api/limits.ts";
 import { addVersions } from "../bench/populate.ts";
 import { startPostgres } from "../support/postgres/postgres.ts";
 import { connect, createMigrated } from "../support/postgres/postgres_hosted.ts";
@@ -15,6 +14,9 @@ import {
   type Project,
   valueOf,
 } from "../support/postgres/postgres_filestore.ts";
+import { sqlNumber } from "../support/postgres/sql_number.ts";
+
+const SLICE_VERSIONS = sqlNumber("61_usage_by_day.sql", "v_left");
 
 type Sql = postgres.Sql | postgres.TransactionSql;
 
@@ -64,10 +66,10 @@ Deno.test("usage in the database", async (t) => {
       const project = await makeProject(sql, "many");
       await write(sql, project, "log.txt");
       const script = async (text: string) => void await sql.unsafe(text).simple();
-      await addVersions({ script }, project, "log.txt", USAGE_SLICE_VERSIONS + 5);
-      const all = USAGE_SLICE_VERSIONS + 6;
-      assertEquals(await fold(sql, project), USAGE_SLICE_VERSIONS);
-      assertEquals(await counted(sql, project), USAGE_SLICE_VERSIONS);
+      await addVersions({ script }, project, "log.txt", SLICE_VERSIONS + 5);
+      const all = SLICE_VERSIONS + 6;
+      assertEquals(await fold(sql, project), SLICE_VERSIONS);
+      assertEquals(await counted(sql, project), SLICE_VERSIONS);
       assertEquals([await fold(sql, project), await fold(sql, project)], [6, 0]);
       assertEquals(await counted(sql, project), all);
     });
@@ -124,7 +126,7 @@ async function write(sql: Sql, project: Project, path: string): Promise<void> {
 
 async function fold(sql: Sql, project: Project): Promise<number> {
   const [row] = await sql<{ versions: number }[]>`
-    select filestore.fold_usage(${project.id}, ${USAGE_SLICE_VERSIONS}) as versions`;
+    select filestore.fold_usage(${project.id}, ${SLICE_VERSIONS}) as versions`;
   return row?.versions ?? 0;
 }
 

@@ -4,11 +4,11 @@
  */
 import { assertEquals } from "@std/assert";
 import { Administration, type Settings } from "../../supabase/local/admin/administration.ts";
-import { ACCOUNT_PROJECTS_MAX, TARIFF_SEGMENT_BYTES } from "../../supabase/functions/api/limits.ts";
+import { ACCOUNT_PROJECTS_MAX } from "../../supabase/functions/api/limits.ts";
 import { type Account, claimsOf, signUp } from "../support/client/accounts.ts";
 import { accountRecord, assertRefused, dataOf, rateOf } from "../support/client/contract.ts";
 import { Files } from "../support/client/files.ts";
-import { costOf } from "../support/client/tariff.ts";
+import { costOf, TARIFF_SEGMENT_BYTES } from "../support/client/tariff.ts";
 import { suite, test } from "../support/stack/suite.ts";
 
 const { service } = await suite();

@@ -1,9 +1,7 @@
 /** Purge: DELETE /files/{path}?purge erases a file with all of its versions, for good. */
 import { assert, assertEquals } from "@std/assert";
-import {
-  COMPACTION_CHECK_EVERY_SEGMENTS,
-  TARIFF_SEGMENT_BYTES,
-} from "../../supabase/functions/api/limits.ts";
+import { COMPACTION_CHECK_EVERY_SEGMENTS } from "../../supabase/functions/api/limits.ts";
+import { TARIFF_SEGMENT_BYTES } from "../support/client/tariff.ts";
 import { owner } from "../support/client/accounts.ts";
 import {
   assertRefused,

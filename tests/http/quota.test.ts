@@ -1,9 +1,8 @@
 /** A project's quota: what is stored, history included, and what its rows count by the tariff. What is used is exact. */
 import { assert, assertEquals } from "@std/assert";
-import { TARIFF_INDEXED_FACTOR, TARIFF_SEGMENT_BYTES } from "../../supabase/functions/api/limits.ts";
 import { assertRefused, dataOf, fileRecord, projectRecord } from "../support/client/contract.ts";
 import type { ProjectFiles } from "../support/client/files.ts";
-import { costOf } from "../support/client/tariff.ts";
+import { costOf, TARIFF_INDEXED_FACTOR, TARIFF_SEGMENT_BYTES } from "../support/client/tariff.ts";
 import { prepare, WRITES } from "../support/client/write_kinds.ts";
 import { databaseBytes } from "../support/postgres/consistency.ts";
 import { suite, test } from "../support/stack/suite.ts";

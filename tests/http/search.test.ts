@@ -125,7 +125,11 @@ test("the scope of a search is the directory within the prefix of a key, or noth
     ["a/b", "a/c", null],
   ];
   for (const [prefix, directory, expected] of rows) {
-    const [row] = await service.sql("select filestore.search_scope($1, $2) as scope", [prefix, directory]);
+    const [row] = await service.sql(
+      `select filestore.seen_directory(
+         jsonb_populate_record(null::filestore.session, jsonb_build_object('path_prefix', $1::text)), $2) as scope`,
+      [prefix, directory],
+    );
     assertEquals(row, { scope: expected }, `${prefix} and ${directory}`);
   }
 });

@@ -161,7 +161,7 @@ test("a ranked search says what is not indexed yet; with wait it waits until tha
     const waiting = search(own, "otter", { wait: SEARCH_WAIT_SECONDS_MAX });
     await eventually(
       "the database is asked whether it is indexed",
-      () => service.proxy.calls.slice(calls).some(({ path }) => path.endsWith("filestore_search_settled")),
+      () => service.proxy.calls.slice(calls).some(({ path }) => path.endsWith("filestore_search_indexed")),
     );
     return [waiting];
   });

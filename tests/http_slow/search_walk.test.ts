@@ -1,9 +1,11 @@
 /** Literals that no index has, signs alone: a search reads texts along their paths, some MiB a call. */
 import { assertEquals } from "@std/assert";
 import { z } from "zod";
-import { SEARCH_WALK_BYTES_MAX } from "../../supabase/functions/api/limits.ts";
 import { dataOf } from "../support/client/contract.ts";
 import { suite, test } from "../support/stack/suite.ts";
+import { sqlNumber } from "../support/postgres/sql_number.ts";
+
+const WALK_BYTES = sqlNumber("81_search.sql", "c_walk_bytes");
 
 const { files } = await suite();
 
@@ -16,7 +18,7 @@ const page = z.looseObject({
 test("GET /search: pages by offset are the parts of the whole, also beyond what one call reads", async () => {
   const own = await files();
   const paths = Array.from({ length: COUNT }, (_, n) => `${String(n).padStart(2, "0")}.txt`);
-  const filler = "a line of text\n".repeat(Math.ceil((2 * SEARCH_WALK_BYTES_MAX) / COUNT / 15));
+  const filler = "a line of text\n".repeat(Math.ceil((2 * WALK_BYTES) / COUNT / 15));
   for (const path of paths) await own.write(path, `=-=-= ${path}\n${filler}`);
   const found = async (query: Record<string, string>) => {
     const answer = await own.request("GET", "/search", {

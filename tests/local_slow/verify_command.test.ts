@@ -9,13 +9,16 @@ import {
   verification,
   verify,
 } from "../../supabase/local/admin/verification.ts";
-import { TARIFF_SEGMENT_BYTES, VERIFY_VERSIONS_MAX } from "../../supabase/functions/api/limits.ts";
 import { administrator, purge, redact, sweepAll } from "../support/client/erasure.ts";
 import type { ProjectFiles } from "../support/client/files.ts";
 import { patternBytes } from "../support/content/streams.ts";
 import { withScratchDirectory } from "../support/scratch_directory.ts";
 import { runCommand } from "../support/stack/command.ts";
 import { suite, test } from "../support/stack/suite.ts";
+import { TARIFF_SEGMENT_BYTES } from "../support/client/tariff.ts";
+import { sqlNumber } from "../support/postgres/sql_number.ts";
+
+const PAGE_VERSIONS = sqlNumber("63_verify.sql", "c_page_versions");
 
 const { service, files } = await suite();
 
@@ -269,7 +272,7 @@ test("what is copied behind a verification's back, and purged before it comes th
     `insert into filestore.file_versions (project_id, file_id, version, mime_type, size, segment_ids, commit_id, created_at)
      select v.project_id, v.file_id, n, v.mime_type, v.size, v.segment_ids, gen_random_uuid(), v.created_at
      from filestore.file_versions v, generate_series(2, $2::integer) n where v.project_id = $1`,
-    [own.project.id, VERIFY_VERSIONS_MAX + 100],
+    [own.project.id, PAGE_VERSIONS + 100],
   );
   await own.write("z", "needed");
   const day = new Date().toISOString().slice(0, 10);

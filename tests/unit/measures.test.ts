@@ -26,17 +26,6 @@ const SEVERAL_FILES = [
   "copy_file",
 ].map((name) => `filestore.${name}`);
 
-/** To be split: the list of limits, and the statements that rank and find candidates. */
-const STILL_LONG = [
-  "limits",
-  "search_pattern_candidates",
-  "search_rank_candidates",
-  "search_unsearched",
-  "search_by_rank",
-].map((name) => `filestore.${name}`);
-/** Limits that SQL alone reads, to be moved to where they are read: none is to come. */
-const UNREAD_MAX = 46;
-
 Deno.test("measures: what is bounded stays within its bound, and all are printed", async () => {
   const functions = await schemaFunctions();
   assert(functions.size > 100);
@@ -96,13 +85,10 @@ Deno.test("measures: what is bounded stays within its bound, and all are printed
   const table = rows.map(([name, ...figures]) => `${name.padEnd(48)} ${figures.join(" ")}\n`);
   Deno.stdout.writeSync(new TextEncoder().encode(table.join("")));
 
-  assertEquals(
-    long.map(({ name }) => name).filter((name) => !STILL_LONG.includes(name)),
-    [],
-  );
+  assertEquals(long.map(({ name }) => name), []);
   assertEquals(upwardCalls(functions), []);
   assertEquals(doubled, []);
-  assert(limits.unread.length <= UNREAD_MAX, `${limits.unread}`);
+  assertEquals(limits.unread, []);
 });
 
 /** The constants of `limits.ts`, and those that no code reads: neither the function's nor that which writes the documents. */

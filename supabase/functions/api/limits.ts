@@ -3,8 +3,8 @@
  * documents, the OpenAPI description and the tests read this file instead of repeating its numbers. Limits that depend on
  * a tier live in the table `filestore.tiers`.
  *
- * "In SQL" marks those that the database enforces: they are also in `supabase/schemas/01_limits.sql`, or written out in a
- * table, and `tests/database/limits.test.ts` compares the two.
+ * "In SQL" marks those that the database has, too, in `supabase/schemas/01_limits.sql` or written out in a table;
+ * `tests/database/limits.test.ts` compares the two. A number that SQL alone needs is not here.
  */
 
 import { SEARCH_LIVE_BYTES_MAX } from "./contract/limits.ts";
@@ -68,8 +68,6 @@ export const BATCH_OPERATIONS_MAX = 100;
 export const BATCH_BYTES_MAX = 36 * 1024 * 1024;
 /** Operations of a batch whose content is stored at a time. */
 export const BATCH_UPLOADS_AT_ONCE = 8;
-/** How long the response to a write with an Idempotency-Key is stored. In SQL. */
-export const IDEMPOTENCY_KEY_SECONDS = 86_400;
 /** Memory reserved for a raw upload, in bytes: the segments being uploaded. */
 export const RAW_UPLOAD_BYTES = 8 * 1024 * 1024;
 
@@ -115,20 +113,8 @@ export const CHANGES_POLL_DEADLINE_MILLISECONDS = 5_000;
 export const FREE_FOLLOWS_PER_MINUTE = 120;
 /** … each of which waits at least this long, also where there is something to tell at once. */
 export const FREE_FOLLOW_MILLISECONDS_MIN = 1_000;
-/** A page of runs looks at so many, and at no further one once it has counted so many versions. In SQL. */
-export const RUNS_LOOKED_AT_MAX = 1_000;
-export const RUNS_COUNTED_VERSIONS = 50_000;
-/** Files of a run, for each key that claimed it, that are looked at in search of those that the caller sees. In SQL. */
-export const RUN_FILES_EXAMINED_MAX = 10_000;
-/** One page of a verification ends with the version that reaches one of these: versions, and segments of them. In SQL. */
-export const VERIFY_VERSIONS_MAX = 500;
-export const VERIFY_SEGMENTS_MAX = 2_000;
-/** Rows of segments that one page of a verification looks at. In SQL. */
-export const VERIFY_ROWS_MAX = 10_000;
 /** A segment of an export counts as at least so many bytes for the request's deadline: small ones take time, too. */
 export const EXPORT_SEGMENT_BYTES_COUNTED_MIN = 128 * 1024;
-/** How often the files of a plan are locked anew, where others add to them meanwhile. In SQL. */
-export const PLAN_TRIES_MAX = 5;
 
 /** Content is cut into segments of at most this many bytes. In SQL: the bucket allows no more. */
 export const SEGMENT_BYTES_MAX = 1024 * 1024;
@@ -150,8 +136,6 @@ export const COMPACTION_PRICE_DOUBLES_EVERY_SEGMENTS = 20;
 export const COMPACTION_ANY_PRICE_EXCESS = 96;
 /** Compactions after responses that an isolate runs at the same time. Each holds a few segments in memory. */
 export const COMPACTIONS_AT_ONCE = 8;
-/** Most bytes that compactions write per byte appended, counting 4 KiB extra for each append. */
-export const COMPACTION_WRITE_AMPLIFICATION_MAX = 4;
 /** Commits to one file that an isolate has in flight; the next ones wait for their turn. */
 export const FILE_COMMITS_AT_ONCE = 4;
 /** An isolate sweeps a slice after every this many commits. */
@@ -162,24 +146,6 @@ export const SWEEP_PAGE_OBJECTS = 1000;
 export const SWEEP_STEPS_MAX = 20;
 /** Versions that a purge removes with its commit; the rest follows in slices. In SQL. */
 export const ERASED_VERSIONS_MAX = 10_000;
-/** Segments in the lists of these versions together. In SQL. */
-export const ERASED_LISTED_SEGMENTS_MAX = 1_500_000;
-/** Versions that one slice of the sweep removes. In SQL. */
-export const ERASURE_SLICE_VERSIONS = 2_000;
-/** Versions that one slice looks at, with their file locked, for segments that they still need. In SQL. */
-export const ERASURE_SCAN_VERSIONS = 500;
-/** Files that one slice looks at for a rule of retention. In SQL. */
-export const RETENTION_SLICE_FILES = 500;
-/** Versions that it removes: as long as that takes their files stay locked. In SQL. */
-export const RETENTION_SLICE_VERSIONS = 500;
-/** How often a project with a rule is looked through where nothing was written. In SQL. */
-export const RETENTION_PASS_SECONDS = 3600;
-/** How often the sweep counts a project's versions into its days. In SQL. */
-export const USAGE_FOLD_SECONDS = 3600;
-/** Versions that one slice counts, or one question about usage. In SQL. */
-export const USAGE_SLICE_VERSIONS = 10_000;
-/** Projects that one slice looks at. In SQL. */
-export const USAGE_SLICE_PROJECTS = 100;
 /** An isolate hands in the requests that it has counted this long after the first of them … */
 export const USAGE_FLUSH_MILLISECONDS = 5_000;
 /** … counts so many keys and days at a time, and no others until then. */
@@ -215,18 +181,8 @@ export const BODY_BUDGET_WAIT_MILLISECONDS = 20_000;
 
 /** How long an isolate relies on what the database returned for a key. */
 export const KEY_REMEMBERED_SECONDS = 60;
-/** How long a console session is valid as a key, unless it is opened again. In SQL. */
-export const CONSOLE_SESSION_SECONDS = 600;
-/** How long an isolate relies on a verified access token; less than CONSOLE_SESSION_SECONDS. */
+/** How long an isolate relies on a verified access token; less than the ten minutes of a console session. */
 export const ACCESS_TOKEN_REMEMBERED_SECONDS = 60;
-/** Ended keys that the sweep removes at a time. In SQL. */
-export const ENDED_KEYS_PRUNED_AT_ONCE = 100;
-/** Links of a project that are remembered, where those that ended give way. In SQL. */
-export const PROJECT_LINKS_KEPT_MAX = 2_000;
-/** Ended links that the sweep removes at a time. In SQL. */
-export const ENDED_LINKS_PRUNED_AT_ONCE = 1_000;
-/** Rows of a deleted project that a slice of the sweep removes. In SQL. */
-export const DELETED_ROWS_AT_ONCE = 5_000;
 /** Folders that the memory tool opens to show one. */
 export const MEMORY_VIEW_FOLDERS_MAX = 100;
 /** Lines of a file that the memory tool shows. */
@@ -237,33 +193,6 @@ export const KEYS_REMEMBERED_MAX = 10_000;
 /** Client addresses that an isolate counts separately. */
 export const ADDRESSES_REMEMBERED_MAX = 10_000;
 
-/** How long a call to Postgres waits for a lock that another one holds. In SQL. */
-export const LOCK_TIMEOUT_MILLISECONDS = 2_000;
-/** Requests of one project that are counted at the same time without waiting for each other's transactions. In SQL. */
-export const RATE_SHARDS = 64;
-/** Commits of one project that add to its usage at the same time without waiting for each other. In SQL. */
-export const USAGE_SHARDS = 64;
-/**
- * The tariff: what a project's rows in the database count towards its quota, beside its stored bytes. This much for each
- * file, deleted or not. In SQL.
- */
-export const TARIFF_FILE_BYTES = 512;
-/** So many times the bytes of its path, for each file. In SQL. */
-export const TARIFF_PATH_FACTOR = 14;
-/** Each directory above a file, which counts the bytes of the file's path as well. In SQL. */
-export const TARIFF_DIRECTORY_BYTES = 256;
-/** Each version, a deletion included. In SQL. */
-export const TARIFF_VERSION_BYTES = 512;
-/** So many times the bytes of a version's run id, actor and note, which are in an index, too. In SQL. */
-export const TARIFF_SAID_FACTOR = 2;
-/** Each segment in a version's list. In SQL. */
-export const TARIFF_LISTED_SEGMENT_BYTES = 16;
-/** Each segment that is stored. In SQL. */
-export const TARIFF_SEGMENT_BYTES = 256;
-/** Each segment in the list of a version whose content is from another file, which is noted for both. In SQL. */
-export const TARIFF_SHARED_SEGMENT_BYTES = 256;
-/** Each byte of text in the search index, which holds the latest version of a file that is not deleted. In SQL. */
-export const TARIFF_INDEXED_FACTOR = 6;
 /** Longest wait for one call to Postgres or Storage. */
 export const BACKEND_CALL_TIMEOUT_MILLISECONDS = 10_000;
 /** Calls that begin within this time share one time-out, so that the last of them ends up to this much earlier. */
@@ -300,19 +229,6 @@ export const PREFLIGHT_MAX_AGE_SECONDS = 86_400;
 
 /** Patterns that a glob's braces may expand to. */
 export const SEARCH_GLOB_PATTERNS_MAX = 64;
-/** A longer text is stored once for all files of a project that have it. In SQL. */
-export const SEARCH_SHARED_BYTES_MIN = 512;
-/** A path is found by so many of its words, the last ones. In SQL. */
-export const SEARCH_PATH_WORDS_MAX = 48;
-/** Numbers that stand for trigrams in their index, for all texts together: a power of two. In SQL. */
-export const SEARCH_TRIGRAMS_MAX = 65_536;
-/**
- * Different words of a text that are indexed: this many, and one more for each SEARCH_BYTES_PER_WORD_MIN bytes. Prose
- * and code have fewer; of texts of random words only the beginning is found by its words. In SQL.
- */
-export const SEARCH_WORDS_MAX_BASE = 600;
-/** In SQL. */
-export const SEARCH_BYTES_PER_WORD_MIN = 32;
 /** Passages shown of one file in the other modes. */
 export const SEARCH_PASSAGES_PER_FILE_MAX = 3;
 /** Lines shown before and after a match. */
@@ -335,23 +251,10 @@ export const SEARCH_REGEX_DFA_STATES_MAX = 1_000;
 export const SEARCH_REGEX_NFA_STATE_UNITS = 16;
 /** Clauses of literals that the database looks up for a pattern. */
 export const SEARCH_LITERALS_MAX = 4;
-/** A pattern that occurs in up to this many files is looked up in the index and sorted. In SQL. */
-export const SEARCH_FOUND_AT_ONCE_MAX = 1_000;
-/** Texts, and bytes of them, that one call to the database reads for a pattern too short for the index. In SQL. */
-export const SEARCH_WALK_FILES_MAX = 2_000;
-export const SEARCH_WALK_BYTES_MAX = 4 * 1024 * 1024;
 /** Shorter literals, in characters, are not in the index. */
 export const SEARCH_INDEXED_LENGTH_MIN = 3;
-/** Of the files that contain the words, this many are ranked. In SQL. */
-export const SEARCH_WORD_MATCHES_MAX = 10_000;
-/** Ways to divide a query's words between paths and the contents that files share, the most frequent ones. In SQL. */
-export const SEARCH_PATH_SPLITS_MAX = 32;
 /** In a project with up to this many chunks all of them are compared with the query, exactly. In SQL. */
 export const SEARCH_EXACT_CHUNKS_MAX = 10_000;
-/** Files in the ranking by words, and chunks in the one by meaning. In SQL. */
-export const SEARCH_RANKED_MAX = 200;
-/** Files waiting to be indexed are counted up to this number. In SQL. */
-export const SEARCH_PENDING_MAX = 10_000;
 /** Work of reading files that are not in the index, in units: a part of SEARCH_UNITS_MAX. */
 export const SEARCH_LIVE_UNITS_MAX = 100_000_000;
 /** What all searches of an isolate may be reading at the same time, in bytes; of each project one search. */

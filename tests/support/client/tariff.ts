@@ -1,14 +1,17 @@
 /** What writes count towards a quota, worked out from the documented tariff instead of asking the service. */
-import {
-  TARIFF_DIRECTORY_BYTES,
-  TARIFF_FILE_BYTES,
-  TARIFF_INDEXED_FACTOR,
-  TARIFF_LISTED_SEGMENT_BYTES,
-  TARIFF_PATH_FACTOR,
-  TARIFF_SEGMENT_BYTES,
-  TARIFF_SHARED_SEGMENT_BYTES,
-  TARIFF_VERSION_BYTES,
-} from "../../../supabase/functions/api/limits.ts";
+/** Each file, deleted or not; each byte of its path; and each directory above it, which counts the path as well. */
+const FILE_BYTES = 512;
+const PATH_FACTOR = 14;
+const DIRECTORY_BYTES = 256;
+/** Each version, deletions included; and each segment in its list. */
+export const TARIFF_VERSION_BYTES = 512;
+export const TARIFF_LISTED_SEGMENT_BYTES = 16;
+/** Each segment that is stored, and each one in the list of a version with the content of another file. */
+export const TARIFF_SEGMENT_BYTES = 256;
+/** Each byte of the text that the search index has. */
+export const TARIFF_INDEXED_FACTOR = 6;
+/** Each byte of the provenance of a version. */
+export const TARIFF_PROVENANCE_FACTOR = 2;
 
 export interface WriteCost {
   /** Of a file that is new. */
@@ -26,7 +29,7 @@ export interface WriteCost {
 export function fileCost(path: string): number {
   const bytes = new TextEncoder().encode(path).length;
   const directories = path.split("/").length - 1;
-  return TARIFF_FILE_BYTES + TARIFF_PATH_FACTOR * bytes + directories * (TARIFF_DIRECTORY_BYTES + bytes);
+  return FILE_BYTES + PATH_FACTOR * bytes + directories * (DIRECTORY_BYTES + bytes);
 }
 
 /** Stored bytes and what the rows count, together. */
@@ -34,7 +37,7 @@ export function costOf(
   { newPath, stored, listed = 1, isShared = false, indexed = stored }: WriteCost,
 ): number {
   return stored + (newPath === undefined ? 0 : fileCost(newPath)) + TARIFF_VERSION_BYTES +
-    (TARIFF_LISTED_SEGMENT_BYTES + (isShared ? TARIFF_SHARED_SEGMENT_BYTES : 0)) * listed +
+    (TARIFF_LISTED_SEGMENT_BYTES + (isShared ? TARIFF_SEGMENT_BYTES : 0)) * listed +
     (stored === 0 ? 0 : TARIFF_SEGMENT_BYTES) +
     TARIFF_INDEXED_FACTOR * indexed;
 }

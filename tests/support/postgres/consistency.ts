@@ -1,26 +1,24 @@
 /** What must hold of the tables whenever nothing is under way, whatever happened before. */
 import { assertEquals } from "@std/assert";
 import {
-  TARIFF_FILE_BYTES,
   TARIFF_INDEXED_FACTOR,
   TARIFF_LISTED_SEGMENT_BYTES,
-  TARIFF_SAID_FACTOR,
+  TARIFF_PROVENANCE_FACTOR,
   TARIFF_SEGMENT_BYTES,
-  TARIFF_SHARED_SEGMENT_BYTES,
   TARIFF_VERSION_BYTES,
-} from "../../../supabase/functions/api/limits.ts";
+} from "../client/tariff.ts";
 
 /** What the rows of a project count by the tariff, counted anew: a query. */
 export function databaseBytes(projectId: string): string {
   return `select coalesce((
-      select sum(coalesce(filestore.file_cost(f.path), ${TARIFF_FILE_BYTES}) + ${TARIFF_INDEXED_FACTOR} * case
+      select sum(filestore.file_cost(f.path) + ${TARIFF_INDEXED_FACTOR} * case
         when f.is_deleted then 0 else filestore.indexed_bytes(f.size, f.mime_type, f.is_text) end)
       from filestore.files f where f.project_id = ${projectId}), 0)
     + coalesce((
       select sum(${TARIFF_VERSION_BYTES} + ${TARIFF_LISTED_SEGMENT_BYTES} * cardinality(v.segment_ids)
-        + case when v.source_file_id <> v.file_id then ${TARIFF_SHARED_SEGMENT_BYTES} else 0 end
+        + case when v.source_file_id <> v.file_id then ${TARIFF_SEGMENT_BYTES} else 0 end
           * cardinality(v.segment_ids)
-        + ${TARIFF_SAID_FACTOR} * octet_length(concat(v.run_id, v.actor, v.note)))
+        + ${TARIFF_PROVENANCE_FACTOR} * octet_length(concat(v.run_id, v.actor, v.note)))
       from filestore.file_versions v where v.project_id = ${projectId}), 0)
     + ${TARIFF_SEGMENT_BYTES} * (select count(*) from filestore.segments s where s.project_id = ${projectId}
       and s.id not in (select d.segment_id from filestore.dead_segments d))`;

@@ -139,7 +139,7 @@ export class SupabaseMetadata implements Metadata {
       p_scopes: scopes.map(({ scope }) => scope),
       p_stages: scopes.map(({ stage }) => stage),
     };
-    return z.array(z.boolean()).parse(await this.callInternal("filestore_search_settled", parameters));
+    return z.array(z.boolean()).parse(await this.callInternal("filestore_search_indexed", parameters));
   }
 
   commitFolder(

@@ -13,7 +13,7 @@ const SIGNED_IN = "authenticated";
 
 /**
  * Whether the token says that it was issued to a person who signed in here: not to a third-party app (`client_id`), for
- * another role or for another service. The database decides, by the same rule (`filestore.is_persons_token`), but a call
+ * another role or for another service. The database decides, by the same rule (`filestore.claimed_account_id`), but a call
  * under a role that it does not have fails before that. A token without `aud` is for everybody (RFC 7519, 4.1.3).
  */
 export function isPersonsToken(accessToken: string): boolean {

@@ -132,7 +132,7 @@ export const USAGE_KEYS_SHOWN_MAX = 100;
 export const KEEP_VERSIONS_MAX = 10_000;
 /** Days that a rule may keep versions, or deleted files. */
 export const KEEP_DAYS_MAX = 3650;
-/** Versions of one redaction. In SQL. */
+/** Versions of one redaction. */
 export const REDACT_VERSIONS_MAX = 1000;
 /** Versions that its answer names because they share a piece. In SQL. */
 export const REDACT_REMAINING_MAX = 20;

@@ -43,6 +43,6 @@ export interface Accounts {
   ): Promise<AccountAnswer<unknown>>;
   /** Ends the account whose e-mail address is `confirm`, and all of its projects; returns `{id, deletedAt}`. */
   deleteAccount(accessToken: string, confirm: string): Promise<AccountAnswer<unknown>>;
-  /** Makes the token with this hash valid as a key of the project for CONSOLE_SESSION_SECONDS. */
+  /** Makes the token with this hash valid as a key of the project for ten minutes. */
   openSession(accessToken: string, projectId: string, tokenHash: KeyHash): Promise<AccountAnswer<unknown>>;
 }
