@@ -16,9 +16,9 @@ import type { Clock } from "./runtime/clock.ts";
 import type { Deadline } from "./runtime/deadline.ts";
 import type { Log } from "./runtime/log.ts";
 import type { LruCache } from "./runtime/lru_cache.ts";
-import type { EndTurn, Turns } from "./runtime/turns.ts";
+import type { ReleaseSlot, Slots } from "./runtime/slots.ts";
 import type { IndexWatch } from "./search/index_watch.ts";
-import type { LiveReads } from "./search/live_reads.ts";
+import type { LiveReadSlots } from "./search/live_read_slots.ts";
 
 export interface Context {
   readonly request: Request;
@@ -36,15 +36,15 @@ export interface Context {
   readonly usedLinks: LruCache<KeyHash, true>;
   readonly pendingCompactions: PendingCompactions;
   readonly inFlightCompactions: InFlightCompactions;
-  readonly editTurns: Turns;
+  readonly editSlots: Slots;
   /** At commits to one file. */
-  readonly commitTurns: Turns;
+  readonly commitSlots: Slots;
   /** Requests that wait for changes. */
   readonly changeWatch: ChangeWatch;
   /** Searches that wait for the index … */
   readonly indexWatch: IndexWatch;
   /** … and those that read what it does not have. */
-  readonly liveReads: LiveReads;
+  readonly liveReadSlots: LiveReadSlots;
   /** Requests that are not handed in yet. */
   readonly requestCounts: RequestCounts;
   /** Null where no model is configured: search works without meaning. */
@@ -62,7 +62,7 @@ export interface Context {
    * Takes one of the turns that an account has at costly requests; the returned function ends it. Throws 429
    * `RATE_LIMIT_EXCEEDED`, which counts nothing, where none comes within COSTLY_WAIT_MILLISECONDS.
    */
-  readonly beginCostly: () => Promise<EndTurn>;
+  readonly beginCostly: () => Promise<ReleaseSlot>;
   /** Indexes a slice of the files that wait; returns how many. */
   readonly indexBacklog: (begun?: string) => Promise<number>;
   /** Measures waits. */

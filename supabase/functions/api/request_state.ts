@@ -66,15 +66,15 @@ export function contextOf(
   onEnd: Context["onEnd"],
 ): Context {
   const { bodyBudget, readAhead, usedLinks, pendingCompactions, inFlightCompactions } = services;
-  const { changeWatch, commitTurns, editTurns, health, onCommit, onPending } = services;
-  const { indexWatch, liveReads, requestCounts } = services;
+  const { changeWatch, commitSlots, editSlots, health, onCommit, onPending } = services;
+  const { indexWatch, liveReadSlots, requestCounts } = services;
   return {
     ...{ request, gate, deadline, metadata, segments, accounts, embedder, log, clock, now, onEnd },
     mcpAllowedOrigins,
     ...{ bodyBudget, readAhead, usedLinks, pendingCompactions, inFlightCompactions },
-    ...{ indexWatch, liveReads, requestCounts },
-    ...{ changeWatch, commitTurns, editTurns, health, onCommit, onPending },
-    beginCostly: () => gate.beginCostly(services.costlyTurns, clock, request.signal),
+    ...{ indexWatch, liveReadSlots, requestCounts },
+    ...{ changeWatch, commitSlots, editSlots, health, onCommit, onPending },
+    beginCostly: () => gate.beginCostly(services.costlySlots, clock, request.signal),
     indexBacklog: (begun) => services.indexBacklog(deadline, begun),
   };
 }

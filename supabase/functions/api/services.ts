@@ -40,12 +40,12 @@ import type { Clock } from "./runtime/clock.ts";
 import { Deadline } from "./runtime/deadline.ts";
 import { LruCache } from "./runtime/lru_cache.ts";
 import type { Log } from "./runtime/log.ts";
-import { Turns } from "./runtime/turns.ts";
-import { embedClaim } from "./search/chunk_embedder.ts";
+import { Slots } from "./runtime/slots.ts";
+import { embedLeased } from "./search/chunk_embedder.ts";
 import { IndexWatch } from "./search/index_watch.ts";
-import { LiveReads } from "./search/live_reads.ts";
+import { LiveReadSlots } from "./search/live_read_slots.ts";
 import { IndexScheduler } from "./search/index_scheduler.ts";
-import { indexBacklog, indexClaim, type SearchParts } from "./search/indexer.ts";
+import { indexBacklog, indexLeased, type SearchParts } from "./search/indexer.ts";
 
 /** Database, storage and model, for whoever waits for them until the same deadline. */
 export interface Backend {
@@ -93,7 +93,7 @@ export function createServices(parts: Parts) {
     keys: new KeyCache(),
     failedAuth: new MinuteCounts(ADDRESS_REQUESTS_PER_MINUTE, ADDRESSES_REMEMBERED_MAX),
     freeFollows: new MinuteCounts(FREE_FOLLOWS_PER_MINUTE, KEYS_REMEMBERED_MAX),
-    costlyTurns: new Turns(COSTLY_REQUESTS_AT_ONCE, busyAccount, COSTLY_WAITING_MAX),
+    costlySlots: new Slots(COSTLY_REQUESTS_AT_ONCE, busyAccount, COSTLY_WAITING_MAX),
     requestCounts: new RequestCounts({
       ...parts,
       connect: () => parts.connectUsage(new Deadline(USAGE_DEADLINE_MILLISECONDS, clock)),
@@ -104,7 +104,7 @@ export function createServices(parts: Parts) {
     usedLinks: new LruCache<KeyHash, true>(KEYS_REMEMBERED_MAX),
     pendingCompactions: new PendingCompactions(),
     inFlightCompactions: new InFlightCompactions(),
-    editTurns: new Turns(1),
+    editSlots: new Slots(1),
     changeWatch: new ChangeWatch(
       () => parts.connect(new Deadline(CHANGES_POLL_DEADLINE_MILLISECONDS, clock)).metadata,
       clock,
@@ -113,8 +113,8 @@ export function createServices(parts: Parts) {
       () => parts.connect(new Deadline(CHANGES_POLL_DEADLINE_MILLISECONDS, clock)).metadata,
       clock,
     ),
-    liveReads: new LiveReads(),
-    commitTurns: new Turns(FILE_COMMITS_AT_ONCE),
+    liveReadSlots: new LiveReadSlots(),
+    commitSlots: new Slots(FILE_COMMITS_AT_ONCE),
     health: new HealthProbe(
       () => parts.connect(new Deadline(HEALTH_PROBE_DEADLINE_MILLISECONDS, clock)),
       clock,
@@ -136,11 +136,11 @@ function scheduleIndexing(
   searchParts: (deadline: Deadline) => SearchParts,
 ): { committed(): void; start(): void } {
   const connect = () => searchParts(new Deadline(INDEX_DEADLINE_MILLISECONDS, clock));
-  const embedding = new IndexScheduler(() => embedClaim(connect(), log), background, log);
+  const embedding = new IndexScheduler(() => embedLeased(connect(), log), background, log);
   const indexing = new IndexScheduler(
     async () => {
       const parts = connect();
-      const taken = await indexClaim(parts, log);
+      const taken = await indexLeased(parts, log);
       if (taken.files > 0 && parts.embedder) embedding.start();
       return taken;
     },

@@ -9,7 +9,7 @@ import type { Answer, Caller, Grant, Provenance, RateView, Refusal, Scope } from
 import type { Authorization, Metadata } from "../ports/metadata.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { Deadline } from "../runtime/deadline.ts";
-import type { EndTurn, Turns } from "../runtime/turns.ts";
+import type { ReleaseSlot, Slots } from "../runtime/slots.ts";
 import { subjectOf } from "./access_token.ts";
 import {
   type Account,
@@ -167,10 +167,10 @@ export class Gate {
   }
 
   /** See `Context.beginCostly`. */
-  async beginCostly(turns: Turns, clock: Clock, signal: AbortSignal): Promise<EndTurn> {
+  async beginCostly(slots: Slots, clock: Clock, signal: AbortSignal): Promise<ReleaseSlot> {
     const payer = await this.payer();
     try {
-      return await turns.take(payer, new Deadline(COSTLY_WAIT_MILLISECONDS, clock), signal);
+      return await slots.acquire(payer, new Deadline(COSTLY_WAIT_MILLISECONDS, clock), signal);
     } catch (error) {
       // It is not counted: neither in the window nor among the project's requests.
       this.isRefused = this.isAnswered = error instanceof ApiError;

@@ -15,7 +15,7 @@ import type { Metadata } from "../ports/metadata.ts";
 import type { Segment } from "../ports/segments.ts";
 import { inParallel } from "../runtime/in_parallel.ts";
 import { sha256Hex } from "../runtime/sha256.ts";
-import type { EndTurn } from "../runtime/turns.ts";
+import type { ReleaseSlot } from "../runtime/slots.ts";
 import { Work } from "../runtime/work.ts";
 import type { Committer } from "./commit.ts";
 import { compactSegments } from "./compact.ts";
@@ -41,7 +41,7 @@ export type Operation =
 export interface BatchContext extends Committer {
   readonly gate: Gate;
   readonly metadata: Pick<Metadata, "commitBatch" | "compact" | "commit" | "content">;
-  readonly beginCostly: () => Promise<EndTurn>;
+  readonly beginCostly: () => Promise<ReleaseSlot>;
   readonly onEnd: (release: () => void) => void;
 }
 

@@ -8,7 +8,7 @@ import type { Segment } from "../ports/segments.ts";
 import { compactSegments } from "./compact.ts";
 import type { Deadline } from "../runtime/deadline.ts";
 import type { Log } from "../runtime/log.ts";
-import type { EndTurn, Turns } from "../runtime/turns.ts";
+import type { ReleaseSlot, Slots } from "../runtime/slots.ts";
 import type { InFlightCompactions } from "./in_flight_compactions.ts";
 import type { PendingCompactions } from "./pending_compactions.ts";
 import type { SegmentSource } from "./read_segments.ts";
@@ -21,7 +21,7 @@ export interface Committer extends Uploader, SegmentSource {
   readonly pendingCompactions: PendingCompactions;
   readonly inFlightCompactions: InFlightCompactions;
   /** At commits to one file: more of them at a time would only wait in the database, and hold its connections. */
-  readonly commitTurns: Turns;
+  readonly commitSlots: Slots;
   readonly deadline: Deadline;
   readonly log: Pick<Log, "backgroundFault">;
   /** Called after each commit: indexing, and now and then a slice of the sweep, follow the response. */
@@ -42,11 +42,11 @@ export async function tryCommit(
 ): Promise<CommitResult> {
   const { segments } = committer;
   const uploaded = "segments" in commit ? commit.segments : [];
-  const endTurn = await takeTurn(committer, commit.path).catch(async (error) => {
+  const releaseSlot = await acquireSlot(committer, commit.path).catch(async (error) => {
     await discard(segments, uploaded);
     throw error;
   });
-  const answer = await commitInTurn(committer, commit).finally(endTurn);
+  const answer = await commitInSlot(committer, commit).finally(releaseSlot);
   const isReferenced = answer.ok && !answer.value.isReplayed;
   if (!isReferenced && !answer.isAmbiguous) await discard(segments, uploaded);
   if (!answer.ok) {
@@ -64,13 +64,13 @@ export async function tryCommit(
  * A turn at commits to the file. Without content, such as a deletion, a commit may be the first that the isolate sees of
  * its key: then the file's project is not known, and the commit goes ahead.
  */
-async function takeTurn(committer: Committer, path: string): Promise<EndTurn> {
-  const { gate, commitTurns, deadline } = committer;
-  return gate.grant ? await commitTurns.take(fileKey(committer, path), deadline) : () => {};
+async function acquireSlot(committer: Committer, path: string): Promise<ReleaseSlot> {
+  const { gate, commitSlots, deadline } = committer;
+  return gate.grant ? await commitSlots.acquire(fileKey(committer, path), deadline) : () => {};
 }
 
 /** Commits once there is room. What waits for its turn meanwhile could not be committed either. */
-async function commitInTurn(committer: Committer, commit: Commit): Promise<Answer<Committed>> {
+async function commitInSlot(committer: Committer, commit: Commit): Promise<Answer<Committed>> {
   const { gate, metadata, inFlightCompactions, deadline } = committer;
   for (;;) {
     if (commit.kind === "append") {
@@ -116,13 +116,13 @@ async function followUp(committer: Committer, committed: Committed, mayDefer: bo
 }
 
 async function compactIfDue(committer: Committer, committed: Committed, mayDefer: boolean): Promise<void> {
-  const { pendingCompactions, inFlightCompactions, commitTurns } = committer;
+  const { pendingCompactions, inFlightCompactions, commitSlots } = committer;
   const { segments, file: { id, path, version } } = committed;
   const file = fileKey(committer, path);
   pendingCompactions.forgetOlderThan(file, version);
   if (!segments || inFlightCompactions.has(file)) return;
   // Where others are about to commit, the version would not be the latest any more.
-  const isAlone = !commitTurns.isBusy(file);
+  const isAlone = !commitSlots.isBusy(file);
   if (mayDefer && isAlone && pendingCompactions.defer(file, id, version, segments)) return;
   const compact = () => compactSegments(committer, path, segments, false);
   await inFlightCompactions.run(file, segments, compact, committer.deadline);

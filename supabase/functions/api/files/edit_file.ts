@@ -17,7 +17,7 @@ import { type Edit, editWork, TextEditor } from "./edit_text.ts";
 import { ensureEditable } from "./presentation.ts";
 import { ensureWithinTier } from "./file_size_limit.ts";
 import { sha256Hex } from "../runtime/sha256.ts";
-import type { Turns } from "../runtime/turns.ts";
+import type { Slots } from "../runtime/slots.ts";
 import { Work } from "../runtime/work.ts";
 import { mayTryAgainAfterPause } from "./conflict_pause.ts";
 
@@ -28,7 +28,7 @@ export interface EditContext extends Committer {
   readonly gate: Gate;
   readonly metadata: Pick<Metadata, "editBase" | "commit" | "compact">;
   /** Of one at a time for each file. */
-  readonly editTurns: Turns;
+  readonly editSlots: Slots;
   readonly request: { readonly signal: AbortSignal };
 }
 
@@ -82,19 +82,19 @@ export async function changeFile(
   changing: Changing,
   first: Answer<EditBase> | undefined,
 ): Promise<Committed> {
-  const { gate, metadata, editTurns } = context;
+  const { gate, metadata, editSlots } = context;
   const { path } = changing.request;
   const basis = await commitBasis(changing.request, "edit", changing.fingerprint);
   // With a key that the isolate does not know, the file's project is not known either.
   const known = gate.grant ? first : first ?? await metadata.editBase(gate.caller, path, basis.idempotency);
   if (known) gate.unwrap(known);
   const file = fileKey(context, path);
-  const isFirst = !editTurns.isBusy(file);
-  const endTurn = await editTurns.take(file, context.deadline, context.request.signal);
+  const isFirst = !editSlots.isBusy(file);
+  const releaseSlot = await editSlots.acquire(file, context.deadline, context.request.signal);
   try {
-    return await changeInTurn(context, changing, basis, isFirst ? known : undefined);
+    return await changeInSlot(context, changing, basis, isFirst ? known : undefined);
   } finally {
-    endTurn();
+    releaseSlot();
   }
 }
 
@@ -110,7 +110,7 @@ async function fingerprints({ edits, ifVersion }: EditRequest): Promise<unknown[
   return ifVersion === undefined ? sums : [...sums, ifVersion];
 }
 
-async function changeInTurn(
+async function changeInSlot(
   context: EditContext,
   { request, change }: Changing,
   basis: CommitBasis,

@@ -4,7 +4,7 @@ import type { ApiError } from "../errors.ts";
 import { NO_LIMIT_SHOWN, PREFLIGHT_MAX_AGE_SECONDS } from "../limits.ts";
 import type { RateView } from "../ports/answer.ts";
 import type { Committed } from "../ports/commit.ts";
-import { nextTurn, Work } from "../runtime/work.ts";
+import { nextSlice, Work } from "../runtime/work.ts";
 
 export type Operation =
   | "read_file"
@@ -105,7 +105,7 @@ function bodyOf(text: string): BodyInit {
   let from = 0;
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
-      if (from > 0) await nextTurn();
+      if (from > 0) await nextSlice();
       const to = endOfPart(text, from);
       controller.enqueue(encoder.encode(text.slice(from, to)));
       from = to;

@@ -1,19 +1,19 @@
-/** What a search uses and what it returns, however it is made. */
+/** What a search of any mode uses, and what it returns. */
 import type { Gate } from "../auth/gate.ts";
 import type { FileRecord } from "../ports/files.ts";
 import type { Metadata } from "../ports/metadata.ts";
 import type { Embedder, IndexedScope, Skipped, Unsearched } from "../ports/search_index.ts";
 import type { SegmentSource } from "../files/read_segments.ts";
 import type { Deadline } from "../runtime/deadline.ts";
-import type { LiveReads } from "./live_reads.ts";
+import type { LiveReadSlots } from "./live_read_slots.ts";
 import type { Match } from "./snippet.ts";
 
-/** The parts of a request with which files are read that are not in the index. */
+/** The parts of a request that live reads use. */
 export interface LiveSource extends SegmentSource {
   readonly request: Pick<Request, "signal">;
   readonly gate: Pick<Gate, "projectId">;
   readonly deadline: Deadline;
-  readonly liveReads: LiveReads;
+  readonly liveReadSlots: LiveReadSlots;
 }
 
 /** The parts of a request that a search uses. */
@@ -27,7 +27,7 @@ export interface Searcher extends LiveSource {
 /** How files were found; `lexical` is `hybrid` without a model. */
 export type SearchMode = "text" | "regex" | "semantic" | "hybrid" | "lexical";
 
-/** One file: its record, and what was found in it. */
+/** One file: its record and its matches. */
 export interface SearchResult extends FileRecord {
   readonly score: number;
   readonly matches: readonly Match[];
@@ -40,8 +40,8 @@ export interface SearchAnswer {
   readonly hasMore: boolean;
   /** Files whose latest version is not indexed yet. */
   readonly pending: number;
-  /** Text below the directory that was not looked at; null: all of it was. */
+  /** Text below the directory that was not searched; null: all of it was. */
   readonly notSearched: Unsearched | null;
-  /** What to wait for, until nothing is pending; null where the key sees nothing of the directory. */
+  /** What a search that waits for the index waits for; null where the key cannot see any of the directory. */
   readonly scope: IndexedScope | null;
 }

@@ -1,4 +1,4 @@
-/** A match as the wire shows it: its line, the column, and the lines around it. */
+/** A match as the response shows it: line, column, and the lines around it. */
 import { SEARCH_CONTEXT_LINES, SEARCH_MATCH_TEXT_LENGTH_MAX, SEARCH_SNIPPET_LENGTH_MAX } from "../limits.ts";
 import { endOfLine, type MatchingLine } from "./matching_lines.ts";
 
@@ -7,17 +7,17 @@ export interface Match {
   readonly line: number;
   /** Where the match begins in its line, from 1, in UTF-16 code units. */
   readonly column: number;
-  /** The line; of a long one the part around the match. */
+  /** The line, or the part of a long line around the match. */
   readonly snippet: string;
   readonly before: readonly string[];
   readonly after: readonly string[];
-  /** `from-to`, for a read of these lines. */
+  /** `from-to`, with which a client reads these lines. */
   readonly lines: string;
-  /** The text of these lines, for an edit: as it is in the file. Of long lines the snippet. */
+  /** The exact text of these lines, for an edit; where they are too long, the snippet. */
   readonly text: string;
 }
 
-/** Replaces NUL, which Postgres cannot store, in the index. No query can contain it. */
+/** Stands for NUL in the index, since Postgres cannot store NUL. No query can contain it. */
 export const NUL_STAND_IN = "\uFFFE";
 
 export function describeMatch(text: string, { line, from, to, at }: MatchingLine): Match {
