@@ -57,7 +57,7 @@ async function runRoute(route: Route, c: Exchange, parts: Parts, services: Servi
     if (route.makesVersions) state.gate.provenance = parseProvenance(headers);
     return await handle(context);
   } catch (error) {
-    await state.gate.settle(error);
+    await state.gate.authorizeBeforeReporting(error);
     throw error;
   } finally {
     for (const release of releases) release();

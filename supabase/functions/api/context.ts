@@ -37,15 +37,15 @@ export interface Context {
   readonly pendingCompactions: PendingCompactions;
   readonly inFlightCompactions: InFlightCompactions;
   readonly editSlots: Slots;
-  /** At commits to one file. */
+  /** Slots for commits to one file. */
   readonly commitSlots: Slots;
   /** Requests that wait for changes. */
   readonly changeWatch: ChangeWatch;
-  /** Searches that wait for the index … */
+  /** Searches that wait for the index. */
   readonly indexWatch: IndexWatch;
-  /** … and those that read what it does not have. */
+  /** Slots for live reads. */
   readonly liveReadSlots: LiveReadSlots;
-  /** Requests that are not handed in yet. */
+  /** Request counts that the database does not have yet. */
   readonly requestCounts: RequestCounts;
   /** Null where no model is configured: search works without meaning. */
   readonly embedder: Embedder | null;
@@ -59,8 +59,8 @@ export interface Context {
   /** Called where files wait to be indexed: that is done after the response. */
   readonly onPending: () => void;
   /**
-   * Takes one of the turns that an account has at costly requests; the returned function ends it. Throws 429
-   * `RATE_LIMIT_EXCEEDED`, which counts nothing, where none comes within COSTLY_WAIT_MILLISECONDS.
+   * Takes one of the account's slots for costly requests; the returned function frees it. Throws 429
+   * `RATE_LIMIT_EXCEEDED`, which counts nothing, where no slot becomes free within COSTLY_WAIT_MILLISECONDS.
    */
   readonly beginCostly: () => Promise<ReleaseSlot>;
   /** Indexes a slice of the files that wait; returns how many. */

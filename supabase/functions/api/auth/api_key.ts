@@ -5,7 +5,7 @@
 import { sha256Hex } from "../runtime/sha256.ts";
 
 /** The prefix of every key. */
-export const API_KEY_MARK = "oa_";
+const API_KEY_MARK = "oa_";
 /** Random characters of a key: 28 · log2(62) = 166.7 bits. */
 const RANDOM_LENGTH = 28;
 /** A CRC-32 in base 62: 62^6 > 2^32. */

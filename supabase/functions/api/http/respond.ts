@@ -55,7 +55,7 @@ export type Operation =
   | "get_usage";
 
 export const JSON_TYPE = "application/json; charset=utf-8";
-/** Headers of a success. The platform may compress it on the way. */
+/** Headers of a success, which the platform may compress on its way. */
 const JSON_HEADERS = { "Content-Type": JSON_TYPE, "Cache-Control": "private, no-cache" } as const;
 
 /**
@@ -66,7 +66,7 @@ export function taggedHeaders(tag: string) {
   return { ETag: tag, "Cache-Control": "private, no-cache, no-transform" } as const;
 }
 
-/** A success in the envelope; `tag`, where it has one, is its entity tag. */
+/** A success in the envelope; `tag` is its entity tag, if it has one. */
 export function success(operation: Operation, data: unknown, message: string, tag?: string): Response {
   return new Response(bodyOf(JSON.stringify({ success: true, data, operation, message })), {
     headers: { ...JSON_HEADERS, ...tag !== undefined && taggedHeaders(tag) },
@@ -78,7 +78,7 @@ const PART_LENGTH = 65_536;
 /** Units of work for each code unit that is escaped. */
 const ESCAPE_UNITS = 6;
 
-/** The same as `success`, for a record that may have long strings: they are escaped in slices. */
+/** Like `success`, for a record with long strings, which it escapes in slices. */
 export async function successInSlices(
   operation: Operation,
   data: Readonly<Record<string, unknown>>,
@@ -96,8 +96,8 @@ export async function successInSlices(
 }
 
 /**
- * A text as the body of a response. The runtime compresses a body for clients who accept that, and does so with a whole
- * text in one go: a long one is sent part by part.
+ * A text as the body of a response. For clients that accept compression the runtime compresses a whole text without a
+ * pause, so a long text is sent in parts.
  */
 function bodyOf(text: string): BodyInit {
   if (text.length <= PART_LENGTH) return text;
@@ -114,7 +114,7 @@ function bodyOf(text: string): BodyInit {
   }, { highWaterMark: 0 });
 }
 
-/** Where a part of a text ends that begins at `from`: not between the halves of a surrogate pair. */
+/** The end of the part of a text that begins at `from`, which does not split a surrogate pair. */
 export function endOfPart(text: string, from: number, length = PART_LENGTH): number {
   const to = Math.min(from + length, text.length);
   return to < text.length && (text.charCodeAt(to) & 0xfc00) === 0xdc00 ? to + 1 : to;
@@ -162,7 +162,7 @@ export function manyResponse(
   return response;
 }
 
-/** A JSON text that is not in the envelope, and not to be cached. */
+/** A response with JSON text that is outside the envelope, and must not be cached. */
 export function jsonText(text: string, status: number): Response {
   return new Response(bodyOf(text), {
     status,
@@ -170,7 +170,7 @@ export function jsonText(text: string, status: number): Response {
   });
 }
 
-/** JSON outside the envelope: health, documents, and what a protocol of others asks for. */
+/** A response with JSON outside the envelope: health, documents, and other protocols. */
 export function json(data: unknown, status = 200): Response {
   return new Response(bodyOf(JSON.stringify(data)), {
     status,
