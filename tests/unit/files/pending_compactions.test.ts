@@ -26,18 +26,18 @@ const SMALL = same(COMPACTION_CHECK_EVERY_SEGMENTS, 100);
 /** Segments of which none is worth compacting with its neighbor. */
 const LARGE = same(10, SEGMENT_BYTES_MAX);
 
-Deno.test("PendingCompactions defers the small segments at the end of a list, with the ids before them; one append claims them", () => {
+Deno.test("PendingCompactions defers the small segments at the end of a list, with the ids before them; one append takes them", () => {
   const pending = new PendingCompactions();
   const sizes = [...LARGE, ...same(14, 100)];
   assertEquals(pending.defer("file", "id", 7, segmentList(...sizes)), true);
-  assertEquals(pending.claim("other"), undefined);
-  assertEquals(pending.claim("file"), {
+  assertEquals(pending.take("other"), undefined);
+  assertEquals(pending.take("file"), {
     fileId: "id",
     version: 7,
     kept: segmentList(...LARGE).map(({ id }) => id),
     run: segmentList(...sizes).slice(LARGE.length),
   });
-  assertEquals(pending.claim("file"), undefined);
+  assertEquals(pending.take("file"), undefined);
 });
 
 const NOT_DEFERRED: Readonly<Record<string, readonly number[]>> = {
@@ -54,7 +54,7 @@ for (const [name, sizes] of Object.entries(NOT_DEFERRED)) {
   Deno.test(`PendingCompactions does not defer ${name}`, () => {
     const pending = new PendingCompactions();
     assertEquals(pending.defer("file", "id", 1, segmentList(...sizes)), false);
-    assertEquals(pending.claim("file"), undefined);
+    assertEquals(pending.take("file"), undefined);
   });
 }
 
@@ -64,8 +64,8 @@ Deno.test("PendingCompactions forgets a compaction at a later version of the fil
   pending.forgetOlderThan("file", 4);
   pending.forgetOlderThan("file", 5);
   pending.forgetOlderThan("other", 6);
-  assertEquals(pending.claim("file")?.version, 5);
+  assertEquals(pending.take("file")?.version, 5);
   pending.defer("file", "id", 5, segmentList(...SMALL));
   pending.forgetOlderThan("file", 6);
-  assertEquals(pending.claim("file"), undefined);
+  assertEquals(pending.take("file"), undefined);
 });

@@ -168,7 +168,7 @@ export const listPage = z.object({
   trimmed: z.array(z.string()).optional(),
 }) satisfies z.ZodType<ListPage>;
 
-/** With the `extra` of the commit. */
+/** A record with the `extra` fields of the commit. */
 const committedRecord = fileRecord.loose();
 
 export const committed = z.object({

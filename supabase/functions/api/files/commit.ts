@@ -20,7 +20,7 @@ export interface Committer extends Uploader, SegmentSource {
   readonly metadata: Pick<Metadata, "commit" | "compact">;
   readonly pendingCompactions: PendingCompactions;
   readonly inFlightCompactions: InFlightCompactions;
-  /** At commits to one file: more of them at a time would only wait in the database, and hold its connections. */
+  /** Slots for commits to one file. More commits at a time would only wait in the database and hold its connections. */
   readonly commitSlots: Slots;
   readonly deadline: Deadline;
   readonly log: Pick<Log, "backgroundFault">;
@@ -31,9 +31,9 @@ export interface Committer extends Uploader, SegmentSource {
 export type CommitResult = { readonly committed: Committed } | { readonly refusal: Refusal };
 
 /**
- * Commits, and compacts when the file has too many segments; with `mayDefer` that may be left to the next append.
- * Segments that the commit certainly does not reference are removed; if a lost try may still have committed them they
- * are left to the sweep.
+ * Commits, and compacts when the file has too many segments; with `mayDefer` it may leave that to the next append. Removes
+ * segments that the commit certainly does not reference. If a try whose answer was lost may have committed them, they are
+ * left to the sweep.
  */
 export async function tryCommit(
   committer: Committer,
@@ -50,7 +50,7 @@ export async function tryCommit(
   const isReferenced = answer.ok && !answer.value.isReplayed;
   if (!isReferenced && !answer.isAmbiguous) await discard(segments, uploaded);
   if (!answer.ok) {
-    // Others fill the list as fast as it is compacted: nothing was done, and later there is room.
+    // Other appends fill the list as fast as it is compacted. The commit did nothing, and a later one has room.
     if (answer.refusal.code === "SEGMENT_LIST_FULL") {
       throw unavailable("The file is written to faster than its segments are compacted. Try again.");
     }
@@ -61,15 +61,15 @@ export async function tryCommit(
 }
 
 /**
- * A turn at commits to the file. Without content, such as a deletion, a commit may be the first that the isolate sees of
- * its key: then the file's project is not known, and the commit goes ahead.
+ * Takes a slot for commits to the file. A commit without content, such as a deletion, may be the key's first request to the
+ * isolate: then the file's project is not known, and the commit needs no slot.
  */
 async function acquireSlot(committer: Committer, path: string): Promise<ReleaseSlot> {
   const { gate, commitSlots, deadline } = committer;
   return gate.grant ? await commitSlots.acquire(fileKey(committer, path), deadline) : () => {};
 }
 
-/** Commits once there is room. What waits for its turn meanwhile could not be committed either. */
+/** Commits once the segment list has room. Meanwhile the other commits to the file wait, which need room, too. */
 async function commitInSlot(committer: Committer, commit: Commit): Promise<Answer<Committed>> {
   const { gate, metadata, inFlightCompactions, deadline } = committer;
   for (;;) {
@@ -78,7 +78,7 @@ async function commitInSlot(committer: Committer, commit: Commit): Promise<Answe
     }
     const answer = gate.observe(await metadata.commit(gate.caller, commit));
     const isFull = !answer.ok && answer.refusal.code === "SEGMENT_LIST_FULL";
-    // The appends of other isolates may take the room that was made.
+    // Appends of other isolates may use up the room.
     if (!isFull || deadline.remainingMilliseconds <= 0) return answer;
     if (!await makeRoom(committer, commit.path, answer.refusal.segments ?? [])) return answer;
   }
@@ -105,7 +105,7 @@ function makeRoom(committer: Committer, path: string, segments: readonly Segment
   return committer.inFlightCompactions.run(file, segments, compact, committer.deadline);
 }
 
-/** The version is committed: whatever fails now is no error of the request, and is done again by a later one. */
+/** The work after a commit. Its failures do not fail the request; a later request repeats the work. */
 async function followUp(committer: Committer, committed: Committed, mayDefer: boolean): Promise<void> {
   try {
     committer.onCommit();
@@ -121,7 +121,7 @@ async function compactIfDue(committer: Committer, committed: Committed, mayDefer
   const file = fileKey(committer, path);
   pendingCompactions.forgetOlderThan(file, version);
   if (!segments || inFlightCompactions.has(file)) return;
-  // Where others are about to commit, the version would not be the latest any more.
+  // If other commits follow at once, this version is no longer the latest when it is compacted.
   const isAlone = !commitSlots.isBusy(file);
   if (mayDefer && isAlone && pendingCompactions.defer(file, id, version, segments)) return;
   const compact = () => compactSegments(committer, path, segments, false);

@@ -21,20 +21,20 @@ export interface CompactingAppend {
   readonly segments: readonly Segment[];
   /** The new content alone. */
   readonly chunks: readonly Uint8Array[];
-  /** The checksum of the new content alone, as a segment of its own would have it. */
+  /** The checksum that the new content would have as a segment of its own. */
   readonly sent: () => Promise<Pick<Segment, "sha256">>;
 }
 
 /**
  * Stores the content of an append to the file at `path`, preceded by the end of the file. Undefined if no compaction is
- * pending, or if those segments are corrupt or out of reach, which does not concern an append.
+ * pending, or if the segments to compact are corrupt or out of reach: a plain append does not need them.
  */
 export async function storeCompactingAppend(
   committer: Committer,
   path: string,
   chunks: readonly Uint8Array[],
 ): Promise<CompactingAppend | undefined> {
-  const pending = committer.pendingCompactions.claim(fileKey(committer, path));
+  const pending = committer.pendingCompactions.take(fileKey(committer, path));
   if (!pending) return undefined;
   const end: Uint8Array[] = [];
   try {
@@ -49,7 +49,7 @@ export async function storeCompactingAppend(
   return { pending, segments, chunks, sent };
 }
 
-/** Not refusals of a plain append: it does not depend on the version, and needs room for its own bytes alone. */
+/** Refusals that a plain append might not meet: it does not depend on the version, and needs room only for its bytes. */
 const COMPACTION_REFUSALS: readonly Refusal["code"][] = ["VERSION_CONFLICT", "QUOTA_EXCEEDED"];
 
 /** Commits both. Throws the refusals of an append. */
@@ -72,7 +72,7 @@ export async function commitCompactingAppend(
   if (!COMPACTION_REFUSALS.includes(result.refusal.code)) {
     throwCommitRefusal(committer, compacting, result.refusal);
   }
-  // With the same commit id: if a lost try of the first commit still takes effect, only one of the two counts.
+  // The second commit has the same commit id: if the first one still takes effect, only one of them counts.
   const own = await storeContent(committer, drainAndDetach(chunks));
   return await commit(committer, { kind: "append", ...basis, segments: own }, true);
 }

@@ -61,7 +61,7 @@ export function segmentListMax(bytes: number): number {
   return SEGMENT_LIST_MAX_BASE + SEGMENT_LIST_MAX_PER_MIB * Math.ceil(bytes / SEGMENT_BYTES_MAX);
 }
 
-/** Bytes that may be written per segment saved. */
+/** The most bytes that a compaction may write for each segment that it saves. */
 function acceptablePrice(sizes: readonly number[]): number {
   const bytes = sizes.reduce((sum, size) => sum + size, 0);
   const excess = sizes.length - SEGMENT_LIST_MAX_PER_MIB * Math.ceil(bytes / SEGMENT_BYTES_MAX);
@@ -69,7 +69,7 @@ function acceptablePrice(sizes: readonly number[]): number {
   return COMPACTION_PRICE_BYTES * 2 ** (excess / COMPACTION_PRICE_DOUBLES_EVERY_SEGMENTS);
 }
 
-/** The most segments that this many bytes are cut into. */
+/** The most segments into which this many bytes are cut. */
 function segmentsFor(bytes: number): number {
   return bytes <= SEGMENT_BYTES_MAX ? 1 : Math.ceil(bytes / SEGMENT_BYTES_CERTAIN);
 }

@@ -1,4 +1,4 @@
-/** Compactions that are due at the end of a file's segment list and left to the next append. */
+/** Compactions at the end of a file's segment list that are due, and deferred to the next append. */
 import {
   COMPACTION_CHECK_EVERY_SEGMENTS,
   PENDING_COMPACTION_SEGMENTS_MAX,
@@ -8,7 +8,7 @@ import type { Segment } from "../ports/segments.ts";
 import { LruCache } from "../runtime/lru_cache.ts";
 import { planCompaction } from "./compaction_plan.ts";
 
-/** The segments at the end of a version's list that are worth compacting, and the ids of those before them. */
+/** The segments at the end of a version's list that are worth compacting, and the ids of the segments before them. */
 export interface PendingCompaction {
   readonly fileId: string;
   readonly version: number;
@@ -17,19 +17,19 @@ export interface PendingCompaction {
 }
 
 /**
- * The isolate's memory of compactions that its appends made due, until the next append comes or a later version is known.
- * Deferring saves the compaction's own upload and commit; if no append claims it, a later compaction does its work.
+ * Remembers the compactions that became due with the isolate's appends, until the next append or a later version. Deferring
+ * saves the compaction's own upload and commit; if no append takes it over, a later compaction does its work.
  */
 export class PendingCompactions {
   private readonly byFile = new LruCache<string, PendingCompaction>(PENDING_COMPACTIONS_MAX);
 
-  /** Defers the compaction of this version to the next append. False if it must run now, if at all. */
+  /** Defers the compaction of this version to the next append. Returns false if it may not be deferred. */
   defer(file: string, fileId: string, version: number, segments: readonly Segment[]): boolean {
     if (segments.length > PENDING_COMPACTION_SEGMENTS_MAX) return false;
     const sizes = segments.map((segment) => segment.size);
     const plan = planCompaction(sizes, false);
     if (plan?.to !== segments.length) return false;
-    // Already due at the previous check and not claimed.
+    // It was due at the previous check already, and no append took it over.
     if (planCompaction(sizes.slice(0, -COMPACTION_CHECK_EVERY_SEGMENTS), false) !== null) return false;
     const kept = segments.slice(0, plan.from).map((segment) => segment.id);
     this.byFile.set(file, { fileId, version, kept, run: segments.slice(plan.from) });
@@ -37,13 +37,13 @@ export class PendingCompactions {
   }
 
   /** Removes and returns the file's pending compaction, so that only one append performs it. */
-  claim(file: string): PendingCompaction | undefined {
+  take(file: string): PendingCompaction | undefined {
     const pending = this.byFile.peek(file);
     if (pending) this.byFile.delete(file);
     return pending;
   }
 
-  /** Forgets a compaction of a version before this one, which cannot be committed any more. */
+  /** Forgets a compaction of an earlier version, which can no longer be committed. */
   forgetOlderThan(file: string, version: number): void {
     const pending = this.byFile.peek(file);
     if (pending && pending.version < version) this.byFile.delete(file);
