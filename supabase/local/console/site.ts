@@ -17,8 +17,8 @@ export interface SiteSettings {
 }
 
 /**
- * What a host of the site has to send with every file: it cannot be said in the page. Other policies are in the page
- * itself, and both hold.
+ * Headers that the site's host must send with every file, since a page cannot declare them. Other policies are in the page
+ * itself; both apply.
  */
 export const SITE_HEADERS = {
   "content-security-policy": "frame-ancestors 'none'",

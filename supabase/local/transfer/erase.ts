@@ -1,4 +1,4 @@
-/** What is erased for good, over the public API: a file with all of its versions, or the content of some of them. */
+/** Erases a file with all of its versions, or the content of some versions, for good, over the public API. */
 import { z } from "zod";
 import { fileAddress, type FileApi } from "./file_api.ts";
 
@@ -8,7 +8,7 @@ const purged = z.object({
   bytes: z.number(),
   pendingVersions: z.number(),
 });
-/** `pendingVersions` of them are unreadable at once as well, and removed by the sweep. */
+/** All versions are unreadable at once; the sweep still has to remove `pendingVersions` of them. */
 export type Purged = z.infer<typeof purged>;
 
 const redacted = z.object({
@@ -16,20 +16,20 @@ const redacted = z.object({
   versions: z.array(z.number()),
   remaining: z.array(z.object({ path: z.string(), version: z.number() })),
 });
-/** `remaining`: versions that can still be read and share a stored piece with those. */
+/** `remaining`: versions that can still be read and use a segment of the redacted ones. */
 export type Redacted = z.infer<typeof redacted>;
 
-/** Erases every version of a file, of a deleted one, too. Throws `Refusal`. */
+/** Erases every version of a file, also of a deleted one. Throws `Refusal`. */
 export function purgeFile(api: FileApi, path: string): Promise<Purged> {
   return api.data(fileAddress(path), purged, {
     method: "DELETE",
     query: { purge: "true" },
-    // Sent again after a lost answer, it gives that answer.
+    // If the answer is lost, the repeated request gets the same answer.
     headers: { "idempotency-key": crypto.randomUUID() },
   });
 }
 
-/** Erases the content of versions; `note` takes the place of their notes. Throws `Refusal`. */
+/** Erases the content of versions; `note` replaces their notes. Throws `Refusal`. */
 export function redactVersions(
   api: FileApi,
   path: string,
