@@ -1,6 +1,6 @@
 /**
- * The mail that Auth would send. A local stack sends none: it keeps the latest mails for the console, and shows each in the
- * terminal. Supabase's own local stack has a mailbox for this.
+ * The mail that Auth would send. A local stack sends none: it keeps the latest mails for the console, and shows each in
+ * the terminal. Supabase's own local stack has a mailbox for this.
  */
 import type { EmailDriver } from "@supabase/lite";
 import { LOCAL_MAILS_KEPT } from "./limits.ts";

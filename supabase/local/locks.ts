@@ -1,6 +1,7 @@
 /**
- * `deno task lock`: writes every lock file again, after a version in an import map has changed. Deno downloads every package
- * of a lock file with its dependencies, so the lock file of the local stack is reduced to the packages that the stack runs.
+ * `deno task lock`: writes every lock file again, after a version in an import map has changed. Deno downloads every
+ * package of a lock file with its dependencies, so the lock file of the local stack is reduced to the packages that the
+ * stack runs.
  */
 import { join } from "node:path";
 import {
@@ -29,8 +30,8 @@ export interface Lock {
 
 /**
  * Dependencies that the stack never loads, by package. For `@supabase/lite` these are its command line with an error
- * reporter, its SQLite, its migrator (`pg-delta`), mail over SMTP, and the parser from Postgres' SQL to SQLite's. `jsonv-ts`
- * uses the compiler for types only. Loading one of these packages fails at once: "Could not find package".
+ * reporter, its SQLite, its migrator (`pg-delta`), mail over SMTP, and the parser from Postgres' SQL to SQLite's.
+ * `jsonv-ts` uses the compiler for types only. Loading one of these packages fails at once: "Could not find package".
  */
 const NOT_RUN: Readonly<Record<string, readonly string[]>> = {
   "@supabase/lite": [

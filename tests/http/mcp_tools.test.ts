@@ -415,7 +415,7 @@ test("edit_file: an edit that only adds to what it names is not made twice, unle
   assertEquals(
     await agent.refused("edit_file", edit),
     "PRECONDITION_FAILED: new_string is in a.txt already: version 3, line 1. Nothing was done now. If you sent this call " +
-      "before, it worked, and there is nothing left to do. To make the edit once more, send expected_version=3.",
+      "before, it worked, and there is nothing left to do. To apply the edit once more, send expected_version=3.",
   );
   assertMatch(await agent.call("edit_file", { ...edit, expected_version: 3 }), /version 4/);
   assertEquals((await own.read("a.txt")).content, "# Tasks\n- zero\n- zero\n- one\n- two\n");

@@ -193,7 +193,7 @@ test("what was begun for something else, or is complete, is not gone on with", a
   await withScratchDirectory(async (folder) => {
     const out = join(folder, "out");
     await assertRejects(() => exportFiles(new Interrupted(own, 3), out, ALL), StartupError, "interrupted");
-    await assertRejects(() => exportFiles(apiOf(own), out, CURRENT), StartupError, "another export");
+    await assertRejects(() => exportFiles(apiOf(own), out, CURRENT), StartupError, "other options");
     await assertRejects(
       () => importFiles(apiOf(own), out, { overwrites: false }),
       StartupError,

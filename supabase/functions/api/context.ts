@@ -1,4 +1,4 @@
-/** What a route's handler works with: one request, and the parts of the service. */
+/** The context of a route's handler: one request, and the parts of the service. */
 import type { Gate } from "./auth/gate.ts";
 import type { RequestCounts } from "./auth/request_counts.ts";
 import type { ChangeWatch } from "./changes/change_watch.ts";
@@ -30,7 +30,7 @@ export interface Context {
   readonly accounts: Accounts;
   /** Memory for large bodies, shared by all requests of the isolate. */
   readonly bodyBudget: BodyBudget;
-  /** Memory for reading ahead, likewise shared. */
+  /** Memory for reading ahead, shared by all requests of the isolate. */
   readonly readAhead: ByteBudget;
   /** Links that have written their one version, by the hashes of their tokens: no link is used twice. */
   readonly usedLinks: LruCache<KeyHash, true>;
@@ -54,16 +54,16 @@ export interface Context {
   readonly log: Log;
   /** Origins of browsers that may call `/mcp`, besides loopback ones. */
   readonly mcpAllowedOrigins: readonly string[];
-  /** Called after each commit: indexing, and now and then a slice of the sweep, follow the response. */
+  /** Called after each commit: starts indexing after the response, and sometimes a slice of the sweep. */
   readonly onCommit: () => void;
-  /** Called where files wait to be indexed: that is done after the response. */
+  /** Called where files wait to be indexed: starts indexing after the response. */
   readonly onPending: () => void;
   /**
    * Takes one of the account's slots for costly requests; the returned function frees it. Throws 429
    * `RATE_LIMIT_EXCEEDED`, which counts nothing, where no slot becomes free within COSTLY_WAIT_MILLISECONDS.
    */
   readonly beginCostly: () => Promise<ReleaseSlot>;
-  /** Indexes a slice of the files that wait; returns how many. */
+  /** Indexes some of the files that wait; returns how many. */
   readonly indexBacklog: (begun?: string) => Promise<number>;
   /** Measures waits. */
   readonly clock: Clock;

@@ -23,9 +23,9 @@ export interface RequestState {
   readonly segments: Segments;
   readonly accounts: Accounts;
   readonly embedder: Embedder | null;
-  /** Of the error that is the response. */
+  /** The code of the error with which the request is answered. */
   code: string | undefined;
-  /** Of the matching route. */
+  /** The operation of the matching route. */
   operation: Operation | undefined;
 }
 
@@ -57,7 +57,7 @@ export function createRequestState(parts: Parts, services: Services, headers: He
   };
 }
 
-/** What the route's handler works with. */
+/** The context that the route's handler gets. */
 export function contextOf(
   { gate, deadline, metadata, segments, accounts, embedder }: RequestState,
   services: Services,

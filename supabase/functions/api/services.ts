@@ -1,4 +1,4 @@
-/** What lives as long as the isolate. It saves work; nothing depends on it. */
+/** The parts that live as long as the isolate. They save work; no request depends on them. */
 import { ConsoleSessions } from "./auth/console_sessions.ts";
 import { KeyCache } from "./auth/key_cache.ts";
 import { MinuteCounts } from "./auth/minute_counts.ts";
@@ -47,7 +47,7 @@ import { LiveReadSlots } from "./search/live_read_slots.ts";
 import { IndexScheduler } from "./search/index_scheduler.ts";
 import { indexBacklog, indexLeased, type SearchParts } from "./search/indexer.ts";
 
-/** Database, storage and model, for whoever waits for them until the same deadline. */
+/** Database, Storage and model, whose calls have one deadline together. */
 export interface Backend {
   readonly metadata: Metadata;
   readonly segments: Segments;
@@ -56,13 +56,13 @@ export interface Backend {
   readonly embedder: Embedder | null;
 }
 
-/** What the service is made of. */
+/** The parts of the service that `index.ts` provides. */
 export interface Parts {
-  /** For one request or one piece of background work. Cheap: everything that costs is shared. */
+  /** Returns the back end for one request or one piece of background work. Cheap, since connections are reused. */
   readonly connect: (deadline: Deadline) => Backend;
-  /** For the search index, which is updated after responses and by the sweep. */
+  /** Returns the search index, which is updated after responses and by the sweep. */
   readonly connectIndex: (deadline: Deadline) => Omit<SearchParts, "readAhead">;
-  /** For what is counted by day, likewise after responses. */
+  /** Returns the usage by day, which is counted after responses, too. */
   readonly connectUsage: (deadline: Deadline) => Usage;
   readonly log: Log;
   /** Secret keys of the Supabase project. */
@@ -88,7 +88,7 @@ export function createServices(parts: Parts) {
     readAhead,
   });
   const indexing = scheduleIndexing(parts, searchParts);
-  const sweepAfterCommit = sweepEverySoManyCommits(parts);
+  const sweepAfterCommit = sweepAfterCommits(parts);
   return {
     keys: new KeyCache(),
     failedAuth: new MinuteCounts(ADDRESS_REQUESTS_PER_MINUTE, ADDRESSES_REMEMBERED_MAX),
@@ -130,7 +130,7 @@ export function createServices(parts: Parts) {
   };
 }
 
-/** Texts and embeddings each have a schedule of their own, so that texts never wait for the model. */
+/** Schedules texts and embeddings separately, so that texts never wait for the model. */
 function scheduleIndexing(
   { background, log, clock }: Parts,
   searchParts: (deadline: Deadline) => SearchParts,
@@ -150,7 +150,7 @@ function scheduleIndexing(
   return {
     committed() {
       indexing.committed();
-      // Commits have priority over it, too.
+      // Tells the embedding schedule of the commit, since commits have priority over embedding, too.
       embedding.committed();
     },
     start() {
@@ -161,7 +161,7 @@ function scheduleIndexing(
 }
 
 /** Sweeps one slice in the background after every SWEEP_EVERY_COMMITS commits. A failure is only logged. */
-function sweepEverySoManyCommits({ connect, background, log, clock }: Parts): () => void {
+function sweepAfterCommits({ connect, background, log, clock }: Parts): () => void {
   let commits = 0;
   return () => {
     if (++commits % SWEEP_EVERY_COMMITS !== 0) return;

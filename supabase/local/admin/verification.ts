@@ -1,7 +1,7 @@
 /**
  * Checks, page by page, that Storage has the bytes of every segment that a version lists. Also finds data that nothing
- * needs: objects of days that the sweep has finished, folders of projects that do not exist, and rows of segments that no
- * version lists.
+ * needs: objects of days that the sweep has finished, folders of projects that do not exist, and rows of segments that
+ * no version lists.
  */
 import { z } from "zod";
 import { segmentName } from "../../functions/api/ports/segment_name.ts";
@@ -167,8 +167,8 @@ class SegmentChecker {
 }
 
 /**
- * Finds objects without a row, of days that the sweep has finished. Commits refuse segments of such days, so these objects
- * can never get a row: removing them is always safe.
+ * Finds objects without a row, of days that the sweep has finished. Commits refuse segments of such days, so these
+ * objects can never get a row: removing them is always safe.
  */
 async function verifyObjects(
   to: Administration,
@@ -211,9 +211,9 @@ async function verifyDay(
 }
 
 /**
- * Finds objects of past days in folders of projects that do not exist, such as projects created after the backup from which
- * Postgres was restored. The sweep never finds them, since it visits existing projects. If every project is unknown, the
- * database probably belongs to another Storage: then nothing is removed.
+ * Finds objects of past days in folders of projects that do not exist, such as projects created after the backup from
+ * which Postgres was restored. The sweep never finds them, since it visits existing projects. If every project is
+ * unknown, the database probably belongs to another Storage: then nothing is removed.
  */
 async function verifyFolders(
   to: Administration,

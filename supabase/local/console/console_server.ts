@@ -1,6 +1,6 @@
 /**
- * Serves the console at `/console/`. If there is no build of the current sources, the first visit builds it in a separate
- * process, so that the stack starts without that time and those packages; meanwhile a page reports the build.
+ * Serves the console at `/console/`. If there is no build of the current sources, the first visit builds it in a
+ * separate process, so that the stack starts without that time and those packages; meanwhile a page reports the build.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
@@ -103,8 +103,8 @@ export class ConsoleServer {
   }
 
   /**
-   * A reader of these mails can sign in as their receivers, so only pages of this machine may read them. A host name that
-   * another site points at 127.0.0.1 is refused.
+   * A reader of these mails can sign in as their receivers, so only pages of this machine may read them. A host name
+   * that another site points at 127.0.0.1 is refused.
    */
   private localMail({ headers }: IncomingMessage): PageResponse {
     if (!/^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?$/.test(headers.host ?? "")) {

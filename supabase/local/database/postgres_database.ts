@@ -14,7 +14,7 @@ import { postgresDialect } from "./postgres_dialect.ts";
 import { PostgresPool } from "./postgres_pool.ts";
 import { codeOf, messageOf, StartupError } from "../startup_error.ts";
 
-/** Codes of a lost connection: of postgres.js, of its socket, and of a server that goes down. */
+/** Codes of a lost connection: of postgres.js, of its socket, and of a server that shuts down. */
 const CONNECTION_LOST: readonly (string | undefined)[] = [
   ...["CONNECTION_CLOSED", "CONNECTION_DESTROYED", "CONNECTION_ENDED"],
   ...["ECONNRESET", "EPIPE"],

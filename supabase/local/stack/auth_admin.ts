@@ -1,6 +1,6 @@
 /**
- * The calls of Auth's admin API that the service needs and @supabase/lite does not have: supabase-js reads a user before it
- * removes it.
+ * The calls of Auth's admin API that the service needs and @supabase/lite does not have: supabase-js reads a user
+ * before it removes it.
  */
 import type { Database } from "../database/database.ts";
 import type { Secrets } from "./secrets.ts";

@@ -112,8 +112,8 @@ async function createApp(database: Database, options: BackendOptions) {
 }
 
 /**
- * Makes @supabase/lite grant the privileges of its roles, which it does with its first statement. If its first requests were
- * concurrent, each would try to, and all but one would fail. PGlite needs no call, since it has one connection.
+ * Makes @supabase/lite grant the privileges of its roles, which it does with its first statement. If its first requests
+ * were concurrent, each would try to, and all but one would fail. PGlite needs no call, since it has one connection.
  */
 async function prepareRoles(app: App, { secretKey }: Secrets): Promise<void> {
   const headers = { apikey: secretKey, "content-type": "application/json" };

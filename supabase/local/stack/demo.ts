@@ -45,8 +45,8 @@ export async function openDemo(administration: Administration, file: string): Pr
 }
 
 /**
- * Gives the demo project to the account that signed up first, if it has no owner yet. Returns whether it has one now. The
- * operator keeps it where that account has another project of its name.
+ * Gives the demo project to the account that signed up first, if it has no owner yet. Returns whether it has one now.
+ * The operator keeps it where that account has another project of its name.
  */
 export async function giveToFirstAccount(database: Database, projectId: string): Promise<boolean> {
   // One statement: if two run at the same time, the later one finds that the project has an owner.

@@ -1,7 +1,7 @@
 /**
  * Runs one Edge Function in a separate process, like the edge runtime of Supabase: this file chooses the port on which
- * `Deno.serve` listens, `EdgeRuntime.waitUntil` exists, and the environment contains only the variables that the platform
- * injects. The code of the function is the deployed code, unchanged.
+ * `Deno.serve` listens, `EdgeRuntime.waitUntil` exists, and the environment contains only the variables that the
+ * platform injects. The code of the function is the deployed code, unchanged.
  *
  * It must run on Deno 2.1.4, the version in the edge runtime, as well as on the latest: it has no imports and uses no
  * newer API. The parent process reads the first line of standard output, and closes standard input to stop it.

@@ -40,8 +40,8 @@ export interface FunctionCommand {
 }
 
 /**
- * Variables that Deno requires to find its packages and to verify their origin; `edge_runtime.ts` removes them before it
- * loads the function. https://docs.deno.com/runtime/reference/env_variables/
+ * Variables that Deno requires to find its packages and to verify their origin; `edge_runtime.ts` removes them before
+ * it loads the function. https://docs.deno.com/runtime/reference/env_variables/
  */
 const NEEDED_BY_DENO = [
   "HOME",
@@ -66,8 +66,8 @@ export async function functionCommand(options: FunctionCommandOptions): Promise<
   const hosts = [options.supabaseUrl, ...(embeddingsUrl ? [embeddingsUrl] : [])].map((url) =>
     new URL(url).host
   );
-  // An older Deno cannot read the newer lock file, and uses the deployed one. Without this flag the latest Deno warns that it
-  // also aborts `request.signal` after each response; the function reads the signal only before that.
+  // An older Deno cannot read the newer lock file, and uses the deployed one. Without this flag the latest Deno warns
+  // that it also aborts `request.signal` after each response; the function reads the signal only before that.
   const config = denoVersion === undefined
     ? ["--config", DENO_CONFIG, "--unstable-no-legacy-abort"]
     : AS_DEPLOYED;

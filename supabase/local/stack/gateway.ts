@@ -37,7 +37,7 @@ const FUNCTIONS_PREFIX = "/functions/v1/";
 /** The functions of this repository; any other name is an unknown route. */
 const FUNCTION_NAMES = ["api"];
 
-/** Opens the port first, so that a port in use is reported before anything else starts. 0: any free port. Throws `StartupError`. */
+/** Opens the port (0: any free port) before other parts start, so that a port in use is reported first. Throws `StartupError`. */
 export async function openGateway(port: number, observe: RequestObserver = () => {}): Promise<Gateway> {
   const routes: Routes = { backendUrl: null, functions: null, console: null };
   const agent = new Agent({ keepAlive: true });

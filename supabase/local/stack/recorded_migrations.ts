@@ -1,6 +1,6 @@
 /**
- * Records the migrations of a data folder's database in a file beside it. So the stack refuses a folder of another version
- * before it opens the database, which would already write to it.
+ * Records the migrations of a data folder's database in a file beside it. So the stack refuses a folder of another
+ * version before it opens the database, which would already write to it.
  */
 import { z } from "zod";
 import { listMigrations } from "../database/migrations.ts";

@@ -32,8 +32,8 @@ export interface StackOptions {
   /** URL of a Postgres server to use instead of PGlite. */
   readonly databaseUrl?: string | undefined;
   /**
-   * Whether the settings of a back-end request are sent to Postgres in one statement, as PostgREST does, instead of a dozen.
-   * Default false: benchmarks compare the service with bare calls to @supabase/lite as it is.
+   * Whether the settings of a back-end request are sent to Postgres in one statement, as PostgREST does, instead of a
+   * dozen. Default false: benchmarks compare the service with bare calls to @supabase/lite as it is.
    */
   readonly joinsSettings?: boolean;
   /** Number of function processes, which get requests in round-robin order. Default 1. */

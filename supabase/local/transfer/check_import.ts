@@ -79,8 +79,8 @@ async function digestOf(file: string): Promise<string> {
 }
 
 /**
- * The versions that an import adds to a file: those with bytes, and deletions after them. It leaves out redacted versions,
- * and deletions of versions that are not in the manifest.
+ * The versions that an import adds to a file: those with bytes, and deletions after them. It leaves out redacted
+ * versions, and deletions of versions that are not in the manifest.
  */
 export function effectiveLines(lines: readonly ManifestLine[]): readonly ManifestLine[] {
   const kept: ManifestLine[] = [];

@@ -1,7 +1,7 @@
 /**
- * Chooses the place on disk for each exported file. Most are stored at their own path. Some paths are impossible on a common
- * system: names that are reserved or too long, that differ only by case or normalisation, or of a file that is also a
- * folder. The manifest names the place of each file.
+ * Chooses the place on disk for each exported file. Most are stored at their own path. Some paths are impossible on a
+ * common system: names that are reserved or too long, that differ only by case or normalisation, or of a file that is
+ * also a folder. The manifest names the place of each file.
  */
 import { createHash } from "node:crypto";
 import { diskName } from "../../functions/api/files/disk_name.ts";

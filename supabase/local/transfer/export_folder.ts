@@ -87,8 +87,9 @@ export class ExportFolder {
   }
 
   /**
-   * Reads the manifest of an interrupted run, and drops its last path, whose lines or bytes may be incomplete. A line is
-   * written before its bytes are moved into place, so every file on disk has a line. Returns the offset to continue at.
+   * Reads the manifest of an interrupted run, and drops its last path, whose lines or bytes may be incomplete. A line
+   * is written before its bytes are moved into place, so every file on disk has a line. Returns the offset to continue
+   * at.
    */
   async #recover(file: string): Promise<number> {
     let [end, start] = [0, 0];

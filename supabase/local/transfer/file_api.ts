@@ -57,8 +57,8 @@ export class FileApi {
   }
 
   /**
-   * Sends the request until it has an answer, and returns the result of `read`. If `read` throws, the answer did not arrive
-   * completely, and the request is sent again.
+   * Sends the request until it has an answer, and returns the result of `read`. If `read` throws, the answer did not
+   * arrive completely, and the request is sent again.
    */
   async send<T>(path: string, call: Call, read: (response: Response) => Promise<T>): Promise<T> {
     let pause = TRANSFER_PAUSE_FIRST_MILLISECONDS;

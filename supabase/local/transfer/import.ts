@@ -1,6 +1,6 @@
 /**
- * Imports an export into a project, with new numbers and times. Every version has the import's run id, so a repeated import
- * continues after an interruption and writes nothing twice.
+ * Imports an export into a project, with new numbers and times. Every version has the import's run id, so a repeated
+ * import continues after an interruption and writes nothing twice.
  */
 import { createHash } from "node:crypto";
 import { join } from "node:path";

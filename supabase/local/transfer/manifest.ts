@@ -1,6 +1,6 @@
 /**
- * The manifest of an export: one line of JSON for each version, in order of path and number. `stored` names the file with
- * the version's bytes; a tombstone has none.
+ * The manifest of an export: one line of JSON for each version, in order of path and number. `stored` names the file
+ * with the version's bytes; a tombstone has none.
  */
 import { z } from "zod";
 import { checkPath } from "../../functions/api/http/path.ts";
@@ -49,7 +49,7 @@ export const manifestLine = z.object({
   stored: stored.optional(),
   /** A tombstone. */
   deleted: z.literal(true).optional(),
-  /** Its content was erased. */
+  /** A version whose content was erased. */
   redacted: z.literal(true).optional(),
 }).refine(
   ({ deleted, redacted, sha256, stored }) =>

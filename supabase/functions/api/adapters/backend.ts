@@ -38,8 +38,8 @@ function toStream(text: string): ReadableStream<Uint8Array<ArrayBuffer>> {
 let timeout: { readonly signal: AbortSignal; readonly startedAt: number } | undefined;
 
 /**
- * The time-out of a call that begins now. A time-out signal cannot be cancelled, and it costs more when it fires, long after
- * its call has ended, than when it is created. So calls that begin together use one signal.
+ * The time-out of a call that begins now. A time-out signal cannot be cancelled, and it costs more when it fires, long
+ * after its call has ended, than when it is created. So calls that begin together use one signal.
  */
 function callTimeout(): AbortSignal {
   const now = performance.now();
@@ -50,10 +50,10 @@ function callTimeout(): AbortSignal {
 }
 
 /**
- * `fetch` that times out after BACKEND_CALL_TIMEOUT_MILLISECONDS, the body included, and sends the request only once. By
- * itself `fetch` silently sends a request again when a kept-alive connection breaks before the response. Then a commit would
- * not be known to be ambiguous, and its segments would be taken for unreferenced. `fetch` never resends a stream, so the
- * body is one. The time-out also ends calls for which their requests no longer wait.
+ * `fetch` that times out after BACKEND_CALL_TIMEOUT_MILLISECONDS, the body included, and sends the request only once.
+ * By itself `fetch` silently sends a request again when a kept-alive connection breaks before the response. Then a
+ * commit would not be known to be ambiguous, and its segments would be taken for unreferenced. `fetch` never resends a
+ * stream, so the body is one. The time-out also ends calls for which their requests no longer wait.
  */
 export function fetchInTime(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
   const signal = init?.signal ? AbortSignal.any([init.signal, callTimeout()]) : callTimeout();
@@ -69,8 +69,8 @@ export interface CallParts {
 }
 
 /**
- * Runs `call` until it returns a value; `call` gets the number of the try, from 1. Throws SERVICE_UNAVAILABLE when tries
- * or time are used up. `onLost` runs after each try that may have taken effect, or still may.
+ * Runs `call` until it returns a value; `call` gets the number of the try, from 1. Throws SERVICE_UNAVAILABLE when
+ * tries or time are used up. `onLost` runs after each try that may have taken effect, or still may.
  */
 export function withRetries<T>(
   parts: CallParts,

@@ -4,8 +4,8 @@ import { type CallParts, type Outcome, withRetries } from "./backend.ts";
 import type { Notice } from "./notices.ts";
 
 /**
- * Postgres classes and codes of transient failures: connection, resources, operator intervention, lost races for a lock,
- * and a database that is read-only. https://www.postgresql.org/docs/17/errcodes-appendix.html
+ * Postgres classes and codes of transient failures: connection, resources, operator intervention, lost races for a
+ * lock, and a database that is read-only. https://www.postgresql.org/docs/17/errcodes-appendix.html
  */
 const TRANSIENT_SQLSTATE = /^(08|53|57|58|25006|40001|40P01|55P03)/;
 /** The codes after which the transaction is certainly rolled back: it changed and counted nothing. */
@@ -84,8 +84,8 @@ function transientFailure(
   if (TRANSIENT_SQLSTATE.test(code ?? "") || TRANSIENT_POSTGREST.test(code ?? "")) {
     return { transient, isUndone, isFinal: code === STATEMENT_TIMED_OUT };
   }
-  // An error of the database has a code. Without a code it is a network failure (status 0), a gateway's own page, or a lost
-  // connection of PostgREST, before or during the COMMIT: then it is not known whether the call had an effect.
+  // An error of the database has a code. Without a code it is a network failure (status 0), a gateway's own page, or a
+  // lost connection of PostgREST, before or during the COMMIT: then it is not known whether the call had an effect.
   if (CODE.test(code ?? "")) return undefined;
   const isRefused = status === 401 || status === 403;
   const isKey = status === 401 || (isRefused && API_KEY_REFUSED.test(message ?? ""));

@@ -12,9 +12,10 @@ export function isAccessToken(text: string): boolean {
 const SIGNED_IN = "authenticated";
 
 /**
- * Whether the token was issued, by its own claims, to a person who signed in here: not to a third-party app (`client_id`),
- * for another role or for another service. The database decides by the same rule (`filestore.is_persons_token`), but it
- * fails earlier on a role that does not exist. A token without `aud` is for every service (RFC 7519, 4.1.3).
+ * Whether the token was issued, by its own claims, to a person who signed in here: not to a third-party app
+ * (`client_id`), for another role or for another service. The database decides by the same rule
+ * (`filestore.is_persons_token`), but it fails earlier on a role that does not exist. A token without `aud` is for
+ * every service (RFC 7519, 4.1.3).
  */
 export function isPersonsToken(accessToken: string): boolean {
   const claims = claimsOf(accessToken);

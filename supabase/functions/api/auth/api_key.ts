@@ -37,7 +37,7 @@ export function isWellFormedApiKey(text: string): boolean {
   return text.slice(-CHECKSUM_LENGTH) === checksum(body);
 }
 
-/** SHA-256 of the key, 64 lower-case hexadecimal digits: what is stored and looked up (`KeyHash` in `ports/answer.ts`). */
+/** SHA-256 of the key, 64 lower-case hexadecimal digits, by which the database stores and finds keys (`KeyHash`). */
 export function hashApiKey(key: string): Promise<string> {
   return sha256Hex(new TextEncoder().encode(key));
 }

@@ -1,6 +1,6 @@
 /**
- * The authority of one request: its caller, whether the database has authorized and counted it, and the rate window that
- * its response shows.
+ * The authority of one request: its caller, whether the database has authorized and counted it, and the rate window
+ * that its response shows.
  */
 import { ApiError, unavailable } from "../errors.ts";
 import { COSTLY_WAIT_MILLISECONDS, REQUESTS_COUNTED_MAX } from "../limits.ts";
@@ -194,8 +194,8 @@ export class Gate {
   }
 
   /**
-   * Counts the added work beyond the requests that were counted already. Where the window has fewer left, it is used up;
-   * the request is not refused, since its work is done.
+   * Counts the added work beyond the requests that were counted already. Where the window has fewer left, it is used
+   * up; the request is not refused, since its work is done.
    */
   async countWork(): Promise<void> {
     let more = Math.min(Math.ceil(this.work), REQUESTS_COUNTED_MAX) - this.requests;
@@ -219,8 +219,8 @@ export class Gate {
   }
 
   /**
-   * To be called before an error in the request's own data is reported: errors of the key and the window come first. Lets
-   * the database authorize and count the request, unless it has answered already. Throws its refusal.
+   * To be called before an error in the request's own data is reported: errors of the key and the window come first.
+   * Lets the database authorize and count the request, unless it has answered already. Throws its refusal.
    */
   async authorizeBeforeReporting(error: unknown): Promise<void> {
     const isClientError = error instanceof ApiError && error.status < 500;

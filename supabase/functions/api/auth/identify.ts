@@ -10,8 +10,8 @@ import type { KeyCache } from "./key_cache.ts";
 import { type Client, countFailure, throwRefusal, throwUnauthenticated } from "./refusals.ts";
 
 /**
- * The credentials that a route requires. `key`: a project's key, or the access token of the project's owner. `link`: only
- * the token in its address.
+ * The credentials that a route requires. `key`: a project's key, or the access token of the project's owner. `link`:
+ * only the token in its address.
  */
 export type Credentials = "none" | "key" | "account" | "account or key" | "secret key" | "link";
 

@@ -1,7 +1,7 @@
 /**
- * Counts requests by project, key and day in the memory of the isolate, which costs a request one addition. The counts are
- * sent to the database in the background, USAGE_FLUSH_MILLISECONDS after the first request. An isolate that is killed
- * earlier loses them.
+ * Counts requests by project, key and day in the memory of the isolate, which costs a request one addition. The counts
+ * are sent to the database in the background, USAGE_FLUSH_MILLISECONDS after the first request. An isolate that is
+ * killed earlier loses them.
  */
 import { USAGE_COUNTS_MAX, USAGE_FLUSH_MILLISECONDS } from "../limits.ts";
 import type { RequestCount, Usage } from "../ports/usage.ts";

@@ -1,4 +1,4 @@
-/** From uploaded segments to a version. */
+/** Commits uploaded segments as a version. */
 import type { Gate } from "../auth/gate.ts";
 import { unavailable } from "../errors.ts";
 import type { Answer, Refusal } from "../ports/answer.ts";
@@ -14,7 +14,7 @@ import type { PendingCompactions } from "./pending_compactions.ts";
 import type { SegmentSource } from "./read_segments.ts";
 import { discard, type Uploader } from "./upload.ts";
 
-/** What a commit uses: the database, and storage for compactions. */
+/** The parts of a request that a commit uses: the database, and Storage for compactions. */
 export interface Committer extends Uploader, SegmentSource {
   readonly gate: Pick<Gate, "grant" | "projectId" | "caller" | "observe" | "throwRefusal">;
   readonly metadata: Pick<Metadata, "commit" | "compact">;
@@ -31,9 +31,9 @@ export interface Committer extends Uploader, SegmentSource {
 export type CommitResult = { readonly committed: Committed } | { readonly refusal: Refusal };
 
 /**
- * Commits, and compacts when the file has too many segments; with `mayDefer` it may leave that to the next append. Removes
- * segments that the commit certainly does not reference. If a try whose answer was lost may have committed them, they are
- * left to the sweep.
+ * Commits, and compacts when the file has too many segments; with `mayDefer` it may leave that to the next append.
+ * Removes segments that the commit certainly does not reference. If a try whose answer was lost may have committed
+ * them, they are left to the sweep.
  */
 export async function tryCommit(
   committer: Committer,
@@ -61,8 +61,8 @@ export async function tryCommit(
 }
 
 /**
- * Takes a slot for commits to the file. A commit without content, such as a deletion, may be the key's first request to the
- * isolate: then the file's project is not known, and the commit needs no slot.
+ * Takes a slot for commits to the file. A commit without content, such as a deletion, may be the key's first request to
+ * the isolate: then the file's project is not known, and the commit needs no slot.
  */
 async function acquireSlot(committer: Committer, path: string): Promise<ReleaseSlot> {
   const { gate, commitSlots, deadline } = committer;
@@ -91,7 +91,7 @@ export async function commit(committer: Committer, commit: Commit, mayDefer = fa
   throwCommitRefusal(committer, commit, result.refusal);
 }
 
-/** An existing file is 412 instead of 409 if the client made its absence a condition. */
+/** Throws the refusal. FILE_ALREADY_EXISTS is 412 instead of 409 if the client required that the file does not exist. */
 export function throwCommitRefusal({ gate }: Committer, commit: Commit, refusal: Refusal): never {
   const isCondition = commit.ifNoneMatch !== undefined || commit.ifVersion === 0;
   const wasCondition = refusal.code === "FILE_ALREADY_EXISTS" && isCondition;

@@ -3,8 +3,8 @@ import { EDIT_CONFLICT_PAUSE_MILLISECONDS, EDIT_CONFLICT_PAUSE_MILLISECONDS_MAX 
 import type { Deadline } from "../runtime/deadline.ts";
 
 /**
- * Waits before the next try. The pause grows with the number of tries, and is random, since other changes may be tried again
- * at the same time. Returns false without waiting where the deadline comes first.
+ * Waits before the next try. The pause grows with the number of tries, and is random, since other changes may be tried
+ * again at the same time. Returns false without waiting where the deadline comes first.
  */
 export async function mayTryAgainAfterPause(deadline: Deadline, tries: number): Promise<boolean> {
   const longest = Math.min(

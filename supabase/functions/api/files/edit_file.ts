@@ -1,6 +1,7 @@
 /**
- * Edits a file. The edits are applied to the version that was read, and committed on condition that it is still the latest;
- * if it is not, the file is read again. The edits of one isolate wait in a queue, so that they meet no conflict.
+ * Edits a file. The edits are applied to the version that was read, and committed on condition that it is still the
+ * latest; if it is not, the file is read again. The edits of one isolate wait in a queue, so that they meet no
+ * conflict.
  */
 import type { Gate } from "../auth/gate.ts";
 import { ensurePreconditions } from "../http/conditions.ts";
@@ -85,7 +86,7 @@ export async function changeFile(
   const { gate, metadata, editSlots } = context;
   const { path } = changing.request;
   const basis = await commitBasis(changing.request, "edit", changing.fingerprint);
-  // With a key that the isolate does not know, the file's project is not known either.
+  // If the isolate does not know the key, it does not know the file's project either.
   const known = gate.grant ? first : first ?? await metadata.editBase(gate.caller, path, basis.idempotency);
   if (known) gate.unwrap(known);
   const file = fileKey(context, path);

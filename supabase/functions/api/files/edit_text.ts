@@ -67,8 +67,8 @@ export class TextEditor {
   }
 
   /**
-   * Stores the new pieces. Returns the ids of all segments in order, and the new segments among them. Removes segments that
-   * were stored early and then edited again.
+   * Stores the new pieces. Returns the ids of all segments in order, and the new segments among them. Removes segments
+   * that were stored early and then edited again.
    */
   async store(): Promise<{ segmentIds: string[]; segments: Segment[] }> {
     const places: (string | number)[] = [];

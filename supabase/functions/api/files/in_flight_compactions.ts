@@ -7,7 +7,7 @@ import { segmentListMax } from "./compaction_plan.ts";
 interface InFlight {
   /** Resolves once the compaction has succeeded or failed. */
   readonly ended: Promise<boolean>;
-  /** The number of appends that may still be committed before that. */
+  /** The number of appends that may still be committed before the compaction has ended. */
   room: number;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Finds the lines in which two texts differ, by the greedy algorithm of Myers (1986, "An O(ND) difference algorithm and its
- * variations"), in slices and within a bound. Where it does not find the shortest difference within the bound, it returns a
- * longer one. The same texts always give the same result.
+ * Finds the lines in which two texts differ, by the greedy algorithm of Myers (1986, "An O(ND) difference algorithm and
+ * its variations"), in slices and within a bound. Where it does not find the shortest difference within the bound, it
+ * returns a longer one. The same texts always give the same result.
  */
 import { DIFF_EDITS_MAX, DIFF_SEARCH_UNITS_MAX } from "../limits.ts";
 import type { Work } from "../runtime/work.ts";
@@ -78,7 +78,7 @@ export async function lineChanges(before: Lines, after: Lines, work: Work): Prom
 }
 
 interface NumberedLines {
-  /** The same number for equal lines. */
+  /** By line: a number that is the same for equal lines. */
   readonly ids: readonly number[];
   /** By line: its index among all lines. */
   readonly places: readonly number[];
@@ -125,8 +125,9 @@ async function commonLines(
 }
 
 /**
- * For each line of `old`, the index of its unchanged partner in `now`, ascending; or -1. `reached[d][i]` is the furthest index
- * in `old` after d removals and additions on the diagonal `2 * i - d` (index in `old` minus index in `now`).
+ * For each line of `old`, the index of its unchanged partner in `now`, ascending; or -1. `reached[d][i]` is the
+ * furthest index in `old` after d removals and additions on the diagonal `2 * i - d` (index in `old` minus index in
+ * `now`).
  */
 async function findPartners(old: readonly number[], now: readonly number[], work: Work): Promise<Int32Array> {
   const partners = new Int32Array(old.length).fill(-1);

@@ -1,6 +1,6 @@
 /**
- * Help for a client whose `oldString` does not occur: the most similar lines, and the kind of difference that alone keeps it
- * from matching. Each check is a single pass over bytes, so that hostile text costs no more than any other.
+ * Help for a client whose `oldString` does not occur: the most similar lines, and the kind of difference that alone
+ * keeps it from matching. Each check is a single pass over bytes, so that hostile text costs no more than any other.
  */
 import {
   EDIT_NEAREST_COMPARED_BYTES,
@@ -88,8 +88,8 @@ async function findDifference(text: Uint8Array, old: Uint8Array, work: Work): Pr
 }
 
 /**
- * Similarity is Dice's coefficient of byte trigrams, ignoring white space and ASCII case. In a long line, only its best part
- * of the wanted line's length counts.
+ * Similarity is Dice's coefficient of byte trigrams, ignoring white space and ASCII case. In a long line, only its best
+ * part of the wanted line's length counts.
  */
 function nearestLines(text: Uint8Array, wanted: Uint8Array): Candidate[] {
   const isWanted = new Uint8Array(HASHES);

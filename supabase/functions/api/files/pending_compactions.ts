@@ -17,8 +17,8 @@ export interface PendingCompaction {
 }
 
 /**
- * Remembers the compactions that became due with the isolate's appends, until the next append or a later version. Deferring
- * saves the compaction's own upload and commit; if no append takes it over, a later compaction does its work.
+ * Remembers the compactions that became due with the isolate's appends, until the next append or a later version.
+ * Deferring saves the compaction's own upload and commit; if no append takes it over, a later compaction does its work.
  */
 export class PendingCompactions {
   private readonly byFile = new LruCache<string, PendingCompaction>(PENDING_COMPACTIONS_MAX);

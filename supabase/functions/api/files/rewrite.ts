@@ -31,8 +31,8 @@ export interface Occurrences {
 export type Which = "first" | "all";
 
 /**
- * Finds a well-formed, non-empty string. Holds a few pieces at a time; linear in the size of the text. `linesMax` is the
- * number of lines to report, for which line feeds must be counted.
+ * Finds a well-formed, non-empty string. Holds a few pieces at a time; linear in the size of the text. `linesMax` is
+ * the number of lines to report, for which line feeds must be counted.
  */
 export async function countOccurrences(
   pieces: readonly Piece[],
@@ -120,8 +120,8 @@ class Counter implements Occurrences {
 
 /**
  * Yields the text with the first or every occurrence replaced; `newString` is literal. Yields untouched pieces without
- * loading them, and a run of touched pieces as new pieces, none empty, cut like any new content. `touched` is the result of
- * `countOccurrences` for the same pieces and string. Holds a few pieces at a time.
+ * loading them, and a run of touched pieces as new pieces, none empty, cut like any new content. `touched` is the
+ * result of `countOccurrences` for the same pieces and string. Holds a few pieces at a time.
  */
 export async function* rewrite(
   pieces: readonly Piece[],

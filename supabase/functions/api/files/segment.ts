@@ -40,7 +40,10 @@ export class SegmentCutter {
     return finished;
   }
 
-  /** Returns the last pieces, and frees its own memory: none without bytes, else one or two; three where characters allow no better cut. */
+  /**
+   * Returns the last pieces, and frees its own memory. There are none without bytes, otherwise one or two, or three
+   * where characters allow no better cut.
+   */
   finish(): Uint8Array[] {
     const last: Uint8Array[] = [];
     while (this.#length > SEGMENT_BYTES_MAX) last.push(this.#cut(Math.ceil(this.#length / 2)));

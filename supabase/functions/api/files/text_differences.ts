@@ -1,6 +1,6 @@
 /**
- * Differences that keep a copied string from matching its original. For each there is a function that makes two texts equal
- * that have only this difference. It works on UTF-8 bytes, in one pass, and never lengthens the text.
+ * Differences that keep a copied string from matching its original. For each there is a function that makes two texts
+ * equal that have only this difference. It works on UTF-8 bytes, in one pass, and never lengthens the text.
  */
 
 /** The values of `details.differsOnlyBy`. */
@@ -46,7 +46,7 @@ function normalizeLineEndings(text: Uint8Array): Uint8Array {
   return normalized.subarray(0, length);
 }
 
-/** Without ASCII white space and no-break spaces (U+00A0). */
+/** The text without ASCII white space and no-break spaces (U+00A0). */
 function dropWhitespace(text: Uint8Array): Uint8Array {
   const normalized = new Uint8Array(text.length);
   let length = 0;

@@ -15,8 +15,8 @@ export interface Uploader {
 }
 
 /**
- * Cuts content into segments and stores them; returns them in order once all are durable. If `chunks` fails, it removes the
- * stored ones. `mayBeText` is false for a part of a binary file, which may look like text.
+ * Cuts content into segments and stores them; returns them in order once all are durable. If `chunks` fails, it removes
+ * the stored ones. `mayBeText` is false for a part of a binary file, which may look like text.
  */
 export async function storeContent(
   uploader: Uploader,
@@ -48,7 +48,7 @@ export class Uploads {
 
   constructor(
     private readonly uploader: Uploader,
-    /** False if the pieces are not text even though they may look like it. */
+    /** False for pieces of a binary file, which may look like text. */
     private readonly mayBeText = true,
     /** Whether the pieces have no other user, so that they may be freed as soon as they are stored. */
     private readonly ownsPieces = false,
@@ -80,8 +80,8 @@ export class Uploads {
   }
 
   /**
-   * Removes stored content that no commit will reference, best effort. If Storage was just unreachable, the request does not
-   * wait for it again, and leaves the content to the sweep.
+   * Removes stored content that no commit will reference, best effort. If Storage was just unreachable, the request
+   * does not wait for it again, and leaves the content to the sweep.
    */
   async discard(): Promise<void> {
     const settled = await Promise.allSettled(this.stored);

@@ -71,7 +71,7 @@ interface Stored {
   readonly contentType: string | undefined;
   /** The `ifVersion` of the body. */
   readonly ifVersion?: number | undefined;
-  /** The fields of the request besides its content, for its fingerprint. */
+  /** The fields of the request without its content, for its fingerprint. */
   readonly fields: unknown;
   /** Present if the segments also hold the compacted end of the file. */
   readonly compacting?: CompactingAppend | undefined;

@@ -1,8 +1,8 @@
 /** Chooses the representation of a file that a client accepts: RFC 9110, section 12.5.1. */
 
 /**
- * Whether the client wants the raw bytes: it names `application/octet-stream`, with a higher quality than JSON. A client
- * that accepts both equally gets JSON, as does one without an Accept header.
+ * Whether the client wants the raw bytes: it names `application/octet-stream`, with a higher quality than JSON. A
+ * client that accepts both equally gets JSON, as does one without an Accept header.
  */
 export function wantsRaw(accept: string | null): boolean {
   return qualityOf(accept, "application/octet-stream") > qualityOf(accept, "application/json");

@@ -126,7 +126,7 @@ export class Base64Stream {
   #carried = 0;
 
   push(bytes: Uint8Array): Uint8Array {
-    // The carried bytes are completed to three by themselves: joining them with the rest would copy all of it.
+    // Encodes the carried bytes, filled up to three, by themselves: joining them with the other bytes would copy all of them.
     const filling = this.#carried === 0 ? 0 : Math.min(3 - this.#carried, bytes.length);
     this.#carry.set(bytes.subarray(0, filling), this.#carried);
     this.#carried += filling;

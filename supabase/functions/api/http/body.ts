@@ -92,9 +92,9 @@ async function drain(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<v
 }
 
 /**
- * Yields the body in chunks. Throws `code` if the body ends early, which usually means that the client has disconnected;
- * if no chunk arrives within BODY_IDLE_MILLISECONDS; and if the body is slower than BODY_MILLISECONDS_PER_MIB for that long.
- * The time in which the function does not read does not count.
+ * Yields the body in chunks. Throws `code` if the body ends early, which usually means that the client has
+ * disconnected; if no chunk arrives within BODY_IDLE_MILLISECONDS; and if the body is slower than
+ * BODY_MILLISECONDS_PER_MIB for that long. The time in which the function does not read does not count.
  */
 export async function* requestChunks(
   { request, deadline: { clock } }: Pick<BodySource, "request" | "deadline">,
@@ -120,8 +120,8 @@ export async function* requestChunks(
 }
 
 /**
- * Reserves memory for a body of up to `mostBytes` (null: not known). Waits while other bodies of the project use all that
- * the project may have. Throws 503 `SERVICE_UNAVAILABLE`.
+ * Reserves memory for a body of up to `mostBytes` (null: not known). Waits while other bodies of the project use all
+ * that the project may have. Throws 503 `SERVICE_UNAVAILABLE`.
  */
 export async function openBody(
   { request, bodyBudget, gate, onEnd }: BodySource,

@@ -26,8 +26,9 @@ function versions(headers: Headers, name: string): string[] | undefined {
 }
 
 /**
- * The preconditions of a write. Only POST /files, which may create a file, respects If-None-Match. Throws VALIDATION_ERROR;
- * on every route for an empty header, since a client's unset variable must not turn a safe write into an unsafe one.
+ * The preconditions of a write. Only POST /files, which may create a file, respects If-None-Match. Throws
+ * VALIDATION_ERROR; on every route for an empty header, since a client's unset variable must not turn a safe write into
+ * an unsafe one.
  */
 export function preconditions(headers: Headers, mayCreate: boolean): Preconditions {
   refuseEmpty(headers);
@@ -38,8 +39,8 @@ export function preconditions(headers: Headers, mayCreate: boolean): Preconditio
 }
 
 /**
- * Checks the preconditions against a file that was read, before any content is stored; the commit checks them again. Throws
- * FILE_ALREADY_EXISTS (412) and PRECONDITION_FAILED.
+ * Checks the preconditions against a file that was read, before any content is stored; the commit checks them again.
+ * Throws FILE_ALREADY_EXISTS (412) and PRECONDITION_FAILED.
  */
 export function ensurePreconditions(
   { ifMatch, ifVersion }: Preconditions,

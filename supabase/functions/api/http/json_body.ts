@@ -1,7 +1,7 @@
 /**
- * Reads a JSON body in which one string may be very long. The reader extracts that string while the body arrives and leaves
- * `""` in its place; `JSON.parse` parses the short text that remains. So the grammar is that of `JSON.parse`, and the whole
- * body is never in memory.
+ * Reads a JSON body in which one string may be very long. The reader extracts that string while the body arrives and
+ * leaves `""` in its place; `JSON.parse` parses the short text that remains. So the grammar is that of `JSON.parse`,
+ * and the whole body is never in memory.
  */
 import { fail } from "../errors.ts";
 import { JSON_DEPTH_MAX, JSON_FIELDS_BYTES_MAX, JSON_LONG_STRING_BYTES, JSON_VALUES_MAX } from "../limits.ts";
@@ -16,7 +16,7 @@ export interface JsonBodyOptions {
   readonly streamedField: string | null;
   /** Longest extracted string to store, in UTF-16 code units; a longer one is only measured. */
   readonly maxStreamedLength: number;
-  /** Longest text besides the extracted string, in bytes; beyond it 413 `CONTENT_TOO_LARGE`. */
+  /** Longest text without the extracted string, in bytes; beyond it 413 `CONTENT_TOO_LARGE`. */
   readonly fieldsBytesMax?: number;
   /** Called with the bytes of memory that the body holds; if it returns a promise, the reader awaits it. */
   readonly hold?: (bytes: number) => Promise<void> | undefined;
@@ -57,9 +57,9 @@ const CLOSE_BRACE = 0x7d;
 const EMPTY_STRING = Uint8Array.of(QUOTE, QUOTE);
 
 /**
- * Reads a body to its end. The result equals `JSON.parse` of the whole strictly decoded body: among duplicate names the last
- * one wins. Throws 400 `INVALID_JSON` (not JSON, not UTF-8, nested over JSON_DEPTH_MAX) and 413 `CONTENT_TOO_LARGE` (too
- * long, or more than JSON_VALUES_MAX names and values).
+ * Reads a body to its end. The result equals `JSON.parse` of the whole strictly decoded body: among duplicate names the
+ * last one wins. Throws 400 `INVALID_JSON` (not JSON, not UTF-8, nested over JSON_DEPTH_MAX) and 413
+ * `CONTENT_TOO_LARGE` (too long, or more than JSON_VALUES_MAX names and values).
  */
 export async function readJsonBody(
   body: AsyncIterable<Uint8Array>,
@@ -253,8 +253,8 @@ const SLICED_STRING_BYTES = 1024 * 1024;
 const PARSE_UNITS = 3;
 
 /**
- * Like `parse`, which would hold the thread for 0.2 s for 24 MB: parses long strings by themselves, in slices, and replaces
- * them with short tokens while the rest is parsed. The rest may have at most JSON_FIELDS_BYTES_MAX.
+ * Like `parse`, which would hold the thread for 0.2 s for 24 MB: parses long strings by themselves, in slices, and
+ * replaces them with short tokens while the rest is parsed. The rest may have at most JSON_FIELDS_BYTES_MAX.
  */
 async function parseInParts(
   bytes: Uint8Array,

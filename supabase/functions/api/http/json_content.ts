@@ -1,6 +1,6 @@
 /**
- * The response to a read as JSON text, produced while the segments are read, so that the whole content is never in memory.
- * It equals `JSON.stringify` of the whole response.
+ * The response to a read as JSON text, produced while the segments are read, so that the whole content is never in
+ * memory. It equals `JSON.stringify` of the whole response.
  */
 import { concatenate } from "../runtime/concatenate.ts";
 import { ENCODED_AT_ONCE_BYTES } from "../limits.ts";
@@ -39,8 +39,8 @@ const ESCAPED_LENGTHS = Uint8Array.from(
 );
 
 /**
- * The envelope of a read, in UTF-8, in pieces with at most ENCODED_AT_ONCE_BYTES of content. The opening is part of the first
- * piece, so the consumer of that piece knows that the content can be read. Throws what `segments` throws.
+ * The envelope of a read, in UTF-8, in pieces with at most ENCODED_AT_ONCE_BYTES of content. The opening is part of the
+ * first piece, so the consumer of that piece knows that the content can be read. Throws what `segments` throws.
  */
 export async function* jsonContent(answer: ReadAnswer): AsyncGenerator<Uint8Array, void, void> {
   const encoder = new TextEncoder();

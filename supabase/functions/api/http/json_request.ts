@@ -46,8 +46,8 @@ export interface ReadBody<Fields, Authorization> {
 }
 
 /**
- * Reads and validates a JSON body. Calls `authorize` first; null where the body may be read before the database is called.
- * Throws UNSUPPORTED_MEDIA_TYPE, CONTENT_TOO_LARGE, INVALID_JSON or VALIDATION_ERROR.
+ * Reads and validates a JSON body. Calls `authorize` first; null where the body may be read before the database is
+ * called. Throws UNSUPPORTED_MEDIA_TYPE, CONTENT_TOO_LARGE, INVALID_JSON or VALIDATION_ERROR.
  */
 export async function readBody<Fields, Authorization = undefined>(
   source: BodySource,
@@ -86,8 +86,8 @@ async function reserveMemory(source: BodySource): Promise<Body | undefined> {
 }
 
 /**
- * The bytes to store. Frees base64 text while decoding it. Throws CONTENT_TOO_LARGE, or VALIDATION_ERROR where `isBase64`
- * and the text is not base64.
+ * The bytes to store. Frees base64 text while decoding it. Throws CONTENT_TOO_LARGE, or VALIDATION_ERROR where
+ * `isBase64` and the text is not base64.
  */
 export async function contentBytes(content: ContentText, isBase64: boolean): Promise<readonly Uint8Array[]> {
   if (content.length > CONTENT_LENGTH_MAX) {

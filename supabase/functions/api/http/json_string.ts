@@ -198,8 +198,8 @@ export class JsonStringDecoder {
   }
 
   /**
-   * Measures the chunk and checks that it is UTF-8. Escapes are written as whole characters, so the chunk is UTF-8 exactly
-   * if the unescaped parts of the source are.
+   * Measures the chunk and checks that it is UTF-8. Escapes are written as whole characters, so the chunk is UTF-8
+   * exactly if the unescaped parts of the source are.
    */
   #check(stream: boolean): void {
     try {

@@ -1,6 +1,6 @@
 /**
- * Valid paths: contract, row "valid path". Paths are compared byte for byte, so these functions do not normalize them: they
- * return a path unchanged, or reject it.
+ * Valid paths: contract, row "valid path". Paths are compared byte for byte, so these functions do not normalize them:
+ * they return a path unchanged, or reject it.
  */
 import { fail } from "../errors.ts";
 import { PATH_BYTES_MAX, PATH_SEGMENTS_MAX } from "../limits.ts";

@@ -59,8 +59,8 @@ export const JSON_TYPE = "application/json; charset=utf-8";
 const JSON_HEADERS = { "Content-Type": JSON_TYPE, "Cache-Control": "private, no-cache" } as const;
 
 /**
- * Headers of a response with an entity tag. `no-transform` (RFC 9111, 5.2.2.6) keeps runtime and proxies from compressing
- * it, which would weaken the tag and remove the length: decision 0014.
+ * Headers of a response with an entity tag. `no-transform` (RFC 9111, 5.2.2.6) keeps runtime and proxies from
+ * compressing it, which would weaken the tag and remove the length: decision 0014.
  */
 export function taggedHeaders(tag: string) {
   return { ETag: tag, "Cache-Control": "private, no-cache, no-transform" } as const;

@@ -6,8 +6,9 @@ const FUNCTION_PATH = "/functions/v1/api";
 const HOST = /^([\w.-]+|\[[\da-f:.]+\])(:\d{1,5})?$/i;
 
 /**
- * The public address of the service, without trailing slash. It has the host and protocol that the gateway forwards, since
- * the request's own are those of a hop inside the platform. A path without `/api` was requested without a gateway.
+ * The public address of the service, without trailing slash. It has the host and protocol that the gateway forwards,
+ * since the request's own are those of a hop inside the platform. A path without `/api` was requested without a
+ * gateway.
  */
 export function serverUrl({ url, headers }: Request): string {
   const { protocol, host, pathname } = new URL(url);

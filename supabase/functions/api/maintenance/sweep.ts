@@ -26,10 +26,10 @@ interface Step {
 }
 
 /**
- * Does one step of each kind of work: erasures, objects of dead segments, deleted projects, uploads without a commit, and
- * deleted accounts. So no kind waits until another one is finished, and within a kind the projects alternate. Concurrent
- * slices are safe. With `begun`, an ISO time, the sweep is done once all work that was due by then, and its consequences,
- * are finished; it does not wait for later work.
+ * Does one step of each kind of work: erasures, objects of dead segments, deleted projects, uploads without a commit,
+ * and deleted accounts. So no kind waits until another one is finished, and within a kind the projects alternate.
+ * Concurrent slices are safe. With `begun`, an ISO time, the sweep is done once all work that was due by then, and its
+ * consequences, are finished; it does not wait for later work.
  */
 export async function sweepSlice(
   metadata: Metadata,

@@ -115,8 +115,8 @@ function flatten(property: unknown): Property {
 }
 
 /**
- * Parses the arguments by the schema. Ignores unknown arguments, but refuses one that looks like a misspelt known one: a
- * misspelt guard would not guard anything. Throws VALIDATION_ERROR, and INVALID_PATH for a path.
+ * Parses the arguments by the schema. Ignores unknown arguments, but refuses one that looks like a misspelt known one:
+ * a misspelt guard would not guard anything. Throws VALIDATION_ERROR, and INVALID_PATH for a path.
  */
 export function parseArguments<Shape extends z.ZodRawShape>(
   schema: z.ZodObject<Shape>,

@@ -13,7 +13,7 @@ export class ToolRefusal extends Error {
 
 type Details = Readonly<Record<string, unknown>>;
 
-/** What to do, by code. */
+/** What a model should do after a failure, by its code. */
 const ADVICE: { readonly [Code in ErrorCode]?: string | ((details: Details) => string) } = {
   INVALID_PATH: "Write paths like notes/plan.md: forward slashes, no leading slash, no . or .. in them.",
   FILE_NOT_FOUND: adviseOnMissingFile,

@@ -4,7 +4,8 @@ import type { Provenance } from "../ports/answer.ts";
 
 /**
  * Reads the request's headers. Without them, the run is the trace (W3C Trace Context) of `_meta`, and the actor is the
- * client's name and version. Throws VALIDATION_ERROR for invalid headers; values of `_meta` are cut and cleaned instead.
+ * client's name and version. Throws VALIDATION_ERROR for invalid headers; values of `_meta` are cut and cleaned
+ * instead.
  */
 export function provenanceOf(headers: Headers, message: unknown): Provenance {
   const meta = field(field(message, "params"), "_meta");

@@ -32,7 +32,7 @@ export function quoted(text: string): string {
   return escapeHidden(JSON.stringify(text));
 }
 
-/** In UTF-16 code units: a character of two bytes can become an escape of six. */
+/** The longest quoted path, in UTF-16 code units: a character of two bytes can become an escape of six. */
 export const QUOTED_PATH_LENGTH_MAX = 3 * PATH_BYTES_MAX + 2;
 
 /** Matches a path that could be mistaken for parts of a result: it has `"`, `:`, or a space beside punctuation. */
@@ -80,7 +80,7 @@ export class Lines {
   readonly #lines: string[] = [];
   #length: number;
 
-  /** `reserved`: room for the text besides the lines, in UTF-16 code units. */
+  /** `reserved` is the room for text other than the lines, in UTF-16 code units. */
   constructor(reserved: number) {
     this.#length = reserved;
   }

@@ -54,8 +54,8 @@ export async function equals(context: Context, content: Content, bytes: Uint8Arr
 }
 
 /**
- * Whether the version after the one that a write expected has the write's content: then an earlier call committed it, and
- * other changes followed.
+ * Whether the version after the one that a write expected has the write's content: then an earlier call committed it,
+ * and other changes followed.
  */
 export async function wasAlreadyApplied(
   context: Context,
@@ -68,8 +68,8 @@ export async function wasAlreadyApplied(
 }
 
 /**
- * The refusal of a change that an earlier call whose answer was lost, or another agent, seems to have committed. It is not
- * reported as a success: where two agents count, or create the same file as a lock, only one of them may succeed.
+ * The refusal of a change that an earlier call whose answer was lost, or another agent, seems to have committed. It is
+ * not reported as a success: where two agents count, or create the same file as a lock, only one of them may succeed.
  */
 export function alreadyAppliedRefusal(code: ErrorCode, what: string): ToolRefusal {
   return new ToolRefusal(

@@ -5,8 +5,8 @@ import { failMemory } from "./failure.ts";
 const ROOT = "/memories";
 
 /**
- * The path below the root folder, "" for the folder itself. Resolves `.`, `..` and empty names as a file system does, and
- * accepts the escapes with which listings show paths. Fails where the path leads out of the folder.
+ * The path below the root folder, "" for the folder itself. Resolves `.`, `..` and empty names as a file system does,
+ * and accepts the escapes with which listings show paths. Fails where the path leads out of the folder.
  */
 export function resolveMemoryPath(memoryPath: string): string {
   if (!memoryPath.startsWith(ROOT)) failMemory(`Path must start with /memories, got: ${memoryPath}`);

@@ -16,10 +16,10 @@ interface Waiter {
 }
 
 /**
- * `totalBytes` of memory for all bodies of an isolate. A project reserves up to `projectBytes` of them, by the largest size
- * of each body; a further body waits. While all bodies together hold at most `projectBytes`, each is charged for what has
- * arrived. Beyond that a body must get all the bytes that it still lacks, first come, first served: otherwise two bodies,
- * each half received, could wait for each other forever.
+ * `totalBytes` of memory for all bodies of an isolate. A project reserves up to `projectBytes` of them, by the largest
+ * size of each body; a further body waits. While all bodies together hold at most `projectBytes`, each is charged for
+ * what has arrived. Beyond that a body must get all the bytes that it still lacks, first come, first served: otherwise
+ * two bodies, each half received, could wait for each other forever.
  */
 export class BodyBudget {
   readonly #projects = new Map<string, Project>();
@@ -34,9 +34,9 @@ export class BodyBudget {
   }
 
   /**
-   * Resolves when the project has room for a body of up to `declaredBytes`, but reserves at most `projectBytes`. A body of
-   * unknown length (null) reserves a third of `projectBytes`; when it grows longer, it waits until it can reserve all of
-   * them. Throws 503 `SERVICE_UNAVAILABLE` after `waitMilliseconds`, and the signal's reason when it aborts.
+   * Resolves when the project has room for a body of up to `declaredBytes`, but reserves at most `projectBytes`. A body
+   * of unknown length (null) reserves a third of `projectBytes`; when it grows longer, it waits until it can reserve
+   * all of them. Throws 503 `SERVICE_UNAVAILABLE` after `waitMilliseconds`, and the signal's reason when it aborts.
    */
   async open(
     projectId: string,
@@ -158,8 +158,9 @@ export class Body {
   }
 
   /**
-   * Raises what the body holds to `bytes` in all. Returns undefined where there is room, else a promise to wait for. The
-   * promise rejects with 503 `SERVICE_UNAVAILABLE` when that takes too long, and with the signal's reason.
+   * Raises the memory that the body holds to `bytes`. Returns undefined where there is room, otherwise a promise to
+   * wait for. The promise rejects with 503 `SERVICE_UNAVAILABLE` when that takes too long, and with the signal's
+   * reason.
    */
   hold(bytes: number): Promise<void> | undefined {
     if (bytes > this.#mostBytes && this.reservation.widen) return this.#widen(this.reservation.widen, bytes);

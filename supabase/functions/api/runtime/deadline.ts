@@ -6,8 +6,8 @@ import { type Clock, sleep } from "./clock.ts";
 export const LATE = Symbol("late");
 
 /**
- * A budget of waiting. Time counts while at least one wait is open, and only once for concurrent waits. The time in which
- * a request computes, or waits for its client, does not count.
+ * A budget of waiting. Time counts while at least one wait is open, and only once for concurrent waits. The time in
+ * which a request computes, or waits for its client, does not count.
  */
 export class Deadline {
   #leftMilliseconds: number;
@@ -31,8 +31,8 @@ export class Deadline {
   }
 
   /**
-   * Adds TRANSFER_MILLISECONDS_PER_MIB for content that was moved from or to the client. Without it no large file could be
-   * sent. A back end that stays silent moves nothing, so the request still gives up early.
+   * Adds TRANSFER_MILLISECONDS_PER_MIB for content that was moved from or to the client. Without it no large file could
+   * be sent. A back end that stays silent moves nothing, so the request still gives up early.
    */
   extend(bytes: number): void {
     this.#leftMilliseconds += bytes / (1024 * 1024) * TRANSFER_MILLISECONDS_PER_MIB;
@@ -59,8 +59,8 @@ export class Deadline {
   }
 
   /**
-   * The value of `promise`, or LATE once `milliseconds` have passed or no time remains. A later result of the promise is
-   * ignored.
+   * The value of `promise`, or LATE once `milliseconds` have passed or no time remains. A later result of the promise
+   * is ignored.
    */
   async within<T>(milliseconds: number, promise: Promise<T>): Promise<T | typeof LATE> {
     // Avoids an unhandled rejection after the time is over.

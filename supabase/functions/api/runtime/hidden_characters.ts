@@ -1,6 +1,6 @@
 /**
- * Invisible characters in text that a person or a model reads. A name could hide a message in them, or look like another
- * name.
+ * Invisible characters in text that a person or a model reads. A name could hide a message in them, or look like
+ * another name.
  */
 
 /** Control and format characters (joiners, tags, direction marks), other characters without a glyph, line separators. */

@@ -36,8 +36,8 @@ export class ProjectWatch<Question> {
   }
 
   /**
-   * Waits until the condition holds, and returns true. Returns false once the time is over, or at once where `waitersMax`
-   * requests wait already. Rejects with the signal's reason when it aborts.
+   * Waits until the condition holds, and returns true. Returns false once the time is over, or at once where
+   * `waitersMax` requests wait already. Rejects with the signal's reason when it aborts.
    */
   async wait(
     projectId: string,

@@ -20,8 +20,8 @@ export class Work {
   #sliceBegin = 0;
 
   /**
-   * `onExceeded` is called, and must throw, once more than `maxUnits` have been counted. `restMilliseconds` is the pause
-   * after each slice: it keeps costly work from taking all of the thread.
+   * `onExceeded` is called, and must throw, once more than `maxUnits` have been counted. `restMilliseconds` is the
+   * pause after each slice: it keeps costly work from taking all of the thread.
    */
   constructor(
     private readonly maxUnits: number = Infinity,
@@ -40,8 +40,8 @@ export class Work {
   }
 
   /**
-   * Counts work that was done, or that the caller does next without a pause. Returns whether the slice is over: then the
-   * caller must await `pause` before it continues.
+   * Counts work that was done, or that the caller does next without a pause. Returns whether the slice is over: then
+   * the caller must await `pause` before it continues.
    */
   add(units: number): boolean {
     this.#units += units;

@@ -42,6 +42,6 @@ export interface SearchAnswer {
   readonly pending: number;
   /** Text below the directory that was not searched; null: all of it was. */
   readonly notSearched: Unsearched | null;
-  /** What a search that waits for the index waits for; null where the key cannot see any of the directory. */
+  /** The directory whose indexing a search can wait for; null where the key cannot see any of the directory. */
   readonly scope: IndexedScope | null;
 }

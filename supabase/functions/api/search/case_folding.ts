@@ -1,6 +1,6 @@
 /**
- * Letter case for search, which maps one character to one: a letter without a single counterpart ("ß", "İ") matches only
- * itself. ASCII letters correspond to ASCII letters only, so that an index of ASCII text finds every match.
+ * Letter case for search, which maps one character to one: a letter without a single counterpart ("ß", "İ") matches
+ * only itself. ASCII letters correspond to ASCII letters only, so that an index of ASCII text finds every match.
  */
 
 /** The lower-case counterpart of a code point, or itself. */

@@ -9,7 +9,7 @@ export interface Chunk {
   readonly length: number;
 }
 
-/** The chunks of a text, in order; blank ones are left out. Linear in the text, however long its lines are. */
+/** The chunks of a text, in order, without blank ones. Takes time linear in the text for lines of any length. */
 export function splitChunks(text: string): Chunk[] {
   const chunks: Chunk[] = [];
   let line = 1;

@@ -1,7 +1,7 @@
 /**
  * Decides when an isolate indexes. A commit queues its file in the database. A run leases files from that queue, in the
- * background after the response. Files that it does not finish, for instance because the isolate ends, are left to a later
- * run.
+ * background after the response. Files that it does not finish, for instance because the isolate ends, are left to a
+ * later run.
  */
 import {
   SEARCH_CLAIMS_PER_RUN,
@@ -22,8 +22,8 @@ export interface LeaseResult {
 }
 
 /**
- * One per isolate and kind of work, with at most one run at a time. A run continues while files are due, and sleeps while
- * some will be due later. Commits have priority: while many arrive, the run pauses after each lease.
+ * One per isolate and kind of work, with at most one run at a time. A run continues while files are due, and sleeps
+ * while some will be due later. Commits have priority: while many arrive, the run pauses after each lease.
  */
 export class IndexScheduler {
   private isRunning = false;
@@ -81,8 +81,8 @@ export class IndexScheduler {
   }
 
   /**
-   * How long the run pauses so that the database serves commits, in milliseconds: short for a few commits, and 0 where none
-   * arrived and more files are probably due.
+   * How long the run pauses so that the database serves commits, in milliseconds: short for a few commits, and 0 where
+   * none arrived and more files are probably due.
    */
   private pauseAfter(tookMilliseconds: number, isMoreLikely: boolean): number {
     const { commits } = this;

@@ -40,10 +40,11 @@ export async function indexLeased(parts: SearchParts, log: Log, begun?: string):
 }
 
 /**
- * Indexes a bounded part of the backlog, for the sweep. Where the queue is empty, it queues files that the embedding model
- * has not seen (the model may have been configured or changed after they were indexed), and files that could not be
- * indexed long ago. Returns how many files it indexed or queued. Takes no lease when less than SWEEP_RESERVED_MILLISECONDS
- * are left, which the sweep itself needs. With `begun`, an ISO time, it leases only files that were due by then.
+ * Indexes a bounded part of the backlog, for the sweep. Where the queue is empty, it queues files that the embedding
+ * model has not seen (the model may have been configured or changed after they were indexed), and files that could not
+ * be indexed long ago. Returns how many files it indexed or queued. Takes no lease when less than
+ * SWEEP_RESERVED_MILLISECONDS are left, which the sweep itself needs. With `begun`, an ISO time, it leases only files
+ * that were due by then.
  */
 export async function indexBacklog(
   parts: SearchParts,
@@ -63,8 +64,8 @@ export async function indexBacklog(
 }
 
 /**
- * Stores the texts of leased files: the small ones first, in one call, since other projects wait for them; then each large
- * one by itself. A text that cannot be stored does not keep others out of the index.
+ * Stores the texts of leased files: the small ones first, in one call, since other projects wait for them; then each
+ * large one by itself. A text that cannot be stored does not keep others out of the index.
  */
 async function indexFiles(parts: SearchParts, { claimId, files }: Claim, log: Log): Promise<void> {
   const failed: FailedFile[] = [];

@@ -1,8 +1,7 @@
 /**
- * Regular expression matching in time linear in the text, for any pattern: a Thompson NFA, whose DFA states are built when
- * they are first reached. It reads each line backwards and matches the reversed pattern, so that a single pass yields
- * whether a line matches and where its first match begins.
- * Source: https://swtch.com/~rsc/regexp/regexp1.html
+ * Regular expression matching in time linear in the text, for any pattern: a Thompson NFA, whose DFA states are built
+ * when they are first reached. It reads each line backwards and matches the reversed pattern, so that a single pass
+ * yields whether a line matches and where its first match begins. Source: https://swtch.com/~rsc/regexp/regexp1.html
  */
 import {
   SEARCH_REGEX_DFA_STATES_MAX,
@@ -56,8 +55,9 @@ export class LazyDfa {
   }
 
   /**
-   * Returns the offset at which the first match in the line from `from` to `to` begins; -1 where there is none. Counts the
-   * states that it builds as work. Where the slice is over, it returns where it stopped; pass that as `paused` to continue.
+   * Returns the offset at which the first match in the line from `from` to `to` begins; -1 where there is none. Counts
+   * the states that it builds as work. Where the slice is over, it returns where it stopped; pass that as `paused` to
+   * continue.
    */
   find(text: string, from: number, to: number, work: Work, paused?: Paused): number | Paused {
     let state = paused?.state ?? this.atLineEnd;

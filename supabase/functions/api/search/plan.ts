@@ -31,9 +31,9 @@ export interface ScanPlan extends Page {
   readonly kind: "scan";
   readonly mode: "text" | "regex";
   readonly clauses: Clauses;
-  /** Whether every file that contains the literals matches … */
+  /** Whether every file that contains the literals matches. */
   readonly isExact: boolean;
-  /** … and they are long enough for the index: then the database can skip to the page's first file. */
+  /** Whether the literals are long enough for the index. If `isExact`, too, the database can skip to the page's first file. */
   readonly isIndexed: boolean;
   readonly caseSensitive: boolean;
   readonly find: Finder;

@@ -1,9 +1,10 @@
 /**
- * The patterns of `mode=regex`: a subset of POSIX extended regular expressions as `grep -E` reads them. The parser refuses
- * anything else with a reason; it never interprets a pattern differently from grep.
+ * The patterns of `mode=regex`: a subset of POSIX extended regular expressions as `grep -E` reads them. The parser
+ * refuses anything else with a reason; it never interprets a pattern differently from grep.
  *
- * Supported: characters, `.`, `[…]` with ranges and classes, `\w \W \s \S`, `\` before punctuation, `( )`, `|`, `* + ?`,
- * `{m} {m,} {m,n} {,n}`, `^`, `$`. Not supported: back-references, `\b \< \>`, lazy and stacked repetition, look-around.
+ * Supported: characters, `.`, `[…]` with ranges and classes, `\w \W \s \S`, `\` before punctuation, `( )`, `|`, `* +
+ * ?`, `{m} {m,} {m,n} {,n}`, `^`, `$`. Not supported: back-references, `\b \< \>`, lazy and stacked repetition,
+ * look-around.
  */
 import { SEARCH_REGEX_DEPTH_MAX, SEARCH_REGEX_REPEAT_MAX } from "../limits.ts";
 import { ANY, type CharacterSet, escapedClass, posixClass, singleCharacter } from "./character_set.ts";

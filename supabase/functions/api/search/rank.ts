@@ -62,8 +62,9 @@ function throwUnconfigured(): never {
 type QueryVector = readonly number[] | undefined;
 
 /**
- * The query's vectors by the present and the former model. A vector is undefined without such a model, and where a former
- * model, or the model of a `hybrid` search, is out of reach: then the answer lists the files that were not searched.
+ * The query's vectors by the present and the former model. A vector is undefined without such a model, and where a
+ * former model, or the model of a `hybrid` search, is out of reach: then the answer lists the files that were not
+ * searched.
  */
 async function embedQuery(
   { gate, embedder }: Searcher,

@@ -37,10 +37,10 @@ interface PageRequest {
 }
 
 /**
- * Returns one page, in order of path. Where files are large, the page may be shorter than `limit` although more follows.
- * Files that are not in the index are read from Storage, within bounds of their own. Throws SEARCH_TOO_BROAD where
- * SEARCH_READ_BYTES_MAX, SEARCH_UNITS_MAX, SEARCH_CALLS_MAX or SEARCH_WALKS_MAX is reached before a match. None of these
- * bounds is a time, so the answer does not depend on how busy the database is.
+ * Returns one page, in order of path. Where files are large, the page may be shorter than `limit` although more
+ * follows. Files that are not in the index are read from Storage, within bounds of their own. Throws SEARCH_TOO_BROAD
+ * where SEARCH_READ_BYTES_MAX, SEARCH_UNITS_MAX, SEARCH_CALLS_MAX or SEARCH_WALKS_MAX is reached before a match. None
+ * of these bounds is a time, so the answer does not depend on how busy the database is.
  */
 export async function scan(searcher: Searcher, plan: ScanPlan): Promise<SearchAnswer> {
   const work = new Work(SEARCH_UNITS_MAX, throwExhausted, COSTLY_REST_MILLISECONDS);

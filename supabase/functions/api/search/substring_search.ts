@@ -1,6 +1,6 @@
 /**
- * `String.prototype.indexOf` in linear time. For some strings the engine's version takes time proportional to the product
- * of both lengths: 0.35 s in 1 MiB of "aaa…" for 500 times "a", a "b", and 500 times "a".
+ * `String.prototype.indexOf` in linear time. For some strings the engine's version takes time proportional to the
+ * product of both lengths: 0.35 s in 1 MiB of "aaa…" for 500 times "a", a "b", and 500 times "a".
  */
 
 /** Up to this length the engine's version is used, which is fast for any short string. */

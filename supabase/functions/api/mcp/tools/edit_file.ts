@@ -31,7 +31,7 @@ export const editFile = defineTool({
     "old_string is the exact text of the file, without the line numbers of read_file, and with enough of the lines " +
     "around to be unique. Where it does not match, the result shows the most similar lines. The way to change part " +
     "of a file; to replace all of it, use write_file.",
-  // Its refusals reveal content of the file.
+  // `read` as well, since refusals of an edit reveal content of the file.
   scopes: ["read", "write"],
   effect: "adds",
   input: z.object({
