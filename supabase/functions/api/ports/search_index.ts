@@ -207,7 +207,7 @@ export interface SearchIndex {
   requeue(model: string | null): Promise<number>;
 }
 
-/** Slots texts into vectors of one size, up to EMBEDDING_DIMENSIONS_MAX numbers, and of length 1; similar meanings give nearby vectors. */
+/** Turns texts into vectors of one size, up to EMBEDDING_DIMENSIONS_MAX numbers, and of length 1; similar meanings give nearby vectors. */
 export interface Embedder {
   /** Vectors of different models cannot be compared. */
   readonly model: string;
