@@ -1,9 +1,9 @@
-/** Every bound of the local stack, with its unit in its name. The service's own limits are in `functions/api/limits.ts`. */
+/** The limits of the local stack, with their units in their names. The service's own are in `functions/api/limits.ts`. */
 
 /** Port of Supabase's gateway on a developer's machine. */
 export const GATEWAY_PORT_DEFAULT = 54321;
 
-/** Size of the function's log at which it is moved aside, to `requests.log.1`: both together take twice this at most. */
+/** Size at which the function's log is renamed to `requests.log.1`; both files together take at most twice this. */
 export const REQUEST_LOG_BYTES_MAX = 10 * 1024 * 1024;
 /** Latest mails of the local Auth that are kept for the console. */
 export const LOCAL_MAILS_KEPT = 20;
@@ -34,14 +34,14 @@ export const FUNCTION_STOP_TIMEOUT_MILLISECONDS = 3_000;
 /** Last output lines of a function process that are kept to explain a failed start. */
 export const FUNCTION_LAST_LINES_KEPT = 5;
 
-/** Requests for embeddings that the local model has at a time; others are told to come again. */
+/** Requests for embeddings that the local model serves at a time; others get 429. */
 export const EMBEDDINGS_REQUESTS_MAX = 32;
-/** Body of one of them, in bytes, and its texts. */
+/** Largest body of such a request in bytes, and its most texts. */
 export const EMBEDDINGS_BODY_BYTES_MAX = 1024 * 1024;
 export const EMBEDDINGS_INPUTS_MAX = 64;
-/** How long one of them waits for the model to listen; the first time it is downloaded meanwhile. */
+/** How long such a request waits for the model to listen. Before its first start the model is downloaded. */
 export const EMBEDDINGS_WAIT_MILLISECONDS = 4_000;
-/** Where the model does not start, as without a network before its first download, it is tried again after this long. */
+/** Pause before the model is started again after it failed, such as without a network before its first download. */
 export const EMBEDDINGS_RETRY_MILLISECONDS = 30_000;
 
 /** Time that a request waits for a function process to listen before the gateway responds 503. */
@@ -70,35 +70,35 @@ export const CONSOLE_COMPRESS_BYTES_MIN = 1_024;
 /** Characters of a failed build's output that are shown. */
 export const CONSOLE_PROBLEM_LENGTH_MAX = 2_000;
 
-/** Objects that a verification asks Storage for at the same time. */
+/** Objects that a verification requests from Storage at the same time. */
 export const VERIFY_OBJECTS_AT_ONCE = 8;
-/** Segments that it remembers as sound: versions share them. */
+/** Segments that a verification remembers as sound, since several versions may list them. */
 export const VERIFY_SEGMENTS_REMEMBERED_MAX = 200_000;
-/** Objects of one list of Storage. */
+/** Objects in one page of a list of Storage. */
 export const VERIFY_LIST_OBJECTS = 1_000;
-/** Rows of segments that it looks for in versions at the same time, and those of them that it asks about in one call. */
+/** Segments that a verification searches for in versions at the same time, and segments in one call to the database. */
 export const VERIFY_ROWS_AT_ONCE = 500_000;
 export const VERIFY_UNNEEDED_ROWS_AT_ONCE = 1_000;
-/** Versions without bytes that are named; all are counted. */
+/** Versions without bytes that a verification names; it counts all of them. */
 export const VERIFY_VERSIONS_SHOWN_MAX = 1_000;
 
 /** Files and versions that an export fetches, or an import sends, at the same time. */
 export const TRANSFERS_AT_ONCE = 4;
-/** Tries of a request of an export or import that fails for a reason that passes; the pause doubles from the first to the longest. */
+/** Tries of a request of an export or import that fails for a transient reason; the pause doubles up to the longest. */
 export const TRANSFER_TRIES_MAX = 8;
 export const TRANSFER_PAUSE_FIRST_MILLISECONDS = 250;
 export const TRANSFER_PAUSE_MAX_MILLISECONDS = 15_000;
-/** Longest `Retry-After` that is waited for as it says; a minute's window is the usual one. */
+/** Longest `Retry-After` that an export or import respects; the usual one is that of a rate window, a minute. */
 export const TRANSFER_RETRY_AFTER_SECONDS_MAX = 120;
-/** A request whose answer sends nothing for this long is given up and tried again. */
+/** A request is aborted and tried again after this long without traffic. */
 export const TRANSFER_IDLE_TIMEOUT_MILLISECONDS = 60_000;
 /** How often progress is shown on a terminal. */
 export const TRANSFER_PROGRESS_MILLISECONDS = 250;
 /** Name of one file on disk, in bytes of UTF-8: most file systems hold 255, and a suffix must have room. */
 export const DISK_NAME_BYTES_MAX = 200;
-/** Whole name below an export's folder, in bytes: the shortest bound of a common system is 1,024, the folder included. */
+/** Whole name below an export's folder, in bytes: common systems allow at least 1,024, the folder included. */
 export const DISK_PATH_BYTES_MAX = 700;
-/** Problems of an import, and files that are there already, that are named. */
+/** Problems of an import, and existing files, that a message names. */
 export const TRANSFER_PROBLEMS_SHOWN_MAX = 20;
-/** One line of a manifest, in bytes: a path, a note and the rest. */
+/** Longest line of a manifest, in bytes. */
 export const MANIFEST_LINE_BYTES_MAX = 64 * 1024;

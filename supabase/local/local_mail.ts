@@ -1,6 +1,6 @@
 /**
- * The mail that Auth would send. A local stack sends none: it keeps the latest, for the console, and shows each in the
- * terminal, as Supabase's own local stack does with a mailbox of its own.
+ * The mail that Auth would send. A local stack sends none: it keeps the latest mails for the console, and shows each in
+ * the terminal. Supabase's own local stack has a mailbox for this.
  */
 import type { EmailDriver } from "@supabase/lite";
 import { LOCAL_MAILS_KEPT } from "./limits.ts";
@@ -8,7 +8,7 @@ import { LOCAL_MAILS_KEPT } from "./limits.ts";
 export interface Mail {
   readonly to: string;
   readonly subject: string;
-  /** What the mail is about to make its reader open; null if it has no link. */
+  /** The link that the mail asks its reader to open; null if it has none. */
   readonly link: string | null;
   /** ISO 8601. */
   readonly sentAt: string;

@@ -1,6 +1,7 @@
 /**
- * `deno task lock`: writes every lock again, after a version in an import map has changed. Deno downloads all that a lock
- * names, with each package's own dependencies; so the lock of the local stack is reduced to what the stack runs.
+ * `deno task lock`: writes every lock file again, after a version in an import map has changed. Deno downloads every
+ * package of a lock file with its dependencies, so the lock file of the local stack is reduced to the packages that the
+ * stack runs.
  */
 import { join } from "node:path";
 import {
@@ -28,9 +29,9 @@ export interface Lock {
 }
 
 /**
- * Dependencies that the stack never loads, by package. Of `@supabase/lite`: its command line with an error reporter, its
- * SQLite, its migrator (`pg-delta`), mail over SMTP, and the parser that turns Postgres' SQL into SQLite's. `jsonv-ts` uses
- * the compiler for types only. A package that is loaded all the same fails at once: "Could not find package".
+ * Dependencies that the stack never loads, by package. For `@supabase/lite` these are its command line with an error
+ * reporter, its SQLite, its migrator (`pg-delta`), mail over SMTP, and the parser from Postgres' SQL to SQLite's.
+ * `jsonv-ts` uses the compiler for types only. Loading one of these packages fails at once: "Could not find package".
  */
 const NOT_RUN: Readonly<Record<string, readonly string[]>> = {
   "@supabase/lite": [
@@ -50,10 +51,10 @@ const NOT_RUN: Readonly<Record<string, readonly string[]>> = {
   "jsonv-ts": ["typescript"],
 };
 
-/** The Deno of the platform, whose locks have an older format. */
+/** The version of Deno on the platform, whose lock files have an older format. */
 const DEPLOYED_DENO = "2.1.4";
 
-/** Each import map with a lock beside it, and the files whose imports the lock has to hold besides what the map names. */
+/** Each import map with a lock file beside it, and the files whose imports the lock file must contain, too. */
 const LOCKS: readonly (readonly [config: string, entries: readonly string[]])[] = [
   [DENO_CONFIG, [join(DENO_CONFIG, "../supabase/docs"), EDGE_RUNTIME, FUNCTION_ENTRY]],
   [LOCAL_CONFIG, [join(LOCAL_CONFIG, "..")]],
@@ -63,7 +64,7 @@ const LOCKS: readonly (readonly [config: string, entries: readonly string[]])[] 
   [NPX_CONFIG, []],
 ];
 
-/** The lock without what the stack never loads, and without what only that needs. */
+/** The lock without the packages that the stack never loads, and without packages that only those need. */
 export function reduced<L extends Lock>(lock: L): L {
   const npm = new Map(
     Object.entries(lock.npm).map(([id, held]) => {

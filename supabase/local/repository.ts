@@ -1,4 +1,4 @@
-/** Absolute paths of what the local stack uses in the repository. */
+/** Absolute paths of the repository's files that the local stack uses. */
 import { fileURLToPath } from "node:url";
 
 const at = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
@@ -8,12 +8,12 @@ export const SCHEMAS_DIRECTORY = at("../schemas");
 export const FUNCTION_ENTRY = at("../functions/api/index.ts");
 export const EDGE_RUNTIME = at("./stack/edge_runtime.ts");
 export const EMBEDDINGS_PROCESS = at("./model/model_process.ts");
-/** What the function imports, and so what the whole repository has in common. */
+/** The packages of the function, which are also common to the whole repository. */
 export const IMPORT_MAP = at("../../import_map.json");
-/** What is deployed with the function: its import map, and a lock beside it. */
+/** The import map that is deployed with the function; its lock file is beside it. */
 export const FUNCTION_CONFIG = at("../functions/api/deno.json");
 export const DENO_CONFIG = at("../../deno.json");
-/** The packages of the stack and the commands, and of what is downloaded when it is first needed. */
+/** The packages of the stack and the commands, and those that are downloaded when they are first needed. */
 export const LOCAL_CONFIG = at("./deno.json");
 export const MODEL_CONFIG = at("./model/deno.json");
 export const CONSOLE_CONFIG = at("../console/deno.json");
@@ -22,7 +22,7 @@ export const NPX_CONFIG = at("../../tests/support/npx/deno.json");
 export const PLATFORM_SQL = at("./database/platform.sql");
 export const CONSOLE_COMMAND = at("./cli/console.ts");
 export const CONSOLE_DIRECTORY = at("../console");
-/** Packages, copies of the sources and builds of the console; all of it can be made again. */
+/** Packages, copies of the sources and builds of the console; the folder may be deleted at any time. */
 export const CONSOLE_WORK_DIRECTORY = at("../.temp/console");
 /** Default of --data. */
 export const DATA_DIRECTORY = at("../.temp/local");

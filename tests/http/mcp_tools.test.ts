@@ -31,7 +31,7 @@ const numbered = (from: number, to: number) =>
 /** How a change is refused that was made already. */
 const made = (code: string, what: string) =>
   `${code}: ${what}. Nothing was done now. If you sent this call before, it worked, and there is nothing left to do; ` +
-  "else another agent did the same.";
+  "otherwise another agent did the same.";
 
 test("read_file: first the version and which lines, then the lines with their numbers, then what is left", async () => {
   const { own, agent } = await setUp();
@@ -376,7 +376,7 @@ test("edit_file: shows the lines around, the near misses, and that an edit is th
   );
   assertMatch(
     await agent.refused("edit_file", { path: "a.txt", old_string: "LINE TEN", new_string: "x" }),
-    /It would match but for upper and lower case\./,
+    /It differs from the file only by upper and lower case\./,
   );
   assertMatch(
     await agent.refused("edit_file", { path: "a.txt", old_string: "line 2", new_string: "x" }),
@@ -415,7 +415,7 @@ test("edit_file: an edit that only adds to what it names is not made twice, unle
   assertEquals(
     await agent.refused("edit_file", edit),
     "PRECONDITION_FAILED: new_string is in a.txt already: version 3, line 1. Nothing was done now. If you sent this call " +
-      "before, it worked, and there is nothing left to do. To make the edit once more, send expected_version=3.",
+      "before, it worked, and there is nothing left to do. To apply the edit once more, send expected_version=3.",
   );
   assertMatch(await agent.call("edit_file", { ...edit, expected_version: 3 }), /version 4/);
   assertEquals((await own.read("a.txt")).content, "# Tasks\n- zero\n- zero\n- one\n- two\n");
@@ -471,7 +471,7 @@ test("delete_file, move_file, restore_file: done once, and a repeat says so", as
   );
   assertEquals(
     await agent.call("delete_file", { path: "a.txt", expected_version: 2 }),
-    "Deleted a.txt: version 3 marks that. restore_file with version=2 brings it back.",
+    "Deleted a.txt: version 3 marks that. restore_file with version=2 restores it.",
   );
   for (const more of [{}, { expected_version: 2 }]) {
     assertEquals(
@@ -736,7 +736,7 @@ test("recent_changes: the last ones, those since, those below a folder, and what
     await plain({ since: since(three) }),
     ["1 change since, in their order", moved[1], last].join("\n"),
   );
-  const looked = "Looked at the last 10,000 changes at most.";
+  const looked = "At most the last 10,000 changes were examined.";
   for (const path of ["notes", "/notes/", "notes/a.md"]) {
     const below = [`3 changes, oldest first. ${looked}`, ...written, moved[0], last].join("\n");
     assertEquals(await plain({ path }), below);
@@ -752,7 +752,7 @@ test("recent_changes: the last ones, those since, those below a folder, and what
   );
   assertMatch(
     await agent.refused("recent_changes", { run: "other" }),
-    /^RUN_NOT_FOUND: .* shows the runs of late\.$/,
+    /^RUN_NOT_FOUND: .* shows the latest runs\.$/,
   );
   assertMatch(
     await agent.refused("recent_changes", { run: "a b" }),
@@ -807,7 +807,7 @@ test("delete_file: a folder is deleted with recursive=true alone, and one commit
   );
   assertEquals(
     await agent.call("delete_file", { path: "notes", recursive: true }),
-    "Deleted the 2 files of notes: these versions mark that. restore_file with one version less brings a file back.\n" +
+    "Deleted the 2 files of notes: these versions mark that. restore_file with one version less restores a file.\n" +
       "notes/a.md — version 2\nnotes/deep/b.md — version 2",
   );
   assertEquals(await own.paths({ recursive: true }), ["other.md"]);
@@ -825,7 +825,7 @@ test("undo_run: a plan first, then done once; what others changed since is named
   const headers = { "x-run-id": "nightly-42", "x-actor": "planner/2.1" };
   await own.put("overwrite", "kept.md", { content: "by the run" }, headers);
   await own.post({ path: "made.md", content: "by the run" }, headers);
-  const lines = "kept.md — back to version 1, from version 2\nmade.md — deleted: it was made by the run";
+  const lines = "kept.md — restored to version 1, from version 2\nmade.md — deleted: the run created it";
   assertEquals(
     (await agent.call("undo_run", { run: "nightly-42" })).split("\n").toSorted(),
     ["Undoing run nightly-42 would change 2 files:", ...lines.split("\n"), "To do it: dry_run=false"]
@@ -837,8 +837,8 @@ test("undo_run: a plan first, then done once; what others changed since is named
   await own.put("append", "meant.md", { content: "!" }, { "x-run-id": "other", "x-actor": "someone" });
   assertEquals(
     await agent.refused("undo_run", { run: "met", dry_run: false }),
-    "RUN_CONFLICT: Others have changed files of the run since. Nothing was done. Look at them with diff_versions, and " +
-      "bring files back one by one with restore_file:\nmeant.md — version 3 by someone in run other came after",
+    "RUN_CONFLICT: Others have changed files of the run since. Nothing was done. Compare them with diff_versions, and " +
+      "restore files one by one with restore_file:\nmeant.md — version 3 by someone in run other came after",
   );
   const done = await agent.call("undo_run", { run: "nightly-42", dry_run: false });
   assertMatch(done, /^Undid run nightly-42, as run [0-9a-f-]{36}:\n/);

@@ -193,7 +193,7 @@ test("what was begun for something else, or is complete, is not gone on with", a
   await withScratchDirectory(async (folder) => {
     const out = join(folder, "out");
     await assertRejects(() => exportFiles(new Interrupted(own, 3), out, ALL), StartupError, "interrupted");
-    await assertRejects(() => exportFiles(apiOf(own), out, CURRENT), StartupError, "another export");
+    await assertRejects(() => exportFiles(apiOf(own), out, CURRENT), StartupError, "other options");
     await assertRejects(
       () => importFiles(apiOf(own), out, { overwrites: false }),
       StartupError,
@@ -262,7 +262,7 @@ test("an import with traversal, wrong sums, missing files or links is refused be
     await Deno.rename(join(folder, "moved"), join(out, "files/dir"));
     await refused("order", "not in the order", () => writeManifest(out, [b, a]));
     await refused("twice", "not in the order", () => writeManifest(out, [a, a]));
-    await refused("no JSON", "line 2: no JSON", () => writeManifest(out, [a, "{"]));
+    await refused("no JSON", "line 2: not JSON", () => writeManifest(out, [a, "{"]));
     await refused("no sum", "line 2", () => writeManifest(out, [a, { ...b, sha256: undefined }]));
     assertEquals(
       (await importFiles(apiOf(other), out, { overwrites: false })).versions,
@@ -286,7 +286,7 @@ test("a file that exists is never replaced silently; --overwrite makes its next 
       () => importFiles(apiOf(other), out, { overwrites: false }),
       StartupError,
     );
-    assertStringIncludes(error.message, "exist, and --overwrite is not given: b.txt");
+    assertStringIncludes(error.message, "exist; give --overwrite to add versions to them: b.txt");
     assertEquals(await service.tables(), before);
     assertEquals((await importFiles(apiOf(other), out, { overwrites: true })).versions, 3);
     assertEquals((await importFiles(apiOf(other), out, { overwrites: true })).versions, 0, "again: nothing");
@@ -330,8 +330,8 @@ test("the command: killed in the middle it goes on; refusals are one line and st
       assertStringIncludes(stderr, expected);
     };
     await refuse("A command is missing", ...to(own));
-    await refuse("One folder", "export", ...to(own));
-    await refuse("--history has no meaning", "import", out, "--history", ...to(own));
+    await refuse("requires one folder", "export", ...to(own));
+    await refuse("import does not take --history", "import", out, "--history", ...to(own));
     await refuse("requires both", "import", out, "--url", service.baseUrl);
     await refuse(
       "INVALID_API_KEY",
@@ -342,7 +342,7 @@ test("the command: killed in the middle it goes on; refusals are one line and st
       "--key",
       "oa_wrong",
     );
-    await refuse("is complete", "export", out, "--history", ...to(own));
+    await refuse("a complete export", "export", out, "--history", ...to(own));
     await refuse("VALIDATION_ERROR", "export", join(folder, "y"), "--at", "soon", ...to(own));
   });
 });

@@ -101,12 +101,12 @@ for (const era of ERAS) {
     // Beyond the end: an offset that is there.
     const beyond = await agent.refused("read_file", { path: "a.txt", offset: 100 });
     await agent.call("read_file", { path: "a.txt", offset: Number(pick(beyond, /offset from 1 to (\d+)/)) });
-    // Deleted: the version that brings it back.
+    // Deleted: the version that restores it.
     const deleted = await agent.call("delete_file", { path: "a.txt" });
     const gone = await agent.refused("read_file", { path: "a.txt" });
-    assertEquals(pick(gone, /version=(\d+) brings it back/), pick(deleted, /version=(\d+) brings it back/));
+    assertEquals(pick(gone, /version=(\d+) restores it/), pick(deleted, /version=(\d+) restores it/));
     const tool = pick(gone, /(\w+) with version=/);
-    await agent.call(tool, { path: "a.txt", version: Number(pick(gone, /version=(\d+) brings/)) });
+    await agent.call(tool, { path: "a.txt", version: Number(pick(gone, /version=(\d+) restores/)) });
     // A folder: list it.
     await own.write("notes/b.txt", "x");
     const folder = await agent.refused("read_file", { path: "notes" });

@@ -35,12 +35,12 @@ export function buildApp(parts: Parts): (request: Request) => Promise<Response> 
 }
 
 /**
- * The order of checks, for every route. The router has decided about path and method (404, 405). Then:
+ * The order of checks, for every route. The router has checked path and method (404, 405). Then:
  * 1. `enter`: the address's limit, the credentials, the project's limit, as far as known without the database.
  * 2. `prepare`: path, query and headers.
  * 3. The handler: media type, JSON, fields, content size, whether the file exists, the tier's size.
- * The database checks credentials and limits in its first answer. If one of the later checks fails before that, `settle`
- * has the request authorized and counted first, so that errors come in this order, too.
+ * The database checks credentials and limits in its first answer. If a later check fails before that,
+ * `authorizeBeforeReporting` makes the database authorize and count the request, so that errors keep this order.
  */
 async function runRoute(route: Route, c: Exchange, parts: Parts, services: Services): Promise<Response> {
   const { raw: request } = c.req;
@@ -57,7 +57,7 @@ async function runRoute(route: Route, c: Exchange, parts: Parts, services: Servi
     if (route.makesVersions) state.gate.provenance = parseProvenance(headers);
     return await handle(context);
   } catch (error) {
-    await state.gate.settle(error);
+    await state.gate.authorizeBeforeReporting(error);
     throw error;
   } finally {
     for (const release of releases) release();
@@ -65,7 +65,7 @@ async function runRoute(route: Route, c: Exchange, parts: Parts, services: Servi
   }
 }
 
-/** Work that was done is counted also where the request failed; that it cannot be counted fails no request. */
+/** Counts the work of a request, even of a failed one. If counting fails, the request does not. */
 async function countWork(gate: Gate): Promise<void> {
   try {
     await gate.countWork();
@@ -93,7 +93,7 @@ function unmatched(rawPath: string): ApiError {
 function toApiError(error: Error, c: Exchange, { log }: Parts): ApiError {
   if (error instanceof ApiError) return error;
   const { signal } = c.req.raw;
-  // The client disconnected while its request waited: nobody reads the response, and nothing is wrong.
+  // The client disconnected while its request waited: this is not a fault, and nobody reads the response.
   if (signal.aborted && error === signal.reason) return unavailable();
   const { id } = c.get("state");
   log.defect(id, error);

@@ -1,4 +1,4 @@
-/** What a route's handler works with: one request, and the parts of the service. */
+/** The context of a route's handler: one request, and the parts of the service. */
 import type { Gate } from "./auth/gate.ts";
 import type { RequestCounts } from "./auth/request_counts.ts";
 import type { ChangeWatch } from "./changes/change_watch.ts";
@@ -15,9 +15,9 @@ import type { Clock } from "./runtime/clock.ts";
 import type { Deadline } from "./runtime/deadline.ts";
 import type { Log } from "./runtime/log.ts";
 import type { LruCache } from "./runtime/lru_cache.ts";
-import type { EndTurn, Turns } from "./runtime/turns.ts";
+import type { ReleaseSlot, Slots } from "./runtime/slots.ts";
 import type { IndexWatch } from "./search/index_watch.ts";
-import type { LiveReads } from "./search/live_reads.ts";
+import type { LiveReadSlots } from "./search/live_read_slots.ts";
 
 export interface Context {
   readonly request: Request;
@@ -29,21 +29,21 @@ export interface Context {
   readonly accounts: Accounts;
   /** Memory for large bodies, shared by all requests of the isolate. */
   readonly bodyBudget: BodyBudget;
-  /** Memory for reading ahead, likewise shared. */
+  /** Memory for reading ahead, shared by all requests of the isolate. */
   readonly readAhead: ByteBudget;
   /** Links that have written their one version, by the hashes of their tokens: no link is used twice. */
   readonly usedLinks: LruCache<KeyHash, true>;
   readonly inFlightCompactions: InFlightCompactions;
-  readonly editTurns: Turns;
-  /** At commits to one file. */
-  readonly commitTurns: Turns;
+  readonly editSlots: Slots;
+  /** Slots for commits to one file. */
+  readonly commitSlots: Slots;
   /** Requests that wait for changes. */
   readonly changeWatch: ChangeWatch;
-  /** Searches that wait for the index … */
+  /** Searches that wait for the index. */
   readonly indexWatch: IndexWatch;
-  /** … and those that read what it does not have. */
-  readonly liveReads: LiveReads;
-  /** Requests that are not handed in yet. */
+  /** Slots for live reads. */
+  readonly liveReadSlots: LiveReadSlots;
+  /** Request counts that the database does not have yet. */
   readonly requestCounts: RequestCounts;
   /** Null where no model is configured: search works without meaning. */
   readonly embedder: Embedder | null;
@@ -52,18 +52,18 @@ export interface Context {
   readonly log: Log;
   /** Origins of browsers that may call `/mcp`, besides loopback ones. */
   readonly mcpAllowedOrigins: readonly string[];
-  /** Called after each commit: indexing, and now and then a slice of the sweep, follow the response. */
+  /** Called after each commit: starts indexing after the response, and sometimes a slice of the sweep. */
   readonly onCommit: () => void;
   /** Keeps the isolate alive until the work is done, after the response. */
   readonly background: (work: Promise<unknown>) => void;
-  /** Called where files wait to be indexed: that is done after the response. */
+  /** Called where files wait to be indexed: starts indexing after the response. */
   readonly onPending: () => void;
   /**
-   * Takes one of the turns that an account has at costly requests; the returned function ends it. Throws 429
-   * `RATE_LIMIT_EXCEEDED`, which counts nothing, where none comes within COSTLY_WAIT_MILLISECONDS.
+   * Takes one of the account's slots for costly requests; the returned function frees it. Throws 429
+   * `RATE_LIMIT_EXCEEDED`, which counts nothing, where no slot becomes free within COSTLY_WAIT_MILLISECONDS.
    */
-  readonly beginCostly: () => Promise<EndTurn>;
-  /** Indexes a slice of the files that wait; returns how many. */
+  readonly beginCostly: () => Promise<ReleaseSlot>;
+  /** Indexes some of the files that wait; returns how many. */
   readonly indexBacklog: (begun?: string) => Promise<number>;
   /** Measures waits. */
   readonly clock: Clock;

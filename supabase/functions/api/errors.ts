@@ -1,4 +1,4 @@
-/** How an error is thrown: by `fail(code, message, details?)`. It is rendered in one place, `http/respond.ts`. */
+/** Errors are thrown by `fail(code, message, details?)`, and rendered in one place, `http/respond.ts`. */
 import { type ErrorCode, ERRORS } from "./contract/errors.ts";
 import { UNAVAILABLE_RETRY_AFTER_SECONDS } from "./limits.ts";
 

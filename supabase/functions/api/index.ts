@@ -53,7 +53,7 @@ function supabase(key: string, clientInfo: string): SupabaseClient {
   });
 }
 
-/** The configured endpoint, else the model of the edge runtime, else none. */
+/** Embeds by the configured endpoint, otherwise by the model of the edge runtime, if there is one. */
 function embedders(): (parts: CallParts) => Embedder | null {
   const builtIn = "Supabase" in globalThis
     ? new SessionEmbedder((model) => new Supabase.ai.Session(model))

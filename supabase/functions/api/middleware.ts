@@ -1,4 +1,4 @@
-/** What every request passes through: its state, the headers of its response, its line in the log. */
+/** Middleware for every request: creates its state, sets the headers of its response, writes its line in the log. */
 import type { MiddlewareHandler } from "hono";
 import { preflight, setCommonHeaders } from "./http/respond.ts";
 import { createRequestState, type RequestState } from "./request_state.ts";

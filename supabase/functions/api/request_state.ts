@@ -23,9 +23,9 @@ export interface RequestState {
   readonly segments: Segments;
   readonly accounts: Accounts;
   readonly embedder: Embedder | null;
-  /** Of the error that is the response. */
+  /** The code of the error with which the request is answered. */
   code: string | undefined;
-  /** Of the matching route. */
+  /** The operation of the matching route. */
   operation: Operation | undefined;
 }
 
@@ -57,7 +57,7 @@ export function createRequestState(parts: Parts, services: Services, headers: He
   };
 }
 
-/** What the route's handler works with. */
+/** The context that the route's handler gets. */
 export function contextOf(
   { gate, deadline, metadata, segments, accounts, embedder }: RequestState,
   services: Services,
@@ -66,8 +66,8 @@ export function contextOf(
   onEnd: Context["onEnd"],
 ): Context {
   const { bodyBudget, readAhead, usedLinks, inFlightCompactions } = services;
-  const { changeWatch, commitTurns, editTurns, health, onCommit, onPending } = services;
-  const { indexWatch, liveReads, requestCounts } = services;
+  const { changeWatch, commitSlots, editSlots, health, onCommit, onPending } = services;
+  const { indexWatch, liveReadSlots, requestCounts } = services;
   return {
     ...{
       request,
@@ -85,9 +85,9 @@ export function contextOf(
     },
     mcpAllowedOrigins,
     ...{ bodyBudget, readAhead, usedLinks, inFlightCompactions },
-    ...{ indexWatch, liveReads, requestCounts },
-    ...{ changeWatch, commitTurns, editTurns, health, onCommit, onPending },
-    beginCostly: () => gate.beginCostly(services.costlyTurns, clock, request.signal),
+    ...{ indexWatch, liveReadSlots, requestCounts },
+    ...{ changeWatch, commitSlots, editSlots, health, onCommit, onPending },
+    beginCostly: () => gate.beginCostly(services.costlySlots, clock, request.signal),
     indexBacklog: (begun) => services.indexBacklog(deadline, begun),
   };
 }

@@ -1,4 +1,4 @@
-/** What a route is: the table in `routes/mod.ts` makes the router, the `Allow` headers and /openapi.json from it. */
+/** The definition of a route. The router, the `Allow` headers and /openapi.json are derived from `routes/mod.ts`. */
 import type { z } from "zod";
 import type { Credentials } from "./auth/identify.ts";
 import type { Context } from "./context.ts";
@@ -26,8 +26,8 @@ export type ResponseHeader =
 interface RouteProperties {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /**
-   * Below the function's address. A trailing `/*` matches the path of a file, slashes included; `:id`, `:runId` and
-   * `:token` one segment.
+   * The path below the function's address. A trailing `/*` matches the path of a file, slashes included; `:id`,
+   * `:runId` and `:token` match one segment.
    */
   readonly pattern: string;
   /** Part of every response in the envelope; null for responses without one. */
@@ -35,13 +35,13 @@ interface RouteProperties {
   /** The operation, where the query decides it. */
   readonly operationOf?: (query: Query) => Operation;
   readonly credentials: Credentials;
-  /** What a key must be allowed to do; by default `read` for GET, otherwise `write`. */
+  /** The scopes that a key needs; by default `read` for GET, otherwise `write`. */
   readonly scopes?: readonly Scope[];
-  /** The same, where the query decides it. */
+  /** The scopes that a key needs, where the query decides it. */
   readonly scopesFor?: (query: Query) => readonly Scope[] | undefined;
   /** What each scope lets a key do here, for people: `openapi/scopes.ts` puts all of it together. */
   readonly allows?: Readonly<Partial<Record<Scope, string>>>;
-  /** Whether it makes versions, which keep what the request's headers say of the change. */
+  /** Whether it adds versions, which record the provenance in the request's headers. */
   readonly makesVersions?: boolean;
   /** Whether the window does not count a request with this query, where the project's owner sends it from the console. */
   readonly isFreeForOwner?: (query: Query) => boolean;
@@ -55,11 +55,11 @@ interface RouteDefinition<Parameters> extends RouteProperties {
 }
 
 export interface Route extends RouteProperties {
-  /** Parses the request; what it returns handles it. */
+  /** Parses the request and returns its handler. */
   readonly prepare: (data: RequestData) => (context: Context) => Promise<Response> | Response;
 }
 
-/** Routes with a protocol or readers of their own, who may add parameters that are not ours to judge. */
+/** Routes whose protocol or clients may add parameters that the service does not know. */
 const TAKES_ANY_PARAMETER = /^\/(oauth|health|openapi\.json|llms\.txt|l)(\/|$)/;
 
 /** Whether the route refuses query parameters that it does not know. */
@@ -67,7 +67,7 @@ export function isStrict({ pattern }: Pick<Route, "pattern">): boolean {
   return !TAKES_ANY_PARAMETER.test(pattern);
 }
 
-/** A route of the table, which holds routes of different parameters. The query parameters that it knows are those of its description. */
+/** Hides the type of a route's parameters, so that one table can hold all routes. Its `query` lists the known parameters. */
 export function defineRoute<Parameters>(definition: RouteDefinition<Parameters>): Route {
   const { parse, handle, ...route } = definition;
   return {
@@ -84,7 +84,7 @@ export function defineRoute<Parameters>(definition: RouteDefinition<Parameters>)
 /** `parse` of a route that takes no parameters. */
 export function noParameters(): void {}
 
-/** What a key must be allowed to do for a route about files. What keys may do with projects is decided in the database. */
+/** The scopes that a key needs for a route about files. The database decides about routes for projects. */
 export function scopesOf(
   { scopes, scopesFor, method, credentials }: Route,
   query: Query = new Map(),
@@ -93,10 +93,10 @@ export function scopesOf(
   return scopesFor?.(query) ?? scopes ?? [method === "GET" ? "read" : "write"];
 }
 
-/** An error of a route; with a status where it is not the table's. */
+/** An error of a route, with its status where that differs from the table's. */
 export type DocumentedError = ErrorCode | readonly [ErrorCode, number];
 
-/** For /openapi.json. */
+/** The properties of a route that describe it in /openapi.json. */
 export interface OpenapiProperties {
   readonly id: string;
   readonly summary: string;
@@ -106,24 +106,24 @@ export interface OpenapiProperties {
   readonly body?: z.ZodType;
   /** Whether the body may be left out. */
   readonly isBodyOptional?: boolean;
-  /** Whether the body may also be the bytes themselves, or is only ever that. */
+  /** Whether the body may also be raw bytes; "only": it always is. */
   readonly takesRaw?: boolean | "only";
-  /** Whether the response may also be the bytes themselves, or a range of them, or is only ever that. */
+  /** Whether the response may also be raw bytes, or a range of them; "only": it always is. */
   readonly returnsRaw?: boolean | "only";
   /** The media type of a success that is neither JSON nor the bytes of a file. */
   readonly mediaType?: string;
-  /** Request headers that matter, besides the credentials. */
+  /** Request headers that the route reads, in addition to the credentials. */
   readonly headers?: readonly string[];
   /** Headers of a success that not every response has. */
   readonly responseHeaders?: readonly ResponseHeader[];
   /**
-   * The schema of `data`, or of the whole response where there is no envelope. Where the query decides about the
-   * operation, that of each. Absent where the response is only ever bytes.
+   * The schema of `data`, or of the whole response where it has no envelope; one for each operation where the query
+   * decides about the operation. Absent where the response is always raw bytes.
    */
   readonly answer?: z.ZodType | readonly (readonly [Operation, z.ZodType])[];
-  /** Whether the success is in no envelope though failures are. */
+  /** Whether only failures are in the envelope. */
   readonly isPlain?: boolean;
-  /** Whether it speaks JSON-RPC: answers are not in the envelope, nor are faults of the protocol, and some have no body. */
+  /** Whether the route speaks JSON-RPC: answers and faults of the protocol are not in the envelope; some have no body. */
   readonly isProtocol?: boolean;
   /** Other statuses than 200 that have this answer. */
   readonly statuses?: readonly number[];

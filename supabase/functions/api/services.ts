@@ -1,4 +1,4 @@
-/** What lives as long as the isolate. It saves work; nothing depends on it. */
+/** The parts that live as long as the isolate. They save work; no request depends on them. */
 import { ConsoleSessions } from "./auth/console_sessions.ts";
 import { KeyCache } from "./auth/key_cache.ts";
 import { MinuteCounts } from "./auth/minute_counts.ts";
@@ -39,14 +39,14 @@ import type { Clock } from "./runtime/clock.ts";
 import { Deadline } from "./runtime/deadline.ts";
 import { LruCache } from "./runtime/lru_cache.ts";
 import type { Log } from "./runtime/log.ts";
-import { Turns } from "./runtime/turns.ts";
-import { embedClaim } from "./search/chunk_embedder.ts";
+import { Slots } from "./runtime/slots.ts";
+import { embedLeased } from "./search/chunk_embedder.ts";
 import { IndexWatch } from "./search/index_watch.ts";
-import { LiveReads } from "./search/live_reads.ts";
+import { LiveReadSlots } from "./search/live_read_slots.ts";
 import { IndexScheduler } from "./search/index_scheduler.ts";
-import { indexBacklog, indexClaim, type SearchParts } from "./search/indexer.ts";
+import { indexBacklog, indexLeased, type SearchParts } from "./search/indexer.ts";
 
-/** Database, storage and model, for whoever waits for them until the same deadline. */
+/** Database, Storage and model, whose calls have one deadline together. */
 export interface Backend {
   readonly metadata: Metadata;
   readonly segments: Segments;
@@ -55,13 +55,13 @@ export interface Backend {
   readonly embedder: Embedder | null;
 }
 
-/** What the service is made of. */
+/** The parts of the service that `index.ts` provides. */
 export interface Parts {
-  /** For one request or one piece of background work. Cheap: everything that costs is shared. */
+  /** Returns the back end for one request or one piece of background work. Cheap, since connections are reused. */
   readonly connect: (deadline: Deadline) => Backend;
-  /** For the search index, which is updated after responses and by the sweep. */
+  /** Returns the search index, which is updated after responses and by the sweep. */
   readonly connectIndex: (deadline: Deadline) => Omit<SearchParts, "readAhead">;
-  /** For what is counted by day, likewise after responses. */
+  /** Returns the usage by day, which is counted after responses, too. */
   readonly connectUsage: (deadline: Deadline) => Usage;
   readonly log: Log;
   /** Secret keys of the Supabase project. */
@@ -87,12 +87,12 @@ export function createServices(parts: Parts) {
     readAhead,
   });
   const indexing = scheduleIndexing(parts, searchParts);
-  const sweepAfterCommit = sweepEverySoManyCommits(parts);
+  const sweepAfterCommit = sweepAfterCommits(parts);
   return {
     keys: new KeyCache(),
     failedAuth: new MinuteCounts(ADDRESS_REQUESTS_PER_MINUTE, ADDRESSES_REMEMBERED_MAX),
     freeFollows: new MinuteCounts(FREE_FOLLOWS_PER_MINUTE, KEYS_REMEMBERED_MAX),
-    costlyTurns: new Turns(COSTLY_REQUESTS_AT_ONCE, busyAccount, COSTLY_WAITING_MAX),
+    costlySlots: new Slots(COSTLY_REQUESTS_AT_ONCE, busyAccount, COSTLY_WAITING_MAX),
     requestCounts: new RequestCounts({
       ...parts,
       connect: () => parts.connectUsage(new Deadline(USAGE_DEADLINE_MILLISECONDS, clock)),
@@ -102,7 +102,7 @@ export function createServices(parts: Parts) {
     readAhead,
     usedLinks: new LruCache<KeyHash, true>(KEYS_REMEMBERED_MAX),
     inFlightCompactions: new InFlightCompactions(),
-    editTurns: new Turns(1),
+    editSlots: new Slots(1),
     changeWatch: new ChangeWatch(
       () => parts.connect(new Deadline(CHANGES_POLL_DEADLINE_MILLISECONDS, clock)).metadata,
       clock,
@@ -111,8 +111,8 @@ export function createServices(parts: Parts) {
       () => parts.connect(new Deadline(CHANGES_POLL_DEADLINE_MILLISECONDS, clock)).metadata,
       clock,
     ),
-    liveReads: new LiveReads(),
-    commitTurns: new Turns(FILE_COMMITS_AT_ONCE),
+    liveReadSlots: new LiveReadSlots(),
+    commitSlots: new Slots(FILE_COMMITS_AT_ONCE),
     health: new HealthProbe(
       () => parts.connect(new Deadline(HEALTH_PROBE_DEADLINE_MILLISECONDS, clock)),
       clock,
@@ -128,17 +128,17 @@ export function createServices(parts: Parts) {
   };
 }
 
-/** Texts and embeddings each have a schedule of their own, so that texts never wait for the model. */
+/** Schedules texts and embeddings separately, so that texts never wait for the model. */
 function scheduleIndexing(
   { background, log, clock }: Parts,
   searchParts: (deadline: Deadline) => SearchParts,
 ): { committed(): void; start(): void } {
   const connect = () => searchParts(new Deadline(INDEX_DEADLINE_MILLISECONDS, clock));
-  const embedding = new IndexScheduler(() => embedClaim(connect(), log), background, log);
+  const embedding = new IndexScheduler(() => embedLeased(connect(), log), background, log);
   const indexing = new IndexScheduler(
     async () => {
       const parts = connect();
-      const taken = await indexClaim(parts, log);
+      const taken = await indexLeased(parts, log);
       if (taken.files > 0 && parts.embedder) embedding.start();
       return taken;
     },
@@ -148,7 +148,7 @@ function scheduleIndexing(
   return {
     committed() {
       indexing.committed();
-      // Commits have priority over it, too.
+      // Tells the embedding schedule of the commit, since commits have priority over embedding, too.
       embedding.committed();
     },
     start() {
@@ -159,7 +159,7 @@ function scheduleIndexing(
 }
 
 /** Sweeps one slice in the background after every SWEEP_EVERY_COMMITS commits. A failure is only logged. */
-function sweepEverySoManyCommits({ connect, background, log, clock }: Parts): () => void {
+function sweepAfterCommits({ connect, background, log, clock }: Parts): () => void {
   let commits = 0;
   return () => {
     if (++commits % SWEEP_EVERY_COMMITS !== 0) return;

@@ -18,7 +18,7 @@ const project = z.object({
   requestsPerMinute: z.number().nullable(),
   maxFileBytes: z.number().nullable(),
   maxProjectBytes: z.number().nullable(),
-  /** The account that owns it and its e-mail address; null: the operator's own. */
+  /** The account that owns the project, and its e-mail address; null: the operator owns it. */
   ownerId: z.string().nullable(),
   owner: z.string().nullable(),
   createdAt: z.string(),
@@ -43,7 +43,7 @@ export type Key = z.infer<typeof key>;
 
 const segmentToVerify = z.object({
   id: z.string(),
-  /** Of its object in the bucket. */
+  /** The name of its object in the bucket. */
   name: z.string(),
   size: z.number(),
   sha256: z.string(),
@@ -55,9 +55,9 @@ export type VersionPlace = z.infer<typeof versionPlace>;
 
 const verifyPage = z.object({
   versions: z.array(versionPlace.extend({ segments: z.array(z.string()) })),
-  /** What those versions need, each once; one that has no row is missing. */
+  /** The segments that those versions list, each once; segments without a row are left out. */
   segments: z.array(segmentToVerify),
-  /** Where to go on; null: that was all. */
+  /** The version to continue after; null: there are no more. */
   next: versionPlace.nullable(),
 });
 export type VerifyPage = z.infer<typeof verifyPage>;
@@ -65,7 +65,7 @@ export type VerifyPage = z.infer<typeof verifyPage>;
 const rowsPage = z.object({
   /** Ids of segments, by project. */
   projects: z.record(z.string(), z.array(z.string())),
-  /** Where to go on; null: that was all. */
+  /** The segment to continue after; null: there are no more. */
   next: z.string().nullable(),
 });
 export type RowsPage = z.infer<typeof rowsPage>;
@@ -77,9 +77,9 @@ const unknownProjects = z.object({ ids: z.array(z.string()), through: z.string()
 export type UnknownProjects = z.infer<typeof unknownProjects>;
 
 const settings = z.object({
-  /** `anyone`, addresses and domains (`@example.com`). Empty: only the operator; null: nothing was decided yet. */
+  /** `anyone`, addresses and domains (`@example.com`). Empty: only the operator; null: the operator has not decided yet. */
   projectMakers: z.array(z.string()).nullable(),
-  /** What an account's projects with the quota of their tier may use together. Null: no quota of accounts. */
+  /** The quota of all projects of an account that have their tier's own quota, in bytes. Null: accounts have no quota. */
   accountBytes: z.number().nullable(),
 });
 export type Settings = z.infer<typeof settings>;
@@ -93,13 +93,13 @@ export class AdministrationError extends StartupError {
   }
 }
 
-/** What is stored of a key: never the key itself. */
+/** What the database stores for a key, which is never the key itself. */
 export interface KeyToStore {
   readonly hash: string;
   readonly prefix: string;
 }
 
-/** What of a project changes. With a tier, limits that are left out are those of the tier. */
+/** Changes of a project; absent fields stay. With a tier, absent limits become those of the tier. */
 export interface ProjectChanges {
   readonly name?: string;
   readonly owner?: string;
@@ -116,11 +116,11 @@ export interface KeyRights {
   readonly scopes?: readonly string[];
   /** A directory without slashes at its ends; null: the whole project. */
   readonly pathPrefix?: string | null;
-  /** The project's other keys of the same name expire after this; null: they stay. */
+  /** After this time the project's other keys of the same name expire; null: they stay valid. */
   readonly graceSeconds?: number | null;
 }
 
-/** What of a key changes. */
+/** Changes of a key; absent fields stay. */
 export type KeyChanges = Partial<Pick<KeyRights, "expiresAt" | "scopes" | "pathPrefix">> & {
   readonly name?: string;
 };
@@ -138,13 +138,13 @@ export class Administration {
     });
   }
 
-  /** With an id, a project that has it already is returned as it is. */
+  /** Creates a project. With an id that a project has already, returns that project unchanged. */
   createProject(name: string, tier: string, id?: string): Promise<Project> {
     const parameters = { p_name: name, p_tier: tier, p_id: id ?? null };
     return this.#call("filestore_admin_create_project", parameters, project);
   }
 
-  /** Changes what is given, and answers the settings of the whole installation. */
+  /** Applies the changes, and returns the settings of the whole installation. */
   settings(changes: Partial<Settings> = {}): Promise<Settings> {
     return this.#call("filestore_admin_settings", { p_changes: changes }, settings);
   }
@@ -154,13 +154,13 @@ export class Administration {
     return (await this.#call("filestore_admin_list_projects", {}, answer)).projects;
   }
 
-  /** By id; else by name, among the projects of `owner` (e-mail address or id), by default among those without an owner. */
+  /** Finds a project by id, or by name among those of `owner` (e-mail address or id; default: projects without an owner). */
   findProject(nameOrId: string, owner?: string): Promise<Project> {
     const parameters = { p_project: nameOrId, p_owner: owner ?? null };
     return this.#call("filestore_admin_find_project", parameters, project);
   }
 
-  /** Limits that are given replace those of the tier. */
+  /** Sets the tier; given limits replace those of the tier. */
   setTier(
     projectId: string,
     tier: string,
@@ -173,12 +173,12 @@ export class Administration {
     return this.updateProject(projectId, { tier, ...limits });
   }
 
-  /** Changes what is given. `owner` is an account's e-mail address or id: it sees the project in the console. */
+  /** Applies the changes. `owner` is an account's e-mail address or id; that account sees the project in the console. */
   updateProject(projectId: string, changes: ProjectChanges): Promise<Project> {
     return this.#call("filestore_admin_update_project", { p_id: projectId, p_changes: changes }, project);
   }
 
-  /** For good, with everything in it; `confirm` is its name. */
+  /** Deletes a project for good, with everything in it. `confirm` must be its name. */
   deleteProject(projectId: string, confirm: string): Promise<Deletion> {
     return this.#call(
       "filestore_admin_delete_project",
@@ -214,7 +214,7 @@ export class Administration {
     )).keys;
   }
 
-  /** Changes what is given. Scopes and prefix can only be narrowed. Throws `AdministrationError`. */
+  /** Applies the changes, which can only narrow scopes and prefix. Throws `AdministrationError`. */
   changeKey(id: string, changes: KeyChanges): Promise<Key> {
     return this.#call("filestore_admin_change_key", { p_id: id, p_changes: changes }, key);
   }
@@ -233,7 +233,7 @@ export class Administration {
     }, key);
   }
 
-  /** Versions of a project with what they need, after a place in the order of paths and numbers. */
+  /** A page of a project's versions with their segments, after a place in the order of paths and numbers. */
   versionsToVerify(projectId: string, after: VersionPlace | null): Promise<VerifyPage> {
     return this.#call("filestore_verify_versions", {
       p_project_id: projectId,
@@ -242,30 +242,30 @@ export class Administration {
     }, verifyPage);
   }
 
-  /** The last day (`yyyy-mm-dd`) that the sweep of a project has done and does not visit again; null: none. */
+  /** The last day (`yyyy-mm-dd`) that the sweep of a project has finished and does not visit again; null: none. */
   sweptThrough(projectId: string): Promise<string | null> {
     return this.#call("filestore_verify_swept", { p_project_id: projectId }, z.string().nullable());
   }
 
-  /** Those of the segments of swept days that have no row, and never get one: no version needs them. */
+  /** The segments among `ids`, all of swept days, that have no row and can never get one: no version needs them. */
   unreferenced(projectId: string, ids: readonly string[]): Promise<readonly string[]> {
     const parameters = { p_project_id: projectId, p_ids: ids };
     return this.#call("filestore_sweep_unreferenced", parameters, z.array(z.string()));
   }
 
-  /** Segments of past days after an id, which versions are to be looked through for; of all projects, or of one. */
+  /** A page of segments of past days, after an id, to search for in versions; of all projects, or of one. */
   segmentsToVerify(after: string | null, projectId: string | null): Promise<RowsPage> {
     return this.#call("filestore_verify_segments", { p_after: after, p_project_id: projectId }, rowsPage);
   }
 
-  /** A position of the change feed: from now on all versions up to it can be seen. */
+  /** A position of the change feed up to which all versions are visible. */
   versionsEnd(projectId: string): Promise<number> {
     return this.#call("filestore_verify_end", { p_project_id: projectId }, z.int());
   }
 
   /**
-   * How many segments nothing needs, of some that no version had which was made up to `position`. With `repairs` they are
-   * left to the sweep.
+   * Counts the segments that nothing needs among `ids`, none of which is listed by a version up to `position`. With
+   * `repairs` it marks them for the sweep.
    */
   unneededSegments(
     projectId: string,
@@ -281,7 +281,7 @@ export class Administration {
     }, unneededRows);
   }
 
-  /** Ids that no project has, and the last day (`yyyy-mm-dd`) that nothing is uploaded of any more. */
+  /** The ids among `ids` that no project has, and the last day (`yyyy-mm-dd`) for which no upload can still arrive. */
   unknownProjects(ids: readonly string[]): Promise<UnknownProjects> {
     return this.#call("filestore_verify_unknown", { p_ids: ids }, unknownProjects);
   }
@@ -291,7 +291,7 @@ export class Administration {
     return new StoredObjects(this.#url, this.#secretKey);
   }
 
-  /** Runs one slice of the sweep in the deployed function; `begun`: when the first of them was. */
+  /** Runs one slice of the sweep in the deployed function; `begun` is the time of the first slice. */
   async sweep(begun: Date): Promise<SweepSlice> {
     const response = await fetch(`${this.#url}/functions/v1/api/sweep?begun=${begun.toISOString()}`, {
       method: "POST",

@@ -1,4 +1,4 @@
-/** The objects of the bucket, asked for over Storage's own API with the secret key. */
+/** The objects of the bucket, read and removed over Storage's own API with the secret key. */
 import { createClient } from "@supabase/supabase-js";
 import { createHash } from "node:crypto";
 import { dayOfFolder, segmentFolder } from "../../functions/api/ports/segment_name.ts";
@@ -8,7 +8,7 @@ import { messageOf, StartupError } from "../startup_error.ts";
 const BUCKET = "filestore-segments";
 const PAUSE_FIRST_MILLISECONDS = 250;
 
-/** What an object has; null: there is none. */
+/** The size and checksum of an object; null: the object does not exist. */
 export type StoredBytes = { readonly size: number; readonly sha256?: string } | null;
 
 export class StoredObjects {
@@ -21,9 +21,9 @@ export class StoredObjects {
   }
 
   /**
-   * Asks for the bytes themselves, not for what Storage's table says of them: that comes back with the database from a
-   * backup, the bytes do not. With `isHashed` they are read; else the answer's headers are enough. Throws `StartupError`
-   * where Storage gives no answer.
+   * Requests the bytes themselves instead of Storage's table: a backup of the database restores the table, but not the
+   * bytes. With `isHashed` it reads the bytes, otherwise only the headers. Throws `StartupError` where Storage does not
+   * answer.
    */
   async inspect(name: string, isHashed: boolean): Promise<StoredBytes> {
     return await this.#retry(async (signal) => {
@@ -55,18 +55,18 @@ export class StoredObjects {
     });
   }
 
-  /** Folders of the bucket, in order: the ids of projects, and whatever else there is. */
+  /** The top folders of the bucket, in order: the ids of projects, and perhaps others. */
   async folders(): Promise<readonly string[]> {
     return await this.#foldersIn("");
   }
 
-  /** Days (`yyyy-mm-dd`) of which a project has objects. */
+  /** The days (`yyyy-mm-dd`) for which a project has objects. */
   async days(projectId: string): Promise<readonly string[]> {
     const days = (await this.#foldersIn(projectId)).map(dayOfFolder);
     return days.filter((day) => day !== undefined);
   }
 
-  /** Names of a project's objects of one day, below its folder. */
+  /** The names of a project's objects of one day, relative to the day's folder. */
   list(projectId: string, day: string, offset: number): Promise<readonly string[]> {
     return this.#names(segmentFolder(projectId, new Date(day)), offset);
   }
@@ -92,7 +92,7 @@ export class StoredObjects {
       const sortBy = { column: "name", order: "asc" };
       const { data, error } = await this.#bucket.list(folder, { limit: VERIFY_LIST_OBJECTS, offset, sortBy });
       if (error) throw error;
-      // Storage lists what is directly in the folder, @supabase/lite everything below it with its whole name.
+      // Storage lists the names directly in the folder; @supabase/lite lists everything below it with the whole name.
       return data.map(({ name }) => name.startsWith(`${folder}/`) ? name.slice(folder.length + 1) : name);
     });
   }
@@ -106,13 +106,13 @@ export class StoredObjects {
           await new Promise((resolve) => setTimeout(resolve, pause));
           continue;
         }
-        throw new StartupError(`${this.url}: Storage gives no answer (${messageOf(error).split("\n")[0]}).`);
+        throw new StartupError(`${this.url}: Storage does not answer (${messageOf(error).split("\n")[0]}).`);
       }
     }
   }
 }
 
-/** Whether the storage itself says that it has no such object; a gateway's 404 says nothing about objects. */
+/** Whether Storage itself answers that the object does not exist; a gateway's 404 says nothing about objects. */
 function isMissing(status: number, text: string): boolean {
   let body: unknown;
   try {

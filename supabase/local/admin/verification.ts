@@ -1,7 +1,7 @@
 /**
- * Whether every version has its bytes: what the database says that versions need is looked for in Storage, page by page.
- * And whether anything is kept that nothing needs: objects of days that the sweep has done, folders of projects that there
- * are not, and rows of segments that no version has.
+ * Checks, page by page, that Storage has the bytes of every segment that a version lists. Also finds data that nothing
+ * needs: objects of days that the sweep has finished, folders of projects that do not exist, and rows of segments that
+ * no version lists.
  */
 import { z } from "zod";
 import { segmentName } from "../../functions/api/ports/segment_name.ts";
@@ -19,18 +19,18 @@ import type { StoredObjects } from "./stored_objects.ts";
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** How far a verification has come, and what it found: enough to go on after a break. */
+/** The progress and the findings of a verification, with which it continues after an interruption. */
 export const verification = z.object({
-  /** The project under way: those with lower ids are done. */
+  /** The project that is being verified: those with lower ids are finished. */
   projectId: z.string().nullable(),
   /** The last version of it that was checked. */
   after: z.object({ path: z.string(), version: z.int() }).nullable(),
-  /** Its versions are done; objects of days up to this one, too. */
+  /** The project's versions are finished, and its objects of days up to this one. */
   day: z.string().nullable(),
   isHashed: z.boolean(),
   versions: z.int(),
   segments: z.int(),
-  /** Versions that cannot be read, and why; as many as are named. */
+  /** Versions that cannot be read, and why; at most VERIFY_VERSIONS_SHOWN_MAX. */
   unreadable: z.array(z.object({
     projectId: z.string(),
     path: z.string(),
@@ -38,16 +38,16 @@ export const verification = z.object({
     reason: z.string(),
   })),
   unreadableCount: z.int(),
-  /** Objects that no version needs and the sweep does not take any more, and how many of them were removed. */
+  /** Objects that no version needs and the sweep no longer visits, and how many of them were removed. */
   unneeded: z.int(),
   removed: z.int(),
-  /** The last folder of a project that there is not which was gone through. */
+  /** The last checked folder that belongs to no project. */
   folder: z.string().nullable(),
-  /** How many of those have objects that nobody uploads right now; the objects are among the unneeded ones. */
+  /** How many folders without a project have objects of finished days; `unneeded` counts those objects, too. */
   unknownProjects: z.int(),
-  /** The last segment whose row was looked for in versions. */
+  /** The last segment that was searched for in versions. */
   row: z.string().nullable(),
-  /** Rows that no version needs and the sweep does not take by itself, and how many of them were left to it. */
+  /** Rows that no version needs and the sweep does not find, and how many of them were marked for the sweep. */
   unneededRows: z.int(),
   removedRows: z.int(),
 });
@@ -81,7 +81,7 @@ export interface VerifyOptions {
   readonly onSlice: (state: Verification) => Promise<void>;
 }
 
-/** Goes on from `state`, which it changes. Throws `StartupError` where there is no answer. */
+/** Continues from `state`, which it updates. Throws `StartupError` where the service does not answer. */
 export async function verify(to: Administration, state: Verification, options: VerifyOptions): Promise<void> {
   const ids = options.projectId === undefined
     ? (await to.listProjects()).map(({ id }) => id).sort()
@@ -117,11 +117,11 @@ async function verifyVersions(
     state.after = page.next;
     await onSlice(state);
   }
-  // Before the first day.
+  // "" sorts before every day.
   state.day = "";
 }
 
-/** Why a version cannot be read; null: it can. */
+/** Why a version cannot be read; null: it can be read. */
 function reasonOf(
   segments: VerifyPage["versions"][number]["segments"],
   known: ReadonlySet<string>,
@@ -135,14 +135,14 @@ function reasonOf(
   return null;
 }
 
-/** Looks at each segment once, as far as it remembers. */
+/** Inspects each segment once, as long as it remembers the segment. */
 class SegmentChecker {
   readonly damaged = new Map<string, string>();
   readonly #sound = new Set<string>();
 
   constructor(private readonly objects: StoredObjects, private readonly isHashed: boolean) {}
 
-  /** Returns how many it had to look at. */
+  /** Returns how many segments it inspected. */
   async check(segments: readonly SegmentToVerify[]): Promise<number> {
     const left = segments.filter(({ id }) => !this.#sound.has(id) && !this.damaged.has(id));
     const waiting = [...left];
@@ -167,8 +167,8 @@ class SegmentChecker {
 }
 
 /**
- * Objects of days that the sweep has done, and does not visit again, without a row. Commits refuse segments of such days, so
- * none of them ever gets one: removing them is safe at any time.
+ * Finds objects without a row, of days that the sweep has finished. Commits refuse segments of such days, so these
+ * objects can never get a row: removing them is always safe.
  */
 async function verifyObjects(
   to: Administration,
@@ -185,7 +185,7 @@ async function verifyObjects(
   }
 }
 
-/** Returns how many objects of a project's day are unneeded. */
+/** Counts, and with `repairs` removes, the unneeded objects of a project's day. Returns their number. */
 async function verifyDay(
   { objects }: Administration,
   projectId: string,
@@ -211,9 +211,9 @@ async function verifyDay(
 }
 
 /**
- * Objects in folders of projects that there are not, as far as their days are over: after a restore of Postgres, those that
- * were made later. The sweep goes from project to project, and never finds them. With another database all would be unknown:
- * then nothing is removed.
+ * Finds objects of past days in folders of projects that do not exist, such as projects created after the backup from
+ * which Postgres was restored. The sweep never finds them, since it visits existing projects. If every project is
+ * unknown, the database probably belongs to another Storage: then nothing is removed.
  */
 async function verifyFolders(
   to: Administration,
@@ -230,7 +230,7 @@ async function verifyFolders(
   }
   if (repairs && unknown.length > 0 && unknown.length === folders.length) {
     throw new StartupError(
-      "The database has none of the projects that Storage has objects of: is it theirs? These were not removed.",
+      "The database has none of the projects whose objects are in Storage, so nothing was removed. Check that the database belongs to this Storage.",
     );
   }
   const from = state.folder ?? "";
@@ -246,7 +246,7 @@ async function verifyFolders(
   }
 }
 
-/** Rows of segments that no version has: some at a time are looked for in all versions of their projects. */
+/** Finds rows of segments that no version lists: searches all versions of a project for some segments at a time. */
 async function verifyRows(
   to: Administration,
   state: Verification,
@@ -255,7 +255,7 @@ async function verifyRows(
   for (;;) {
     const { rows, next } = await someRows(to, state.row, projectId ?? null);
     for (const [id, segments] of rows) {
-      // Before the first version is looked at: those that are made meanwhile come after it.
+      // Read before the first version is examined: versions that are added meanwhile come after this position.
       const end = await to.versionsEnd(id);
       await dropNeeded(to, id, segments);
       const left = [...segments];
@@ -272,7 +272,7 @@ async function verifyRows(
   }
 }
 
-/** Segments after one of them, by project, about as many as are looked for at the same time. */
+/** The next segments after one of them, by project; about VERIFY_ROWS_AT_ONCE. */
 async function someRows(to: Administration, after: string | null, projectId: string | null) {
   const rows = new Map<string, Set<string>>();
   let count = 0;
@@ -290,7 +290,7 @@ async function someRows(to: Administration, after: string | null, projectId: str
   return { rows, next };
 }
 
-/** Leaves those segments that no version of the project has, nor the list by which a latest one is read. */
+/** Removes from `segments` those that a version of the project lists, or that the latest version of a file is read by. */
 async function dropNeeded(to: Administration, projectId: string, segments: Set<string>): Promise<void> {
   for (let after: Verification["after"] = null; segments.size > 0;) {
     const page: VerifyPage = await to.versionsToVerify(projectId, after);

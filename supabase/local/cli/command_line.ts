@@ -4,7 +4,7 @@ import { meantName } from "../../functions/api/http/meant_names.ts";
 import { escapeHidden as escapeControls } from "../../functions/api/runtime/hidden_characters.ts";
 import { messageOf, StartupError } from "../startup_error.ts";
 
-/** For a terminal, which would obey control characters instead of showing them. */
+/** Escapes text for a terminal, which would obey control characters instead of showing them. */
 export { escapeControls };
 
 /** Thrown for options or words that the command does not accept. The message ends with the usage line. */

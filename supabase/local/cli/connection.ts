@@ -1,4 +1,4 @@
-/** The Supabase project that the commands `projects`, `keys` and `sweep` act on, and the service that `files` uses. */
+/** Connects the commands to a Supabase project, and the command `files` to the service. */
 import { loadEnvFile } from "node:process";
 import { Administration } from "../admin/administration.ts";
 import { stateFileOf } from "../stack/data_directory.ts";
@@ -29,7 +29,7 @@ export interface ConnectionValues {
   readonly "secret-key"?: string | undefined;
 }
 
-/** Options take precedence over the environment, and --data over both. Throws `StartupError`. */
+/** Connects to a Supabase project. Options take precedence over the environment, --data over both. Throws `StartupError`. */
 export async function connect(values: ConnectionValues): Promise<Administration> {
   loadEnv();
   const { data, url = env("SUPABASE_URL", data), "secret-key": key = env("SUPABASE_SECRET_KEY", data) } =
@@ -72,7 +72,7 @@ interface FilesValues {
   readonly key?: string | undefined;
 }
 
-/** A project's files. Options take precedence over the environment, and --data over both. Throws `StartupError`. */
+/** Connects to a project's files. Options take precedence over the environment, --data over both. Throws `StartupError`. */
 export async function connectToFiles(values: FilesValues): Promise<FileApi> {
   loadEnv();
   const { data, url = env("BASE_URL", data), key = env("API_KEY", data) } = values;

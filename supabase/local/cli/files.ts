@@ -1,4 +1,4 @@
-/** `deno task files`: takes the files of a project along, brings them into another one, and erases, over the public API. */
+/** `deno task files`: exports the files of a project, imports them into another one, and erases, over the public API. */
 import { normalizeDirectory } from "../../functions/api/http/path.ts";
 import { INTEGER_MAX, REDACT_VERSIONS_MAX } from "../../functions/api/limits.ts";
 import { purgeFile, redactVersions } from "../transfer/erase.ts";
@@ -24,16 +24,16 @@ const USAGE = `deno task files COMMAND
       provenance and times of each. --directory: only what is below D. --at: as they were at a time or a cursor of
       the change feed. --history: every version, those of deleted files, too
   import DIR [--overwrite]
-      writes what DIR holds into the project, as new versions. Nothing is changed where a file is missing or has
-      another sum, or exists in the project; --overwrite makes new versions of those that exist
+      writes the files of DIR into the project, as new versions. Changes nothing if a file is missing, has another
+      SHA-256, or exists in the project; --overwrite adds versions to files that exist
   purge PATH [--confirm PATH]
-      erases a file for good, with every version, also where it is deleted already; asks for its path. Requires a key
+      erases a file for good, with every version, even if it is deleted already; asks for its path. Requires a key
       with the scope admin
   redact PATH --versions N,N-N [--note TEXT]
-      erases the content of these versions and their notes for good; the numbers stay. TEXT takes the place of the
-      notes. Not of the current version. Requires a key with the scope admin
+      erases the content of these versions and their notes for good; the numbers stay. TEXT replaces the notes. The
+      latest version cannot be redacted. Requires a key with the scope admin
 
-  Export and import go on after a break when they are run again.
+  Run an export or import that was interrupted again: it continues where it stopped.
 ${FILES_USAGE}`;
 
 const OPTIONS = {
@@ -79,21 +79,21 @@ function parseAction(
   }
   if (subject === undefined || others.length > 0) {
     const what = command === "export" || command === "import" ? "folder" : "path";
-    throw new UsageError(`One ${what} is to be named.`, USAGE);
+    throw new UsageError(`The command requires one ${what}.`, USAGE);
   }
   const own: readonly string[] = COMMANDS[command];
   const ofOther = Object.values(COMMANDS).flat().find((name) =>
     values[name] !== undefined && !own.includes(name)
   );
-  if (ofOther !== undefined) throw new UsageError(`--${ofOther} has no meaning for ${command}.`, USAGE);
-  if (command === "import") return (api) => bringIn(api, subject, values);
+  if (ofOther !== undefined) throw new UsageError(`${command} does not take --${ofOther}.`, USAGE);
+  if (command === "import") return (api) => importInto(api, subject, values);
   if (command === "purge") return (api) => purge(api, subject, values);
   if (command === "redact") {
     const versions = versionsOf(values.versions);
     return (api) => redact(api, subject, versions, values);
   }
   const directory = directoryOf(values.directory ?? "/");
-  return (api) => takeOut(api, subject, directory, values);
+  return (api) => exportFrom(api, subject, directory, values);
 }
 
 function isCommand(command: string): command is Command {
@@ -111,7 +111,7 @@ function versionsOf(text: string | undefined): number[] {
     const to = parseWholeNumber(last, "The end of a range", from, INTEGER_MAX, USAGE);
     for (let version = from; version <= to; version++) {
       if (found.add(version).size > REDACT_VERSIONS_MAX) {
-        throw new UsageError(`At most ${REDACT_VERSIONS_MAX} versions are erased at once.`, USAGE);
+        throw new UsageError(`--versions may name at most ${REDACT_VERSIONS_MAX} versions.`, USAGE);
       }
     }
   }
@@ -126,26 +126,26 @@ function directoryOf(text: string): string {
   }
 }
 
-async function takeOut(api: FileApi, folder: string, directory: string, values: Values): Promise<string> {
+async function exportFrom(api: FileApi, folder: string, directory: string, values: Values): Promise<string> {
   const hasHistory = values.history ?? false;
   const exported = await exportFiles(api, folder, { directory, at: values.at, hasHistory });
   const { files, versions, bytes, gone } = exported;
   if (gone.length > 0 && !values.json) {
     printNotice(escapeControls(
-      `Left out, since their version of that time is gone: ${gone.slice(0, 20).join(", ")}${
+      `Left out, since their versions of that time were erased: ${gone.slice(0, 20).join(", ")}${
         gone.length > 20 ? ` and ${gone.length - 20} more` : ""
       }.`,
     ));
   }
   if (values.json) return JSON.stringify(exported);
-  return `Exported ${files} files into ${folder}; ${versions} versions with ${bytes} bytes in this go.`;
+  return `Exported ${files} files into ${folder}; ${versions} versions with ${bytes} bytes in this run.`;
 }
 
-async function bringIn(api: FileApi, folder: string, values: Values): Promise<string> {
+async function importInto(api: FileApi, folder: string, values: Values): Promise<string> {
   const imported = await importFiles(api, folder, { overwrites: values.overwrite ?? false });
   if (values.json) return JSON.stringify(imported);
   const { files, versions, bytes, runId } = imported;
-  return `Imported ${files} files; ${versions} versions with ${bytes} bytes in this go, as run ${runId}.`;
+  return `Imported ${files} files; ${versions} versions with ${bytes} bytes now, as run ${runId}.`;
 }
 
 async function purge(api: FileApi, path: string, values: Values): Promise<string> {
@@ -158,7 +158,7 @@ async function purge(api: FileApi, path: string, values: Values): Promise<string
   const { versions, bytes, pendingVersions } = purged;
   const rest = pendingVersions === 0
     ? ""
-    : ` None can be read any more; the sweep removes ${pendingVersions} of them.`;
+    : ` No version can be read; the sweep still has to remove ${pendingVersions} of them.`;
   return `Erased ${shown} for good: ${versions} versions with ${bytes} bytes.${rest}`;
 }
 
@@ -173,7 +173,7 @@ async function redact(
   const { remaining } = redacted;
   if (remaining.length > 0) {
     printNotice(escapeControls(
-      `These can still be read and share a stored piece with what was erased: ${
+      `These versions can still be read, and contain part of the erased content: ${
         remaining.map((other) => `${other.path} version ${other.version}`).join(", ")
       }.`,
     ));

@@ -25,10 +25,10 @@ const USAGE = `deno task keys create | list | update | revoke | rotate, and --he
   revoke ID                  revoke a key immediately
   rotate ID                  revoke a key and create one with the same project, name, rights and expiry
 
-  PROJECT is an id or a name. Without --owner, a name is that of a project that no account owns.
+  PROJECT is an id or a name. Without --owner, the name is that of a project without an owner.
 
   --owner ACCOUNT            PROJECT is the name of a project of this account, by e-mail address or id
-  --name LABEL               what the key is called
+  --name LABEL               the key's name
   --expires DATE             when it expires: a date (2030-01-31: from 00:00 UTC) or a time with a time zone
   --scopes SCOPES            what it may do, separated by commas (default read,write):
 ${SCOPES_HELP}
@@ -135,13 +135,13 @@ function parseGrace(text: string | undefined): number | null {
   return parseWholeNumber(text, "--grace", 0, KEY_GRACE_PERIOD_SECONDS_MAX, USAGE);
 }
 
-/** Only what is given. */
+/** The changes that the options name. */
 function parseChanges(values: Values): KeyChanges {
   const { name, expires, scopes, prefix } = values;
   if ([name, expires, scopes, prefix].every((value) => value === undefined)) {
     throw new UsageError("update requires --name, --expires, --scopes or --prefix.", USAGE);
   }
-  // Whether a prefix goes with the scopes that the key has is for the service to say.
+  // The service checks whether the key's present scopes allow a prefix.
   const rights = parseRights({ ...values, scopes: scopes ?? "read" });
   return {
     ...name !== undefined && { name },

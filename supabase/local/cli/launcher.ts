@@ -1,7 +1,7 @@
 /**
- * `npx deno task start` runs Deno below npx and a shell, and neither forwards SIGTERM: after the end of npx everything
- * else would keep running. So under npx the ancestor processes are watched, and the end of one of them is a request to
- * stop. Started in any other way, the stack may outlive its shell, as `nohup` expects.
+ * `npx deno task start` runs Deno below npx and a shell, and neither forwards SIGTERM: when npx ends, everything else
+ * would keep running. So under npx the stack watches its ancestor processes, and stops when one of them ends. Started
+ * in any other way, the stack may outlive its shell, as `nohup` expects.
  */
 import { LAUNCHER_CHECK_MILLISECONDS } from "../limits.ts";
 

@@ -20,15 +20,15 @@ const USAGE =
   owner PROJECT ACCOUNT         give it to an account, by confirmed e-mail address or id: it sees it in the console
   rename PROJECT NAME           change its name; its id stays
   suspend PROJECT               refuse every request about its files, until it is resumed
-  resume PROJECT                end that
+  resume PROJECT                accept requests again
   delete PROJECT                delete it for good, with its files, their history and its keys; asks for its name
   tier PROJECT TIER [LIMITS]    set its tier; limits that are not given are those of the tier, and enterprise has none
-  makers [WHO…]                 who may make projects in the console: anyone, nobody (only this command), or e-mail
+  makers [WHO…]                 who may create projects in the console: anyone, nobody (only this command), or e-mail
                                 addresses and domains like @example.com; without WHO, show it
-  account-quota [BYTES]         what an account's projects of the free tier may use together, in bytes, or none;
+  account-quota [BYTES]         the quota of all projects of the free tier of one account, in bytes, or none;
                                 without BYTES, show it
 
-  PROJECT is an id or a name. Without --owner, a name is that of a project that no account owns.
+  PROJECT is an id or a name. Without --owner, the name is that of a project without an owner.
 
   --confirm NAME                with delete: the project's name, instead of being asked for it
   --owner ACCOUNT               PROJECT is the name of a project of this account, by e-mail address or id
@@ -96,7 +96,7 @@ function parseAction([command, ...words]: readonly string[], values: Values) {
   );
 }
 
-/** Deletes a project whose name was typed. Throws `UsageError`. */
+/** Deletes a project once its name was typed. Throws `UsageError`. */
 async function deleteProject(to: Administration, nameOrId: string, values: Values): Promise<string> {
   const { id, name } = await to.findProject(nameOrId, values.owner);
   const shown = escapeControls(`${name} (${id})`);
@@ -105,10 +105,10 @@ async function deleteProject(to: Administration, nameOrId: string, values: Value
   if (confirm === null) throw new UsageError("Without a terminal, delete requires --confirm NAME.", USAGE);
   const deleted = await to.deleteProject(id, confirm);
   if (values.json) return JSON.stringify(deleted);
-  return `Deleted ${shown}. What it held is removed by the sweep: at once with \`deno task sweep\`.`;
+  return `Deleted ${shown}. The sweep removes its files; \`deno task sweep\` does so at once.`;
 }
 
-/** The change that a command makes of the project that it names first; null for another command. Throws `UsageError`. */
+/** The change of the project that the command's first word names; null for another command. Throws `UsageError`. */
 function parseChanges(
   command: string | undefined,
   words: readonly string[],
@@ -131,7 +131,7 @@ function parseChanges(
   }
 }
 
-/** The change that a command makes of the installation; null for another command. Throws `UsageError`. */
+/** The change of the installation's settings; null for another command. Throws `UsageError`. */
 function parseSettings(command: string | undefined, words: readonly string[]): Partial<Settings> | null {
   const [first] = words;
   if (command === "makers") {
@@ -150,8 +150,8 @@ function formatSettings(settings: Settings, json: boolean): string {
   if (json) return JSON.stringify(settings);
   const { projectMakers, accountBytes } = settings;
   return [
-    `Who may make projects in the console: ${projectMakers?.join(", ") || "nobody"}`,
-    `What an account's projects may use together, in bytes: ${accountBytes ?? "no limit"}`,
+    `Who may create projects in the console: ${projectMakers?.join(", ") || "nobody"}`,
+    `Quota of an account's projects together, in bytes: ${accountBytes ?? "no limit"}`,
   ].join("\n");
 }
 

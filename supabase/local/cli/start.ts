@@ -11,8 +11,8 @@ import { type Stack, startStack } from "../stack/stack.ts";
 await run(async () => {
   const options = parseStartOptions(Deno.args);
   if (options.help) return printLine(`Usage: ${START_USAGE}`);
-  const asked = stopRequest();
-  // Opened by the first line, when the folder is there.
+  const stopRequested = stopRequest();
+  // The first line opens the file; by then the folder exists.
   const log = new RequestLog(requestLogFileOf(options.dataDir));
   const starting = startStack({
     dataDir: options.dataDir,
@@ -23,19 +23,19 @@ await run(async () => {
     onFunctionLog: options.log ? printNotice : (line) => logLine(log, line),
     onMail: (mail) => printNotice(mailText(mail)),
   });
-  const stack = await Promise.race([starting, asked]);
+  const stack = await Promise.race([starting, stopRequested]);
   if (stack === undefined) return await (await starting).stop();
   if (options.json) printLine(readyJson(stack));
   else printLine(readyText(stack, options.log ? null : log.path));
-  await asked;
+  await stopRequested;
   printNotice("Stopping …");
   await stack.stop();
   log.close();
 });
 
 /**
- * Resolves at the first Ctrl+C or SIGTERM, or when npx has exited. A later signal exits immediately; one that follows at
- * once is the same Ctrl+C, which arrives from the terminal and again from `deno task`.
+ * Resolves at the first Ctrl+C or SIGTERM, or when npx has exited. A later signal exits immediately. A signal within
+ * SECOND_SIGNAL_AFTER_MILLISECONDS is the same Ctrl+C, which arrives from the terminal and again from `deno task`.
  */
 function stopRequest(): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -55,7 +55,7 @@ function readyJson({ baseUrl, apiKey, supabaseUrl, publishableKey, secretKey }: 
   return JSON.stringify({ baseUrl, apiKey, supabaseUrl, publishableKey, secretKey });
 }
 
-/** The file has every line; the terminal those that are no requests, such as the end of a function process. */
+/** Writes every line to the file, and to the terminal those that are not requests, such as the end of a process. */
 function logLine(log: RequestLog, line: string): void {
   log.write(line);
   if (!line.startsWith("{")) printNotice(line);

@@ -1,11 +1,11 @@
-/** `deno task sweep`: removes what is due when it begins, slice by slice, until nothing is left. */
+/** `deno task sweep`: runs slices of the sweep until nothing is left that was due when the command began. */
 import { parseCommand, printLine, printNotice, run, UsageError } from "./command_line.ts";
 import { connect, CONNECTION_OPTIONS, CONNECTION_USAGE } from "./connection.ts";
 
 const USAGE = `deno task sweep
 
-  Removes what deleted projects held, what erasures and rules of retention leave, and objects of past days that no
-  version references. The service also does so by itself, one slice at a time.
+  Removes the data of deleted projects, erased versions, versions beyond the rules of retention, and objects of past
+  days that no version references. The service also does so by itself, one slice at a time.
 ${CONNECTION_USAGE}`;
 
 await run(async () => {

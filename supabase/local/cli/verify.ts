@@ -1,4 +1,4 @@
-/** `deno task verify`: whether every version of every project has its bytes in Storage. */
+/** `deno task verify`: checks that Storage has the bytes of every version of every project. */
 import type { Administration } from "../admin/administration.ts";
 import { newVerification, type Verification, verification, verify } from "../admin/verification.ts";
 import { readJsonFile, writeJsonFile } from "../stack/json_file.ts";
@@ -11,12 +11,12 @@ const USAGE = `deno task verify [--project PROJECT] [--sha256] [--repair] [--sta
   Looks for the bytes of every version in Storage, and reports versions that cannot be read, and objects, folders of
   projects and rows of segments that nothing needs and the sweep does not find. Status 1 where a version cannot be read.
 
-  --project PROJECT  only this one, by id or name (default: all)
-  --owner ACCOUNT    whose project it is: e-mail address or id (default: none of an account)
-  --sha256           read the bytes and compare their sums, instead of asking whether they are there and how many
-  --repair           remove what nothing needs, rows by the next sweep; what a version needs, or is being uploaded, is
-                     never touched
-  --state FILE       remember there how far it came, and go on from there after a break
+  --project PROJECT  verify only this project, by id or name (default: all)
+  --owner ACCOUNT    PROJECT is the name of a project of this account, by e-mail address or id (default: of no account)
+  --sha256           read the bytes and compare their SHA-256, instead of only asking Storage for their sizes
+  --repair           remove what nothing needs, rows by the next sweep; data that a version needs, or that is being
+                     uploaded, is never touched
+  --state FILE       save the progress in FILE, and continue from it after an interruption
 ${CONNECTION_USAGE}`;
 
 const OPTIONS = {
@@ -60,14 +60,16 @@ async function projectOf(to: Administration, name: string | undefined, owner: st
   return name === undefined ? undefined : (await to.findProject(name, owner)).id;
 }
 
-/** A state that was saved for the same, or a new one. */
+/** The saved state of a verification with the same options, or a new state. */
 async function begin(file: string | undefined, of: string | null, isHashed: boolean): Promise<Verification> {
   if (file === undefined) return newVerification(isHashed);
   const saved = await readJsonFile(file).catch(() => undefined);
   if (saved === null) return newVerification(isHashed);
   const found = verification.safeParse(Object(saved).state);
   if (found.success && Object(saved).of === of && found.data.isHashed === isHashed) return found.data;
-  throw new StartupError(`${file} is not that of a verification of the same; name another file.`);
+  throw new StartupError(
+    `${file} is not the state of a verification with the same options; name another file.`,
+  );
 }
 
 async function save(file: string, of: string | null, state: Verification): Promise<void> {
@@ -87,7 +89,7 @@ function report(state: Verification, json: boolean): void {
     printLine(escapeControls(`Cannot be read: ${projectId} ${path}, version ${version}: ${reason}`));
   }
   printLine(
-    `${versions} versions checked, ${unreadableCount} without their bytes; ${segments} segments looked at; ` +
+    `${versions} versions checked, ${unreadableCount} without their bytes; ${segments} segments inspected; ` +
       `${unneeded} objects that nothing needs, ${removed} of them removed; ` +
       `${unknownProjects} projects with objects that do not exist; ` +
       `${unneededRows} rows of segments that nothing needs, ${removedRows} of them left to the sweep.`,

@@ -1,6 +1,6 @@
 /**
- * Serves the console at `/console/`. If there is no build of the current sources, the first visit builds it in a separate
- * process, so that starting the stack requires neither the time nor the packages; a page reports the build meanwhile.
+ * Serves the console at `/console/`. If there is no build of the current sources, the first visit builds it in a
+ * separate process, so that the stack starts without that time and those packages; meanwhile a page reports the build.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ const TYPES: Readonly<Record<string, string>> = {
   svg: "image/svg+xml",
 };
 
-/** The policy in the page itself, and what is valid in a header only. */
+/** The policy of the page itself, and the policies that are only valid in a header. */
 const HEADERS = {
   ...SITE_HEADERS,
   "content-security-policy":
@@ -103,8 +103,8 @@ export class ConsoleServer {
   }
 
   /**
-   * Whoever reads these mails can sign in as their receivers, so only pages of this machine may: a name that another
-   * site points at 127.0.0.1 is not one of its names.
+   * A reader of these mails can sign in as their receivers, so only pages of this machine may read them. A host name
+   * that another site points at 127.0.0.1 is refused.
    */
   private localMail({ headers }: IncomingMessage): PageResponse {
     if (!/^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?$/.test(headers.host ?? "")) {
@@ -161,7 +161,7 @@ function contentType(name: string): string {
   return TYPES[name.slice(name.lastIndexOf(".") + 1)] ?? "application/octet-stream";
 }
 
-/** For a visit before the stack has started: reloads until the console is there. */
+/** Answers a visit before the stack has started with a page that reloads until the console is there. */
 export function respondStarting(incoming: IncomingMessage, outgoing: ServerResponse): void {
   const body = new TextEncoder().encode(
     messagePage(

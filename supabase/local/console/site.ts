@@ -1,6 +1,6 @@
 /**
- * Turns a build into a site for one Supabase project: its address goes into the policy, its settings into config.json,
- * and the headers that it needs into _headers.
+ * Converts a build to a site for one Supabase project: writes the project's address into the policy, the settings into
+ * config.json, and the required headers into _headers.
  */
 import { join } from "node:path";
 import { StartupError } from "../startup_error.ts";
@@ -17,8 +17,8 @@ export interface SiteSettings {
 }
 
 /**
- * What a host of the site has to send with every file: it cannot be said in the page. Other policies are in the page
- * itself, and both hold.
+ * Headers that the site's host must send with every file, since a page cannot declare them. Other policies are in the
+ * page itself; both apply.
  */
 export const SITE_HEADERS = {
   "content-security-policy": "frame-ancestors 'none'",
@@ -34,7 +34,7 @@ export function configJson({ supabaseUrl, publishableKey, github, localMail = fa
   return JSON.stringify({ supabaseUrl, publishableKey, functionUrl, github, localMail });
 }
 
-/** Writes the site to `destination` and replaces an existing site there. Throws `StartupError` if the folder holds anything else. */
+/** Writes the site to `destination`; replaces an existing site. Throws `StartupError` if the folder has other files. */
 export async function writeSite(build: string, destination: string, settings: SiteSettings): Promise<void> {
   await removeSite(destination);
   await copyTree(build, destination);

@@ -1,4 +1,4 @@
-/** The console's sources, and the folder of the build that was made from exactly these sources. */
+/** The console's sources, and the folder of the build of exactly these sources. */
 import { join } from "node:path";
 import { CONSOLE_CONFIG, CONSOLE_DIRECTORY, CONSOLE_WORK_DIRECTORY } from "../repository.ts";
 

@@ -2,8 +2,8 @@
  * Writes the initial migration: the files of `supabase/schemas`, one after the other. With `--check` it writes nothing
  * and fails if the migration differs from them.
  *
- * This ends with the second migration. From then on the initial one is history, later ones are written by hand, and
- * `tests/database_slow/schemas.test.ts` checks that schemas and migrations make the same database.
+ * Once a second migration exists, the initial one no longer changes, later ones are written by hand, and
+ * `tests/database_slow/schemas.test.ts` checks that schemas and migrations yield the same database.
  *
  *     deno run -A supabase/local/database/generate_migration.ts [--check]
  */
@@ -33,7 +33,7 @@ export async function initialMigration(): Promise<string> {
   return HEADER + files.join("");
 }
 
-/** Whether the initial migration is still generated: until there is another one. */
+/** Whether the initial migration is still generated, which ends when another one exists. */
 export function isGenerated(migrations: readonly string[]): boolean {
   return migrations.every((name) => name === INITIAL_MIGRATION);
 }

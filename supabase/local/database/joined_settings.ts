@@ -8,7 +8,7 @@ import { CompiledQuery, type DatabaseConnection, type QueryResult } from "kysely
 const SETTING = /^\s*select set_config\('([\w.]+)', (?:\$1|''), true\)\s*$/i;
 const END = /^(?:commit|rollback)$/;
 
-/** Holds settings back until a statement follows that may depend on them. */
+/** Delays settings until a statement follows that may depend on them. */
 export class JoinedSettings<Session extends DatabaseConnection> implements DatabaseConnection {
   #settings: { readonly name: string; readonly value: unknown }[] = [];
 

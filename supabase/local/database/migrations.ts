@@ -18,7 +18,7 @@ export interface Migration {
 const RECORD = `insert into supabase_migrations.schema_migrations (version, name, statements)
   values ($1, $2, array[$3::text])`;
 
-/** Applies what is missing. `onApply` hears of each file before it is applied. Throws `StartupError`. */
+/** Applies the missing migrations. Calls `onApply` before each file. Throws `StartupError`. */
 export async function migrate(
   database: Database,
   directory: string,
@@ -42,7 +42,7 @@ export async function migrate(
   }
 }
 
-/** Throws `StartupError` where the file store is there, but was not made by the first of these migrations. */
+/** Throws `StartupError` where the schema `filestore` exists but was not created by the first of these migrations. */
 async function refuseOtherSchema(
   database: Database,
   [first]: readonly Migration[],

@@ -3,7 +3,7 @@
  * statements of one request can run inside the transaction, and under the role, of another. Here the session is
  * locked: a query or transaction waits until the one before it has finished.
  *
- * Within one request the lock is reentrant: a query beside an open transaction of the same request would otherwise
+ * Within one request the lock is reentrant: otherwise a query beside an open transaction of the same request would
  * deadlock.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
@@ -11,7 +11,7 @@ import type { CompiledQuery, DatabaseConnection, QueryResult } from "kysely";
 import type { PGlite } from "@supabase/lite/pglite";
 import type { SessionPool } from "./postgres_dialect.ts";
 
-/** The lock of one request: how often it is held, and how to unlock it. */
+/** The lock of one request: how many holders it has, and how to unlock it. */
 interface RequestLock {
   holds: number;
   unlock: () => void;

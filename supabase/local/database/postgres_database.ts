@@ -14,7 +14,7 @@ import { postgresDialect } from "./postgres_dialect.ts";
 import { PostgresPool } from "./postgres_pool.ts";
 import { codeOf, messageOf, StartupError } from "../startup_error.ts";
 
-/** Codes of a lost connection: of postgres.js, of its socket, and of a server that goes down. */
+/** Codes of a lost connection: of postgres.js, of its socket, and of a server that shuts down. */
 const CONNECTION_LOST: readonly (string | undefined)[] = [
   ...["CONNECTION_CLOSED", "CONNECTION_DESTROYED", "CONNECTION_ENDED"],
   ...["ECONNRESET", "EPIPE"],
@@ -31,7 +31,7 @@ export async function openPostgres(databaseUrl: string, joinsSettings = false): 
         connect_timeout: DATABASE_CONNECT_TIMEOUT_SECONDS,
         // By default the pause grows to 20 s, and a restarted database would be unreachable for as long.
         backoff: () => DATABASE_RECONNECT_PAUSE_SECONDS,
-        // A connection would otherwise end at that age, between two statements of a transaction, too.
+        // By default a connection ends at a certain age, even between two statements of a transaction.
         max_lifetime: null,
         onclose: onLost,
         onnotice: () => {},

@@ -8,7 +8,7 @@ import type { CompiledQuery, DatabaseConnection, QueryResult } from "kysely";
 import type postgres from "postgres";
 import type { SessionPool } from "./postgres_dialect.ts";
 
-/** Opens a client of one connection; `onLost` is called when the connection ends, for whatever reason. */
+/** Opens a client of one connection; it calls `onLost` when the connection ends for any reason. */
 export type OpenClient = (onLost: () => void) => postgres.Sql;
 
 export class PostgresPool implements SessionPool<PooledConnection> {
@@ -69,7 +69,7 @@ class PooledConnection implements DatabaseConnection {
       const isChange = ["INSERT", "UPDATE", "DELETE", "MERGE"].includes(result.command);
       return isChange ? { rows, numAffectedRows: BigInt(result.count) } : { rows };
     } catch (error) {
-      // Not an error that the server returned: its response to an earlier statement may still be under way.
+      // The server did not return this error, and its response to an earlier statement may still arrive.
       if (!(error instanceof Error && error.name === "PostgresError")) this.isLost = true;
       throw error;
     }

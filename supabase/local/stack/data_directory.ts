@@ -9,19 +9,19 @@ export interface DataDirectory {
   readonly path: string;
   /** PGlite's files. */
   readonly database: string;
-  /** Which migrations the database has; `recorded_migrations.ts`. */
+  /** The list of the database's migrations; see `recorded_migrations.ts`. */
   readonly migrationsFile: string;
   /** Keys of the local Supabase; `secrets.ts`. */
   readonly secretsFile: string;
   /** Address and secret key of the running stack, for the command line; `state.ts`. */
   readonly stateFile: string;
-  /** Folder for what belongs to one database: object bytes, and the demo project's id and key. */
+  /** The folder of one database's data: object bytes, and the demo project's id and key. */
   of(databaseUrl: string | undefined): Promise<{ readonly storage: string; readonly demoFile: string }>;
   /** Releases the lock of the folder. */
   release(): void;
 }
 
-/** Makes the folder if it is missing and takes its lock. Throws `StartupError` if either is impossible. */
+/** Creates the folder if it is missing and takes its lock. Throws `StartupError` if either is impossible. */
 export async function openDataDirectory(directory: string): Promise<DataDirectory> {
   const path = resolve(directory);
   const lock = await takeLock(path);
@@ -46,7 +46,7 @@ export function stateFileOf(directory: string): string {
   return join(resolve(directory), "state.json");
 }
 
-/** What the function logs; `request_log.ts`. */
+/** The file of the function's log; see `request_log.ts`. */
 export function requestLogFileOf(directory: string): string {
   return join(resolve(directory), "requests.log");
 }

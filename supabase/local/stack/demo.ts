@@ -1,6 +1,6 @@
 /**
- * The demo project and its key, so that the first curl works: created once per database. The data folder records the
- * project's id, so it is found whatever it and other projects are called and whoever owns it.
+ * The demo project and its key, created once per database so that the first curl works. The data folder records the
+ * project's id, so the stack finds it under any name and owner.
  */
 import { isWellFormedApiKey } from "../../functions/api/auth/api_key.ts";
 import { type Administration, AdministrationError } from "../admin/administration.ts";
@@ -21,11 +21,11 @@ export interface Demo {
   readonly apiKey: string;
 }
 
-/** Creates what is missing: the project, and a key where the stored one is revoked, expiring or unknown to this database. */
+/** Creates the project if it is missing, and a key where the stored one is revoked, expires or is not in this database. */
 export async function openDemo(administration: Administration, file: string): Promise<Demo> {
   let stored = parseStored(await readJsonFile(file).catch(() => null));
   if (stored === null) {
-    // Before the project is created, so that a crash in between leaves nothing without a record.
+    // Recorded before the project is created, so that a crash in between leaves no unknown project.
     stored = { projectId: crypto.randomUUID() };
     await writeJsonFile(file, stored);
   }
@@ -38,18 +38,18 @@ export async function openDemo(administration: Administration, file: string): Pr
   if (apiKey !== undefined && keyId !== undefined && await isActive(administration, projectId, keyId)) {
     return { projectId, apiKey };
   }
-  const made = await newKey();
-  const { id } = await administration.createKey(projectId, DEMO.key, made.stored);
-  await writeJsonFile(file, { projectId, keyId: id, apiKey: made.apiKey });
-  return { projectId, apiKey: made.apiKey };
+  const created = await newKey();
+  const { id } = await administration.createKey(projectId, DEMO.key, created.stored);
+  await writeJsonFile(file, { projectId, keyId: id, apiKey: created.apiKey });
+  return { projectId, apiKey: created.apiKey };
 }
 
 /**
- * Gives the demo project to the account that signed up first, if nobody owns it yet. Returns whether somebody does now.
- * It stays the operator's where that account has another project of its name.
+ * Gives the demo project to the account that signed up first, if it has no owner yet. Returns whether it has one now.
+ * The operator keeps it where that account has another project of its name.
  */
 export async function giveToFirstAccount(database: Database, projectId: string): Promise<boolean> {
-  // One statement: of two that run at the same time, the later one finds the project owned.
+  // One statement: if two run at the same time, the later one finds that the project has an owner.
   const given = await database.query(
     `update filestore.projects p set owner_id = a.id
      from (select u.id from auth.users u order by u.created_at, u.id limit 1) a
@@ -66,7 +66,7 @@ export async function giveToFirstAccount(database: Database, projectId: string):
   return owned.length > 0;
 }
 
-/** A project with this id, under the first name that the operator has not given to another one; false where it was deleted. */
+/** Creates the project with this id, under a name that no other project of the operator has; false if it was deleted. */
 async function createDemo(administration: Administration, id: string): Promise<boolean> {
   for (let name: string = DEMO.project;; name = `${DEMO.project}-${crypto.randomUUID().slice(0, 8)}`) {
     try {

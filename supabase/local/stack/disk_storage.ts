@@ -47,7 +47,7 @@ export class DiskStorage implements StorageAdapter {
       if (error instanceof Deno.errors.NotFound) return null;
       throw error;
     });
-    // As the hosted storage answers where the bytes of an object are gone, though its table has it: 404.
+    // The hosted Storage also answers 404 where its table has an object whose bytes are missing.
     if (file === null) {
       return { httpStatusCode: 404, metadata: metadataOf({ size: 0, mtime: null }) };
     }
@@ -100,7 +100,7 @@ export class DiskStorage implements StorageAdapter {
   }
 }
 
-/** Returns a temporary path in the same folder. It is never taken for an object: objects are listed from the database. */
+/** Returns a temporary path in the same folder. It never appears as an object, since objects are listed from the database. */
 async function temporaryPath(path: string): Promise<string> {
   await Deno.mkdir(dirname(path), { recursive: true });
   return `${path}.${crypto.randomUUID()}.part`;

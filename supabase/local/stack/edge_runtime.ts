@@ -1,7 +1,7 @@
 /**
- * Runs one Edge Function in a separate process, like the edge runtime of Supabase: `Deno.serve` listens on a port that
- * is chosen here, `EdgeRuntime.waitUntil` exists, and the environment contains only what the platform injects. The code
- * of the function is the deployed code, unchanged.
+ * Runs one Edge Function in a separate process, like the edge runtime of Supabase: this file chooses the port on which
+ * `Deno.serve` listens, `EdgeRuntime.waitUntil` exists, and the environment contains only the variables that the
+ * platform injects. The code of the function is the deployed code, unchanged.
  *
  * It must run on Deno 2.1.4, the version in the edge runtime, as well as on the latest: it has no imports and uses no
  * newer API. The parent process reads the first line of standard output, and closes standard input to stop it.
@@ -12,7 +12,7 @@
 const [entry, ...injected] = Deno.args;
 if (entry === undefined) throw new Error("Usage: edge_runtime.ts FUNCTION_URL NAME_OF_VARIABLE…");
 
-/** Deno 2.1.4 always compresses for clients that accept it, the latest only if told to. */
+/** Deno 2.1.4 always compresses for clients that accept it, the latest Deno only with this option. */
 const COMPRESSES = { automaticCompression: true };
 
 const encode = (line: string) => new TextEncoder().encode(line + "\n");
@@ -45,7 +45,7 @@ function serve(first: unknown, second?: unknown): Deno.HttpServer {
   return server;
 }
 
-/** Tracks work that continues after the response. Its failure does not end the process. */
+/** Tracks work that continues after the response. A failure of that work does not end the process. */
 function waitUntil<T>(promise: Promise<T>): Promise<T> {
   const settled: Promise<unknown> = promise
     .catch((error) => Deno.stderr.writeSync(encode(`EdgeRuntime.waitUntil: ${error?.stack ?? error}`)))

@@ -40,8 +40,8 @@ export interface FunctionCommand {
 }
 
 /**
- * Variables that Deno requires to find its packages and to verify their origin; `edge_runtime.ts` removes them before it
- * loads the function. https://docs.deno.com/runtime/reference/env_variables/
+ * Variables that Deno requires to find its packages and to verify their origin; `edge_runtime.ts` removes them before
+ * it loads the function. https://docs.deno.com/runtime/reference/env_variables/
  */
 const NEEDED_BY_DENO = [
   "HOME",
@@ -66,8 +66,8 @@ export async function functionCommand(options: FunctionCommandOptions): Promise<
   const hosts = [options.supabaseUrl, ...(embeddingsUrl ? [embeddingsUrl] : [])].map((url) =>
     new URL(url).host
   );
-  // An older Deno cannot read the newer lock file, and takes what is deployed. The latest warns, unless it is told, that
-  // it aborts `request.signal` after each answer as well; the function looks at it before only.
+  // An older Deno cannot read the newer lock file, and uses the deployed one. Without this flag the latest Deno warns
+  // that it also aborts `request.signal` after each response; the function reads the signal only before that.
   const config = denoVersion === undefined
     ? ["--config", DENO_CONFIG, "--unstable-no-legacy-abort"]
     : AS_DEPLOYED;
@@ -114,7 +114,7 @@ function injectedVariables(options: FunctionCommandOptions): Record<string, stri
   };
 }
 
-/** Of this process's variables those with which Deno finds and trusts its packages, and nothing else. */
+/** The variables of this process with which Deno finds its packages and verifies their origin, and no others. */
 export function denoEnvironment(): Record<string, string> {
   return { ...TRUSTED_BY_DENO, ...pick(NEEDED_BY_DENO), NO_COLOR: "1" };
 }

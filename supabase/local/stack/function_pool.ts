@@ -5,7 +5,7 @@ import { FunctionProcess, type FunctionProcessOptions, type Upstream } from "./f
 export class FunctionPool {
   readonly #processes: FunctionProcess[];
   readonly #waiting = new Set<() => void>();
-  #turn = 0;
+  #last = 0;
 
   constructor(
     count: number,
@@ -53,8 +53,8 @@ export class FunctionPool {
 
   #nextReady(): Upstream | null {
     for (let step = 0; step < this.#processes.length; step++) {
-      this.#turn = (this.#turn + 1) % this.#processes.length;
-      const upstream = this.#processes[this.#turn]?.upstream;
+      this.#last = (this.#last + 1) % this.#processes.length;
+      const upstream = this.#processes[this.#last]?.upstream;
       if (upstream) return upstream;
     }
     return null;

@@ -1,4 +1,4 @@
-/** One process that runs the function, restarted whenever it exits. */
+/** One process that runs the function; it is restarted when it exits. */
 import { Agent } from "node:http";
 import type { FunctionCommand } from "./function_command.ts";
 import {
@@ -23,9 +23,9 @@ export interface FunctionProcessOptions {
   readonly onLog: (line: string) => void;
   /** Called after a change of `upstream`. */
   readonly onChange: () => void;
-  /** How long it may finish open requests and background work when it is stopped. Default 3,000. */
+  /** How long the process may finish open requests and background work when it is stopped. Default 3,000. */
   readonly stopTimeoutMilliseconds?: number | undefined;
-  /** Longest pause before it is restarted. Default 5,000. */
+  /** Longest pause before the process is restarted. Default 5,000. */
   readonly restartMaxMilliseconds?: number | undefined;
 }
 

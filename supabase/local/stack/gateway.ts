@@ -22,7 +22,7 @@ export interface Routes {
   console: ConsoleServer | null;
 }
 
-/** Sees each request before it is routed. */
+/** Called with each request before it is routed. */
 export type RequestObserver = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
 
 export interface Gateway {
@@ -37,7 +37,7 @@ const FUNCTIONS_PREFIX = "/functions/v1/";
 /** The functions of this repository; any other name is an unknown route. */
 const FUNCTION_NAMES = ["api"];
 
-/** Opens the port first, so that a port in use is reported before anything else starts. 0: any free port. Throws `StartupError`. */
+/** Opens the port (0: any free port) before other parts start, so that a port in use is reported first. Throws `StartupError`. */
 export async function openGateway(port: number, observe: RequestObserver = () => {}): Promise<Gateway> {
   const routes: Routes = { backendUrl: null, functions: null, console: null };
   const agent = new Agent({ keepAlive: true });
@@ -109,7 +109,11 @@ async function route(
     outgoing.writeHead(302, { location: "/console/", "content-length": 0, "cache-control": "no-store" });
     return void outgoing.end();
   }
-  respondError(outgoing, 404, "There is no such route.");
+  respondError(
+    outgoing,
+    404,
+    "The route does not exist. The service is below /functions/v1/api, the console at /console/.",
+  );
 }
 
 /** Returns the path as the edge runtime passes it (`/functions/v1/api/x` → `/api/x`), or null for any other route. */

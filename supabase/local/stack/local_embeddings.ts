@@ -1,4 +1,4 @@
-/** The address of the local sentence model. Its process starts with the first request and is started again when it ends. */
+/** Serves the local sentence model. Its process starts with the first request, and again when it has ended. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import {
   EMBEDDINGS_REQUESTS_MAX,
@@ -11,14 +11,14 @@ import { denoEnvironment, type FunctionCommand } from "./function_command.ts";
 import { FunctionPool } from "./function_pool.ts";
 import { proxy } from "./proxy.ts";
 
-/** Kept with each vector: another model's cannot be compared with it. */
+/** Stored with each vector, since vectors of different models cannot be compared. */
 export const LOCAL_MODEL = "universal-sentence-encoder-lite-en";
 
 export class LocalEmbeddings {
   readonly #server: Server;
   readonly #command: FunctionCommand;
   #process: FunctionPool | null = null;
-  /** Resolves to null when the process does not start. */
+  /** Resolves to null if the process does not start. */
   #failure: Promise<null> = Promise.resolve(null);
   #failedAt = -Infinity;
   #requests = 0;
@@ -31,7 +31,7 @@ export class LocalEmbeddings {
     });
   }
 
-  /** Listens; starts no process yet. `command`: another one than the model's, for tests. */
+  /** Listens, but does not start the process yet. Tests replace `command`. */
   static async start(
     onLog: (line: string) => void,
     command: FunctionCommand = modelCommand(),
@@ -44,14 +44,14 @@ export class LocalEmbeddings {
     return embeddings;
   }
 
-  /** Of the interface that OpenAI's has: the function needs no other. */
+  /** The address of the endpoint, which has the interface of OpenAI's. */
   get url(): string {
     const address = this.#server.address();
     const port = typeof address === "object" ? address?.port : undefined;
     return `http://127.0.0.1:${port}/v1/embeddings`;
   }
 
-  /** Of the process, while one runs. */
+  /** The id of the process, while it runs. */
   get pids(): readonly number[] {
     return this.#process?.pids ?? [];
   }
@@ -65,7 +65,7 @@ export class LocalEmbeddings {
 
   async #serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     if (incoming.method !== "POST" || incoming.url !== "/v1/embeddings") return refuse(outgoing, 404);
-    // Whoever comes later comes again: the function tries three times, and indexing has no hurry.
+    // The client repeats a refused request: the function tries three times, and indexing is not urgent.
     if (this.#requests >= EMBEDDINGS_REQUESTS_MAX) return refuse(outgoing, 429);
     this.#requests++;
     outgoing.on("close", () => this.#requests--);
@@ -76,7 +76,7 @@ export class LocalEmbeddings {
     proxy(incoming, outgoing, { ...upstream, path: "/v1/embeddings" }, () => refuse(outgoing, 503));
   }
 
-  /** The process, which is started where none runs. Null: it did not start a moment ago, as without a network. */
+  /** The process; starts it where none runs. Null: its last start failed less than EMBEDDINGS_RETRY_MILLISECONDS ago. */
   #running(): FunctionPool | null {
     if (this.#process || this.#isStopped) return this.#process;
     if (performance.now() - this.#failedAt < EMBEDDINGS_RETRY_MILLISECONDS) return null;
@@ -101,13 +101,13 @@ function refuse(outgoing: ServerResponse, status: number): void {
   outgoing.end();
 }
 
-/** The model needs no network of its own. Its packages come from npm when it first starts: they have a lock of their own. */
+/** The command of the model's process. Deno downloads its packages, which have their own lock file, when it first starts. */
 function modelCommand(): FunctionCommand {
   return {
     executable: Deno.execPath(),
     args: [
       ...["run", "--no-prompt", "--no-check", "--allow-env", "--allow-read", "--allow-net=127.0.0.1"],
-      // Without the flag Deno warns that it aborts `request.signal` after each answer as well.
+      // Without the flag Deno warns that it also aborts `request.signal` after each response.
       ...["--config", MODEL_CONFIG, "--unstable-no-legacy-abort", EMBEDDINGS_PROCESS],
     ],
     environment: denoEnvironment(),

@@ -1,7 +1,7 @@
 /**
- * Forwards one HTTP request byte for byte: the path unchanged (`fetch` would normalise `..`, `\` and `%2F`), the body and
- * the response as streams. A failure on one side is propagated to the other: a response that ends early never looks
- * complete.
+ * Forwards one HTTP request byte for byte: the path unchanged (`fetch` would normalise `..`, `\` and `%2F`), the body
+ * and the response as streams. A failure on one side is passed to the other, so that a response that ends early never
+ * looks complete.
  */
 import { type Agent, type IncomingMessage, request as httpRequest, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
@@ -67,7 +67,7 @@ export function proxy(
 
   incoming.on("data", clock.touch);
   upstream.on("error", () => {
-    // A response may arrive before the whole request was read; the rest of the request is then discarded.
+    // A response may arrive before the whole request was read; then the rest of the request is discarded.
     if (!hasResponded) fail("unreachable");
   });
   upstream.on("response", (response: IncomingMessage) => {

@@ -1,6 +1,6 @@
 /**
  * @supabase/lite prints a banner, and every rejected statement with its stack trace, to the console of this process. The
- * client receives these errors in the response, so output during calls of the back end is dropped, and no other output.
+ * client receives these errors in the response, so this file drops all output during calls of the back end, and no other.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 

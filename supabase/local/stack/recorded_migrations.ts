@@ -1,6 +1,6 @@
 /**
- * Which migrations the database of a data folder has, in a file beside it: a folder made by another version is refused
- * before its database is opened, which alone would write to it.
+ * Records the migrations of a data folder's database in a file beside it. So the stack refuses a folder of another
+ * version before it opens the database, which would already write to it.
  */
 import { z } from "zod";
 import { listMigrations } from "../database/migrations.ts";
@@ -11,8 +11,8 @@ import { readJsonFile, writeJsonFile } from "./json_file.ts";
 const recorded = z.object({ versions: z.array(z.string()) });
 
 /**
- * Records the migrations of `migrationsDirectory` as those of the folder's database, which is about to get them. Throws
- * `StartupError`, with nothing changed, where the database has others or was made before there was such a record.
+ * Records the migrations of `migrationsDirectory`, which the folder's database is about to get. Throws `StartupError`
+ * without a change where the database has other migrations, or no record.
  */
 export async function recordMigrations(
   { path, database, migrationsFile }: Pick<DataDirectory, "path" | "database" | "migrationsFile">,

@@ -1,4 +1,4 @@
-/** The log of the function in a file of bounded size: once it is full, it takes the place of the one before it. */
+/** The log of the function in a file of bounded size. A full file is renamed, and replaces the previous full file. */
 import { REQUEST_LOG_BYTES_MAX } from "../limits.ts";
 
 export class RequestLog {
@@ -12,7 +12,7 @@ export class RequestLog {
     this.#bytesMax = bytesMax;
   }
 
-  /** Appends a line. A disk that is full or gone costs the line, never a request. */
+  /** Appends a line. Where the disk is full or missing, the line is lost, but no request fails. */
   write(line: string): void {
     const bytes = new TextEncoder().encode(`${line}\n`);
     try {

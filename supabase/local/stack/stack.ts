@@ -15,8 +15,8 @@ import { recordMigrations } from "./recorded_migrations.ts";
 import { loadSecrets, type Secrets } from "./secrets.ts";
 import { removeState, writeState } from "./state.ts";
 
-/** On one's own machine whoever signs up may make projects, unless it was decided otherwise. */
-const LET_ANYONE_MAKE_PROJECTS = `do $$
+/** On a local stack every account may create projects, unless the operator has decided otherwise. */
+const LET_ANYONE_CREATE_PROJECTS = `do $$
 begin
   if to_regclass('filestore.settings') is not null then
     update filestore.settings set project_makers = '{anyone}' where project_makers is null;
@@ -32,11 +32,11 @@ export interface StackOptions {
   /** URL of a Postgres server to use instead of PGlite. */
   readonly databaseUrl?: string | undefined;
   /**
-   * Whether the settings of a back-end request go to Postgres in one statement, as with PostgREST, instead of a dozen.
-   * Default false: benchmarks compare the service with bare calls to @supabase/lite as it is.
+   * Whether the settings of a back-end request are sent to Postgres in one statement, as PostgREST does, instead of a
+   * dozen. Default false: benchmarks compare the service with bare calls to @supabase/lite as it is.
    */
   readonly joinsSettings?: boolean;
-  /** Number of function processes; requests go to them in turn. Default 1. */
+  /** Number of function processes, which get requests in round-robin order. Default 1. */
   readonly functionProcesses?: number;
   /** Runs the function on this Deno from npm, such as "2.1.4". Default: the Deno that runs the stack. */
   readonly denoVersion?: string | undefined;
@@ -46,13 +46,13 @@ export interface StackOptions {
   readonly functionRestartMaxMilliseconds?: number;
   /** Heap limit of a function process. */
   readonly memoryLimitMegabytes?: number;
-  /** Variables of the function, such as its embeddings endpoint. Default: those that are set in this process. */
+  /** Variables of the function, such as its embeddings endpoint. Default: those of this process. */
   readonly functionVariables?: Readonly<Record<string, string>>;
-  /** Whether a model of the stack's own embeds texts, where no endpoint is set. Default false. */
+  /** Whether the stack's own model embeds texts, where no endpoint is set. Default false. */
   readonly embeddings?: boolean;
   /** SUPABASE_URL of the function, such as a proxy in front of the back end. Default: the back end. */
   readonly functionSupabaseUrl?: (backendUrl: string) => string | Promise<string>;
-  /** Another function, and other migrations, than those of the repository. */
+  /** The function and migrations to use instead of the repository's. */
   readonly functionEntry?: string;
   readonly migrationsDirectory?: string;
   /** Whether to create the demo project and its key. Default true. */
@@ -77,11 +77,11 @@ export interface Stack {
   readonly secretKey: string;
   /** Key of the demo project; empty if there is none. */
   readonly apiKey: string;
-  /** The demo project as it is called, and its owner's e-mail address; null if there is none. */
+  /** The demo project's name, and its owner's e-mail address; null if there is no demo project. */
   readonly demo: { readonly name: string; readonly owner: string | null } | null;
   /** Ids of the function processes that are running. */
   readonly functionPids: readonly number[];
-  /** Id of the process with the sentence model, once it was needed. */
+  /** Id of the process with the sentence model, once it has started. */
   readonly embeddingPids: readonly number[];
   /** Runs one statement as the owner of the database and returns its rows. */
   exec<Row = Record<string, unknown>>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
@@ -136,7 +136,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     cleanups.push(() => consoleServer.close());
     gateway.routes.console = consoleServer;
     const administration = new Administration(backend.url, secrets.secretKey);
-    await backend.database.query(LET_ANYONE_MAKE_PROJECTS);
+    await backend.database.query(LET_ANYONE_CREATE_PROJECTS);
     const demo = options.demo === false ? null : await openDemo(administration, demoFile);
     if (demo !== null) adopt = adoption(backend.database, demo.projectId);
     await adopt();
@@ -176,7 +176,7 @@ function migrationsDirectoryOf(options: StackOptions): string {
   return options.migrationsDirectory ?? MIGRATIONS_DIRECTORY;
 }
 
-/** Gives the demo project to the first account, as soon as there is one. Its failure fails no request to Auth. */
+/** Gives the demo project to the first account, as soon as one exists. If that fails, the request to Auth still succeeds. */
 function adoption(database: Database, projectId: string): () => Promise<void> {
   let isOwned = false;
   return async () => {

@@ -4,7 +4,7 @@ import { readJsonFile, writeJsonFile } from "./json_file.ts";
 export interface RunningStack {
   readonly supabaseUrl: string;
   readonly secretKey: string;
-  /** Of the demo project; absent in what an earlier version wrote. */
+  /** The demo project's key; absent where an earlier version wrote the file. */
   readonly apiKey?: string | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** What an import makes sure of before it changes anything: every line, every file, every byte. */
+/** Checks every line, file and byte of an import before it changes anything. */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { fileList, fileRecord } from "../../functions/api/contract/files.ts";
@@ -18,24 +18,24 @@ import {
   type StoredLine,
 } from "./manifest.ts";
 
-/** What is to be imported, once all of it is in order. */
+/** An import whose lines and files are valid. */
 export interface CheckedImport {
   readonly folder: string;
   /** The manifest's file. */
   readonly manifest: string;
-  /** Of its versions in any project: the same manifest has the same run. */
+  /** The run of the imported versions, in any project: the same manifest has the same run. */
   readonly runId: string;
   readonly files: number;
 }
 
-/** Throws `StartupError` that names what is wrong, as far as 20 problems. */
+/** Throws `StartupError` that names up to TRANSFER_PROBLEMS_SHOWN_MAX problems. */
 export async function checkImport(folder: string): Promise<CheckedImport> {
   const manifest = join(folder, MANIFEST);
   if (await Deno.lstat(join(folder, PARTIAL_MANIFEST)).then(() => true, () => false)) {
-    throw new StartupError(`The export in ${folder} is not complete; let it end first.`);
+    throw new StartupError(`The export in ${folder} is not complete; finish the export first.`);
   }
   const info = await Deno.lstat(manifest).catch(() => null);
-  if (!info?.isFile) throw new StartupError(`${folder} holds no ${MANIFEST}.`);
+  if (!info?.isFile) throw new StartupError(`${folder} is not an export: it has no ${MANIFEST}.`);
   const problems: string[] = [];
   let [files, last] = [0, ""];
   const checked = inOrder(readManifest(manifest), TRANSFERS_AT_ONCE, async (line) => ({
@@ -52,7 +52,7 @@ export async function checkImport(folder: string): Promise<CheckedImport> {
   return { folder, manifest, runId: `import-${digest.slice(0, 32)}`, files };
 }
 
-/** What is wrong with the bytes of a line. Symbolic links are not followed, wherever they are. */
+/** The problem with the bytes of a line; null: none. It follows no symbolic links. */
 async function problemOf(folder: string, { stored, size, sha256 }: StoredLine): Promise<string | null> {
   let place = folder;
   const segments = stored.split("/");
@@ -62,7 +62,7 @@ async function problemOf(folder: string, { stored, size, sha256 }: StoredLine): 
     if (info === null) return `${stored} is missing`;
     if (info.isSymlink) return `${stored} is behind a symbolic link`;
     const isLast = index === segments.length - 1;
-    if (isLast ? !info.isFile : !info.isDirectory) return `${stored} is no file`;
+    if (isLast ? !info.isFile : !info.isDirectory) return `${stored} is not a file`;
     if (isLast && info.size !== size) return `${stored} has ${info.size} bytes instead of ${size}`;
   }
   try {
@@ -79,8 +79,8 @@ async function digestOf(file: string): Promise<string> {
 }
 
 /**
- * The versions that an import makes of a file: those with bytes, and deletions of what is there. What was redacted, and a
- * deletion of what is not in the manifest, is left out.
+ * The versions that an import adds to a file: those with bytes, and deletions after them. It leaves out redacted
+ * versions, and deletions of versions that are not in the manifest.
  */
 export function effectiveLines(lines: readonly ManifestLine[]): readonly ManifestLine[] {
   const kept: ManifestLine[] = [];
@@ -100,7 +100,9 @@ export async function ensureNoneExists(api: FileApi, { manifest, runId }: Checke
   }
   if (existing.length === 0) return;
   throw new StartupError(
-    `Nothing was imported: these files exist, and --overwrite is not given: ${existing.join(", ")}.`,
+    `Nothing was imported: these files exist; give --overwrite to add versions to them: ${
+      existing.join(", ")
+    }.`,
   );
 }
 
@@ -121,7 +123,7 @@ async function* pathsOf(manifest: string): AsyncGenerator<string, void, void> {
   }
 }
 
-/** What two sorted streams have in common. */
+/** The paths that two sorted streams have in common. */
 async function* inBoth(
   left: AsyncGenerator<string, void, void>,
   right: AsyncGenerator<string, void, void>,
@@ -135,13 +137,13 @@ async function* inBoth(
   }
 }
 
-/** What is at a path of the project. */
+/** The present state of a path in the project. */
 export interface Destination {
   /** The live file; null: none, or a tombstone. */
   readonly live: { readonly id: string; readonly version: number } | null;
-  /** How many of its newest versions this import has written. */
+  /** The number of newest versions that this import has written. */
   readonly tail: number;
-  /** The version before those; 0: none. */
+  /** The version before those that this import has written; 0: none. */
   readonly base: number;
 }
 
@@ -160,7 +162,7 @@ export async function destinationOf(api: FileApi, path: string, runId: string): 
   }
 }
 
-/** Null: there is a tombstone. */
+/** The live file at a path; null: its latest version is a tombstone. */
 async function liveFile(api: FileApi, path: string): Promise<Destination["live"] | "never was"> {
   try {
     return await api.data(fileAddress(path), fileRecord, { query: { metadata: "" } });

@@ -1,7 +1,7 @@
 /**
- * Where on disk the file of a path goes. Most go where their path says. Others cannot on every common system: names
- * that are reserved or too long, that differ only by case or normalisation, or of a file that is also a folder. The
- * manifest says where they went instead.
+ * Chooses the place on disk for each exported file. Most are stored at their own path. Some paths are impossible on a
+ * common system: names that are reserved or too long, that differ only by case or normalisation, or of a file that is
+ * also a folder. The manifest names the place of each file.
  */
 import { createHash } from "node:crypto";
 import { diskName } from "../../functions/api/files/disk_name.ts";
@@ -11,13 +11,13 @@ const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
 
 const digest = (text: string): string => createHash("sha256").update(text).digest("hex");
 
-/** What systems that ignore case and normalisation compare; as a number, which takes little room. */
+/** The same number for names that are equal on systems that ignore case and normalisation. A number takes little memory. */
 function folded(name: string): number {
   return parseInt(digest(name.normalize("NFC").toLowerCase().normalize("NFC")).slice(0, 13), 16);
 }
 
-/** A name for a segment of a path that every common system holds. */
-function holdable(segment: string): string {
+/** A name for a segment of a path that every common system allows. */
+function allowedName(segment: string): string {
   const name = diskName(segment);
   if (bytesOf(name) <= DISK_NAME_BYTES_MAX) return name;
   const mark = `~${digest(segment).slice(0, 12)}`;
@@ -29,15 +29,15 @@ function holdable(segment: string): string {
   return kept.replace(/[. ]+$/, "") + mark;
 }
 
-/** The names that an export has given. Each path is to be placed once. */
+/** The names that an export has given to files. The caller places each path once. */
 export class DiskNames {
-  /** Two numbers a file and folder are all that it remembers. */
+  /** It remembers one number for each file and folder. */
   readonly #files = new Set<number>();
   readonly #folders = new Set<number>();
 
-  /** A name below the export's folder for the file of this path, which no other one gets. */
+  /** A name below the export's folder for the file at this path, which no other file gets. */
   place(path: string): string {
-    const segments = path.split("/").map(holdable);
+    const segments = path.split("/").map(allowedName);
     let name = "";
     for (const [index, segment] of segments.entries()) {
       const isLast = index === segments.length - 1;

@@ -1,4 +1,4 @@
-/** What is erased for good, over the public API: a file with all of its versions, or the content of some of them. */
+/** Erases a file with all of its versions, or the content of some versions, for good, over the public API. */
 import { type Purged, purged, type Redacted, redacted } from "../../functions/api/contract/files.ts";
 import { fileAddress, type FileApi } from "./file_api.ts";
 
@@ -7,12 +7,12 @@ export function purgeFile(api: FileApi, path: string): Promise<Purged> {
   return api.data(fileAddress(path), purged, {
     method: "DELETE",
     query: { purge: "true" },
-    // Sent again after a lost answer, it gives that answer.
+    // If the answer is lost, the repeated request gets the same answer.
     headers: { "idempotency-key": crypto.randomUUID() },
   });
 }
 
-/** Erases the content of versions; `note` takes the place of their notes. Throws `Refusal`. */
+/** Erases the content of versions; `note` replaces their notes. Throws `Refusal`. */
 export function redactVersions(
   api: FileApi,
   path: string,

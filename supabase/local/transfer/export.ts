@@ -1,4 +1,4 @@
-/** Writes the files of a project into a folder: as they are at one moment, or every version. */
+/** Writes the files of a project into a folder, as they were at one moment or with every version. */
 import { createHash } from "node:crypto";
 import { TRANSFERS_AT_ONCE } from "../limits.ts";
 import { ExportFolder } from "./export_folder.ts";
@@ -20,21 +20,21 @@ export interface Exported {
   readonly files: number;
   readonly versions: number;
   readonly bytes: number;
-  /** Of these files the version of that moment is gone. */
+  /** Files whose versions of that moment were erased. */
   readonly gone: readonly string[];
 }
 
-/** What was there when its version was asked for, and is not any more. */
+/** Refusals of a version that was erased after it had been listed. */
 const GONE = ["FILE_NOT_FOUND", "VERSION_NOT_FOUND"];
 
 interface Fetched {
   readonly version: VersionToExport;
-  /** Null: there is nothing to export any more. */
+  /** Null: the version was erased meanwhile. */
   readonly line: Omit<ManifestLine, "stored"> | null;
   readonly download: string | null;
 }
 
-/** Goes on where an earlier try ended. Throws `StartupError`. */
+/** Exports the files; continues where an earlier run of the command ended. Throws `StartupError`. */
 export async function exportFiles(api: FileApi, path: string, options: ExportOptions): Promise<Exported> {
   const { directory, at, hasHistory } = options;
   const folder = await ExportFolder.open(
@@ -98,7 +98,7 @@ async function fetchVersion(api: FileApi, version: VersionToExport, folder: Expo
   }
 }
 
-/** Stores the bytes of an answer as they come. Throws where they are not as many as the version has. */
+/** Stores the bytes of an answer as they arrive. Throws where their number is not the version's size. */
 async function save(
   response: Response,
   file: string,
@@ -116,7 +116,7 @@ async function save(
   } finally {
     output.close();
   }
-  if (length !== size) throw new Error(`${length} of ${size} bytes came`);
+  if (length !== size) throw new Error(`${length} of ${size} bytes arrived`);
   const [type = ""] = (response.headers.get("content-type") ?? "").split(";", 1);
   return { type, sha256: hash.digest("hex") };
 }

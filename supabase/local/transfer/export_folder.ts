@@ -1,21 +1,21 @@
-/** The folder that an export fills: content, manifest, and what lets it go on after a break. */
+/** The folder of an export: content, manifest, and the state with which it continues after an interruption. */
 import { dirname, join } from "node:path";
 import { z } from "zod";
 import { messageOf, StartupError } from "../startup_error.ts";
 import { DiskNames } from "./disk_names.ts";
 import { MANIFEST, type ManifestLine, manifestLine, PARTIAL_MANIFEST } from "./manifest.ts";
 
-/** Says what the export is of, and whether it is complete. */
+/** The file with the export's options, and whether it is complete. */
 const STATE = "export.json";
-/** Downloads that are not in their place yet. */
+/** The folder of downloads that are not in their place yet. */
 const DOWNLOADS = ".partial";
 
 const state = z.object({
   format: z.literal(1),
   directory: z.string(),
-  /** As asked: null is the present. */
+  /** `--at` as it was given; null: the present. */
   asked: z.string().nullable(),
-  /** The moment that the export is of: a time, or a cursor of the change feed. */
+  /** The moment of the export: a time, or a cursor of the change feed. */
   at: z.string(),
   history: z.boolean(),
   startedAt: z.string(),
@@ -32,29 +32,33 @@ export interface Wanted {
 export class ExportFolder {
   readonly #names = new DiskNames();
   #manifest: Deno.FsFile | undefined;
-  /** Files that were exported before a break. */
+  /** Files that an interrupted run exported. */
   filesBefore = 0;
-  /** The path of the last of them. */
+  /** The path of the last file that an interrupted run exported. */
   lastPath: string | undefined;
 
   private constructor(readonly path: string, readonly state: ExportState) {}
 
-  /** Begins, or goes on with what was begun for the same. Throws `StartupError` where the folder holds anything else. */
+  /** Begins an export, or continues one with the same options. Throws `StartupError` where the folder has other content. */
   static async open(path: string, wanted: Wanted, presentOf: () => Promise<string>): Promise<ExportFolder> {
     await Deno.mkdir(path, { recursive: true, mode: 0o700 }).catch((error) => {
-      throw new StartupError(`${path} is no folder that can be written (${messageOf(error)}).`);
+      throw new StartupError(`The folder ${path} cannot be written (${messageOf(error)}).`);
     });
     const begun = await readState(path);
     if (begun === null) {
       for await (const { name } of Deno.readDir(path)) {
-        if (!name.startsWith(`${STATE}.`)) throw new StartupError(`${path} is not empty.`);
+        if (!name.startsWith(`${STATE}.`)) {
+          throw new StartupError(`${path} is not empty; name an empty or new folder.`);
+        }
       }
     } else if (begun.isComplete) {
-      throw new StartupError(`${path} holds an export that is complete; take another folder.`);
+      throw new StartupError(`${path} holds a complete export; name another folder.`);
     } else if (
       begun.directory !== wanted.directory || begun.asked !== wanted.asked || begun.history !== wanted.history
     ) {
-      throw new StartupError(`${path} holds the beginning of another export; go on with its options.`);
+      throw new StartupError(
+        `${path} holds an unfinished export with other options; give those, or name another folder.`,
+      );
     }
     const at = begun === null ? wanted.asked ?? await presentOf() : begun.at;
     const folder = new ExportFolder(
@@ -71,7 +75,7 @@ export class ExportFolder {
     for (const name of [DOWNLOADS, "files"]) {
       await Deno.mkdir(join(this.path, name), { recursive: true, mode: 0o700 });
     }
-    // A break between the last two steps of `finish`.
+    // An earlier run was interrupted between the last two steps of `finish`.
     if (await exists(join(this.path, MANIFEST))) {
       await Deno.rename(join(this.path, MANIFEST), join(this.path, PARTIAL_MANIFEST));
     }
@@ -83,8 +87,9 @@ export class ExportFolder {
   }
 
   /**
-   * Reads what was written, and takes back the last path, of which lines or bytes may be missing: a line is written
-   * before its bytes get their name, so nothing is on disk that no line tells of. Returns where to go on.
+   * Reads the manifest of an interrupted run, and drops its last path, whose lines or bytes may be incomplete. A line
+   * is written before its bytes are moved into place, so every file on disk has a line. Returns the offset to continue
+   * at.
    */
   async #recover(file: string): Promise<number> {
     let [end, start] = [0, 0];
@@ -116,12 +121,12 @@ export class ExportFolder {
     return start;
   }
 
-  /** A name for a download, which `add` gives its place. */
+  /** A name for a download, which `add` moves into its place. */
   download(): string {
     return join(this.path, DOWNLOADS, crypto.randomUUID());
   }
 
-  /** Adds a version: the line, and then the bytes in their place. `isLast`: as the file that everybody sees. */
+  /** Adds a version: writes its line, then moves its bytes into place. `isLast`: into `files/`, not into `history/`. */
   async add(line: Omit<ManifestLine, "stored">, download: string | null, isLast: boolean): Promise<void> {
     const { sha256 = "" } = line;
     const stored = download === null
@@ -163,7 +168,7 @@ async function readState(path: string): Promise<ExportState | null> {
   try {
     return state.parse(JSON.parse(await Deno.readTextFile(file)));
   } catch {
-    throw new StartupError(`${file} is not that of an export.`);
+    throw new StartupError(`${file} is not the state of an export; name another folder.`);
   }
 }
 

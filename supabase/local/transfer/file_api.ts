@@ -1,4 +1,4 @@
-/** The public API of a project, for commands that move many files: patient with limits and faults that pass. */
+/** The public API of a project, for commands that transfer many files: waits for rate limits and retries transient faults. */
 import { z } from "zod";
 import {
   TRANSFER_IDLE_TIMEOUT_MILLISECONDS,
@@ -30,17 +30,17 @@ export interface Call {
   readonly method?: string;
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Made anew for each try. */
+  /** Opens the body; called for each try. */
   readonly body?: () => Promise<ReadableStream<Uint8Array>>;
 }
 
-/** What one try came to: a value, or why another one may do better, and after how long. */
+/** The outcome of one try: a value, or the reason and the pause for another try. */
 type Tried<T> = { readonly value: T } | { readonly reason: string; readonly pauseMilliseconds?: number };
 
 export class FileApi {
   constructor(readonly baseUrl: string, private readonly key: string) {}
 
-  /** `data` of the answer. Throws `Refusal`, or `StartupError` where the service stays out of reach. */
+  /** The `data` of the answer. Throws `Refusal`, or `StartupError` where the service stays out of reach. */
   async data<T>(path: string, shape: z.ZodType<T>, call: Call = {}): Promise<T> {
     const text = await this.send(path, call, (response) => response.text());
     let json: unknown;
@@ -51,19 +51,21 @@ export class FileApi {
     }
     const answer = z.object({ data: shape }).safeParse(json);
     if (answer.success) return answer.data.data;
-    throw new StartupError(`${this.baseUrl} answered ${path} with something else than this service does.`);
+    throw new StartupError(
+      `${this.baseUrl} answered ${path} with an unknown result; check that it is the address of this service.`,
+    );
   }
 
   /**
-   * Sends until there is an answer, and returns what `read` makes of it. `read` may throw: then the answer did not
-   * arrive whole, and the request is sent again.
+   * Sends the request until it has an answer, and returns the result of `read`. If `read` throws, the answer did not
+   * arrive completely, and the request is sent again.
    */
   async send<T>(path: string, call: Call, read: (response: Response) => Promise<T>): Promise<T> {
     let pause = TRANSFER_PAUSE_FIRST_MILLISECONDS;
     for (let tries = 1;; tries++) {
       const tried = await this.#try(path, call, read);
       if ("value" in tried) return tried.value;
-      // A window that is used up ends for sure: that is no failure.
+      // A rate window always ends, so waiting for it does not count as a failed try.
       const isLimit = tried.reason === "RATE_LIMIT_EXCEEDED";
       if (isLimit) tries--;
       if (tries >= TRANSFER_TRIES_MAX) throw new StartupError(`${this.baseUrl}: ${tried.reason}.`);
@@ -85,7 +87,7 @@ export class FileApi {
       return this.#refused(response, await response.text());
     } catch (error) {
       if (error instanceof StartupError) throw error;
-      return { reason: `it cannot be reached, or broke off (${messageOf(error).split("\n")[0]})` };
+      return { reason: `the connection failed (${messageOf(error).split("\n")[0]})` };
     } finally {
       clearTimeout(timer);
     }
@@ -110,7 +112,7 @@ export class FileApi {
     });
   }
 
-  /** What a status that is no success means. Throws what will not pass. */
+  /** The reason and pause for another try after an error status. Throws where another try would fail, too. */
   #refused(response: Response, text: string): { reason: string; pauseMilliseconds?: number } {
     let json: unknown;
     try {
@@ -131,7 +133,9 @@ export class FileApi {
       const { error, details } = refusal.data;
       throw new Refusal(response.status, error.code, `${error.code}: ${error.message}`, details);
     }
-    throw new StartupError(`${this.baseUrl} answered with ${code}; is that the address of this service?`);
+    throw new StartupError(
+      `${this.baseUrl} answered with ${code}; check that it is the address of this service.`,
+    );
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * Brings an export into a project, with new numbers and times. Every version says which import wrote it, so that an import
- * can be run again after a break: it goes on after what it has written, and writes nothing twice.
+ * Imports an export into a project, with new numbers and times. Every version has the import's run id, so a repeated
+ * import continues after an interruption and writes nothing twice.
  */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
@@ -21,14 +21,14 @@ import { Progress } from "./progress.ts";
 
 export interface Imported {
   readonly files: number;
-  /** Versions that were written; others were there from an earlier try. */
+  /** Versions that this run of the command wrote; an earlier run may have written others. */
   readonly versions: number;
   readonly bytes: number;
-  /** The run that all of them belong to, which can be undone. */
+  /** The run id of all imported versions, with which the import can be undone. */
   readonly runId: string;
 }
 
-/** Throws `StartupError`; before anything is changed where the export is not in order, or files exist already. */
+/** Throws `StartupError`. It changes nothing where the export is invalid, or files exist already. */
 export async function importFiles(
   api: FileApi,
   folder: string,
@@ -56,7 +56,7 @@ export async function importFiles(
   return { ...done, runId: checked.runId };
 }
 
-/** Writes what is missing of one file, version by version, each on the one before. */
+/** Writes the missing versions of one file, each with the previous one as its precondition. */
 async function importFile(
   api: FileApi,
   { folder, runId }: CheckedImport,
@@ -73,7 +73,7 @@ async function importFile(
   for (const [index, line] of effective.entries()) {
     if (index < tail) continue;
     const headers = {
-      ...said(line, runId),
+      ...provenanceHeaders(line, runId),
       ...current === null ? { "if-none-match": "*" } : { "if-match": `"${current.id}.${current.version}.j"` },
       "idempotency-key": keyOf(runId, line.path, base, index),
     };
@@ -88,17 +88,17 @@ async function importFile(
 }
 
 function changed(path: string): StartupError {
-  return new StartupError(`${path} was written by somebody else meanwhile. Run the import again.`);
+  return new StartupError(`Somebody else changed ${path} meanwhile. Run the import again.`);
 }
 
-/** The same for each try: an answer that was lost is given again. */
+/** The idempotency key of a version, the same for each try: a lost answer is replayed. */
 function keyOf(runId: string, path: string, base: number, index: number): string {
   const digest = createHash("sha256").update(path).digest("hex");
   return `${runId}:${digest.slice(0, 32)}:${base}:${index}`;
 }
 
-/** Who made the version and why is kept; the run is the import's. */
-function said({ actor, note }: ManifestLine, runId: string): Record<string, string> {
+/** The headers with the version's actor and note, and the import's run. */
+function provenanceHeaders({ actor, note }: ManifestLine, runId: string): Record<string, string> {
   return {
     "x-run-id": runId,
     ...actor !== undefined && { "x-actor": actor },
@@ -106,7 +106,7 @@ function said({ actor, note }: ManifestLine, runId: string): Record<string, stri
   };
 }
 
-/** The request that makes the version. */
+/** The request that adds the version. */
 function callOf(
   line: ManifestLine,
   folder: string,

@@ -1,6 +1,4 @@
-/** Work on a stream, several items at a time, whose results come in the order of the items. */
-
-/** Yields `work` of each item in order, with `width` of them under way at most. A failure comes in its item's place. */
+/** Yields the result of `work` for each item, in order, with at most `width` running. Throws a failure at its place. */
 export async function* inOrder<Item, Result>(
   items: AsyncIterable<Item> | Iterable<Item>,
   width: number,
@@ -10,7 +8,7 @@ export async function* inOrder<Item, Result>(
   try {
     for await (const item of items) {
       const started = work(item);
-      // Avoids an unhandled rejection before its turn.
+      // Avoids an unhandled rejection before the result is awaited.
       started.catch(() => {});
       underWay.push(started);
       if (underWay.length < width) continue;
@@ -19,7 +17,7 @@ export async function* inOrder<Item, Result>(
     }
     for (let first = underWay.shift(); first; first = underWay.shift()) yield await first;
   } finally {
-    // Nothing of it goes on behind the back of whoever stopped.
+    // Waits for running work, so that none continues after the consumer has stopped.
     await Promise.allSettled(underWay);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The manifest of an export: a line of JSON for each version, by path and number. A version's bytes are in the file that
- * `stored` names; a tombstone has none.
+ * The manifest of an export: one line of JSON for each version, in order of path and number. `stored` names the file
+ * with the version's bytes; a tombstone has none.
  */
 import { z } from "zod";
 import { versionOrigin } from "../../functions/api/contract/versions.ts";
@@ -9,17 +9,17 @@ import { MANIFEST_LINE_BYTES_MAX } from "../limits.ts";
 import { messageOf, StartupError } from "../startup_error.ts";
 
 export const MANIFEST = "manifest.jsonl";
-/** While the export is not complete. */
+/** The name of the manifest while the export is not complete. */
 export const PARTIAL_MANIFEST = "manifest.jsonl.part";
 
-/** Below the export's folder, without a way out of it. */
+/** A path below the export's folder that cannot lead out of it. */
 const stored = z.string().regex(
   // deno-lint-ignore no-control-regex
   /^(files|history)(\/(?!\.{1,2}(\/|$))[^/\\\x00]+)+$/,
   "leads out of the export",
 );
 
-const sha256 = z.string().regex(/^[0-9a-f]{64}$/, "is no SHA-256");
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/, "is not a SHA-256");
 
 export const manifestLine = z.object({
   path: z.string().transform((path, context) => {
@@ -40,13 +40,13 @@ export const manifestLine = z.object({
   stored: stored.optional(),
   /** A tombstone. */
   deleted: z.literal(true).optional(),
-  /** Its content was erased. */
+  /** A version whose content was erased. */
   redacted: z.literal(true).optional(),
 }).refine(
   ({ deleted, redacted, sha256, stored }) =>
     (deleted ?? redacted ?? false) === (stored === undefined && sha256 === undefined) &&
     (stored === undefined) === (sha256 === undefined),
-  "a version has either bytes and their sum, or was deleted or redacted",
+  "must have either both stored and sha256, or deleted or redacted",
 );
 export type ManifestLine = z.infer<typeof manifestLine>;
 
@@ -59,7 +59,7 @@ export function isStored(line: ManifestLine): line is StoredLine {
 
 const encoder = new TextEncoder();
 
-/** By UTF-8 bytes, as the service sorts. */
+/** Compares by UTF-8 bytes, as the service sorts. */
 export function comparePaths(a: string, b: string): number {
   const [left, right] = [encoder.encode(a), encoder.encode(b)];
   for (let index = 0; index < Math.min(left.length, right.length); index++) {
@@ -69,7 +69,7 @@ export function comparePaths(a: string, b: string): number {
   return left.length - right.length;
 }
 
-/** Its lines, which must be in order. Holds one of them. Throws `StartupError` that names the line. */
+/** Yields the lines, which must be in order, and holds one at a time. Throws `StartupError` that names the line. */
 export async function* readManifest(file: string): AsyncGenerator<ManifestLine, void, void> {
   let number = 0;
   let last: ManifestLine | undefined;
@@ -90,7 +90,7 @@ function parseLine(text: string, place: string): ManifestLine {
   try {
     json = JSON.parse(text);
   } catch {
-    throw new StartupError(`${place}: no JSON.`);
+    throw new StartupError(`${place}: not JSON.`);
   }
   const line = manifestLine.safeParse(json);
   if (line.success) return line.data;
@@ -98,7 +98,7 @@ function parseLine(text: string, place: string): ManifestLine {
   throw new StartupError(`${place}: ${issue?.path.join(".") || "line"} ${issue?.message ?? "is invalid"}.`);
 }
 
-/** Lines that end; what follows the last line feed is none. */
+/** Yields the lines. Throws where the file does not end with a line feed. */
 async function* linesOf(file: string): AsyncGenerator<string, void, void> {
   let rest = "";
   const text = (await open(file)).readable.pipeThrough(new TextDecoderStream("utf-8", { fatal: true }));
@@ -121,7 +121,7 @@ async function open(file: string): Promise<Deno.FsFile> {
   }
 }
 
-/** Whole versions by path: all lines of one file of the project. */
+/** Yields, for each file of the project, all of its lines. */
 export async function* filesOf(file: string): AsyncGenerator<readonly ManifestLine[], void, void> {
   let lines: ManifestLine[] = [];
   for await (const line of readManifest(file)) {

@@ -1,4 +1,4 @@
-/** A line on a terminal that tells how far a long command has come, and about how long the rest takes. */
+/** A line on a terminal with the progress of a long command, and an estimate of the time that is left. */
 import { TRANSFER_PROGRESS_MILLISECONDS } from "../limits.ts";
 
 export class Progress {
@@ -9,7 +9,7 @@ export class Progress {
   #before = 0;
   #bytes = 0;
 
-  /** `total`: how many there are, as far as known; `already`: of these so many were done before. */
+  /** `total` is the estimated number of items; `already` is how many of them an earlier run has finished. */
   constructor(private readonly what: string, private readonly total: number, already = 0) {
     this.#done = this.#before = already;
   }

@@ -1,4 +1,4 @@
-/** The files of a project and their versions as an export takes them: page by page, by path. */
+/** Lists the files of a project and their versions for an export, page by page in order of path. */
 import { fileList } from "../../functions/api/contract/files.ts";
 import {
   changePage,
@@ -17,24 +17,24 @@ const PAGE = 100;
 export interface VersionToExport {
   readonly path: string;
   readonly version: Version;
-  /** The latest of its file at the moment of the export. */
+  /** Whether it is the latest version of its file at the moment of the export. */
   readonly isLast: boolean;
 }
 
 export interface Selection {
   /** "" is the root. */
   readonly directory: string;
-  /** A time or a cursor, which makes the export that of one moment. */
+  /** The moment of the export: a time or a cursor. */
   readonly at: string;
   readonly hasHistory: boolean;
 }
 
-/** A cursor of the present. */
+/** The cursor of the present. */
 export async function presentOf(api: FileApi): Promise<string> {
   return (await api.data("/changes", changePage, { query: { after: "now" } })).cursor;
 }
 
-/** About how many files an export has: those of now. */
+/** Estimates the number of files of an export by the present number. */
 export async function countFiles(api: FileApi, { directory, hasHistory }: Selection): Promise<number> {
   const count = async (deleted: string) =>
     (await api.data("/files", fileList, listing({ directory, limit: 1, deleted }))).total ?? 0;
@@ -42,9 +42,9 @@ export async function countFiles(api: FileApi, { directory, hasHistory }: Select
 }
 
 export interface Sources {
-  /** Files whose version of that moment is gone. */
+  /** Called with each file whose version of that moment was erased. */
   readonly onGone: (path: string) => void;
-  /** Only what comes after this path. */
+  /** Only files after this path. */
   readonly after: string | undefined;
 }
 
@@ -71,7 +71,7 @@ export async function* versionsToExport(
   }
 }
 
-/** From the oldest on. Holds one page. */
+/** Yields the versions of a file, the oldest first. Holds one page. */
 async function* ascending(api: FileApi, path: string, first: VersionList, selection: Selection) {
   let last = 0;
   const newest = first.versions[0]?.version;
@@ -95,7 +95,7 @@ function listing({ directory, ...query }: NonNullable<Call["query"]>): Call {
   return { query: { recursive: "true", directory: directory === "" ? "/" : directory, ...query } };
 }
 
-/** Paths of files as they were, or, with `deleted`, of those that are live or deleted now. */
+/** The paths of files at the selection's moment, or with `deleted` of files that are live or deleted now. */
 async function* pathsOf(
   api: FileApi,
   { directory, at }: Selection,
@@ -116,7 +116,7 @@ async function* pathsOf(
   }
 }
 
-/** Two streams of paths as one, each path once. */
+/** Merges two sorted streams of paths; yields each path once. */
 async function* merged(
   left: AsyncGenerator<string, void, void>,
   right: AsyncGenerator<string, void, void>,

@@ -49,7 +49,7 @@ Deno.test("many requests are handed in together, by project, key and day", async
     { projectId: "b", keyId: "k", day: "2026-01-01", requests: 1 },
     { projectId: "a", keyId: "k", day: "2026-01-02", requests: 1 },
   ]]);
-  await counts.handIn();
+  await counts.flush();
   assertEquals(handedIn.length, 1, "nothing is handed in twice");
 });
 

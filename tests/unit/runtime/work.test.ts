@@ -1,7 +1,7 @@
 /** Work that is counted, bounded and done in slices. */
 import { assertEquals, assertThrows } from "@std/assert";
 import { WORK_SLICE_UNITS } from "../../../supabase/functions/api/limits.ts";
-import { nextTurn, Work } from "../../../supabase/functions/api/runtime/work.ts";
+import { nextSlice, Work } from "../../../supabase/functions/api/runtime/work.ts";
 
 Deno.test("Work tells when its slice is over, and again only after a pause and another slice", async () => {
   const work = new Work();
@@ -23,17 +23,17 @@ Deno.test("Work throws what it was given once it is more than allowed, and not b
   assertThrows(() => work.add(1), Error, "enough");
 });
 
-Deno.test("nextTurn gives each of many that wait a turn of the event loop of its own, and others theirs between", async () => {
+Deno.test("nextSlice gives each of its callers a task of the event loop of its own, and lets others run between them", async () => {
   const order: string[] = [];
-  const waiting = ["a", "b", "c"].map((name) => nextTurn().then(() => void order.push(name)));
-  let turns = 0;
+  const waiting = ["a", "b", "c"].map((name) => nextSlice().then(() => void order.push(name)));
+  let runs = 0;
   const timer = setInterval(() => {
-    turns++;
+    runs++;
     order.push("other");
   }, 0);
   await Promise.all(waiting);
   clearInterval(timer);
   assertEquals(order.filter((name) => name !== "other"), ["a", "b", "c"]);
   // The other's timer was started after the first of them waited.
-  assertEquals(turns >= 2, true, order.join());
+  assertEquals(runs >= 2, true, order.join());
 });

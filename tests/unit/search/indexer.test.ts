@@ -13,8 +13,8 @@ import type {
 import type { Segments } from "../../../supabase/functions/api/ports/segments.ts";
 import { ByteBudget } from "../../../supabase/functions/api/runtime/byte_budget.ts";
 import { consoleLog } from "../../../supabase/functions/api/runtime/log.ts";
-import { embedClaim } from "../../../supabase/functions/api/search/chunk_embedder.ts";
-import { indexClaim } from "../../../supabase/functions/api/search/indexer.ts";
+import { embedLeased } from "../../../supabase/functions/api/search/chunk_embedder.ts";
+import { indexLeased } from "../../../supabase/functions/api/search/indexer.ts";
 
 const LOG = { ...consoleLog, backgroundFault() {} };
 const CORRUPT = new ApiError("CONTENT_CORRUPT", "corrupt");
@@ -100,14 +100,14 @@ const names = (...list: string[]) => list.map((name) => fileOf(name));
 
 Deno.test("texts that fit are stored in one call, and large ones by themselves, later", async () => {
   const { parts, stored } = claimOf([fileOf("large", SEARCH_CLAIM_BYTES + 1), fileOf("b", 20), fileOf("a")]);
-  assertEquals(await indexClaim(parts, LOG), { files: 3, nextDueMilliseconds: null });
+  assertEquals(await indexLeased(parts, LOG), { files: 3, nextDueMilliseconds: null });
   assertEquals(stored, [["a", "b"], ["large"]]);
 });
 
 Deno.test("a file that cannot be read leaves the others of its claim alone", async () => {
   const faults = { read: { b: CORRUPT, c: unavailable() } };
   const { parts, stored, failed } = claimOf(names("a", "b", "c", "d"), faults);
-  await indexClaim(parts, LOG);
+  await indexLeased(parts, LOG);
   assertEquals(
     [stored, failed],
     [[["a", "d"]], { b: true, c: false }],
@@ -118,7 +118,7 @@ Deno.test("a file that cannot be read leaves the others of its claim alone", asy
 for (const error of [new Error("failed with 54000"), unavailable()]) {
   Deno.test(`a text that the database does not take (${error.message}) is found out, and the others are stored`, async () => {
     const { parts, stored, failed } = claimOf(names("a", "b", "c"), { store: { b: error } });
-    await indexClaim(parts, LOG);
+    await indexLeased(parts, LOG);
     assertEquals([stored, failed], [[["a", "b", "c"], ["a"], ["b"], ["c"]], { b: true }]);
   });
 }
@@ -127,7 +127,7 @@ Deno.test("a database that is out of reach puts nobody at fault and is not asked
   const out = unavailable();
   const faults = { store: { a: out, b: out, c: out }, note: out };
   const { parts, stored, failed } = claimOf(names("a", "b", "c"), faults);
-  await assertRejects(() => indexClaim(parts, LOG), ApiError);
+  await assertRejects(() => indexLeased(parts, LOG), ApiError);
   assertEquals([stored.length, failed], [2, {}]);
 });
 
@@ -138,34 +138,34 @@ Deno.test(`after ${SEARCH_TRIES_MAX} tries a text is stored as not indexable, wi
     }]] as const
   ) {
     const { parts, skipped } = claimOf([fileOf("a", 10, tries)], { read: { a: CORRUPT } });
-    await indexClaim(parts, LOG);
+    await indexLeased(parts, LOG);
     assertEquals(skipped, expected);
   }
 });
 
 Deno.test("chunks of several files are embedded in one call", async () => {
   const { parts, embedded, asked } = claimOf(names("a", "b"));
-  assertEquals((await embedClaim(parts, LOG)).files, 2);
+  assertEquals((await embedLeased(parts, LOG)).files, 2);
   assertEquals([asked.length, embedded], [1, { a: [true, true], b: [true, true] }]);
 });
 
 Deno.test("a file that the model refuses, or whose vectors cannot be stored, leaves the others alone", async () => {
   const faults = { embed: { b: unavailable() }, store: { c: new Error() } };
   const { parts, embedded, failed } = claimOf(names("a", "b", "c", "d"), faults);
-  await embedClaim(parts, LOG);
+  await embedLeased(parts, LOG);
   assertEquals([embedded, failed], [{ a: [true, true], d: [true, true] }, { b: true, c: true }]);
 });
 
 Deno.test(`after ${SEARCH_TRIES_MAX} tries only the chunk that the model refuses has no vector`, async () => {
   const faults = { embed: { a: unavailable() } };
   const { parts, embedded, failed } = claimOf([fileOf("a", 10, SEARCH_TRIES_MAX + 1)], faults);
-  await embedClaim(parts, LOG);
+  await embedLeased(parts, LOG);
   assertEquals([embedded, failed], [{ a: [false, true] }, {}]);
 });
 
 Deno.test("where the isolate ends with the model even then, the model is not asked again", async () => {
   const { parts, embedded, asked } = claimOf([fileOf("a", 10, SEARCH_TRIES_MAX + 2)]);
-  await embedClaim(parts, LOG);
+  await embedLeased(parts, LOG);
   assertEquals([embedded, asked], [{ a: [false, false] }, []]);
 });
 
@@ -174,7 +174,7 @@ Deno.test("a model that is out of reach puts no file at fault, not even at its l
     const out = unavailable();
     const faults = { embed: { a: out, "more of a": out, b: out, text: out } };
     const { parts, embedded, failed, asked } = claimOf([fileOf("a", 10, tries), fileOf("b")], faults);
-    await assertRejects(() => embedClaim(parts, LOG), ApiError);
+    await assertRejects(() => embedLeased(parts, LOG), ApiError);
     assertEquals([embedded, failed, asked.length <= 4], [{}, { a: false, b: false }, true]);
   }
 });

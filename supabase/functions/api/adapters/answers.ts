@@ -63,7 +63,7 @@ export const listPage = fileList.extend({ examined: z.number().optional() }) sat
 
 export const feedPage = changePage.extend({ position: z.number() }) satisfies z.ZodType<FeedPage>;
 
-/** With the `extra` of the commit. */
+/** A record with the `extra` fields of the commit. */
 const committedRecord = changedFile.loose();
 
 export const committed = z.object({

@@ -11,18 +11,17 @@ import type { Log } from "../runtime/log.ts";
 import type { Notice, Notices } from "./notices.ts";
 
 /**
- * The outcome of one try: a value, or a failure that another try may not meet, and its reason. Other failures are
- * thrown.
+ * The outcome of one try: a value, or a transient failure and its reason. Other failures are thrown.
  */
 export type Outcome<T> =
   | { readonly value: T }
   | {
     readonly transient: string;
-    /** Whether it is known that nothing was done. By default the answer is lost: it may have been done, or still be. */
+    /** Whether the call certainly had no effect. Default false: its answer is lost, and it may have had or still have one. */
     readonly isUndone?: boolean;
-    /** Where only the operator can end it. */
+    /** What to tell the operator, where only the operator can mend the fault. */
     readonly notice?: Notice | undefined;
-    /** It took too long and would again. */
+    /** Whether another try would take too long, too. */
     readonly isFinal?: boolean;
   };
 
@@ -39,8 +38,8 @@ function toStream(text: string): ReadableStream<Uint8Array<ArrayBuffer>> {
 let timeout: { readonly signal: AbortSignal; readonly startedAt: number } | undefined;
 
 /**
- * The time-out of a call that begins now. Time-out signals cannot be cancelled, and each that fires for a call that has
- * ended long ago costs more than creating it did: so calls that begin together share one.
+ * The time-out of a call that begins now. A time-out signal cannot be cancelled, and it costs more when it fires, long
+ * after its call has ended, than when it is created. So calls that begin together use one signal.
  */
 function callTimeout(): AbortSignal {
   const now = performance.now();
@@ -51,10 +50,10 @@ function callTimeout(): AbortSignal {
 }
 
 /**
- * `fetch` that times out after BACKEND_CALL_TIMEOUT_MILLISECONDS, the body included, and sends the request only once: a
- * call that its request no longer waits for ends by that. By itself `fetch` silently sends a request again when a
- * kept-alive connection breaks before the response: a commit would then not be known to be ambiguous, and its segments
- * would be taken for unreferenced. It never resends a stream.
+ * `fetch` that times out after BACKEND_CALL_TIMEOUT_MILLISECONDS, the body included, and sends the request only once.
+ * By itself `fetch` silently sends a request again when a kept-alive connection breaks before the response. Then a
+ * commit would not be known to be ambiguous, and its segments would be taken for unreferenced. `fetch` never resends a
+ * stream, so the body is one. The time-out also ends calls for which their requests no longer wait.
  */
 export function fetchInTime(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
   const signal = init?.signal ? AbortSignal.any([init.signal, callTimeout()]) : callTimeout();
@@ -62,7 +61,7 @@ export function fetchInTime(input: RequestInfo | URL, init?: RequestInit): Promi
   return fetch(input, { ...init, signal, ...(body !== undefined && { body }) });
 }
 
-/** Whoever calls: one request or one piece of background work, and the isolate's log. */
+/** The caller's deadline (one request or one piece of background work), and the isolate's log. */
 export interface CallParts {
   readonly log: Log;
   readonly notices: Notices;
@@ -70,8 +69,8 @@ export interface CallParts {
 }
 
 /**
- * Runs `call` until it returns a value; `call` gets the number of the try, from 1. Throws SERVICE_UNAVAILABLE when tries
- * or time are used up. `onLost` runs after each try that may have taken effect, or still may.
+ * Runs `call` until it returns a value; `call` gets the number of the try, from 1. Throws SERVICE_UNAVAILABLE when
+ * tries or time are used up. `onLost` runs after each try that may have taken effect, or still may.
  */
 export function withRetries<T>(
   parts: CallParts,

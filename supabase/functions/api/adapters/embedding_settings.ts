@@ -4,13 +4,13 @@ import type { EndpointSettings } from "./embeddings.ts";
 
 export interface EmbeddingSettings {
   readonly present: EndpointSettings;
-  /** What embedded texts before and can still be asked for the vectors of queries. */
+  /** The endpoint of the former model, which still embeds queries. */
   readonly former: EndpointSettings | undefined;
 }
 
 /**
- * Null where no endpoint is set. The model before is written as its vectors are marked: `model`, or `model@dimensions`
- * where it was asked for so many. Throws where a setting is missing or not valid, and says which.
+ * Null where no endpoint is set. The former model is named as its vectors are marked: `model`, or `model@dimensions`
+ * where it was called with a number of dimensions. Throws an error that names a missing or invalid setting.
  */
 export function embeddingSettings(setting: (name: string) => string | undefined): EmbeddingSettings | null {
   const url = setting("EMBEDDINGS_URL");

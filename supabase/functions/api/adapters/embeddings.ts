@@ -22,7 +22,7 @@ export interface EndpointSettings {
   readonly url: string;
   readonly model: string;
   readonly apiKey: string | undefined;
-  /** Asked for; undefined: as many as the model has. */
+  /** The number of dimensions to request; undefined: the model's default. */
   readonly dimensions?: number | undefined;
 }
 
@@ -77,7 +77,7 @@ export class EndpointEmbedder implements Embedder {
         if (status === 408 || status === 429 || status >= 500) return { transient: String(status) };
         const parsed = response.safeParse(body);
         if (status !== 200 || !parsed.success || parsed.data.data.length !== texts.length) {
-          // A wrong key, model or dimension: the operator sees it in the log, and search works without embeddings.
+          // The key, model or dimensions are wrong: the operator sees it in the log, and search works without embeddings.
           this.parts.log.backendFault(
             "embeddings",
             0,

@@ -1,4 +1,4 @@
-/** Faults that only the operator can end: one line in the log says what to do, not one for each request. */
+/** Faults that only the operator can mend. The log says what to do once in a while, not once for each request. */
 import { NOTICE_INTERVAL_SECONDS } from "../limits.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";

@@ -4,28 +4,28 @@ import { type CallParts, type Outcome, withRetries } from "./backend.ts";
 import type { Notice } from "./notices.ts";
 
 /**
- * Postgres classes and codes of transient failures: connection, resources, operator intervention, lost races for a lock,
- * and a database that is read-only. https://www.postgresql.org/docs/17/errcodes-appendix.html
+ * Postgres classes and codes of transient failures: connection, resources, operator intervention, lost races for a
+ * lock, and a database that is read-only. https://www.postgresql.org/docs/17/errcodes-appendix.html
  */
 const TRANSIENT_SQLSTATE = /^(08|53|57|58|25006|40001|40P01|55P03)/;
-/** Of these, the ones after which the transaction is known to be rolled back: nothing was done, nothing counted. */
+/** The codes after which the transaction is certainly rolled back: it changed and counted nothing. */
 const ROLLED_BACK_SQLSTATE = /^(53|25006|40001|40P01|55P03|57014)/;
-/** The statement took longer than the role's statement_timeout: it would again, and the database has other work. */
+/** The statement took longer than the role's statement_timeout. Another try would too, and would burden the database. */
 const STATEMENT_TIMED_OUT = "57014";
 /** PostgREST without a database connection. https://docs.postgrest.org/en/v14/references/errors.html */
 const TRANSIENT_POSTGREST = /^PGRST00[0-3]$/;
-/** Its schema cache does not have the function, or the database no longer does: while a version is deployed. */
+/** The function is not in PostgREST's schema cache, or no longer in the database, as while a version is deployed. */
 const UNKNOWN_FUNCTION = /^(PGRST202|42883)$/;
-/** It cannot verify the token, or the token's role may not call the function. */
+/** PostgREST cannot verify the token, or the token's role may not call the function. */
 const REFUSED = /^(PGRST30[0-3]|42501)$/;
-/** The code of Postgres or PostgREST. An answer without one comes from neither. */
+/** A code of Postgres or PostgREST. An answer without a code comes from neither of them. */
 const CODE = /^([0-9A-Z]{5}|PGRST\d+)$/;
 
-/** The gateway's word for an `apikey` it does not know. It has no code. */
+/** The gateway's message for an unknown `apikey`, which has no code. */
 const API_KEY_REFUSED = /api key|authentication credentials/i;
 
 export interface CallOptions {
-  /** Of an account; replaces the client's own key. */
+  /** An account's token, which replaces the client's own key. */
   readonly accessToken?: string;
   /** Maps an error to a value; undefined where it is a failure. */
   readonly valueForError?: (status: number, error: PostgrestError) => unknown;
@@ -35,7 +35,7 @@ export interface CallOptions {
   readonly mayBeNull?: boolean;
 }
 
-/** Returns the function's value. Throws SERVICE_UNAVAILABLE when tries or time are used up, anything else at once. */
+/** Returns the function's value. Throws SERVICE_UNAVAILABLE when tries or time are used up; throws other errors at once. */
 export function callFunction(
   client: SupabaseClient,
   parts: CallParts,
@@ -65,7 +65,7 @@ export function callFunction(
   }, options.onLost);
 }
 
-/** Whether the gateway refused the client's own key, whatever token came with it. */
+/** Whether the gateway refused the client's own key, independently of the token. */
 export function isApiKeyRefused(status: number, { code, message }: PostgrestError): boolean {
   return (status === 401 || status === 403) && !CODE.test(code ?? "") && API_KEY_REFUSED.test(message ?? "");
 }
@@ -84,8 +84,8 @@ function transientFailure(
   if (TRANSIENT_SQLSTATE.test(code ?? "") || TRANSIENT_POSTGREST.test(code ?? "")) {
     return { transient, isUndone, isFinal: code === STATEMENT_TIMED_OUT };
   }
-  // An answer of the database has its code. Without one it is a network failure (status 0), a gateway's own page, or
-  // PostgREST whose connection died: before the transaction was over or at its COMMIT, so the answer is lost.
+  // An error of the database has a code. Without a code it is a network failure (status 0), a gateway's own page, or a
+  // lost connection of PostgREST, before or during the COMMIT: then it is not known whether the call had an effect.
   if (CODE.test(code ?? "")) return undefined;
   const isRefused = status === 401 || status === 403;
   const isKey = status === 401 || (isRefused && API_KEY_REFUSED.test(message ?? ""));

@@ -10,7 +10,7 @@ import { callFunction, isApiKeyRefused } from "./rpc.ts";
 const NOT_SIGNED_IN = /^(PGRST30[0-3]|42501)$/;
 
 export class SupabaseAccounts implements Accounts {
-  /** `client` has the publishable key, which alone may call none of these functions. */
+  /** `client` has the publishable key, which may not call these functions without an account's token. */
   constructor(private readonly client: () => SupabaseClient, private readonly parts: CallParts) {}
 
   describe(accessToken: string): Promise<AccountAnswer<unknown>> {

@@ -308,7 +308,7 @@ export class SupabaseMetadata implements Metadata {
   async removeAccount(accountId: string): Promise<void> {
     await withRetries(this.parts, "delete user", async (): Promise<Outcome<true>> => {
       const { error } = await this.client.auth.admin.deleteUser(accountId);
-      // What a call whose answer was lost has removed is gone.
+      // An earlier call whose answer was lost may have removed the user already.
       if (error === null || error.code === "user_not_found") return { value: true };
       return { transient: error.code ?? String(error.status ?? error.name) };
     });
@@ -336,7 +336,7 @@ export class SupabaseMetadata implements Metadata {
     return parseAnswer(data, isAmbiguous, schema);
   }
 
-  /** For the service's own work: no API key, nothing counted. */
+  /** Calls a function for the service's own work, without an API key and without counting. */
   private callInternal(name: string, parameters: Record<string, unknown>): Promise<unknown> {
     return callFunction(this.client, this.parts, name, parameters, { mayBeNull: true });
   }

@@ -22,7 +22,7 @@ import { claim } from "./answers.ts";
 import type { CallParts } from "./backend.ts";
 import { callFunction } from "./rpc.ts";
 
-/** The work that a claim is for: storing texts, or embedding chunks. */
+/** The work for which files are leased: storing texts, or embedding chunks. */
 const STAGES = { texts: 1, chunks: 2 } as const;
 
 export class SupabaseSearchIndex implements SearchIndex {
@@ -94,7 +94,7 @@ export class SupabaseSearchIndex implements SearchIndex {
     );
   }
 
-  /** May be repeated: a claim whose answer was lost expires, and a store stores the same again or nothing. */
+  /** Every call may be repeated: a lease whose answer was lost expires, and storing again has the same result. */
   private call(name: string, parameters: Record<string, unknown>): Promise<unknown> {
     return callFunction(this.client(), this.parts, name, parameters, { mayBeNull: true });
   }

@@ -12,7 +12,7 @@ import { type CallParts, type Outcome, withRetries } from "./backend.ts";
 /** Created by the database schema. */
 export const BUCKET = "filestore-segments";
 
-/** One small object outside the folders of all projects. Always the same bytes, so several isolates may write it at once. */
+/** A small object outside the projects' folders. Its bytes never change, so several isolates may write it at once. */
 const PROBE_OBJECT = "health/probe";
 const PROBE_BYTES = new TextEncoder().encode(
   "The function wrote this to see whether objects can be stored.\n",
@@ -20,18 +20,18 @@ const PROBE_BYTES = new TextEncoder().encode(
 
 interface StorageFailure {
   readonly status: number;
-  /** Whether the storage itself says so, not a gateway's page. */
+  /** Whether Storage itself answered, and not a gateway. */
   readonly isItsOwn: boolean;
   readonly code: string;
   readonly message: string;
 }
 
-/** What an error of storage-js says. Some servers answer HTTP 400 with the real status in the body. */
+/** The contents of an error of storage-js. Some servers answer HTTP 400 with the real status in the body. */
 function failureOf(error: unknown): StorageFailure {
   const { statusCode, status, code, message }: Record<string, unknown> = { ...Object(error) };
-  // Of a class: its message is no property of its own.
+  // The message of an Error is not an enumerable property.
   const text = error instanceof Error ? error.message : message;
-  // `statusCode` may be the name of the error instead: then it says no more than `code`.
+  // `statusCode` may be the name of the error instead of a number: then it equals `code`.
   return {
     status: Number(statusCode) || Number(status) || 0,
     isItsOwn: code !== undefined || Number(statusCode) !== Number(status),
@@ -40,7 +40,7 @@ function failureOf(error: unknown): StorageFailure {
   };
 }
 
-/** Object names are random and an upload may be repeated, so every failure of storage is one that a retry may end. */
+/** Object names are random and an upload may be repeated, so every failure of Storage may be retried. */
 function transientFailure(error: unknown): Outcome<never> {
   const { status, isItsOwn, code, message } = failureOf(error);
   const isBucketMissing = code === "NoSuchBucket" || message === "Bucket not found";
@@ -55,13 +55,13 @@ function transientFailure(error: unknown): Outcome<never> {
   return { transient: code || String(status), notice };
 }
 
-/** Whether the storage itself says that it has no such object. A gateway's 404 says nothing about objects. */
+/** Whether Storage itself answers that the object does not exist. A gateway's 404 says nothing about objects. */
 function isObjectMissing(error: unknown): boolean {
   const { status, code, message } = failureOf(error);
   return code === "NoSuchKey" || (status === 404 && message === "Object not found");
 }
 
-/** storage-js returns the errors that it knows, but throws where a response ends early, after its headers. */
+/** The result for a response that ends early: storage-js throws then, while it returns other errors. */
 function endedEarly(cause: unknown): { readonly data: null; readonly error: Error } {
   return { data: null, error: new Error("the response ended early", { cause }) };
 }
@@ -87,7 +87,7 @@ export function segmentCache(): SegmentCache {
 }
 
 export class SupabaseSegments implements Segments {
-  /** Of segments that were read past the cache: only their reader has them. */
+  /** Buffers of segments that are not in the cache, so that only their reader holds them. */
   private readonly ofOneReader = new WeakSet<ArrayBufferLike>();
 
   /** Several instances may share a cache. */
@@ -101,7 +101,7 @@ export class SupabaseSegments implements Segments {
     await withRetries(this.parts, "upload", async (tryNumber): Promise<Outcome<true>> => {
       const { error } = await this.client().storage.from(BUCKET).upload(segment.name, unshared(bytes), {
         contentType: "application/octet-stream",
-        // The name is random: an object that an ambiguous try may have left there has these bytes.
+        // The name is random, so an object that an ambiguous try left there has the same bytes.
         upsert: tryNumber > 1,
       }).catch(endedEarly);
       return error === null ? { value: true } : transientFailure(error);
@@ -116,7 +116,7 @@ export class SupabaseSegments implements Segments {
       this.parts,
       "download",
       async (tryNumber): Promise<Outcome<Uint8Array>> => {
-        // As a stream: a Blob would hold a second copy of the bytes that the garbage collector does not account for.
+        // A stream, since a Blob would hold a second copy of the bytes that the garbage collector does not account for.
         const { data, error } = await this.client().storage.from(BUCKET).download(segment.name).asStream()
           .catch(endedEarly);
         if (error === null) {
@@ -124,7 +124,7 @@ export class SupabaseSegments implements Segments {
           if (bytes === null) throw this.corrupt(segment, "wrong size");
           return bytes ? { value: bytes } : { transient: "truncated" };
         }
-        // A storage that has just failed over may not see it yet.
+        // After a failover, Storage may not have the object yet.
         const isLastTry = tryNumber === BACKEND_TRIES_MAX;
         if (isObjectMissing(error) && isLastTry) throw this.corrupt(segment, "missing");
         return transientFailure(error);
@@ -163,7 +163,7 @@ export class SupabaseSegments implements Segments {
     return this.names(segmentFolder(projectId, new Date(day)), offset, limit);
   }
 
-  /** Names relative to the folder. Storage lists its direct children, @supabase/lite everything below it. */
+  /** Names relative to the folder. Storage lists the folder's direct children, @supabase/lite everything below it. */
   private names(folder: string, offset: number, limit: number): Promise<readonly string[]> {
     return withRetries(this.parts, "list", async (): Promise<Outcome<readonly string[]>> => {
       const sortBy = { column: "name", order: "asc" };

@@ -12,9 +12,10 @@ export function isAccessToken(text: string): boolean {
 const SIGNED_IN = "authenticated";
 
 /**
- * Whether the token says that it was issued to a person who signed in here: not to a third-party app (`client_id`), for
- * another role or for another service. The database decides, by the same rule (`filestore.claimed_account_id`), but a call
- * under a role that it does not have fails before that. A token without `aud` is for everybody (RFC 7519, 4.1.3).
+ * Whether the token was issued, by its own claims, to a person who signed in here: not to a third-party app
+ * (`client_id`), for another role or for another service. The database decides by the same rule
+ * (`filestore.claimed_account_id`), but it fails earlier on a role that does not exist. A token without `aud` is for
+ * every service (RFC 7519, 4.1.3).
  */
 export function isPersonsToken(accessToken: string): boolean {
   const claims = claimsOf(accessToken);
@@ -38,7 +39,7 @@ export function subjectOf(accessToken: string): string {
   return typeof sub === "string" ? sub.toLowerCase() : "";
 }
 
-/** Not verified. Empty where the payload is no JSON object. */
+/** The claims, not verified. Empty where the payload is not a JSON object. */
 function claimsOf(accessToken: string): Record<string, unknown> {
   const payload = SHAPE.exec(accessToken)?.[1] ?? "";
   try {

@@ -5,7 +5,7 @@
 import { sha256Hex } from "../runtime/sha256.ts";
 
 /** The prefix of every key. */
-export const API_KEY_MARK = "oa_";
+const API_KEY_MARK = "oa_";
 /** Random characters of a key: 28 · log2(62) = 166.7 bits. */
 const RANDOM_LENGTH = 28;
 /** A CRC-32 in base 62: 62^6 > 2^32. */
@@ -37,7 +37,7 @@ export function isWellFormedApiKey(text: string): boolean {
   return text.slice(-CHECKSUM_LENGTH) === checksum(body);
 }
 
-/** SHA-256 of the key, 64 lower-case hexadecimal digits: what is stored and looked up (`KeyHash` in `ports/answer.ts`). */
+/** SHA-256 of the key, 64 lower-case hexadecimal digits, by which the database stores and finds keys (`KeyHash`). */
 export function hashApiKey(key: string): Promise<string> {
   return sha256Hex(new TextEncoder().encode(key));
 }

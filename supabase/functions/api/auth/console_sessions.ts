@@ -11,19 +11,19 @@ import { sha256Hex, toHex } from "../runtime/sha256.ts";
 
 export class ConsoleSessions {
   private readonly secret: Promise<CryptoKey>;
-  /** Access token and project → when the session is no longer known to be open, in milliseconds since the epoch. */
+  /** Access token and project → until when the session is known to be open, in milliseconds since the epoch. */
   private readonly known = new LruCache<string, number>(KEYS_REMEMBERED_MAX);
 
   constructor(secret: string) {
     const bytes = new TextEncoder().encode(secret);
     this.secret = crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
-    // Avoid an unhandled rejection; whoever awaits the secret sees it.
+    // Avoids an unhandled rejection; `tokenHash` awaits the secret and throws.
     this.secret.catch(() => {});
   }
 
   /**
-   * The hash that replaces a key's hash in the project's console session: the same in every isolate, and another one
-   * for each access token, so that a token that an isolate remembers never uses the session of another one.
+   * The hash that stands for a key's hash in the project's console session. It is the same in every isolate, and
+   * differs between access tokens, so that a remembered token never uses the session of another token.
    */
   async tokenHash(projectId: string, accessToken: string): Promise<KeyHash> {
     const text = new TextEncoder().encode(`console session of project ${projectId} for ${accessToken}`);
@@ -46,7 +46,7 @@ export class ConsoleSessions {
   }
 }
 
-/** Tokens are not kept in memory in plain text. */
+/** A name for the session in memory, which does not contain the token in plain text. */
 function nameOf(accessToken: string, projectId: string): Promise<string> {
   return sha256Hex(new TextEncoder().encode(`${projectId} ${accessToken}`));
 }

@@ -1,6 +1,6 @@
 /**
- * One request's authority: who is calling, whether the database has authorized and counted the request, and the rate
- * window that its response shows.
+ * The authority of one request: its caller, whether the database has authorized and counted it, and the rate window
+ * that its response shows.
  */
 import { ApiError, unavailable } from "../errors.ts";
 import { COSTLY_WAIT_MILLISECONDS, REQUESTS_COUNTED_MAX } from "../limits.ts";
@@ -10,7 +10,7 @@ import type { Answer, Caller, Grant, Provenance, RateView, Refusal } from "../po
 import type { Authorization, Metadata } from "../ports/metadata.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { Deadline } from "../runtime/deadline.ts";
-import type { EndTurn, Turns } from "../runtime/turns.ts";
+import type { ReleaseSlot, Slots } from "../runtime/slots.ts";
 import { subjectOf } from "./access_token.ts";
 import {
   type Account,
@@ -29,20 +29,20 @@ const NO_LINK: Refusal = { code: "LINK_NOT_FOUND", details: {} };
 export interface GateParts extends IdentifyParts {
   readonly metadata: Pick<Metadata, "authorize">;
   readonly accounts: Pick<Accounts, "openSession" | "administer">;
-  /** What accounts follow without spending their projects' windows. */
+  /** Counts the requests of accounts that their projects' windows do not count. */
   readonly freeFollows: MinuteCounts;
 }
 
 export class Gate {
-  /** What the client says of the changes that it makes with this request. */
+  /** The provenance that the client sends for the changes of this request. */
   provenance: Provenance | undefined;
   private identity: Identity = { kind: "anonymous" };
   private scopes: readonly Scope[] = [];
   private isCounted = false;
   private isFree = false;
-  /** As how many requests the window has counted this one … */
+  /** The number of requests as which the window has counted this one. */
   private requests = 1;
-  /** … and the work that was done, in requests that it counts as. */
+  /** The work that this request did, in requests as which it counts. */
   private work = 0;
   /** Whether the window had no request left. */
   private isRefused = false;
@@ -53,7 +53,7 @@ export class Gate {
 
   constructor(private readonly parts: GateParts, private readonly requestId: string) {}
 
-  /** What the rate headers show: the project's or account's window, once it is known, else the client address's. */
+  /** The window of the rate headers: that of the project or account once it is known, otherwise of the client address. */
   get rate(): RateView {
     return this.window ?? this.parts.failedAuth.view(this.parts.address, this.parts.now());
   }
@@ -69,7 +69,7 @@ export class Gate {
     return this.isFree;
   }
 
-  /** Whose request the database has admitted to a project's window, if it is one that counts. */
+  /** The project and key of a request that the project's window has admitted and counted; otherwise undefined. */
   get admitted(): Pick<Grant, "projectId" | "keyId"> | undefined {
     return this.isFree || this.isRefused ? undefined : this.granted;
   }
@@ -84,18 +84,18 @@ export class Gate {
     return this.granted?.maxFileBytes ?? null;
   }
 
-  /** The account, on a route about accounts that is not called with a key. */
+  /** The account, on a route for accounts that is called without a key. */
   get account(): Account | undefined {
     return this.identity.kind === "account" ? this.identity.account : undefined;
   }
 
-  /** Of the account, on a route that only accounts may call. */
+  /** The account's token, on a route that only accounts may call. */
   get accessToken(): string {
     if (!this.account) throw new Error("the request has no account");
     return this.account.accessToken;
   }
 
-  /** For the next call of `Metadata`, or of `Links` for who uses one. */
+  /** The caller to pass to the next call of `Metadata`, or of `Links` on the route of a link. */
   get caller(): Caller {
     if (this.identity.kind !== "key" && this.identity.kind !== "link") {
       throw new Error("the request has no key");
@@ -107,8 +107,8 @@ export class Gate {
   /**
    * Checks the credentials as far as possible without the database. Throws 401, 403 for a key that is known to lack one
    * of `scopes`, or 429 for an address that failed too often or a project whose window is known to be used up.
-   * `isFreeForOwner`: where the project's owner asks, it is counted in the window of what accounts follow while there is
-   * room in it, and not in the project's.
+   * `isFreeForOwner`: a request of the project's owner counts in `freeFollows` while there is room, and then not in the
+   * project's window.
    */
   async enter(
     headers: Headers,
@@ -135,7 +135,7 @@ export class Gate {
     if (this.grant && !this.isAllowed(this.grant)) await this.authorize();
   }
 
-  /** Of a request whose body decides about scopes: authorizes it, and throws FORBIDDEN_SCOPE where one is lacking. */
+  /** Authorizes a request whose body determines the scopes. Throws FORBIDDEN_SCOPE where the key lacks one. */
   async require(scopes: readonly Scope[]): Promise<Grant> {
     this.scopes = scopes;
     if (!this.grant || !this.isAllowed(this.grant)) await this.authorize();
@@ -143,7 +143,7 @@ export class Gate {
     return this.grant;
   }
 
-  /** On the route of a link, whose token is in the address: throws LINK_NOT_FOUND and 429 as `enter` does for a key. */
+  /** `enter` for the route of a link, whose token is in the address. Throws LINK_NOT_FOUND and 429. */
   async enterLink(token: string): Promise<void> {
     const { keys, now } = this.parts;
     const keyHash = await hashLinkToken(token);
@@ -153,50 +153,50 @@ export class Gate {
     if (this.window) throwRateLimitExceeded(this.window.reset, now());
   }
 
-  /** Has the database authorize the request without counting it: how many requests it counts as is not known yet. */
-  async look(): Promise<void> {
+  /** Lets the database authorize the request; a later call counts it, once its number of requests is known. */
+  async authorizeWithoutCounting(): Promise<void> {
     const caller = { ...this.caller, requestId: null };
     this.unwrap(await this.parts.metadata.authorize(caller));
     this.isCounted = false;
     this.isAnswered = false;
   }
 
-  /** Has the database authorize the request and count it as so many, or as none where so many are not left. */
+  /** Lets the database authorize the request and count it as `requests`; throws where the window has fewer left. */
   async count(requests: number): Promise<void> {
     this.unwrap(await this.parts.metadata.authorize(this.caller, undefined, requests));
     this.requests = requests;
   }
 
   /** See `Context.beginCostly`. */
-  async beginCostly(turns: Turns, clock: Clock, signal: AbortSignal): Promise<EndTurn> {
+  async beginCostly(slots: Slots, clock: Clock, signal: AbortSignal): Promise<ReleaseSlot> {
     const payer = await this.payer();
     try {
-      return await turns.take(payer, new Deadline(COSTLY_WAIT_MILLISECONDS, clock), signal);
+      return await slots.acquire(payer, new Deadline(COSTLY_WAIT_MILLISECONDS, clock), signal);
     } catch (error) {
-      // It is not counted: neither in the window nor among the project's requests.
+      // The request is counted neither in the window nor in the project's usage.
       this.isRefused = this.isAnswered = error instanceof ApiError;
       throw error;
     }
   }
 
-  /** Who pays for the request: the account that owns the project, else the project. Looked up where it is not known. */
+  /** The id by which costly requests share slots: that of the account that owns the project, otherwise the project. */
   private async payer(): Promise<string> {
     if (this.account) {
       await this.authorize();
       return subjectOf(this.account.accessToken);
     }
-    if (!this.grant) await this.look();
+    if (!this.grant) await this.authorizeWithoutCounting();
     return this.grant?.accountId ?? this.projectId;
   }
 
-  /** Notes work that was done, in requests that it counts as: 2.5 of them count as 3. */
+  /** Adds work of this request, in requests as which it counts: a sum of 2.5 counts as 3. */
   addWork(requests: number): void {
     this.work += requests;
   }
 
   /**
-   * Counts the work that was noted, beyond what was counted already. Where the window has fewer left it is used up. What
-   * was done stands, so nothing of it is refused.
+   * Counts the added work beyond the requests that were counted already. Where the window has fewer left, it is used
+   * up; the request is not refused, since its work is done.
    */
   async countWork(): Promise<void> {
     let more = Math.min(Math.ceil(this.work), REQUESTS_COUNTED_MAX) - this.requests;
@@ -210,26 +210,26 @@ export class Gate {
       const isRefused = !answer.ok && answer.refusal.code === "RATE_LIMIT_EXCEEDED";
       return isRefused ? answer.rate?.remaining ?? 0 : 0;
     };
-    // Requests in flight may take what the refusal shows as left, so the next refusal shows less.
+    // Other requests may take what a refusal shows as remaining: then the next refusal shows less.
     while (more > 0) more = await count(more);
   }
 
-  /** Has the database authorize and count the request, unless it has done so. */
+  /** Lets the database authorize and count the request, unless it has done so. */
   async ensureCounted(): Promise<void> {
     if (!this.isCounted) await this.authorize();
   }
 
   /**
-   * For an error of the request's own data: the key and the window come before it in the order of checks, so the
-   * database authorizes and counts the request first, unless it has answered already. Throws its refusal instead.
+   * To be called before an error in the request's own data is reported: errors of the key and the window come first.
+   * Lets the database authorize and count the request, unless it has answered already. Throws its refusal.
    */
-  async settle(error: unknown): Promise<void> {
+  async authorizeBeforeReporting(error: unknown): Promise<void> {
     const isClientError = error instanceof ApiError && error.status < 500;
     const isKnown = this.identity.kind === "key" || this.identity.kind === "account";
     if (isClientError && isKnown && !this.isAnswered) await this.authorize();
   }
 
-  /** Has the database authorize and count the request; returns what exists at `path`, if given. */
+  /** Lets the database authorize and count the request; returns what exists at `path`, if given. */
   async authorize(path?: string): Promise<Authorization> {
     if (this.identity.kind === "account") return await this.authorizeAccount(this.identity.account);
     // Opening the link has authorized it.
@@ -245,7 +245,7 @@ export class Gate {
     return { file: null, deletedVersion: null };
   }
 
-  /** Records what an answer reveals of key and window. Throws FORBIDDEN_SCOPE; its value or refusal is left alone. */
+  /** Remembers what an answer says about key and window, and returns it. Throws FORBIDDEN_SCOPE, but no other refusal. */
   observe<T>(answer: Answer<T>): Answer<T> {
     this.isAnswered = true;
     if (answer.rate) this.window = answer.rate;
@@ -270,18 +270,18 @@ export class Gate {
     return answer.ok ? answer.value : this.throwRefusal(answer.refusal);
   }
 
-  /** The same of an answer to an account. */
+  /** The value of an answer to an account. Throws its refusal. */
   unwrapAccount<T>(answer: AccountAnswer<T>): T {
     this.isAnswered = true;
     if (answer.rate) this.window = answer.rate;
     return answer.ok ? answer.value : this.throwRefusal(answer.refusal);
   }
 
-  /** Throws the refusal as the contract has it; `otherStatus` for the one code that has two. */
+  /** Throws the refusal as an ApiError; `otherStatus` replaces the status of the one code that has two. */
   throwRefusal(refusal: Refusal, otherStatus?: number): never {
     const isUnauthenticated = refusal.code === "INVALID_API_KEY" || refusal.code === "INVALID_SESSION";
     if (refusal.code === "INVALID_API_KEY" && this.owner) this.throwSessionEnded(this.owner);
-    // Guessing a link counts as guessing a key.
+    // A guessed link counts as a failed authentication, like a guessed key.
     if (refusal.code === "LINK_NOT_FOUND" && this.identity.kind === "link") countFailure(this.parts);
     if (isUnauthenticated) this.window = undefined;
     throwRefusal(refusal, this.parts, this.rate, otherStatus);

@@ -1,4 +1,4 @@
-/** From a request's headers to who is calling, as far as that can be decided without asking the database about a key. */
+/** Identifies the caller from a request's headers, as far as possible without asking the database about a key. */
 import { fail, failField } from "../errors.ts";
 import type { Accounts } from "../ports/accounts.ts";
 import type { KeyHash, RateView } from "../ports/answer.ts";
@@ -10,12 +10,12 @@ import type { KeyCache } from "./key_cache.ts";
 import { type Client, countFailure, throwRefusal, throwUnauthenticated } from "./refusals.ts";
 
 /**
- * What a route requires: `key` takes a project's key, or the access token of the project's owner; `link` nothing but the
- * token in its own address.
+ * The credentials that a route requires. `key`: a project's key, or the access token of the project's owner. `link`:
+ * only the token in its address.
  */
 export type Credentials = "none" | "key" | "account" | "account or key" | "secret key" | "link";
 
-/** A signed-in account, and which of its projects the request is about; null: not said. */
+/** A signed-in account, and the project that the request names; null: none. */
 export interface Account {
   readonly accessToken: string;
   readonly projectId: string | null;
@@ -32,12 +32,12 @@ export type Identity =
     /** Whether the database opened that session for this very request. */
     readonly isConfirmed: boolean;
   }
-  /** The hash is that of the link's token. */
+  /** `keyHash` is the hash of the link's token. */
   | { readonly kind: "link"; readonly keyHash: KeyHash }
   | {
     readonly kind: "account";
     readonly account: Account;
-    /** `x-project-id` is malformed: to be reported once the access token was verified. */
+    /** Whether `x-project-id` is malformed, which is reported once the access token has been verified. */
     readonly hasBadProjectId: boolean;
   };
 
@@ -51,10 +51,10 @@ export interface IdentifyParts extends Client {
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Is told the account's window, where it is what a response has to show. */
+/** Called with the account's window, where the response must show that one. */
 type OnRate = (rate: RateView) => void;
 
-/** Throws 401, 429 for an address that failed too often, or what opening a console session is refused with. */
+/** Throws 401, 429 for an address that failed too often, or the refusal of a console session. */
 export async function identify(
   headers: Headers,
   credentials: Credentials,
@@ -75,14 +75,14 @@ export async function identify(
   }
 }
 
-/** Digests are compared, so the time it takes reveals nothing. A wrong key counts as any failed authentication. */
+/** Compares digests, so that the duration reveals nothing. A wrong key counts as a failed authentication. */
 async function identifyOperator(headers: Headers, parts: IdentifyParts): Promise<Identity> {
   const digest = (text: string) => sha256Hex(new TextEncoder().encode(text));
   const given = bearerOf(headers) ?? headers.get("apikey");
   const expected = await Promise.all(parts.secretKeys.map(digest));
   if (given && expected.includes(await digest(given))) return { kind: "operator" };
   countFailure(parts);
-  fail("INVALID_API_KEY", "This route requires the Supabase project's secret key.");
+  fail("INVALID_API_KEY", "This route requires the Supabase project's secret key as a bearer token.");
 }
 
 async function identifyKey(headers: Headers, parts: IdentifyParts, onRate: OnRate): Promise<Identity> {
@@ -96,7 +96,7 @@ async function identifyKey(headers: Headers, parts: IdentifyParts, onRate: OnRat
   return { kind: "key", keyHash, owner: null, isConfirmed: false };
 }
 
-/** The owner of a project uses every file route with a token that stands for a key of it. */
+/** Opens the owner's console session, whose token stands for a key of the project on every file route. */
 async function openConsole(
   accessToken: string,
   headers: Headers,
@@ -121,7 +121,7 @@ async function openConsole(
   return { kind: "key", keyHash, owner, isConfirmed: !isOpen };
 }
 
-/** An access token, which the first call to the database verifies. */
+/** Identifies an account by its access token, which the first call to the database verifies. */
 async function identifyAccount(
   headers: Headers,
   mayBeKey: boolean,

@@ -1,6 +1,6 @@
 /**
- * The database's recent answers about keys, cached in the isolate. No request succeeds because of an entry here: it
- * saves a call whose result is known, and lets small bodies be stored before the commit authorizes them.
+ * The database's recent answers about keys, cached in the isolate. No request succeeds because of an entry: an entry
+ * saves a call whose refusal is known, and lets the function store a small body before the commit authorizes it.
  */
 import { KEY_REMEMBERED_SECONDS, KEYS_REMEMBERED_MAX } from "../limits.ts";
 import type { Grant, KeyHash, RateView } from "../ports/answer.ts";

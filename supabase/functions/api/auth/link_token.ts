@@ -1,4 +1,4 @@
-/** Tokens of links: 256 random bits, in the link's address and nowhere else. The database has their SHA-256. */
+/** Tokens of links: 256 random bits, which only the link's address contains. The database stores their SHA-256. */
 import { sha256Hex } from "../runtime/sha256.ts";
 
 /** Random bytes of a token. */

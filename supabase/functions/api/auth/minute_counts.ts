@@ -1,4 +1,4 @@
-/** What is counted per clock minute in the memory of one isolate, best effort: failed authentications, free requests. */
+/** Counts per clock minute in the memory of one isolate, best effort: failed authentications, free requests. */
 import type { RateView } from "../ports/answer.ts";
 
 const MINUTE = 60_000;
@@ -17,7 +17,7 @@ export class MinuteCounts {
     return { limit: this.limit, remaining: Math.max(0, this.limit - count), reset: (this.minute + 1) * 60 };
   }
 
-  /** Counts one. False if the window is full: then nothing is counted. */
+  /** Counts one and returns true; returns false if the window is full. */
   consume(key: string, now: number): boolean {
     this.roll(now);
     const bounded = this.bounded(key);
@@ -27,7 +27,7 @@ export class MinuteCounts {
     return true;
   }
 
-  /** Bounds the memory under a flood of keys: those beyond the maximum share one count. */
+  /** Bounds the memory under a flood of keys: all keys beyond the maximum have one count together. */
   private bounded(key: string): string {
     return this.counts.has(key) || this.counts.size < this.keysMax ? key : "";
   }

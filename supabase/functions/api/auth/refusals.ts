@@ -1,11 +1,11 @@
-/** What is thrown for a request that the database, or the memory of its answers, refuses. */
+/** The errors for requests that the database refuses, or the isolate by the database's recent answers. */
 import { ApiError, ERRORS, fail } from "../errors.ts";
 import { secondsUntil } from "../http/respond.ts";
 import { COSTLY_REQUESTS_AT_ONCE } from "../limits.ts";
 import type { RateView, Refusal } from "../ports/answer.ts";
 import type { MinuteCounts } from "./minute_counts.ts";
 
-/** Whose failed authentications are counted. */
+/** The client whose failed authentications are counted. */
 export interface Client {
   /** The client address that the platform vouches for. */
   readonly address: string;
@@ -14,7 +14,7 @@ export interface Client {
   readonly now: () => number;
 }
 
-/** Throws the refusal as the contract has it; `otherStatus` for the one code that has two. `rate` is the window shown. */
+/** Throws the refusal as an ApiError; `otherStatus` for the one code that has two. `rate`: the window of the response. */
 export function throwRefusal(refusal: Refusal, client: Client, rate: RateView, otherStatus?: number): never {
   const { code } = refusal;
   if (code === "INVALID_API_KEY" || code === "INVALID_SESSION") throwUnauthenticated(code, client);
@@ -30,13 +30,13 @@ function throwLinkMethod(allowed: string): never {
   fail("METHOD_NOT_ALLOWED", ERRORS.METHOD_NOT_ALLOWED.message, undefined, { Allow: allowed });
 }
 
-/** 401, the same for every kind of bad key; 429 once the address has failed too often. */
+/** Throws 401, the same for every kind of bad key; 429 once the address has failed too often. */
 export function throwUnauthenticated(code: "INVALID_API_KEY" | "INVALID_SESSION", client: Client): never {
   countFailure(client);
   fail(code, ERRORS[code].message);
 }
 
-/** Counts a failed authentication of the address; 429 once it has failed too often. */
+/** Counts a failed authentication of the address. Throws 429 once it has failed too often. */
 export function countFailure({ address, failedAuth, now }: Client): void {
   if (failedAuth.consume(address, now())) return;
   throwRateLimitExceeded(failedAuth.view(address, now()).reset, now());
@@ -48,7 +48,7 @@ export function throwRateLimitExceeded(reset: number, now: number): never {
   fail("RATE_LIMIT_EXCEEDED", ERRORS.RATE_LIMIT_EXCEEDED.message, undefined, headers);
 }
 
-/** 429 where an account's costly requests did not end in time. It waited already, so the next try may come soon. */
+/** The error where no slot of the account became free in time. The client waited already, so it may try again soon. */
 export function busyAccount(): ApiError {
   const message = `${COSTLY_REQUESTS_AT_ONCE} costly requests of this account are running already. ` +
     "Try again when one of them has ended.";

@@ -1,7 +1,7 @@
 /**
- * Requests by project, key and day, counted in the memory of the isolate: a request pays an addition for it. What has
- * been counted is handed in a few seconds after the first of it, in the background. An isolate that is killed before
- * takes that much with it.
+ * Counts requests by project, key and day in the memory of the isolate, which costs a request one addition. The counts
+ * are sent to the database in the background, USAGE_FLUSH_MILLISECONDS after the first request. An isolate that is
+ * killed earlier loses them.
  */
 import { USAGE_COUNTS_MAX, USAGE_FLUSH_MILLISECONDS } from "../limits.ts";
 import type { RequestCount, Usage } from "../ports/usage.ts";
@@ -33,11 +33,11 @@ export class RequestCounts {
     this.#add({ projectId, keyId, day, requests: 1 });
     if (this.#isDue) return;
     this.#isDue = true;
-    this.#parts.background(this.#handInLater());
+    this.#parts.background(this.#flushLater());
   }
 
-  /** Hands in what has been counted. Throws where the back end is out of reach; the counts are kept then. */
-  async handIn(): Promise<void> {
+  /** Sends the counts to the database. Throws where the back end is out of reach; then the counts are kept. */
+  async flush(): Promise<void> {
     if (this.#counts.size === 0) return;
     const counts = [...this.#counts.values()];
     this.#counts = new Map();
@@ -49,11 +49,11 @@ export class RequestCounts {
     }
   }
 
-  async #handInLater(): Promise<void> {
+  async #flushLater(): Promise<void> {
     await new Promise<void>((resolve) => this.#parts.clock.after(USAGE_FLUSH_MILLISECONDS, resolve));
     this.#isDue = false;
     try {
-      await this.handIn();
+      await this.flush();
     } catch (error) {
       this.#parts.log.backgroundFault("usage", error);
     }

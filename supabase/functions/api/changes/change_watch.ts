@@ -6,10 +6,10 @@ import { ProjectWatch } from "../runtime/project_watch.ts";
 
 /** Waits until a project has a change after the position that was read. */
 export class ChangeWatch extends ProjectWatch<number> {
-  /** `connect` returns what one question uses, with a deadline of its own. */
+  /** `connect` returns the port for one call, with a deadline of its own. */
   constructor(connect: () => Pick<Metadata, "newestChange">, clock: Clock) {
     const ask = async (projectId: string, positions: readonly number[]) => {
-      // What one of them has read is there for all, so only what follows needs to be looked for.
+      // The database needs to search only after the highest position: changes up to it exist already.
       const newest = await connect().newestChange(projectId, Math.max(...positions));
       return positions.map((position) => newest > position);
     };

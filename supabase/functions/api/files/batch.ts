@@ -1,4 +1,4 @@
-/** Several operations as one commit: their content is stored, edits are made of what the earlier ones leave, all or none. */
+/** Several operations as one commit, all or none. Each edit applies to the result of the operations before it. */
 import type { Gate } from "../auth/gate.ts";
 import { ApiError, unavailable } from "../errors.ts";
 import { idempotency } from "../http/conditions.ts";
@@ -15,7 +15,7 @@ import type { Metadata } from "../ports/metadata.ts";
 import type { Segment } from "../ports/segments.ts";
 import { inParallel } from "../runtime/in_parallel.ts";
 import { sha256Hex } from "../runtime/sha256.ts";
-import type { EndTurn } from "../runtime/turns.ts";
+import type { ReleaseSlot } from "../runtime/slots.ts";
 import { Work } from "../runtime/work.ts";
 import type { Committer } from "./commit.ts";
 import { compactSegments } from "./compact.ts";
@@ -41,29 +41,29 @@ export type Operation =
 export interface BatchContext extends Committer {
   readonly gate: Gate;
   readonly metadata: Pick<Metadata, "commitBatch" | "compact" | "commit" | "content">;
-  readonly beginCostly: () => Promise<EndTurn>;
+  readonly beginCostly: () => Promise<ReleaseSlot>;
   readonly onEnd: (release: () => void) => void;
 }
 
-/** A path as the operations so far leave it: its latest version, 0 for none, and what is there. */
+/** The state of a path after some operations: its latest version, 0 for none, and its content. */
 interface State {
   readonly version: number;
   readonly live: (Pick<Content, "segments"> & { readonly mimeType: string }) | null;
 }
 
-/** What marks a refusal as that of an edit which does not apply to the content. */
+/** The refusal of an edit that does not apply to the content. */
 const FAILED: Refusal = { code: "VERSION_CONFLICT", details: { failed: true } };
-/** What a path, or a version of it, cannot be read for. */
+/** The refusals of reading a path or one of its versions. */
 const MISSING: readonly Refusal["code"][] = ["FILE_NOT_FOUND", "VERSION_NOT_FOUND", "VERSION_REDACTED"];
 
-/** How many requests of the window a commit of so many files or operations counts as. */
+/** The number of requests as which the window counts a commit of this many files or operations. */
 export function requestsOf(operations: number): number {
   return Math.max(1, Math.ceil(operations / OPERATIONS_PER_REQUEST));
 }
 
 /**
- * Commits. Throws what the first operation that fails is refused with, and `details.index`; then nothing is done, and
- * nothing left in storage.
+ * Commits the operations. Throws the refusal of the first operation that fails, with `details.index`; then it changes
+ * nothing, and leaves nothing in Storage.
  */
 export async function commitBatch(
   context: BatchContext,
@@ -71,7 +71,7 @@ export async function commitBatch(
   idempotencyKey: string | undefined,
 ): Promise<BatchCommitted> {
   const once = await idempotency(idempotencyKey, "batch", "", await fingerprints(operations, idempotencyKey));
-  // What reads before it commits is counted by what it reads.
+  // A batch that reads before its commit counts by the bytes that it reads.
   const needsReading = operations.some(({ kind }) => kind === "edit");
   if (needsReading) {
     context.onEnd(await context.beginCostly());
@@ -84,7 +84,7 @@ export async function commitBatch(
       const answer = await batch.commit(once);
       isLost ||= answer.isAmbiguous;
       if (answer.ok) {
-        // A lost try of this very commit may be what was found.
+        // The replayed commit may be an earlier try of this request whose answer was lost.
         if (!answer.value.isReplayed) context.onCommit();
         else if (!isLost) await batch.discard();
         return answer.value;
@@ -93,7 +93,7 @@ export async function commitBatch(
       if (isLost || !await batch.mayTryAgain(refusal, tries)) return batch.refuse(refusal);
     }
   } catch (error) {
-    // What was committed is kept; whether a lost try was, nobody knows.
+    // Keeps the segments where a commit whose answer was lost may reference them.
     if (!isLost && !(error instanceof ApiError && error.status === 503)) await batch.discard();
     throw error;
   } finally {
@@ -101,7 +101,7 @@ export async function commitBatch(
   }
 }
 
-/** What tells the operations of two requests apart. Each by itself: together they may be 10 million characters. */
+/** Fingerprints of the operations, by which two requests differ. Computed one by one: they may be 10 million characters. */
 async function fingerprints(
   operations: readonly Operation[],
   idempotencyKey: string | undefined,
@@ -116,20 +116,20 @@ async function fingerprints(
 }
 
 class OpenBatch {
-  /** Of the operations that have content, by index. */
+  /** The stored segments of the operations with content, by index. */
   private stored: readonly (readonly Segment[])[] | undefined;
-  /** Of the edits of the latest try, by index. */
+  /** The segments of the edits of the latest try, by index. */
   private edited: Segment[][] = [];
-  /** What the operations of this try leave behind, by index and path. */
+  /** The states of paths after operations of this try, by index and path. */
   private readonly states = new Map<string, State>();
   private readonly read = new Map<string, State>();
   readonly work: Work = editWork(COSTLY_REST_MILLISECONDS);
-  /** What the edit at which the latest try ended failed with. */
+  /** The error of the edit that ended the latest try. */
   private failure: ApiError | undefined;
 
   constructor(private readonly context: BatchContext, private readonly operations: readonly Operation[]) {}
 
-  /** Stores what is not stored yet, makes the edits, and commits. */
+  /** Stores the content unless that is done, applies the edits, and commits. */
   async commit(once: Awaited<ReturnType<typeof idempotency>>): Promise<Answer<BatchCommitted>> {
     const { gate, metadata } = this.context;
     this.stored ??= await this.store();
@@ -145,7 +145,7 @@ class OpenBatch {
     return gate.observe(await metadata.commitBatch(gate.caller, batch, requests));
   }
 
-  /** Whether what the refusal was about is gone. What only this try stored is removed. */
+  /** Whether another try may succeed. Removes the segments that only this try stored. */
   async mayTryAgain({ code, details, segments }: Refusal, tries: number): Promise<boolean> {
     const { context } = this;
     const isStale = code === "VERSION_CONFLICT" && details["failed"] !== true;
@@ -156,7 +156,7 @@ class OpenBatch {
     return true;
   }
 
-  /** Compacts the file that an append found full, as far as the batch has not filled it itself. */
+  /** Compacts the full segment list that an append met, without the segments that the batch itself adds. */
   private async makeRoom(index: number, full: readonly Segment[]): Promise<void> {
     const own = new Set(this.stored?.flat().map(({ id }) => id));
     const before = full.filter(({ id }) => !own.has(id));
@@ -167,7 +167,7 @@ class OpenBatch {
     }
   }
 
-  /** Throws the refusal of an operation, or of the request. */
+  /** Throws the refusal, of one operation or of the whole request. */
   refuse(refusal: Refusal): never {
     const { gate } = this.context;
     const { index, failed, ...details } = refusal.details;
@@ -183,12 +183,12 @@ class OpenBatch {
     );
   }
 
-  /** Removes what was stored. */
+  /** Removes all stored segments. */
   async discard(): Promise<void> {
     await discard(this.context.segments, [...this.stored ?? [], ...this.edited].flat());
   }
 
-  /** The content of all operations. If one fails, nothing is left. */
+  /** Stores the content of all operations. If one fails, it removes the others. */
   private async store(): Promise<readonly (readonly Segment[])[]> {
     const stored: (readonly Segment[])[] = this.operations.map(() => []);
     const withContent = [...this.operations.entries()].filter(([, operation]) => "content" in operation);
@@ -197,7 +197,7 @@ class OpenBatch {
         if (!("content" in operation)) return;
         const { content } = operation;
         refuseAt(index, () => ensureWithinTier(this.context.gate, content.length));
-        // What the store is given is freed once it is stored.
+        // A copy, since `storeContent` frees the bytes that it is given.
         if (content.length > 0) stored[index] = await storeContent(this.context, [content.slice()]);
       });
     } catch (error) {
@@ -207,7 +207,7 @@ class OpenBatch {
     return stored;
   }
 
-  /** The operation for the database. Of an edit that fails, one that fails there, if it comes so far. */
+  /** The operation for the database. For an edit that fails here, an operation that the database refuses at its place. */
   private async prepare(index: number): Promise<BatchOperation> {
     const operation = this.operations[index];
     if (!operation) throw new RangeError(`there is no operation ${index}`);
@@ -265,7 +265,7 @@ class OpenBatch {
     return await new TextEditor(context, segments, version, checkSize, work).make(edits);
   }
 
-  /** A path as the operations before `end` leave it. */
+  /** The state of a path after the operations before `end`. */
   private async stateAt(path: string, end: number): Promise<State> {
     for (let index = end - 1; index >= 0; index--) {
       const operation = this.operations[index];
@@ -275,7 +275,7 @@ class OpenBatch {
   }
 
   private async stateAfter(index: number, operation: Operation, path: string): Promise<State> {
-    // Kept: a copy looks at both of its paths, so along a chain of copies the work would grow exponentially.
+    // Remembered, since a copy needs the states of two paths: along a chain of copies the work would grow exponentially.
     const name = `${index}:${path}`;
     const known = this.states.get(name);
     if (known) return known;
@@ -286,7 +286,7 @@ class OpenBatch {
     return state;
   }
 
-  /** What a version of a path holds; the operations before `end` may have made it. */
+  /** The content of a version of a path, which the operations before `end` may have added. */
   private async versionAt(path: string, version: number, end: number): Promise<State["live"]> {
     for (let index = end - 1; index >= 0; index--) {
       const operation = this.operations[index];
@@ -322,7 +322,7 @@ class OpenBatch {
     }
   }
 
-  /** As it is stored. */
+  /** The stored state of a path, before the batch. */
   private async current(path: string, version?: number): Promise<State> {
     const { gate, metadata } = this.context;
     const name = `${version ?? ""}:${path}`;
@@ -334,7 +334,7 @@ class OpenBatch {
     return state;
   }
 
-  /** The database refuses the operation that would bring it back, unless an earlier one is refused already. */
+  /** The state of a path that cannot be read. The database refuses an operation that needs its content. */
   private missing(refusal: Refusal): State {
     const { code, details } = refusal;
     if (!MISSING.includes(code)) this.context.gate.throwRefusal(refusal);
@@ -358,7 +358,7 @@ function typeOf(
   return contentType ?? detectMediaType(path, segments.every((segment) => segment.isText));
 }
 
-/** Adds to what `check` throws which operation it is about. */
+/** Adds the operation's index to an error that `check` throws. */
 export function refuseAt<T>(index: number, check: () => T): T {
   try {
     return check();

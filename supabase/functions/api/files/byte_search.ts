@@ -6,16 +6,16 @@
 
 /** Shorter patterns skip too few bytes for it to pay. */
 const SKIP_PATTERN_BYTES_MIN = 4;
-/** Comparisons that skipping may make per byte it advances, before it is abandoned for the rest of the piece. */
+/** Most comparisons per byte skipped; beyond it, the rest of the piece is searched without skipping. */
 const SKIP_COMPARISONS_PER_BYTE_MAX = 2;
-/** The pattern's first byte is looked for this far here, and beyond it by the engine, … */
+/** How far this code searches for the pattern's first byte, before the engine's own search takes over. */
 const NEAR_BYTES = 64;
-/** … which looks at this many bytes in the time of one. */
+/** Bytes that the engine's own search examines in the time of one byte here. */
 const NATIVE_BYTES_PER_STEP = 8;
-/** Where every byte is compared, one takes as long as so many that are skipped over. */
+/** The time to compare a byte, in units of the time to skip over one. */
 const MATCHED_BYTE_STEPS = 2;
 
-/** A pattern and how much of it the bytes so far have matched. Matches do not overlap; the leftmost one counts. */
+/** A pattern, and how much of it the bytes so far have matched. Matches do not overlap; the leftmost one counts. */
 export class ByteSearch {
   readonly pattern: Uint8Array;
   /** Length of the longest prefix of the pattern that the bytes so far end with. */
@@ -35,7 +35,7 @@ export class ByteSearch {
     this.#steps = 2 * pattern.length;
   }
 
-  /** What the search has cost since this was last asked: bytes looked at, however often. */
+  /** The cost of the search since the last call, in bytes examined; a byte counts each time. */
   takeSteps(): number {
     const steps = this.#steps;
     this.#steps = 0;

@@ -1,4 +1,4 @@
-/** From uploaded segments to a version. */
+/** Commits uploaded segments as a version. */
 import type { Gate } from "../auth/gate.ts";
 import { unavailable } from "../errors.ts";
 import type { Answer, Refusal } from "../ports/answer.ts";
@@ -8,18 +8,18 @@ import type { Segment } from "../ports/segments.ts";
 import { compactSegments } from "./compact.ts";
 import type { Deadline } from "../runtime/deadline.ts";
 import type { Log } from "../runtime/log.ts";
-import type { EndTurn, Turns } from "../runtime/turns.ts";
+import type { ReleaseSlot, Slots } from "../runtime/slots.ts";
 import type { InFlightCompactions } from "./in_flight_compactions.ts";
 import type { SegmentSource } from "./read_segments.ts";
 import { discard, type Uploader } from "./upload.ts";
 
-/** What a commit uses: the database, and storage for compactions. */
+/** The parts of a request that a commit uses: the database, and Storage for compactions. */
 export interface Committer extends Uploader, SegmentSource {
   readonly gate: Pick<Gate, "grant" | "projectId" | "caller" | "observe" | "throwRefusal">;
   readonly metadata: Pick<Metadata, "commit" | "compact">;
   readonly inFlightCompactions: InFlightCompactions;
-  /** At commits to one file: more of them at a time would only wait in the database, and hold its connections. */
-  readonly commitTurns: Turns;
+  /** Slots for commits to one file. More commits at a time would only wait in the database and hold its connections. */
+  readonly commitSlots: Slots;
   readonly deadline: Deadline;
   readonly log: Pick<Log, "backgroundFault">;
   /** Called after each commit: indexing, and now and then a slice of the sweep, follow the response. */
@@ -32,21 +32,21 @@ export type CommitResult = { readonly committed: Committed } | { readonly refusa
 
 /**
  * Commits. Segments that became too many are compacted after the response.
- * Segments that the commit certainly does not reference are removed; if a lost try may still have committed them they
- * are left to the sweep.
+ * Removes segments that the commit certainly does not reference. If a try whose answer was lost may have committed
+ * them, they are left to the sweep.
  */
 export async function tryCommit(committer: Committer, commit: Commit): Promise<CommitResult> {
   const { segments } = committer;
   const uploaded = "segments" in commit ? commit.segments : [];
-  const endTurn = await takeTurn(committer, commit.path).catch(async (error) => {
+  const releaseSlot = await acquireSlot(committer, commit.path).catch(async (error) => {
     await discard(segments, uploaded);
     throw error;
   });
-  const answer = await commitInTurn(committer, commit).finally(endTurn);
+  const answer = await commitInSlot(committer, commit).finally(releaseSlot);
   const isReferenced = answer.ok && !answer.value.isReplayed;
   if (!isReferenced && !answer.isAmbiguous) await discard(segments, uploaded);
   if (!answer.ok) {
-    // Others fill the list as fast as it is compacted: nothing was done, and later there is room.
+    // Other appends fill the list as fast as it is compacted. The commit did nothing, and a later one has room.
     if (answer.refusal.code === "SEGMENT_LIST_FULL") {
       throw unavailable("The file is written to faster than its segments are compacted. Try again.");
     }
@@ -58,16 +58,16 @@ export async function tryCommit(committer: Committer, commit: Commit): Promise<C
 }
 
 /**
- * A turn at commits to the file. Without content, such as a deletion, a commit may be the first that the isolate sees of
- * its key: then the file's project is not known, and the commit goes ahead.
+ * Takes a slot for commits to the file. A commit without content, such as a deletion, may be the key's first request to
+ * the isolate: then the file's project is not known, and the commit needs no slot.
  */
-async function takeTurn(committer: Committer, path: string): Promise<EndTurn> {
-  const { gate, commitTurns, deadline } = committer;
-  return gate.grant ? await commitTurns.take(fileKey(committer, path), deadline) : () => {};
+async function acquireSlot(committer: Committer, path: string): Promise<ReleaseSlot> {
+  const { gate, commitSlots, deadline } = committer;
+  return gate.grant ? await commitSlots.acquire(fileKey(committer, path), deadline) : () => {};
 }
 
-/** Commits once there is room. What waits for its turn meanwhile could not be committed either. */
-async function commitInTurn(committer: Committer, commit: Commit): Promise<Answer<Committed>> {
+/** Commits once the segment list has room. Meanwhile the other commits to the file wait, which need room, too. */
+async function commitInSlot(committer: Committer, commit: Commit): Promise<Answer<Committed>> {
   const { gate, metadata, inFlightCompactions, deadline } = committer;
   for (;;) {
     if (commit.kind === "append") {
@@ -75,7 +75,7 @@ async function commitInTurn(committer: Committer, commit: Commit): Promise<Answe
     }
     const answer = gate.observe(await metadata.commit(gate.caller, commit));
     const isFull = !answer.ok && answer.refusal.code === "SEGMENT_LIST_FULL";
-    // The appends of other isolates may take the room that was made.
+    // Appends of other isolates may use up the room.
     if (!isFull || deadline.remainingMilliseconds <= 0) return answer;
     if (!await makeRoom(committer, commit.path, answer.refusal.segments ?? [])) return answer;
   }
@@ -88,7 +88,7 @@ export async function commit(committer: Committer, commit: Commit): Promise<Comm
   throwCommitRefusal(committer, commit, result.refusal);
 }
 
-/** An existing file is 412 instead of 409 if the client made its absence a condition. */
+/** Throws the refusal. FILE_ALREADY_EXISTS is 412 instead of 409 if the client required that the file does not exist. */
 export function throwCommitRefusal({ gate }: Committer, commit: Commit, refusal: Refusal): never {
   const isCondition = commit.ifNoneMatch !== undefined || commit.ifVersion === 0;
   const wasCondition = refusal.code === "FILE_ALREADY_EXISTS" && isCondition;

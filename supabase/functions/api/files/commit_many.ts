@@ -6,7 +6,7 @@ import type { UndoResult } from "../contract/runs.ts";
 import type { FolderCommit, ManyCommitted, RestoreFolder, Undo } from "../ports/commit_many.ts";
 import type { Metadata } from "../ports/metadata.ts";
 
-/** What such a commit uses. */
+/** The parts of a request that a commit of many files uses. */
 export interface ManyCommitter {
   readonly gate: Pick<Gate, "caller" | "unwrap" | "provenance">;
   readonly metadata: Pick<Metadata, "commitFolder" | "commitBack" | "plan">;
@@ -26,7 +26,7 @@ export async function commitMany(
   return committed;
 }
 
-/** Commits an undo or restore, which is a run itself: the request's, or a new one. Throws the refusal. */
+/** Commits an undo or restore, which has a run of its own: the request's, or a new one. Throws the refusal. */
 export async function commitBack(
   { gate, metadata, onCommit }: ManyCommitter,
   key: string | undefined,
@@ -39,7 +39,7 @@ export async function commitBack(
   return committed;
 }
 
-/** What `commitBack` would do now. Throws the refusal. */
+/** The steps that `commitBack` would commit now. Throws the refusal. */
 export async function planBack(
   { gate, metadata }: ManyCommitter,
   commit: Undo | RestoreFolder,

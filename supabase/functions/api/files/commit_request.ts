@@ -1,4 +1,4 @@
-/** What the requests that commit a version have in common: path, preconditions, Idempotency-Key. */
+/** The common part of requests that commit a version: path, preconditions, Idempotency-Key. */
 import { idempotency, idempotencyKey, preconditions } from "../http/conditions.ts";
 import type { RequestData } from "../http/request_data.ts";
 import type { Idempotency, Preconditions } from "../ports/commit.ts";
@@ -9,13 +9,13 @@ export interface CommitRequest extends Preconditions {
   readonly idempotencyKey: string | undefined;
 }
 
-/** Of a request to a file that exists. */
+/** Parses a request to an existing file. */
 export function parseCommitRequest({ params, headers }: RequestData): CommitRequest {
   const key = idempotencyKey(headers);
   return { path: params.path, idempotencyKey: key, ...preconditions(headers, false) };
 }
 
-/** With the `ifVersion` of its JSON body. */
+/** The request with the `ifVersion` of its JSON body. */
 export function withVersion(
   request: CommitRequest,
   { ifVersion }: { readonly ifVersion?: number | null | undefined },
@@ -23,14 +23,14 @@ export function withVersion(
   return { ...request, ifVersion: ifVersion ?? undefined };
 }
 
-/** What every commit of a request has in common. */
+/** The common part of all commits of a request. */
 export interface CommitBasis extends Preconditions {
   readonly path: string;
   readonly commitId: string;
   readonly idempotency: Idempotency | undefined;
 }
 
-/** `route`, `fields` and `content` are, with the path, what makes two requests with one Idempotency-Key the same. */
+/** Requests with one Idempotency-Key are the same if their `route`, path, `fields` and `content` are equal. */
 export async function commitBasis(
   { path, idempotencyKey, ifMatch, ifNoneMatch, ifVersion }: CommitRequest,
   route: string,

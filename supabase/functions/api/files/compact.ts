@@ -6,15 +6,15 @@ import type { Segment } from "../ports/segments.ts";
 import { readSegments, type SegmentSource } from "./read_segments.ts";
 import { discard, storeContent, type Uploader } from "./upload.ts";
 
-/** What a compaction reads, stores and calls. */
+/** The parts of a request that a compaction uses. */
 export interface Compactor extends Uploader, SegmentSource {
   readonly gate: Pick<Gate, "projectId" | "caller">;
   readonly metadata: Pick<Metadata, "compact">;
 }
 
 /**
- * Compacts the run of segments that is worth it, if there is one. `isFull`: the file may not have more segments, so any
- * run will do. Returns whether the file has fewer segments now, even if another request compacted them.
+ * Compacts a run of segments, if one is worth it; with `isFull`, where the file may not have more segments, any run
+ * that saves a segment. Returns whether the file has fewer segments now, even if another request compacted them.
  */
 export async function compactSegments(
   compactor: Compactor,

@@ -30,10 +30,11 @@ const SEGMENT_BYTES_CERTAIN = SEGMENT_BYTES_MAX - 3;
  * The run to compact next, or null where no compaction is worth it. `sizes` are the sizes of the file's segments in
  * bytes. With `full` (the commit was refused because the file may not have more segments) any compaction that saves a
  * segment is. A compaction cuts the run's bytes again with `cutSegments`, which yields at least one segment less. A run
- * has at most COMPACTION_RUN_SEGMENTS_MAX segments and COMPACTION_RUN_BYTES_MAX bytes. Linear in the number of segments.
+ * has at most COMPACTION_RUN_SEGMENTS_MAX segments and COMPACTION_RUN_BYTES_MAX bytes. Linear in the number of
+ * segments.
  *
- * Never null when called at every COMPACTION_CHECK_EVERY_SEGMENTS-th segment for a list about to exceed its maximum:
- * of two adjacent segments that cannot be compacted one is over half a MiB, so a list without a run has at most two
+ * Never null when called at every COMPACTION_CHECK_EVERY_SEGMENTS-th segment for a list about to exceed its maximum: of
+ * two adjacent segments that cannot be compacted one is over half a MiB, so a list without a run has at most two
  * segments per MiB, and one.
  */
 export function planCompaction(sizes: readonly number[], full: boolean): Run | null {
@@ -61,7 +62,7 @@ export function segmentListMax(bytes: number): number {
   return SEGMENT_LIST_MAX_BASE + SEGMENT_LIST_MAX_PER_MIB * Math.ceil(bytes / SEGMENT_BYTES_MAX);
 }
 
-/** Bytes that may be written per segment saved. */
+/** The most bytes that a compaction may write for each segment that it saves. */
 function acceptablePrice(sizes: readonly number[]): number {
   const bytes = sizes.reduce((sum, size) => sum + size, 0);
   const excess = sizes.length - SEGMENT_LIST_MAX_PER_MIB * Math.ceil(bytes / SEGMENT_BYTES_MAX);
@@ -69,7 +70,7 @@ function acceptablePrice(sizes: readonly number[]): number {
   return COMPACTION_PRICE_BYTES * 2 ** (excess / COMPACTION_PRICE_DOUBLES_EVERY_SEGMENTS);
 }
 
-/** The most segments that this many bytes are cut into. */
+/** The most segments into which this many bytes are cut. */
 function segmentsFor(bytes: number): number {
   return bytes <= SEGMENT_BYTES_MAX ? 1 : Math.ceil(bytes / SEGMENT_BYTES_CERTAIN);
 }

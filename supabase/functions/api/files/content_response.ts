@@ -13,13 +13,13 @@ import { isBinary, isText } from "./presentation.ts";
 import { readRange, readSegments, type SegmentSource } from "./read_segments.ts";
 import { streamResponse } from "../http/stream_response.ts";
 
-/** The request that is answered, and where the content comes from. */
+/** The request that is answered, and the source of the content. */
 export interface ReadContext extends SegmentSource {
   readonly request: Request;
   readonly deadline: Deadline;
 }
 
-/** Pieces on their way to the client, each of which gives the rest more time. */
+/** Yields the pieces, and extends the deadline with each of them. */
 async function* extending(
   { deadline }: ReadContext,
   pieces: AsyncGenerator<Uint8Array, void, void>,
@@ -95,7 +95,7 @@ export async function rawResponse(
       "Accept-Ranges": "bytes",
       ...taggedHeaders(entityTag(file, "r")),
       ...others,
-      // Whatever the bytes are, a browser must not execute them.
+      // A browser must not execute the bytes.
       "X-Content-Type-Options": "nosniff",
       "Content-Security-Policy": "sandbox; default-src 'none'",
       ...(asked && { "Content-Range": `bytes ${range.start}-${range.end}/${file.size}` }),

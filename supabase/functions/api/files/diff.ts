@@ -1,4 +1,4 @@
-/** Unified diffs: of two versions, and of what an edit would do. */
+/** Unified diffs, between two versions, and of the change that an edit would make. */
 import type { DiffRecord } from "../contract/files.ts";
 import { isBinaryMediaType } from "./media_type.ts";
 import { fail } from "../errors.ts";
@@ -29,7 +29,7 @@ export async function readSide(source: SegmentSource, side: Side | null): Promis
   return await readText(source, side.segments);
 }
 
-/** The diff from one text to another, of the file at `path` and of that at `toPath`, by default the same. */
+/** The diff between the text of the file at `path` and that of the file at `toPath`, by default the same. */
 export async function diffTexts(
   path: string,
   before: string,
@@ -50,7 +50,7 @@ export async function diffTexts(
   };
 }
 
-/** Changes whose lines of context meet or overlap, together. */
+/** Groups changes whose lines of context touch or overlap. */
 function hunksOf(changes: readonly Change[]): Change[][] {
   const hunks: Change[][] = [];
   let last: Change | undefined;
@@ -82,17 +82,17 @@ async function writeHunk(text: DiffText, old: Lines, now: Lines, changes: readon
   await text.writeLines(" ", old, at, at + trail);
 }
 
-/** Lines `from` to `to` (exclusive, from 0) as a hunk's header has them: of no lines, the line before. */
+/** Lines `from` to `to` (exclusive, from 0) as a hunk's header writes them; an empty range is the line before it. */
 function range(from: number, to: number): string {
   return `${to > from ? from + 1 : from},${to - from}`;
 }
 
-/** Units of work for each line besides its length. */
+/** Units of work for each line, in addition to its length. */
 const WRITE_UNITS = 32;
-/** Length of the parts that the text is joined from at the end. */
+/** Length of the parts from which the text is joined at the end. */
 const PART_LENGTH = 65_536;
 
-/** Joined part by part: one join of a million lines would take too long at a time. */
+/** A text that is joined in parts: joining a million lines at once would hold the thread for too long. */
 class DiffText {
   readonly #parts: string[] = [];
   #lines: string[];
@@ -141,7 +141,7 @@ const ESCAPES = new Map([
   ],
 ]);
 
-/** A file name as `diff` and `git` write it: quoted as a string in C where it has other characters than simple ones. */
+/** A file name as `diff` and `git` write it: quoted as a string in C where it has special characters. */
 function quoteName(name: string): string {
   if (/^[ !#-[\]-~]*$/.test(name)) return name;
   const quoted = Array.from(new TextEncoder().encode(name), (byte) => {

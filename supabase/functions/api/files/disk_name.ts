@@ -1,8 +1,8 @@
-/** Names that every common system can hold, for paths that leave the service: any segment of a path may be none. */
+/** Names that every common system allows on disk, for exported files: a segment of a path may not be such a name. */
 
-/** Names of devices on Windows, whatever follows a dot. */
+/** Names of devices on Windows, with any extension. */
 const RESERVED = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?$/i;
-/** Characters that Windows has no names with, as in `C:`; and none ends with a dot or a space there. */
+/** Characters that Windows does not allow in names, and dots and spaces at the end of a name. */
 // deno-lint-ignore no-control-regex
 const UNHOLDABLE = /[<>:"|?*\\\x00-\x1f\x7f]|[. ]$/g;
 
@@ -15,7 +15,7 @@ export function diskName(segment: string): string {
   return RESERVED.test(name) ? `_${name}` : name;
 }
 
-/** Names for the entries of an archive, each another one, in the order of the paths. Most are the paths. */
+/** Distinct names for the entries of an archive, in the order of the paths. Most are equal to the paths. */
 export function archiveNames(paths: readonly string[]): string[] {
   const names = paths.map((path) => path.split("/").map(diskName).join("/"));
   const taken = new Set(names.filter((name, index) => name === paths[index]));

@@ -1,6 +1,7 @@
 /**
- * Editing a file. The version that was read is edited, and committed on condition that it is still the latest; if it is not,
- * the file is read again. The edits of one isolate queue, so that they do not overtake each other.
+ * Edits a file. The edits are applied to the version that was read, and committed on condition that it is still the
+ * latest; if it is not, the file is read again. The edits of one isolate wait in a queue, so that they meet no
+ * conflict.
  */
 import type { Gate } from "../auth/gate.ts";
 import { ensurePreconditions } from "../http/conditions.ts";
@@ -17,7 +18,7 @@ import { type Edit, editWork, TextEditor } from "./edit_text.ts";
 import { ensureEditable } from "./presentation.ts";
 import { ensureWithinTier } from "./file_size_limit.ts";
 import { sha256Hex } from "../runtime/sha256.ts";
-import type { Turns } from "../runtime/turns.ts";
+import type { Slots } from "../runtime/slots.ts";
 import { Work } from "../runtime/work.ts";
 import { mayTryAgainAfterPause } from "./conflict_pause.ts";
 
@@ -27,8 +28,8 @@ const FINGERPRINT_UNITS = 6;
 export interface EditContext extends Committer {
   readonly gate: Gate;
   readonly metadata: Pick<Metadata, "editBase" | "commit" | "compact">;
-  /** Of one at a time for each file. */
-  readonly editTurns: Turns;
+  /** One slot for each file. */
+  readonly editSlots: Slots;
   readonly request: { readonly signal: AbortSignal };
 }
 
@@ -36,25 +37,25 @@ export interface EditRequest extends CommitRequest {
   readonly edits: readonly Edit[];
 }
 
-/** What a version is to become. New segments are stored. */
+/** The content of a new version. Its new segments are stored. */
 export interface Change {
   readonly segments: readonly Segment[];
-  /** Of the whole new content, in order. */
+  /** The segments of the whole new content, in order. */
   readonly segmentIds: readonly string[];
-  /** Returned with the record. */
+  /** Fields that the answer has in addition to the record's. */
   readonly extra: Readonly<Record<string, unknown>>;
 }
 
-/** A change of a file that is made from what was read of it, and made again where others were quicker. */
+/** A change that depends on the file's content, and is computed again after a conflict. */
 export interface Changing {
   readonly request: CommitRequest;
-  /** What, besides the path, tells this request from others with the same Idempotency-Key. */
+  /** Distinguishes this request, together with the path, from others with the same Idempotency-Key. */
   readonly fingerprint: unknown;
   readonly change: (base: Content, work: Work) => Promise<Change>;
 }
 
 /**
- * Edits the latest version. `first` is the answer to reading the file, if it was read already. Throws the refusals of the
+ * Edits the latest version. `first` is the database's answer if the file was read already. Throws the refusals of the
  * contract.
  */
 export async function editFile(
@@ -76,29 +77,29 @@ export async function editFile(
   return await changeFile(context, changing, first);
 }
 
-/** Changes the latest version, and again where it was overtaken, until the deadline; then it is VERSION_CONFLICT. */
+/** Changes the latest version. Tries again after a conflict until the deadline; then throws VERSION_CONFLICT. */
 export async function changeFile(
   context: EditContext,
   changing: Changing,
   first: Answer<EditBase> | undefined,
 ): Promise<Committed> {
-  const { gate, metadata, editTurns } = context;
+  const { gate, metadata, editSlots } = context;
   const { path } = changing.request;
   const basis = await commitBasis(changing.request, "edit", changing.fingerprint);
-  // With a key that the isolate does not know, the file's project is not known either.
+  // If the isolate does not know the key, it does not know the file's project either.
   const known = gate.grant ? first : first ?? await metadata.editBase(gate.caller, path, basis.idempotency);
   if (known) gate.unwrap(known);
   const file = fileKey(context, path);
-  const isFirst = !editTurns.isBusy(file);
-  const endTurn = await editTurns.take(file, context.deadline, context.request.signal);
+  const isFirst = !editSlots.isBusy(file);
+  const releaseSlot = await editSlots.acquire(file, context.deadline, context.request.signal);
   try {
-    return await changeInTurn(context, changing, basis, isFirst ? known : undefined);
+    return await changeInSlot(context, changing, basis, isFirst ? known : undefined);
   } finally {
-    endTurn();
+    releaseSlot();
   }
 }
 
-/** What tells two requests apart. Each edit by itself: all of them may be 20 million characters. */
+/** Fingerprints of the edits, by which two requests differ. Computed one by one: they may be 20 million characters. */
 async function fingerprints({ edits, ifVersion }: EditRequest): Promise<unknown[]> {
   const work = new Work();
   const sums: string[] = [];
@@ -110,7 +111,7 @@ async function fingerprints({ edits, ifVersion }: EditRequest): Promise<unknown[
   return ifVersion === undefined ? sums : [...sums, ifVersion];
 }
 
-async function changeInTurn(
+async function changeInSlot(
   context: EditContext,
   { request, change }: Changing,
   basis: CommitBasis,
@@ -134,7 +135,7 @@ async function changeInTurn(
     } as const;
     const result = await tryCommit(context, commit);
     if ("committed" in result) return result.committed;
-    // All tries together are one request's work.
+    // The work bound applies to all tries of a request together.
     const mayTryAgain = result.refusal.code === "VERSION_CONFLICT" &&
       !work.exceedsWith(work.units - unitsBefore) && await mayTryAgainAfterPause(context.deadline, tries);
     if (!mayTryAgain) throwCommitRefusal(context, commit, result.refusal);

@@ -1,4 +1,4 @@
-/** Applying edits to a segment list: searches the stored segments and rewrites only what changes. Commits nothing. */
+/** Applies edits to a segment list: searches the stored segments and rewrites only those that change. Commits nothing. */
 import { countOccurrences, type Piece, rewrite, sizeOf } from "./rewrite.ts";
 import { nearMisses } from "./near_misses.ts";
 import { fail } from "../errors.ts";
@@ -16,13 +16,13 @@ export interface Edit {
   readonly expectedOccurrences: number | undefined;
 }
 
-/** The text after some edits: its pieces in order, and how many replacements were made. */
+/** The text after some edits: its pieces in order, and the number of replacements. */
 export interface EditedText {
   readonly pieces: readonly Piece[];
   readonly replacements: number;
 }
 
-/** The work of all edits of a request. Throws SEARCH_TOO_BROAD once it is more than EDIT_UNITS_MAX. */
+/** The work of all edits of a request. Throws SEARCH_TOO_BROAD beyond EDIT_UNITS_MAX. */
 export function editWork(restMilliseconds = 0): Work {
   return new Work(EDIT_UNITS_MAX, throwTooMuchWork, restMilliseconds);
 }
@@ -35,7 +35,7 @@ function throwTooMuchWork(): never {
   );
 }
 
-/** Applies edits to one text, one after the other. Tracks what it stores meanwhile, so that it can be removed. */
+/** Applies edits to one text, one after the other. Records the segments that it stores, so that it can remove them. */
 export class TextEditor {
   private pieces: readonly Piece[];
   private replacements = 0;
@@ -67,8 +67,8 @@ export class TextEditor {
   }
 
   /**
-   * Stores what is new. Returns the ids of all segments in order, and the new segments among them. What was stored early
-   * and edited again is removed.
+   * Stores the new pieces. Returns the ids of all segments in order, and the new segments among them. Removes segments
+   * that were stored early and then edited again.
    */
   async store(): Promise<{ segmentIds: string[]; segments: Segment[] }> {
     const places: (string | number)[] = [];
@@ -82,7 +82,7 @@ export class TextEditor {
     return { segmentIds: ids, segments: uploaded.filter((segment) => referenced.has(segment.id)) };
   }
 
-  /** Applies all edits and stores what is new. A failure leaves nothing behind. */
+  /** Applies all edits and stores the new pieces. If it fails, it removes what it stored. */
   async make(edits: readonly Edit[]) {
     try {
       const { replacements } = await this.apply(edits);
@@ -101,14 +101,14 @@ export class TextEditor {
   private readonly load = async (piece: Piece): Promise<Uint8Array> => {
     if (piece.kind === "new") return piece.bytes;
     const { name, size } = piece.segment;
-    // A segment is fetched and verified once where all of them stay in the cache.
+    // Where all segments stay in the cache, each is fetched and verified only once.
     if (!this.isKept || !this.loaded.has(name)) this.work.add(size);
     this.loaded.add(name);
     return await this.uploader.segments.get(piece.segment);
   };
 
   private async applyOne(edit: Edit, where: { edit?: number }): Promise<Piece[]> {
-    // Lines are numbered only where they have to be reported: line feeds take longer to count than strings to find.
+    // Lines are numbered only for a report: counting line feeds takes longer than finding a string.
     const found = await countOccurrences(this.pieces, this.load, edit.oldString, this.work, 0);
     await this.checkOccurrences(edit, found.count, where);
     const growth = byteLength(edit.newString) - byteLength(edit.oldString);
@@ -167,7 +167,7 @@ export class TextEditor {
     });
   }
 
-  /** A text that is rewritten in many places may not fit in memory: what exceeds EDIT_MEMORY_BYTES is stored at once. */
+  /** A text that is rewritten in many places may not fit in memory: pieces beyond EDIT_MEMORY_BYTES are stored at once. */
   private async storeEarly(piece: Piece): Promise<Piece> {
     if (piece.kind === "stored") return piece;
     const place = await this.uploads.add(piece.bytes);

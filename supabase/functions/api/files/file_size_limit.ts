@@ -1,4 +1,4 @@
-/** The tier's file size, enforced before any byte is stored where the request was authorized by then. */
+/** Enforces the tier's file size before any byte is stored, if the request has been authorized by then. */
 import { ERRORS, fail } from "../errors.ts";
 import type { Gate } from "../auth/gate.ts";
 

@@ -6,9 +6,9 @@ import { type Deadline, LATE } from "../runtime/deadline.ts";
 import { segmentListMax } from "./compaction_plan.ts";
 
 interface InFlight {
-  /** Resolves once it has ended, however. */
+  /** Resolves once the compaction has succeeded or failed. */
   readonly ended: Promise<boolean>;
-  /** Appends that may still be committed before that. */
+  /** The number of appends that may still be committed before the compaction has ended. */
   room: number;
 }
 
@@ -45,8 +45,8 @@ export class InFlightCompactions {
   }
 
   /**
-   * Resolves when one more append may be committed: at once, unless those before it have used up the room that there was
-   * when the compaction began. So appends wait for a compaction instead of filling the segment list before it ends.
+   * Resolves when one more append may be committed: at once, unless earlier appends have used up the room since the
+   * compaction began. So appends wait for the compaction instead of filling the segment list before it ends.
    */
   async room(file: string, deadline: Deadline): Promise<void> {
     for (let running = this.byFile.get(file); running; running = this.byFile.get(file)) {
@@ -62,7 +62,7 @@ async function endOf({ ended }: InFlight, deadline: Deadline): Promise<boolean> 
   return result;
 }
 
-/** Half of what the segment list has room for: the other half is for the appends of other isolates. */
+/** Half of the room in the segment list: the other half is for the appends of other isolates. */
 function roomWhileCompacting(segments: readonly Segment[]): number {
   const bytes = segments.reduce((sum, { size }) => sum + size, 0);
   return Math.floor((segmentListMax(bytes) - segments.length) / 2);

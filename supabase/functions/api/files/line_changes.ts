@@ -1,7 +1,7 @@
 /**
- * Which lines two texts differ in, by the greedy algorithm of Myers (1986, "An O(ND) difference algorithm and its
- * variations"), in slices and within a bound: where the shortest difference is not found within it, a longer one is
- * returned. The same texts always give the same result.
+ * Finds the lines in which two texts differ, by the greedy algorithm of Myers (1986, "An O(ND) difference algorithm and
+ * its variations"), in slices and within a bound. Where it does not find the shortest difference within the bound, it
+ * returns a longer one. The same texts always give the same result.
  */
 import { DIFF_EDITS_MAX, DIFF_SEARCH_UNITS_MAX } from "../limits.ts";
 import type { Work } from "../runtime/work.ts";
@@ -21,12 +21,12 @@ export interface Change {
   readonly newTo: number;
 }
 
-/** Units of work for each line besides its length: to find it, to compare it, and to look it up. */
+/** Units of work for each line, in addition to its length: to find it, to compare it, and to look it up. */
 const SPLIT_UNITS = 8;
 const COMPARE_UNITS = 16;
 const LOOK_UP_UNITS = 128;
 const COPY_UNITS = 8;
-/** For each diagonal that is followed, besides the lines on it. */
+/** Units of work for each diagonal that is followed, in addition to the lines on it. */
 const DIAGONAL_UNITS = 4;
 
 export async function splitLines(text: string, work: Work): Promise<Lines> {
@@ -47,7 +47,7 @@ export function lineAt({ text, starts }: Lines, index: number): string {
   return text.slice(starts[index], starts[index + 1]);
 }
 
-/** The changes that make one text of the other, in order, none adjacent to the next. */
+/** The changes from one text to the other, in order; no two are adjacent. */
 export async function lineChanges(before: Lines, after: Lines, work: Work): Promise<Change[]> {
   const [oldCount, newCount] = [lineCount(before), lineCount(after)];
   const shorter = Math.min(oldCount, newCount);
@@ -78,13 +78,13 @@ export async function lineChanges(before: Lines, after: Lines, work: Work): Prom
 }
 
 interface NumberedLines {
-  /** The same number for equal lines. */
+  /** By line: a number that is the same for equal lines. */
   readonly ids: readonly number[];
-  /** Of each, its index among all lines. */
+  /** By line: its index among all lines. */
   readonly places: readonly number[];
 }
 
-/** The lines that both texts have: others are changed in any case. */
+/** The lines that both texts contain; the others certainly changed. */
 async function commonLines(
   before: Lines,
   after: Lines,
@@ -93,7 +93,7 @@ async function commonLines(
 ): Promise<{ old: NumberedLines; now: NumberedLines }> {
   const ids = new Map<string, number>();
   const oldIds: number[] = [];
-  // Nothing is in common with nothing.
+  // If one side is empty, no line is common.
   for (let index = head; index < oldEnd && head < newEnd; index++) {
     const line = lineAt(before, index);
     const id = ids.get(line) ?? ids.size;
@@ -125,8 +125,9 @@ async function commonLines(
 }
 
 /**
- * For each line of `old`, the index of the line of `now` that it stays, ascending; or -1. `reached[d][i]`: how far in
- * `old` one gets with d lines removed or added, on the diagonal `2 * i - d` (index in `old` less index in `now`).
+ * For each line of `old`, the index of its unchanged partner in `now`, ascending; or -1. `reached[d][i]` is the
+ * furthest index in `old` after d removals and additions on the diagonal `2 * i - d` (index in `old` minus index in
+ * `now`).
  */
 async function findPartners(old: readonly number[], now: readonly number[], work: Work): Promise<Int32Array> {
   const partners = new Int32Array(old.length).fill(-1);
@@ -163,7 +164,7 @@ async function findPartners(old: readonly number[], now: readonly number[], work
   return partners;
 }
 
-/** The better way to the diagonal `index` with one edit more: a line is added, or one removed. Also where it came from. */
+/** The better step to the diagonal `index` with one more edit, adding or removing a line; and the diagonal it came from. */
 function stepFrom(last: Int32Array, index: number, edits: number): { start: number; index: number } {
   const added = last[index] ?? 0;
   const removed = last[index - 1] ?? 0;

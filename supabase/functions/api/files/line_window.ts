@@ -1,4 +1,4 @@
-/** Which segments contain some lines of a text, computed from their line feed counts without reading them; and their bytes. */
+/** Finds the segments that contain some lines of a text by their line feed counts, and reads those lines. */
 import type { Segment } from "../ports/segments.ts";
 import { readSegments, type SegmentSource } from "./read_segments.ts";
 
@@ -20,7 +20,7 @@ export interface LineWindow {
   readonly parts: readonly SegmentLines[];
 }
 
-/** `from-to`, `from-` (to the end) or `-n` (the last n); null where it is none of them. */
+/** Parses `from-to`, `from-` (to the end) or `-n` (the last n); null where the text has another form. */
 export function parseLines(text: string): LineQuery | null {
   const match = /^(\d{0,10})-(\d{0,10})$/.exec(text);
   if (!match) return null;
@@ -48,7 +48,7 @@ export function lineWindow(segments: readonly Segment[], query: LineQuery): Line
   let before = 0;
   for (const segment of segments) {
     const through = before + segment.newlines;
-    // In this segment: after the text's line feed startLine - 1, up to its line feed endLine.
+    // The part of this segment from after the text's line feed startLine - 1, up to its line feed endLine.
     const skipped = Math.max(0, startLine - 1 - before);
     const isBeforeStart = skipped > segment.newlines ||
       (skipped === segment.newlines && skipped > 0 && segment.endsWithNewline);

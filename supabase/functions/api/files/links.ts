@@ -1,4 +1,4 @@
-/** Making a link, whose address is known to nobody but whoever asked for it. */
+/** Creates a link. Only the caller gets its address. */
 import type { Gate } from "../auth/gate.ts";
 import { generateLinkToken, hashLinkToken } from "../auth/link_token.ts";
 import { serverUrl } from "../http/server_url.ts";
@@ -13,13 +13,13 @@ interface LinkContext {
 }
 
 /** Throws FORBIDDEN_SCOPE, FILE_NOT_FOUND, VERSION_NOT_FOUND and LINK_LIMIT_REACHED. */
-export async function makeLink(
+export async function issueLink(
   { gate, metadata, request }: LinkContext,
   wanted: Omit<NewLink, "id" | "tokenHash">,
 ): Promise<CreatedLink> {
   const token = generateLinkToken();
-  const made = { ...wanted, id: crypto.randomUUID(), tokenHash: await hashLinkToken(token) };
-  const link = gate.unwrap(await metadata.createLink(gate.caller, made));
+  const created = { ...wanted, id: crypto.randomUUID(), tokenHash: await hashLinkToken(token) };
+  const link = gate.unwrap(await metadata.createLink(gate.caller, created));
   const url = `${serverUrl(request)}/l/${token}`;
   const { id, path, expiresAt } = link;
   return {

@@ -44,8 +44,8 @@ export function isMediaType(text: string): text is MediaType {
 }
 
 /**
- * The type of the file's extension, in any case. A name without a known extension (a dot file has none) is `text/plain`
- * where its bytes are text, else `application/octet-stream`.
+ * The type of the file's extension, in upper or lower case. A name without a known extension (a dot file has none) is
+ * `text/plain` where its bytes are text, otherwise `application/octet-stream`.
  */
 export function detectMediaType(path: string, isText: boolean): MediaType {
   const name = path.slice(path.lastIndexOf("/") + 1);

@@ -1,6 +1,6 @@
 /**
- * Help for a client whose `oldString` does not occur: the most similar lines, and whether it would occur but for one
- * kind of difference. A single pass over bytes each, so that hostile text costs no more than any other.
+ * Help for a client whose `oldString` does not occur: the most similar lines, and the kind of difference that alone
+ * keeps it from matching. Each check is a single pass over bytes, so that hostile text costs no more than any other.
  */
 import {
   EDIT_NEAREST_COMPARED_BYTES,
@@ -16,9 +16,9 @@ import { cutAtCharacter } from "../runtime/utf8.ts";
 import { Work } from "../runtime/work.ts";
 
 export interface NearMisses {
-  /** The lines most similar to the string's first line that is not blank, best first; long ones as an excerpt. */
+  /** The lines most similar to the string's first line that is not blank, the best first; excerpts of long lines. */
   readonly nearest: readonly { readonly line: number; readonly text: string }[];
-  /** The first kind of difference without which the string would occur. */
+  /** The first kind of difference that alone keeps the string from matching; null: none. */
   readonly differsOnlyBy: Difference | null;
 }
 
@@ -34,7 +34,7 @@ interface Candidate {
 }
 
 const LINE_FEED = 0x0a;
-/** With less room than this a character might not fit. */
+/** The longest character, in bytes of UTF-8. */
 const CHARACTER_BYTES_MAX = 4;
 /** Units of work for each byte that is compared by trigrams, and for each that is normalized and searched. */
 const NEAREST_UNITS_PER_BYTE = 3;
@@ -50,7 +50,7 @@ export async function nearMisses(
 ): Promise<NearMisses> {
   const text = await readBeginning(pieces, load);
   const old = new TextEncoder().encode(oldString);
-  // What is looked at is bounded already: only slices are counted.
+  // The scan is bounded already, so the work only counts slices.
   const work = new Work();
   if (work.add(NEAREST_UNITS_PER_BYTE * text.length)) await work.pause();
   const nearest = nearestLines(text, firstLine(oldString)).map((candidate) => ({
@@ -88,8 +88,8 @@ async function findDifference(text: Uint8Array, old: Uint8Array, work: Work): Pr
 }
 
 /**
- * Similarity is Dice's coefficient of byte trigrams, ignoring white space and ASCII case; of a long line only the best
- * part as long as the wanted line counts.
+ * Similarity is Dice's coefficient of byte trigrams, ignoring white space and ASCII case. In a long line, only its best
+ * part of the wanted line's length counts.
  */
 function nearestLines(text: Uint8Array, wanted: Uint8Array): Candidate[] {
   const isWanted = new Uint8Array(HASHES);
@@ -133,7 +133,7 @@ function nearestLines(text: Uint8Array, wanted: Uint8Array): Candidate[] {
   return best;
 }
 
-/** Keeps the best few in order; of equal ones the earlier line comes first. */
+/** Keeps the best candidates in order; among equal ones the earlier line comes first. */
 function insert(best: Candidate[], candidate: Candidate): void {
   let place = best.length;
   while (place > 0 && isBetter(candidate, best[place - 1])) place--;
@@ -149,7 +149,7 @@ function isBetter(candidate: Candidate, other: Candidate | undefined): boolean {
   return candidate.lengthDifference < other.lengthDifference;
 }
 
-/** The byte in lower case, or 0 for one that is ignored. */
+/** The byte in lower case, or 0 for a byte that is ignored. */
 function significant(byte: number): number {
   if (byte <= 0x20) return 0;
   return byte >= 0x41 && byte <= 0x5a ? byte | 0x20 : byte;
@@ -164,10 +164,10 @@ function excerpt(text: Uint8Array, { from, to, similarEnd }: Candidate): string 
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   const length = EDIT_NEAREST_TEXT_LENGTH_MAX;
   let start = to - from <= length ? from : Math.max(from, Math.min(similarEnd - (length >> 1), to - length));
-  // Not in the middle of a character.
+  // The excerpt must not begin in the middle of a character.
   while (start > from && start < to && ((text[start] ?? 0) & 0xc0) === 0x80) start--;
   const line = text.subarray(start, to);
-  // At most three bytes a UTF-16 code unit.
+  // A UTF-16 code unit takes at most three bytes of UTF-8.
   const shown = decoder.decode(line.subarray(0, cutAtCharacter(line, 3 * length))).slice(0, length);
   return shown.isWellFormed() ? shown : shown.slice(0, -1);
 }

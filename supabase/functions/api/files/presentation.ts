@@ -3,7 +3,7 @@ import { fail } from "../errors.ts";
 import { isBinaryMediaType } from "./media_type.ts";
 import type { Content } from "../ports/files.ts";
 
-/** What the representation depends on. */
+/** The parts of the content on which its representation depends. */
 type Represented = Pick<Content, "segments"> & { readonly file: Pick<Content["file"], "mimeType"> };
 
 /** Whether every segment is UTF-8 by itself. */
@@ -11,7 +11,7 @@ export function isText(content: Represented): boolean {
   return content.segments.every((segment) => segment.isText);
 }
 
-/** Throws NOT_TEXT for what has no text to edit. */
+/** Throws NOT_TEXT for content that is not text. */
 export function ensureEditable(content: Represented, version: number): void {
   if (isBinary(content)) fail("NOT_TEXT", "The file is not text, so it cannot be edited.", { version });
 }

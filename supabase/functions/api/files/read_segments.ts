@@ -4,7 +4,7 @@ import type { ByteRange } from "../http/byte_range.ts";
 import { READ_AHEAD_SEGMENTS, READ_KEPT_BYTES_MAX } from "../limits.ts";
 import type { Segment, Segments } from "../ports/segments.ts";
 
-/** Where the bytes of segments come from, and the memory budget that all reads share for reading ahead. */
+/** The source of segments' bytes, and the memory budget of all reads for reading ahead. */
 export interface SegmentSource {
   readonly segments: Segments;
   readonly readAhead: ByteBudget;
@@ -12,7 +12,7 @@ export interface SegmentSource {
 
 interface Fetched {
   readonly bytes: Promise<Uint8Array>;
-  /** Returns its share of the read-ahead budget. */
+  /** Returns its bytes to the read-ahead budget. */
   readonly release: Release;
 }
 
@@ -27,7 +27,7 @@ export async function* readSegments(
   const isKept = list.reduce((bytes, { size }) => bytes + size, 0) <= READ_KEPT_BYTES_MAX;
   const fetch = (segment: Segment, release: Release): Fetched => {
     const bytes = segments.get(segment, isKept);
-    // Avoids an unhandled rejection where the consumer stops early; otherwise it is rethrown in its turn.
+    // Avoids an unhandled rejection where the consumer stops early; otherwise the error is thrown at its place.
     bytes.catch(() => {});
     return { bytes, release };
   };
@@ -49,7 +49,7 @@ export async function* readSegments(
   }
 }
 
-/** Reads segments that hold text, which are UTF-8 each, into one string. */
+/** Reads segments of text, each of which is UTF-8, into one string. */
 export async function readText(source: SegmentSource, segments: readonly Segment[]): Promise<string> {
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   let text = "";

@@ -21,7 +21,7 @@ export type LoadPiece = (piece: Piece) => Promise<Uint8Array>;
 export interface Occurrences {
   /** How often the string occurs, without overlaps, from the left. */
   readonly count: number;
-  /** The lines in which the first EDIT_LINES_REPORTED_MAX of them begin, from 1, ascending. */
+  /** The lines in which the first EDIT_LINES_REPORTED_MAX occurrences begin, from 1, ascending. */
   readonly lines: readonly number[];
   /** For each piece, whether it contains an occurrence or a part of one. */
   readonly touched: readonly boolean[];
@@ -31,8 +31,8 @@ export interface Occurrences {
 export type Which = "first" | "all";
 
 /**
- * Finds a well-formed, non-empty string. Holds a few pieces at a time; linear in the size of the text. `linesMax`: lines
- * to report, for which the line feeds of the text have to be counted.
+ * Finds a well-formed, non-empty string. Holds a few pieces at a time; linear in the size of the text. `linesMax` is
+ * the number of lines to report, for which line feeds must be counted.
  */
 export async function countOccurrences(
   pieces: readonly Piece[],
@@ -63,10 +63,10 @@ class Counter implements Occurrences {
   readonly touched: boolean[];
   readonly #search: ByteSearch;
   readonly #newlinesOfMatch: number;
-  /** The piece that is searched. */
+  /** The index of the current piece. */
   #index = 0;
   #newlinesBefore = 0;
-  /** Of the current piece, how far line feeds are counted, and how many there are. */
+  /** The offset in the current piece up to which line feeds are counted, and their number. */
   #countedTo = 0;
   #newlines = 0;
 
@@ -102,7 +102,7 @@ class Counter implements Occurrences {
     this.lines.push(1 + this.#newlinesBefore + this.#newlines - this.#newlinesOfMatch);
   }
 
-  /** Goes on to the next piece. Returns the units of work that were not counted yet. */
+  /** Moves to the next piece. Returns the units of work that were not counted yet. */
   endPiece(bytes: Uint8Array): number {
     const piece = this.pieces[this.#index++];
     let units = this.#search.takeSteps();
@@ -119,9 +119,9 @@ class Counter implements Occurrences {
 }
 
 /**
- * Yields the text with the first or every occurrence replaced; `newString` is literal. Untouched pieces are yielded
- * unchanged and never loaded; a run of touched ones is yielded as new pieces, none empty, cut like any new content.
- * `touched` is what `countOccurrences` returned for the same pieces and string. Streams: holds a few pieces at a time.
+ * Yields the text with the first or every occurrence replaced; `newString` is literal. Yields untouched pieces without
+ * loading them, and a run of touched pieces as new pieces, none empty, cut like any new content. `touched` is the
+ * result of `countOccurrences` for the same pieces and string. Holds a few pieces at a time.
  */
 export async function* rewrite(
   pieces: readonly Piece[],
@@ -151,7 +151,7 @@ export async function* rewrite(
   if (run) yield* run.finish().map(newPiece);
 }
 
-/** Bytes of a piece. */
+/** The size of a piece in bytes. */
 export function sizeOf(piece: Piece): number {
   return piece.kind === "stored" ? piece.segment.size : piece.bytes.length;
 }
@@ -178,9 +178,9 @@ class RunRewriter {
   readonly #isFirstOnly: boolean;
   readonly #cutter = new SegmentCutter();
   readonly #finished: Uint8Array[] = [];
-  /** Bytes before the current piece that may begin a match: not written yet, equal to a prefix of the pattern. */
+  /** The number of bytes before the current piece that may begin a match and are not written yet. */
   #held = 0;
-  /** Work since it was last counted: bytes written, and matches. */
+  /** Units of work since they were last counted: bytes written, and matches. */
   #units = 0;
   /** Whether all requested occurrences are replaced. */
   isDone = false;
@@ -200,7 +200,7 @@ class RunRewriter {
     }
   }
 
-  /** Continues with the piece at `from`, after a match. Returns where it stopped after some, or -1 at the piece's end. */
+  /** Continues at `from`, after a match. Returns where it stopped to have its work counted, or -1 at the piece's end. */
   #replace(bytes: Uint8Array, from: number): number {
     let written = from;
     let end = this.isDone ? -1 : this.#search.next(bytes, from);
@@ -225,7 +225,7 @@ class RunRewriter {
     return [...this.#finished.splice(0), ...this.#cutter.finish()];
   }
 
-  /** Writes old text up to `to`, an offset in `bytes`; negative: that far before it, among the held bytes. */
+  /** Writes old text up to `to`, an offset in `bytes`; a negative offset is among the held bytes before it. */
   #keep(bytes: Uint8Array, from: number, to: number): void {
     this.#write(this.#search.pattern, 0, this.#held + Math.min(to, 0));
     this.#write(bytes, from, to);
@@ -255,7 +255,7 @@ async function* loadInOrder(
       const piece = pieces[next];
       if (!piece) break;
       const bytes = load(piece);
-      // Avoids an unhandled rejection where the consumer stops early; otherwise it is rethrown in its turn.
+      // Avoids an unhandled rejection where the consumer stops early; otherwise the error is thrown at its place.
       bytes.catch(() => {});
       ahead.push(bytes);
     }

@@ -12,7 +12,7 @@ import { countNewlines, cutAtCharacter, isUtf8 } from "../runtime/utf8.ts";
 const FIRST_BUFFER_BYTES = 1024;
 /** Below this many bytes a loop is faster than `subarray` and `set`. */
 const SHORT_COPY_BYTES = 32;
-/** Most bytes come without finishing a piece. */
+/** The result of a push that finishes no piece, as most do. */
 const NOTHING: readonly Uint8Array[] = [];
 
 /**
@@ -40,7 +40,10 @@ export class SegmentCutter {
     return finished;
   }
 
-  /** Returns the last pieces, and frees its own memory: none without bytes, else one or two; three where characters allow no better cut. */
+  /**
+   * Returns the last pieces, and frees its own memory. There are none without bytes, otherwise one or two, or three
+   * where characters allow no better cut.
+   */
   finish(): Uint8Array[] {
     const last: Uint8Array[] = [];
     while (this.#length > SEGMENT_BYTES_MAX) last.push(this.#cut(Math.ceil(this.#length / 2)));
@@ -53,7 +56,7 @@ export class SegmentCutter {
   #take(bytes: Uint8Array, from: number, to: number): void {
     const length = this.#length + to - from;
     if (length > this.#buffer.length) {
-      // The shorter one is freed at once.
+      // `transfer` frees the old, shorter buffer at once.
       this.#buffer = new Uint8Array(this.#buffer.buffer.transfer(
         Math.min(2 * SEGMENT_BYTES_MAX, Math.max(FIRST_BUFFER_BYTES, length, 2 * this.#buffer.length)),
       ));
@@ -75,7 +78,7 @@ export class SegmentCutter {
   }
 }
 
-/** The same cuts as SegmentCutter's, of bytes in one buffer. The pieces are views, not copies. */
+/** Cuts the bytes of one buffer like SegmentCutter. The pieces are views, not copies. */
 export function cutSegments(bytes: Uint8Array): Uint8Array[] {
   const pieces: Uint8Array[] = [];
   let rest = bytes;
@@ -92,7 +95,7 @@ export function cutSegments(bytes: Uint8Array): Uint8Array[] {
   return pieces;
 }
 
-/** Describes the bytes of one new segment. Throws RangeError unless they are 1 to SEGMENT_BYTES_MAX bytes. */
+/** The record of one new segment. Throws RangeError unless it has 1 to SEGMENT_BYTES_MAX bytes. */
 export async function describeSegment(id: string, name: string, bytes: Uint8Array): Promise<Segment> {
   if (bytes.length < 1 || bytes.length > SEGMENT_BYTES_MAX) {
     throw new RangeError(`a segment cannot have ${bytes.length} bytes`);

@@ -1,12 +1,12 @@
 /**
- * Differences because of which a copied string does not match its original. Each is a function that normalizes it: two
- * texts that differ in nothing else become equal. Over UTF-8 bytes, in one pass, never longer than the text.
+ * Differences that keep a copied string from matching its original. For each there is a function that makes two texts
+ * equal that have only this difference. It works on UTF-8 bytes, in one pass, and never lengthens the text.
  */
 
 /** The values of `details.differsOnlyBy`. */
 export type Difference = "lineEndings" | "whitespace" | "case" | "escaping";
 
-/** In the order in which they are tried: the narrowest first. */
+/** The differences in the order in which they are tried, the narrowest first. */
 export const DIFFERENCES: readonly (readonly [Difference, (text: Uint8Array) => Uint8Array])[] = [
   ["lineEndings", normalizeLineEndings],
   ["whitespace", dropWhitespace],
@@ -21,7 +21,7 @@ const SPACE = 0x20;
 const AMPERSAND = 0x26;
 const BACKSLASH = 0x5c;
 
-/** The character after `\`, and what the escape stands for. A backslash before anything else is dropped. */
+/** By the character after `\`: the character that the escape stands for. A backslash before other characters is dropped. */
 const BACKSLASH_ESCAPES: ReadonlyMap<number, number> = new Map([[0x6e, LINE_FEED], [0x72, CARRIAGE_RETURN], [
   0x74,
   TAB,
@@ -46,7 +46,7 @@ function normalizeLineEndings(text: Uint8Array): Uint8Array {
   return normalized.subarray(0, length);
 }
 
-/** Without ASCII white space and no-break spaces (U+00A0). */
+/** The text without ASCII white space and no-break spaces (U+00A0). */
 function dropWhitespace(text: Uint8Array): Uint8Array {
   const normalized = new Uint8Array(text.length);
   let length = 0;
@@ -64,7 +64,7 @@ function lowerCase(text: Uint8Array): Uint8Array {
   return new TextEncoder().encode(decoder.decode(text).toLowerCase());
 }
 
-/** Replaces backslash escapes, however often escaped, and HTML entities by what they stand for. */
+/** Replaces HTML entities and backslash escapes, even repeated ones, by the characters that they stand for. */
 function unescape(text: Uint8Array): Uint8Array {
   const normalized = new Uint8Array(text.length);
   let length = 0;

@@ -1,4 +1,4 @@
-/** Storing new content as segments, before a commit references them. */
+/** Stores new content as segments, before a commit references them. */
 import { ApiError } from "../errors.ts";
 import { UPLOADED_SEGMENTS_KEPT, UPLOADS_AT_ONCE } from "../limits.ts";
 import { segmentName } from "../ports/segment_name.ts";
@@ -6,7 +6,7 @@ import type { Segment, Segments } from "../ports/segments.ts";
 import { detach } from "../runtime/detach.ts";
 import { describeSegment, SegmentCutter } from "./segment.ts";
 
-/** Where new content is stored: the segments of one project. */
+/** The project and the Storage of new content. */
 export interface Uploader {
   readonly segments: Segments;
   readonly gate: { readonly projectId: string };
@@ -15,15 +15,15 @@ export interface Uploader {
 }
 
 /**
- * Cuts content into segments and stores them; returns them in order once all are durable. If `chunks` fails, nothing is
- * left behind. `mayBeText`: false if the content is not text even though it may look like it, as part of a binary file.
+ * Cuts content into segments and stores them; returns them in order once all are durable. If `chunks` fails, it removes
+ * the stored ones. `mayBeText` is false for a part of a binary file, which may look like text.
  */
 export async function storeContent(
   uploader: Uploader,
   chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
   mayBeText = true,
 ): Promise<Segment[]> {
-  // What the cutter returns is nobody else's.
+  // The cutter's pieces have no other user, so they may be freed.
   const uploads = new Uploads(uploader, mayBeText, true);
   const cutter = new SegmentCutter();
   try {
@@ -48,9 +48,9 @@ export class Uploads {
 
   constructor(
     private readonly uploader: Uploader,
-    /** False if the pieces are not text even though they may look like it. */
+    /** False for pieces of a binary file, which may look like text. */
     private readonly mayBeText = true,
-    /** Whether nobody else needs the pieces: of a large write they are freed as soon as they are stored. */
+    /** Whether the pieces have no other user, so that they may be freed as soon as they are stored. */
     private readonly ownsPieces = false,
   ) {
     this.projectId = uploader.gate.projectId;
@@ -80,8 +80,8 @@ export class Uploads {
   }
 
   /**
-   * Removes what was stored, best effort: for content that no commit will reference. If the storage was just
-   * unreachable, the request does not wait for it again; the sweep removes what was stored.
+   * Removes stored content that no commit will reference, best effort. If Storage was just unreachable, the request
+   * does not wait for it again, and leaves the content to the sweep.
    */
   async discard(): Promise<void> {
     const settled = await Promise.allSettled(this.stored);
@@ -109,11 +109,11 @@ export class Uploads {
   }
 }
 
-/** Removes segments that no commit references or still may. What cannot be removed is left to the sweep. */
+/** Removes segments that no commit references or can still reference. If that fails, the sweep removes them. */
 export async function discard(segments: Segments, unreferenced: readonly Segment[]): Promise<void> {
   try {
     await segments.remove(unreferenced.map((segment) => segment.name));
   } catch {
-    // Garbage takes space and has no other effect.
+    // Unreferenced segments only take space until the sweep removes them.
   }
 }

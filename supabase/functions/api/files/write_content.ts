@@ -27,7 +27,7 @@ import type { MediaType } from "../contract/media_types.ts";
 import { detectMediaType, isMediaType } from "./media_type.ts";
 import { storeContent } from "./upload.ts";
 
-/** What a request says before its body. */
+/** The parts of a write request that are known before its body. */
 export interface WriteRequest extends Preconditions {
   /** `write` creates the file if there is none; the others require one. */
   readonly kind: "write" | "overwrite" | "append";
@@ -35,12 +35,12 @@ export interface WriteRequest extends Preconditions {
   readonly path: string | undefined;
   /** Whether the body is the bytes themselves. */
   readonly isRaw: boolean;
-  /** Of a raw `write`: the media type that the request names. */
+  /** The media type that a raw `write` names. */
   readonly contentType?: string | undefined;
   readonly idempotencyKey: string | undefined;
 }
 
-/** Of a PUT with new content for an existing file. */
+/** Parses a PUT with new content for an existing file. */
 export function parseReplacement(kind: "overwrite" | "append", data: RequestData): WriteRequest {
   return { kind, isRaw: isRawPut(data.query, data.headers), ...parseCommitRequest(data) };
 }
@@ -69,9 +69,9 @@ interface Stored {
   readonly path: string;
   readonly segments: readonly Segment[];
   readonly contentType: string | undefined;
-  /** What the body requires. */
+  /** The `ifVersion` of the body. */
   readonly ifVersion?: number | undefined;
-  /** What the request says besides its content, for its fingerprint. */
+  /** The fields of the request without its content, for its fingerprint. */
   readonly fields: unknown;
 }
 
@@ -142,7 +142,7 @@ async function storeJson(
   };
 }
 
-/** Stores content for a file that has `beforeBytes`, as far as the request knows, and for an append keeps them. */
+/** Stores content for a file of `beforeBytes`, as far as the request knows its size; an append keeps these bytes. */
 async function storeChunks(
   writer: Committer & { readonly gate: Gate },
   kind: WriteRequest["kind"],
@@ -156,11 +156,11 @@ async function storeChunks(
   return { path, segments, contentType: undefined, fields: {} };
 }
 
-/** Stores the body while it arrives. It is refused as soon as it is known to be too large. */
+/** Stores the body while it arrives, and refuses it as soon as it is too large. */
 async function storeRaw(writer: Writer, request: WriteRequest): Promise<Stored> {
   const { gate, deadline, request: { headers } } = writer;
   const authorization = mayStoreUnauthorized(writer) ? undefined : await authorize(writer, request);
-  // The same order whether or not this isolate knows the key, and so what exists.
+  // Checked first, so that the order of checks does not depend on whether this isolate knows the key.
   ensureUnencoded(headers);
   const declared = declaredBytes(headers);
   if (request.kind === "append" && declared === 0) throwNothingToAppend();
@@ -177,7 +177,7 @@ async function storeRaw(writer: Writer, request: WriteRequest): Promise<Stored> 
       ensureWithinTier(gate, before + addedBytes);
       const room = body?.hold(Math.min(addedBytes, RAW_UPLOAD_BYTES));
       if (room) await room;
-      // No more than RAW_UPLOAD_BYTES are in memory, so what comes after them has moved as much into storage.
+      // At most RAW_UPLOAD_BYTES are in memory, so for each further chunk as many bytes were moved into Storage.
       if (addedBytes > RAW_UPLOAD_BYTES) deadline.extend(chunk.length);
       yield chunk;
       detach(chunk);
@@ -191,20 +191,20 @@ async function storeRaw(writer: Writer, request: WriteRequest): Promise<Stored> 
   return { path, segments, contentType, fields };
 }
 
-/** Whether the body may be stored before the database authorizes the request: a small one, with a key it just knew. */
+/** Whether the body may be stored before the database authorizes the request: it is small, and the key was valid lately. */
 function mayStoreUnauthorized({ gate, request }: Writer): boolean {
   return gate.grant !== undefined && !isLargeBody(request.headers);
 }
 
-/** Authorizes the request. Returns what exists at the path if that matters before the commit. */
+/** Authorizes the request. Returns the file at the path where that matters before the commit. */
 async function authorize({ gate }: Writer, request: WriteRequest): Promise<Authorization | undefined> {
   const { kind, path, idempotencyKey } = request;
   const authorization = await gate.authorize(kind === "write" ? undefined : path);
-  // A retry is answered as its first try was, whatever has become of the file since.
+  // A repeated request gets the answer of its first try, even if the file was deleted since.
   return kind === "write" || idempotencyKey !== undefined ? undefined : authorization;
 }
 
-/** Refuses early, before any byte is stored. The commit checks again. */
+/** Refuses a missing file before any byte is stored. The commit checks again. */
 function ensureExists(authorization: Authorization | undefined): void {
   if (!authorization || authorization.file) return;
   const { deletedVersion } = authorization;

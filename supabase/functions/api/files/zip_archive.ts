@@ -1,6 +1,6 @@
 /**
- * A ZIP archive that is written while its files are read. Loaded when an export is first asked for: no other route's
- * cold start pays for the package.
+ * A ZIP archive that is written while its files are read. Loaded with the first export, so that the cold start of other
+ * routes does not pay for the package.
  */
 import { makeZip, predictLength } from "client-zip";
 import { COSTLY_REST_MILLISECONDS, EXPORT_SEGMENT_BYTES_COUNTED_MIN } from "../limits.ts";
@@ -15,28 +15,28 @@ interface ExportContext extends SegmentSource {
   readonly deadline: Deadline;
 }
 
-/** How many bytes `zipArchive` yields: what ends before that is not the archive. */
+/** The number of bytes that `zipArchive` yields, by which a client detects an incomplete archive. */
 export function archiveBytes(contents: readonly Content[]): number {
   const names = namesOf(contents);
   return Number(predictLength(contents.map(({ file }, index) => ({ name: names[index], size: file.size }))));
 }
 
-/** A ZIP's reader may take `C:/x` for a place outside of the folder that it fills. */
+/** Names for the archive's entries: a ZIP program might write a path such as `C:/x` outside of its folder. */
 function namesOf(contents: readonly Content[]): string[] {
   return archiveNames(contents.map(({ file }) => file.path));
 }
 
 /**
- * Yields an archive of these files, stored as they are, under their paths (or names that disks hold) and with the times of
- * their versions. Holds what `readSegments` does. The first piece comes when the first segment has been read, so that a
- * failure of the back end can still be answered; a segment that is corrupt or out of reach throws, and the archive has no
- * end then.
+ * Yields an archive of the files, uncompressed, under their paths (or names that disks allow) and with the times of
+ * their versions. Holds as much memory as `readSegments`. It yields the first piece after the first segment was read,
+ * so that a failure of the back end can still become an error response. A later segment that is corrupt or out of reach
+ * throws, and the archive remains incomplete.
  */
 export async function* zipArchive(
   context: ExportContext,
   contents: readonly Content[],
 ): AsyncGenerator<Uint8Array, void, void> {
-  // One read of all files, so that the next one's segments are fetched while one is sent.
+  // One read for all files, so that the next file's segments are fetched while a file is sent.
   const segments = readSegments(context, contents.flatMap((content) => content.segments));
   const work = new Work(undefined, undefined, COSTLY_REST_MILLISECONDS);
   let next = segments.next();
@@ -50,7 +50,7 @@ export async function* zipArchive(
       yield value;
       if (work.add(value.length)) await work.pause();
       next = segments.next();
-      // Avoids an unhandled rejection where the consumer stops early; otherwise it is rethrown in its turn.
+      // Avoids an unhandled rejection where the consumer stops early; otherwise the error is thrown at its place.
       next.catch(() => {});
     }
   }
@@ -72,7 +72,7 @@ export async function* zipArchive(
   }
 }
 
-/** ZIP has times without a zone, and the package writes that of this process: as it should be shown, UTC. */
+/** ZIP has times without a zone, and the package writes the local time: shifts the time so that it writes UTC. */
 function shownTime({ updatedAt }: FileRecord): Date {
   return new Date(updatedAt.replace(/Z$/, ""));
 }

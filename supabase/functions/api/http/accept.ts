@@ -1,14 +1,14 @@
-/** Which representation of a file a client accepts: RFC 9110, section 12.5.1. */
+/** Chooses the representation of a file that a client accepts: RFC 9110, section 12.5.1. */
 
 /**
- * Whether the client wants the bytes themselves: `application/octet-stream` by name, with a quality above that of JSON. A
- * client that accepts either gets JSON, as does one without an Accept header.
+ * Whether the client wants the raw bytes: it names `application/octet-stream`, with a higher quality than JSON. A
+ * client that accepts both equally gets JSON, as does one without an Accept header.
  */
 export function wantsRaw(accept: string | null): boolean {
   return qualityOf(accept, "application/octet-stream") > qualityOf(accept, "application/json");
 }
 
-/** The quality of a type that is listed by its full name: 0 to 1, 0 if it is not listed. */
+/** The quality of a type that the header lists by its full name, 0 to 1; 0 if it does not. */
 function qualityOf(accept: string | null, wanted: string): number {
   const qualities = (accept ?? "").toLowerCase().split(",").map((member) => {
     const [type, ...parameters] = member.split(";").map((part) => part.trim());

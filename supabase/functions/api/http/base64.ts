@@ -21,11 +21,11 @@ export function decodeBase64(text: Uint8Array | string): Uint8Array | null {
   return bytes !== null && decoder.finish() ? bytes : null;
 }
 
-/** The two characters of each twelve bits. */
+/** By twelve bits: the two characters that encode them. */
 const FIRST_CHARACTERS = Uint8Array.from({ length: 4096 }, (_, bits) => ALPHABET.charCodeAt(bits >> 6));
 const SECOND_CHARACTERS = Uint8Array.from({ length: 4096 }, (_, bits) => ALPHABET.charCodeAt(bits & 63));
 
-/** Base64 of the bytes, padded, without line breaks; as ASCII bytes, which a string would have to be encoded to again. */
+/** Base64 of the bytes, padded, without line breaks; as ASCII bytes, since a string would have to be encoded again. */
 export function encodeBase64(bytes: Uint8Array): Uint8Array {
   const encoded = new Uint8Array(encodedLength(bytes.length));
   const whole = bytes.length - bytes.length % 3;
@@ -61,7 +61,7 @@ function writeTwelveBits(encoded: Uint8Array, at: number, bits: number): number 
 
 /** Decodes base64 that arrives in chunks cut anywhere. Holds at most three characters. */
 export class Base64Decoder {
-  /** Sextets not yet decoded, the latest lowest, and their number: 0 to 3. */
+  /** Sextets that do not form bytes yet, the latest in the lowest bits, and their number: 0 to 3. */
   #bits = 0;
   #sextets = 0;
   #padding = 0;
@@ -75,7 +75,7 @@ export class Base64Decoder {
     let index = 0;
     while (index < text.length) {
       if (sextets === 0 && this.#padding === 0) {
-        // Four at a time while all are of the alphabet: any other byte makes the result negative.
+        // Four characters at a time, while all are in the alphabet: any other byte makes the result negative.
         for (; index + 4 <= text.length; index += 4) {
           const four = (SEXTETS[text[index] ?? 0] ?? -1) << 18 | (SEXTETS[text[index + 1] ?? 0] ?? -1) << 12 |
             (SEXTETS[text[index + 2] ?? 0] ?? -1) << 6 | (SEXTETS[text[index + 3] ?? 0] ?? -1);
@@ -126,7 +126,7 @@ export class Base64Stream {
   #carried = 0;
 
   push(bytes: Uint8Array): Uint8Array {
-    // The carried bytes are completed to three by themselves: joining them with the rest would copy all of it.
+    // Encodes the carried bytes, filled up to three, by themselves: joining them with the other bytes would copy all of them.
     const filling = this.#carried === 0 ? 0 : Math.min(3 - this.#carried, bytes.length);
     this.#carry.set(bytes.subarray(0, filling), this.#carried);
     this.#carried += filling;

@@ -1,4 +1,4 @@
-/** What the headers say about a request's body, and reading it in chunks. */
+/** Checks the headers of a request's body, and reads the body in chunks. */
 import { type ErrorCode, fail } from "../errors.ts";
 import {
   BODY_BUDGET_WAIT_MILLISECONDS,
@@ -12,12 +12,12 @@ import type { Body, BodyBudget } from "../runtime/body_budget.ts";
 import { Deadline, LATE } from "../runtime/deadline.ts";
 import { isSet, type Query } from "./query.ts";
 
-/** A request whose body is read, and the memory for it. */
+/** A request whose body is read, and the memory budget for it. */
 export interface BodySource {
   readonly request: Request;
-  /** Shared by all large bodies of the isolate. */
+  /** The budget of all large bodies of the isolate. */
   readonly bodyBudget: BodyBudget;
-  /** The project whose request it is, once that is known: large bodies are authorized first. */
+  /** The project of the request, once it is known: requests with large bodies are authorized first. */
   readonly gate: { readonly grant: { readonly projectId: string } | undefined };
   readonly deadline: Deadline;
   /** Runs `release` when the request's handler has ended. */
@@ -33,7 +33,7 @@ export function mediaTypeOf(headers: Headers): string {
 }
 
 /** Whether a body of this type is read as JSON. */
-export function isJsonType(headers: Headers): boolean {
+function isJsonType(headers: Headers): boolean {
   const type = mediaTypeOf(headers);
   return JSON_TYPES.includes(type) || /^application\/[^/]+\+json$/.test(type);
 }
@@ -72,7 +72,7 @@ export async function drainBody(request: Request): Promise<void> {
 }
 
 /**
- * Reads and discards the rest of a body, up to BODY_BYTES_MAX and for DRAIN_MILLISECONDS: if the server closed the
+ * Reads and discards the rest of a body, up to BODY_BYTES_MAX and for DRAIN_MILLISECONDS. If the server closed the
  * connection while the client still sends, the client might see a broken connection instead of the response.
  */
 async function drain(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
@@ -92,9 +92,9 @@ async function drain(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<v
 }
 
 /**
- * The body in chunks. Throws `code` if it ends early (the client has usually disconnected then), if none arrives within
- * BODY_IDLE_MILLISECONDS, and if the body comes more slowly than BODY_MILLISECONDS_PER_MIB for as long as that. The time
- * that the client waits for us does not count.
+ * Yields the body in chunks. Throws `code` if the body ends early, which usually means that the client has
+ * disconnected; if no chunk arrives within BODY_IDLE_MILLISECONDS; and if the body is slower than
+ * BODY_MILLISECONDS_PER_MIB for that long. The time in which the function does not read does not count.
  */
 export async function* requestChunks(
   { request, deadline: { clock } }: Pick<BodySource, "request" | "deadline">,
@@ -108,7 +108,7 @@ export async function* requestChunks(
       const next = await deadline.count(() => deadline.within(Infinity, reader.read())).catch(() =>
         fail(code, "The request body ended early.")
       );
-      if (next === LATE) fail(code, "The request body came too slowly.");
+      if (next === LATE) fail(code, "The request body arrived too slowly.");
       if (next.done) return;
       const { length } = next.value;
       deadline.regain(length / (1024 * 1024) * BODY_MILLISECONDS_PER_MIB, BODY_IDLE_MILLISECONDS);
@@ -120,8 +120,8 @@ export async function* requestChunks(
 }
 
 /**
- * Room for a body of up to `mostBytes` (null: not known), of which it holds what has arrived. Waits while other bodies of the project take
- * what the project has. Throws 503 `SERVICE_UNAVAILABLE`.
+ * Reserves memory for a body of up to `mostBytes` (null: not known). Waits while other bodies of the project use all
+ * that the project may have. Throws 503 `SERVICE_UNAVAILABLE`.
  */
 export async function openBody(
   { request, bodyBudget, gate, onEnd }: BodySource,

@@ -7,8 +7,8 @@ export interface ByteRange {
 }
 
 /**
- * The range of `size` bytes that a Range header requests. Null: send everything, because there is no range, or one that
- * is malformed, has another unit or several parts, all of which a server may ignore.
+ * The range of `size` bytes that a Range header requests. Null: send everything, because the header is missing,
+ * malformed, in another unit or of several ranges, all of which a server may ignore.
  */
 export function parseRange(header: string | null, size: number): ByteRange | "unsatisfiable" | null {
   const match = header === null ? null : /^bytes=[ \t]*(\d{0,15})-(\d{0,15})[ \t]*$/i.exec(header);

@@ -16,18 +16,19 @@ function entityTags(headers: Headers, name: string) {
   return parseEntityTags(value) ?? failField(name, "must be * or a list of entity tags in double quotes");
 }
 
-/** The file versions that a precondition header names, whatever their representation; undefined without the header. */
+/** The file versions whose tags a precondition header lists, of any representation; undefined without the header. */
 function versions(headers: Headers, name: string): string[] | undefined {
   const tags = entityTags(headers, name);
   if (tags === undefined) return undefined;
   if (tags === "*") return ["*"];
-  // A quoted star is an ordinary tag, and none of ours.
+  // A quoted star is an ordinary tag that the service never issues.
   return tags.map(versionOfTag).filter((version) => version !== "*");
 }
 
 /**
- * What a write requires. If-None-Match is for creating, so only POST /files regards it. Throws VALIDATION_ERROR, on
- * every route for a header that comes empty: a variable that was not set must not turn a safe write into an unsafe one.
+ * The preconditions of a write. Only POST /files, which may create a file, respects If-None-Match. Throws
+ * VALIDATION_ERROR; on every route for an empty header, since a client's unset variable must not turn a safe write into
+ * an unsafe one.
  */
 export function preconditions(headers: Headers, mayCreate: boolean): Preconditions {
   refuseEmpty(headers);
@@ -38,8 +39,8 @@ export function preconditions(headers: Headers, mayCreate: boolean): Preconditio
 }
 
 /**
- * For a file that exists and was read, before anything is done; the commit checks again. Throws FILE_ALREADY_EXISTS (412)
- * and PRECONDITION_FAILED.
+ * Checks the preconditions against a file that was read, before any content is stored; the commit checks them again.
+ * Throws FILE_ALREADY_EXISTS (412) and PRECONDITION_FAILED.
  */
 export function ensurePreconditions(
   { ifMatch, ifVersion }: Preconditions,
@@ -73,7 +74,7 @@ export function ensureReadConditions(headers: Headers): void {
   entityTags(headers, "If-None-Match");
 }
 
-/** Whether a range may be sent: no If-Range, or the very tag (strong comparison; RFC 9110, 13.1.5). */
+/** Whether a range may be sent: there is no If-Range, or it has exactly this tag (strong comparison; RFC 9110, 13.1.5). */
 export function isRangeFresh(headers: Headers, file: FileRecord): boolean {
   const condition = headers.get("If-Range");
   return condition === null || condition.trim() === entityTag(file, "r");
@@ -91,8 +92,8 @@ export function idempotencyKey(headers: Headers): string | undefined {
 }
 
 /**
- * The key with the fingerprint of its request: route, path, fields, and the content sent, by the checksums of its
- * segments.
+ * The key with the fingerprint of its request, which covers the route, the path, the fields, and the checksums of the
+ * content's segments.
  */
 export async function idempotency(
   key: string | undefined,

@@ -1,9 +1,9 @@
-/** Content-Disposition (RFC 6266): under which name a browser saves a file. */
+/** Content-Disposition (RFC 6266): the name under which a browser saves a file. */
 
 /** Characters that RFC 8187 does not allow in `filename*`, though encodeURIComponent leaves them. */
 const UNESCAPED = /['()*!]/g;
 
-/** The header for the file at a path: its name, and where that is not plain ASCII an approximation besides. */
+/** The header for the file at a path: its name, and an approximation where the name is not plain ASCII. */
 export function attachment(path: string): string {
   const name = path.slice(path.lastIndexOf("/") + 1);
   const plain = name.replaceAll(/[^ -~]/gu, "_").replaceAll(/["\\%]/g, "_");

@@ -1,4 +1,4 @@
-/** Entity tags: RFC 9110 section 8.8.3. One for each version and representation. */
+/** Entity tags (RFC 9110 section 8.8.3), one for each version and representation. */
 
 /** `j`: JSON with content; `r`: raw bytes; `m`: the record alone. */
 export type Representation = "j" | "r" | "m";
@@ -14,7 +14,7 @@ export interface EntityTag {
   readonly isWeak: boolean;
 }
 
-/** A list member, possibly empty, up to a comma or the end. No two parts match the same blanks, so matching is linear. */
+/** A list member, possibly empty, up to a comma or the end. No two parts can match the same blanks: it stays linear. */
 const MEMBER = /^[ \t]*(?:(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"[ \t]*)?(?:,|$)/;
 
 /** The members of If-Match or If-None-Match, or "*"; null if the value is malformed. */
@@ -32,7 +32,7 @@ export function parseEntityTags(value: string): "*" | readonly EntityTag[] | nul
   return tags.length > 0 ? tags : null;
 }
 
-/** `{fileId}.{version}` of one of our tags, whatever its representation; any other tag unchanged. */
+/** `{fileId}.{version}` of a tag that the service issued, without the representation; any other tag unchanged. */
 export function versionOfTag(tag: EntityTag): string {
   return tag.opaque.replace(/\.[jrm]$/, "");
 }

@@ -1,7 +1,7 @@
 /**
- * Reading a JSON body of which one string may be very long. The reader extracts that string while the body arrives and
- * leaves `""` in its place; the short text that remains is parsed by `JSON.parse`. So the grammar is that of
- * `JSON.parse`, and the whole body is never in memory.
+ * Reads a JSON body in which one string may be very long. The reader extracts that string while the body arrives and
+ * leaves `""` in its place; `JSON.parse` parses the short text that remains. So the grammar is that of `JSON.parse`,
+ * and the whole body is never in memory.
  */
 import { fail } from "../errors.ts";
 import { JSON_DEPTH_MAX, JSON_FIELDS_BYTES_MAX, JSON_LONG_STRING_BYTES, JSON_VALUES_MAX } from "../limits.ts";
@@ -12,17 +12,17 @@ import { JsonStringDecoder } from "./json_string.ts";
 export interface JsonBodyOptions {
   /** Longest body in bytes; beyond it 413 `CONTENT_TOO_LARGE`. */
   readonly limitBytes: number;
-  /** The field of the outermost object that is extracted if it is a string; null: none is. */
+  /** The field of the outermost object to extract if it is a string; null: none. */
   readonly streamedField: string | null;
-  /** Longest such string to store, in UTF-16 code units; a longer one is only measured. */
+  /** Longest extracted string to store, in UTF-16 code units; a longer one is only measured. */
   readonly maxStreamedLength: number;
-  /** Longest remainder in bytes; beyond it 413 `CONTENT_TOO_LARGE`. */
+  /** Longest text without the extracted string, in bytes; beyond it 413 `CONTENT_TOO_LARGE`. */
   readonly fieldsBytesMax?: number;
-  /** Called with the memory that the body takes so far, in bytes; a promise is awaited before more is read. */
+  /** Called with the bytes of memory that the body holds; if it returns a promise, the reader awaits it. */
   readonly hold?: (bytes: number) => Promise<void> | undefined;
-  /** Longest string of the remainder in bytes; beyond it 413 `CONTENT_TOO_LARGE`. By default JSON_FIELDS_BYTES_MAX. */
+  /** Longest of the other strings, in bytes; beyond it 413 `CONTENT_TOO_LARGE`. By default JSON_FIELDS_BYTES_MAX. */
   readonly stringBytesMax?: number;
-  /** Strings of the remainder over this many bytes are parsed one by one. */
+  /** Other strings over this many bytes are parsed one by one. */
   readonly longStringBytes?: number;
 }
 
@@ -32,7 +32,7 @@ export type StreamedField =
     readonly kind: "text";
     /** The string in UTF-8, in chunks of at most 1 MiB, cut anywhere. Empty if longer than the maximum. */
     readonly chunks: Uint8Array[];
-    /** UTF-16 code units, even beyond the maximum. */
+    /** In UTF-16 code units; counted even beyond the maximum. */
     readonly length: number;
     /** Whether it has no lone surrogate. */
     readonly wellFormed: boolean;
@@ -57,9 +57,9 @@ const CLOSE_BRACE = 0x7d;
 const EMPTY_STRING = Uint8Array.of(QUOTE, QUOTE);
 
 /**
- * Reads a body to its end. Equal to `JSON.parse` of the whole strictly decoded body; of duplicate names the last one
- * wins. Throws 400 `INVALID_JSON` (not JSON, not UTF-8, nested over JSON_DEPTH_MAX) and 413 `CONTENT_TOO_LARGE` (too long,
- * or more than JSON_VALUES_MAX names and values).
+ * Reads a body to its end. The result equals `JSON.parse` of the whole strictly decoded body: among duplicate names the
+ * last one wins. Throws 400 `INVALID_JSON` (not JSON, not UTF-8, nested over JSON_DEPTH_MAX) and 413
+ * `CONTENT_TOO_LARGE` (too long, or more than JSON_VALUES_MAX names and values).
  */
 export async function readJsonBody(
   body: AsyncIterable<Uint8Array>,
@@ -77,7 +77,7 @@ export async function readJsonBody(
   return await scanner.finish();
 }
 
-/** A string of the remainder, with its quotes: from where to where (exclusive). */
+/** The offsets of a string and its quotes in the remaining text; `to` is exclusive. */
 interface Place {
   readonly from: number;
   readonly to: number;
@@ -89,18 +89,18 @@ class BodyScanner {
   /** The body without the streamed string. */
   #rest = new Uint8Array(1024);
   #restLength = 0;
-  /** Names and values so far, about: what JSON.parse takes time for besides the bytes. */
+  /** The approximate number of names and values so far, which cost JSON.parse time in addition to the bytes. */
   #values = 0;
   #depth = 0;
   #isInString = false;
   #isEscape = false;
-  /** In the outermost object: whether a value comes next. */
+  /** Whether a value of the outermost object comes next. */
   #isValueNext = false;
   #isStreamedName = false;
   #string: JsonStringDecoder | null = null;
   #isStreaming = false;
   readonly #longStrings: Place[] = [];
-  /** Where the string begins that is being read, and whether the latest one was long. */
+  /** The offset of the string that is being read, and whether the latest string was long. */
   #stringStart = 0;
   #isLong = false;
 
@@ -143,7 +143,7 @@ class BodyScanner {
   }
 
   async finish(): Promise<JsonBody> {
-    // If the body ended within the streamed string, the rest is not closed either and does not parse.
+    // If the body ended within the streamed string, the remaining text has no closing brace and does not parse.
     const { stringBytesMax = JSON_FIELDS_BYTES_MAX } = this.#options;
     const rest = this.#rest.subarray(0, this.#restLength);
     const fields = await parseInParts(rest, this.#longStrings, stringBytesMax);
@@ -181,7 +181,7 @@ class BodyScanner {
     return chunk.length;
   }
 
-  /** A byte outside of strings; `place` is its index in the rest. */
+  /** Handles a byte outside of strings; `place` is its index in the remaining text. */
   #structure(byte: number | undefined, place: number): void {
     if (byte === QUOTE) {
       this.#isInString = true;
@@ -196,14 +196,14 @@ class BodyScanner {
       this.#depth--;
     } else if (byte === COLON || byte === COMMA) {
       this.#countValue();
-      // A name is no value.
+      // That string was a name: names are parsed with the rest.
       if (byte === COLON && this.#isLong) this.#longStrings.pop();
       this.#isLong = false;
       if (this.#depth === 1) this.#isValueNext = byte === COLON;
     }
   }
 
-  /** A string of the rest ends before `to`. */
+  /** Handles the end of a string of the remaining text, before `to`. */
   #endString(to: number): void {
     const from = this.#stringStart;
     this.#isLong = to - from > (this.#options.longStringBytes ?? JSON_LONG_STRING_BYTES);
@@ -218,14 +218,14 @@ class BodyScanner {
     });
   }
 
-  /** A name of the outermost object is complete. */
+  /** Handles the end of a name of the outermost object. */
   #endName(): void {
     const quoted = this.#rest.subarray(this.#stringStart, this.#restLength);
     const { streamedField } = this.#options;
     if (streamedField === null) return;
     // An escaped character of the name takes at most six bytes.
     this.#isStreamedName = quoted.length <= 6 * streamedField.length + 2 && parse(quoted) === streamedField;
-    // Of two fields with this name the later one wins.
+    // Among fields with this name the last one wins.
     if (this.#isStreamedName) this.#string = null;
   }
 
@@ -253,8 +253,8 @@ const SLICED_STRING_BYTES = 1024 * 1024;
 const PARSE_UNITS = 3;
 
 /**
- * The same as `parse`, which for 24 MB holds the thread for 0.2 s: long strings are parsed by themselves, in slices, and
- * stand aside while the rest is parsed, which may not be longer than JSON_FIELDS_BYTES_MAX then.
+ * Like `parse`, which would hold the thread for 0.2 s for 24 MB: parses long strings by themselves, in slices, and
+ * replaces them with short tokens while the rest is parsed. The rest may have at most JSON_FIELDS_BYTES_MAX.
  */
 async function parseInParts(
   bytes: Uint8Array,
@@ -287,7 +287,7 @@ async function parseInParts(
   );
 }
 
-/** One long string with its quotes. If it has a lone surrogate, then that alone: nobody stores it. */
+/** Parses a long string with its quotes. Returns only a lone surrogate where it has one: no schema accepts that. */
 async function parseSliced(bytes: Uint8Array, work: Work): Promise<string> {
   const decoder = new JsonStringDecoder(bytes.length);
   for (let from = 1; from < bytes.length; from += SLICED_STRING_BYTES) {

@@ -1,6 +1,6 @@
 /**
- * The response to a read as JSON text, produced around the segments as they are read: the whole content is never in
- * memory. Equal to `JSON.stringify` of the whole response.
+ * The response to a read as JSON text, produced while the segments are read, so that the whole content is never in
+ * memory. It equals `JSON.stringify` of the whole response.
  */
 import { concatenate } from "../runtime/concatenate.ts";
 import { ENCODED_AT_ONCE_BYTES } from "../limits.ts";
@@ -13,7 +13,7 @@ export interface ReadAnswer {
   readonly segments: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
   /** Send the content as base64, with `isBase64: true`. */
   readonly isBase64: boolean;
-  /** Called with a segment once it is encoded, if no piece is a view of it. */
+  /** Called with each segment once it is encoded, unless a yielded piece is a view of it. */
   readonly free?: (segment: Uint8Array) => void;
   readonly operation: string;
   readonly message: string;
@@ -22,7 +22,7 @@ export interface ReadAnswer {
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const HEX_DIGITS = new TextEncoder().encode("0123456789abcdef");
-/** The letter after the backslash, where JSON has a short escape. */
+/** By byte: the letter after the backslash, where JSON has a short escape. */
 const SHORT_ESCAPES = new Uint8Array(256);
 for (
   const [byte, letter] of [[8, "b"], [9, "t"], [10, "n"], [12, "f"], [13, "r"], [34, '"'], [
@@ -32,15 +32,15 @@ for (
 ) {
   SHORT_ESCAPES[byte] = letter.charCodeAt(0);
 }
-/** The length of each byte in a JSON string. */
+/** By byte: its length in a JSON string. */
 const ESCAPED_LENGTHS = Uint8Array.from(
   { length: 256 },
   (_, byte) => (SHORT_ESCAPES[byte] ?? 0) > 0 ? 2 : byte < 0x20 ? 6 : 1,
 );
 
 /**
- * The envelope of a read, in UTF-8, in pieces of ENCODED_AT_ONCE_BYTES of content at most. The opening comes with the first segment, so whoever has
- * the first piece knows that the content can be read. Throws what `segments` throws.
+ * The envelope of a read, in UTF-8, in pieces with at most ENCODED_AT_ONCE_BYTES of content. The opening is part of the
+ * first piece, so the consumer of that piece knows that the content can be read. Throws what `segments` throws.
  */
 export async function* jsonContent(answer: ReadAnswer): AsyncGenerator<Uint8Array, void, void> {
   const encoder = new TextEncoder();

@@ -1,4 +1,4 @@
-/** JSON bodies: authorization before large ones, strict decoding, validation, and the content streamed out. */
+/** Reads JSON bodies: authorizes before large ones, decodes strictly, validates, and extracts the content as a stream. */
 import { z } from "zod";
 import { fail, failField } from "../errors.ts";
 import { BODY_BYTES_MAX, CONTENT_LENGTH_MAX } from "../limits.ts";
@@ -13,7 +13,7 @@ import { validate } from "./validate.ts";
 /** Units of work for each character of base64. */
 const BASE64_UNITS = 4;
 
-/** The string `content` of a body, in UTF-8: it is never held as one JavaScript string. */
+/** The string `content` of a body, in UTF-8, which is never held as one JavaScript string. */
 export class ContentText {
   constructor(
     readonly chunks: readonly Uint8Array[],
@@ -23,7 +23,7 @@ export class ContentText {
   ) {}
 }
 
-/** The schema of the field `content`: a string for clients and documents, ContentText for handlers. */
+/** The schema of the field `content`, which is a string for clients and documents, and ContentText for handlers. */
 export function contentField(minLength: number) {
   return z.instanceof(ContentText, {
     error: ({ input }) => input === undefined ? "Required" : "Invalid input: expected string",
@@ -39,15 +39,15 @@ export function textField(minLength: number, maxLength: number) {
     .refine((text) => text.isWellFormed(), "contains a lone surrogate, which cannot be stored as UTF-8");
 }
 
-/** The validated body, and what the authorization before it returned, if there was one. */
+/** The validated body, and the result of the authorization before it, if there was one. */
 export interface ReadBody<Fields, Authorization> {
   readonly fields: Fields;
   readonly authorization: Authorization | undefined;
 }
 
 /**
- * Reads and validates a JSON body. `authorize` is called first; null where the database need not be called before this
- * body. Throws UNSUPPORTED_MEDIA_TYPE, CONTENT_TOO_LARGE, INVALID_JSON or VALIDATION_ERROR.
+ * Reads and validates a JSON body. Calls `authorize` first; null where the body may be read before the database is
+ * called. Throws UNSUPPORTED_MEDIA_TYPE, CONTENT_TOO_LARGE, INVALID_JSON or VALIDATION_ERROR.
  */
 export async function readBody<Fields, Authorization = undefined>(
   source: BodySource,
@@ -75,7 +75,7 @@ export async function readBody<Fields, Authorization = undefined>(
   return { fields: validate(schema, isObject && streamed ? { ...fields, content } : fields), authorization };
 }
 
-/** Throws CONTENT_TOO_LARGE for a declared size over the limit. A small body needs no room. */
+/** Reserves memory for a large body. Throws CONTENT_TOO_LARGE for a declared size over the limit. */
 async function reserveMemory(source: BodySource): Promise<Body | undefined> {
   const { headers } = source.request;
   const declared = declaredBytes(headers);
@@ -86,7 +86,7 @@ async function reserveMemory(source: BodySource): Promise<Body | undefined> {
 }
 
 /**
- * The bytes to store. Base64 is detached while it is decoded. Throws CONTENT_TOO_LARGE, or VALIDATION_ERROR where
+ * The bytes to store. Frees base64 text while decoding it. Throws CONTENT_TOO_LARGE, or VALIDATION_ERROR where
  * `isBase64` and the text is not base64.
  */
 export async function contentBytes(content: ContentText, isBase64: boolean): Promise<readonly Uint8Array[]> {

@@ -1,7 +1,7 @@
-/** Decoding one long JSON string (RFC 8259 section 7) into UTF-8 while it arrives. */
+/** Decodes one long JSON string (RFC 8259 section 7) into UTF-8 while it arrives. */
 import { fail } from "../errors.ts";
 
-/** Decoded bytes are stored in chunks: first a small one, since most strings are short, then larger ones, up to this size. */
+/** Decoded bytes are stored in chunks: a small one first, since most strings are short, then larger ones up to this size. */
 const CHUNK_BYTES = 1024 * 1024;
 const FIRST_CHUNK_BYTES = 16 * 1024;
 /** Most bytes of a character in UTF-8. */
@@ -32,9 +32,9 @@ const HEX_VALUES = Int8Array.from({ length: 256 }, (_, byte) => {
 export class JsonStringDecoder {
   /** The string in UTF-8, complete once `push` has found its end. Empty if it is longer than `maxLength`. */
   chunks: Uint8Array[] = [];
-  /** UTF-16 code units so far, as of the latest full chunk or the end. */
+  /** UTF-16 code units up to the latest full chunk, or the end. */
   length = 0;
-  /** False once an escape was a lone surrogate, which UTF-8 cannot represent; U+FFFD replaces it. */
+  /** False once an escape was a lone surrogate, which UTF-8 cannot represent and U+FFFD replaces. */
   wellFormed = true;
 
   readonly #maxLength: number;
@@ -198,8 +198,8 @@ export class JsonStringDecoder {
   }
 
   /**
-   * Measures the chunk and checks that it is UTF-8. Escapes are written as whole characters, so the chunk is UTF-8 exactly
-   * if the unescaped parts of the source are.
+   * Measures the chunk and checks that it is UTF-8. Escapes are written as whole characters, so the chunk is UTF-8
+   * exactly if the unescaped parts of the source are.
    */
   #check(stream: boolean): void {
     try {

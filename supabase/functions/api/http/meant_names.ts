@@ -1,6 +1,6 @@
-/** Which known name a client probably meant by one that is not known: a misspelt guard or limit would be none. */
+/** Finds the known name that a client probably meant by an unknown one: a misspelt guard or limit would have no effect. */
 
-/** Names for one thing, ours and those of other interfaces. The earlier of two known ones is preferred. */
+/** Names for one thing, here and in other interfaces. Where two of them are known, the earlier one is suggested. */
 const SYNONYMS: readonly (readonly string[])[] = [
   ["ifVersion", "expectedVersion", "baseVersion", "ifMatch", "version"],
   ["isBase64", "base64", "encoding"],
@@ -29,13 +29,13 @@ const SYNONYMS: readonly (readonly string[])[] = [
   ["name", "label", "title"],
 ];
 
-/** By the letters of each of them: a client chooses how often this is asked. */
+/** The synonyms by their letters: a table, since a client can cause many lookups. */
 const SYNONYMS_BY_LETTERS = synonymsByLetters();
 
-/** The most letters that are wrong in a name that is recognized. */
+/** Most wrong letters of a name that is still recognized. */
 const WRONG_LETTERS_MAX = 2;
 
-/** The one of the known names that is nearest, or another word for the same; undefined where none is. */
+/** The known name that is most similar, or a synonym; undefined where none is. */
 export function meantName(name: string, known: readonly string[]): string | undefined {
   const given = lettersOf(name);
   const [nearest] = known
@@ -55,7 +55,7 @@ function synonymsByLetters(): ReadonlyMap<string, readonly string[]> {
   return found;
 }
 
-/** `if_version`, `If-Version` and `ifVersion` differ in how they are written. */
+/** The letters of a name: those of `if_version`, `If-Version` and `ifVersion` are the same. */
 function lettersOf(name: string): string {
   return name.toLowerCase().replaceAll(/[_-]/g, "");
 }

@@ -1,6 +1,6 @@
 /**
- * Valid paths: contract, row "valid path". Paths are compared byte for byte, so nothing is normalized here: a path is
- * returned unchanged, or rejected.
+ * Valid paths: contract, row "valid path". Paths are compared byte for byte, so these functions do not normalize them:
+ * they return a path unchanged, or reject it.
  */
 import { fail } from "../errors.ts";
 import { PATH_BYTES_MAX, PATH_SEGMENTS_MAX } from "../limits.ts";
@@ -43,8 +43,8 @@ export function checkPath(path: string): string {
 }
 
 /**
- * The path of a URL, percent-decoded once: `%2F` and `/` mean the same. Then as `checkPath`.
- * Decoding is strict (RFC 3629: no overlong forms, no surrogates): otherwise INVALID_PATH, `broken_escape`.
+ * The path of a URL, percent-decoded once (`%2F` and `/` mean the same) and checked by `checkPath`. Decoding is strict
+ * (RFC 3629: no overlong forms, no surrogates); otherwise it throws INVALID_PATH, `broken_escape`.
  */
 export function decodePath(raw: string): string {
   let path: string;

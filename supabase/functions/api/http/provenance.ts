@@ -1,10 +1,10 @@
-/** What a client says of the changes that it makes: X-Run-Id, X-Actor, X-Change-Note. */
+/** The provenance that a client sends with a change: X-Run-Id, X-Actor, X-Change-Note. */
 import { RUN_ID_RULE, RUN_ID_SHAPE } from "../contract/values.ts";
 import { failField } from "../errors.ts";
 import { ACTOR_LENGTH_MAX, CHANGE_NOTE_LENGTH_MAX } from "../limits.ts";
 import type { Provenance } from "../ports/answer.ts";
 
-/** The request headers of every operation that makes versions. */
+/** The request headers of every operation that adds versions. */
 export const PROVENANCE_HEADERS = ["X-Run-Id", "X-Actor", "X-Change-Note"] as const;
 
 const ACTOR = new RegExp(`^[\\x20-\\x7e]{1,${ACTOR_LENGTH_MAX}}$`);
@@ -15,13 +15,13 @@ export function isRunId(text: string): boolean {
   return RUN_ID_SHAPE.test(text);
 }
 
-/** The run that a path names. Throws VALIDATION_ERROR where it cannot be the id of one. */
+/** The run id in a segment of a URL's path. Throws VALIDATION_ERROR where it is not a valid id. */
 export function parseRunId(segment: string): string {
   let runId = "";
   try {
     runId = decodeURIComponent(segment);
   } catch {
-    // A malformed escape is part of no run's id.
+    // A malformed escape cannot be part of a run id.
   }
   return isRunId(runId) ? runId : failField("runId", RUN_ID_RULE);
 }
@@ -46,7 +46,7 @@ function decodeNote(encoded: string): string | undefined {
   } catch {
     failField("X-Change-Note", "must be percent-encoded UTF-8");
   }
-  // Bytes above 127 that were not encoded: each would count as a character of Latin-1.
+  // Refuses bytes above 127 that were not encoded: each would become a character of Latin-1.
   if (/[^\x20-\x7e]/.test(encoded)) failField("X-Change-Note", "must be percent-encoded UTF-8");
   if ([...note].length > CHANGE_NOTE_LENGTH_MAX) {
     failField("X-Change-Note", `must have at most ${CHANGE_NOTE_LENGTH_MAX} characters`);
@@ -55,7 +55,7 @@ function decodeNote(encoded: string): string | undefined {
   return note === "" ? undefined : note;
 }
 
-/** What an MCP client says of itself, as an actor: cut and cleaned to fit. Undefined where nothing is left. */
+/** The name and version of an MCP client as an actor, cleaned and cut to fit. Undefined where nothing remains. */
 export function actorOf(name: string, version: string): string | undefined {
   const cleaned = (text: string) => text.replaceAll(/[^\x20-\x7e]+/g, "").trim();
   const [left, right] = [cleaned(name), cleaned(version)];

@@ -43,7 +43,7 @@ export function isPresent(query: Query, name: string): boolean {
   return value !== undefined;
 }
 
-/** As `isPresent`, of a parameter that may also say `true` or `false`; `false` is as if it were absent. */
+/** Like `isPresent`, for a parameter that may also be `true` or `false`; `false` means that it is absent. */
 export function isSet(query: Query, name: string): boolean {
   const value = onlyValue(query, name);
   if (value === undefined || value === "false") return false;

@@ -1,15 +1,15 @@
-/** The parts of a request that can be validated before anything is done: what its URL and headers say. */
+/** The parts of a request that are validated before its body is read: its URL and headers. */
 import { decodePath } from "./path.ts";
 import type { Query } from "./query.ts";
 
-/** All that `parse` of a route reads. */
+/** Everything that the `parse` of a route reads. */
 export interface RequestData {
   readonly params: PathParameters;
   readonly query: Query;
   readonly headers: Headers;
 }
 
-/** What the variable parts of a route's pattern stand for in one URL. */
+/** The values of the variable parts of a route's pattern in one URL. */
 export interface PathParameters {
   /** For `/*`: the decoded, valid path of a file. Otherwise "". */
   readonly path: string;

@@ -5,21 +5,21 @@ import type { ApiError } from "../errors.ts";
 import { NO_LIMIT_SHOWN, PREFLIGHT_MAX_AGE_SECONDS } from "../limits.ts";
 import type { RateView } from "../ports/answer.ts";
 import type { Committed } from "../ports/commit.ts";
-import { nextTurn, Work } from "../runtime/work.ts";
+import { nextSlice, Work } from "../runtime/work.ts";
 
 export const JSON_TYPE = "application/json; charset=utf-8";
-/** Headers of a success. The platform may compress it on the way. */
+/** Headers of a success, which the platform may compress on its way. */
 const JSON_HEADERS = { "Content-Type": JSON_TYPE, "Cache-Control": "private, no-cache" } as const;
 
 /**
- * Headers of a response with an entity tag. `no-transform` (RFC 9111, 5.2.2.6) keeps runtime and proxies from compressing
- * it, which would weaken the tag and remove the length: decision 0014.
+ * Headers of a response with an entity tag. `no-transform` (RFC 9111, 5.2.2.6) keeps runtime and proxies from
+ * compressing it, which would weaken the tag and remove the length: decision 0014.
  */
 export function taggedHeaders(tag: string) {
   return { ETag: tag, "Cache-Control": "private, no-cache, no-transform" } as const;
 }
 
-/** A success in the envelope; `tag`, where it has one, is its entity tag. */
+/** A success in the envelope; `tag` is its entity tag, if it has one. */
 export function success(operation: Operation, data: unknown, message: string, tag?: string): Response {
   return new Response(bodyOf(JSON.stringify({ success: true, data, operation, message })), {
     headers: { ...JSON_HEADERS, ...tag !== undefined && taggedHeaders(tag) },
@@ -31,7 +31,7 @@ const PART_LENGTH = 65_536;
 /** Units of work for each code unit that is escaped. */
 const ESCAPE_UNITS = 6;
 
-/** The same as `success`, for a record that may have long strings: they are escaped in slices. */
+/** Like `success`, for a record with long strings, which it escapes in slices. */
 export async function successInSlices(
   operation: Operation,
   data: Readonly<Record<string, unknown>>,
@@ -49,8 +49,8 @@ export async function successInSlices(
 }
 
 /**
- * A text as the body of a response. The runtime compresses a body for clients who accept that, and does so with a whole
- * text in one go: a long one is sent part by part.
+ * A text as the body of a response. For clients that accept compression the runtime compresses a whole text without a
+ * pause, so a long text is sent in parts.
  */
 function bodyOf(text: string): BodyInit {
   if (text.length <= PART_LENGTH) return text;
@@ -58,7 +58,7 @@ function bodyOf(text: string): BodyInit {
   let from = 0;
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
-      if (from > 0) await nextTurn();
+      if (from > 0) await nextSlice();
       const to = endOfPart(text, from);
       controller.enqueue(encoder.encode(text.slice(from, to)));
       from = to;
@@ -67,7 +67,7 @@ function bodyOf(text: string): BodyInit {
   }, { highWaterMark: 0 });
 }
 
-/** Where a part of a text ends that begins at `from`: not between the halves of a surrogate pair. */
+/** The end of the part of a text that begins at `from`, which does not split a surrogate pair. */
 export function endOfPart(text: string, from: number, length = PART_LENGTH): number {
   const to = Math.min(from + length, text.length);
   return to < text.length && (text.charCodeAt(to) & 0xfc00) === 0xdc00 ? to + 1 : to;
@@ -115,7 +115,7 @@ export function manyResponse(
   return response;
 }
 
-/** A JSON text that is not in the envelope, and not to be cached. */
+/** A response with JSON text that is outside the envelope, and must not be cached. */
 export function jsonText(text: string, status: number): Response {
   return new Response(bodyOf(text), {
     status,
@@ -123,7 +123,7 @@ export function jsonText(text: string, status: number): Response {
   });
 }
 
-/** JSON outside the envelope: health, documents, and what a protocol of others asks for. */
+/** A response with JSON outside the envelope: health, documents, and other protocols. */
 export function json(data: unknown, status = 200): Response {
   return new Response(bodyOf(JSON.stringify(data)), {
     status,

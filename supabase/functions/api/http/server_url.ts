@@ -6,9 +6,9 @@ const FUNCTION_PATH = "/functions/v1/api";
 const HOST = /^([\w.-]+|\[[\da-f:.]+\])(:\d{1,5})?$/i;
 
 /**
- * The public address of the service, without trailing slash: host and protocol as the gateway forwards them, since the
- * function sees those of a hop inside the platform. Where nothing precedes the route in the path, it was reached without
- * a gateway.
+ * The public address of the service, without trailing slash. It has the host and protocol that the gateway forwards,
+ * since the request's own are those of a hop inside the platform. A path without `/api` was requested without a
+ * gateway.
  */
 export function serverUrl({ url, headers }: Request): string {
   const { protocol, host, pathname } = new URL(url);
@@ -20,7 +20,7 @@ export function serverUrl({ url, headers }: Request): string {
   return /^(\/functions\/v1)?\/api\//.test(pathname) ? origin + FUNCTION_PATH : origin;
 }
 
-/** Without a port that is the scheme's own; null where that is no host. A forwarded host often comes without its port. */
+/** The origin, without the scheme's default port; null where `host` is not valid. A forwarded host often lacks its port. */
 function originOf(scheme: string, host: string, port: string): string | null {
   if (!HOST.test(host)) return null;
   const isComplete = port === "" || /:\d+$/.test(host);

@@ -2,9 +2,9 @@
 import { concatenate } from "../runtime/concatenate.ts";
 
 /**
- * Sends the pieces as one body. The headers wait for the first piece: its producer puts into that piece whatever should
- * still be able to fail with an error response. A later failure aborts the connection, so that no client mistakes half
- * a body for all of it. If `isShort`, the headers wait for every piece, and the body is sent at once, with its length.
+ * Sends the pieces as one body. The headers wait for the first piece, so a failure while it is produced still becomes
+ * an error response. A later failure aborts the connection, so that no client mistakes half a body for the whole. If
+ * `isShort`, the headers wait for every piece, and the body is sent at once, with its length.
  */
 export async function streamResponse(
   pieces: AsyncGenerator<Uint8Array, void, void>,

@@ -1,20 +1,20 @@
-/** Fields and query parameters that a route does not know are refused, and the one that was probably meant is named. */
+/** Refuses fields and query parameters that a route does not know, and names the one that was probably meant. */
 import { z } from "zod";
 import { fail } from "../errors.ts";
 import { UNKNOWN_NAME_LENGTH_SHOWN, UNKNOWN_NAMES_ITEMS_MAX, UNKNOWN_NAMES_REPORTED_MAX } from "../limits.ts";
 import { meantName } from "./meant_names.ts";
 import type { Query } from "./query.ts";
 
-/** As in `details.issues`. */
+/** An item of `details.issues`. */
 export interface Issue {
   readonly path: string;
   readonly reason: string;
 }
 
-/** What platforms and tools add to any address. */
+/** Query parameters that platforms and tools add to any address. */
 const OF_PLATFORM = /^(_.*|forceFunctionRegion)$/s;
 
-/** Throws VALIDATION_ERROR for query parameters that are none of the schema's. `body` is that of the same route. */
+/** Throws VALIDATION_ERROR for query parameters that the schema does not have. `body` is the schema of the route's body. */
 export function refuseUnknownParameters(
   query: Query,
   schema: z.ZodType | undefined,
@@ -34,7 +34,7 @@ export function refuseUnknownParameters(
   fail("VALIDATION_ERROR", `The query parameter \`${first.path}\` is not valid: ${first.reason}`, { issues });
 }
 
-/** The fields of a value that its schema does not have, at any depth; at most UNKNOWN_NAMES_REPORTED_MAX. */
+/** Issues for the fields of a value that its schema does not have, at any depth; at most UNKNOWN_NAMES_REPORTED_MAX. */
 export function unknownFields(schema: z.core.$ZodType, value: unknown, prefix = ""): Issue[] {
   if (isWrapped(schema)) return unknownFields(schema.def.innerType, value, prefix);
   if (schema instanceof z.ZodPipe) return unknownFields(schema.def.in, value, prefix);
@@ -43,9 +43,9 @@ export function unknownFields(schema: z.core.$ZodType, value: unknown, prefix = 
   if (Array.isArray(value) !== schema instanceof z.ZodArray) return [];
   const known = schema instanceof z.ZodObject && !isOpen(schema) ? Object.keys(schema.shape) : null;
   const found: Issue[] = [];
-  // A longer list is refused for its length.
-  const looked = Array.isArray(value) ? value.slice(0, UNKNOWN_NAMES_ITEMS_MAX) : value;
-  for (const [name, inner] of Object.entries(looked)) {
+  // The schema refuses a longer list for its length.
+  const examined = Array.isArray(value) ? value.slice(0, UNKNOWN_NAMES_ITEMS_MAX) : value;
+  for (const [name, inner] of Object.entries(examined)) {
     if (found.length >= UNKNOWN_NAMES_REPORTED_MAX) break;
     const field = fieldOf(schema, name);
     if (field) found.push(...unknownFields(field, inner, `${prefix}${name}.`));
@@ -54,7 +54,7 @@ export function unknownFields(schema: z.core.$ZodType, value: unknown, prefix = 
   return found.slice(0, UNKNOWN_NAMES_REPORTED_MAX);
 }
 
-/** Of the option that the discriminator names, where there is one; otherwise of the one that knows most. */
+/** The issues by the option that the discriminator selects, or without one by the option with the fewest issues. */
 function unknownToUnion(schema: z.ZodUnion, value: object, prefix: string): Issue[] {
   const discriminator = schema instanceof z.ZodDiscriminatedUnion ? schema.def.discriminator : undefined;
   const options = discriminator === undefined ? schema.options : schema.options.filter((option) => {
@@ -76,7 +76,7 @@ function fieldOf(schema: z.core.$ZodType, name: string): z.core.$ZodType | undef
   return schema instanceof z.ZodObject && Object.hasOwn(schema.shape, name) ? schema.shape[name] : undefined;
 }
 
-/** Whether other fields than its own are let through. */
+/** Whether the schema accepts fields that it does not name. */
 export function isOpen({ def: { catchall } }: z.ZodObject): boolean {
   return catchall !== undefined && !(catchall instanceof z.ZodNever);
 }

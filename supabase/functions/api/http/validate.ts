@@ -1,11 +1,11 @@
-/** Validation with zod; issues in the form of the contract. */
+/** Validates with zod, and reports issues in the form of the contract. */
 import type { z } from "zod";
 import { fail } from "../errors.ts";
 import { unknownFields } from "./unknown_names.ts";
 
 /**
- * The value as parsed by the schema. Throws VALIDATION_ERROR with `details.issues`, also for fields that the schema does
- * not have, at any depth; `prefix` stands before the names of fields.
+ * The value as the schema parses it. Throws VALIDATION_ERROR with `details.issues`, also for fields that the schema
+ * does not have, at any depth; `prefix` is put before the names of fields.
  */
 export function validate<T>(schema: z.ZodType<T>, value: unknown, prefix = ""): T {
   const unknown = unknownFields(schema, value, prefix);

@@ -1,4 +1,4 @@
-/** Whether database and storage take a write and a read, found out as seldom as possible however many ask. */
+/** Checks whether database and Storage accept a write and a read; requests for health share the result of a probe. */
 import { HEALTH_PROBE_INTERVAL_MILLISECONDS } from "../limits.ts";
 import { ApiError } from "../errors.ts";
 import type { Metadata } from "../ports/metadata.ts";
@@ -13,19 +13,19 @@ export interface Probed {
   readonly segments: Pick<Segments, "probe">;
 }
 
-/** One per isolate: whoever asks while a probe runs, or shortly after it, gets its result. */
+/** One per isolate. A request during a probe, or within HEALTH_PROBE_INTERVAL_MILLISECONDS after it, gets its result. */
 export class HealthProbe {
   private running: Promise<readonly ProbedPart[]> | null = null;
   private last: { readonly failing: readonly ProbedPart[]; readonly at: number } | null = null;
 
-  /** `connect` returns what one probe uses, with a deadline of its own. */
+  /** `connect` returns the ports for one probe, with a deadline of its own. */
   constructor(
     private readonly connect: () => Probed,
     private readonly clock: Clock,
     private readonly log: Pick<Log, "backgroundFault">,
   ) {}
 
-  /** What does not work, as of at most HEALTH_PROBE_INTERVAL_MILLISECONDS ago. */
+  /** The parts that do not work, as of at most HEALTH_PROBE_INTERVAL_MILLISECONDS ago. */
   async failing(): Promise<readonly ProbedPart[]> {
     const { last, clock } = this;
     if (last !== null && clock.now() - last.at < HEALTH_PROBE_INTERVAL_MILLISECONDS) return last.failing;
@@ -43,13 +43,13 @@ export class HealthProbe {
     return failing;
   }
 
-  /** Whatever the reason: a database that answers what it should not is not in order either. */
+  /** Returns the part if its probe fails for any reason: a database with unexpected answers is not healthy either. */
   private async failed(part: ProbedPart, probe: Promise<void>): Promise<ProbedPart | undefined> {
     try {
       await probe;
       return undefined;
     } catch (error) {
-      // What is out of reach is logged with its call.
+      // A call to a back end that is out of reach has logged its failure itself.
       if (!(error instanceof ApiError)) this.log.backgroundFault("health", error);
       return part;
     }

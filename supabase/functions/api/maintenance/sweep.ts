@@ -1,5 +1,5 @@
 /**
- * Garbage collection: objects that nothing readable needs any more, and of past days uploads that were never committed.
+ * Garbage collection: removes objects that no readable version needs, and uploads of past days that no commit took.
  */
 import type { SweepSlice } from "../contract/service.ts";
 import { SWEEP_PAGE_OBJECTS, SWEEP_STEPS_MAX } from "../limits.ts";
@@ -8,12 +8,12 @@ import { sweepDeleted } from "./sweep_deleted.ts";
 import { segmentName } from "../ports/segment_name.ts";
 import type { Segments } from "../ports/segments.ts";
 
-/** Other objects in the bucket are not the service's to remove. */
+/** The names of the service's objects. The sweep leaves other objects of the bucket alone. */
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 type SweepResult = Omit<SweepSlice, "indexed">;
 
-/** What a step did: objects looked at, objects removed, and rows or objects in all. */
+/** The outcome of a step: objects examined, objects removed, and rows and objects in all. */
 interface Step {
   readonly seen: number;
   readonly removed: number;
@@ -21,10 +21,10 @@ interface Step {
 }
 
 /**
- * Does a step of each kind: what erasures have left, the objects of dead segments, and what was deleted or never
- * committed. So none of them waits until another one has nothing left to do, and in each kind projects take turns.
- * Concurrent slices are safe. With `begun`, an ISO time, it is done once nothing is left of what was due then and of what
- * followed from it, whatever came later.
+ * Does one step of each kind of work: erasures, objects of dead segments, deleted projects, uploads without a commit,
+ * and deleted accounts. So no kind waits until another one is finished, and within a kind the projects alternate.
+ * Concurrent slices are safe. With `begun`, an ISO time, the sweep is done once all work that was due by then, and its
+ * consequences, are finished; it does not wait for later work.
  */
 export async function sweepSlice(
   metadata: Metadata,
@@ -32,16 +32,16 @@ export async function sweepSlice(
   begun?: string,
 ): Promise<SweepResult> {
   let isDone = true;
-  // One transaction each: what one of them locks does not wait for what another one does.
+  // One transaction for each kind, so that its locks are released before the next kind begins.
   for (const kind of SWEEP_KINDS) {
     if (await metadata.sweepErasures(kind, begun)) isDone = false;
   }
   const dead = await removeDead(metadata, segments, begun);
-  const deleted = await inTurn(
+  const deleted = await stepsByProject(
     () => metadata.nextDeletedProject(begun),
     (project) => deletedStep(project, metadata, segments),
   );
-  const uploads = await inTurn(
+  const uploads = await stepsByProject(
     () => metadata.nextSweep(begun),
     (sweep) => uploadStep(sweep, metadata, segments),
   );
@@ -55,8 +55,8 @@ export async function sweepSlice(
   };
 }
 
-/** Steps for one project after the other, until they did a page of work: many small projects cost one slice. */
-async function inTurn<Project>(
+/** Does a step for one project after the other, up to a page of work, so that many small projects need one slice only. */
+async function stepsByProject<Project>(
   next: () => Promise<Project | null>,
   step: (project: Project) => Promise<Step>,
 ): Promise<SweepResult> {
@@ -72,23 +72,23 @@ async function inTurn<Project>(
   return { seen, removed, isDone: steps === 0 };
 }
 
-/** Removes objects that nothing needs, at most SWEEP_PAGE_OBJECTS; returns how many. */
+/** Removes the objects of dead segments, at most SWEEP_PAGE_OBJECTS; returns how many. */
 async function removeDead(metadata: Metadata, segments: Segments, begun?: string): Promise<number> {
   const dead = await metadata.deadSegments(SWEEP_PAGE_OBJECTS, begun);
   if (dead.length === 0) return 0;
-  // The object first: where this is cut off, the next slice does it again.
+  // The objects first: if this slice is interrupted, the next one repeats the work.
   await segments.remove(dead.map(({ name }) => name));
   await metadata.noteRemoved(dead.map(({ id }) => id));
   return dead.length;
 }
 
-/** Removes a page of what a deleted project held. */
+/** Removes a page of a deleted project's objects or rows. */
 async function deletedStep(project: DeletedProject, metadata: Metadata, segments: Segments): Promise<Step> {
   const { objects, rows } = await sweepDeleted(project, metadata, segments);
   return { seen: objects, removed: objects, work: objects + rows };
 }
 
-/** Looks at a page of one project's objects. */
+/** Examines a page of one project's objects, and removes those without a row. */
 async function uploadStep(sweep: Sweep, metadata: Metadata, segments: Segments): Promise<Step> {
   const day = await currentDay(segments, sweep);
   if (day === undefined) {
@@ -97,7 +97,7 @@ async function uploadStep(sweep: Sweep, metadata: Metadata, segments: Segments):
   }
   const { projectId } = sweep;
   const keptBefore = day === sweep.day ? sweep.kept : 0;
-  // Nothing is added to a past day, so the objects that are kept stay at their places in its list.
+  // Uploads no longer reach a past day, so the objects that are kept do not move in its list.
   const ids = await segments.list(projectId, day, keptBefore, SWEEP_PAGE_OBJECTS);
   const segmentIds = ids.filter((id) => UUID.test(id));
   const unreferenced = segmentIds.length === 0 ? [] : await metadata.unreferenced(projectId, segmentIds);
@@ -112,7 +112,7 @@ async function uploadStep(sweep: Sweep, metadata: Metadata, segments: Segments):
   return { seen: ids.length, removed: unreferenced.length, work: ids.length };
 }
 
-/** The day to continue with: the first one with objects that is not swept. */
+/** The day to continue with: the first one with objects that the sweep has not finished. */
 async function currentDay(segments: Segments, sweep: Sweep): Promise<string | undefined> {
   if (sweep.day !== null) return sweep.day;
   const days = await segments.days(sweep.projectId);

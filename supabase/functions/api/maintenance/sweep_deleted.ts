@@ -1,4 +1,4 @@
-/** What the sweep removes of a deleted project: the objects first, then its rows. */
+/** Removes the data of a deleted project: the objects first, then the rows. */
 import { SWEEP_PAGE_OBJECTS } from "../limits.ts";
 import type { DeletedProject, Metadata } from "../ports/metadata.ts";
 import { objectName, segmentFolderName } from "../ports/segment_name.ts";
@@ -10,7 +10,7 @@ interface Removed {
   readonly rows: number;
 }
 
-/** Each step may be cut off anywhere and repeated, and several may run at the same time. */
+/** One step. It may be interrupted anywhere and repeated, and several may run at the same time. */
 export async function sweepDeleted(
   deleted: DeletedProject,
   metadata: Metadata,
@@ -21,7 +21,7 @@ export async function sweepDeleted(
   return { objects, rows };
 }
 
-/** Removes what an earlier slice has noted and perhaps not removed, else a page of what storage lists. */
+/** Removes the objects that an earlier slice noted and perhaps did not remove; otherwise a page of those in Storage. */
 async function removeObjects(
   { projectId, objects, isEmptied }: DeletedProject,
   metadata: Metadata,
@@ -38,7 +38,7 @@ async function removeObjects(
   return names.length;
 }
 
-/** Whatever lies in the folder of a day, below the project's own. */
+/** A page of objects of the first day that has any; names are relative to the project's folder. */
 async function listObjects(projectId: string, segments: Segments): Promise<readonly string[]> {
   for (const day of await segments.days(projectId)) {
     const names = await segments.list(projectId, day, 0, SWEEP_PAGE_OBJECTS);

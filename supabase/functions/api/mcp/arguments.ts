@@ -1,4 +1,4 @@
-/** Arguments of tools: flat schemas, read leniently, and refused in words that a model can act on. */
+/** Arguments of tools: flat schemas, lenient parsing, and error messages that a model can act on. */
 import { z } from "zod";
 import { fail } from "../errors.ts";
 import { meantName } from "../http/meant_names.ts";
@@ -6,7 +6,7 @@ import { checkPath, normalizeDirectory } from "../http/path.ts";
 import { INTEGER_MAX, MCP_UNKNOWN_ARGUMENTS_MAX, SEARCH_GLOB_LENGTH_MAX } from "../limits.ts";
 import { unescapeHidden } from "../runtime/hidden_characters.ts";
 
-/** One argument: flat, since models fail at unions and nesting. */
+/** The schema of one argument: flat, since models fail at unions and nesting. */
 type Property = Record<string, string | number | boolean | string[]>;
 
 /** The JSON Schema of a tool's arguments. */
@@ -23,7 +23,7 @@ const wellFormed = [
   "contains a lone surrogate, which cannot be stored as UTF-8",
 ] as const;
 
-/** A text of the length. */
+/** A text argument of `minLength` to `maxLength` UTF-16 code units. */
 export function text(description: string, minLength = 0, maxLength = INTEGER_MAX) {
   const some = z.string(NOT_TEXT).refine(...wellFormed);
   const long = minLength > 0 ? some.min(minLength, "must not be empty") : some;
@@ -35,7 +35,7 @@ export function text(description: string, minLength = 0, maxLength = INTEGER_MAX
 
 const withoutNul = [(text: string) => !text.includes("\0"), "must not contain NUL"] as const;
 
-/** A text for the database, which stores no NUL. */
+/** A text argument that reaches the database, which cannot store NUL. */
 export function plainText(description: string, maxLength: number) {
   return text(description, 1, maxLength).refine(...withoutNul).meta({ description });
 }
@@ -47,12 +47,12 @@ export function whole(description: string, minimum: number, maximum = INTEGER_MA
     .meta({ description, ...maximum === INTEGER_MAX && { maximum: undefined } });
 }
 
-/** False where it is left out. */
+/** A boolean argument, false by default. */
 export function flag(description: string) {
   return z.boolean("must be true or false").default(false).meta({ description });
 }
 
-/** One of some words. */
+/** An argument with one of the given words. */
 export function choice<const Words extends readonly [string, ...string[]]>(
   description: string,
   words: Words,
@@ -60,10 +60,10 @@ export function choice<const Words extends readonly [string, ...string[]]>(
   return z.enum(words, `must be ${words.join(" or ")}`).meta({ description });
 }
 
-/** A path also as results show it, with escapes: a path has no backslash of its own. */
+/** Undoes the escapes with which results show paths: a path cannot contain a backslash of its own. */
 const asShown = (given: string) => unescapeHidden(given).replaceAll('\\"', '"');
 
-/** A path, of which one leading slash is tolerated: models write it. Throws INVALID_PATH. */
+/** The path; drops one leading slash, which models often write. Throws INVALID_PATH. */
 export function parsePath(given: string): string {
   return checkPath(asShown(given).replace(/^\/(?=[^/])/, ""));
 }
@@ -73,14 +73,14 @@ export function path(description = "The file's path, such as notes/plan.md.") {
   return text(description, 1).transform(parsePath);
 }
 
-/** A folder, "" for all files. */
+/** A folder argument; "" stands for all files. */
 export function folder(description: string) {
   return text(description).default("").transform((given) => normalizeDirectory(asShown(given))).meta({
     description,
   });
 }
 
-/** Left out, or empty: all paths. */
+/** Undefined where the argument is absent or empty: all paths match. */
 export const glob = text(
   "Only paths that match, such as *.md (a name, at any depth) or src/**/*.{ts,tsx} (below path).",
   0,
@@ -89,7 +89,7 @@ export const glob = text(
 
 export const expectedVersion = (description: string) => whole(description, 0).optional();
 
-/** The schema as clients get it: for the arguments before they are parsed. */
+/** The JSON Schema that clients see; it describes the arguments before they are parsed. */
 export function schemaOfArguments(schema: z.ZodObject): Arguments {
   const { properties = {}, required } = z.toJSONSchema(schema, { io: "input" });
   return {
@@ -115,8 +115,8 @@ function flatten(property: unknown): Property {
 }
 
 /**
- * The arguments as the schema has them. Others are ignored, but for one that was probably meant to be one of ours: a guard
- * that is misspelt would be none. Throws VALIDATION_ERROR, and INVALID_PATH for a path.
+ * Parses the arguments by the schema. Ignores unknown arguments, but refuses one that looks like a misspelt known one:
+ * a misspelt guard would not guard anything. Throws VALIDATION_ERROR, and INVALID_PATH for a path.
  */
 export function parseArguments<Shape extends z.ZodRawShape>(
   schema: z.ZodObject<Shape>,
@@ -136,7 +136,10 @@ function refuseMisspelt(known: readonly string[], given: unknown): void {
   const names = new Set(Object.keys(Object(given)));
   const unknown = [...names].filter((name) => !known.includes(name));
   if (unknown.length > MCP_UNKNOWN_ARGUMENTS_MAX) {
-    fail("VALIDATION_ERROR", `there are ${unknown.length} arguments that the tool does not have`);
+    fail(
+      "VALIDATION_ERROR",
+      `the tool does not have ${unknown.length} of these arguments; send only those in its schema`,
+    );
   }
   const missing = known.filter((name) => !names.has(name));
   for (const name of unknown) {
@@ -145,7 +148,7 @@ function refuseMisspelt(known: readonly string[], given: unknown): void {
   }
 }
 
-/** Models send null for what they leave out, and numbers and booleans as text. */
+/** Drops null, which models send for absent arguments, and converts numbers and booleans that they send as text. */
 function normalize(properties: Arguments["properties"], given: unknown): unknown {
   if (typeof given !== "object" || given === null || Array.isArray(given)) return given;
   const normalized: Record<string, unknown> = {};

@@ -1,9 +1,9 @@
-/** Failures as a model reads them: `CODE: sentence. What to do.` */
+/** Failures as text for a model: `CODE: sentence. What to do.` */
 import { ApiError, type ErrorCode } from "../errors.ts";
 import { MCP_LINE_LENGTH_MAX } from "../limits.ts";
 import { cutLine, shownPath } from "./text.ts";
 
-/** A refusal whose text says already what to do. */
+/** A refusal whose message already says what to do. */
 export class ToolRefusal extends Error {
   override readonly name = "ToolRefusal";
   constructor(readonly code: ErrorCode, message: string) {
@@ -13,7 +13,7 @@ export class ToolRefusal extends Error {
 
 type Details = Readonly<Record<string, unknown>>;
 
-/** What to do, by code. */
+/** What a model should do after a failure, by its code. */
 const ADVICE: { readonly [Code in ErrorCode]?: string | ((details: Details) => string) } = {
   INVALID_PATH: "Write paths like notes/plan.md: forward slashes, no leading slash, no . or .. in them.",
   FILE_NOT_FOUND: adviseOnMissingFile,
@@ -21,7 +21,7 @@ const ADVICE: { readonly [Code in ErrorCode]?: string | ((details: Details) => s
     `${
       latestVersion === undefined ? "" : `The latest is ${latestVersion}. `
     }file_history lists the versions.`,
-  VERSION_REDACTED: "Its content is gone; file_history lists the versions.",
+  VERSION_REDACTED: "Its content was erased for good; file_history lists the versions.",
   VERSION_DELETED: "Restore an earlier version instead: file_history lists them.",
   FILE_ALREADY_EXISTS: "Choose another destination, or send overwrite=true to replace that file.",
   VERSION_CONFLICT: "Read the file again, then send the change again.",
@@ -33,18 +33,18 @@ const ADVICE: { readonly [Code in ErrorCode]?: string | ((details: Details) => s
     `The limit is ${limitBytes ?? limit} ${limit === undefined ? "bytes" : "characters"}. ` +
     "Split the content into several files.",
   TOO_MANY_FILES: ({ files }) => `It is about ${files} files. Take smaller folders, one after the other.`,
-  RUN_NOT_FOUND: "recent_changes without run shows the runs of late.",
-  LINK_LIMIT_REACHED: "Use one of those that were made, or wait until some have expired.",
+  RUN_NOT_FOUND: "recent_changes without run shows the latest runs.",
+  LINK_LIMIT_REACHED: "Use a link that you created before, or wait until some have expired.",
   QUOTA_EXCEEDED: "Nothing was written. Tell the person who gave you the key: they can raise the quota.",
   DIFF_TOO_LARGE: "Read both versions with read_file (version=…) instead.",
   SEARCH_TOO_BROAD: "Use a longer or more literal pattern, or narrow it with path or glob.",
   FORBIDDEN_SCOPE: adviseOnScope,
   CONTENT_CORRUPT: "An earlier version may be readable: file_history lists them.",
   SERVICE_UNAVAILABLE:
-    "Wait two seconds and call again. If it was a change, it may have been made: read the file first.",
+    "Wait two seconds and call again. A change may have been saved all the same: read the file first.",
 };
 
-/** The text of a failed call. */
+/** The text that answers a failed call. */
 export function failureText(error: ApiError | ToolRefusal): string {
   if (error instanceof ToolRefusal) return `${error.code}: ${error.message}`;
   const advice = ADVICE[error.code];
@@ -56,9 +56,9 @@ function adviseOnMissingFile({ directory, deletedVersion }: Details): string {
   if (directory === true) return "It is a folder: list_files shows what is in it.";
   if (typeof deletedVersion === "number") {
     return `The file was deleted: version ${deletedVersion} marks that. restore_file with version=` +
-      `${deletedVersion - 1} brings it back; write_file makes it anew.`;
+      `${deletedVersion - 1} restores it; write_file creates it with new content.`;
   }
-  return "list_files and search_files show which files there are; write_file creates one.";
+  return "list_files and search_files show which files exist; write_file creates one.";
 }
 
 const DIFFERS: Readonly<Record<string, string>> = {
@@ -75,7 +75,7 @@ function adviseOnMissingString({ nearest, differsOnlyBy, version }: Details): st
     }`
   );
   const only = typeof differsOnlyBy === "string"
-    ? ` It would match but for ${DIFFERS[differsOnlyBy] ?? differsOnlyBy}.`
+    ? ` It differs from the file only by ${DIFFERS[differsOnlyBy] ?? differsOnlyBy}.`
     : "";
   if (lines.length === 0) {
     return `The latest is version ${version}.${only} No line is similar: read_file shows what is there.`;

@@ -18,7 +18,7 @@ import { provenanceOf } from "./provenance.ts";
 import { annotationsOf, type ToolOutput } from "./tool.ts";
 import { TOOLS } from "./tools/mod.ts";
 
-/** Errors that are the HTTP answer also of a tool's call: they are not about what the tool was to do. */
+/** Errors that are answered by HTTP status even during a tool's call, since they do not concern the tool. */
 const OF_TRANSPORT: readonly string[] = [
   "INVALID_API_KEY",
   "INVALID_SESSION",
@@ -26,8 +26,8 @@ const OF_TRANSPORT: readonly string[] = [
   "INTERNAL_ERROR",
 ];
 
-/** Revisions of the protocol that are served, the newest first. */
-export const PROTOCOL_VERSIONS: readonly string[] = [
+/** Supported revisions of the protocol, the newest first. */
+const PROTOCOL_VERSIONS: readonly string[] = [
   "2026-07-28",
   "2025-11-25",
   "2025-06-18",
@@ -36,18 +36,18 @@ export const PROTOCOL_VERSIONS: readonly string[] = [
 ];
 
 /**
- * Serves a message, which is parsed but not validated. Counts one request of the window, whatever the message. Throws
- * ApiError for what is wrong with the caller: the key, the window.
+ * Serves a message that is parsed but not validated. Counts every message as one request of the window. Throws ApiError
+ * where the key or the window refuses the caller.
  */
 export async function serve(context: Context, message: unknown): Promise<Response> {
   const { gate } = context;
-  // A tool's first call to the database authorizes and counts.
+  // A tool's own first call to the database authorizes and counts the request.
   if (!isToolCall(message)) await gate.ensureCounted();
   const refused = refuse(message);
   const exchange = new Exchange(context);
   const response = refused ?? await exchange.respond(message);
   if (exchange.failure !== undefined) throw exchange.failure;
-  // A back end that was just out of reach is not waited for again.
+  // If the back end was just out of reach, the request does not wait for it again.
   if (!exchange.isUnavailable) await gate.ensureCounted();
   if (response.body === null) return withoutContent(response.status);
   return jsonText(await response.text(), response.status);
@@ -65,20 +65,20 @@ function methodOf(message: unknown): unknown {
   return typeof message === "object" && message !== null ? Reflect.get(message, "method") : undefined;
 }
 
-/** What the package would serve and this service does not. */
+/** Refuses messages that the package would serve and this service does not. */
 function refuse(message: unknown): Response | null {
   if (Array.isArray(message)) {
     return protocolError(400, -32600, "Invalid Request: send one message at a time.");
   }
-  // Nothing is announced, and a stream would keep an isolate alive.
+  // The service announces nothing, and a stream would keep an isolate alive.
   if (methodOf(message) === "subscriptions/listen") {
     return protocolError(404, ProtocolErrorCode.MethodNotFound, "Method not found", message);
   }
   return null;
 }
 
-/** A fault of the protocol, as JSON-RPC has it. */
-export function protocolError(
+/** An error response of JSON-RPC. */
+function protocolError(
   status: number,
   code: number,
   text: string,
@@ -96,10 +96,10 @@ export function protocolError(
   });
 }
 
-/** What makes the server of a request. */
+/** Creates the server of a request. */
 const servers = new WeakMap<Request, () => Server>();
 
-/** Of revision 2026-07-28. One for all requests: making it takes longer than a request. */
+/** Serves revision 2026-07-28. One handler for all requests: creating it takes longer than a request. */
 const modern = createMcpHandler(({ requestInfo }) => {
   const server = requestInfo && servers.get(requestInfo);
   if (!server) throw new Error("the request is not one of ours");
@@ -107,9 +107,9 @@ const modern = createMcpHandler(({ requestInfo }) => {
 }, { legacy: "reject" });
 
 class Exchange {
-  /** What ended a tool's call and is no result of the tool. */
+  /** An error of a tool's call that must be answered by HTTP status, not as the tool's result. */
   failure: unknown;
-  /** Whether the result tells that the back end is out of reach. */
+  /** Whether the result says that the back end is out of reach. */
   isUnavailable = false;
 
   constructor(private readonly context: Context) {}
@@ -122,7 +122,7 @@ class Exchange {
     return await modern.fetch(request, options);
   }
 
-  /** The same request, whose body was read. Clients that do not say what they accept get JSON. */
+  /** The same request without its body, which was read. Clients that send no Accept header get JSON. */
   private withoutBody(): Request {
     const { url, headers } = this.context.request;
     const sent = new Headers(headers);
@@ -131,7 +131,7 @@ class Exchange {
     return new Request(url, { method: "POST", headers: sent });
   }
 
-  /** A 2025-era client: each message stands alone, and is answered with JSON instead of a stream. */
+  /** Answers a client of a 2025 revision: each message by itself, with JSON instead of a stream. */
   private async respondLegacy(request: Request, parsedBody: unknown): Promise<Response> {
     const version = request.headers.get("mcp-protocol-version");
     if (version !== null && !PROTOCOL_VERSIONS.includes(version)) {
@@ -158,7 +158,7 @@ class Exchange {
     return server;
   }
 
-  /** Those that the key may use. */
+  /** The tools that the key may use. */
   private tools() {
     const scopes = this.context.gate.grant?.scopes ?? [];
     return TOOLS.filter((tool) => tool.scopes.every((scope) => scopes.includes(scope))).map((tool) => ({

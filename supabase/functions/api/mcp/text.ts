@@ -1,10 +1,10 @@
-/** Text for models: numbered lines, cut where they are too long, and no more than a result may hold. */
+/** Text for models: numbered lines, cut where they are too long, up to the length of a result. */
 import { MCP_LINE_LENGTH_MAX, MCP_TEXT_LENGTH_MAX, PATH_BYTES_MAX } from "../limits.ts";
 import type { Provenance } from "../ports/answer.ts";
 import type { FileRecord } from "../contract/files.ts";
 import { escapeHidden } from "../runtime/hidden_characters.ts";
 
-/** How an agent gets at what no tool shows: the one place that says so. */
+/** Tells an agent how to get content that no tool shows. */
 export const OTHER_WAYS = "create_link gives a curl command that downloads it.";
 
 /** `1,234`. */
@@ -27,42 +27,42 @@ export function describeVersion({ version, size, updatedAt }: FileRecord): strin
   return `version ${version}, ${counted(size, "byte")}, written ${shortTime(updatedAt)}`;
 }
 
-/** What others wrote, as a JSON string: it ends where the quotation mark does, and all of it can be seen. */
+/** Text of others as a JSON string: its end is unambiguous, and no part of it is invisible. */
 export function quoted(text: string): string {
   return escapeHidden(JSON.stringify(text));
 }
 
-/** In UTF-16 code units: a character of two bytes can become an escape of six. */
+/** The longest quoted path, in UTF-16 code units: a character of two bytes can become an escape of six. */
 export const QUOTED_PATH_LENGTH_MAX = 3 * PATH_BYTES_MAX + 2;
 
-/** A space beside anything but letters and digits, as between the parts of a result, or what ends and quotes a name. */
+/** Matches a path that could be mistaken for parts of a result: it has `"`, `:`, or a space beside punctuation. */
 const LIKE_A_RESULT = /[":]|^\(|^\p{Zs}|\p{Zs}$|[^\p{L}\p{N}\p{M}]\p{Zs}|\p{Zs}[^\p{L}\p{N}\p{M}]/u;
 
-/** A path as it is; quoted where it could be taken for more than a path, or has characters that nobody sees. */
+/** The path; quoted where it could be mistaken for more than a path, or has invisible characters. */
 export function shownPath(path: string): string {
   return LIKE_A_RESULT.test(path) || escapeHidden(path) !== path ? quoted(path) : path;
 }
 
-/** What a client calls itself, quoted unless it is one word. */
+/** The name that a client gives itself, quoted unless it is one word. */
 export function shownActor(actor: string): string {
   return /^[\w.@/+-]+$/.test(actor) ? actor : quoted(actor);
 }
 
-/** ` by planner/2.1 in run nightly-42: "note"`, as far as it was said; "" where nothing was. */
+/** ` by planner/2.1 in run nightly-42: "note"`, or the parts of it that were recorded; "" where none was. */
 export function describeProvenance({ actor, runId, note }: Provenance): string {
   return `${actor === undefined ? "" : ` by ${shownActor(actor)}`}${
     runId === undefined ? "" : ` in run ${runId}`
   }${note === undefined ? "" : `: ${quoted(note)}`}`;
 }
 
-/** The beginning of a text, not ending within a surrogate pair. */
+/** The first `length` code units of a text, without splitting a surrogate pair. */
 export function cut(text: string, length: number): string {
   if (text.length <= length) return text;
   const isWithin = (text.charCodeAt(length) & 0xfc00) === 0xdc00;
   return text.slice(0, isWithin ? length - 1 : length);
 }
 
-/** A line that is cut says so. `length`: of the whole line, where `line` is only its beginning. */
+/** Cuts a long line and says so. `length` is that of the whole line where `line` is only its beginning. */
 export function cutLine(line: string, max: number, length = line.length): string {
   if (length <= max) return line;
   return `${cut(line, max)}… [cut: ${grouped(max)} of ${
@@ -75,12 +75,12 @@ export function numbered(line: number, text: string): string {
   return `${String(line).padStart(6)}\t${text}`;
 }
 
-/** Lines of a result, as long as there is room. */
+/** The lines of a result, up to MCP_TEXT_LENGTH_MAX. */
 export class Lines {
   readonly #lines: string[] = [];
   #length: number;
 
-  /** `reserved`: for what is said besides the lines, in UTF-16 code units. */
+  /** `reserved` is the room for text other than the lines, in UTF-16 code units. */
   constructor(reserved: number) {
     this.#length = reserved;
   }
@@ -102,7 +102,7 @@ export class Lines {
   }
 }
 
-/** The lines of a text that comes in parts: only what is shown of a line is held. */
+/** Numbers the lines of a text that arrives in parts. Holds only the part of a line that is shown. */
 export class NumberedLines {
   #line = "";
   #length = 0;
@@ -111,7 +111,7 @@ export class NumberedLines {
 
   constructor(private readonly lines: Lines, private next: number) {}
 
-  /** The number of the first line that is not complete yet. */
+  /** The number of the first line that is not added yet. */
   get nextLine(): number {
     return this.next;
   }
@@ -128,13 +128,13 @@ export class NumberedLines {
     return !this.#isFull;
   }
 
-  /** The text has ended, or no more of it is looked at. */
+  /** Adds the last line; to be called when the text ends, or when the caller stops reading. */
   finish(): void {
     if (this.#hasLine && !this.#isFull) this.#end();
   }
 
   #take(text: string, from: number, to: number): void {
-    // One more than is shown, so that it is known where a surrogate pair would be cut.
+    // One code unit more than is shown, so that `cut` sees a surrogate pair at the limit.
     const room = MCP_LINE_LENGTH_MAX + 1 - this.#line.length;
     if (room > 0) this.#line += text.slice(from, Math.min(to, from + room));
     this.#length += to - from;
@@ -151,7 +151,7 @@ export class NumberedLines {
   }
 }
 
-/** A text of several lines, of which as many as there is room for are kept; `advice` says how to see the others. */
+/** Keeps the first lines of a text, as many as there is room for; `advice` says how to see the others. */
 export function fitLines(text: string, advice: string, reserved = 0): string {
   const given = text.replace(/\n$/, "").split("\n");
   const lines = new Lines(reserved + advice.length + 40);

@@ -1,4 +1,4 @@
-/** What a tool is: its description for a model, the schema of its arguments, what it needs of the key, and what it does. */
+/** A tool: its description for a model, the schema of its arguments, the scopes that it needs, and its function. */
 import type { z } from "zod";
 import type { Context } from "../context.ts";
 import type { Scope } from "../contract/values.ts";
@@ -10,7 +10,7 @@ export interface ToolOutput {
   readonly image?: { readonly data: string; readonly mimeType: string };
 }
 
-/** `reads`: changes nothing. `adds`: what was there stays in the latest version. `replaces`: it may not. */
+/** `reads` changes nothing; `adds` keeps the file's present content in the latest version; `replaces` may not keep it. */
 export type Effect = "reads" | "adds" | "replaces";
 
 interface ToolProperties {
@@ -35,7 +35,7 @@ interface ToolDefinition<Shape extends z.ZodRawShape> extends ToolProperties {
   readonly run: (context: Context, input: z.infer<z.ZodObject<Shape>>) => Promise<string | ToolOutput>;
 }
 
-/** A tool of the table, which holds tools of different arguments. */
+/** Hides the type of a tool's arguments, so that one table can hold all tools. */
 export function defineTool<Shape extends z.ZodRawShape>(definition: ToolDefinition<Shape>): Tool {
   const { input, run, ...tool } = definition;
   const inputSchema = schemaOfArguments(input);
@@ -49,7 +49,7 @@ export function defineTool<Shape extends z.ZodRawShape>(definition: ToolDefiniti
   };
 }
 
-/** What clients show and ask people about. */
+/** Annotations by which clients describe a tool to people and ask for consent. */
 export function annotationsOf({ title, effect }: Pick<Tool, "title" | "effect">) {
   return {
     title,

@@ -1,28 +1,28 @@
-/** What a search did not look at, in words for a model. */
+/** Tells a model which files a search did not search. */
 import type { Unsearched, UnsearchedReason } from "../contract/search.ts";
 import { counted, shownPath } from "./text.ts";
 
-/** In UTF-16 code units, of the paths after the first. */
+/** Longest list of paths, in UTF-16 code units; the first path is always shown. */
 const PATHS_LENGTH_MAX = 800;
 
-/** Why, and what the model can do. */
+/** Why a file was not searched, and what the model can do. */
 const WORDS: Readonly<Record<UnsearchedReason, string>> = {
   too_large: "too large for this search: grep_files reads up to 10 MB, read_file any size",
-  bounds: "more than one search reads: narrow it with path or glob",
+  bounds: "more text than one search may read: narrow it with path or glob",
   pending: "changed just now: try again in a few seconds",
   not_indexable: "could not be indexed: use grep_files or read_file",
-  too_many_words: "searched by the words of the beginning only: use grep_files",
+  too_many_words: "only the words of the beginning are indexed: use grep_files",
   busy: "other searches were reading: try again",
   unreadable: "could not be read just now: try again",
 };
 
-/** Says that an empty answer is no answer for these, which ones they are, and what to do. */
+/** Lists the files that were not searched, why, and what to do. */
 export function describeUnsearched({ files, paths, reasons }: Unsearched): string {
   const why = reasons.map((reason) => WORDS[reason]).join("; ");
   return `NOT SEARCHED: ${counted(files, "file")} (${why}): ${someOf(paths, files)}`;
 }
 
-/** The paths as far as there is room, and how many files there are besides. */
+/** As many of the paths as fit, and the number of further files. */
 export function someOf(paths: readonly string[], files: number): string {
   let shown = "";
   let count = 0;

@@ -1,4 +1,4 @@
-/** The input of the memory tool `memory_20250818`, as the model makes it: later versions of the tool may add fields. */
+/** The input of the memory tool `memory_20250818`, as a model sends it. Later versions of the tool may add fields. */
 import { z } from "zod";
 
 const path = z.string();
@@ -27,7 +27,7 @@ export type CommandName = keyof typeof COMMANDS;
 export type Command<Name extends CommandName> = z.output<(typeof COMMANDS)[Name]>;
 export type AnyCommand = { [Name in CommandName]: Command<Name> }[CommandName];
 
-/** Of one command its fields; for /openapi.json, too. */
+/** The fields of each command; also the schema in /openapi.json. */
 export const memoryInput = z.discriminatedUnion("command", [
   COMMANDS.view,
   COMMANDS.create,

@@ -1,4 +1,4 @@
-/** A failure that the model is to read: its message is the answer. */
+/** A failure whose message is the answer to the model. */
 export class MemoryFailure extends Error {
   override readonly name = "MemoryFailure";
 }

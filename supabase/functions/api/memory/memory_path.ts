@@ -5,8 +5,8 @@ import { failMemory } from "./failure.ts";
 const ROOT = "/memories";
 
 /**
- * The path below the root folder, "" for the folder itself. As in a file system `.`, `..` and empty names are resolved.
- * Fails where it leads out of the folder. What the listing of a folder escapes may be escaped.
+ * The path below the root folder, "" for the folder itself. Resolves `.`, `..` and empty names as a file system does,
+ * and accepts the escapes with which listings show paths. Fails where the path leads out of the folder.
  */
 export function resolveMemoryPath(memoryPath: string): string {
   if (!memoryPath.startsWith(ROOT)) failMemory(`Path must start with /memories, got: ${memoryPath}`);
@@ -16,7 +16,7 @@ export function resolveMemoryPath(memoryPath: string): string {
     if (name === "..") {
       if (names.pop() === undefined) break;
     } else if (name !== "" && name !== ".") {
-      // Whoever left the folder by its own name comes back by it.
+      // `../memories/x` resolves back into the root.
       names.push(names.length === 0 && `/${name}` === ROOT ? ROOT : name);
     }
   }

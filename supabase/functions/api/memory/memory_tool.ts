@@ -1,6 +1,6 @@
 /**
- * The memory tool `memory_20250818` over a folder of the project. What it answers is what `BetaLocalFilesystemMemoryTool`
- * of `@anthropic-ai/sdk` 1.12.0 answers over a folder of a disk; every change is a version.
+ * The memory tool `memory_20250818` over a folder of the project. It gives the same answers as
+ * `BetaLocalFilesystemMemoryTool` of `@anthropic-ai/sdk` 1.12.0 over a folder on disk; every change adds a version.
  */
 import { ApiError, ERRORS, fail } from "../errors.ts";
 import { throwCommitRefusal, tryCommit } from "../files/commit.ts";
@@ -39,7 +39,7 @@ export interface MemoryContext extends EditContext, SegmentSource {
     & Pick<Metadata, "content" | "record" | "list">;
 }
 
-/** What a key must be allowed to do for a command. */
+/** The scopes that each command requires. */
 export const SCOPES_OF: Readonly<Record<CommandName, readonly Scope[]>> = {
   view: ["read"],
   create: ["write"],
@@ -52,7 +52,7 @@ export const SCOPES_OF: Readonly<Record<CommandName, readonly Scope[]>> = {
 const LINE_NUMBER_WIDTH = String(MEMORY_LINES_MAX).length;
 /** Lines shown before and after a change. */
 const CONTEXT_LINES = 2;
-/** What a folder itself takes on most disks: here it takes nothing. */
+/** The size shown for a folder, as on most disks. */
 const FOLDER_SIZE = "4K";
 
 export class MemoryTool {
@@ -66,7 +66,7 @@ export class MemoryTool {
   /** Whether the answer is that of an earlier request with the same Idempotency-Key. */
   isReplayed = false;
 
-  /** Returns the text for the model. Throws MemoryFailure, and ApiError for what no disk would say. */
+  /** Returns the text for the model. Throws MemoryFailure, and ApiError for failures that a disk does not have. */
   async run(command: AnyCommand): Promise<string> {
     switch (command.command) {
       case "view":
@@ -142,10 +142,10 @@ export class MemoryTool {
     const request = { ...this.request(file), ifNoneMatch: ["*"] };
     const mimeType = detectMediaType(file, segments.every(({ isText }) => isText));
     const basis = await commitBasis(request, "memory create", text);
-    const making = { kind: "write", ...basis, segments, mimeType } as const;
-    const result = await tryCommit(context, making);
+    const write = { kind: "write", ...basis, segments, mimeType } as const;
+    const result = await tryCommit(context, write);
     if ("refusal" in result && result.refusal.code === "FILE_ALREADY_EXISTS") failMemory(exists);
-    if ("refusal" in result) throwCommitRefusal(context, making, result.refusal);
+    if ("refusal" in result) throwCommitRefusal(context, write, result.refusal);
     this.isReplayed = result.committed.isReplayed;
     return `File created successfully at: ${path}`;
   }
@@ -169,9 +169,9 @@ export class MemoryTool {
       const changed = text.replace(before, () => after);
       const start = Math.max(0, line - 1 - CONTEXT_LINES);
       const shown = changed.split("\n").slice(start, line + CONTEXT_LINES);
-      const said =
+      const report =
         "The memory file has been edited. Here is the snippet showing the change (with line numbers):";
-      return [changed, `${said}\n${numbered(shown, start + 1)}`];
+      return [changed, `${report}\n${numbered(shown, start + 1)}`];
     });
   }
 
@@ -188,11 +188,14 @@ export class MemoryTool {
     });
   }
 
-  /** Changes the text of a file, as often as others are quicker. `edit` returns the new text and what is said of it. */
+  /**
+   * Changes the text of a file, and tries again where another change came first. `edit` returns the new text and the
+   * report for the model.
+   */
   private async change(
     path: string,
     fingerprint: readonly unknown[],
-    edit: (text: string) => [text: string, said: string],
+    edit: (text: string) => [text: string, report: string],
   ): Promise<string> {
     const { context, context: { gate, metadata } } = this;
     const inside = resolveMemoryPath(path);
@@ -207,15 +210,15 @@ export class MemoryTool {
       request,
       fingerprint,
       change: async (base) => {
-        const [text, said] = edit(await this.text(base, true));
+        const [text, report] = edit(await this.text(base, true));
         const bytes = this.encode(text);
         ensureWithinTier(gate, bytes.length);
         const segments = await storeContent(context, bytes.length > 0 ? [bytes] : []);
-        return { segments, segmentIds: segments.map(({ id }) => id), extra: { said } };
+        return { segments, segmentIds: segments.map(({ id }) => id), extra: { said: report } };
       },
     }, first);
     this.isReplayed = committed.isReplayed;
-    return saidBy(committed);
+    return reportOf(committed);
   }
 
   private async remove({ path }: Command<"delete">): Promise<string> {
@@ -234,19 +237,19 @@ export class MemoryTool {
     if (source === "") failMemory("Cannot rename the /memories directory itself");
     const exists = `The destination ${to} already exists`;
     if (destination === "") failMemory(exists);
-    const [old, made] = [checkPath(this.at(source)), checkPath(this.at(destination))];
-    const there = gate.observe(await metadata.record(gate.caller, made));
-    // A repeated request finds what it made itself; the commit tells.
-    const isTaken = there.ok ? this.idempotencyKey === undefined : isFolder(there.refusal);
+    const [oldPath, newPath] = [checkPath(this.at(source)), checkPath(this.at(destination))];
+    const existing = gate.observe(await metadata.record(gate.caller, newPath));
+    // A repeated request may find the file that it moved there itself; then the commit recognizes the repeat.
+    const isTaken = existing.ok ? this.idempotencyKey === undefined : isFolder(existing.refusal);
     if (isTaken) failMemory(exists);
-    if (!await this.tryMove(old, made, exists)) {
+    if (!await this.tryMove(oldPath, newPath, exists)) {
       const missing = `The path ${from} does not exist`;
-      if (made.startsWith(`${old}/`)) {
-        if (await this.isEmpty(old)) failMemory(missing);
+      if (newPath.startsWith(`${oldPath}/`)) {
+        if (await this.isEmpty(oldPath)) failMemory(missing);
         failMemory(`The directory ${from} cannot be renamed to a path inside itself`);
       }
-      const moving = { kind: "move_folder", path: old, destination: made, overwrite: false } as const;
-      await this.commitFolder(moving, missing, exists);
+      const move = { kind: "move_folder", path: oldPath, destination: newPath, overwrite: false } as const;
+      await this.commitFolder(move, missing, exists);
     }
     return `Successfully renamed ${from} to ${to}`;
   }
@@ -260,8 +263,8 @@ export class MemoryTool {
   /** False where there is no such file. */
   private async tryMove(path: string, destination: string, exists: string): Promise<boolean> {
     const basis = await commitBasis(this.request(path), "memory rename", destination);
-    const moving = { kind: "move", ...basis, destination, overwrite: false } as const;
-    return await this.tryOne(moving, exists);
+    const move = { kind: "move", ...basis, destination, overwrite: false } as const;
+    return await this.tryOne(move, exists);
   }
 
   private async tryOne(one: Parameters<typeof tryCommit>[1], exists?: string): Promise<boolean> {
@@ -276,7 +279,7 @@ export class MemoryTool {
     throwCommitRefusal(this.context, one, result.refusal);
   }
 
-  /** All files of a folder in one commit. It is made without the Idempotency-Key, which the path as a file has tried. */
+  /** Commits all files of a folder at once, without the Idempotency-Key: the try with the path as a file has used it. */
   private async commitFolder(folder: FolderCommit, missing: string, exists = missing): Promise<void> {
     try {
       await commitMany(this.context, undefined, folder);
@@ -285,7 +288,9 @@ export class MemoryTool {
       if (error.code === "FILE_NOT_FOUND") failMemory(missing);
       if (error.code === "FILE_ALREADY_EXISTS") failMemory(exists);
       if (error.code !== "TOO_MANY_FILES") throw error;
-      failMemory(`The directory has more than ${COMMIT_FILES_MAX} files: take its directories one by one.`);
+      failMemory(
+        `The directory has more than ${COMMIT_FILES_MAX} files: send the command for its directories one by one.`,
+      );
     }
   }
 
@@ -294,7 +299,7 @@ export class MemoryTool {
     return true;
   }
 
-  /** What is directly in a folder, by name. */
+  /** The files and folders directly in a folder, sorted by name. */
   private async children(folder: string): Promise<{ name: string; file: FileRecord | null }[]> {
     const found: { name: string; file: FileRecord | null }[] = [];
     for await (const { files, directories } of this.pages(folder, false)) {
@@ -302,7 +307,7 @@ export class MemoryTool {
       found.push(...files.map((file) => ({ name: file.path.slice(folder.length + 1), file })));
       if (found.length > MEMORY_VIEW_ITEMS_MAX) break;
     }
-    // By UTF-16 code units, as names of a disk's folder are sorted there.
+    // By UTF-16 code units, as the SDK's tool sorts names.
     return found.sort((a, b) => a.name < b.name ? -1 : 1);
   }
 
@@ -322,18 +327,22 @@ export class MemoryTool {
     }
   }
 
-  /** The value of an answer. Fails as a disk does where there is no such file. */
+  /** The value of an answer. Fails with `missing` where the file does not exist. */
   private existing<T>(answer: Answer<T>, missing: string): T {
     if (answer.ok) return answer.value;
     if (answer.refusal.code === "FILE_NOT_FOUND") failMemory(missing);
     return this.context.gate.throwRefusal(answer.refusal);
   }
 
-  /** What is no UTF-8 is shown as U+FFFD, and not changed: throws NOT_TEXT with `isStrict`. */
+  /** The content as text, with U+FFFD for bytes that are not UTF-8; with `isStrict`, for edits, these throw NOT_TEXT. */
   private async text({ file, segments }: Content, isStrict = false): Promise<string> {
     if (file.size > MEMORY_TEXT_BYTES_MAX) {
       const limits = { limitBytes: MEMORY_TEXT_BYTES_MAX, sizeBytes: file.size };
-      fail("CONTENT_TOO_LARGE", "The file is too large for the memory tool. Read it by its lines.", limits);
+      fail(
+        "CONTENT_TOO_LARGE",
+        "The file is too large for the memory tool. Read it in parts by lines.",
+        limits,
+      );
     }
     const bytes: Uint8Array[] = [];
     for await (const piece of readSegments(this.context, segments)) bytes.push(piece);
@@ -360,13 +369,13 @@ export class MemoryTool {
   }
 }
 
-/** Whether the path that was asked for is a folder. */
+/** Whether the refusal says that the path is a folder. */
 function isFolder({ code, details }: Refusal): boolean {
   return code === "FILE_NOT_FOUND" && details["directory"] === true;
 }
 
-/** What was said of the change, then as now; where it was erased since, that the change was done. */
-function saidBy({ file }: Committed): string {
+/** The report of the change, also for a repeated request. Where it was erased since, a sentence without content. */
+function reportOf({ file }: Committed): string {
   const { said } = Object(file);
   if (said === null) return "The file has been edited.";
   if (typeof said !== "string") fail("IDEMPOTENCY_KEY_REUSED", ERRORS.IDEMPOTENCY_KEY_REUSED.message);

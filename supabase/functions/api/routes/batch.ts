@@ -72,7 +72,7 @@ async function handle(context: Context, key: string | undefined): Promise<Respon
 /** The validated body. How many requests it counts as is known once it is read; a faulty one counts as one. */
 async function readOperations(context: Context): Promise<Operation[]> {
   const { gate, request: { headers } } = context;
-  if (gate.grant === undefined || isLargeBody(headers)) await gate.look();
+  if (gate.grant === undefined || isLargeBody(headers)) await gate.authorizeWithoutCounting();
   const { fields } = await readBody(context, body, null, BATCH_BYTES_MAX, BATCH_BYTES_MAX);
   const length = fields.operations.reduce((sum, one) => sum + ("content" in one ? one.content.length : 0), 0);
   if (length > CONTENT_LENGTH_MAX) {

@@ -15,7 +15,7 @@ import {
   EXPORT_SEGMENTS_MAX,
   READ_AT_ONCE_BYTES,
 } from "../limits.ts";
-import type { EndTurn } from "../runtime/turns.ts";
+import type { ReleaseSlot } from "../runtime/slots.ts";
 import { defineRoute } from "../route.ts";
 import { moment } from "./schemas.ts";
 
@@ -35,11 +35,11 @@ function parse({ query: given }: RequestData) {
 }
 
 async function handle(context: Context, parameters: ReturnType<typeof parse>): Promise<Response> {
-  const endTurn = await context.beginCostly();
+  const releaseSlot = await context.beginCostly();
   try {
-    return await respond(context, parameters, endTurn);
+    return await respond(context, parameters, releaseSlot);
   } catch (error) {
-    endTurn();
+    releaseSlot();
     throw error;
   }
 }
@@ -48,7 +48,7 @@ async function handle(context: Context, parameters: ReturnType<typeof parse>): P
 async function respond(
   context: Context,
   { directory, at }: ReturnType<typeof parse>,
-  endTurn: EndTurn,
+  releaseSlot: ReleaseSlot,
 ): Promise<Response> {
   const { gate, metadata, request } = context;
   const contents = gate.unwrap(await metadata.exported(gate.caller, directory, at));
@@ -65,22 +65,22 @@ async function respond(
     "X-Content-Type-Options": "nosniff",
   };
   if (request.method === "HEAD") {
-    endTurn();
+    releaseSlot();
     return new Response(null, { headers });
   }
   gate.addWork(length / EXPORT_BYTES_PER_REQUEST + contents.length / EXPORT_FILES_PER_REQUEST);
-  const pieces = endingTurn(zipArchive(context, contents), endTurn);
+  const pieces = releasingSlot(zipArchive(context, contents), releaseSlot);
   return await streamResponse(pieces, length <= READ_AT_ONCE_BYTES, { headers });
 }
 
-async function* endingTurn(
+async function* releasingSlot(
   pieces: AsyncGenerator<Uint8Array, void, void>,
-  endTurn: EndTurn,
+  releaseSlot: ReleaseSlot,
 ): AsyncGenerator<Uint8Array, void, void> {
   try {
     yield* pieces;
   } finally {
-    endTurn();
+    releaseSlot();
   }
 }
 

@@ -10,7 +10,7 @@ import { readFields } from "../auth/read_fields.ts";
 import type { Context } from "../context.ts";
 import { ERRORS, fail } from "../errors.ts";
 import { rawResponse } from "../files/content_response.ts";
-import { makeLink } from "../files/links.ts";
+import { issueLink } from "../files/links.ts";
 import { namedMediaType, writeContent } from "../files/write_content.ts";
 import { ensureReadConditions, idempotencyKey, isNotModified, preconditions } from "../http/conditions.ts";
 import { attachment } from "../http/content_disposition.ts";
@@ -71,7 +71,7 @@ export const createLink = defineRoute({
       context,
       creation,
     );
-    const data = await makeLink(context, {
+    const data = await issueLink(context, {
       ...fields,
       path: checkPath(fields.path),
       expiresIn: expiresIn ?? LINK_SECONDS_DEFAULT,

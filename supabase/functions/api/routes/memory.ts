@@ -61,7 +61,7 @@ export const memory = defineRoute({
     } catch (error) {
       if (error instanceof MemoryFailure) return json({ content: error.message, is_error: true });
       if (!(error instanceof ApiError) || !isForModel(error)) throw error;
-      await context.gate.settle(error);
+      await context.gate.authorizeBeforeReporting(error);
       return json({ content: `${error.code}: ${error.message}`, is_error: true });
     }
   },

@@ -27,7 +27,7 @@ export const getUsage = defineRoute({
   parse: ({ query: given }) => validate(query, pick(given, ["from", "to", "keyId"])),
   async handle(context, parameters) {
     // Of this isolate nothing is missing; others hand in theirs within seconds.
-    await context.requestCounts.handIn().catch(() => {});
+    await context.requestCounts.flush().catch(() => {});
     const data = usage.parse(await administer(context, "usage", parameters));
     return success("get_usage", data, `Usage from ${data.from} to ${data.to}.`);
   },

@@ -1,12 +1,12 @@
-/** Memory for the bodies of requests: a body holds what has arrived of it, so that nobody waits for bytes that do not come. */
+/** Memory budget for request bodies: a body is charged only for bytes received. */
 import { unavailable } from "../errors.ts";
 import { ByteBudget, type Release } from "./byte_budget.ts";
 
 interface Project {
-  /** What the bodies of the project may become, all together. */
-  readonly claims: ByteBudget;
+  /** The largest sizes that the project's open bodies may reach, added up. */
+  readonly reservations: ByteBudget;
   bodies: number;
-  /** Whether a body of unknown length waits to become longer. */
+  /** Whether a body of unknown length waits to reserve more. */
   isWidening: boolean;
 }
 
@@ -16,10 +16,10 @@ interface Waiter {
 }
 
 /**
- * Bytes shared by all bodies of an isolate. A project has up to `projectBytes` of them, and its bodies wait for each other
- * as soon as they could become more. While all bodies together hold no more than `projectBytes`, each holds what has
- * arrived; beyond that a body gets all that it lacks, or waits for it, first come, first served. So no two bodies that
- * are half there wait for each other's end.
+ * `totalBytes` of memory for all bodies of an isolate. A project reserves up to `projectBytes` of them, by the largest
+ * size of each body; a further body waits. While all bodies together hold at most `projectBytes`, each is charged for
+ * what has arrived. Beyond that a body must get all the bytes that it still lacks, first come, first served: otherwise
+ * two bodies, each half received, could wait for each other forever.
  */
 export class BodyBudget {
   readonly #projects = new Map<string, Project>();
@@ -28,15 +28,15 @@ export class BodyBudget {
 
   constructor(private readonly totalBytes: number, private readonly projectBytes: number) {}
 
-  /** What all bodies hold. */
+  /** Bytes that all bodies hold. */
   get heldBytes(): number {
     return this.#heldBytes;
   }
 
   /**
-   * Resolves when the project has room for a body of up to `declaredBytes`; more than `projectBytes` count as those. A body
-   * of unknown length (null) counts as a third of them, until it is longer: then it takes the whole, once it can. Throws
-   * 503 `SERVICE_UNAVAILABLE` after `waitMilliseconds`, and the signal's reason when it aborts.
+   * Resolves when the project has room for a body of up to `declaredBytes`, but reserves at most `projectBytes`. A body
+   * of unknown length (null) reserves a third of `projectBytes`; when it grows longer, it waits until it can reserve
+   * all of them. Throws 503 `SERVICE_UNAVAILABLE` after `waitMilliseconds`, and the signal's reason when it aborts.
    */
   async open(
     projectId: string,
@@ -45,28 +45,28 @@ export class BodyBudget {
     signal: AbortSignal,
   ): Promise<Body> {
     const project = this.#projects.get(projectId) ??
-      { claims: new ByteBudget(this.projectBytes), bodies: 0, isWidening: false };
+      { reservations: new ByteBudget(this.projectBytes), bodies: 0, isWidening: false };
     this.#projects.set(projectId, project);
     project.bodies++;
     const leave = () => {
       if (--project.bodies === 0) this.#projects.delete(projectId);
     };
     try {
-      const claimed = Math.min(declaredBytes ?? Math.floor(this.projectBytes / 3), this.projectBytes);
-      const releases = [await project.claims.acquire(claimed, waitMilliseconds, signal), leave];
+      const reserved = Math.min(declaredBytes ?? Math.floor(this.projectBytes / 3), this.projectBytes);
+      const releases = [await project.reservations.acquire(reserved, waitMilliseconds, signal), leave];
       const widen = async () => {
-        // Two of them could wait for each other.
-        if (project.isWidening) throw unavailable("The project sends other large bodies. Try again.");
+        // Two bodies that widen could wait for each other.
+        if (project.isWidening) throw unavailable("The project is sending other large bodies. Try again.");
         project.isWidening = true;
         try {
-          const more = this.projectBytes - claimed;
-          releases.push(await project.claims.acquire(more, waitMilliseconds, signal));
+          const more = this.projectBytes - reserved;
+          releases.push(await project.reservations.acquire(more, waitMilliseconds, signal));
         } finally {
           project.isWidening = false;
         }
         return this.projectBytes;
       };
-      return new Body(this, claimed, waitMilliseconds, signal, {
+      return new Body(this, reserved, waitMilliseconds, signal, {
         widen: declaredBytes === null ? widen : null,
         leave: () => {
           for (const release of releases) release();
@@ -79,8 +79,8 @@ export class BodyBudget {
   }
 
   /**
-   * Of `Body`: takes so much more, or `lackingBytes`, all that the body lacks. Returns what it took where there is room at
-   * once, else a promise of it.
+   * Called by `Body`. Takes `bytes`, or where memory is scarce `lackingBytes`, which is all that the body still lacks.
+   * Returns the number of bytes taken, or a promise of it where there is no room yet.
    */
   grow(
     bytes: number,
@@ -104,7 +104,7 @@ export class BodyBudget {
       const timer = setTimeout(() => {
         leave();
         reject(unavailable("The service is busy with other large requests."));
-        // The next one may need less.
+        // The next waiter may need less.
         this.#admitWaiters();
       }, waitMilliseconds);
       const waiter: Waiter = {
@@ -119,7 +119,7 @@ export class BodyBudget {
     });
   }
 
-  /** Of `Body`: gives back all that it holds. */
+  /** Called by `Body` to release all that it holds. */
   shrink(bytes: number): void {
     this.#heldBytes -= bytes;
     this.#admitWaiters();
@@ -141,7 +141,7 @@ export class BodyBudget {
   }
 }
 
-/** What one body holds. */
+/** The memory that one body holds. */
 export class Body {
   #heldBytes = 0;
   #isReleased = false;
@@ -152,17 +152,18 @@ export class Body {
     mostBytes: number,
     private waitMilliseconds: number,
     private readonly signal: AbortSignal,
-    private readonly claim: { widen: (() => Promise<number>) | null; readonly leave: Release },
+    private readonly reservation: { widen: (() => Promise<number>) | null; readonly leave: Release },
   ) {
     this.#mostBytes = mostBytes;
   }
 
   /**
-   * From now on it holds so much in all; it never holds less than before. Returns undefined where there is room, else what
-   * to wait for. Rejects with 503 `SERVICE_UNAVAILABLE` when that takes too long, and with the signal's reason.
+   * Raises the memory that the body holds to `bytes`. Returns undefined where there is room, otherwise a promise to
+   * wait for. The promise rejects with 503 `SERVICE_UNAVAILABLE` when that takes too long, and with the signal's
+   * reason.
    */
   hold(bytes: number): Promise<void> | undefined {
-    if (bytes > this.#mostBytes && this.claim.widen) return this.#widen(this.claim.widen, bytes);
+    if (bytes > this.#mostBytes && this.reservation.widen) return this.#widen(this.reservation.widen, bytes);
     const more = Math.min(bytes, this.#mostBytes) - this.#heldBytes;
     if (more <= 0) return undefined;
     const lacking = this.#mostBytes - this.#heldBytes;
@@ -178,17 +179,17 @@ export class Body {
 
   async #widen(widen: () => Promise<number>, bytes: number): Promise<void> {
     this.#mostBytes = await widen();
-    this.claim.widen = null;
-    // It has room already: who waits for more with that could wait in a circle.
+    this.reservation.widen = null;
+    // The body now holds the project's whole reservation. Waiting for more memory with it could end in a deadlock.
     this.waitMilliseconds = 0;
     await this.hold(bytes);
   }
 
-  /** Gives it back. Calling it again has no effect. */
+  /** Releases the memory. Calling it again has no effect. */
   release(): void {
     if (this.#isReleased) return;
     this.#isReleased = true;
     this.budget.shrink(this.#heldBytes);
-    this.claim.leave();
+    this.reservation.leave();
   }
 }

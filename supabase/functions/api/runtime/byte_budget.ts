@@ -1,7 +1,7 @@
 /** A memory budget for large buffers, so that many large requests do not exhaust an isolate. */
 import { unavailable } from "../errors.ts";
 
-/** Returns a share to the budget. Calling it again has no effect. */
+/** Returns bytes to the budget. Calling it again has no effect. */
 export type Release = () => void;
 
 interface Waiter {
@@ -9,7 +9,7 @@ interface Waiter {
   readonly admit: () => void;
 }
 
-/** Bytes shared by all requests of an isolate, first come, first served: smaller requests do not overtake. */
+/** Bytes for all requests of an isolate, first come, first served: smaller requests do not overtake larger ones. */
 export class ByteBudget {
   readonly #totalBytes: number;
   #takenBytes = 0;
@@ -20,13 +20,13 @@ export class ByteBudget {
   }
 
   /**
-   * Takes a share as soon as there is room and every earlier request has its own. More than the total counts as the
-   * total. Throws 503 `SERVICE_UNAVAILABLE` after `waitMilliseconds`, and the signal's reason when it aborts.
+   * Takes `bytes`, at most the total, as soon as there is room and every earlier request has been served. Throws 503
+   * `SERVICE_UNAVAILABLE` after `waitMilliseconds`, and the signal's reason when it aborts.
    */
   acquire(bytes: number, waitMilliseconds: number, signal?: AbortSignal): Promise<Release> {
-    const share = Math.min(Math.max(bytes, 0), this.#totalBytes);
+    const taken = Math.min(Math.max(bytes, 0), this.#totalBytes);
     if (signal?.aborted) return Promise.reject(signal.reason);
-    if (this.#waiters.length === 0 && this.#hasRoom(share)) return Promise.resolve(this.#take(share));
+    if (this.#waiters.length === 0 && this.#hasRoom(taken)) return Promise.resolve(this.#take(taken));
     return new Promise((resolve, reject) => {
       const leave = () => {
         clearTimeout(timer);
@@ -36,7 +36,7 @@ export class ByteBudget {
       const giveUp = (reason: unknown) => {
         leave();
         reject(reason);
-        // The next one may be small enough for the room there is.
+        // The next waiter may be small enough for the room that is left.
         this.#admitWaiters();
       };
       const abort = () => giveUp(signal?.reason);
@@ -45,10 +45,10 @@ export class ByteBudget {
         waitMilliseconds,
       );
       const waiter: Waiter = {
-        bytes: share,
+        bytes: taken,
         admit: () => {
           leave();
-          resolve(this.#take(share));
+          resolve(this.#take(taken));
         },
       };
       signal?.addEventListener("abort", abort);
@@ -56,7 +56,7 @@ export class ByteBudget {
     });
   }
 
-  /** Takes a share if there is room for it now and no request is waiting; otherwise returns null. */
+  /** Takes the bytes if there is room now and no request is waiting; otherwise returns null. */
   tryAcquire(bytes: number): Release | null {
     return this.#waiters.length === 0 && this.#hasRoom(bytes) ? this.#take(bytes) : null;
   }
@@ -67,10 +67,10 @@ export class ByteBudget {
 
   #take(bytes: number): Release {
     this.#takenBytes += bytes;
-    let taken = true;
+    let isTaken = true;
     return () => {
-      if (!taken) return;
-      taken = false;
+      if (!isTaken) return;
+      isTaken = false;
       this.#takenBytes -= bytes;
       this.#admitWaiters();
     };

@@ -1,12 +1,12 @@
-/** Time as the function measures its waiting; tests have one of their own, so that they need not wait. */
+/** The clock by which the function waits; tests replace it, so that they need not wait. */
 export interface Clock {
-  /** Milliseconds from an arbitrary start, never going back. */
+  /** Milliseconds from an arbitrary start; the value never decreases. */
   now(): number;
-  /** Runs `callback` after so many milliseconds, unless the function it returns is called before. */
+  /** Runs `callback` after this many milliseconds, unless the returned function is called before. */
   after(milliseconds: number, callback: () => void): () => void;
 }
 
-/** Resolves after this many milliseconds, in a later turn of the event loop. Rejects with the signal's reason when it aborts. */
+/** Resolves after this many milliseconds, in a later task of the event loop. Rejects with the signal's reason when it aborts. */
 export function sleep(milliseconds: number, clock: Clock = systemClock, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const abort = () => {

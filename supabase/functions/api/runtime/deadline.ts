@@ -1,13 +1,13 @@
-/** How long one request, or one piece of background work, may wait for the back end: all its calls and tries together. */
+/** The time that one request, or one piece of background work, may wait for the back end, over all its calls and tries. */
 import { TRANSFER_MILLISECONDS_PER_MIB } from "../limits.ts";
 import { type Clock, sleep } from "./clock.ts";
 
-/** What `within` resolves to when the time is over first. */
+/** What `within` resolves to when the time runs out first. */
 export const LATE = Symbol("late");
 
 /**
- * A budget of waiting. Time counts while at least one wait is open, however many are; what a request computes, and the
- * time it waits for its client, does not count.
+ * A budget of waiting. Time counts while at least one wait is open, and only once for concurrent waits. The time in
+ * which a request computes, or waits for its client, does not count.
  */
 export class Deadline {
   #leftMilliseconds: number;
@@ -25,26 +25,25 @@ export class Deadline {
     return this.whole ? Math.min(own, this.whole.remainingMilliseconds) : own;
   }
 
-  /** For calls that may use up so much of this deadline, and no more. */
+  /** A deadline for calls that may use up at most `milliseconds` of this one. */
   part(milliseconds: number): Deadline {
     return new Deadline(milliseconds, this.clock, this);
   }
 
   /**
-   * For content on its way from or to the client: that many bytes were moved, so the rest may take
-   * TRANSFER_MILLISECONDS_PER_MIB longer. Without it no large file could be sent; and a back end that stays silent moves
-   * nothing, so it is given up as early as ever.
+   * Adds TRANSFER_MILLISECONDS_PER_MIB for content that was moved from or to the client. Without it no large file could
+   * be sent. A back end that stays silent moves nothing, so the request still gives up early.
    */
   extend(bytes: number): void {
     this.#leftMilliseconds += bytes / (1024 * 1024) * TRANSFER_MILLISECONDS_PER_MIB;
   }
 
-  /** Gives back so much of the time that was used, up to `most` in all. */
+  /** Adds time that was used, up to `most` milliseconds remaining. */
   regain(milliseconds: number, most: number): void {
     this.#leftMilliseconds = Math.min(most, this.#leftMilliseconds + milliseconds);
   }
 
-  /** Counts the time that `work` takes. */
+  /** Runs `work`, and counts the time that it takes. */
   count<T>(work: () => Promise<T>): Promise<T> {
     const counted = () => this.#count(work);
     return this.whole ? this.whole.count(counted) : counted();
@@ -60,7 +59,7 @@ export class Deadline {
   }
 
   /**
-   * The value of `promise`, or LATE once `milliseconds` have passed or nothing remains. Whatever the promise does later
+   * The value of `promise`, or LATE once `milliseconds` have passed or no time remains. A later result of the promise
    * is ignored.
    */
   async within<T>(milliseconds: number, promise: Promise<T>): Promise<T | typeof LATE> {
@@ -77,7 +76,6 @@ export class Deadline {
     }
   }
 
-  /** Sleeps. */
   async pause(milliseconds: number): Promise<void> {
     await sleep(milliseconds, this.clock);
   }

@@ -1,6 +1,6 @@
 /**
- * Frees the memory of bytes that are no longer needed at once; they are empty afterwards, and so is every other view of
- * the same buffer. The garbage collector would do it later: it underestimates how much memory a buffer holds.
+ * Frees the memory of unneeded bytes at once. Afterwards they are empty, and so is every other view of the same buffer.
+ * The garbage collector would free them later, since it underestimates how much memory a buffer holds.
  */
 export function detach(bytes: Uint8Array): void {
   if (bytes.buffer instanceof ArrayBuffer) bytes.buffer.transfer(0);

@@ -1,15 +1,18 @@
-/** Characters that nobody sees, in what a person or a model reads: a name could hide a message, or look like another. */
+/**
+ * Invisible characters in text that a person or a model reads. A name could hide a message in them, or look like
+ * another name.
+ */
 
-/** Controls and formats (joiners, tags, marks of direction), what is drawn as nothing, and separators of lines. */
+/** Control and format characters (joiners, tags, direction marks), other characters without a glyph, line separators. */
 const HIDDEN = String.raw`[\p{Cc}\p{Cf}\p{DI}\p{Zl}\p{Zp}\u2800]`;
 const HAS_HIDDEN = new RegExp(HIDDEN, "u");
 
-/** Made when it is first needed, since that takes milliseconds. */
+/** Compiled when it is first needed, since that takes milliseconds. */
 let emojiOrHidden: RegExp | undefined;
 
 /**
- * The text with hidden characters as JSON can write them, `\u200b`: within JSON it stays the same JSON. Those of an emoji
- * stay as they are: Unicode's list of emoji is closed, so they carry nothing else.
+ * Replaces hidden characters with JSON escapes such as `\u200b`, so that JSON text keeps its meaning. Hidden characters
+ * within an emoji stay: Unicode's list of emoji is closed, so they cannot carry a message.
  */
 export function escapeHidden(text: string): string {
   if (!HAS_HIDDEN.test(text)) return text;
@@ -20,7 +23,7 @@ export function escapeHidden(text: string): string {
   );
 }
 
-/** The text with the escapes of `escapeHidden` undone, and no others. For texts that cannot have a backslash themselves. */
+/** Undoes `escapeHidden`, and no other escapes. For texts that cannot contain a backslash of their own. */
 export function unescapeHidden(text: string): string {
   return text.replace(/(?:\\u[\da-f]{4})+/gi, (escapes) => {
     const units = escapes.slice(2).split(/\\u/i).map((digits) => parseInt(digits, 16));

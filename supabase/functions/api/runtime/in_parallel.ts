@@ -1,6 +1,7 @@
-/** Work on several things at a time. */
-
-/** Runs `work` on each of `list`, so many at a time; the results are in the order of the list. Throws what one throws. */
+/**
+ * Runs `work` on each item of `list`, at most `atOnce` at a time. Returns the results in the order of the list. Throws
+ * the first error of `work`.
+ */
 export async function inParallel<In, Out>(
   list: readonly In[],
   atOnce: number,

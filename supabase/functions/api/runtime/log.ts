@@ -1,6 +1,6 @@
 /** One JSON line per request, and one per fault. No line ever contains a key, a hash, content or a query. */
 
-/** What is logged of a request when it ends. */
+/** The log line of a request, written when it ends. */
 export interface RequestLine {
   readonly id: string;
   readonly route: string;
@@ -18,13 +18,13 @@ export interface Log {
   request(line: RequestLine): void;
   /** A back-end call failed and may be retried. `reason` is the back end's code, never its text. */
   backendFault(call: string, tryNumber: number, reason: string): void;
-  /** A fault that only the operator can end, and what to do about it. */
+  /** A fault that only the operator can mend, and how. */
   actionRequired(problem: string, action: string): void;
-  /** The bytes of a stored segment are not those that were stored. */
+  /** A segment's bytes in Storage differ from those that were uploaded. */
   corruptSegment(segmentId: string, reason: string): void;
-  /** Background work failed; it will be done again. */
+  /** Background work failed; a later run repeats it. */
   backgroundFault(work: string, error: unknown): void;
-  /** A defect. The stack contains locations in this code only. */
+  /** A defect. Of the stack only the locations are logged. */
   defect(requestId: string, error: unknown): void;
 }
 

@@ -10,7 +10,7 @@ export class LruCache<Key, Value> {
     private readonly weigh: (value: Value) => number = () => 1,
   ) {}
 
-  /** Returns the value and counts as a use of it. */
+  /** Returns the value; this counts as a use of it. */
   get(key: Key): Value | undefined {
     const value = this.entries.get(key);
     if (value === undefined) return undefined;
@@ -19,12 +19,12 @@ export class LruCache<Key, Value> {
     return value;
   }
 
-  /** Returns the value without counting as a use: for entries that expire a fixed time after they were set. */
+  /** Returns the value; this does not count as a use. For entries that expire a fixed time after they were set. */
   peek(key: Key): Value | undefined {
     return this.entries.get(key);
   }
 
-  /** Counts as a use. A value over `maxWeight` is not kept; the key then has none. */
+  /** Stores the value; this counts as a use of it. A value over `maxWeight` is not stored: the key then has no value. */
   set(key: Key, value: Value): void {
     this.delete(key);
     const weight = this.weigh(value);

@@ -1,9 +1,9 @@
-/** Requests that wait for something of their project: one question at a time serves all of them. */
+/** Requests that wait for an event in their project: one call to the back end at a time serves all of them. */
 import type { Clock } from "./clock.ts";
 
 interface Waiter<Question> {
   readonly question: Question;
-  readonly resolve: (isSo: boolean) => void;
+  readonly resolve: (holds: boolean) => void;
 }
 
 interface Watch<Question> {
@@ -19,25 +19,25 @@ export interface WatchOptions {
   readonly waitersMax: number;
 }
 
-/** One per isolate and subject. Projects that nobody waits for take no memory, and nobody is asked about them. */
+/** One per isolate and kind of event. A project without waiting requests takes no memory and causes no calls. */
 export class ProjectWatch<Question> {
   readonly #watches = new Map<string, Watch<Question>>();
 
-  /** `ask` tells of each question of a project whether it is so by now. Where it fails, it is asked again. */
+  /** `ask` returns for each question of a project whether its condition holds. A call that fails is repeated. */
   constructor(
     private readonly ask: (projectId: string, questions: readonly Question[]) => Promise<readonly boolean[]>,
     private readonly options: WatchOptions,
     private readonly clock: Clock,
   ) {}
 
-  /** How many requests wait for a project. */
+  /** The number of requests that wait for the project. */
   waiters(projectId: string): number {
     return this.#watches.get(projectId)?.waiters.size ?? 0;
   }
 
   /**
-   * Waits until it is so: true. False once the time is over, and at once where `waitersMax` wait already. Rejects with the
-   * signal's reason when it aborts.
+   * Waits until the condition holds, and returns true. Returns false once the time is over, or at once where
+   * `waitersMax` requests wait already. Rejects with the signal's reason when it aborts.
    */
   async wait(
     projectId: string,
@@ -70,7 +70,7 @@ export class ProjectWatch<Question> {
     this.#askLater(projectId, watch);
   }
 
-  /** Whoever has just looked is told nothing new before a moment has passed. */
+  /** Calls the back end once `pollMilliseconds` have passed since its last call. */
   #askLater(projectId: string, watch: Watch<Question>): void {
     const wait = Math.max(0, watch.askedAt + this.options.pollMilliseconds - this.clock.now());
     this.clock.after(wait, () => void this.#ask(projectId, watch));
@@ -84,7 +84,7 @@ export class ProjectWatch<Question> {
       const answers = await this.ask(projectId, asking.map(({ question }) => question));
       for (const [index, { resolve }] of asking.entries()) if (answers[index]) resolve(true);
     } catch {
-      // Out of reach, and logged with the call: it is asked again, as long as anybody waits.
+      // The back end is out of reach, which its call has logged. The next poll asks again while requests wait.
     }
     this.#askLater(projectId, watch);
   }

@@ -1,12 +1,13 @@
 import type { createHash } from "node:crypto";
 import { HASHED_AT_ONCE_BYTES_MAX, HASHES_BEFORE_LOADING } from "../limits.ts";
 
-/** A table, since this runs several times per request. */
+/** A table, since hashes are written several times per request. */
 const HEX_OF_BYTE = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 
 /**
- * Web Crypto hands every input to another thread, which takes 50 µs where hashing a key takes 1 µs. `node:crypto` hashes
- * synchronously, but takes longer to load than a first request: an isolate loads it after HASHES_BEFORE_LOADING hashes.
+ * Web Crypto hands every input to another thread, which takes 50 µs where hashing a key takes 1 µs. `node:crypto`
+ * hashes synchronously, but takes longer to load than a first request: an isolate loads it after HASHES_BEFORE_LOADING
+ * hashes.
  */
 let syncHash: typeof createHash | undefined;
 let hashes = 0;
@@ -20,8 +21,8 @@ async function load(): Promise<void> {
 }
 
 /**
- * SHA-256 (FIPS 180-4) of the bytes, in 64 lower-case hexadecimal digits. Hashes a copy, or synchronously, so that the
- * caller may reuse its buffer; Web Crypto accepts no shared memory.
+ * SHA-256 (FIPS 180-4) of the bytes, in 64 lower-case hexadecimal digits. It hashes a copy, or synchronously, so the
+ * caller may reuse its buffer at once. Web Crypto accepts no shared memory.
  */
 export async function sha256Hex(bytes: Uint8Array): Promise<string> {
   if (bytes.length <= HASHED_AT_ONCE_BYTES_MAX) {

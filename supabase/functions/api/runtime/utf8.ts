@@ -1,4 +1,4 @@
-/** Predicates and cuts of UTF-8 bytes (RFC 3629), without copying them. */
+/** Checks and cuts UTF-8 bytes (RFC 3629) without copying them. */
 
 const LINE_FEED = 0x0a;
 
@@ -10,11 +10,6 @@ export function isUtf8(bytes: Uint8Array): boolean {
   } catch {
     return false;
   }
-}
-
-/** Whether the text has no lone surrogate, so that it can be encoded as UTF-8 without loss. */
-export function isWellFormed(text: string): boolean {
-  return text.isWellFormed();
 }
 
 /** The number of line feeds among the bytes from `from` to `to` (exclusive). */
@@ -36,7 +31,7 @@ export function cutAtCharacter(bytes: Uint8Array, max: number): number {
   return max;
 }
 
-/** Whether the byte can only be the second or a later one of a character. */
+/** Whether the byte can only be the second or a later byte of a character. */
 function isContinuation(byte: number | undefined): boolean {
   return byte !== undefined && (byte & 0xc0) === 0x80;
 }

@@ -1,27 +1,27 @@
 /**
- * Work on the isolate's one thread. It is counted in units instead of being timed, so that the same request always does
- * the same; it is bounded, and done in slices, between which other requests are served.
+ * Work on the isolate's one thread. It is counted in units instead of being timed, so that a repeated request does the
+ * same work. It is bounded, and done in slices, between which the isolate serves other requests.
  */
 import { WORK_SLICE_UNITS } from "../limits.ts";
 import { sleep } from "./clock.ts";
 
-/** Requests whose next slice has not begun. They begin one after the other, each in a turn of the event loop of its own. */
-let lastTurn: Promise<void> = Promise.resolve();
+/** Resolves when the last requested slice begins. Each slice begins in an event-loop task of its own. */
+let lastSlice: Promise<void> = Promise.resolve();
 
-/** Resolves in a later turn of the event loop, and in a turn of its own, however many wait for one. */
-export function nextTurn(): Promise<void> {
-  lastTurn = lastTurn.then(() => new Promise((resolve) => setTimeout(resolve, 0)));
-  return lastTurn;
+/** Resolves in a later task of the event loop, which no other caller of this function shares. */
+export function nextSlice(): Promise<void> {
+  lastSlice = lastSlice.then(() => new Promise((resolve) => setTimeout(resolve, 0)));
+  return lastSlice;
 }
 
-/** The work of one request. A unit is one byte or UTF-16 code unit looked at or written, or what takes as long. */
+/** The work of one request. A unit is the time to examine or write one byte or UTF-16 code unit. */
 export class Work {
   #units = 0;
   #sliceBegin = 0;
 
   /**
-   * `onExceeded` is called, and must throw, once more than `maxUnits` have been counted. `restMilliseconds` is how long the
-   * thread is left to others after each slice: costly work has it, so that it never takes all of the thread.
+   * `onExceeded` is called, and must throw, once more than `maxUnits` have been counted. `restMilliseconds` is the
+   * pause after each slice: it keeps costly work from taking all of the thread.
    */
   constructor(
     private readonly maxUnits: number = Infinity,
@@ -29,19 +29,19 @@ export class Work {
     private readonly restMilliseconds = 0,
   ) {}
 
-  /** What has been counted so far. */
+  /** The units counted so far. */
   get units(): number {
     return this.#units;
   }
 
-  /** Whether so much more would exceed the bound. */
+  /** Whether `units` more would exceed the bound. */
   exceedsWith(units: number): boolean {
     return this.#units + units > this.maxUnits;
   }
 
   /**
-   * Counts work that has been done, or is done next in one go. Returns whether the slice is over: then the caller awaits
-   * `pause` before it goes on.
+   * Counts work that was done, or that the caller does next without a pause. Returns whether the slice is over: then
+   * the caller must await `pause` before it continues.
    */
   add(units: number): boolean {
     this.#units += units;
@@ -49,11 +49,11 @@ export class Work {
     return this.#units - this.#sliceBegin >= WORK_SLICE_UNITS;
   }
 
-  /** Lets others have their turn, and begins the next slice. */
+  /** Lets other requests run, and begins the next slice. */
   async pause(): Promise<void> {
     const slices = (this.#units - this.#sliceBegin) / WORK_SLICE_UNITS;
     if (this.restMilliseconds > 0) await sleep(this.restMilliseconds * slices);
-    await nextTurn();
+    await nextSlice();
     this.beginSlice();
   }
 

@@ -1,18 +1,18 @@
-/** What a search uses and what it returns, however it is made. */
+/** What a search of any mode uses, and what it returns. */
 import type { Gate } from "../auth/gate.ts";
 import type { SearchResult, SearchResults, Unsearched } from "../contract/search.ts";
 import type { Metadata } from "../ports/metadata.ts";
 import type { Embedder, IndexedScope } from "../ports/search_index.ts";
 import type { SegmentSource } from "../files/read_segments.ts";
 import type { Deadline } from "../runtime/deadline.ts";
-import type { LiveReads } from "./live_reads.ts";
+import type { LiveReadSlots } from "./live_read_slots.ts";
 
-/** The parts of a request with which files are read that are not in the index. */
+/** The parts of a request that live reads use. */
 export interface LiveSource extends SegmentSource {
   readonly request: Pick<Request, "signal">;
   readonly gate: Pick<Gate, "projectId">;
   readonly deadline: Deadline;
-  readonly liveReads: LiveReads;
+  readonly liveReadSlots: LiveReadSlots;
 }
 
 /** The parts of a request that a search uses. */
@@ -29,8 +29,8 @@ export interface SearchAnswer {
   readonly hasMore: boolean;
   /** Files whose latest version is not indexed yet. */
   readonly pending: number;
-  /** Text below the directory that was not looked at; null: all of it was. */
+  /** Text below the directory that was not searched; null: all of it was. */
   readonly notSearched: Unsearched | null;
-  /** What to wait for, until nothing is pending; null where the key sees nothing of the directory. */
+  /** The directory whose indexing a search can wait for; null where the key cannot see any of the directory. */
   readonly scope: IndexedScope | null;
 }

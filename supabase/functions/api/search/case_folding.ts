@@ -1,6 +1,6 @@
 /**
- * Letter case for search, one character to one: a letter without a single counterpart ("ß", "İ") matches only itself,
- * and ASCII letters correspond to ASCII letters only, so that an index of ASCII text finds every match.
+ * Letter case for search, which maps one character to one: a letter without a single counterpart ("ß", "İ") matches
+ * only itself. ASCII letters correspond to ASCII letters only, so that an index of ASCII text finds every match.
  */
 
 /** The lower-case counterpart of a code point, or itself. */
@@ -21,10 +21,10 @@ function single(text: string, otherwise: number): number {
   return isOne && code >= 128 && code > 0xffff === otherwise > 0xffff ? code : otherwise;
 }
 
-/** Of characters outside of ASCII that were folded: their lower-case counterparts, plus one; 0: not known yet. */
+/** A cache by code unit outside of ASCII: its lower-case counterpart plus 1; 0: not computed yet. */
 const folded = new Uint32Array(0x10000);
 
-/** The text in lower case; every character keeps its offset. */
+/** The text in lower case; each character stays at its offset. */
 export function foldCase(text: string): string {
   return text.replace(/[A-Z]+|[^\0-\x7f]/gu, (found) => {
     const code = found.codePointAt(0) ?? 0;

@@ -1,4 +1,4 @@
-/** What one position of a pattern matches: some characters, or all but some. */
+/** The characters that one position of a pattern matches, listed or excluded. */
 import { lazy } from "../runtime/lazy.ts";
 import { lowerOf, upperOf } from "./case_folding.ts";
 
@@ -9,11 +9,11 @@ export interface CharacterSet {
   readonly classes: readonly RegExp[];
 }
 
-// Compiling these takes milliseconds, as many cover a large part of Unicode; most isolates need none of them.
+// Compiling these takes milliseconds, since many cover a large part of Unicode, and most isolates need none of them.
 const WORD = lazy(() => /^[\p{Alphabetic}\p{Nd}_]$/u);
 const SPACE = lazy(() => /^[\t\n\v\f\r \u1680\u2000-\u2006\u2008-\u200a\u2028\u2029\u205f\u3000]$/u);
 
-/** POSIX classes over Unicode, as `grep` has them in a UTF-8 locale. */
+/** POSIX classes over Unicode, as `grep` defines them in a UTF-8 locale. */
 const CLASSES: Readonly<Record<string, () => RegExp>> = {
   // The C library counts digits other than the ASCII ones as letters.
   alpha: lazy(() => /^(?![0-9])[\p{Alphabetic}\p{Nd}]$/u),
@@ -53,7 +53,7 @@ export function singleCharacter(code: number): CharacterSet {
   return { isNegated: false, ranges: [[code, code]], classes: [] };
 }
 
-/** Whether the set contains the character, or with `ignoreCase` one that differs from it only in case. */
+/** Whether the set contains the character, or, with `ignoreCase`, its upper-case or lower-case counterpart. */
 export function hasCharacter(set: CharacterSet, code: number, ignoreCase: boolean): boolean {
   const isThere = listsCharacter(set, code) ||
     ignoreCase && (listsCharacter(set, lowerOf(code)) || listsCharacter(set, upperOf(code)));

@@ -1,14 +1,14 @@
-/** One claim of files whose chunks are embedded. What the model refuses stays without a vector and stops nothing else. */
+/** Embeds the chunks of leased files. A text that the model refuses gets no vector, and does not stop other texts. */
 import { unavailable } from "../errors.ts";
 import { SEARCH_TRIES_MAX } from "../limits.ts";
 import type { ClaimedFile, Embedder, FailedFile, SearchIndex } from "../ports/search_index.ts";
 import type { Log } from "../runtime/log.ts";
-import type { TakenFiles } from "./taken_files.ts";
+import type { LeaseResult } from "./index_scheduler.ts";
 
-/** A text that no model refuses: where this fails, too, the model is out of reach. */
+/** A text that no model refuses: where embedding it fails, too, the model is out of reach. */
 const HARMLESS_TEXT = "text";
 
-/** What a claim of chunks needs. */
+/** The parts that embedding uses. */
 export interface EmbeddingParts {
   readonly index: Pick<SearchIndex, "claimChunks" | "storeEmbeddings" | "noteFailures">;
   readonly embedder: Embedder | null;
@@ -24,14 +24,14 @@ interface EmbeddedFile {
 }
 
 /**
- * Embeds one claim; takes nothing where no model is configured. With `begun`, an ISO time, only what was due by then.
- * Throws SERVICE_UNAVAILABLE where the index or the model is out of reach.
+ * Leases some files and embeds their chunks; does nothing where no model is configured. With `begun`, an ISO time, it
+ * leases only files that were due by then. Throws SERVICE_UNAVAILABLE where the index or the model is out of reach.
  */
-export async function embedClaim(
+export async function embedLeased(
   { index, embedder }: EmbeddingParts,
   log: Log,
   begun?: string,
-): Promise<TakenFiles> {
+): Promise<LeaseResult> {
   if (!embedder) return { files: 0, nextDueMilliseconds: null };
   const { claimId, files, nextDueMilliseconds } = await index.claimChunks(embedder.model, begun);
   const failed: FailedFile[] = [];
@@ -53,7 +53,7 @@ export async function embedClaim(
   return { files: files.length, nextDueMilliseconds };
 }
 
-/** All files in one call; where that fails, each file by itself, as long as the model is in reach. */
+/** Embeds all files in one call; where that fails, each file by itself, until the model is out of reach. */
 async function embedFiles(
   embedder: Embedder,
   files: readonly ClaimedFile[],
@@ -71,10 +71,10 @@ async function embedFiles(
   return found;
 }
 
-/** After SEARCH_TRIES_MAX claims each chunk is tried by itself, and what the model refuses has no vector. */
+/** After SEARCH_TRIES_MAX leases, each chunk is embedded by itself, and a refused chunk gets no vector. */
 async function embedAlone(embedder: Embedder, file: ClaimedFile, log: Log): Promise<Result> {
   const texts = textsOf(file);
-  // The claim before this one tried each chunk and did not end: the isolate may have ended with the model.
+  // The previous lease embedded each chunk by itself and was not finished: one of them may have crashed the isolate.
   if (file.tries > SEARCH_TRIES_MAX + 1) return texts.map(() => null);
   const parts = file.tries > SEARCH_TRIES_MAX ? texts.map((text) => [text]) : [texts];
   const vectors: Vector[] = [];

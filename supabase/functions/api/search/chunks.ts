@@ -1,15 +1,15 @@
-/** Splits a text into chunks to be embedded: whole lines where possible, else overlapping parts of a long line. */
+/** Splits a text into chunks for embedding: whole lines where possible, otherwise overlapping parts of a long line. */
 import { SEARCH_CHUNK_LENGTH, SEARCH_CHUNK_OVERLAP } from "../limits.ts";
 
 export interface Chunk {
   /** From 1. */
   readonly firstLine: number;
-  /** In characters (code points) of the text, as the database counts. */
+  /** In code points, as the database counts characters. */
   readonly start: number;
   readonly length: number;
 }
 
-/** The chunks of a text, in order; blank ones are left out. Linear in the text, however long its lines are. */
+/** The chunks of a text, in order, without blank ones. Takes time linear in the text for lines of any length. */
 export function splitChunks(text: string): Chunk[] {
   const chunks: Chunk[] = [];
   let line = 1;
@@ -28,16 +28,16 @@ export function splitChunks(text: string): Chunk[] {
   return chunks;
 }
 
-/** Up to the last line end within SEARCH_CHUNK_LENGTH; of a longer line, that much. */
+/** The text up to the last line feed within SEARCH_CHUNK_LENGTH, or that length of a longer line. */
 function chunkAt(text: string, from: number): string {
   const to = atCharacter(text, from + SEARCH_CHUNK_LENGTH);
-  // Only this part is searched: searching the whole text would cost the length of a long line for each of its chunks.
+  // Only this part is searched for a line feed. Searching the whole text would scan a long line once for each chunk.
   const longest = text.slice(from, to);
   const feed = to < text.length ? longest.lastIndexOf("\n") : -1;
   return feed < 0 ? longest : longest.slice(0, feed + 1);
 }
 
-/** The offset, moved back where it would split a surrogate pair. */
+/** The offset, or the one before it where it would split a surrogate pair. */
 function atCharacter(text: string, place: number): number {
   return isSecondHalf(text.charCodeAt(place)) ? place - 1 : place;
 }

@@ -4,13 +4,14 @@
  */
 import { SEARCH_GLOB_PATTERNS_MAX } from "../limits.ts";
 
-/** Why a text is not a valid glob. */
+/** The text is not a valid glob; the message says why. */
 export class GlobError extends Error {
   override readonly name = "GlobError";
 }
 
 /**
- * The glob as a regular expression for the whole path, of constructs that a database matches in linear time: literals, `.`, `[^/]`, sets, `*` of these, and alternatives. Throws GlobError.
+ * The glob as a regular expression for the whole path. It uses only constructs that a database matches in linear time:
+ * literals, `.`, `[^/]`, sets, `*` of these, and alternatives. Throws GlobError.
  */
 export function globPattern(glob: string, directory: string): string {
   const patterns = expandBraces(glob.startsWith("/") ? glob : glob.replace(/^\.\//, ""));
@@ -70,7 +71,7 @@ function translate(pattern: string): string {
   return result;
 }
 
-/** `[!a-c]` → `[^/a-c]`. Members with a special meaning other than a range are refused. */
+/** `[!a-c]` → `[^/a-c]`. Refuses members that have a special meaning in a regular expression, other than ranges. */
 function bracket(token: string): string {
   const isNegated = token.startsWith("[!");
   const members = token.slice(isNegated ? 2 : 1, -1);

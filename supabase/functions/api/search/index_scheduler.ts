@@ -1,6 +1,7 @@
 /**
- * When an isolate indexes. A commit queues its file in the database; a run claims files from that queue, in the
- * background after the answer. What a run leaves behind, or drops when its isolate ends, the next run takes.
+ * Decides when an isolate indexes. A commit queues its file in the database. A run leases files from that queue, in the
+ * background after the response. Files that it does not finish, for instance because the isolate ends, are left to a
+ * later run.
  */
 import {
   SEARCH_CLAIMS_PER_RUN,
@@ -11,33 +12,40 @@ import {
 } from "../limits.ts";
 import { sleep } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
-import type { TakenFiles } from "./taken_files.ts";
+
+/** The outcome of one lease. */
+export interface LeaseResult {
+  /** How many files were leased. */
+  readonly files: number;
+  /** Where no file was due: when the next one will be. Null: none is queued. */
+  readonly nextDueMilliseconds: number | null;
+}
 
 /**
- * One per isolate and kind of work, with at most one run at a time: it continues while there is work, and sleeps while
- * some will be due. Commits have priority: while many keep coming, the run pauses after each claim.
+ * One per isolate and kind of work, with at most one run at a time. A run continues while files are due, and sleeps
+ * while some will be due later. Commits have priority: while many arrive, the run pauses after each lease.
  */
 export class IndexScheduler {
   private isRunning = false;
   private isRequestedAgain = false;
-  /** Since the last claim ended. */
+  /** Commits since the last lease ended. */
   private commits = 0;
   private wake: (() => void) | null = null;
 
   constructor(
-    /** Claims some files, and indexes them. */
-    private readonly claim: () => Promise<TakenFiles>,
+    /** Leases some files, and indexes them. */
+    private readonly lease: () => Promise<LeaseResult>,
     private readonly background: (work: Promise<unknown>) => void,
     private readonly log: Log,
   ) {}
 
-  /** To be called after a commit: its file is queued, and more commits may follow. */
+  /** The caller calls this after a commit: its file is queued, and more commits may follow. */
   committed(): void {
     this.commits++;
     this.start();
   }
 
-  /** To be called when files are queued. Returns at once; the run begins a moment later. */
+  /** The caller calls this when files are queued. Returns at once; a run begins SEARCH_INDEX_DELAY_MILLISECONDS later. */
   start(): void {
     if (this.isRunning) {
       this.isRequestedAgain = true;
@@ -51,16 +59,16 @@ export class IndexScheduler {
   private async run(): Promise<void> {
     try {
       await sleep(SEARCH_INDEX_DELAY_MILLISECONDS);
-      // The first claim covers the commits so far; only those that follow compete with this run.
+      // The first lease covers the commits so far; only later ones compete with this run.
       this.commits = 0;
-      for (let claims = 1;; claims++) {
-        if (this.isRequestedAgain) claims = 1;
+      for (let leases = 1;; leases++) {
+        if (this.isRequestedAgain) leases = 1;
         this.isRequestedAgain = false;
         const started = performance.now();
-        const { files, nextDueMilliseconds } = await this.claim();
+        const { files, nextDueMilliseconds } = await this.lease();
         const pause = this.pauseAfter(performance.now() - started, files > 0);
         if (!this.isRequestedAgain) {
-          if (files > 0 ? claims >= SEARCH_CLAIMS_PER_RUN : nextDueMilliseconds === null) break;
+          if (files > 0 ? leases >= SEARCH_CLAIMS_PER_RUN : nextDueMilliseconds === null) break;
           if (files === 0 && nextDueMilliseconds !== null) await this.sleepUntilDue(nextDueMilliseconds);
         }
         await sleep(pause);
@@ -73,8 +81,8 @@ export class IndexScheduler {
   }
 
   /**
-   * How long the database is left to commits that keep coming, in milliseconds: little for a few of them, and nothing
-   * when there are none and the queue has more.
+   * How long the run pauses so that the database serves commits, in milliseconds: short for a few commits, and 0 where
+   * none arrived and more files are probably due.
    */
   private pauseAfter(tookMilliseconds: number, isMoreLikely: boolean): number {
     const { commits } = this;
@@ -88,7 +96,7 @@ export class IndexScheduler {
     return Math.max(pause, SEARCH_INDEX_DELAY_MILLISECONDS);
   }
 
-  /** Sleeps that long, or until `start` is called. */
+  /** Sleeps for this time, or until `start` is called. */
   private sleepUntilDue(milliseconds: number): Promise<void> {
     return new Promise((resolve) => {
       const end = () => {

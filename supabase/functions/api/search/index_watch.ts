@@ -7,7 +7,7 @@ import { ProjectWatch } from "../runtime/project_watch.ts";
 
 /** Waits until everything in a directory of a project is indexed. */
 export class IndexWatch extends ProjectWatch<IndexedScope> {
-  /** `connect` returns what one question uses, with a deadline of its own. */
+  /** `connect` returns the port for one call, with a deadline of its own. */
   constructor(connect: () => Pick<Metadata, "areIndexed">, clock: Clock) {
     super(
       (projectId, scopes) => connect().areIndexed(projectId, scopes),

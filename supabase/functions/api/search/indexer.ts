@@ -1,4 +1,4 @@
-/** One claim of queued files: their text is read and stored in the search index. */
+/** Leases queued files, reads their texts, and stores them in the search index. */
 import { ApiError } from "../errors.ts";
 import { isBinaryMediaType } from "../files/media_type.ts";
 import { readText, type SegmentSource } from "../files/read_segments.ts";
@@ -22,9 +22,9 @@ import type { Deadline } from "../runtime/deadline.ts";
 import { inParallel } from "../runtime/in_parallel.ts";
 import type { Log } from "../runtime/log.ts";
 import { splitChunks } from "./chunks.ts";
-import { embedClaim } from "./chunk_embedder.ts";
+import { embedLeased } from "./chunk_embedder.ts";
 import { NUL_STAND_IN } from "./snippet.ts";
-import type { TakenFiles } from "./taken_files.ts";
+import type { LeaseResult } from "./index_scheduler.ts";
 
 export interface SearchParts extends SegmentSource {
   readonly index: SearchIndex;
@@ -32,18 +32,19 @@ export interface SearchParts extends SegmentSource {
   readonly embedder: Embedder | null;
 }
 
-/** Indexes one claim of texts. With `begun`, an ISO time, only what was due by then. */
-export async function indexClaim(parts: SearchParts, log: Log, begun?: string): Promise<TakenFiles> {
-  const claim = await parts.index.claimTexts(begun);
-  if (claim.files.length > 0) await indexFiles(parts, claim, log);
-  return { files: claim.files.length, nextDueMilliseconds: claim.nextDueMilliseconds };
+/** Leases some files and indexes their texts. With `begun`, an ISO time, only files that were due by then. */
+export async function indexLeased(parts: SearchParts, log: Log, begun?: string): Promise<LeaseResult> {
+  const lease = await parts.index.claimTexts(begun);
+  if (lease.files.length > 0) await indexFiles(parts, lease, log);
+  return { files: lease.files.length, nextDueMilliseconds: lease.nextDueMilliseconds };
 }
 
 /**
- * Indexes a bounded part of the backlog, for the sweep. Where the queue is empty, files that the embedding model has not
- * seen are queued (it may have been configured or changed after they were indexed), and files that were given up.
- * Returns how many files were indexed or queued. Begins no claim when less than SWEEP_RESERVED_MILLISECONDS are left,
- * which the sweep itself needs. With `begun`, an ISO time, takes what was due by then.
+ * Indexes a bounded part of the backlog, for the sweep. Where the queue is empty, it queues files that the embedding
+ * model has not seen (the model may have been configured or changed after they were indexed), and files that could not
+ * be indexed long ago. Returns how many files it indexed or queued. Takes no lease when less than
+ * SWEEP_RESERVED_MILLISECONDS are left, which the sweep itself needs. With `begun`, an ISO time, it leases only files
+ * that were due by then.
  */
 export async function indexBacklog(
   parts: SearchParts,
@@ -52,9 +53,9 @@ export async function indexBacklog(
   begun?: string,
 ): Promise<number> {
   let taken = 0;
-  for (let claims = 0; claims < SEARCH_CLAIMS_PER_RUN; claims++) {
-    const indexed = await indexClaim(parts, log, begun);
-    const embedded = await embedClaim(parts, log, begun);
+  for (let leases = 0; leases < SEARCH_CLAIMS_PER_RUN; leases++) {
+    const indexed = await indexLeased(parts, log, begun);
+    const embedded = await embedLeased(parts, log, begun);
     if (indexed.files + embedded.files === 0) break;
     taken += indexed.files + embedded.files;
     if (deadline.remainingMilliseconds < SWEEP_RESERVED_MILLISECONDS) break;
@@ -63,8 +64,8 @@ export async function indexBacklog(
 }
 
 /**
- * Stores the texts of a claim: the small ones first, in one call, since other projects wait for them; then each large
- * one by itself. A text that cannot be stored keeps no other one out of the index.
+ * Stores the texts of leased files: the small ones first, in one call, since other projects wait for them; then each
+ * large one by itself. A text that cannot be stored does not keep others out of the index.
  */
 async function indexFiles(parts: SearchParts, { claimId, files }: Claim, log: Log): Promise<void> {
   const failed: FailedFile[] = [];
@@ -85,7 +86,7 @@ async function indexFiles(parts: SearchParts, { claimId, files }: Claim, log: Lo
       await store([text]);
     } catch (error) {
       log.backgroundFault("index", error);
-      // If the database takes this note, it is in reach, so the text is at fault. If not, this throws.
+      // If the database accepts this note, it is in reach, so the text itself is at fault. Otherwise this throws.
       await parts.index.noteFailures(claimId, [{ ...text, isFault: true }]);
     }
   };
@@ -102,7 +103,7 @@ async function indexFiles(parts: SearchParts, { claimId, files }: Claim, log: Lo
   if (failed.length > 0) await parts.index.noteFailures(claimId, failed);
 }
 
-/** Whether nothing is wrong but that the back end was out of reach. */
+/** Whether the error only says that the back end was out of reach. */
 function isOutage(error: unknown): boolean {
   return error instanceof ApiError && error.code === "SERVICE_UNAVAILABLE";
 }
@@ -134,7 +135,7 @@ async function readIndexedText(
   if (!file.segments.every((segment) => segment.isText)) return { ...base, skipped: "not_text" };
   if (file.tries > SEARCH_TRIES_MAX) return { ...base, skipped: "not_indexable" };
   const content = (await readText(source, file.segments)).replaceAll("\0", NUL_STAND_IN);
-  // Only a model needs chunks; the sweep queues texts again that were stored without one.
+  // Only a model needs chunks. If one is configured later, the sweep queues the texts again.
   const chunks = (hasModel ? splitChunks(content) : []).map(({ firstLine, start, length }) =>
     [firstLine, start, length] as const
   );

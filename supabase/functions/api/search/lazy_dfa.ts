@@ -1,8 +1,7 @@
 /**
- * Regular expression matching in time linear in the text, whatever the pattern: a Thompson NFA, whose DFA states are
- * built as they come up. It reads each line backwards and matches the reversed pattern, so that a single pass yields
- * whether a line matches and where its first match begins.
- * Source: https://swtch.com/~rsc/regexp/regexp1.html
+ * Regular expression matching in time linear in the text, for any pattern: a Thompson NFA, whose DFA states are built
+ * when they are first reached. It reads each line backwards and matches the reversed pattern, so that a single pass
+ * yields whether a line matches and where its first match begins. Source: https://swtch.com/~rsc/regexp/regexp1.html
  */
 import {
   SEARCH_REGEX_DFA_STATES_MAX,
@@ -19,17 +18,17 @@ type NfaState =
   | { readonly kind: "start" | "end"; readonly next: number }
   | { readonly kind: "match" };
 
-/** A set of NFA states between two characters, and its transitions as far as they are known. */
+/** A set of NFA states between two characters, and the transitions that have been built. */
 export interface DfaState {
   /** The NFA states that consume a character. */
   readonly consuming: readonly number[];
   readonly isMatch: boolean;
-  /** Whether it is a match at the beginning of a line. */
+  /** Whether it is a match if the line begins here. */
   readonly isMatchAtStart: boolean;
   readonly next: Map<number, DfaState>;
 }
 
-/** Where matching stopped within a line because its slice was over. */
+/** Where matching stopped within a line because the slice was over. */
 export interface Paused {
   readonly at: number;
   readonly state: DfaState;
@@ -43,10 +42,10 @@ export class LazyDfa {
   private readonly entry: number;
   private cache = new Map<string, DfaState>();
   private atLineEnd: DfaState;
-  /** Of each NFA state, the latest closure that reached it. */
+  /** By NFA state: the number of the latest closure that reached it. */
   private readonly marks = new Float64Array(SEARCH_REGEX_NFA_STATES_MAX);
   private marked = 0;
-  /** NFA states looked at since that was last counted. */
+  /** NFA states examined since they were last counted as work. */
   private visited = 0;
 
   /** Throws PatternError where the pattern is too large. */
@@ -56,8 +55,9 @@ export class LazyDfa {
   }
 
   /**
-   * Returns where the first match in the line from `from` to `to` begins; -1 where there is none. Counts what is built
-   * for it; where the slice is over, returns where it stopped, and continues when it is called with that.
+   * Returns the offset at which the first match in the line from `from` to `to` begins; -1 where there is none. Counts
+   * the states that it builds as work. Where the slice is over, it returns where it stopped; pass that as `paused` to
+   * continue.
    */
   find(text: string, from: number, to: number, work: Work, paused?: Paused): number | Paused {
     let state = paused?.state ?? this.atLineEnd;
@@ -138,7 +138,7 @@ export class LazyDfa {
     return reached;
   }
 
-  /** Adds the states of a pattern in front of `next`, last part first: it is read backwards. Returns its entry. */
+  /** Adds the states of a pattern in front of `next`, last part first, since lines are read backwards. Returns its entry. */
   private add(pattern: Pattern, next: number): number {
     switch (pattern.kind) {
       case "set":

@@ -1,4 +1,4 @@
-/** What a pattern finds in one text. */
+/** The matches of a pattern in one text. */
 import type { SearchResult } from "../contract/search.ts";
 import { SEARCH_MATCHES_PER_FILE_MAX } from "../limits.ts";
 import type { FoundFile } from "../ports/search_index.ts";
@@ -6,15 +6,15 @@ import type { Work } from "../runtime/work.ts";
 import type { Finder, MatchingLine } from "./matching_lines.ts";
 import { describeMatch } from "./snippet.ts";
 
-/** Of a text so much is parsed or decoded in the time of one unit of work. */
+/** Characters of a text that are parsed or decoded in the time of one unit of work. */
 const CONTENT_LENGTH_PER_UNIT = 2;
 
-/** The work of a search is used up. */
-export class Exhausted extends Error {
+/** A search has used up its work. */
+class Exhausted extends Error {
   override readonly name = "Exhausted";
 }
 
-/** For the work of a search. */
+/** The `onExceeded` of a search's work. */
 export function throwExhausted(): never {
   throw new Exhausted();
 }

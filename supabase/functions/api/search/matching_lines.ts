@@ -15,12 +15,12 @@ export interface MatchingLine {
   readonly at: number;
 }
 
-/** Yields null where a slice of the work is over: then whoever iterates awaits `work.pause()` before going on. */
+/** Yields null where a slice of the work is over: then the consumer must await `work.pause()` before it continues. */
 export type Finder = (text: string, work: Work) => Iterable<MatchingLine | null>;
 
-/** Units of work for each line besides its length. */
+/** Units of work for each line, in addition to its length. */
 const LINE_UNITS = 16;
-/** Units of work for each code unit that a pattern is tried on. */
+/** Units of work for each code unit that a pattern is matched against. */
 const PATTERN_UNITS = 2;
 /** Text is folded in parts of this length. */
 const FOLDED_LENGTH = 65_536;
@@ -73,7 +73,7 @@ export function patternFinder(dfa: LazyDfa): Finder {
   };
 }
 
-/** The text in lower case, part by part: no part ends within a character. */
+/** The text in lower case, folded in parts that do not split a character. */
 function* foldInParts(text: string, work: Work): Generator<null, string, void> {
   let folded = "";
   for (let from = 0; from < text.length;) {

@@ -3,24 +3,24 @@ import { SEARCH_PASSAGES_PER_FILE_MAX } from "../limits.ts";
 import type { Work } from "../runtime/work.ts";
 import { endOfLine, type MatchingLine } from "./matching_lines.ts";
 
-/** Units of work for each line, for each stem that is looked for in it, and for each place that is not a word's start. */
+/** Units of work for each line, for each stem searched in it, and for each occurrence of a stem within a word. */
 const LINE_UNITS = 64;
 const STEM_UNITS = 16;
 const PLACE_UNITS = 16;
-/** The engine looks for a stem at this many code units in the time of one unit. */
+/** Code units that the engine searches for a stem in the time of one unit of work. */
 const NATIVE_LENGTH_PER_UNIT = 4;
-/** Of a line with more places than this where a stem stands within words, the rest is not looked at. */
+/** After this many occurrences of a stem within words, the rest of the line is not searched for it. */
 const PLACES_MAX = 1_000;
 
 interface Passage {
   readonly place: MatchingLine;
-  /** Stems that it contains. */
+  /** The number of stems that it contains. */
   readonly words: number;
 }
 
 /**
- * Returns the best lines, in order. `lexemes` are the stems of the query's words, as the database makes them. Where
- * `work` is used up before the end of the text, the best of those before.
+ * Returns the best lines, in order of line. `lexemes` are the stems of the query's words, as the database derives them.
+ * Where `work` is used up before the end of the text, it returns the best lines so far.
  */
 export async function findPassages(
   text: string,
@@ -43,7 +43,7 @@ export async function findPassages(
   return best.map(({ place }) => place).sort((a, b) => a.line - b.line);
 }
 
-/** How many of the stems a line contains, and where the first word with one begins. */
+/** How many of the stems a line contains, and where the first word with such a stem begins. */
 async function wordsIn(
   line: string,
   lexemes: readonly string[],
@@ -62,7 +62,7 @@ async function wordsIn(
   return { count, at: first };
 }
 
-/** Where the first word with a stem begins, or -1, and how many places were looked at. */
+/** Where the first word with a stem begins, or -1, and at how many places the stem was found within words. */
 interface Found {
   readonly at: number;
   readonly places: number;

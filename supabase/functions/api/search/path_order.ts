@@ -1,5 +1,4 @@
-/** The order of paths: by their bytes in UTF-8, as the database sorts them. */
-
+/** Orders paths by their bytes in UTF-8, as the database does. */
 export function comparePaths(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let at = 0; at < length; at++) {

@@ -26,27 +26,27 @@ interface Page extends Pick<SearchFilter, "directory" | "glob" | "contentType"> 
   readonly offset: number;
 }
 
-/** By substring or pattern: the database selects files that may match, whose lines are then searched here. */
+/** A search by substring or pattern: the database selects files that may match; the function searches their lines. */
 export interface ScanPlan extends Page {
   readonly kind: "scan";
   readonly mode: "text" | "regex";
   readonly clauses: Clauses;
-  /** Whether every file that contains the literals matches … */
+  /** Whether every file that contains the literals matches. */
   readonly isExact: boolean;
-  /** … and they are long enough for the index: then the database can skip to the page's first file. */
+  /** Whether the literals are long enough for the index. If `isExact`, too, the database can skip to the page's first file. */
   readonly isIndexed: boolean;
   readonly caseSensitive: boolean;
   readonly find: Finder;
 }
 
-/** By words and meaning: the database ranks files. */
+/** A search by words and meaning: the database ranks files. */
 export interface RankPlan extends Page {
   readonly kind: "rank";
   readonly mode: "semantic" | "hybrid";
   readonly q: string;
 }
 
-/** Compiles the glob and the pattern. Throws VALIDATION_ERROR where one of them is not valid. */
+/** Compiles the glob and the pattern. Throws VALIDATION_ERROR where one of them is invalid. */
 export function planSearch(parameters: SearchParameters): ScanPlan | RankPlan {
   const { q, mode, glob, directory, contentType, limit, offset } = parameters;
   const regex = glob === undefined ? undefined : compile("glob", () => globPattern(glob, directory));
@@ -74,7 +74,7 @@ function planScan(mode: "text" | "regex", q: string, caseSensitive: boolean): Om
   };
 }
 
-/** Reports a glob or pattern that is not valid as an issue of its parameter. */
+/** Reports an invalid glob or pattern as an issue of its parameter. */
 function compile<T>(parameter: string, make: () => T): T {
   try {
     return make();

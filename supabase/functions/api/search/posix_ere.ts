@@ -1,9 +1,10 @@
 /**
- * The patterns of `mode=regex`: a subset of POSIX extended regular expressions as `grep -E` reads them. Anything else is
- * refused with a reason, never interpreted differently from grep.
+ * The patterns of `mode=regex`: a subset of POSIX extended regular expressions as `grep -E` reads them. The parser
+ * refuses anything else with a reason; it never interprets a pattern differently from grep.
  *
- * Supported: characters, `.`, `[…]` with ranges and classes, `\w \W \s \S`, `\` before punctuation, `( )`, `|`, `* + ?`,
- * `{m} {m,} {m,n} {,n}`, `^`, `$`. Not supported: back-references, `\b \< \>`, lazy and stacked repetition, look-around.
+ * Supported: characters, `.`, `[…]` with ranges and classes, `\w \W \s \S`, `\` before punctuation, `( )`, `|`, `* +
+ * ?`, `{m} {m,} {m,n} {,n}`, `^`, `$`. Not supported: back-references, `\b \< \>`, lazy and stacked repetition,
+ * look-around.
  */
 import { SEARCH_REGEX_DEPTH_MAX, SEARCH_REGEX_REPEAT_MAX } from "../limits.ts";
 import { ANY, type CharacterSet, escapedClass, posixClass, singleCharacter } from "./character_set.ts";
@@ -15,7 +16,7 @@ export type Pattern =
   | { readonly kind: "alternatives"; readonly parts: readonly Pattern[] }
   | { readonly kind: "repeat"; readonly part: Pattern; readonly least: number; readonly most: number | null };
 
-/** Why a text is not a supported pattern, as a message for its author. */
+/** The text is not a supported pattern; the message tells its author why. */
 export class PatternError extends Error {
   override readonly name = "PatternError";
 }
@@ -168,7 +169,7 @@ class Parser {
     return found;
   }
 
-  /** To grep a backslash here is an ordinary member, but most authors mean an escape: only `\\` is accepted. */
+  /** grep reads a backslash here as an ordinary member, but most authors mean an escape, so only `\\` is accepted. */
   private member(): number {
     const character = this.peek();
     if (character === undefined) throw new PatternError("has a `[` without `]`");

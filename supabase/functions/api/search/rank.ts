@@ -1,4 +1,4 @@
-/** Search by words and meaning: the database ranks files, and the best lines of each are picked here. */
+/** Search by words and meaning: the database ranks files, and the function picks the best lines of each. */
 import type { Match, SearchResult } from "../contract/search.ts";
 import { ApiError, fail } from "../errors.ts";
 import { SEARCH_RANKED_BYTES, SEARCH_UNITS_MAX, WORK_UNITS_PER_REQUEST } from "../limits.ts";
@@ -10,9 +10,9 @@ import { findPassages } from "./passages.ts";
 import type { RankPlan } from "./plan.ts";
 import { describeMatch, NUL_STAND_IN } from "./snippet.ts";
 import { substringSearch } from "./substring_search.ts";
-import { without } from "./unsearched.ts";
+import { unsearchedOf } from "./unsearched.ts";
 
-/** Throws SEMANTIC_SEARCH_UNAVAILABLE, and for `semantic` SERVICE_UNAVAILABLE where the model is out of reach. */
+/** Throws SEMANTIC_SEARCH_UNAVAILABLE; for `semantic` also SERVICE_UNAVAILABLE where the model is out of reach. */
 export async function rank(searcher: Searcher, plan: RankPlan): Promise<SearchAnswer> {
   const { gate, metadata, embedder } = searcher;
   if (plan.mode === "semantic" && !embedder) throwUnconfigured();
@@ -48,7 +48,7 @@ export async function rank(searcher: Searcher, plan: RankPlan): Promise<SearchAn
   const { hasMore, pending, scope, stage, unsearched } = page;
   return {
     ...{ mode, results, hasMore, pending },
-    notSearched: unsearched && without(unsearched, page.isVectorCut),
+    notSearched: unsearched && unsearchedOf(unsearched, page.isVectorCut),
     scope: scope === null ? null : { scope, stage },
   };
 }
@@ -56,15 +56,16 @@ export async function rank(searcher: Searcher, plan: RankPlan): Promise<SearchAn
 function throwUnconfigured(): never {
   fail(
     "SEMANTIC_SEARCH_UNAVAILABLE",
-    "Semantic search is not configured on this deployment. Use hybrid, text or regex.",
+    "Semantic search is not configured on this deployment. Use mode hybrid, text or regex.",
   );
 }
 
 type QueryVector = readonly number[] | undefined;
 
 /**
- * The query's vector, and that of the model before, where there is one. Undefined without a model, for `hybrid` where
- * the model is out of reach, and for the model before wherever that is: then the answer says what was not looked at.
+ * The query's vectors by the present and the former model. A vector is undefined without such a model, and where a
+ * former model, or the model of a `hybrid` search, is out of reach: then the answer lists the files that were not
+ * searched.
  */
 async function embedQuery(
   { gate, embedder }: Searcher,
@@ -103,7 +104,7 @@ async function findMatches(
 function firstLine(content: string, chunkLine: number, chunk: string): MatchingLine[] {
   let from = 0;
   for (let line = 1; line < chunkLine; line++) from = endOfLine(content, from) + 1;
-  // A chunk may begin within a long line.
+  // The chunk may begin within a long line.
   const start = Math.max(from, substringSearch(chunk)(content, from));
   const blank = /^\s*/.exec(chunk)?.[0] ?? "";
   const line = chunkLine + (blank.match(/\n/g)?.length ?? 0);

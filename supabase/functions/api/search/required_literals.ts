@@ -1,15 +1,15 @@
-/** Literals that every line matching a pattern must contain, so that an index can narrow down the files first. */
+/** Literals that each matching line must contain, by which the index narrows down the files. */
 import { SEARCH_LITERALS_MAX } from "../limits.ts";
 import type { CharacterSet } from "./character_set.ts";
 import type { Pattern } from "./posix_ere.ts";
 
-/** Of each clause, at least one literal is present. */
+/** A matching line contains at least one literal of each clause. */
 export type Clauses = readonly (readonly string[])[];
 
-/** Shorter literals are in nearly every text. */
+/** The shortest useful literal: shorter ones occur in nearly every text. */
 const SHORTEST = 2;
 
-/** The most selective clauses of a pattern, at most SEARCH_LITERALS_MAX; none where it requires no literal. */
+/** The most selective clauses of a pattern, at most SEARCH_LITERALS_MAX; empty where it requires no literal. */
 export function requiredLiterals(pattern: Pattern): Clauses {
   const found = extractClauses(pattern).filter((clause) =>
     clause.every((text) => [...text].length >= SHORTEST)
@@ -23,7 +23,7 @@ function extractClauses(pattern: Pattern): (readonly string[])[] {
     case "sequence":
       return sequenceClauses(pattern.parts);
     case "alternatives": {
-      // One clause of each alternative, merged into one: whichever matches, its own literal is present.
+      // One clause of each alternative, merged into one: the alternative that matches contributes a literal.
       const each = pattern.parts.map((part) => requiredLiterals(part)[0]);
       const all = each.flatMap((clause) => clause ?? []);
       return each.some((clause) => clause === undefined) || all.length > 2 * SEARCH_LITERALS_MAX ? [] : [all];
@@ -68,7 +68,8 @@ function singleLiteral({ isNegated, ranges, classes }: CharacterSet): string | u
 }
 
 /**
- * The clauses for a search that ignores case: only runs of ASCII, since the database folds other letters by its locale.
+ * The clauses for a search that ignores case. Only runs of ASCII remain, since the database folds other letters by its
+ * locale.
  */
 export function withoutCase(clauses: Clauses): Clauses {
   return clauses.flatMap((clause) => {

@@ -1,4 +1,4 @@
-/** Search by substring or pattern: the database selects files that may match, and their lines are searched here. */
+/** Search by substring or pattern: the database selects files that may match, and the function searches their lines. */
 import type { SearchResult } from "../contract/search.ts";
 import { fail } from "../errors.ts";
 import {
@@ -18,7 +18,7 @@ import {
 import type { SearchPage } from "../ports/search_index.ts";
 import { Work } from "../runtime/work.ts";
 import type { SearchAnswer, Searcher } from "./answer.ts";
-import { LiveTexts } from "./live_texts.ts";
+import { LiveSearch } from "./live_search.ts";
 import { matchFile, throwExhausted } from "./match_file.ts";
 import type { ScanPlan } from "./plan.ts";
 
@@ -28,7 +28,6 @@ const LIVE_BOUNDS = {
   reads: SEARCH_LIVE_READS_MAX,
 };
 
-/** What one call of the database is asked for. */
 interface PageRequest {
   readonly after?: string | undefined;
   /** Results that are still wanted. */
@@ -39,10 +38,10 @@ interface PageRequest {
 }
 
 /**
- * Returns one page, by path. It may be shorter than `limit` with more to come, where files are large. Files that are not
- * in the index are read, within bounds of their own. Throws SEARCH_TOO_BROAD where SEARCH_READ_BYTES_MAX,
- * SEARCH_UNITS_MAX, SEARCH_CALLS_MAX or SEARCH_WALKS_MAX is reached before anything is found. None of them is a time, so
- * the same search has the same answer however busy the database is.
+ * Returns one page, in order of path. Where files are large, the page may be shorter than `limit` although more
+ * follows. Files that are not in the index are read from Storage, within bounds of their own. Throws SEARCH_TOO_BROAD
+ * where SEARCH_READ_BYTES_MAX, SEARCH_UNITS_MAX, SEARCH_CALLS_MAX or SEARCH_WALKS_MAX is reached before a match. None
+ * of these bounds is a time, so the answer does not depend on how busy the database is.
  */
 export async function scan(searcher: Searcher, plan: ScanPlan): Promise<SearchAnswer> {
   const work = new Work(SEARCH_UNITS_MAX, throwExhausted, COSTLY_REST_MILLISECONDS);
@@ -55,16 +54,16 @@ export async function scan(searcher: Searcher, plan: ScanPlan): Promise<SearchAn
 
 async function scanWithin(searcher: Searcher, plan: ScanPlan, work: Work): Promise<SearchAnswer> {
   const { mode, offset, limit } = plan;
-  const live = new LiveTexts(searcher, plan.find);
+  const live = new LiveSearch(searcher, plan.find);
   let skip = plan.isExact && plan.isIndexed ? offset : 0;
   let page = await nextPage(searcher, plan, { wanted: limit + 1 + offset - skip, skip, known: [] });
   if (page.unsearched) await live.read(page.unsearched);
   let calls = 1;
-  if (skip > 0 && (live.known.length > 0 || page.walked)) {
-    // The database has skipped without those that were read, or only among the first texts.
+  if (skip > 0 && (live.searchedIds.length > 0 || page.walked)) {
+    // The database skipped results without counting the live reads, or only among the first texts: start over.
     skip = 0;
     calls++;
-    page = await nextPage(searcher, plan, { wanted: limit + 1 + offset, skip, known: live.known });
+    page = await nextPage(searcher, plan, { wanted: limit + 1 + offset, skip, known: live.searchedIds });
     if (page.unsearched) live.note(page.unsearched);
   }
   const { pending, scope, stage } = page;
@@ -77,7 +76,7 @@ async function scanWithin(searcher: Searcher, plan: ScanPlan, work: Work): Promi
   });
   const unfinished = () => results.length === 0 ? throwTooBroad() : answer(true);
   let toSkip = offset - skip;
-  /** Whether the page is full, and this one is the first of the next. */
+  /** Adds a result to the page. Returns true where the page is full, so that this result begins the next one. */
   const isBeyond = (result: SearchResult) => {
     if (toSkip-- > 0) return false;
     if (results.length === limit) return true;
@@ -107,7 +106,7 @@ async function scanWithin(searcher: Searcher, plan: ScanPlan, work: Work): Promi
       return unfinished();
     }
     const wanted = Math.max(toSkip, 0) + limit - results.length + 1;
-    page = await nextPage(searcher, plan, { after, wanted, skip: 0, known: live.known });
+    page = await nextPage(searcher, plan, { after, wanted, skip: 0, known: live.searchedIds });
     if (page.unsearched) live.note(page.unsearched);
   }
   for (let read = live.next(); read; read = live.next()) if (isBeyond(read)) return answer(true);
@@ -140,6 +139,6 @@ async function nextPage(
 function throwTooBroad(): never {
   fail(
     "SEARCH_TOO_BROAD",
-    "The search would have to read too much text. Use a longer literal, a directory or a glob.",
+    "The search would have to read too much text. Narrow it: use a longer literal, a directory or a glob.",
   );
 }

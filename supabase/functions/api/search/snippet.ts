@@ -1,9 +1,9 @@
-/** A match as the wire shows it: its line, the column, and the lines around it. */
+/** A match as the response shows it: line, column, and the lines around it. */
 import type { Match } from "../contract/search.ts";
 import { SEARCH_CONTEXT_LINES, SEARCH_MATCH_TEXT_LENGTH_MAX, SEARCH_SNIPPET_LENGTH_MAX } from "../limits.ts";
 import { endOfLine, type MatchingLine } from "./matching_lines.ts";
 
-/** Replaces NUL, which Postgres cannot store, in the index. No query can contain it. */
+/** Stands for NUL in the index, since Postgres cannot store NUL. No query can contain it. */
 export const NUL_STAND_IN = "\uFFFE";
 
 export function describeMatch(text: string, { line, from, to, at }: MatchingLine): Match {

@@ -1,12 +1,12 @@
-/** What a search says of the text that it did not look at. */
+/** What a search reports about text that it did not search. */
 import { SEARCH_UNSEARCHED_PATHS_MAX } from "../limits.ts";
 import type { FileRecord } from "../contract/files.ts";
 import type { Unsearched, UnsearchedReason } from "../contract/search.ts";
 import type { UnsearchedPage } from "../ports/search_index.ts";
 import { comparePaths } from "./path_order.ts";
 
-/** What the database says is neither in the index nor to be read; null: nothing. */
-export function without(
+/** The text that is neither in the index nor read from Storage; null: there is none. */
+export function unsearchedOf(
   { files, bytes, paths, reasons, isComplete }: UnsearchedPage,
   isVectorCut = false,
 ): Unsearched | null {
@@ -17,8 +17,8 @@ export function without(
   return files === 0 ? null : { files, bytes, paths, reasons };
 }
 
-/** That, and one file more. */
-export function withUnsearched(
+/** `unsearched` with one more file. */
+export function addUnsearched(
   unsearched: Unsearched | null,
   { path, size }: Pick<FileRecord, "path" | "size">,
   reason: UnsearchedReason,

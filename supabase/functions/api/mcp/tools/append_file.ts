@@ -6,14 +6,14 @@ import { MCP_APPEND_TRIES_MAX } from "../../limits.ts";
 import type { Committed } from "../../ports/commit.ts";
 import { expectedVersion, path, text } from "../arguments.ts";
 import {
-  alreadyRefusal,
+  alreadyAppliedRefusal,
   endsWith,
   existsRefusal,
-  isMiss,
+  isVersionConflict,
   latestContent,
   versionRefusal,
-  wasMade,
-} from "../misses.ts";
+  wasAlreadyApplied,
+} from "../version_conflicts.ts";
 import type { ToolRefusal } from "../failures.ts";
 import { counted, shownPath } from "../text.ts";
 import { defineTool } from "../tool.ts";
@@ -23,7 +23,7 @@ export const appendFile = defineTool({
   title: "Add to the end of a file",
   description:
     "Adds text to the end of a file, and creates the file where there is none. Right for logs and notes that several " +
-    "agents keep: nobody's text is lost, and nothing need be read first. The text is added as it is: end it with a " +
+    "agents keep: no text is lost, and you need not read the file first. The text is added as it is: end it with a " +
     "line break. Send expected_version where a repeated call must not add the text twice.",
   scopes: ["write"],
   effect: "adds",
@@ -40,13 +40,13 @@ export const appendFile = defineTool({
       const did = file.version === 1 ? "Created" : "Appended to";
       return `${did} ${shownPath(path)}: version ${file.version}, ${counted(file.size, "byte")}.`;
     } catch (error) {
-      if (expected === undefined || !isMiss(error)) throw error;
+      if (expected === undefined || !isVersionConflict(error)) throw error;
       throw await explain(context, path, content, expected, error);
     }
   },
 });
 
-/** Adds to the file, or creates it, whichever others do meanwhile. */
+/** Adds to the file, or creates it, even where others create or delete it meanwhile. */
 async function append(
   context: Context,
   path: string,
@@ -72,7 +72,6 @@ async function append(
 }
 
 function isAbout(error: unknown, code: ApiError["code"]): boolean {
-  // A folder can have a file's path; a missing one is created.
   return error instanceof ApiError && error.code === code;
 }
 
@@ -86,14 +85,14 @@ async function explain(
   const bytes = new TextEncoder().encode(content);
   const latest = await latestContent(context, path);
   if (latest && await endsWith(context, latest, bytes)) {
-    return alreadyRefusal(
+    return alreadyAppliedRefusal(
       error.code,
       `Your content is already the end of version ${latest.file.version} of ${shownPath(path)}`,
     );
   }
   if (expected === 0) return await existsRefusal(context, path, latest, error.details);
   const isOld = latest !== undefined && latest.file.version > expected + 1 &&
-    await wasMade(context, path, expected, (next) => endsWith(context, next, bytes));
+    await wasAlreadyApplied(context, path, expected, (next) => endsWith(context, next, bytes));
   const advice = isOld
     ? `Your content was already added, in version ${expected + 1}: add it again only if it was removed.`
     : "Your content is not the end of the file. Add it if it is still right.";

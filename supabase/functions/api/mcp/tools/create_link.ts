@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { makeLink } from "../../files/links.ts";
+import { issueLink } from "../../files/links.ts";
 import { fail } from "../../errors.ts";
 import {
   LINK_SECONDS_DEFAULT,
@@ -14,10 +14,10 @@ import { defineTool } from "../tool.ts";
 
 export const createLink = defineTool({
   name: "create_link",
-  title: "Make a link",
+  title: "Create a link",
   description:
-    "Makes an address that downloads one file, or uploads one once, without a key, and the curl command for it. Use it " +
-    "for binary and large files: their bytes need not pass through you. Whoever has the address can use it.",
+    "Creates an address that downloads one file, or uploads one once, without a key, and the curl command for it. Use it " +
+    "for binary and large files: their bytes need not pass through you. Anyone who has the address can use it.",
   scopes: ["write"],
   effect: "adds",
   input: z.object({
@@ -35,7 +35,7 @@ export const createLink = defineTool({
       fail("VALIDATION_ERROR", `expires_in must be at most ${WRITE_LINK_SECONDS_MAX} for an upload`);
     }
     if (!isUpload) await context.gate.require(["read", "write"]);
-    const link = await makeLink(context, { path, for: isUpload ? "write" : "read", expiresIn });
+    const link = await issueLink(context, { path, for: isUpload ? "write" : "read", expiresIn });
     const what = isUpload
       ? `Uploads one new version of ${shownPath(path)}, once`
       : `Downloads ${shownPath(path)}`;

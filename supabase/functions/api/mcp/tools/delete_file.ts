@@ -6,7 +6,12 @@ import { commitMany } from "../../files/commit_many.ts";
 import { commitBasis } from "../../files/commit_request.ts";
 import { flag, path, whole } from "../arguments.ts";
 import { ToolRefusal } from "../failures.ts";
-import { alreadyRefusal, isMiss, latestContent, versionRefusal } from "../misses.ts";
+import {
+  alreadyAppliedRefusal,
+  isVersionConflict,
+  latestContent,
+  versionRefusal,
+} from "../version_conflicts.ts";
 import { counted, Lines, shownPath } from "../text.ts";
 import { defineTool } from "../tool.ts";
 
@@ -15,7 +20,7 @@ export const deleteFile = defineTool({
   title: "Delete a file",
   description:
     "Deletes a file, or with recursive=true every file in a folder. The versions stay: file_history shows them, and " +
-    "restore_file brings one back. A folder is gone when its last file is.",
+    "restore_file restores one. A folder disappears with its last file.",
   scopes: ["write"],
   effect: "replaces",
   input: z.object({
@@ -38,7 +43,7 @@ async function deleteOne(context: Context, path: string, expected: number | unde
     return `Deleted ${shownPath(path)}: version ${file.version} marks that. restore_file with version=${
       file.version - 1
     } ` +
-      "brings it back.";
+      "restores it.";
   } catch (error) {
     const deletedVersion = error instanceof ApiError ? error.details?.["deletedVersion"] : undefined;
     const isMissing = error instanceof ApiError && error.code === "FILE_NOT_FOUND";
@@ -49,16 +54,16 @@ async function deleteOne(context: Context, path: string, expected: number | unde
     }
     if (typeof deletedVersion === "number") {
       const what = `${shownPath(path)} is deleted already: version ${deletedVersion} marks that`;
-      throw alreadyRefusal("FILE_NOT_FOUND", what);
+      throw alreadyAppliedRefusal("FILE_NOT_FOUND", what);
     }
-    if (expected === undefined || !isMiss(error)) throw error;
+    if (expected === undefined || !isVersionConflict(error)) throw error;
     const latest = await latestContent(context, path);
     const advice = "Delete it if that is still right.";
     throw await versionRefusal(context, latest, { path, expected, details: error.details, advice });
   }
 }
 
-/** A folder that has no file is no folder: then the path is taken for that of a file. */
+/** Deletes the files of a folder. Where it has none, the path is taken for that of a file. */
 async function deleteFolder(context: Context, path: string): Promise<string> {
   try {
     const name = shownPath(path);
@@ -72,14 +77,14 @@ async function deleteFolder(context: Context, path: string): Promise<string> {
     return `Deleted the ${
       counted(value.count, "file")
     } of ${name}: these versions mark that. restore_file with one ` +
-      `version less brings a file back.\n${lines}${more}`;
+      `version less restores a file.\n${lines}${more}`;
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== "FILE_NOT_FOUND") throw error;
     return await deleteOne(context, path, undefined);
   }
 }
 
-/** How many files a folder has, as far as the key may know. Empty: none. */
+/** The number of files in a folder, as text; empty where it has none, or the key may not read. */
 async function filesBelow({ gate, metadata }: Context, directory: string): Promise<string> {
   if (!gate.grant?.scopes.includes("read")) return "";
   const page = {

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Context } from "../../context.ts";
 import { ApiError, fail } from "../../errors.ts";
 import { readSide } from "../../files/diff.ts";
-import { editFile as makeEdit } from "../../files/edit_file.ts";
+import { editFile as commitEdit } from "../../files/edit_file.ts";
 import { type Edit, editWork } from "../../files/edit_text.ts";
 import { lineWindow, readLines } from "../../files/line_window.ts";
 import { isBinary } from "../../files/presentation.ts";
@@ -17,7 +17,7 @@ import {
 } from "../../limits.ts";
 import type { Content } from "../../ports/files.ts";
 import { flag, path, text, whole } from "../arguments.ts";
-import { alreadyRefusal, latestContent, versionRefusal } from "../misses.ts";
+import { alreadyAppliedRefusal, latestContent, versionRefusal } from "../version_conflicts.ts";
 import { ToolRefusal } from "../failures.ts";
 import { counted, cutLine, Lines, numbered, shownPath } from "../text.ts";
 import { defineTool } from "../tool.ts";
@@ -30,7 +30,7 @@ export const editFile = defineTool({
     "old_string is the exact text of the file, without the line numbers of read_file, and with enough of the lines " +
     "around to be unique. Where it does not match, the result shows the most similar lines. The way to change part " +
     "of a file; to replace all of it, use write_file.",
-  // Its refusals reveal content of the file.
+  // `read` as well, since refusals of an edit reveal content of the file.
   scopes: ["read", "write"],
   effect: "adds",
   input: z.object({
@@ -58,11 +58,11 @@ export const editFile = defineTool({
       if (repeat) throw repeat;
     }
     try {
-      const isMissed = expected !== undefined && expected !== base.file.version;
-      if (isMissed) fail("PRECONDITION_FAILED", "The file is at another version.");
+      const isConflict = expected !== undefined && expected !== base.file.version;
+      if (isConflict) fail("PRECONDITION_FAILED", "The file is at another version.");
       const ifMatch = expected === undefined ? undefined : [`${base.file.id}.${expected}`];
       const request = { path, edits: [edit], idempotencyKey: undefined, ifMatch };
-      const { file } = await makeEdit(context, request, read);
+      const { file } = await commitEdit(context, request, read);
       return await describeEdited(context, base, edit, file);
     } catch (error) {
       throw await explain(context, path, edit, expected, error);
@@ -70,7 +70,7 @@ export const editFile = defineTool({
   },
 });
 
-/** A client that lost the answer sends the call again: then the edit is there already. */
+/** The error to report. A client that lost the answer repeats its call: then the file contains the edit already. */
 async function explain(
   context: Context,
   path: string,
@@ -80,17 +80,17 @@ async function explain(
 ): Promise<unknown> {
   const { code, details } = error instanceof ApiError ? error : {};
   if (code !== "STRING_NOT_FOUND" && code !== "PRECONDITION_FAILED") return error;
-  const version = await versionMadeBy(context, path, edit);
+  const version = await versionCreatedBy(context, path, edit);
   if (version !== undefined) {
-    return alreadyRefusal(code, `Your edit is already version ${version} of ${shownPath(path)}`);
+    return alreadyAppliedRefusal(code, `Your edit is already version ${version} of ${shownPath(path)}`);
   }
   if (code === "STRING_NOT_FOUND" || expected === undefined) return error;
   const latest = await latestContent(context, path);
   return await versionRefusal(context, latest, { path, expected, details, advice: "Edit it as it is now." });
 }
 
-/** The latest version, where it is what the edit makes of the one before. */
-async function versionMadeBy(
+/** The latest version, if applying the edit to the version before yields its content. */
+async function versionCreatedBy(
   context: Context,
   path: string,
   { oldString, newString, replaceAll }: Edit,
@@ -105,11 +105,11 @@ async function versionMadeBy(
   );
   if (!isComparable) return undefined;
   const text = await readSide(context, before);
-  const made = replaced(text, { oldString, newString, replaceAll }, after?.size ?? 0);
-  return made !== undefined && made === await readSide(context, after) ? to : undefined;
+  const edited = replaced(text, { oldString, newString, replaceAll }, after?.size ?? 0);
+  return edited !== undefined && edited === await readSide(context, after) ? to : undefined;
 }
 
-/** The text after the edit; undefined where it has no unique place, or the text would be longer than `lengthMax`. */
+/** The text after the edit; undefined where `oldString` is missing or not unique, or the result exceeds `lengthMax`. */
 function replaced(
   text: string,
   { oldString, newString, replaceAll }: Pick<Edit, "oldString" | "newString" | "replaceAll">,
@@ -122,7 +122,7 @@ function replaced(
   return length <= lengthMax ? parts.join(newString) : undefined;
 }
 
-/** Of an edit that adds to `oldString`: whether all of its occurrences are parts of `newString` already. */
+/** The refusal of an edit that only adds to `oldString`, where each occurrence of it is part of a `newString` already. */
 async function repeatRefusal(
   context: Context,
   content: Content,
@@ -133,16 +133,16 @@ async function repeatRefusal(
   const { file } = content;
   const { pieces, load } = piecesOf(context, content);
   const work = editWork();
-  const made = await countOccurrences(pieces, load, newString, work, 1);
-  if (made.count === 0) return undefined;
+  const edited = await countOccurrences(pieces, load, newString, work, 1);
+  if (edited.count === 0) return undefined;
   const old = await countOccurrences(pieces, load, oldString, work, 0);
-  if (old.count !== each * made.count) return undefined;
+  if (old.count !== each * edited.count) return undefined;
   return new ToolRefusal(
     "PRECONDITION_FAILED",
     `new_string is in ${shownPath(file.path)} already: version ${file.version}, line ${
-      made.lines[0]
+      edited.lines[0]
     }. Nothing was done now. If you ` +
-      "sent this call before, it worked, and there is nothing left to do. To make the edit once more, send " +
+      "sent this call before, it worked, and there is nothing left to do. To apply the edit once more, send " +
       `expected_version=${file.version}.`,
   );
 }
@@ -157,7 +157,7 @@ async function describeEdited(
   const { path, version } = file;
   const replacements = Number(file.replacements ?? 1);
   const title = `Edited ${shownPath(path)}: version ${version}, ${counted(replacements, "replacement")}`;
-  // What others wrote in between may have moved the lines.
+  // Versions of others in between may have moved the lines.
   if (version !== base.file.version + 1) return `${title}. Others changed the file, too: read_file shows it.`;
   const around = await linesAround(context, base, edit);
   return around === undefined
@@ -171,7 +171,7 @@ async function linesAround(
   edit: Edit,
 ): Promise<{ line: number; text: string } | undefined> {
   const { oldString, newString } = edit;
-  // Of a larger file the segments are not in memory any more.
+  // The segments of a larger file are no longer in memory.
   if (content.file.size > READ_KEPT_BYTES_MAX) return undefined;
   const { pieces, load } = piecesOf(context, content);
   const { lines: [line] } = await countOccurrences(pieces, load, oldString, editWork(), 1);
@@ -184,7 +184,7 @@ async function linesAround(
   let before = "";
   for await (const part of readLines(context, window.parts)) {
     before += decoder.decode(part);
-    // In a file with very long lines the lines around are more than is worth showing.
+    // In a file with very long lines, the surrounding lines are too long to show.
     if (before.length > DIFF_BYTES_MAX) return undefined;
   }
   const after = replaced(before, edit, DIFF_BYTES_MAX + newString.length);
@@ -192,7 +192,7 @@ async function linesAround(
   return { line, text: numberedLines(after.replace(/\n$/, "").split("\n"), from) };
 }
 
-/** The content as what edits search, from storage or memory. */
+/** The content as pieces, which edits search. */
 function piecesOf(
   { segments }: Context,
   { file, segments: list }: Content,

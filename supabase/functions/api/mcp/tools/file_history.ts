@@ -8,8 +8,8 @@ export const fileHistory = defineTool({
   name: "file_history",
   title: "Versions of a file",
   description:
-    "Lists the versions of a file, newest first, also of a deleted one: what made each, and who. Then read_file with version shows one, " +
-    "diff_versions compares two, and restore_file brings one back.",
+    "Lists the versions of a file, newest first, also of a deleted one: the operation that added each, and its author. " +
+    "Then read_file with version shows one, diff_versions compares two, and restore_file restores one.",
   scopes: ["read"],
   effect: "reads",
   input: z.object({
@@ -21,17 +21,18 @@ export const fileHistory = defineTool({
     const name = shownPath(path);
     const lines = new Lines(name.length + 200);
     for (
-      const [index, { version, size, updatedAt, deleted, operation, from, ...said }] of versions.entries()
+      const [index, { version, size, updatedAt, deleted, operation, from, ...provenance }] of versions
+        .entries()
     ) {
       const what = deleted ? "deleted" : counted(size, "byte");
-      const made = operation === "delete" ? "" : `, ${operation}`;
+      const how = operation === "delete" ? "" : `, ${operation}`;
       const origin = from
         ? ` from ${from.path === path ? "" : `${shownPath(from.path)} `}version ${from.version}`
         : "";
       const isAdded = lines.add(
-        `version ${version}: ${what}, ${shortTime(updatedAt)}${made}${origin}${describeProvenance(said)}${
-          index === 0 ? " (latest)" : ""
-        }`,
+        `version ${version}: ${what}, ${shortTime(updatedAt)}${how}${origin}${
+          describeProvenance(provenance)
+        }${index === 0 ? " (latest)" : ""}`,
       );
       if (!isAdded) break;
     }

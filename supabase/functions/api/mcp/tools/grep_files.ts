@@ -29,7 +29,7 @@ export const grepFiles = defineTool({
     pattern: plainText("The text or expression, in one line.", SEARCH_QUERY_LENGTH_MAX)
       .refine((pattern) => !pattern.includes("\n"), "must be one line"),
     regex: flag("Whether pattern is a regular expression."),
-    path: folder("A folder or file to look in; empty for all files."),
+    path: folder("A folder or file to search; empty for all files."),
     glob,
     ignore_case: flag("Whether upper and lower case are the same."),
     limit: whole("How many lines to show.", 1, MCP_GREP_LINES_MAX).default(MCP_GREP_LINES_DEFAULT),
@@ -52,7 +52,7 @@ export const grepFiles = defineTool({
   },
 });
 
-/** Below the folder; where nothing is found there, in the file of that path. */
+/** Searches below the folder, and where nothing is found there, the file of that path. */
 async function scanBelowOrIn(context: Context, plan: ScanPlan): Promise<SearchAnswer> {
   const found = await scan(context, plan);
   const { directory } = plan;

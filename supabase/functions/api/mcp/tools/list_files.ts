@@ -12,7 +12,6 @@ import { flag, folder, glob, parsePath, text, whole } from "../arguments.ts";
 import { counted, describeVersion, Lines, quoted, QUOTED_PATH_LENGTH_MAX, shownPath } from "../text.ts";
 import { defineTool } from "../tool.ts";
 
-/** What is listed. */
 interface Listing {
   /** Without outer slashes; "" for all files. */
   readonly directory: string;
@@ -25,7 +24,7 @@ export const listFiles = defineTool({
   title: "List files",
   description:
     "Lists the files and folders directly in a folder, with version, size and time of each file. recursive=true " +
-    "goes below, too; glob picks by name or path. Start here to see what there is. To find text, use grep_files; " +
+    "lists folders below, too; glob selects by name or path. Start here to see what exists. To find text, use grep_files; " +
     "to find files about something, search_files. Results quote a path that could mislead, as JSON.",
   scopes: ["read"],
   effect: "reads",
@@ -49,7 +48,7 @@ export const listFiles = defineTool({
 /** Units of work for each character of a path. */
 const MATCH_UNITS = 2;
 
-/** Whether a path matches the glob; linear in the path, whatever the glob. Throws VALIDATION_ERROR. */
+/** Whether a path matches the glob, in time linear in the path for any glob. Throws VALIDATION_ERROR. */
 function matcher(glob: string | undefined, directory: string): (path: string) => Promise<boolean> {
   if (glob === undefined) return () => Promise.resolve(true);
   const dfa = compile(glob, directory);

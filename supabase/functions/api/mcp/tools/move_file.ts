@@ -4,7 +4,7 @@ import { ApiError, fail } from "../../errors.ts";
 import { commit } from "../../files/commit.ts";
 import { commitBasis } from "../../files/commit_request.ts";
 import { flag, path } from "../arguments.ts";
-import { alreadyRefusal } from "../misses.ts";
+import { alreadyAppliedRefusal } from "../version_conflicts.ts";
 import { sameContent } from "../same_content.ts";
 import { shownPath } from "../text.ts";
 import { defineTool } from "../tool.ts";
@@ -13,7 +13,7 @@ export const moveFile = defineTool({
   name: "move_file",
   title: "Move a file",
   description:
-    "Moves or renames a file. The versions so far stay with the old path: file_history shows them there.",
+    "Moves or renames a file. Its earlier versions stay with the old path: file_history shows them there.",
   scopes: ["write"],
   effect: "replaces",
   input: z.object({
@@ -43,12 +43,12 @@ export const moveFile = defineTool({
       const what = `${shownPath(path)} was moved already: its content is version ${version} of ${
         shownPath(destination)
       }`;
-      throw alreadyRefusal("FILE_NOT_FOUND", what);
+      throw alreadyAppliedRefusal("FILE_NOT_FOUND", what);
     }
   },
 });
 
-/** The latest version at the destination, where it is what the source last had. */
+/** The latest version at the destination, if it has the content that the source had last. */
 async function versionMoved(
   context: Context,
   path: string,

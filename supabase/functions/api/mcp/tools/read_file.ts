@@ -36,7 +36,7 @@ export const readFile = defineTool({
   async run(context, { path, offset, limit, version }) {
     const { gate, metadata } = context;
     const content = gate.unwrap(await metadata.content(gate.caller, path, version));
-    // What is stored decides, not the type: a text may have the name of an image.
+    // The stored bytes decide, not the media type: a text may have the name of an image.
     const image = await readImage(context, content);
     if (image) return image;
     if (!isText(content)) return describeBinary(content);
@@ -73,7 +73,7 @@ async function readText(context: Context, content: Content, offset: number, limi
   return `${name}, lines ${offset}–${next - 1} of ${totalLines}\n${lines}${rest}`;
 }
 
-/** By its first bytes: what is no such image would be refused by a model's provider, and end the conversation. */
+/** Images by their first bytes. A model's provider would refuse a false image, and the conversation would end. */
 const SIGNATURES: readonly (readonly [string, (start: string) => boolean])[] = [
   ["image/png", (start) => start.startsWith("\x89PNG\r\n\x1a\n")],
   ["image/jpeg", (start) => start.startsWith("\xff\xd8\xff")],

@@ -14,7 +14,7 @@ import { folder, text, whole } from "../arguments.ts";
 import { counted, describeProvenance, grouped, Lines, shortTime, shownActor, shownPath } from "../text.ts";
 import { defineTool } from "../tool.ts";
 
-/** Left out, or empty. */
+/** An argument that may be absent or empty. */
 const optional = (description: string, isValid: (given: string) => boolean, reason: string) =>
   text(description).refine((given) => given === "" || isValid(given), reason).optional()
     .transform((given) => given === "" ? undefined : given);
@@ -23,13 +23,13 @@ export const recentChanges = defineTool({
   name: "recent_changes",
   title: "Recent changes",
   description:
-    "Lists what was changed of late, by people and agents alike: when, what, which version, who, in which run. Its " +
-    "last line says with which since to call it again for what comes next. run shows what one run did to which files.",
+    "Lists recent changes of people and agents: when, what, which version, who, in which run. Its last line names the " +
+    "since with which the next call continues. run shows what one run did to which files.",
   scopes: ["read"],
   effect: "reads",
   input: z.object({
     since: optional(
-      "Only what came after: the 32 digits that an earlier result ended with.",
+      "Only later changes: the 32 digits that an earlier result ended with.",
       (given) => /^[0-9a-f]{32}$/.test(given),
       "must be the 32 digits of an earlier result",
     ),
@@ -62,7 +62,7 @@ export const recentChanges = defineTool({
 /** The last changes, or those since a cursor, in their order. */
 function describe({ changes, cursor, hasMore }: FeedPage, isSince: boolean, isFiltered: boolean): string {
   const lines = new Lines(500);
-  // Of what does not fit, the newest are shown; those since a cursor continue with the others.
+  // Where not all fit, the newest are shown; changes since a cursor are shown in order, and the next call continues.
   const shown: string[] = [];
   for (const change of isSince ? changes : changes.toReversed()) {
     const line = describeChange(change);
@@ -72,18 +72,20 @@ function describe({ changes, cursor, hasMore }: FeedPage, isSince: boolean, isFi
   const left = changes.length - shown.length;
   const next = isSince && left > 0 ? changes[shown.length - 1]?.cursor ?? cursor : cursor;
   const isMore = hasMore || left > 0;
-  const looked = isFiltered ? ` Looked at the last ${grouped(CHANGES_LOOKED_AT_MAX)} changes at most.` : "";
+  const bound = isFiltered
+    ? ` At most the last ${grouped(CHANGES_LOOKED_AT_MAX)} changes were examined.`
+    : "";
   if (isSince) {
     const head = shown.length === 0
-      ? isMore ? "Nothing yet; there is more to look at." : "Nothing has changed since."
+      ? isMore ? "No match so far; more changes follow." : "Nothing has changed since."
       : `${counted(shown.length, "change")} since, in their order`;
     return join(head, shown, `${isMore ? "more changes" : "later changes"}: since=${next}`);
   }
   const head = shown.length === 0
-    ? `Nothing was changed.${looked}`
+    ? `Nothing was changed.${bound}`
     : `${
       isMore ? `The last ${counted(shown.length, "change")}` : counted(shown.length, "change")
-    }, oldest first.${looked}`;
+    }, oldest first.${bound}`;
   return join(head, shown.toReversed(), `later changes: since=${next}`);
 }
 
@@ -92,14 +94,16 @@ function join(head: string, lines: readonly string[], last: string): string {
 }
 
 /** `2026-11-20T10:15:30Z edit notes/plan.md — version 7 by planner/2.1 in run nightly-42`. */
-function describeChange({ createdAt, operation, path, version, deleted, from, ...said }: Change): string {
+function describeChange(
+  { createdAt, operation, path, version, deleted, from, ...provenance }: Change,
+): string {
   const what = deleted ? `deleted, version ${version}` : `version ${version}`;
   const origin = from
     ? ` from ${from.path === path ? "" : `${shownPath(from.path)} `}version ${from.version}`
     : "";
   return `${shortTime(createdAt)} ${operation} ${
     path === undefined ? "(a purged file)" : shownPath(path)
-  } — ${what}${origin}${describeProvenance(said)}`;
+  } — ${what}${origin}${describeProvenance(provenance)}`;
 }
 
 async function describeRun({ gate, metadata }: Context, run: string, limit: number): Promise<string> {

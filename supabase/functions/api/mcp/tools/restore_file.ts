@@ -11,13 +11,13 @@ export const restoreFile = defineTool({
   name: "restore_file",
   title: "Restore a version",
   description:
-    "Makes the content of an earlier version the latest again, as a new version; also of a deleted file. Nothing is " +
-    "lost: what was latest stays a version. file_history lists the versions.",
+    "Adds a version with the content of an earlier one; also to a deleted file. Nothing is lost: the version that was " +
+    "latest stays. file_history lists the versions.",
   scopes: ["write"],
   effect: "replaces",
   input: z.object({
     path: path(),
-    version: whole("The version whose content comes back.", 1),
+    version: whole("The version whose content to restore.", 1),
   }),
   async run(context, { path, version }) {
     const latest = await versionWithContent(context, path, version);
@@ -33,7 +33,7 @@ export const restoreFile = defineTool({
   },
 });
 
-/** The latest version, where it has the content of that one: a repeated call makes no other. */
+/** The latest version, if it already has the content of `version`: a repeated call adds no other. */
 async function versionWithContent(
   { gate, metadata }: Context,
   path: string,

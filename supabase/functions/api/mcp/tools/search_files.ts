@@ -12,13 +12,13 @@ export const searchFiles = defineTool({
   name: "search_files",
   title: "Search files",
   description:
-    "Finds the files that are about something, best first, by words and, where it is set up, by meaning; with the " +
-    'lines that say why. Ask in a few words; "a phrase", or, and -not work. For an exact text, use grep_files.',
+    "Finds the files that are about a subject, best first, by words and, where that is configured, by meaning; with the " +
+    'lines that match. Ask in a few words; "a phrase", or, and -not work. For an exact text, use grep_files.',
   scopes: ["read"],
   effect: "reads",
   input: z.object({
-    query: plainText("What to look for.", SEARCH_QUERY_LENGTH_MAX),
-    path: folder("A folder to look in; empty for all files."),
+    query: plainText("What to search for.", SEARCH_QUERY_LENGTH_MAX),
+    path: folder("A folder to search; empty for all files."),
     glob,
     limit: whole("How many files to show.", 1, PAGE_LIMIT_MAX).default(PAGE_LIMIT_DEFAULT),
   }),

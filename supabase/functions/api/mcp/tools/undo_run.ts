@@ -13,9 +13,9 @@ export const undoRun = defineTool({
   name: "undo_run",
   title: "Undo a run",
   description:
-    "Takes back what a run did: each of its files becomes what it was before. With dry_run=true, which is the default, " +
-    "it only says what would be done: look at that, then call it again with dry_run=false. Nothing is lost, since what " +
-    "was latest stays a version. recent_changes shows the runs.",
+    "Undoes what a run did: each of its files becomes what it was before. With dry_run=true, the default, it only lists " +
+    "what would change: check that, then call it again with dry_run=false. Nothing is lost, since the versions that were " +
+    "latest stay. recent_changes shows the runs.",
   scopes: ["write"],
   effect: "replaces",
   input: z.object({
@@ -24,7 +24,7 @@ export const undoRun = defineTool({
       `must be 1 to ${RUN_ID_LENGTH_MAX} of the characters A-Z, a-z, 0-9, ".", "_", ":" and "-"`,
     ),
     dry_run: z.boolean("must be true or false").default(true).meta({
-      description: "Only say what would be done.",
+      description: "Only list what would change.",
     }),
   }),
   async run(context, { run, dry_run: isPlan }) {
@@ -32,7 +32,7 @@ export const undoRun = defineTool({
     context.onEnd(await context.beginCostly());
     const undo = { kind: "undo", run, onConflict: "refuse" } as const;
     if (isPlan) return describe(await planBack(context, undo), run);
-    // The undo is a run of its own, also where the session's is the one that is undone.
+    // The undo is a run of its own, even where the request names the run that it undoes.
     if (gate.provenance?.runId === run) gate.provenance = { ...gate.provenance, runId: undefined };
     try {
       return describe((await commitBack(context, undefined, undo)).value, run);
@@ -65,31 +65,31 @@ function describe(answer: UndoResult, run: string): string {
   const same = unchanged.length === 0 ? "" : `\n${counted(unchanged.length, "file")} as before already`;
   const [head, next] = isPlan
     ? [`Undoing run ${run} would change ${counted(actions.length, "file")}:`, "To do it: dry_run=false"]
-    : [`Undid run ${run}, as run ${runId}:`, `To take that back: undo_run with run=${runId}`];
+    : [`Undid run ${run}, as run ${runId}:`, `To undo that: undo_run with run=${runId}`];
   return `${head}\n${lines}${more}${same}\n${next}`;
 }
 
-/** `notes/plan.md — back to version 2, from version 4`. */
+/** `notes/plan.md — restored to version 2, from version 4`. */
 function describeAction({ path, action, from, to, version, own }: Action): string {
-  const made = version === undefined ? "" : `, as version ${version}`;
+  const added = version === undefined ? "" : `, as version ${version}`;
   const whose = own === false ? "; not only your key wrote it in this run" : "";
-  if (action === "delete") return `${shownPath(path)} — deleted${made}: it was made by the run${whose}`;
-  return `${shownPath(path)} — back to version ${to}, from version ${from}${made}${whose}`;
+  if (action === "delete") return `${shownPath(path)} — deleted${added}: the run created it${whose}`;
+  return `${shownPath(path)} — restored to version ${to}, from version ${from}${added}${whose}`;
 }
 
 function conflictsOf({ conflicts }: UndoResult): string {
   const lines = new Lines(600);
   for (const { path, version, actor, runId, reason } of conflicts) {
-    const said = describeProvenance({ actor: actor ?? undefined, runId: runId ?? undefined });
+    const author = describeProvenance({ actor: actor ?? undefined, runId: runId ?? undefined });
     const why = reason === "gone"
-      ? "what it was before is not there any more"
+      ? "its version before the run was erased"
       : reason === "moved"
       ? "the file at the other end of its move is out of reach"
       : reason === "unexamined"
-      ? "it has too many versions to see whether others wrote some"
-      : `version ${version}${said} came after`;
+      ? "it has too many versions to tell whether others wrote some of them"
+      : `version ${version}${author} came after`;
     if (!lines.add(`${shownPath(path)} — ${why}`)) break;
   }
-  return "Nothing was done. Look at them with diff_versions, and bring files back one by one with restore_file:\n" +
+  return "Nothing was done. Compare them with diff_versions, and restore files one by one with restore_file:\n" +
     `${lines}`;
 }

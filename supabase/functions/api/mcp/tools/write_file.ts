@@ -6,14 +6,14 @@ import type { FileRecord } from "../../contract/files.ts";
 import { Work } from "../../runtime/work.ts";
 import { expectedVersion, path, text } from "../arguments.ts";
 import {
-  alreadyRefusal,
+  alreadyAppliedRefusal,
   equals,
   existsRefusal,
-  isMiss,
+  isVersionConflict,
   latestContent,
   versionRefusal,
-  wasMade,
-} from "../misses.ts";
+  wasAlreadyApplied,
+} from "../version_conflicts.ts";
 import type { ToolRefusal } from "../failures.ts";
 import { counted, shownPath } from "../text.ts";
 import { defineTool } from "../tool.ts";
@@ -22,8 +22,8 @@ export const writeFile = defineTool({
   name: "write_file",
   title: "Write a file",
   description:
-    "Creates a text file, or replaces all of it; folders need not be made. To replace a file, send the version that " +
-    "you read as expected_version: where another one was written since, nothing is written and the result shows the " +
+    "Creates a text file, or replaces all of it; folders need not exist. To replace a file, send the version that " +
+    "you read as expected_version: where a newer one exists, nothing is written and the result shows the " +
     "changes. To change a part of a file, use edit_file; to add to its end, append_file. No version is ever lost.",
   scopes: ["write"],
   effect: "replaces",
@@ -31,7 +31,7 @@ export const writeFile = defineTool({
     path: path(),
     content: text("The whole content."),
     expected_version: expectedVersion(
-      "The version to replace, as read_file showed it. 0 or left out: only create, where there is no file.",
+      "The version to replace, as read_file showed it. 0 or left out: only create a file that does not exist.",
     ),
   }),
   async run(context, { path, content, expected_version: expected = 0 }) {
@@ -45,13 +45,13 @@ export const writeFile = defineTool({
       });
       return await describeWritten(file, content);
     } catch (error) {
-      if (!isMiss(error)) throw error;
+      if (!isVersionConflict(error)) throw error;
       throw await explain(context, path, content, expected, error);
     }
   },
 });
 
-/** `Wrote notes/plan.md: version 8, 12 lines, 345 bytes.`, and what to send next time. */
+/** `Wrote notes/plan.md: version 8, 12 lines, 345 bytes.`, and what to send with the next write. */
 async function describeWritten({ path, version, size }: FileRecord, content: string): Promise<string> {
   const did = version === 1 ? "Created" : "Wrote";
   return `${did} ${shownPath(path)}: version ${version}, ${counted(await countLines(content), "line")}, ` +
@@ -73,7 +73,7 @@ async function countLines(content: string): Promise<number> {
   return lines;
 }
 
-/** A client that lost the answer sends the call again: then the content is there already. */
+/** The refusal to report. A client that lost the answer repeats its call: then the file has the content already. */
 async function explain(
   context: Context,
   path: string,
@@ -84,14 +84,14 @@ async function explain(
   const bytes = new TextEncoder().encode(content);
   const latest = await latestContent(context, path);
   if (latest && await equals(context, latest, bytes)) {
-    return alreadyRefusal(
+    return alreadyAppliedRefusal(
       error.code,
       `Your content is already version ${latest.file.version} of ${shownPath(path)}`,
     );
   }
   if (expected === 0) return await existsRefusal(context, path, latest, error.details);
   const isOld = latest !== undefined && latest.file.version > expected + 1 &&
-    await wasMade(context, path, expected, (next) => equals(context, next, bytes));
+    await wasAlreadyApplied(context, path, expected, (next) => equals(context, next, bytes));
   const advice = isOld
     ? `Your content was already written, as version ${
       expected + 1

@@ -1,4 +1,4 @@
-/** What a write is told that was refused because of the file's version: where the file is now, and what changed since. */
+/** Explains version conflicts to a model: the file's latest version, and what changed since the one it expected. */
 import type { Context } from "../context.ts";
 import { ApiError, type ErrorCode } from "../errors.ts";
 import { diffTexts, readSide } from "../files/diff.ts";
@@ -10,13 +10,13 @@ import { Work } from "../runtime/work.ts";
 import { ToolRefusal } from "./failures.ts";
 import { counted, cutLine, describeProvenance, describeVersion, fitLines, shownPath } from "./text.ts";
 
-/** Whether the error is about the file's version. */
-export function isMiss(error: unknown): error is ApiError {
+/** Whether the error says that the file is at another version than the client expected. */
+export function isVersionConflict(error: unknown): error is ApiError {
   return error instanceof ApiError &&
     (error.code === "PRECONDITION_FAILED" || error.code === "FILE_ALREADY_EXISTS");
 }
 
-/** The latest content, for an explanation; undefined where the key may not read, or there is no file. */
+/** The latest content, for an explanation; undefined where the key may not read, or the file does not exist. */
 export async function latestContent(context: Context, path: string): Promise<Content | undefined> {
   return await contentAt(context, path, undefined);
 }
@@ -53,30 +53,33 @@ export async function equals(context: Context, content: Content, bytes: Uint8Arr
   return content.file.size === bytes.length && await endsWith(context, content, bytes);
 }
 
-/** Whether the version after the one that a write expected has its content: then the write was made, and others came after. */
-export async function wasMade(
+/**
+ * Whether the version after the one that a write expected has the write's content: then an earlier call committed it,
+ * and other changes followed.
+ */
+export async function wasAlreadyApplied(
   context: Context,
   path: string,
   expected: number,
-  isMade: (content: Content) => Promise<boolean>,
+  isApplied: (content: Content) => Promise<boolean>,
 ): Promise<boolean> {
   const next = await contentAt(context, path, expected + 1);
-  return next !== undefined && await isMade(next);
+  return next !== undefined && await isApplied(next);
 }
 
 /**
- * The refusal of a change that seems to have been made: by an earlier call whose answer was lost, or by another agent. It
- * is no success, since of two agents that count, or create the same file as a lock, only one did.
+ * The refusal of a change that an earlier call whose answer was lost, or another agent, seems to have committed. It is
+ * not reported as a success: where two agents count, or create the same file as a lock, only one of them may succeed.
  */
-export function alreadyRefusal(code: ErrorCode, what: string): ToolRefusal {
+export function alreadyAppliedRefusal(code: ErrorCode, what: string): ToolRefusal {
   return new ToolRefusal(
     code,
-    `${what}. Nothing was done now. If you sent this call before, it worked, and there is nothing left to do; else ` +
-      "another agent did the same.",
+    `${what}. Nothing was done now. If you sent this call before, it worked, and there is nothing left to do; ` +
+      "otherwise another agent did the same.",
   );
 }
 
-/** What was said of the latest version, for people and agents to find each other; "" where nothing is known. */
+/** The provenance of the latest version, by which people and agents find each other; "" where it is not known. */
 async function lastWriter({ gate, metadata }: Context, latest: Content | undefined): Promise<string> {
   if (!latest) return "";
   const answer = gate.observe(await metadata.versions(gate.caller, latest.file.path, 1, 0));
@@ -104,24 +107,24 @@ export async function existsRefusal(
   );
 }
 
-/** What a refused change knows: the version it expected, and what the refusal says of the file. */
-export interface Miss {
+/** A refused change: the version that it expected, and the details of the refusal. */
+export interface VersionConflict {
   readonly path: string;
   readonly expected: number;
   readonly details: ApiError["details"];
-  /** What to do, once the changes are known. */
+  /** What the model should do with the changes that the message shows. */
   readonly advice: string;
 }
 
-/** The refusal of a change that expected another version. */
+/** The refusal of a change that expected another version than the latest. */
 export async function versionRefusal(
   context: Context,
   latest: Content | undefined,
-  { path, expected, details, advice }: Miss,
+  { path, expected, details, advice }: VersionConflict,
 ): Promise<ToolRefusal> {
   const version = latest?.file.version ?? details?.["version"];
-  const isGone = latest === undefined && mayRead(context);
-  if (isGone || typeof version !== "number") {
+  const isMissing = latest === undefined && mayRead(context);
+  if (isMissing || typeof version !== "number") {
     return new ToolRefusal(
       "PRECONDITION_FAILED",
       `There is no file at ${

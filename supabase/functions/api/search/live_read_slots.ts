@@ -1,29 +1,29 @@
-/** Turns at reading what the search index does not have. */
+/** Slots for reading what the search index does not have. */
 import { SEARCH_LIVE_BUDGET_BYTES, SEARCH_LIVE_WAIT_MILLISECONDS } from "../limits.ts";
 import { ByteBudget, type Release } from "../runtime/byte_budget.ts";
 import type { Deadline } from "../runtime/deadline.ts";
-import { Turns } from "../runtime/turns.ts";
+import { Slots } from "../runtime/slots.ts";
 
 /**
- * One per isolate. One search of a project reads at a time, so that no project keeps others out, and all of them together
- * have SEARCH_LIVE_BUDGET_BYTES in memory.
+ * One per isolate. In each project only one search reads at a time, so that no project keeps others out. All searches
+ * together hold at most SEARCH_LIVE_BUDGET_BYTES in memory.
  */
-export class LiveReads {
-  readonly #turns = new Turns(1);
+export class LiveReadSlots {
+  readonly #slots = new Slots(1);
   readonly #budget = new ByteBudget(SEARCH_LIVE_BUDGET_BYTES);
 
   /** Throws 503 `SERVICE_UNAVAILABLE` after SEARCH_LIVE_WAIT_MILLISECONDS, and the signal's reason when it aborts. */
   async begin(projectId: string, bytes: number, deadline: Deadline, signal: AbortSignal): Promise<Release> {
     const part = deadline.part(SEARCH_LIVE_WAIT_MILLISECONDS);
-    const endTurn = await this.#turns.take(projectId, part, signal);
+    const releaseSlot = await this.#slots.acquire(projectId, part, signal);
     try {
       const release = await this.#budget.acquire(bytes, part.remainingMilliseconds, signal);
       return () => {
         release();
-        endTurn();
+        releaseSlot();
       };
     } catch (error) {
-      endTurn();
+      releaseSlot();
       throw error;
     }
   }

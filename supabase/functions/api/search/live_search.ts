@@ -1,4 +1,4 @@
-/** The files of a search by substring or pattern whose text is not in the index: they are read and searched here. */
+/** Reads and searches the files whose text is not in the index, for a search by substring or pattern. */
 import { ApiError } from "../errors.ts";
 import { readText } from "../files/read_segments.ts";
 import { COSTLY_REST_MILLISECONDS, SEARCH_LIVE_UNITS_MAX, SEARCH_READS_AT_ONCE } from "../limits.ts";
@@ -11,104 +11,101 @@ import { matchFile, throwExhausted } from "./match_file.ts";
 import type { Finder } from "./matching_lines.ts";
 import { comparePaths } from "./path_order.ts";
 import { NUL_STAND_IN } from "./snippet.ts";
-import { without, withUnsearched } from "./unsearched.ts";
+import { addUnsearched, unsearchedOf } from "./unsearched.ts";
 
-/** A file that was looked at, or why it was not. */
-type Looked = { readonly result: SearchResult | null } | UnsearchedReason;
+/** The result for a file that was searched (null: no match), or why it was not searched. */
+type LiveResult = { readonly result: SearchResult | null } | UnsearchedReason;
 
-export class LiveTexts {
+export class LiveSearch {
   readonly #work = new Work(SEARCH_LIVE_UNITS_MAX, throwExhausted, COSTLY_REST_MILLISECONDS);
-  readonly #read = new Set<string>();
+  readonly #searched = new Set<string>();
   #found: SearchResult[] = [];
   #notSearched: Unsearched | null = null;
-  /** Why no further file is to be looked at. */
-  #isOver: UnsearchedReason | null = null;
+  /** Why no further file is searched; null: the search continues. */
+  #stopReason: UnsearchedReason | null = null;
 
   constructor(private readonly source: LiveSource, private readonly find: Finder) {}
 
-  /** What was not looked at; null: everything was. */
+  /** The text that was not searched; null: all of it was. */
   get notSearched(): Unsearched | null {
     return this.#notSearched;
   }
 
-  /** The work that was done, in units. */
+  /** The work so far, in units. */
   get units(): number {
     return this.#work.units;
   }
 
-  /** Ids of the files that were looked at, or given up: what the index has of them counts no more. */
-  get known(): readonly string[] {
-    return [...this.#read];
+  /** Ids of the files that were searched here: their older texts in the index no longer count. */
+  get searchedIds(): readonly string[] {
+    return [...this.#searched];
   }
 
   has(fileId: string): boolean {
-    return this.#read.has(fileId);
+    return this.#searched.has(fileId);
   }
 
-  /** Reads what the first page of a search says is not in the index. */
+  /** Reads and searches the files that the first page of a search lists as missing from the index. */
   async read(page: UnsearchedPage): Promise<void> {
-    this.#notSearched = without(page);
+    this.#notSearched = unsearchedOf(page);
     const { live } = page;
     if (live.length === 0) return;
-    const looked = await this.#look(live);
+    const results = await this.#searchAll(live);
     for (const [index, { file }] of live.entries()) {
-      const one = looked[index] ?? "bounds";
+      const one = results[index] ?? "bounds";
       if (typeof one === "string") {
-        this.#notSearched = withUnsearched(this.#notSearched, file, one);
+        this.#notSearched = addUnsearched(this.#notSearched, file, one);
         continue;
       }
-      this.#read.add(file.id);
+      this.#searched.add(file.id);
       if (one.result) this.#found.push(one.result);
     }
     this.#found.sort((a, b) => comparePaths(a.path, b.path));
   }
 
-  /**
-   * Notes what a later page of the search says: a file that was in the index at first may have got a version since that
-   * is not.
-   */
+  /** Notes what a later page of the search reports: a file may have got a new version since, which is not indexed yet. */
   note(page: UnsearchedPage): void {
-    this.#notSearched ??= without(page);
+    this.#notSearched ??= unsearchedOf(page);
   }
 
-  /** What was found in the next file, in order of path, up to `path`; undefined: up to the end. */
+  /** The next result in order of path, up to `path` (undefined: up to the end); null where there is none. */
   next(path?: string): SearchResult | null {
     const [first] = this.#found;
     if (!first || path !== undefined && comparePaths(first.path, path) > 0) return null;
     return this.#found.shift() ?? null;
   }
 
-  async #look(live: readonly LiveFile[]): Promise<Looked[]> {
-    const { gate, deadline, request, liveReads } = this.source;
+  async #searchAll(live: readonly LiveFile[]): Promise<LiveResult[]> {
+    const { gate, deadline, request, liveReadSlots } = this.source;
     const bytes = live.reduce((sum, { file }) => sum + file.size, 0);
     let release;
     try {
-      release = await liveReads.begin(gate.projectId, bytes, deadline, request.signal);
+      release = await liveReadSlots.begin(gate.projectId, bytes, deadline, request.signal);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       return live.map(() => "busy");
     }
     try {
-      return await inParallel(live, SEARCH_READS_AT_ONCE, (file) => this.#lookAt(file));
+      return await inParallel(live, SEARCH_READS_AT_ONCE, (file) => this.#search(file));
     } finally {
       release();
     }
   }
 
-  async #lookAt({ file, segments }: LiveFile): Promise<Looked> {
-    if (this.#isOver) return this.#isOver;
+  async #search({ file, segments }: LiveFile): Promise<LiveResult> {
+    if (this.#stopReason) return this.#stopReason;
     let content;
     try {
       content = (await readText(this.source, segments)).replaceAll("\0", NUL_STAND_IN);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      // Where Storage is out of reach, the next file is, too.
-      if (error.code === "SERVICE_UNAVAILABLE") this.#isOver = "unreadable";
+      // Storage is out of reach for the other files, too.
+      if (error.code === "SERVICE_UNAVAILABLE") this.#stopReason = "unreadable";
       return "unreadable";
     }
     const result = await matchFile({ file, skipped: null, content }, this.find, this.#work);
     if (result !== "exhausted") return { result };
-    this.#isOver = "bounds";
+    this.#stopReason = "bounds";
     return "bounds";
   }
 }

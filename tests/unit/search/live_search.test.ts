@@ -5,8 +5,8 @@ import { SEARCH_LIVE_BYTES_MAX } from "../../../supabase/functions/api/limits.ts
 import type { LiveFile, UnsearchedPage } from "../../../supabase/functions/api/ports/search_index.ts";
 import { ByteBudget } from "../../../supabase/functions/api/runtime/byte_budget.ts";
 import { Deadline } from "../../../supabase/functions/api/runtime/deadline.ts";
-import { LiveReads } from "../../../supabase/functions/api/search/live_reads.ts";
-import { LiveTexts } from "../../../supabase/functions/api/search/live_texts.ts";
+import { LiveReadSlots } from "../../../supabase/functions/api/search/live_read_slots.ts";
+import { LiveSearch } from "../../../supabase/functions/api/search/live_search.ts";
 import { substringFinder } from "../../../supabase/functions/api/search/matching_lines.ts";
 import { comparePaths } from "../../../supabase/functions/api/search/path_order.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
@@ -43,18 +43,18 @@ function pageOf(live: readonly LiveFile[], rest: Partial<UnsearchedPage> = {}): 
 const NEVER = new AbortController().signal;
 
 /** Searches for `needle` in files whose texts, or the errors of reading them, are given. */
-function searchIn(contents: Readonly<Record<string, string | Error>>, liveReads = new LiveReads()) {
+function searchIn(contents: Readonly<Record<string, string | Error>>, liveReadSlots = new LiveReadSlots()) {
   const clock = new ManualClock();
   const read: string[] = [];
   const unused = () => {
     throw new Error("unused");
   };
-  const live = new LiveTexts({
+  const live = new LiveSearch({
     request: { signal: NEVER },
     gate: { projectId: "p" },
     deadline: new Deadline(20_000, clock),
     readAhead: new ByteBudget(0),
-    liveReads,
+    liveReadSlots,
     segments: {
       ...{ put: unused, list: unused, remove: unused, free: unused, days: unused, probe: unused },
       get({ name }) {
@@ -74,7 +74,7 @@ function searchIn(contents: Readonly<Record<string, string | Error>>, liveReads 
   return { live, found, clock, read };
 }
 
-Deno.test("LiveTexts: a file that cannot be read is said to be not searched, and the others are searched", async () => {
+Deno.test("LiveSearch: a file that cannot be read is said to be not searched, and the others are searched", async () => {
   const { live, found } = searchIn({
     a: new ApiError("CONTENT_CORRUPT", "corrupt"),
     b: "a needle",
@@ -83,10 +83,10 @@ Deno.test("LiveTexts: a file that cannot be read is said to be not searched, and
   await live.read(pageOf(["a", "b", "c"].map((path) => fileOf(path))));
   assertEquals(found(), ["b"]);
   assertEquals(live.notSearched, { files: 1, bytes: 10, paths: ["a"], reasons: ["unreadable"] });
-  assertEquals(live.known, ["b", "c"]);
+  assertEquals(live.searchedIds, ["b", "c"]);
 });
 
-Deno.test("LiveTexts: where Storage is out of reach nothing further is asked of it", async () => {
+Deno.test("LiveSearch: where Storage is out of reach nothing further is asked of it", async () => {
   const names = Array.from({ length: 20 }, (_, n) => `f${n + 10}`);
   const { live, read } = searchIn(Object.fromEntries(names.map((name) => [name, unavailable()])));
   await live.read(pageOf(names.map((name) => fileOf(name))));
@@ -94,22 +94,22 @@ Deno.test("LiveTexts: where Storage is out of reach nothing further is asked of 
   assertEquals(read.length < 10, true, `${read.length} reads`);
 });
 
-Deno.test("LiveTexts: while another search of the project reads, one waits, and then does without", async () => {
-  const liveReads = new LiveReads();
+Deno.test("LiveSearch: while another search of the project reads, one waits, and then does without", async () => {
+  const liveReadSlots = new LiveReadSlots();
   const first = searchIn({});
-  const release = await liveReads.begin("p", SEARCH_LIVE_BYTES_MAX, new Deadline(1, first.clock), NEVER);
-  const { live, clock } = searchIn({ a: "a needle" }, liveReads);
+  const release = await liveReadSlots.begin("p", SEARCH_LIVE_BYTES_MAX, new Deadline(1, first.clock), NEVER);
+  const { live, clock } = searchIn({ a: "a needle" }, liveReadSlots);
   const reading = live.read(pageOf([fileOf("a")]));
   clock.advance(20_000);
   await reading;
   assertEquals(live.notSearched?.reasons, ["busy"]);
   release();
-  const after = searchIn({ a: "a needle" }, liveReads);
+  const after = searchIn({ a: "a needle" }, liveReadSlots);
   await after.live.read(pageOf([fileOf("a")]));
   assertEquals([after.found(), after.live.notSearched], [["a"], null]);
 });
 
-Deno.test("LiveTexts: a text that takes too much work is not searched, and none after it", async () => {
+Deno.test("LiveSearch: a text that takes too much work is not searched, and none after it", async () => {
   const hard = "needl ".repeat(2_000_000);
   const names = Array.from({ length: 12 }, (_, n) => `f${n + 10}`);
   const { live } = searchIn(Object.fromEntries(names.map((name) => [name, hard])));
@@ -117,7 +117,7 @@ Deno.test("LiveTexts: a text that takes too much work is not searched, and none 
   assertEquals(live.notSearched?.reasons, ["bounds"]);
 });
 
-Deno.test("LiveTexts: what a later page says is new is said, and what the first one said stands", async () => {
+Deno.test("LiveSearch: what a later page says is new is said, and what the first one said stands", async () => {
   const { live } = searchIn({});
   await live.read(pageOf([]));
   const more = { files: 1, bytes: 7, paths: ["new"], reasons: ["pending"] } as const;
@@ -127,7 +127,7 @@ Deno.test("LiveTexts: what a later page says is new is said, and what the first 
   assertEquals(live.notSearched?.paths, ["new"]);
 });
 
-Deno.test("LiveTexts: where not all files could be counted the answer never claims to be complete", async () => {
+Deno.test("LiveSearch: where not all files could be counted the answer never claims to be complete", async () => {
   const { live } = searchIn({});
   await live.read(pageOf([], { isComplete: false }));
   assertEquals(live.notSearched, { files: 1, bytes: 0, paths: [], reasons: ["pending"] });
