@@ -276,18 +276,6 @@ const VIEWS: Readonly<Record<string, View>> = {
     await fetch(`${service.baseUrl}/files`, { headers: { "x-api-key": key } });
     return page.getByText("is connected");
   },
-  "the API reference": at("reference", (page) => page.getByText("/files/{path}").first()),
-  "an operation of the API reference": async ({ page, open, service, account: { projectId } }) => {
-    await open("reference");
-    await page.getByLabel("Key to send requests with").fill((await service.key(projectId)).key);
-    await page.getByLabel("Find").fill("listFiles");
-    const operation = page.locator("details.operation");
-    await operation.locator("summary").first().click();
-    await operation.locator(".operation-body > details > summary").first().click();
-    await operation.locator("form summary").click();
-    await press(operation, "Send");
-    return operation.getByRole("region", { name: "The answer of listFiles" });
-  },
   "a search": at("search?q=item", (page) => page.getByRole("main").getByRole("link", { name: FILE })),
   "a search without a match": at("search?q=nowhere", (page) => page.getByText("Nothing matches")),
   "the settings": at("settings", (page) => page.getByText("1 of 20")),

@@ -131,8 +131,6 @@ export const TAIL_CHARACTERS_MAX = 1024 * 1024;
 /** Pause between looks for the first call of a key, and how many there are: ten minutes. */
 export const FIRST_CALL_PAUSE_MILLISECONDS = 3_000;
 export const FIRST_CALL_LOOKS_MAX = 200;
-/** Characters of an answer that the API reference shows. */
-export const ANSWER_CHARACTERS_SHOWN = 100_000;
 /** How often a reconnection is attempted. */
 export const RECONNECT_MILLISECONDS = 2_000;
 /** Pages of names that a filter looks through at a time in a large folder; one request each. */

@@ -103,7 +103,7 @@ export interface ActivityPlace {
   readonly until?: string | undefined;
 }
 
-export type Section = "connect" | "keys" | "links" | "reference" | "settings";
+export type Section = "connect" | "keys" | "links" | "settings";
 
 export type Place =
   | { readonly name: "home" }
@@ -116,7 +116,7 @@ export type Place =
   | RunPlace
   | { readonly name: Section; readonly projectId: string };
 
-const SECTIONS: readonly Section[] = ["connect", "keys", "links", "reference", "settings"];
+const SECTIONS: readonly Section[] = ["connect", "keys", "links", "settings"];
 const TABS: readonly FileTab[] = ["content", "edit", "history", "compare"];
 const SORTS = ["path", "natural", "updated_at", "size"] as const;
 const MODES: readonly SearchMode[] = ["text", "regex", "semantic", "hybrid"];

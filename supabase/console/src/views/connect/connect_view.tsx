@@ -6,7 +6,6 @@ import type { NewKey } from "../../api/records.ts";
 import { CodeBlock } from "../../components/code_block.tsx";
 import { config } from "../../config.ts";
 import { keepMadeKey, madeKey } from "../../state/made_key.ts";
-import { hrefOf } from "../../state/router.ts";
 import { type Client, CLIENTS, fill, type Group, NO_KEY } from "./clients.ts";
 import { FirstCall } from "./first_call.tsx";
 import { KeyForm } from "./key_form.tsx";
@@ -27,7 +26,9 @@ export function ConnectView({ projectId }: { readonly projectId: string }) {
     <section class="view connect" aria-labelledby="connect-title">
       <div class="view-head">
         <h1 id="connect-title">Connect</h1>
-        <a class="button" href={hrefOf({ name: "reference", projectId })}>API reference</a>
+        <a class="button" href={`${baseUrl}/openapi.json`} target="_blank" rel="noopener noreferrer">
+          API reference (OpenAPI)
+        </a>
       </div>
       <section class="card" aria-labelledby="connect-address">
         <h2 id="connect-address">Address</h2>
