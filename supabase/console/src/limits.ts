@@ -13,19 +13,6 @@ export const NEXT_PAGE_PIXELS = 1_000;
 export const SCROLL_SETTLED_MILLISECONDS = 150;
 /** Versions on a page of a file's history. */
 export const VERSIONS_PER_PAGE = 50;
-/** What the settings tell of the service's own limits. They are those of the API, by the same names. */
-export const PROJECT_KEYS_MAX = 100;
-export const ENDED_KEYS_KEPT_DAYS = 90;
-export const PROJECT_LINKS_MAX = 1_000;
-export const WRITE_LINK_SECONDS_MAX = 3_600;
-export const LINK_REQUESTS_PER_MINUTE = 60;
-export const CONTENT_LENGTH_MAX = 10_485_760;
-export const COMMIT_FILES_MAX = 1_000;
-export const EXPORT_FILES_MAX = 500;
-export const EXPORT_BYTES_MAX = 50 * 1024 * 1024;
-export const SEARCH_TEXT_BYTES_MAX = 1024 * 1024;
-export const CHANGES_WAITERS_MAX = 20;
-export const USAGE_KEPT_DAYS = 400;
 /** Writes on a page of the activity. */
 export const ACTIVITY_ENTRIES = 50;
 /** Writes that stay on the first page of the activity while new ones come. */
