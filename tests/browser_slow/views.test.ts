@@ -266,7 +266,7 @@ const VIEWS: Readonly<Record<string, View>> = {
   "connecting with a new key": async ({ page, open }) => {
     await open("connect");
     await press(page, "Make the key");
-    await press(page, "Claude Code, shared");
+    await press(page, "Codex");
     return page.getByText(/^Waiting for the first call/);
   },
   "a client that has called": async ({ page, open, service }) => {
