@@ -155,7 +155,6 @@ const VIEWS: Readonly<Record<string, View>> = {
     await page.keyboard.press("?");
     return dialog(page, "Keyboard shortcuts");
   },
-  "natural order": at("files?sort=natural", (page) => page.getByLabel("Natural order")),
   "the new file dialog": inDialog("files", "New file", "New file"),
   "the new project dialog": async (visit) => {
     const form = await inDialog("files", "New project", "New project")(visit);

@@ -13,8 +13,8 @@ export interface FilesPlace {
   readonly name: "files";
   readonly projectId: string;
   readonly directory: string;
-  /** Default: by path. `natural`: by path, with numbers as numbers, where all of the folder is on one page. */
-  readonly sort?: SortField | "natural" | undefined;
+  /** Default: by path. */
+  readonly sort?: SortField | undefined;
   /** Default: ascending. */
   readonly order?: SortOrder | undefined;
   /** Only names that contain it. */
@@ -118,7 +118,7 @@ export type Place =
 
 const SECTIONS: readonly Section[] = ["connect", "keys", "links", "settings"];
 const TABS: readonly FileTab[] = ["content", "edit", "history", "compare"];
-const SORTS = ["path", "natural", "updated_at", "size"] as const;
+const SORTS = ["path", "updated_at", "size"] as const;
 const MODES: readonly SearchMode[] = ["text", "regex", "semantic", "hybrid"];
 
 const hash = signal(globalThis.location.hash);

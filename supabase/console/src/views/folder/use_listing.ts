@@ -27,9 +27,8 @@ import { usePages } from "./use_pages.ts";
 
 export type { Sort };
 
-/** What the service is asked for. */
 export function sortOf({ sort = "path", order = "asc" }: FilesPlace): Sort {
-  return { by: sort === "natural" ? "path" : sort, order };
+  return { by: sort, order };
 }
 
 export function useListing(place: FilesPlace, filter: string) {
@@ -108,8 +107,8 @@ export function useListing(place: FilesPlace, filter: string) {
   const foldersFound = filter === "" && !isFromStart
     ? []
     : (data?.directories ?? []).filter((name) => contains(name, filter));
-  const isWhole = data === undefined ? undefined : isFromStart && !data.hasMore && !isLarge;
-  const isNatural = place.sort === "natural" && isWhole === true;
+  // The order of the service, by bytes, is that of a folder whose files are not all here.
+  const isNatural = by === "path" && isFromStart && !data?.hasMore && !isLarge;
   const listed = filter === "" ? found : found.slice(0, FILTER_FILES_MAX);
   const placeOf = (start: PageStart): FilesPlace => ({
     ...place,
@@ -123,8 +122,6 @@ export function useListing(place: FilesPlace, filter: string) {
     files: isNatural ? inNaturalOrder(listed, ({ path }) => nameOf(path), order) : listed,
     foundCount: found.length,
     folders: isNatural ? inNaturalOrder(foldersFound, (name) => name, order) : foldersFound,
-    /** All files of the folder are on one page. Undefined until it is loaded. */
-    isWhole,
     /** Null unless a filter looks further than what is shown. */
     scan: isLarge && filter !== "" ? scan : null,
     isSearching: isLarge && (filter !== settled || scan.isRunning),
