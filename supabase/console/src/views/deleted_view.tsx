@@ -6,6 +6,7 @@ import { listFiles } from "../api/files.ts";
 import { Age } from "../components/age.tsx";
 import { fileIcon } from "../components/file_icon.ts";
 import { Icon } from "../components/icon.tsx";
+import { ListTable } from "../components/list_table.tsx";
 import { Pager } from "../components/pager.tsx";
 import { Empty, Loading, Problem } from "../components/states.tsx";
 import { visible } from "../format.ts";
@@ -84,56 +85,49 @@ function Table({ projectId, files, selection }: TableProperties) {
   const [erasing, setErasing] = useState<string | null>(null);
   return (
     <>
-      <table class="list deleted">
-        <caption class="visually-hidden">Deleted files</caption>
-        <thead>
-          <tr>
-            <PickAll selection={selection} what="deleted files" />
-            <th scope="col">Path</th>
-            <th scope="col" class="when">Deleted</th>
-            <th scope="col" class="actions">
-              <span class="visually-hidden">Actions</span>
-            </th>
+      <ListTable
+        class="list deleted"
+        caption="Deleted files"
+        before={<PickAll selection={selection} what="deleted files" />}
+        columns={[["Path"], ["Deleted", "when"], ["Actions", "actions"]]}
+        onKeyDown={selection.onKeyDown}
+      >
+        {files.map(({ path, version, updatedAt }) => (
+          <tr key={path} data-key={path}>
+            <Pick
+              name={path}
+              isChosen={selection.has(path)}
+              onChoose={(isRange) => selection.choose(path, isRange)}
+            />
+            <td class="name">
+              <a class="row-link" href={hrefOf({ name: "file", projectId, path, tab: "history" })}>
+                <Icon name={fileIcon({ path })} />
+                {visible(path)}
+              </a>
+            </td>
+            <td class="when">
+              <Age iso={updatedAt} />
+            </td>
+            <td class="actions">
+              <button
+                type="button"
+                aria-label={`Restore ${visible(path)}`}
+                onClick={() => restore(projectId, path, version - 1)}
+              >
+                <Icon name="restore" />Restore
+              </button>
+              <button
+                type="button"
+                class="danger"
+                aria-label={`Erase ${visible(path)} for good`}
+                onClick={() => setErasing(path)}
+              >
+                Erase …
+              </button>
+            </td>
           </tr>
-        </thead>
-        <tbody onKeyDown={selection.onKeyDown}>
-          {files.map(({ path, version, updatedAt }) => (
-            <tr key={path} data-key={path}>
-              <Pick
-                name={path}
-                isChosen={selection.has(path)}
-                onChoose={(isRange) => selection.choose(path, isRange)}
-              />
-              <td class="name">
-                <a class="row-link" href={hrefOf({ name: "file", projectId, path, tab: "history" })}>
-                  <Icon name={fileIcon({ path })} />
-                  {visible(path)}
-                </a>
-              </td>
-              <td class="when">
-                <Age iso={updatedAt} />
-              </td>
-              <td class="actions">
-                <button
-                  type="button"
-                  aria-label={`Restore ${visible(path)}`}
-                  onClick={() => restore(projectId, path, version - 1)}
-                >
-                  <Icon name="restore" />Restore
-                </button>
-                <button
-                  type="button"
-                  class="danger"
-                  aria-label={`Erase ${visible(path)} for good`}
-                  onClick={() => setErasing(path)}
-                >
-                  Erase …
-                </button>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+        ))}
+      </ListTable>
       {erasing !== null && (
         <PurgeDialog
           {...{ projectId }}

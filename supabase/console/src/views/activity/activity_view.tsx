@@ -8,6 +8,7 @@ import { changedClass, ChangedMark } from "../../components/changed_mark.tsx";
 import { fileIcon } from "../../components/file_icon.ts";
 import { Icon } from "../../components/icon.tsx";
 import { moveInList } from "../../components/list_navigation.ts";
+import { ListTable } from "../../components/list_table.tsx";
 import { Said } from "../../components/said.tsx";
 import { Empty, Loading, Problem } from "../../components/states.tsx";
 import { describeOperation, formatBytes, formatNumber, visible } from "../../format.ts";
@@ -96,21 +97,16 @@ interface TableProperties {
 
 function Table({ projectId, entries }: TableProperties) {
   return (
-    <table class="list">
-      <caption class="visually-hidden">Latest writes</caption>
-      <thead>
-        <tr>
-          <th scope="col">File</th>
-          <th scope="col" class="extra">What</th>
-          <th scope="col" class="writer">Written by</th>
-          <th scope="col" class="when">Time</th>
-          <th scope="col" class="number extra">Size</th>
-        </tr>
-      </thead>
-      <tbody onKeyDown={moveInList}>
-        {entries.map((entry) => <Row key={`${entry.fileId} ${entry.version}`} {...{ projectId, entry }} />)}
-      </tbody>
-    </table>
+    <ListTable
+      caption="Latest writes"
+      columns={[["File"], ["What", "extra"], ["Written by", "writer"], ["Time", "when"], [
+        "Size",
+        "number extra",
+      ]]}
+      onKeyDown={moveInList}
+    >
+      {entries.map((entry) => <Row key={`${entry.fileId} ${entry.version}`} {...{ projectId, entry }} />)}
+    </ListTable>
   );
 }
 
