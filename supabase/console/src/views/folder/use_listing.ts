@@ -50,9 +50,8 @@ export function useListing(place: FilesPlace, filter: string) {
     isLarge && settled !== "",
   );
   const early = useNamesThatBegin(projectId, directory, isLarge && !scan.isComplete ? settled : "");
-  // The names that were read are not read again for each deletion, nor for each file that comes.
-  const [deleted, setDeleted] = useState<ReadonlySet<string>>(new Set());
-  const [told, setTold] = useState<ReadonlyMap<string, FileRecord>>(new Map());
+  // The names are not read again for each file that is written or deleted (null) after they were read.
+  const [changed, setChanged] = useState<ReadonlyMap<string, FileRecord | null>>(new Map());
   const reload = () => {
     load.reload();
     early.reload();
@@ -73,8 +72,11 @@ export function useListing(place: FilesPlace, filter: string) {
   useChanges(({ path, isDeleted }) => {
     if (path !== undefined) {
       own.current.add(path);
-      setDeleted(withPath(deleted, path, isDeleted ?? false));
-      if (isDeleted) patch((list) => withoutFile(list, path));
+      setChanged((before) => new Map([...before].filter(([one]) => one !== path)));
+      if (isDeleted) {
+        setChanged((before) => new Map(before).set(path, null));
+        patch((list) => withoutFile(list, path));
+      }
     }
     doubtTotal();
     reload();
@@ -87,10 +89,7 @@ export function useListing(place: FilesPlace, filter: string) {
   useLive(projectId, (changes) => {
     if (changes === null) return refreshStale();
     const here = changes.filter(({ path = "" }) => path !== "" && directoryOf(path) === directory);
-    setDeleted((before) =>
-      here.reduce((paths, { path = "", deleted }) => withPath(paths, path, deleted ?? false), before)
-    );
-    setTold((before) => withRecords(before, here));
+    setChanged((before) => withChanges(before, here));
     patch((list, isFirst) => {
       const merged = mergeChanges(list, changes, page(isFirst));
       const others = changes.filter(({ path = "" }) => !own.current.delete(path));
@@ -101,8 +100,7 @@ export function useListing(place: FilesPlace, filter: string) {
   });
   const found = filter === ""
     ? files
-    : matching([...scan.files, ...early.files, ...told.values(), ...files], filter, { by, order })
-      .filter(({ path }) => !deleted.has(path));
+    : matching([...scan.files, ...early.files, ...files], changed, filter, { by, order });
   const isFromStart = shown?.first === 0;
   const foldersFound = filter === "" && !isFromStart
     ? []
@@ -150,9 +148,16 @@ function useNamesThatBegin(projectId: string, directory: string, text: string) {
   return { files: data ?? [], reload };
 }
 
-function matching(files: readonly FileRecord[], filter: string, sort: Sort): readonly FileRecord[] {
-  const byPath = new Map(files.map((file) => [file.path, file]));
-  return [...byPath.values()].filter(({ path }) => contains(nameOf(path), filter)).sort(comparison(sort));
+/** The last state of each file whose name contains the filter. */
+function matching(
+  files: readonly FileRecord[],
+  changed: ReadonlyMap<string, FileRecord | null>,
+  filter: string,
+  sort: Sort,
+): readonly FileRecord[] {
+  const byPath = new Map([...files.map((file) => [file.path, file] as const), ...changed]);
+  return [...byPath.values()].filter((file) => file !== null && contains(nameOf(file.path), filter))
+    .sort(comparison(sort));
 }
 
 function withoutFile(list: FileList, path: string): FileList {
@@ -160,23 +165,17 @@ function withoutFile(list: FileList, path: string): FileList {
   return files.length === list.files.length ? list : { ...list, files, total: totalWith(list, -1) };
 }
 
-function withRecords(
-  records: ReadonlyMap<string, FileRecord>,
+function withChanges(
+  before: ReadonlyMap<string, FileRecord | null>,
   changes: readonly LiveChange[],
-): ReadonlyMap<string, FileRecord> {
-  const next = new Map(records);
+): ReadonlyMap<string, FileRecord | null> {
+  const next = new Map(before);
   for (const change of changes) {
-    if (change.path !== undefined) next.set(change.path, recordOf({ ...change, path: change.path }));
+    const { path } = change;
+    if (path !== undefined) next.set(path, change.deleted ? null : recordOf({ ...change, path }));
   }
   // Of a folder where agents write all day, the last ones.
   return new Map([...next].slice(-LIVE_CHANGES_KEPT));
-}
-
-function withPath(paths: ReadonlySet<string>, path: string, isIn: boolean): ReadonlySet<string> {
-  const next = new Set(paths);
-  if (isIn) next.add(path);
-  else next.delete(path);
-  return next;
 }
 
 function contains(name: string, filter: string): boolean {
