@@ -17,10 +17,10 @@ export const VERSIONS_PER_PAGE = 50;
 export const ACTIVITY_ENTRIES = 50;
 /** Writes that stay on the first page of the activity while new ones come. */
 export const ACTIVITY_ENTRIES_MAX = 200;
-/** Requests of one look for the writes that filters let through; each looks at ACTIVITY_LOOKED_AT at most. */
+/** Requests until the activity pauses where few writes match; each examines ACTIVITY_EXAMINED at most. */
 export const ACTIVITY_REQUESTS_MAX = 5;
-/** Writes that the service looks at for a request with filters. */
-export const ACTIVITY_LOOKED_AT = 10_000;
+/** Writes that the service examines for a request with filters. */
+export const ACTIVITY_EXAMINED = 10_000;
 /** Runs on a page of them. */
 export const RUNS_PER_PAGE = 50;
 /** Files of each kind that the dialog of an undo names. */

@@ -41,7 +41,7 @@ export function DeletedView({ place }: { readonly place: DeletedPlace }) {
     const isShown = (path: string | undefined) => data?.files.some((file) => file.path === path) ?? true;
     if (changes === null || changes.some(({ deleted, path }) => deleted || isShown(path))) refresh();
   });
-  const turnTo = (first: number) => goTo({ ...place, first });
+  const showPage = (first: number) => goTo({ ...place, first });
   return (
     <section class="view" aria-labelledby="deleted-title">
       <div class="view-head">
@@ -66,8 +66,8 @@ export function DeletedView({ place }: { readonly place: DeletedPlace }) {
           total={data.total ?? 0}
           isExact={data.totalIsExact}
           hasNext={data.hasMore}
-          onPrevious={() => turnTo(Math.max(0, offset - FILES_PER_PAGE))}
-          onNext={() => turnTo(offset + FILES_PER_PAGE)}
+          onPrevious={() => showPage(Math.max(0, offset - FILES_PER_PAGE))}
+          onNext={() => showPage(offset + FILES_PER_PAGE)}
         />
       )}
       <RestoreSelected {...{ projectId, selection, files: data?.files ?? [] }} />

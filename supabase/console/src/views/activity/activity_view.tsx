@@ -21,7 +21,7 @@ import { type Activity, useActivity } from "./use_activity.ts";
 
 export function ActivityView({ place }: { readonly place: ActivityPlace }) {
   const { projectId } = place;
-  const { activity, error, isRunning, reload, lookFurther } = useActivity(place);
+  const { activity, error, isRunning, reload, readFurther } = useActivity(place);
   useEffect(() => void ensureKeys(projectId), [projectId]);
   return (
     <section class="view" aria-labelledby="activity-title">
@@ -35,7 +35,7 @@ export function ActivityView({ place }: { readonly place: ActivityPlace }) {
         : activity.entries.length === 0
         ? !isRunning && activity.next === null && <Nothing place={place} />
         : <Table projectId={projectId} entries={activity.entries} />}
-      {activity !== null && <Pages {...{ place, activity, isRunning, lookFurther }} />}
+      {activity !== null && <Pages {...{ place, activity, isRunning, readFurther }} />}
     </section>
   );
 }
@@ -54,12 +54,12 @@ interface PagesProperties {
   readonly place: ActivityPlace;
   readonly activity: Activity;
   readonly isRunning: boolean;
-  readonly lookFurther: () => void;
+  readonly readFurther: () => void;
 }
 
 /** Leads further back, and says how far filters have looked where that is not far enough. */
-function Pages({ place, activity, isRunning, lookFurther }: PagesProperties) {
-  const { next, entries, lookedAt } = activity;
+function Pages({ place, activity, isRunning, readFurther }: PagesProperties) {
+  const { next, entries, examined } = activity;
   const isPaused = next !== null && entries.length < ACTIVITY_ENTRIES;
   if (place.before === undefined && next === null) return null;
   return (
@@ -73,10 +73,10 @@ function Pages({ place, activity, isRunning, lookFurther }: PagesProperties) {
       </button>
       <span role="status">
         {isPaused &&
-          (isRunning ? "Looking through older writes …" : `Looked at ${formatNumber(lookedAt)} writes.`)}
+          (isRunning ? "Looking through older writes …" : `Looked at ${formatNumber(examined)} writes.`)}
       </span>
       {isPaused
-        ? <button type="button" disabled={isRunning} onClick={lookFurther}>Look further</button>
+        ? <button type="button" disabled={isRunning} onClick={readFurther}>Look further</button>
         : (
           <button
             type="button"

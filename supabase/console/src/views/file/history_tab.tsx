@@ -44,11 +44,11 @@ export function HistoryTab({ place, latest }: Properties) {
   if (error !== undefined) return <Problem error={error} onRetry={reload} />;
   if (data === undefined) return <Loading what="the history" />;
   const origin = originOf(path, data.versions);
-  const turnTo = (first: number) => goTo({ ...place, first });
+  const showPage = (first: number) => goTo({ ...place, first });
   return (
     <>
       <div class="history-tools">
-        <p class="hint">Choose two versions to compare them, or any but the latest to erase what they say.</p>
+        <p class="hint">Select two versions to compare, or older versions to erase.</p>
         <div class="tools">
           <button type="button" disabled={chosen.length !== 2} onClick={compare}>Compare</button>
           <button
@@ -68,8 +68,8 @@ export function HistoryTab({ place, latest }: Properties) {
         count={data.versions.length}
         total={data.total}
         hasNext={offset + data.versions.length < data.total}
-        onPrevious={() => turnTo(Math.max(0, offset - VERSIONS_PER_PAGE))}
-        onNext={() => turnTo(offset + VERSIONS_PER_PAGE)}
+        onPrevious={() => showPage(Math.max(0, offset - VERSIONS_PER_PAGE))}
+        onNext={() => showPage(offset + VERSIONS_PER_PAGE)}
       />
       {erased !== null && (
         <RedactDialog

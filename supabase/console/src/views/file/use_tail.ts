@@ -24,7 +24,7 @@ export function useTail(projectId: string, record: FileRecord) {
   const { path, version } = record;
   const [tail, setTail] = useState<Tail | null>(null);
   const [error, setError] = useState<unknown>(undefined);
-  const [turn, setTurn] = useState(0);
+  const [retries, setRetries] = useState(0);
   const decoder = useRef(newDecoder());
   useEffect(() => {
     if (tail?.version === version) return;
@@ -48,8 +48,8 @@ export function useTail(projectId: string, record: FileRecord) {
       if (!abort.signal.aborted && !isAbort(problem)) setError(problem);
     });
     return () => abort.abort();
-  }, [projectId, path, version, turn, recoveries.value]);
-  return { tail, error, retry: useCallback(() => setTurn((before) => before + 1), []) };
+  }, [projectId, path, version, retries, recoveries.value]);
+  return { tail, error, retry: useCallback(() => setRetries((before) => before + 1), []) };
 }
 
 /** Whether it was told that each version in between, and the last one, were appended. */

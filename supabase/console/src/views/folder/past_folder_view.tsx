@@ -1,6 +1,6 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
-/** A folder as it was: to look at, to take along, and to bring back. */
+/** A folder as it was: to read, to download, and to restore. */
 import { useState } from "preact/hooks";
 import { listPastFiles, type PastList } from "../../api/past.ts";
 import { Age } from "../../components/age.tsx";

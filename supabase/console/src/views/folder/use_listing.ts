@@ -130,8 +130,8 @@ export function useListing(place: FilesPlace, filter: string) {
     pages,
     /** Where the next page begins, for an address. */
     next: placeOf(pages.below),
-    /** Notes in the address which page is in view, without a step of its own in the browser's history. */
-    look: (path: string) => {
+    /** Writes into the address which page is in view, without an entry in the browser's history. */
+    keepFirstRow: (path: string) => {
       const start = pages.pageOf(path);
       if (start !== undefined && start.first !== first) replaceWith(placeOf(start));
     },
@@ -156,7 +156,8 @@ function matching(
   sort: Sort,
 ): readonly FileRecord[] {
   const byPath = new Map([...files.map((file) => [file.path, file] as const), ...changed]);
-  return [...byPath.values()].filter((file) => file !== null && contains(nameOf(file.path), filter))
+  return [...byPath.values()].filter((file) => file !== null)
+    .filter(({ path }) => contains(nameOf(path), filter))
     .sort(comparison(sort));
 }
 
