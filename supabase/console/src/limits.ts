@@ -5,7 +5,7 @@ export const FOLDERS_LISTED_MAX = 1_000;
 /** Files on a page of a list: the maximum of the API. */
 export const FILES_PER_PAGE = 100;
 /** Files of a folder that are shown at a time, loaded page by page as one scrolls. */
-export const FOLDER_FILES_SHOWN_MAX = 5_000;
+export const FOLDER_FILES_SHOWN_MAX = 2_000;
 /** How far outside of the window something begins to be loaded, and the next page of a folder, which takes longer. */
 export const NEAR_PIXELS = 400;
 export const NEXT_PAGE_PIXELS = 1_000;
