@@ -163,13 +163,13 @@ const VIEWS: Readonly<Record<string, View>> = {
   "the new project dialog where the operator makes projects": async (visit) => {
     await answerOnce(visit, "account", NO_MAKER);
     const form = await inDialog("files", "New project", "New project")(visit);
-    return form.getByText("Only whoever runs this service makes projects");
+    return form.getByText("Only the operator of this service creates projects");
   },
   "no project": async (visit) => {
     await answerOnce(visit, "projects", { projects: [] });
     await answerOnce(visit, "account", NO_MAKER);
     await visit.page.goto(`${visit.service.stack.supabaseUrl}/console/`);
-    return visit.page.getByText("Only whoever runs this service makes projects");
+    return visit.page.getByText("Only the operator of this service creates projects");
   },
   "a file": at(`file/${ENCODED}`, (page) => page.getByLabel(`Content of ${FILE}`)),
   "the source of a file": at(`file/${ENCODED}?show=source`, (page) => page.getByText("Wrap lines")),

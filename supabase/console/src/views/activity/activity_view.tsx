@@ -9,7 +9,7 @@ import { fileIcon } from "../../components/file_icon.ts";
 import { Icon } from "../../components/icon.tsx";
 import { moveInList } from "../../components/list_navigation.ts";
 import { ListTable } from "../../components/list_table.tsx";
-import { Said } from "../../components/said.tsx";
+import { Provenance } from "../../components/provenance.tsx";
 import { Empty, Loading, Problem } from "../../components/states.tsx";
 import { describeOperation, formatBytes, formatNumber, visible } from "../../format.ts";
 import { ACTIVITY_ENTRIES } from "../../limits.ts";
@@ -131,7 +131,7 @@ function Row({ projectId, entry }: { readonly projectId: string; readonly entry:
       </td>
       <td class="writer">
         {writerName(projectId, keyId)}
-        <Said {...entry} projectId={projectId} />
+        <Provenance {...entry} projectId={projectId} />
       </td>
       <td class="when">
         <Age iso={createdAt} />

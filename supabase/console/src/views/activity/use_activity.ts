@@ -83,7 +83,7 @@ async function readEntries(
   signal: AbortSignal,
 ): Promise<void> {
   const { projectId, before, until } = place;
-  const told = liveCount();
+  const count = liveCount();
   const since = place.since === undefined ? -Infinity : Date.parse(place.since);
   const { actor, keyId, run, directory, operation } = place;
   const filters: ChangeFilters = { actor, keyId, run, directory, operation };
@@ -108,7 +108,7 @@ async function readEntries(
       next: page.hasMore && !isPast ? page.cursor : null,
       examined: activity.examined + (isFiltered ? ACTIVITY_EXAMINED : page.changes.length),
     };
-    show(isOfNow(place) ? withNewer(activity, changesSince(projectId, told), place) : activity);
+    show(isOfNow(place) ? withNewer(activity, changesSince(projectId, count), place) : activity);
   }
 }
 

@@ -6,7 +6,7 @@ import { readRange } from "../../api/files.ts";
 import type { FileRecord } from "../../api/records.ts";
 import { TAIL_BYTES, TAIL_CHARACTERS_MAX } from "../../limits.ts";
 import { recoveries } from "../../session/connection.ts";
-import { toldChange } from "../../state/live.ts";
+import { knownChange } from "../../state/live.ts";
 
 export interface Tail {
   readonly version: number;
@@ -55,7 +55,7 @@ export function useTail(projectId: string, record: FileRecord) {
 /** Whether it was told that each version in between, and the last one, were appended. */
 function isAppended(projectId: string, path: string, from: number, to: number): boolean {
   for (let version = from + 1; version <= to; version++) {
-    if (toldChange(projectId, path, version)?.operation !== "append") return false;
+    if (knownChange(projectId, path, version)?.operation !== "append") return false;
   }
   return from < to;
 }

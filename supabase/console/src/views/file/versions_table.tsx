@@ -5,7 +5,7 @@ import type { Version } from "../../api/records.ts";
 import { Age } from "../../components/age.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { type Column, ListTable } from "../../components/list_table.tsx";
-import { Said } from "../../components/said.tsx";
+import { Provenance } from "../../components/provenance.tsx";
 import { describeOperation, formatBytes } from "../../format.ts";
 import { writerName } from "../../state/keys.ts";
 import { restore } from "../../state/remove_file.ts";
@@ -78,7 +78,7 @@ function Row({ entry, projectId, path, latest, choice }:
       <td class="extra">{describeOperation(path, entry)}</td>
       <td class="writer">
         {writerName(projectId, keyId)}
-        <Said {...entry} projectId={projectId} />
+        <Provenance {...entry} projectId={projectId} />
       </td>
       <td class="when">
         <Age iso={createdAt} />

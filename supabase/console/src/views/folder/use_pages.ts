@@ -98,11 +98,11 @@ async function readPage(
 ): Promise<FileList> {
   const isByCursor = sort.by === "path" && sort.order === "asc" && (after !== undefined || first === 0);
   const start = isByCursor ? { after } : { offset: first };
-  const told = liveCount();
+  const count = liveCount();
   const query = { limit, directory, sortBy: sort.by, sortOrder: sort.order, ...start };
   const loaded = await listFiles(projectId, query, signal);
   const page = { directory, sort, isFirst: first === 0 };
-  const { list } = mergeChanges(loaded, changesSince(projectId, told), page);
+  const { list } = mergeChanges(loaded, changesSince(projectId, count), page);
   setFolders(projectId, directory, list.directories ?? []);
   return list;
 }

@@ -26,7 +26,7 @@ function HowRaised({ project: { id, tier } }: { readonly project: Project }) {
     <>
       <p>
         These come with the tier,{" "}
-        <strong>{tier}</strong>, unless whoever runs this service gave the project its own. Only they can
+        <strong>{tier}</strong>, unless the operator of this service gave the project its own. Only they can
         raise them. Send them this command:
       </p>
       <p class="command">
