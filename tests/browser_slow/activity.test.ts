@@ -13,7 +13,13 @@ test("activity: back to the first write, page by page, one request each", async 
   const { page, step, openFollowing, calls, account: { files } } = visit;
   const count = 2 * ENTRIES_PER_PAGE + 3;
   await files.write("log.txt", "1\n");
-  for (let n = 2; n <= count; n++) await files.append("log.txt", `${n}\n`);
+  const appends = Array.from({ length: count - 1 }, (_, index) => ({
+    op: "append",
+    path: "log.txt",
+    content: `${index + 2}\n`,
+  }));
+  await files.commit(appends.slice(0, ENTRIES_PER_PAGE));
+  await files.commit(appends.slice(ENTRIES_PER_PAGE));
   await openFollowing("activity");
   const pages: string[][] = [];
   for (const size of [ENTRIES_PER_PAGE, ENTRIES_PER_PAGE, 3]) {

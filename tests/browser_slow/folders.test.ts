@@ -44,6 +44,18 @@ test("folders: renamed by keyboard from the row, with all below, and back", asyn
   });
 });
 
+test("folders: item-2 stands before item-10", async ({ page, open, account: { files } }) => {
+  const paths = ["item-10.md", "item-2.md", "run-10/a", "run-9/a"];
+  await files.commit(paths.map((path) => ({ op: "write", path, content: "x" })));
+  await open("files");
+  await page.getByRole("table").getByRole("link", { name: "item-10.md" }).waitFor();
+  const links = page.getByRole("table").locator("a.row-link");
+  assertEquals(
+    (await links.allTextContents()).map((text) => text.replace(", folder", "")),
+    ["run-9", "run-10", "item-2.md", "item-10.md"],
+  );
+});
+
 test("folders: what exists at the destination is named, and written over only if told", async (visit) => {
   const { page, step, open, account: { files } } = visit;
   for (const path of ["notes/a.md", "notes/b.md", "kept/a.md"]) await files.write(path, path);

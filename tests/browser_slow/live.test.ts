@@ -392,7 +392,7 @@ test("editor: a newer version is told with its writer, and what to do is chosen"
     await append("three\n");
     await says(page, /^Version 3 was written by planner.*; your draft is based on version 2\.$/);
     assertEquals(await shownText(page, "Edit plan.md"), "one\ntwo\nmine\n");
-    await press(page, "Go on");
+    await press(page, "Keep editing");
     await page.getByText(/^Version 3 was written/).waitFor({ state: "hidden" });
     await append("four\n");
     await says(page, /^Version 4 was written/);

@@ -138,7 +138,13 @@ test("navigation: page, sort and filter survive opening a file and going back", 
 
 test("navigation: a new view has the focus and begins at its top; Back has both as they were", async (visit) => {
   const { page, step, open, account: { files } } = visit;
-  for (let number = 10; number < 60; number++) await files.write(`notes/${number}.md`, `${number}\n`);
+  await files.commit(
+    Array.from({ length: 50 }, (_, index) => ({
+      op: "write",
+      path: `notes/${index + 10}.md`,
+      content: `${index + 10}\n`,
+    })),
+  );
   const link = page.getByRole("link", { name: "55.md" });
   await step("from a list, by keyboard", async () => {
     await open("files/notes");
@@ -211,7 +217,12 @@ test("navigation: pages of deleted files and of a history are in the address", a
   });
   await step("a history", async () => {
     await files.write("log.txt", "0\n");
-    for (let version = 2; version <= 60; version++) await files.append("log.txt", `${version}\n`);
+    await files.commit(
+      Array.from(
+        { length: 59 },
+        (_, index) => ({ op: "append", path: "log.txt", content: `${index + 2}\n` }),
+      ),
+    );
     await open("file/log.txt?tab=history");
     await press(page, "Next");
     await says(page, "51–60 of 60");

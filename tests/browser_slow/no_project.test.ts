@@ -17,7 +17,7 @@ test("an account without a project is told whom to ask, looks again, or signs ou
     await step("told whom to ask", async () => {
       await page.goto(home);
       await page.getByRole("heading", { name: "No project yet" }).waitFor();
-      await page.getByText("Only whoever runs this service makes projects").waitFor();
+      await page.getByText("Only the operator of this service creates projects").waitFor();
     });
     await step("once one was given, it opens", async () => {
       await service.sql("update filestore.projects set owner_id = $2 where id = $1", [

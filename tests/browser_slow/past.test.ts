@@ -21,7 +21,7 @@ test("the past: a folder and its files as they were, reading only, and the folde
 
   await step("the list is that of the time, and says so", async () => {
     await open(`files/notes?at=${encodeURIComponent(at)}`);
-    await banner.getByText("You look at the project as of").waitFor();
+    await banner.getByText("You're viewing the project as of").waitFor();
     assertEquals(await banner.locator("time").getAttribute("datetime"), at);
     const links = page.getByRole("table").getByRole("link");
     await links.first().waitFor();

@@ -35,7 +35,8 @@ interface Case {
   readonly refused: RegExp | null;
 }
 
-const NOBODY = /^Only whoever runs this service makes projects, .* Ask them for one for \S+@\S+\.$/;
+const NOBODY =
+  /^Only the operator of this service creates projects, .* Ask the operator for one for \S+@\S+\.$/;
 const NOT_LISTED =
   /^Only e-mail addresses that .* has listed may make projects, and \S+@\S+ is not among them\./;
 

@@ -31,7 +31,13 @@ test("search: case does not count unless it is asked for", async ({ page, open, 
 
 test("search: mode, folder, file names and page are in the address, and survive opening a result", async (visit) => {
   const { page, step, open, service, account: { files, projectId } } = visit;
-  for (let number = 10; number < 35; number++) await files.write(`notes/${number}.md`, `plan ${number}\n`);
+  await files.commit(
+    Array.from({ length: 25 }, (_, index) => ({
+      op: "write",
+      path: `notes/${index + 10}.md`,
+      content: `plan ${index + 10}\n`,
+    })),
+  );
   await files.write("notes/plan.txt", "plan 99\n");
   await files.write("elsewhere.md", "plan 98\n");
   await indexed(service, projectId);

@@ -155,7 +155,6 @@ const VIEWS: Readonly<Record<string, View>> = {
     await page.keyboard.press("?");
     return dialog(page, "Keyboard shortcuts");
   },
-  "natural order": at("files?sort=natural", (page) => page.getByLabel("Natural order")),
   "the new file dialog": inDialog("files", "New file", "New file"),
   "the new project dialog": async (visit) => {
     const form = await inDialog("files", "New project", "New project")(visit);
@@ -164,13 +163,13 @@ const VIEWS: Readonly<Record<string, View>> = {
   "the new project dialog where the operator makes projects": async (visit) => {
     await answerOnce(visit, "account", NO_MAKER);
     const form = await inDialog("files", "New project", "New project")(visit);
-    return form.getByText("Only whoever runs this service makes projects");
+    return form.getByText("Only the operator of this service creates projects");
   },
   "no project": async (visit) => {
     await answerOnce(visit, "projects", { projects: [] });
     await answerOnce(visit, "account", NO_MAKER);
     await visit.page.goto(`${visit.service.stack.supabaseUrl}/console/`);
-    return visit.page.getByText("Only whoever runs this service makes projects");
+    return visit.page.getByText("Only the operator of this service creates projects");
   },
   "a file": at(`file/${ENCODED}`, (page) => page.getByLabel(`Content of ${FILE}`)),
   "the source of a file": at(`file/${ENCODED}?show=source`, (page) => page.getByText("Wrap lines")),
@@ -266,7 +265,7 @@ const VIEWS: Readonly<Record<string, View>> = {
   "connecting with a new key": async ({ page, open }) => {
     await open("connect");
     await press(page, "Make the key");
-    await press(page, "Claude Code, shared");
+    await press(page, "Codex");
     return page.getByText(/^Waiting for the first call/);
   },
   "a client that has called": async ({ page, open, service }) => {
@@ -275,18 +274,6 @@ const VIEWS: Readonly<Record<string, View>> = {
     const key = await page.getByRole("region", { name: "The key", exact: true }).innerText();
     await fetch(`${service.baseUrl}/files`, { headers: { "x-api-key": key } });
     return page.getByText("is connected");
-  },
-  "the API reference": at("reference", (page) => page.getByText("/files/{path}").first()),
-  "an operation of the API reference": async ({ page, open, service, account: { projectId } }) => {
-    await open("reference");
-    await page.getByLabel("Key to send requests with").fill((await service.key(projectId)).key);
-    await page.getByLabel("Find").fill("listFiles");
-    const operation = page.locator("details.operation");
-    await operation.locator("summary").first().click();
-    await operation.locator(".operation-body > details > summary").first().click();
-    await operation.locator("form summary").click();
-    await press(operation, "Send");
-    return operation.getByRole("region", { name: "The answer of listFiles" });
   },
   "a search": at("search?q=item", (page) => page.getByRole("main").getByRole("link", { name: FILE })),
   "a search without a match": at("search?q=nowhere", (page) => page.getByText("Nothing matches")),

@@ -5,7 +5,7 @@ export const FOLDERS_LISTED_MAX = 1_000;
 /** Files on a page of a list: the maximum of the API. */
 export const FILES_PER_PAGE = 100;
 /** Files of a folder that are shown at a time, loaded page by page as one scrolls. */
-export const FOLDER_FILES_SHOWN_MAX = 5_000;
+export const FOLDER_FILES_SHOWN_MAX = 2_000;
 /** How far outside of the window something begins to be loaded, and the next page of a folder, which takes longer. */
 export const NEAR_PIXELS = 400;
 export const NEXT_PAGE_PIXELS = 1_000;
@@ -13,27 +13,14 @@ export const NEXT_PAGE_PIXELS = 1_000;
 export const SCROLL_SETTLED_MILLISECONDS = 150;
 /** Versions on a page of a file's history. */
 export const VERSIONS_PER_PAGE = 50;
-/** What the settings tell of the service's own limits. They are those of the API, by the same names. */
-export const PROJECT_KEYS_MAX = 100;
-export const ENDED_KEYS_KEPT_DAYS = 90;
-export const PROJECT_LINKS_MAX = 1_000;
-export const WRITE_LINK_SECONDS_MAX = 3_600;
-export const LINK_REQUESTS_PER_MINUTE = 60;
-export const CONTENT_LENGTH_MAX = 10_485_760;
-export const COMMIT_FILES_MAX = 1_000;
-export const EXPORT_FILES_MAX = 500;
-export const EXPORT_BYTES_MAX = 50 * 1024 * 1024;
-export const SEARCH_TEXT_BYTES_MAX = 1024 * 1024;
-export const CHANGES_WAITERS_MAX = 20;
-export const USAGE_KEPT_DAYS = 400;
 /** Writes on a page of the activity. */
 export const ACTIVITY_ENTRIES = 50;
 /** Writes that stay on the first page of the activity while new ones come. */
 export const ACTIVITY_ENTRIES_MAX = 200;
-/** Requests of one look for the writes that filters let through; each looks at ACTIVITY_LOOKED_AT at most. */
+/** Requests until the activity pauses where few writes match; each examines ACTIVITY_EXAMINED at most. */
 export const ACTIVITY_REQUESTS_MAX = 5;
-/** Writes that the service looks at for a request with filters. */
-export const ACTIVITY_LOOKED_AT = 10_000;
+/** Writes that the service examines for a request with filters. */
+export const ACTIVITY_EXAMINED = 10_000;
 /** Runs on a page of them. */
 export const RUNS_PER_PAGE = 50;
 /** Files of each kind that the dialog of an undo names. */
@@ -131,8 +118,6 @@ export const TAIL_CHARACTERS_MAX = 1024 * 1024;
 /** Pause between looks for the first call of a key, and how many there are: ten minutes. */
 export const FIRST_CALL_PAUSE_MILLISECONDS = 3_000;
 export const FIRST_CALL_LOOKS_MAX = 200;
-/** Characters of an answer that the API reference shows. */
-export const ANSWER_CHARACTERS_SHOWN = 100_000;
 /** How often a reconnection is attempted. */
 export const RECONNECT_MILLISECONDS = 2_000;
 /** Pages of names that a filter looks through at a time in a large folder; one request each. */

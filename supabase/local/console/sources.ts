@@ -5,6 +5,8 @@ import { CONSOLE_CONFIG, CONSOLE_DIRECTORY, CONSOLE_WORK_DIRECTORY } from "../re
 export const BUILD_LOCK = join(CONSOLE_DIRECTORY, "deno.lock");
 /** The inputs of Vite, relative to the folder of the console. */
 const VITE_INPUTS = ["index.html", "vite.config.ts", "public", "src"];
+/** Served beside the page, which reads the settings of each client from it. */
+const CONNECT_DOCUMENT = join(CONSOLE_DIRECTORY, "../docs/connect.md");
 
 /** Returns the folder of the build of exactly these sources. The folder exists only if the build is complete. */
 export async function buildDirectory(): Promise<string> {
@@ -18,10 +20,13 @@ export async function copySources(destination: string): Promise<void> {
     await Deno.mkdir(join(target, ".."), { recursive: true });
     await Deno.copyFile(join(CONSOLE_DIRECTORY, file), target);
   }
+  await Deno.copyFile(CONNECT_DOCUMENT, join(destination, "public/connect.md"));
 }
 
 async function hashOfSources(): Promise<string> {
-  const lines = [await Deno.readTextFile(CONSOLE_CONFIG), await Deno.readTextFile(BUILD_LOCK)];
+  const lines = await Promise.all(
+    [CONSOLE_CONFIG, BUILD_LOCK, CONNECT_DOCUMENT].map((path) => Deno.readTextFile(path)),
+  );
   const files: string[] = [];
   for await (const file of sourceFiles()) files.push(file);
   for (const file of files.sort()) {

@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { Api, RequestOptions } from "./api.ts";
 import {
   type Answer,
+  batchResults,
   dataOf,
   diffRecord,
   editRecord,
@@ -43,6 +44,11 @@ export class Files {
   /** Writes bytes by base64. */
   writeBytes(path: string, bytes: Uint8Array, more: Record<string, unknown> = {}): Promise<FileRecord> {
     return this.write(path, bytes.toBase64(), { isBase64: true, ...more });
+  }
+
+  /** Several operations as one commit: one request prepares what would take one for each. */
+  async commit(operations: readonly Record<string, unknown>[]): Promise<void> {
+    dataOf(await this.request("POST", "/batch", { body: { operations } }), "batch", batchResults);
   }
 
   async append(path: string, content: string, more: Record<string, unknown> = {}): Promise<FileRecord> {

@@ -96,7 +96,7 @@ export function MadeLink({ made }: { readonly made: NewLink }) {
   return (
     <div class="made-link">
       <p class="note" role="status">
-        Copy the address now: it is stored nowhere, and not shown again. Whoever has it may{" "}
+        Copy the address now: it is stored nowhere, and not shown again. Anyone with it may{" "}
         {method === "GET" ? "read" : "write"} the file until {formatTime(expiresAt)}.
       </p>
       <CopyField label="Address" text={url} what="the address" rows={3} />

@@ -18,7 +18,7 @@ interface Properties {
   readonly children: ComponentChildren;
 }
 
-export function MenuButton({ label, actions, class: look = "icon-button", children }: Properties) {
+export function MenuButton({ label, actions, class: kind = "icon-button", children }: Properties) {
   const [isOpen, setOpen] = useState(false);
   const root = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);
@@ -51,7 +51,7 @@ export function MenuButton({ label, actions, class: look = "icon-button", childr
       <button
         ref={button}
         type="button"
-        class={look}
+        class={kind}
         aria-label={label}
         aria-haspopup="menu"
         aria-expanded={isOpen}

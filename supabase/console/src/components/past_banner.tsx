@@ -19,7 +19,7 @@ export function PastBanner({ at, placeAt, children }: Properties) {
   return (
     <div class="past-banner" role="note" aria-label="The past">
       <p>
-        You look at the project as of{" "}
+        You're viewing the project as of{" "}
         <time dateTime={at}>
           <strong>{formatSeconds(at)}</strong>
         </time>. Nothing can be changed here.

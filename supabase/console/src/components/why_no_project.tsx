@@ -9,21 +9,21 @@ export function WhyNoProject({ account: { email, reason, limits, usage } }: { re
     case "operator_only":
       return (
         <p>
-          Only whoever runs this service makes projects, and gives them to accounts. Ask them for one for{" "}
-          {who}.
+          Only the operator of this service creates projects, and gives them to accounts. Ask the operator for
+          one for {who}.
         </p>
       );
     case "not_listed":
       return (
         <p>
-          Only e-mail addresses that whoever runs this service has listed may make projects, and {who}{" "}
+          Only e-mail addresses that the operator of this service has listed may make projects, and {who}{" "}
           is not among them. Ask them to list it, or to give you a project.
         </p>
       );
     case "address_unconfirmed":
       return (
         <p>
-          Only e-mail addresses that whoever runs this service has listed may make projects, and {who}{" "}
+          Only e-mail addresses that the operator of this service has listed may make projects, and {who}{" "}
           is not confirmed. Follow the link in the mail that came when you signed up, then look again.
         </p>
       );
@@ -32,10 +32,10 @@ export function WhyNoProject({ account: { email, reason, limits, usage } }: { re
         <p>
           An account with {formatCount(limits.maxProjects, "project")} makes no more, and you have{" "}
           {formatNumber(usage.projects)}. Delete one that is not needed, under “Settings and usage”, or ask
-          whoever runs this service for another one.
+          the operator of this service for another one.
         </p>
       );
     default:
-      return <p>This account may not make projects. Ask whoever runs this service for one.</p>;
+      return <p>This account may not make projects. Ask the operator of this service for one.</p>;
   }
 }

@@ -30,7 +30,7 @@ export function prepareAuthCallback(purpose: AuthRequest["purpose"]): string {
  * Removes the parameters from the address and restores the stored place. Null if there are no parameters.
  *
  * A link may come from anybody. A code signs in only where its request was made (PKCE): Auth compares it with a secret
- * that never left this browser. Tokens in a link would sign whoever opens it in to the sender's account, so they are
+ * that never left this browser. Tokens in a link would sign the person who opens it in to the sender's account, so they are
  * taken only with `takesTokens`, and only soon after a link was asked for here.
  */
 export function readAuthCallback(takesTokens: boolean): AuthCallback | null {

@@ -89,8 +89,6 @@ function View() {
       return <LinksView projectId={here.projectId} />;
     case "connect":
       return <LazyView what="Connect" projectId={here.projectId} load={loadConnect} />;
-    case "reference":
-      return <LazyView what="the API reference" projectId={here.projectId} load={loadReference} />;
     case "search":
       return <SearchView place={here} />;
     case "settings":
@@ -104,10 +102,6 @@ async function loadConnect() {
 
 async function loadSettings() {
   return (await import("../views/settings_view.tsx")).SettingsView;
-}
-
-async function loadReference() {
-  return (await import("../views/reference/reference_view.tsx")).ReferenceView;
 }
 
 function pageTitle(): string {

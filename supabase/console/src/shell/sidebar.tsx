@@ -61,7 +61,7 @@ function closeAfterChoice({ target }: MouseEvent): void {
 }
 
 /** The item of the places that have none of their own. */
-const PARENTS: Readonly<Record<string, string>> = { file: "files", run: "runs", reference: "connect" };
+const PARENTS: Readonly<Record<string, string>> = { file: "files", run: "runs" };
 
 function Item({ icon, text, to }: Section) {
   const { name } = place.value;

@@ -23,7 +23,7 @@ export interface LiveChange extends Change {
   readonly projectId: string;
 }
 
-/** `changes` is null where there were too many to tell, or they are not known: what is shown has to be loaded again. */
+/** `changes` is null where there are too many, or they are not known: views load again what they show. */
 type Listener = (changes: readonly LiveChange[] | null) => void;
 
 const listeners = new Set<Listener>();
@@ -31,7 +31,7 @@ const listeners = new Set<Listener>();
 let kept: readonly LiveChange[] = [];
 let forgotten = 0;
 
-/** The project whose views may load: what is written from now on will be told. */
+/** The project whose views may load: the feed has every later change. */
 export const followedProject = signal<string | null>(null);
 
 /** Calls `onChanges` with what has changed in the project, oldest first. */
@@ -48,18 +48,18 @@ export function useLive(projectId: string, onChanges: Listener): void {
   }, [projectId]);
 }
 
-/** A place in what was told, for `changesSince`. */
+/** A position among the changes, for `changesSince`. */
 export function liveCount(): number {
   return forgotten + kept.length;
 }
 
-/** What was told since: a load that began then may not know of it. */
+/** The changes since: a load that began then may not have them. */
 export function changesSince(projectId: string, count: number): readonly LiveChange[] {
   return kept.slice(Math.max(0, count - forgotten)).filter((change) => change.projectId === projectId);
 }
 
-/** Who made the version, if it was told. */
-export function toldChange(projectId: string, path: string, version: number): LiveChange | undefined {
+/** The change that made the version, if the feed has had it. */
+export function knownChange(projectId: string, path: string, version: number): LiveChange | undefined {
   return kept.findLast((change) =>
     change.projectId === projectId && change.path === path && change.version === version
   );
@@ -81,7 +81,7 @@ export function followProject(projectId: string): () => void {
       abort = new AbortController();
       const keep = (next: string | null) => {
         // Views that loaded before the feed had a beginning may have missed something.
-        if (cursor === null && next !== null && followedProject.value === projectId) tell(null);
+        if (cursor === null && next !== null && followedProject.value === projectId) report(null);
         cursor = next;
         ready();
       };
@@ -121,7 +121,7 @@ async function followFrom(
       keep(cursor);
       if (isFirst) continue;
       if (page.changes.length > 0 && !page.hasMore) {
-        tell(page.changes.map((change) => ({ ...change, projectId })));
+        report(page.changes.map((change) => ({ ...change, projectId })));
       }
       // An empty answer at once: other tabs and agents hold all places to wait.
       const isEarly = page.changes.length === 0 && Date.now() - asked < FOLLOW_FAILURES_PAUSE_MILLISECONDS;
@@ -160,7 +160,7 @@ async function untilOnline(signal: AbortSignal): Promise<void> {
   }
 }
 
-function tell(changes: readonly LiveChange[] | null): void {
+function report(changes: readonly LiveChange[] | null): void {
   if (changes !== null) {
     const all = [...kept, ...changes];
     kept = all.slice(-LIVE_CHANGES_KEPT);

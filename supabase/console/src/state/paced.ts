@@ -43,14 +43,14 @@ export function usePaced<T>(projectId: string, value: T): T {
 /** Calls after a pause, or when the tab is seen again. Returns what cancels it. */
 export function whenVisible(milliseconds: number, run: () => void): () => void {
   const abort = new AbortController();
-  const look = () => {
+  const runIfVisible = () => {
     if (document.visibilityState === "hidden") return;
     abort.abort();
     run();
   };
   const start = () => {
-    document.addEventListener("visibilitychange", look, { signal: abort.signal });
-    look();
+    document.addEventListener("visibilitychange", runIfVisible, { signal: abort.signal });
+    runIfVisible();
   };
   if (milliseconds === 0) {
     start();

@@ -23,10 +23,10 @@ interface Outcome<T> {
 export function useLoad<T>(key: string, load: (signal: AbortSignal) => Promise<T>): Load<T> {
   const [outcome, setOutcome] = useState<Outcome<T> | null>(null);
   const [isLoading, setLoading] = useState(true);
-  const [turn, setTurn] = useState(0);
+  const [reloads, setReloads] = useState(0);
   const latest = useRef(load);
   latest.current = load;
-  const reload = useCallback(() => setTurn((before) => before + 1), []);
+  const reload = useCallback(() => setReloads((before) => before + 1), []);
   const visit = `${recoveries.value} ${account.value?.id}`;
   useEffect(() => {
     const abort = new AbortController();
@@ -44,7 +44,7 @@ export function useLoad<T>(key: string, load: (signal: AbortSignal) => Promise<T
       },
     );
     return () => abort.abort();
-  }, [key, turn, visit]);
+  }, [key, reloads, visit]);
   const current = outcome?.key === key ? outcome : null;
   return {
     data: current?.data,

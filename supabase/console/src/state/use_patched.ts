@@ -1,4 +1,4 @@
-/** Loaded data with what was told of it since. */
+/** Loaded data with later changes. */
 import { useReducer, useRef } from "preact/hooks";
 
 /** Returns the data and a function that changes it; data that is loaded anew takes the place of both. */

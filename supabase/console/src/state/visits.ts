@@ -48,7 +48,7 @@ export function stay(): void {
 
 /** The view is scrolled as far as it goes meanwhile: there a long list loads what comes next, which may have the link. */
 function waitForLink(addresses: readonly (string | null)[], scrollY: number): void {
-  const observer = new MutationObserver(look);
+  const observer = new MutationObserver(findLink);
   const page = document.documentElement;
   let height = 0;
   const stop = () => {
@@ -58,8 +58,8 @@ function waitForLink(addresses: readonly (string | null)[], scrollY: number): vo
   stopWaiting = stop;
   for (const type of INTERRUPTIONS) document.addEventListener(type, stop, true);
   observer.observe(document.body, { childList: true, subtree: true });
-  look();
-  function look(): void {
+  findLink();
+  function findLink(): void {
     if (!isNowhere(document.activeElement)) return stop();
     const links = [...mainElement()?.querySelectorAll("a") ?? []];
     const link = addresses.map((address) => links.find((one) => one.getAttribute("href") === address))

@@ -6,6 +6,7 @@ import { listFiles } from "../api/files.ts";
 import { Age } from "../components/age.tsx";
 import { fileIcon } from "../components/file_icon.ts";
 import { Icon } from "../components/icon.tsx";
+import { ListTable } from "../components/list_table.tsx";
 import { Pager } from "../components/pager.tsx";
 import { Empty, Loading, Problem } from "../components/states.tsx";
 import { visible } from "../format.ts";
@@ -40,7 +41,7 @@ export function DeletedView({ place }: { readonly place: DeletedPlace }) {
     const isShown = (path: string | undefined) => data?.files.some((file) => file.path === path) ?? true;
     if (changes === null || changes.some(({ deleted, path }) => deleted || isShown(path))) refresh();
   });
-  const turnTo = (first: number) => goTo({ ...place, first });
+  const showPage = (first: number) => goTo({ ...place, first });
   return (
     <section class="view" aria-labelledby="deleted-title">
       <div class="view-head">
@@ -65,8 +66,8 @@ export function DeletedView({ place }: { readonly place: DeletedPlace }) {
           total={data.total ?? 0}
           isExact={data.totalIsExact}
           hasNext={data.hasMore}
-          onPrevious={() => turnTo(Math.max(0, offset - FILES_PER_PAGE))}
-          onNext={() => turnTo(offset + FILES_PER_PAGE)}
+          onPrevious={() => showPage(Math.max(0, offset - FILES_PER_PAGE))}
+          onNext={() => showPage(offset + FILES_PER_PAGE)}
         />
       )}
       <RestoreSelected {...{ projectId, selection, files: data?.files ?? [] }} />
@@ -84,56 +85,49 @@ function Table({ projectId, files, selection }: TableProperties) {
   const [erasing, setErasing] = useState<string | null>(null);
   return (
     <>
-      <table class="list deleted">
-        <caption class="visually-hidden">Deleted files</caption>
-        <thead>
-          <tr>
-            <PickAll selection={selection} what="deleted files" />
-            <th scope="col">Path</th>
-            <th scope="col" class="when">Deleted</th>
-            <th scope="col" class="actions">
-              <span class="visually-hidden">Actions</span>
-            </th>
+      <ListTable
+        class="list deleted"
+        caption="Deleted files"
+        before={<PickAll selection={selection} what="deleted files" />}
+        columns={[["Path"], ["Deleted", "when"], ["Actions", "actions"]]}
+        onKeyDown={selection.onKeyDown}
+      >
+        {files.map(({ path, version, updatedAt }) => (
+          <tr key={path} data-key={path}>
+            <Pick
+              name={path}
+              isChosen={selection.has(path)}
+              onChoose={(isRange) => selection.choose(path, isRange)}
+            />
+            <td class="name">
+              <a class="row-link" href={hrefOf({ name: "file", projectId, path, tab: "history" })}>
+                <Icon name={fileIcon({ path })} />
+                {visible(path)}
+              </a>
+            </td>
+            <td class="when">
+              <Age iso={updatedAt} />
+            </td>
+            <td class="actions">
+              <button
+                type="button"
+                aria-label={`Restore ${visible(path)}`}
+                onClick={() => restore(projectId, path, version - 1)}
+              >
+                <Icon name="restore" />Restore
+              </button>
+              <button
+                type="button"
+                class="danger"
+                aria-label={`Erase ${visible(path)} for good`}
+                onClick={() => setErasing(path)}
+              >
+                Erase …
+              </button>
+            </td>
           </tr>
-        </thead>
-        <tbody onKeyDown={selection.onKeyDown}>
-          {files.map(({ path, version, updatedAt }) => (
-            <tr key={path} data-key={path}>
-              <Pick
-                name={path}
-                isChosen={selection.has(path)}
-                onChoose={(isRange) => selection.choose(path, isRange)}
-              />
-              <td class="name">
-                <a class="row-link" href={hrefOf({ name: "file", projectId, path, tab: "history" })}>
-                  <Icon name={fileIcon({ path })} />
-                  {visible(path)}
-                </a>
-              </td>
-              <td class="when">
-                <Age iso={updatedAt} />
-              </td>
-              <td class="actions">
-                <button
-                  type="button"
-                  aria-label={`Restore ${visible(path)}`}
-                  onClick={() => restore(projectId, path, version - 1)}
-                >
-                  <Icon name="restore" />Restore
-                </button>
-                <button
-                  type="button"
-                  class="danger"
-                  aria-label={`Erase ${visible(path)} for good`}
-                  onClick={() => setErasing(path)}
-                >
-                  Erase …
-                </button>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+        ))}
+      </ListTable>
       {erasing !== null && (
         <PurgeDialog
           {...{ projectId }}

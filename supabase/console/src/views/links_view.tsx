@@ -10,6 +10,7 @@ import { fileIcon } from "../components/file_icon.ts";
 import { Icon } from "../components/icon.tsx";
 import { describeLink, EndLink, LinkForm, MadeLink } from "../components/links.tsx";
 import { moveInList } from "../components/list_navigation.ts";
+import { ListTable } from "../components/list_table.tsx";
 import { Empty, Loading, Problem } from "../components/states.tsx";
 import { visible } from "../format.ts";
 import { ensureKeys, writerName } from "../state/keys.ts";
@@ -52,53 +53,45 @@ interface TableProperties {
 
 function Table({ projectId, links, reload }: TableProperties) {
   return (
-    <table class="list">
-      <caption class="visually-hidden">Links that can be used, newest first</caption>
-      <thead>
-        <tr>
-          <th scope="col">File</th>
-          <th scope="col">It may</th>
-          <th scope="col" class="made-by extra">Made by</th>
-          <th scope="col" class="when extra">Made</th>
-          <th scope="col" class="when">Expires</th>
-          <th scope="col" class="actions">
-            <span class="visually-hidden">Actions</span>
-          </th>
+    <ListTable
+      caption="Links that can be used, newest first"
+      columns={[["File"], ["It may"], ["Made by", "made-by extra"], ["Made", "when extra"], [
+        "Expires",
+        "when",
+      ], ["Actions", "actions"]]}
+      onKeyDown={moveInList}
+    >
+      {links.map((link) => (
+        <tr key={link.id}>
+          <td class="name">
+            <a
+              class="row-link"
+              href={hrefOf({
+                name: "file",
+                projectId,
+                path: link.path,
+                tab: "content",
+                version: link.version,
+              })}
+            >
+              <Icon name={fileIcon(link)} />
+              {visible(link.path)}
+            </a>
+          </td>
+          <td>{describeLink(link)}</td>
+          <td class="made-by extra">{writerName(projectId, link.keyId)}</td>
+          <td class="when extra">
+            <Age iso={link.createdAt} />
+          </td>
+          <td class="when">
+            <Age iso={link.expiresAt} />
+          </td>
+          <td class="actions">
+            <EndLink {...{ projectId, link }} onEnded={reload} />
+          </td>
         </tr>
-      </thead>
-      <tbody onKeyDown={moveInList}>
-        {links.map((link) => (
-          <tr key={link.id}>
-            <td class="name">
-              <a
-                class="row-link"
-                href={hrefOf({
-                  name: "file",
-                  projectId,
-                  path: link.path,
-                  tab: "content",
-                  version: link.version,
-                })}
-              >
-                <Icon name={fileIcon(link)} />
-                {visible(link.path)}
-              </a>
-            </td>
-            <td>{describeLink(link)}</td>
-            <td class="made-by extra">{writerName(projectId, link.keyId)}</td>
-            <td class="when extra">
-              <Age iso={link.createdAt} />
-            </td>
-            <td class="when">
-              <Age iso={link.expiresAt} />
-            </td>
-            <td class="actions">
-              <EndLink {...{ projectId, link }} onEnded={reload} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+      ))}
+    </ListTable>
   );
 }
 

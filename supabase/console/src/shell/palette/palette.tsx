@@ -61,7 +61,7 @@ function statusOf({ paths, total, isComplete }: Names, isBusy: boolean, isAnswer
   if (isComplete) return "";
   const all = total === null ? "" : `of ${total} `;
   const others = isAnswered ? ", and the search was asked for others" : "";
-  return `${formatNumber(paths.size)} ${all}files were looked through by name${others}.`;
+  return `${formatNumber(paths.length)} ${all}files were looked through by name${others}.`;
 }
 
 function foldersOf(paths: Iterable<string>): ReadonlySet<string> {

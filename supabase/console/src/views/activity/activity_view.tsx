@@ -8,7 +8,8 @@ import { changedClass, ChangedMark } from "../../components/changed_mark.tsx";
 import { fileIcon } from "../../components/file_icon.ts";
 import { Icon } from "../../components/icon.tsx";
 import { moveInList } from "../../components/list_navigation.ts";
-import { Said } from "../../components/said.tsx";
+import { ListTable } from "../../components/list_table.tsx";
+import { Provenance } from "../../components/provenance.tsx";
 import { Empty, Loading, Problem } from "../../components/states.tsx";
 import { describeOperation, formatBytes, formatNumber, visible } from "../../format.ts";
 import { ACTIVITY_ENTRIES } from "../../limits.ts";
@@ -20,7 +21,7 @@ import { type Activity, useActivity } from "./use_activity.ts";
 
 export function ActivityView({ place }: { readonly place: ActivityPlace }) {
   const { projectId } = place;
-  const { activity, error, isRunning, reload, lookFurther } = useActivity(place);
+  const { activity, error, isRunning, reload, readFurther } = useActivity(place);
   useEffect(() => void ensureKeys(projectId), [projectId]);
   return (
     <section class="view" aria-labelledby="activity-title">
@@ -34,7 +35,7 @@ export function ActivityView({ place }: { readonly place: ActivityPlace }) {
         : activity.entries.length === 0
         ? !isRunning && activity.next === null && <Nothing place={place} />
         : <Table projectId={projectId} entries={activity.entries} />}
-      {activity !== null && <Pages {...{ place, activity, isRunning, lookFurther }} />}
+      {activity !== null && <Pages {...{ place, activity, isRunning, readFurther }} />}
     </section>
   );
 }
@@ -53,12 +54,12 @@ interface PagesProperties {
   readonly place: ActivityPlace;
   readonly activity: Activity;
   readonly isRunning: boolean;
-  readonly lookFurther: () => void;
+  readonly readFurther: () => void;
 }
 
 /** Leads further back, and says how far filters have looked where that is not far enough. */
-function Pages({ place, activity, isRunning, lookFurther }: PagesProperties) {
-  const { next, entries, lookedAt } = activity;
+function Pages({ place, activity, isRunning, readFurther }: PagesProperties) {
+  const { next, entries, examined } = activity;
   const isPaused = next !== null && entries.length < ACTIVITY_ENTRIES;
   if (place.before === undefined && next === null) return null;
   return (
@@ -72,10 +73,10 @@ function Pages({ place, activity, isRunning, lookFurther }: PagesProperties) {
       </button>
       <span role="status">
         {isPaused &&
-          (isRunning ? "Looking through older writes …" : `Looked at ${formatNumber(lookedAt)} writes.`)}
+          (isRunning ? "Looking through older writes …" : `Looked at ${formatNumber(examined)} writes.`)}
       </span>
       {isPaused
-        ? <button type="button" disabled={isRunning} onClick={lookFurther}>Look further</button>
+        ? <button type="button" disabled={isRunning} onClick={readFurther}>Look further</button>
         : (
           <button
             type="button"
@@ -96,21 +97,16 @@ interface TableProperties {
 
 function Table({ projectId, entries }: TableProperties) {
   return (
-    <table class="list">
-      <caption class="visually-hidden">Latest writes</caption>
-      <thead>
-        <tr>
-          <th scope="col">File</th>
-          <th scope="col" class="extra">What</th>
-          <th scope="col" class="writer">Written by</th>
-          <th scope="col" class="when">Time</th>
-          <th scope="col" class="number extra">Size</th>
-        </tr>
-      </thead>
-      <tbody onKeyDown={moveInList}>
-        {entries.map((entry) => <Row key={`${entry.fileId} ${entry.version}`} {...{ projectId, entry }} />)}
-      </tbody>
-    </table>
+    <ListTable
+      caption="Latest writes"
+      columns={[["File"], ["What", "extra"], ["Written by", "writer"], ["Time", "when"], [
+        "Size",
+        "number extra",
+      ]]}
+      onKeyDown={moveInList}
+    >
+      {entries.map((entry) => <Row key={`${entry.fileId} ${entry.version}`} {...{ projectId, entry }} />)}
+    </ListTable>
   );
 }
 
@@ -135,7 +131,7 @@ function Row({ projectId, entry }: { readonly projectId: string; readonly entry:
       </td>
       <td class="writer">
         {writerName(projectId, keyId)}
-        <Said {...entry} projectId={projectId} />
+        <Provenance {...entry} projectId={projectId} />
       </td>
       <td class="when">
         <Age iso={createdAt} />

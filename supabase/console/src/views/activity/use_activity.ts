@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 /**
- * A page of the writes of a project, the newest first, that filters let through. The service looks at a bounded number of
- * writes for one request: where few pass, a page takes several requests, and pauses after ACTIVITY_REQUESTS_MAX.
+ * A page of the writes of a project that match the filters, the newest first. The service examines a bounded number of
+ * writes for one request: where few match, a page takes several requests, and pauses after ACTIVITY_REQUESTS_MAX.
  */
 import { useEffect, useState } from "preact/hooks";
 import { type Change, type ChangeFilters, listChangesBefore } from "../../api/changes.ts";
@@ -9,7 +9,7 @@ import { isAbort } from "../../api/failure.ts";
 import {
   ACTIVITY_ENTRIES,
   ACTIVITY_ENTRIES_MAX,
-  ACTIVITY_LOOKED_AT,
+  ACTIVITY_EXAMINED,
   ACTIVITY_REQUESTS_MAX,
 } from "../../limits.ts";
 import { recoveries } from "../../session/connection.ts";
@@ -22,8 +22,8 @@ export interface Activity {
   readonly entries: readonly Change[];
   /** Where the next page begins; null: there is nothing more. */
   readonly next: string | null;
-  /** How many writes were looked at, at most. */
-  readonly lookedAt: number;
+  /** How many writes were examined, at most. */
+  readonly examined: number;
 }
 
 /** A commit takes its time before its place in the feed. */
@@ -35,14 +35,14 @@ export function useActivity(place: ActivityPlace) {
   const [shown, setShown] = useState<{ readonly key: string; readonly activity: Activity } | null>(null);
   const [error, setError] = useState<unknown>(undefined);
   const [isRunning, setRunning] = useState(true);
-  const [turn, setTurn] = useState({ count: 0, goesOn: false });
+  const [run, setRun] = useState({ count: 0, continues: false });
   const known = shown?.key === key ? shown.activity : null;
   useEffect(() => {
     const abort = new AbortController();
     const show = (activity: Activity) => setShown({ key, activity });
     setRunning(true);
     setError(undefined);
-    look(place, turn.goesOn ? known : null, show, abort.signal).then(
+    readEntries(place, run.continues ? known : null, show, abort.signal).then(
       () => abort.signal.aborted || setRunning(false),
       (problem) => {
         if (abort.signal.aborted || isAbort(problem)) return;
@@ -51,8 +51,8 @@ export function useActivity(place: ActivityPlace) {
       },
     );
     return () => abort.abort();
-  }, [key, turn, recoveries.value]);
-  const reload = () => setTurn(({ count }) => ({ count: count + 1, goesOn: false }));
+  }, [key, run, recoveries.value]);
+  const reload = () => setRun(({ count }) => ({ count: count + 1, continues: false }));
   const refresh = usePacedCall(projectId, reload);
   useLive(projectId, (changes) => {
     if (!isOfNow(place)) return;
@@ -66,7 +66,7 @@ export function useActivity(place: ActivityPlace) {
     error,
     isRunning,
     reload,
-    lookFurther: () => setTurn(({ count }) => ({ count: count + 1, goesOn: true })),
+    readFurther: () => setRun(({ count }) => ({ count: count + 1, continues: true })),
   };
 }
 
@@ -75,21 +75,21 @@ export function isOfNow({ before, until }: ActivityPlace): boolean {
   return before === undefined && until === undefined;
 }
 
-/** Looks on from `start` until the page is full, or there is nothing more, or it has become too much work. */
-async function look(
+/** Reads on from `start` until the page is full, nothing is left, or ACTIVITY_REQUESTS_MAX requests were sent. */
+async function readEntries(
   place: ActivityPlace,
   start: Activity | null,
   show: (activity: Activity) => void,
   signal: AbortSignal,
 ): Promise<void> {
   const { projectId, before, until } = place;
-  const told = liveCount();
+  const count = liveCount();
   const since = place.since === undefined ? -Infinity : Date.parse(place.since);
   const { actor, keyId, run, directory, operation } = place;
   const filters: ChangeFilters = { actor, keyId, run, directory, operation };
   const isFiltered = Object.values(filters).some((filter) => filter !== undefined);
   const first = before ?? (until === undefined ? "now" : new Date(until).toISOString());
-  let activity = start ?? { entries: [], next: first, lookedAt: 0 };
+  let activity = start ?? { entries: [], next: first, examined: 0 };
   const goal = activity.entries.length +
     (start === null ? ACTIVITY_ENTRIES : Math.max(1, ACTIVITY_ENTRIES - activity.entries.length));
   for (let requests = 0; requests < ACTIVITY_REQUESTS_MAX && activity.next !== null; requests++) {
@@ -106,9 +106,9 @@ async function look(
         ...page.changes.filter(({ createdAt }) => Date.parse(createdAt) >= since),
       ],
       next: page.hasMore && !isPast ? page.cursor : null,
-      lookedAt: activity.lookedAt + (isFiltered ? ACTIVITY_LOOKED_AT : page.changes.length),
+      examined: activity.examined + (isFiltered ? ACTIVITY_EXAMINED : page.changes.length),
     };
-    show(isOfNow(place) ? withNewer(activity, changesSince(projectId, told), place) : activity);
+    show(isOfNow(place) ? withNewer(activity, changesSince(projectId, count), place) : activity);
   }
 }
 

@@ -4,21 +4,18 @@
 import { useState } from "preact/hooks";
 import type { NewKey } from "../../api/records.ts";
 import { CodeBlock } from "../../components/code_block.tsx";
+import { Loading, Problem } from "../../components/states.tsx";
 import { config } from "../../config.ts";
 import { keepMadeKey, madeKey } from "../../state/made_key.ts";
-import { hrefOf } from "../../state/router.ts";
-import { type Client, CLIENTS, fill, type Group, NO_KEY } from "./clients.ts";
+import { useLoad } from "../../state/use_load.ts";
+import { type Client, fill, loadClients, NO_KEY } from "./clients.ts";
 import { FirstCall } from "./first_call.tsx";
 import { KeyForm } from "./key_form.tsx";
-
-const GROUPS: readonly Group[] = ["Clients", "Frameworks", "Programs"];
 
 export function ConnectView({ projectId }: { readonly projectId: string }) {
   const made = madeKey(projectId);
   const [isMaking, setMaking] = useState(false);
-  const [name, setName] = useState(CLIENTS[0]?.name);
   const baseUrl = config().functionUrl;
-  const client = CLIENTS.find((one) => one.name === name);
   const keep = (key: NewKey) => {
     keepMadeKey(projectId, key);
     setMaking(false);
@@ -27,11 +24,13 @@ export function ConnectView({ projectId }: { readonly projectId: string }) {
     <section class="view connect" aria-labelledby="connect-title">
       <div class="view-head">
         <h1 id="connect-title">Connect</h1>
-        <a class="button" href={hrefOf({ name: "reference", projectId })}>API reference</a>
+        <a class="button" href={`${baseUrl}/openapi.json`} target="_blank" rel="noopener noreferrer">
+          API reference (OpenAPI)
+        </a>
       </div>
       <section class="card" aria-labelledby="connect-address">
         <h2 id="connect-address">Address</h2>
-        <p class="hint">Of the API; MCP clients take it with /mcp at its end.</p>
+        <p class="hint">API base URL. For MCP, append /mcp.</p>
         <CodeBlock text={baseUrl} what="the address" />
       </section>
       <section class="card" aria-labelledby="connect-key">
@@ -43,9 +42,8 @@ export function ConnectView({ projectId }: { readonly projectId: string }) {
       </section>
       <section class="card" aria-labelledby="connect-client">
         <h2 id="connect-client">Client</h2>
-        <Choice chosen={name} onChoose={setName} />
-        {made === undefined && <p class="note">Make a key above, and it is put in for you.</p>}
-        {client !== undefined && <Steps client={client} baseUrl={baseUrl} apiKey={made?.key ?? NO_KEY} />}
+        {made === undefined && <p class="note">Create a key above to fill it in.</p>}
+        <Clients baseUrl={baseUrl} apiKey={made?.key ?? NO_KEY} />
       </section>
       {made !== undefined && <FirstCall key={made.id} {...{ projectId, made }} />}
     </section>
@@ -63,38 +61,39 @@ function Made({ made: { key } }: { readonly made: NewKey }) {
   );
 }
 
-interface ChoiceProperties {
-  readonly chosen: string | undefined;
-  readonly onChoose: (name: string) => void;
+interface ClientsProperties {
+  readonly baseUrl: string;
+  readonly apiKey: string;
 }
 
-function Choice({ chosen, onChoose }: ChoiceProperties) {
+function Clients({ baseUrl, apiKey }: ClientsProperties) {
+  const { data: clients, error, reload } = useLoad("clients", loadClients);
+  const [name, setName] = useState<string | null>(null);
+  if (error !== undefined) return <Problem error={error} onRetry={reload} />;
+  if (clients === undefined) return <Loading what="the clients" />;
+  const chosen = clients.find((one) => one.name === name) ?? clients[0];
   return (
-    <div class="clients">
-      {GROUPS.map((group) => (
-        <div key={group} class="client-group" role="group" aria-label={group}>
-          <span class="hint">{group}</span>
-          {CLIENTS.filter((one) => one.group === group).map(({ name }) => (
-            <button
-              key={name}
-              type="button"
-              class="toggle"
-              aria-pressed={name === chosen}
-              onClick={() => onChoose(name)}
-            >
-              {name}
-            </button>
-          ))}
-        </div>
-      ))}
-    </div>
+    <>
+      <div class="clients" role="group" aria-label="Clients">
+        {clients.map((client) => (
+          <button
+            key={client.name}
+            type="button"
+            class="toggle"
+            aria-pressed={client === chosen}
+            onClick={() => setName(client.name)}
+          >
+            {client.name}
+          </button>
+        ))}
+      </div>
+      {chosen !== undefined && <Steps client={chosen} baseUrl={baseUrl} apiKey={apiKey} />}
+    </>
   );
 }
 
-interface StepsProperties {
+interface StepsProperties extends ClientsProperties {
   readonly client: Client;
-  readonly baseUrl: string;
-  readonly apiKey: string;
 }
 
 function Steps({ client: { name, steps }, baseUrl, apiKey }: StepsProperties) {
@@ -105,7 +104,7 @@ function Steps({ client: { name, steps }, baseUrl, apiKey }: StepsProperties) {
           <p>{step.text}</p>
           <CodeBlock
             text={fill(step, baseUrl, apiKey)}
-            what={index === 0 ? `the settings of ${name}` : `the variable of ${name}`}
+            what={index === 0 ? `the settings of ${name}` : `part ${index + 1} of ${name}`}
           />
         </div>
       ))}

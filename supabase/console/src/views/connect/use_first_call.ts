@@ -15,11 +15,11 @@ export interface FirstCall {
 }
 
 export function useFirstCall(projectId: string, keyId: string): FirstCall {
-  const [turn, setTurn] = useState(0);
+  const [restarts, setRestarts] = useState(0);
   const [hasGivenUp, setGivenUp] = useState(false);
   const calledAt = keysOf(projectId)?.find(({ id }) => id === keyId)?.lastUsedAt ?? null;
   const isCalled = calledAt !== null;
-  const lookAgain = () => setTurn((before) => before + 1);
+  const lookAgain = () => setRestarts((before) => before + 1);
   useLive(projectId, (changes) => {
     if (!isCalled && (changes ?? []).some((change) => change.keyId === keyId)) lookAgain();
   });
@@ -29,18 +29,18 @@ export function useFirstCall(projectId: string, keyId: string): FirstCall {
     const abort = new AbortController();
     let looks = 0;
     let cancel = () => {};
-    const look = async () => {
-      // The next look may succeed; a lost connection is said by the banner.
+    const check = async () => {
+      // The next check may succeed; the banner shows a lost connection.
       await loadKeys(projectId, abort.signal).catch(() => {});
       if (abort.signal.aborted) return;
       if (++looks >= FIRST_CALL_LOOKS_MAX) setGivenUp(true);
-      else cancel = whenVisible(FIRST_CALL_PAUSE_MILLISECONDS, look);
+      else cancel = whenVisible(FIRST_CALL_PAUSE_MILLISECONDS, check);
     };
-    cancel = whenVisible(FIRST_CALL_PAUSE_MILLISECONDS, look);
+    cancel = whenVisible(FIRST_CALL_PAUSE_MILLISECONDS, check);
     return () => {
       abort.abort();
       cancel();
     };
-  }, [projectId, keyId, isCalled, turn]);
+  }, [projectId, keyId, isCalled, restarts]);
   return { calledAt, hasGivenUp, lookAgain };
 }

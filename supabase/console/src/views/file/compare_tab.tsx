@@ -1,14 +1,14 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
-/** The changes between two versions, as a unified diff or side by side. */
+/** What differs between two versions, of one file or of two: as a unified diff, or side by side. */
 import { useState } from "preact/hooks";
 import { readBytes, readDiff, readRecord } from "../../api/files.ts";
 import { Comparison } from "../../code/code_view.tsx";
 import { SelectField } from "../../components/field.tsx";
 import { Empty, Loading, Problem } from "../../components/states.tsx";
+import { visible } from "../../format.ts";
 import { useLoad } from "../../state/use_load.ts";
-import { type FilePlace, replaceWith } from "../../state/router.ts";
-import { CompareFiles } from "./compare_files.tsx";
+import { type FilePlace, hrefOf, replaceWith } from "../../state/router.ts";
 import { OtherFileField } from "./other_file_field.tsx";
 import { decodeText } from "./text.ts";
 import { UnifiedDiff } from "./unified_diff.tsx";
@@ -24,25 +24,18 @@ type Layout = "unified" | "side-by-side";
 
 export function CompareTab({ place, latest }: Properties) {
   const [layout, setLayout] = useState<Layout>("unified");
-  const { toPath } = place;
-  const to = place.to ?? latest ?? 2;
-  const from = place.from ?? Math.max(1, to - 1);
+  const { projectId, path, toPath } = place;
   // Of two files, a version that nobody chose is the latest one.
-  const move = (versions: { readonly from?: number; readonly to?: number }) =>
-    replaceWith({ ...place, tab: "compare", ...(toPath === undefined ? { from, to } : {}), ...versions });
+  const to = place.to ?? (toPath === undefined ? latest ?? 2 : undefined);
+  const from = place.from ?? (to === undefined || toPath !== undefined ? undefined : Math.max(1, to - 1));
+  const change = (versions: { readonly from?: number; readonly to?: number }) =>
+    replaceWith({ ...place, tab: "compare", from, to, ...versions });
+  const compared = { projectId, path, toPath, from, to };
   return (
     <>
       <div class="compare-tools">
-        <VersionField
-          label="From version"
-          value={toPath === undefined ? from : place.from}
-          onChange={(version) => move({ from: version })}
-        />
-        <VersionField
-          label="To version"
-          value={toPath === undefined ? to : place.to}
-          onChange={(version) => move({ to: version })}
-        />
+        <VersionField label="From version" value={from} onChange={(version) => change({ from: version })} />
+        <VersionField label="To version" value={to} onChange={(version) => change({ to: version })} />
         <OtherFileField place={place} />
         <SelectField
           label="Layout"
@@ -51,58 +44,79 @@ export function CompareTab({ place, latest }: Properties) {
           options={[["unified", "Unified"], ["side-by-side", "Side by side"]]}
         />
       </div>
-      {toPath !== undefined
-        ? <CompareFiles place={place} toPath={toPath} isUnified={layout === "unified"} />
-        : latest === 1 && place.from === undefined
+      {toPath !== undefined && (
+        <p class="hint">
+          From {visible(path)}, {versionText(from)}, to{" "}
+          <a href={hrefOf({ name: "file", projectId, path: toPath, tab: "content", version: to })}>
+            {toPath}
+          </a>
+          , {versionText(to)}.
+        </p>
+      )}
+      {toPath === undefined && latest === 1 && place.from === undefined
         ? <Empty icon="history" title="There is only one version." />
         : layout === "unified"
-        ? <Unified place={place} from={from} to={to} />
-        : <SideBySide place={place} from={from} to={to} />}
+        ? <Unified {...compared} />
+        : <SideBySide {...compared} />}
     </>
   );
 }
 
-interface DiffProperties {
-  readonly place: FilePlace;
-  readonly from: number;
-  readonly to: number;
+function versionText(version: number | undefined): string {
+  return version === undefined ? "the latest version" : `version ${version}`;
 }
 
-function Unified({ place: { projectId, path }, from, to }: DiffProperties) {
+interface Compared {
+  readonly projectId: string;
+  readonly path: string;
+  /** The other file; undefined: two versions of one. */
+  readonly toPath: string | undefined;
+  /** Undefined: the latest. */
+  readonly from: number | undefined;
+  readonly to: number | undefined;
+}
+
+function Unified({ projectId, path, toPath, from, to }: Compared) {
   const { data, error, reload } = useLoad(
-    `diff ${projectId} ${path} ${from} ${to}`,
-    (signal) => readDiff(projectId, path, from, to, signal),
+    `diff ${projectId} ${path} ${from} ${toPath} ${to}`,
+    (signal) => readDiff(projectId, path, from, to, signal, toPath),
   );
   if (error !== undefined) return <Problem error={error} onRetry={reload} />;
   if (data === undefined) return <Loading what="the changes" />;
-  if (data.diff === "") return <Empty icon="check" title="The two versions have the same content." />;
-  return <UnifiedDiff diff={data} />;
+  if (data.diff !== "") return <UnifiedDiff diff={data} />;
+  const what = toPath === undefined ? "versions" : "files";
+  return <Empty icon="check" title={`The two ${what} have the same content.`} />;
 }
 
-function SideBySide({ place: { projectId, path }, from, to }: DiffProperties) {
-  const { data, error, reload } = useLoad(`sides ${projectId} ${path} ${from} ${to}`, async (signal) => {
-    const [before, after, record] = await Promise.all([
-      readBytes(projectId, path, from, { signal }),
-      readBytes(projectId, path, to, { signal }),
-      readRecord(projectId, path, to, signal),
-    ]);
-    return { before: decodeText(before.bytes), after: decodeText(after.bytes), mimeType: record.mimeType };
-  });
+function SideBySide({ projectId, path, toPath = path, from, to }: Compared) {
+  const { data, error, reload } = useLoad(
+    `sides ${projectId} ${path} ${from} ${toPath} ${to}`,
+    (signal) =>
+      Promise.all([readSide(projectId, path, from, signal), readSide(projectId, toPath, to, signal)]),
+  );
   if (error !== undefined) return <Problem error={error} onRetry={reload} />;
-  if (data === undefined) return <Loading what="both versions" />;
-  const { before, after, mimeType } = data;
-  if (before === null || after === null) {
+  if (data === undefined) return <Loading what="both texts" />;
+  const [before, after] = data;
+  if (before.text === null || after.text === null) {
     return <Empty icon="file" title="Binary content cannot be compared." />;
   }
+  const label = (side: { readonly path: string; readonly version: number }) =>
+    toPath === path ? `Version ${side.version}` : `${side.path}, version ${side.version}`;
   return (
     <div class="comparison">
       <Comparison
-        id={`${path} ${from} ${to}`}
-        before={before}
-        after={after}
-        mimeType={mimeType}
-        labels={[`Version ${from}`, `Version ${to}`]}
+        id={`${path} ${before.version} ${toPath} ${after.version}`}
+        before={before.text}
+        after={after.text}
+        mimeType={after.mimeType}
+        labels={[label(before), label(after)]}
       />
     </div>
   );
+}
+
+async function readSide(projectId: string, path: string, version: number | undefined, signal: AbortSignal) {
+  const record = await readRecord(projectId, path, version, signal);
+  const { bytes } = await readBytes(projectId, path, record.version, { signal });
+  return { ...record, text: decodeText(bytes) };
 }

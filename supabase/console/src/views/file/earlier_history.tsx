@@ -5,14 +5,12 @@ import { useState } from "preact/hooks";
 import { isCode } from "../../api/failure.ts";
 import { listVersions } from "../../api/files.ts";
 import type { Version } from "../../api/records.ts";
-import { Age } from "../../components/age.tsx";
-import { Said } from "../../components/said.tsx";
 import { Loading, Problem } from "../../components/states.tsx";
-import { describeOperation, formatBytes, visible } from "../../format.ts";
+import { visible } from "../../format.ts";
 import { RENAMES_FOLLOWED_MAX, VERSIONS_PER_PAGE } from "../../limits.ts";
-import { writerName } from "../../state/keys.ts";
 import { hrefOf } from "../../state/router.ts";
 import { useLoad } from "../../state/use_load.ts";
+import { VersionsTable } from "./versions_table.tsx";
 
 interface Origin {
   readonly path: string;
@@ -58,7 +56,7 @@ export function EarlierHistory({ projectId, origin, depth = 0 }: Properties) {
         Before the move, as{" "}
         <a href={hrefOf({ name: "file", projectId, path, tab: "history" })}>{visible(path)}</a>
       </h2>
-      <Table {...{ projectId, path }} versions={data.versions} />
+      <VersionsTable {...{ projectId, path }} versions={data.versions} />
       {data.hasMore && (
         <p class="hint">
           <a href={hrefOf({ name: "file", projectId, path, tab: "history" })}>
@@ -82,51 +80,4 @@ async function versionsUpTo(projectId: string, { path, version }: Origin, signal
   const page = later === 0 ? newest : await listVersions(projectId, path, later, signal);
   const versions = page.versions.filter((entry) => entry.version <= version);
   return { versions, hasMore: later + VERSIONS_PER_PAGE < page.total };
-}
-
-interface TableProperties {
-  readonly projectId: string;
-  readonly path: string;
-  readonly versions: readonly Version[];
-}
-
-function Table({ projectId, path, versions }: TableProperties) {
-  return (
-    <table class="list history">
-      <caption class="visually-hidden">Versions of {path}</caption>
-      <thead>
-        <tr>
-          <th scope="col">Version</th>
-          <th scope="col" class="extra">What</th>
-          <th scope="col" class="writer">Written by</th>
-          <th scope="col" class="when">Time</th>
-          <th scope="col" class="number">Size</th>
-        </tr>
-      </thead>
-      <tbody>
-        {versions.map((entry) => (
-          <tr key={entry.version}>
-            <td>
-              {entry.deleted ? `Version ${entry.version}, deleted` : (
-                <a
-                  href={hrefOf({ name: "file", projectId, path, tab: "content", version: entry.version })}
-                >
-                  Version {entry.version}
-                </a>
-              )}
-            </td>
-            <td class="extra">{describeOperation(path, entry)}</td>
-            <td class="writer">
-              {writerName(projectId, entry.keyId)}
-              <Said {...entry} projectId={projectId} />
-            </td>
-            <td class="when">
-              <Age iso={entry.createdAt} />
-            </td>
-            <td class="number">{entry.deleted ? "" : formatBytes(entry.size)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  );
 }

@@ -70,7 +70,7 @@ interface TabProperties {
 function Tab({ place, record, last, onSaved, tab }: TabProperties & { readonly tab: FileTab }) {
   if (tab === "history") return <HistoryTab place={place} latest={record?.version ?? null} />;
   if (tab === "compare") return <CompareTab place={place} latest={record?.version ?? null} />;
-  // Whoever writes keeps the text, whatever becomes of the file.
+  // A draft stays, also when the file is deleted.
   const hasDraft = drafts.value.has(draftKey(place.projectId, place.path));
   const edited = record ?? (hasDraft ? last : null);
   if (tab === "edit" && edited) {

@@ -3,22 +3,16 @@
 /** All versions with writer, time and size; two can be compared, any can be restored. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { listVersions } from "../../api/files.ts";
-import type { Version } from "../../api/records.ts";
-import { restore } from "../../state/remove_file.ts";
-import { describeOperation, formatBytes } from "../../format.ts";
 import { VERSIONS_PER_PAGE } from "../../limits.ts";
-import { Age } from "../../components/age.tsx";
-import { Said } from "../../components/said.tsx";
-import { Icon } from "../../components/icon.tsx";
 import { Pager } from "../../components/pager.tsx";
 import { Loading, Problem } from "../../components/states.tsx";
-import { ensureKeys, writerName } from "../../state/keys.ts";
+import { ensureKeys } from "../../state/keys.ts";
 import { RedactDialog } from "../erase/redact_dialog.tsx";
 import { usePaced } from "../../state/paced.ts";
 import { useLoad } from "../../state/use_load.ts";
-import { CameFrom } from "./came_from.tsx";
 import { EarlierHistory, originOf } from "./earlier_history.tsx";
-import { type FilePlace, goTo, hrefOf } from "../../state/router.ts";
+import { type FilePlace, goTo } from "../../state/router.ts";
+import { VersionsTable } from "./versions_table.tsx";
 
 interface Properties {
   readonly place: FilePlace;
@@ -50,11 +44,11 @@ export function HistoryTab({ place, latest }: Properties) {
   if (error !== undefined) return <Problem error={error} onRetry={reload} />;
   if (data === undefined) return <Loading what="the history" />;
   const origin = originOf(path, data.versions);
-  const turnTo = (first: number) => goTo({ ...place, first });
+  const showPage = (first: number) => goTo({ ...place, first });
   return (
     <>
       <div class="history-tools">
-        <p class="hint">Choose two versions to compare them, or any but the latest to erase what they say.</p>
+        <p class="hint">Select two versions to compare, or older versions to erase.</p>
         <div class="tools">
           <button type="button" disabled={chosen.length !== 2} onClick={compare}>Compare</button>
           <button
@@ -67,15 +61,15 @@ export function HistoryTab({ place, latest }: Properties) {
           </button>
         </div>
       </div>
-      <Table {...{ place, latest, chosen, choose, versions: data.versions }} />
+      <VersionsTable {...{ projectId, path, latest }} versions={data.versions} choice={{ chosen, choose }} />
       <Pager
         label="Pages of versions"
         first={offset}
         count={data.versions.length}
         total={data.total}
         hasNext={offset + data.versions.length < data.total}
-        onPrevious={() => turnTo(Math.max(0, offset - VERSIONS_PER_PAGE))}
-        onNext={() => turnTo(offset + VERSIONS_PER_PAGE)}
+        onPrevious={() => showPage(Math.max(0, offset - VERSIONS_PER_PAGE))}
+        onNext={() => showPage(offset + VERSIONS_PER_PAGE)}
       />
       {erased !== null && (
         <RedactDialog
@@ -90,93 +84,5 @@ export function HistoryTab({ place, latest }: Properties) {
       )}
       {origin !== undefined && <EarlierHistory {...{ projectId, origin }} />}
     </>
-  );
-}
-
-interface TableProperties {
-  readonly place: FilePlace;
-  readonly latest: number | null;
-  readonly versions: readonly Version[];
-  readonly chosen: readonly number[];
-  readonly choose: (version: number, isChosen: boolean) => void;
-}
-
-function Table({ versions, ...rest }: TableProperties) {
-  return (
-    <table class="list history">
-      <caption class="visually-hidden">Versions of {rest.place.path}</caption>
-      <thead>
-        <tr>
-          <th scope="col" class="pick">
-            <span class="visually-hidden">Compare</span>
-          </th>
-          <th scope="col">Version</th>
-          <th scope="col" class="extra">What</th>
-          <th scope="col" class="writer">Written by</th>
-          <th scope="col" class="when">Time</th>
-          <th scope="col" class="number">Size</th>
-          <th scope="col" class="actions">
-            <span class="visually-hidden">Actions</span>
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {versions.map((entry) => <Row key={entry.version} entry={entry} {...rest} />)}
-      </tbody>
-    </table>
-  );
-}
-
-function Row({ entry, place, latest, chosen, choose }:
-  & Omit<TableProperties, "versions">
-  & { readonly entry: Version }) {
-  const { projectId, path } = place;
-  const { version, size, createdAt, deleted: isDeleted = false, redactedAt, keyId } = entry;
-  const isReadable = !isDeleted && redactedAt === undefined;
-  return (
-    <tr>
-      <td class="pick">
-        {isReadable && (
-          <input
-            type="checkbox"
-            aria-label={`Compare version ${version}`}
-            checked={chosen.includes(version)}
-            onChange={({ currentTarget }) => choose(version, currentTarget.checked)}
-          />
-        )}
-      </td>
-      <td>
-        {!isReadable
-          ? (
-            <>
-              Version {version} <span class="tag danger">{isDeleted ? "deleted" : "erased"}</span>
-            </>
-          )
-          : <a href={hrefOf({ name: "file", projectId, path, tab: "content", version })}>Version {version}
-          </a>}
-        {version === latest && <span class="tag">latest</span>}
-        <CameFrom {...{ projectId, path, entry }} />
-      </td>
-      <td class="extra">{describeOperation(path, entry)}</td>
-      <td class="writer">
-        {writerName(projectId, keyId)}
-        <Said {...entry} projectId={projectId} />
-      </td>
-      <td class="when">
-        <Age iso={createdAt} />
-      </td>
-      <td class="number">{isReadable ? formatBytes(size) : ""}</td>
-      <td class="actions">
-        {isReadable && version !== latest && (
-          <button
-            type="button"
-            aria-label={`Restore version ${version}`}
-            onClick={() => restore(projectId, path, version)}
-          >
-            <Icon name="restore" />Restore
-          </button>
-        )}
-      </td>
-    </tr>
   );
 }

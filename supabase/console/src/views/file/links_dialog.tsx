@@ -28,7 +28,7 @@ export function LinksDialog({ projectId, path, version, onClose }: Properties) {
   };
   return (
     <Dialog title="Links to this file" onClose={onClose}>
-      <p class="hint">Whoever has a link needs no key: it reads the file, or writes it once.</p>
+      <p class="hint">A link needs no key: it reads the file, or writes it once.</p>
       {made === null ? <LinkForm {...{ projectId, path, version, onMade }} /> : <MadeLink made={made} />}
       {error !== undefined && <Problem error={error} onRetry={reload} />}
       {data === undefined && error === undefined && <Loading what="the links" />}

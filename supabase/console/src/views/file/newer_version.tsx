@@ -1,12 +1,12 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
-/** Tells whoever edits a file that somebody has written a newer version, or deleted it, and offers what to do. */
+/** Shows in the editor that somebody has written a newer version, or deleted the file, and offers what to do. */
 import { useEffect, useReducer, useState } from "preact/hooks";
 import type { FileRecord } from "../../api/records.ts";
 import { Icon } from "../../components/icon.tsx";
 import { visible } from "../../format.ts";
 import { ensureKeys, writerName } from "../../state/keys.ts";
-import { toldChange, useLive } from "../../state/live.ts";
+import { knownChange, useLive } from "../../state/live.ts";
 import { restore } from "../../state/remove_file.ts";
 import type { FilePlace } from "../../state/router.ts";
 
@@ -28,13 +28,13 @@ export function NewerVersion(properties: Properties) {
   const newest = record.version + (isDeleted ? 1 : 0);
   const [dismissed, dismiss] = useState(base);
   const isShown = newest > dismissed;
-  // Who wrote a version is told after the answer to a save of one's own.
+  // The feed names the writer of a version after a save has been answered.
   const [, draw] = useReducer<number, void>((count) => count + 1, 0);
   useLive(projectId, () => draw());
   useEffect(() => {
     if (isShown) void ensureKeys(projectId);
   }, [projectId, isShown]);
-  // The place is there before there is something to tell: a screen reader says what comes into it.
+  // The status is there before its text: a screen reader reads what comes into it.
   if (!isShown) return <div role="status" />;
   const by = writerOf(projectId, path, newest);
   return (
@@ -58,7 +58,7 @@ export function NewerVersion(properties: Properties) {
             </>
           )
           : <button type="button" onClick={loadLatest}>Edit version {newest}</button>}
-        <button type="button" onClick={() => dismiss(newest)}>Go on</button>
+        <button type="button" onClick={() => dismiss(newest)}>Keep editing</button>
       </div>
     </div>
   );
@@ -66,7 +66,7 @@ export function NewerVersion(properties: Properties) {
 
 /** ` by planner/2.1 with the key agent`, or nothing where it is not known. */
 function writerOf(projectId: string, path: string, version: number): string {
-  const change = toldChange(projectId, path, version);
+  const change = knownChange(projectId, path, version);
   if (change === undefined) return "";
   const writer = writerName(projectId, change.keyId);
   return change.actor === undefined ? ` by ${writer}` : ` by ${visible(change.actor)} (${writer})`;

@@ -1,6 +1,6 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
-/** One file as it was, to look at and to bring back. */
+/** One file as it was, to read and to restore. */
 import { readPastRecord } from "../../api/past.ts";
 import { Breadcrumbs } from "../../components/breadcrumbs.tsx";
 import { Icon } from "../../components/icon.tsx";

@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** The latest version of a file, kept up to date by what is told of it: no request for each of its versions. */
+/** The latest version of a file, kept up to date by the change feed: no request for each of its versions. */
 import { recordOf } from "../../api/changes.ts";
 import { isCode } from "../../api/failure.ts";
 import { readRecord } from "../../api/files.ts";
@@ -12,9 +12,9 @@ import { usePatched } from "../../state/use_patched.ts";
 /** `data` is null for a deleted file. */
 export function useRecord(projectId: string, path: string) {
   const load = useLoad(`record ${projectId} ${path}`, async (signal) => {
-    const told = liveCount();
+    const count = liveCount();
     const record = await readLatest(projectId, path, signal);
-    return changesSince(projectId, told).reduce((one, change) => after(one, change, path), record);
+    return changesSince(projectId, count).reduce((one, change) => after(one, change, path), record);
   });
   const [data, patch] = usePatched(load.data);
   const reload = usePacedCall(projectId, load.reload);
@@ -27,7 +27,7 @@ export function useRecord(projectId: string, path: string) {
       record === undefined ? record : own.reduce((one, change) => after(one, change, path), record)
     );
   });
-  /** Shows what a save has answered at once: nobody is told of their own version. A load under way may not know of it. */
+  /** Shows the answer to a save at once. A load that is under way may not have it. */
   const onSaved = (saved: FileRecord) => {
     patch((record) => record?.id === saved.id && record.version >= saved.version ? record : saved);
     load.reload();

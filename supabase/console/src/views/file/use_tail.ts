@@ -6,7 +6,7 @@ import { readRange } from "../../api/files.ts";
 import type { FileRecord } from "../../api/records.ts";
 import { TAIL_BYTES, TAIL_CHARACTERS_MAX } from "../../limits.ts";
 import { recoveries } from "../../session/connection.ts";
-import { toldChange } from "../../state/live.ts";
+import { knownChange } from "../../state/live.ts";
 
 export interface Tail {
   readonly version: number;
@@ -24,7 +24,7 @@ export function useTail(projectId: string, record: FileRecord) {
   const { path, version } = record;
   const [tail, setTail] = useState<Tail | null>(null);
   const [error, setError] = useState<unknown>(undefined);
-  const [turn, setTurn] = useState(0);
+  const [retries, setRetries] = useState(0);
   const decoder = useRef(newDecoder());
   useEffect(() => {
     if (tail?.version === version) return;
@@ -48,14 +48,14 @@ export function useTail(projectId: string, record: FileRecord) {
       if (!abort.signal.aborted && !isAbort(problem)) setError(problem);
     });
     return () => abort.abort();
-  }, [projectId, path, version, turn, recoveries.value]);
-  return { tail, error, retry: useCallback(() => setTurn((before) => before + 1), []) };
+  }, [projectId, path, version, retries, recoveries.value]);
+  return { tail, error, retry: useCallback(() => setRetries((before) => before + 1), []) };
 }
 
 /** Whether it was told that each version in between, and the last one, were appended. */
 function isAppended(projectId: string, path: string, from: number, to: number): boolean {
   for (let version = from + 1; version <= to; version++) {
-    if (toldChange(projectId, path, version)?.operation !== "append") return false;
+    if (knownChange(projectId, path, version)?.operation !== "append") return false;
   }
   return from < to;
 }

@@ -8,7 +8,6 @@ import { enterList } from "../../components/list_navigation.ts";
 import { Empty, Loading, Problem } from "../../components/states.tsx";
 import { formatNumber } from "../../format.ts";
 import { FOLDERS_LISTED_MAX } from "../../limits.ts";
-import { prefersNaturalOrder } from "../../state/natural_order.ts";
 import { remove } from "../../state/remove_file.ts";
 import { type FilesPlace, hrefOf, replaceWith } from "../../state/router.ts";
 import { FileTable } from "./file_table.tsx";
@@ -17,7 +16,6 @@ import { FolderTools } from "./folder_tools.tsx";
 import { FilterField, ScanProgress, useFilter } from "./name_filter.tsx";
 import { pathOfFolder, useChosen, useSelectedActions } from "./selected_actions.tsx";
 import { EarlierFiles, MoreFiles } from "./more_files.tsx";
-import { NaturalOrderChoice } from "./natural_order_choice.tsx";
 import { uploadAll, useDropPlace } from "./uploading.ts";
 import { type Sort, sortOf, useListing } from "./use_listing.ts";
 import type { NameScan } from "./use_name_scan.ts";
@@ -42,16 +40,8 @@ export function FolderView({ place }: { readonly place: FilesPlace }) {
   };
   const dropPlace = useDropPlace((dropped) => uploadAll(projectId, directory, dropped));
   const isEmpty = files.length === 0 && folders.length === 0;
-  const isNatural = place.sort === "natural" || (prefersNaturalOrder.value && listing.isWhole === true);
   const onSort = ({ by, order }: Sort) =>
-    replaceWith({
-      ...place,
-      filter,
-      sort: by === "path" && isNatural ? "natural" : by,
-      order,
-      first: undefined,
-      after: undefined,
-    });
+    replaceWith({ ...place, filter, sort: by, order, first: undefined, after: undefined });
   return (
     <section class={dropPlace.isOver ? "view drop-over" : "view"} aria-label="Folder" {...dropPlace.handlers}>
       <div class="view-head">
@@ -60,20 +50,17 @@ export function FolderView({ place }: { readonly place: FilesPlace }) {
           <FolderMenu projectId={projectId} path={directory} isPage onAsk={ask} />
         </FolderTools>
       </div>
-      <div class="folder-filter">
-        <FilterField
-          value={filter}
-          onInput={setFilter}
-          onLeave={keepFilter}
-          onKeyDown={(event) => {
-            if (event.key === "Enter") {
-              keepFilter();
-            }
-            enterList(event, list.current);
-          }}
-        />
-        <NaturalOrderChoice place={place} isWhole={listing.isWhole} />
-      </div>
+      <FilterField
+        value={filter}
+        onInput={setFilter}
+        onLeave={keepFilter}
+        onKeyDown={(event) => {
+          if (event.key === "Enter") {
+            keepFilter();
+          }
+          enterList(event, list.current);
+        }}
+      />
       {scan && <ScanProgress {...{ scan, filter }} total={listing.total} count={listing.foundCount} />}
       {filter === "" && <EarlierFiles listing={listing} />}
       <div ref={list} aria-busy={listing.isLoading}>

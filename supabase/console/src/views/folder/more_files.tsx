@@ -1,6 +1,6 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
-/** The ends of a list that is loaded as one scrolls. */
+/** The ends of a list that is loaded as a person scrolls. */
 import type { RefObject } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { keyAt } from "../../components/selection.ts";
@@ -18,7 +18,7 @@ export function EarlierFiles({ listing: { first, data, pages } }: { readonly lis
   if (data === undefined || first === 0) return null;
   return (
     <>
-      <TurnProblem pages={pages} where="above" />
+      <PageProblem pages={pages} where="above" />
       <nav class="pager" aria-label="Earlier files">
         <button type="button" aria-disabled={isUnderWay(pages)} onClick={() => void pages.addAbove()}>
           Earlier files
@@ -36,13 +36,13 @@ interface Properties {
 
 /** Below the list: what is shown of how many, and the next page, which is loaded when one comes near. */
 export function MoreFiles({ listing, list }: Properties) {
-  const { first, count, total, data, pages, look } = listing;
+  const { first, count, total, data, pages, keepFirstRow } = listing;
   const hasMore = data?.hasMore ?? false;
-  useLookedAt(list, look);
+  useFirstRowInView(list, keepFirstRow);
   if (first === 0 && !hasMore && count <= FILES_PER_PAGE) return null;
   return (
     <>
-      <TurnProblem pages={pages} where="below" />
+      <PageProblem pages={pages} where="below" />
       <nav class="pager" aria-label="More files">
         {hasMore && !pages.isFull && <NextPage key={count} onNear={pages.addBelow} />}
         <span role="status">
@@ -60,7 +60,7 @@ export function MoreFiles({ listing, list }: Properties) {
   );
 }
 
-/** Where the next page will be. It asks once: after a page that failed, or brought no file, one goes on by hand. */
+/** Where the next page will be. It loads once: after a page that failed, or had no file, a person presses the button. */
 function NextPage({ onNear }: { readonly onNear: () => Promise<void> }) {
   const { room, isSeen } = useSeen<HTMLSpanElement>(NEXT_PAGE_PIXELS);
   useEffect(() => {
@@ -69,29 +69,29 @@ function NextPage({ onNear }: { readonly onNear: () => Promise<void> }) {
   return <span ref={room} />;
 }
 
-function isUnderWay({ turn }: Listing["pages"]): boolean {
-  return turn !== null && turn.error === undefined;
+function isUnderWay({ adding }: Listing["pages"]): boolean {
+  return adding !== null && adding.error === undefined;
 }
 
-interface TurnProblemProperties {
+interface PageProblemProperties {
   readonly pages: Listing["pages"];
   readonly where: "above" | "below";
 }
 
 /** Why the next page is missing. */
-function TurnProblem({ pages, where }: TurnProblemProperties) {
-  if (pages.turn?.where !== where || pages.turn.error === undefined) return null;
+function PageProblem({ pages, where }: PageProblemProperties) {
+  if (pages.adding?.where !== where || pages.adding.error === undefined) return null;
   const onRetry = where === "above" ? pages.addAbove : pages.addBelow;
-  return <Problem error={pages.turn.error} onRetry={() => void onRetry()} />;
+  return <Problem error={pages.adding.error} onRetry={() => void onRetry()} />;
 }
 
-/** Tells the key of the first row in view, after scrolling, or before a link is followed meanwhile: Back comes to it. */
-function useLookedAt(list: RefObject<HTMLElement | null>, look: (key: string) => void): void {
-  const latest = useRef(look);
-  latest.current = look;
+/** Calls `keep` with the key of the first row in view, after scrolling or before a link is followed: Back shows it again. */
+function useFirstRowInView(list: RefObject<HTMLElement | null>, keep: (key: string) => void): void {
+  const latest = useRef(keep);
+  latest.current = keep;
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const tell = () => {
+    const report = () => {
       clearTimeout(timer);
       timer = undefined;
       const rows = [...list.current?.querySelectorAll("tr[data-key]") ?? []];
@@ -100,10 +100,10 @@ function useLookedAt(list: RefObject<HTMLElement | null>, look: (key: string) =>
     };
     const onScroll = () => {
       clearTimeout(timer);
-      timer = setTimeout(tell, SCROLL_SETTLED_MILLISECONDS);
+      timer = setTimeout(report, SCROLL_SETTLED_MILLISECONDS);
     };
     const onClick = () => {
-      if (timer !== undefined) tell();
+      if (timer !== undefined) report();
     };
     addEventListener("scroll", onScroll, { passive: true });
     addEventListener("click", onClick, { capture: true });
@@ -115,7 +115,7 @@ function useLookedAt(list: RefObject<HTMLElement | null>, look: (key: string) =>
   }, []);
 }
 
-/** Rows are in order, so that few of thousands have to be measured. */
+/** Rows are in order, so few of thousands have to be measured. */
 function firstInView(rows: readonly Element[]): Element | undefined {
   let [low, high] = [0, rows.length];
   while (low < high) {

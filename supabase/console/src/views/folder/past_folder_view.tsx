@@ -1,6 +1,6 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
-/** A folder as it was: to look at, to take along, and to bring back. */
+/** A folder as it was: to read, to download, and to restore. */
 import { useState } from "preact/hooks";
 import { listPastFiles } from "../../api/past.ts";
 import type { FileList } from "../../api/records.ts";
@@ -9,6 +9,7 @@ import { Breadcrumbs } from "../../components/breadcrumbs.tsx";
 import { fileIcon } from "../../components/file_icon.ts";
 import { Icon } from "../../components/icon.tsx";
 import { moveInList } from "../../components/list_navigation.ts";
+import { ListTable } from "../../components/list_table.tsx";
 import { PastBanner } from "../../components/past_banner.tsx";
 import { Empty, Loading, Problem } from "../../components/states.tsx";
 import { formatBytes, formatCount, joinPath, nameOf, visible } from "../../format.ts";
@@ -95,51 +96,45 @@ function Table({ projectId, directory, at, list, isFirst }: TableProperties) {
     return <Empty icon="folder" title="There were no files then." />;
   }
   return (
-    <table class="list files">
-      <caption class="visually-hidden">Files as they were</caption>
-      <thead>
-        <tr>
-          <th scope="col" class="name">Name</th>
-          <th scope="col" class="number">Size</th>
-          <th scope="col" class="when">Modified</th>
-          <th scope="col" class="number version">Version</th>
+    <ListTable
+      class="list files"
+      caption="Files as they were"
+      columns={[["Name", "name"], ["Size", "number"], ["Modified", "when"], ["Version", "number version"]]}
+      onKeyDown={moveInList}
+    >
+      {folders.map((name) => (
+        <tr key={`${name}/`}>
+          <td class="name">
+            <a
+              class="row-link"
+              href={hrefOf({ name: "files", projectId, directory: joinPath(directory, name), at })}
+            >
+              <Icon name="folder" />
+              {visible(name)}
+              <span class="visually-hidden">, folder</span>
+            </a>
+          </td>
+          <td class="number" />
+          <td class="when" />
+          <td class="number version" />
         </tr>
-      </thead>
-      <tbody onKeyDown={moveInList}>
-        {folders.map((name) => (
-          <tr key={`${name}/`}>
-            <td class="name">
-              <a
-                class="row-link"
-                href={hrefOf({ name: "files", projectId, directory: joinPath(directory, name), at })}
-              >
-                <Icon name="folder" />
-                {visible(name)}
-                <span class="visually-hidden">, folder</span>
-              </a>
-            </td>
-            <td class="number" />
-            <td class="when" />
-            <td class="number version" />
-          </tr>
-        ))}
-        {list.files.map(({ path, mimeType, size, version, updatedAt }) => (
-          <tr key={path}>
-            <td class="name">
-              <a class="row-link" href={hrefOf({ name: "file", projectId, path, tab: "content", at })}>
-                <Icon name={fileIcon({ path, mimeType })} />
-                {visible(nameOf(path))}
-              </a>
-            </td>
-            <td class="number">{formatBytes(size)}</td>
-            <td class="when">
-              <Age iso={updatedAt} />
-            </td>
-            <td class="number version">{version}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+      ))}
+      {list.files.map(({ path, mimeType, size, version, updatedAt }) => (
+        <tr key={path}>
+          <td class="name">
+            <a class="row-link" href={hrefOf({ name: "file", projectId, path, tab: "content", at })}>
+              <Icon name={fileIcon({ path, mimeType })} />
+              {visible(nameOf(path))}
+            </a>
+          </td>
+          <td class="number">{formatBytes(size)}</td>
+          <td class="when">
+            <Age iso={updatedAt} />
+          </td>
+          <td class="number version">{version}</td>
+        </tr>
+      ))}
+    </ListTable>
   );
 }
 

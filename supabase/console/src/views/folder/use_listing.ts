@@ -27,9 +27,8 @@ import { usePages } from "./use_pages.ts";
 
 export type { Sort };
 
-/** What the service is asked for. */
 export function sortOf({ sort = "path", order = "asc" }: FilesPlace): Sort {
-  return { by: sort === "natural" ? "path" : sort, order };
+  return { by: sort, order };
 }
 
 export function useListing(place: FilesPlace, filter: string) {
@@ -51,9 +50,8 @@ export function useListing(place: FilesPlace, filter: string) {
     isLarge && settled !== "",
   );
   const early = useNamesThatBegin(projectId, directory, isLarge && !scan.isComplete ? settled : "");
-  // The names that were read are not read again for each deletion, nor for each file that comes.
-  const [deleted, setDeleted] = useState<ReadonlySet<string>>(new Set());
-  const [told, setTold] = useState<ReadonlyMap<string, FileRecord>>(new Map());
+  // The names are not read again for each file that is written or deleted (null) after they were read.
+  const [changed, setChanged] = useState<ReadonlyMap<string, FileRecord | null>>(new Map());
   const reload = () => {
     load.reload();
     early.reload();
@@ -74,8 +72,11 @@ export function useListing(place: FilesPlace, filter: string) {
   useChanges(({ path, isDeleted }) => {
     if (path !== undefined) {
       own.current.add(path);
-      setDeleted(withPath(deleted, path, isDeleted ?? false));
-      if (isDeleted) patch((list) => withoutFile(list, path));
+      setChanged((before) => new Map([...before].filter(([one]) => one !== path)));
+      if (isDeleted) {
+        setChanged((before) => new Map(before).set(path, null));
+        patch((list) => withoutFile(list, path));
+      }
     }
     doubtTotal();
     reload();
@@ -88,10 +89,7 @@ export function useListing(place: FilesPlace, filter: string) {
   useLive(projectId, (changes) => {
     if (changes === null) return refreshStale();
     const here = changes.filter(({ path = "" }) => path !== "" && directoryOf(path) === directory);
-    setDeleted((before) =>
-      here.reduce((paths, { path = "", deleted }) => withPath(paths, path, deleted ?? false), before)
-    );
-    setTold((before) => withRecords(before, here));
+    setChanged((before) => withChanges(before, here));
     patch((list, isFirst) => {
       const merged = mergeChanges(list, changes, page(isFirst));
       const others = changes.filter(({ path = "" }) => !own.current.delete(path));
@@ -102,14 +100,13 @@ export function useListing(place: FilesPlace, filter: string) {
   });
   const found = filter === ""
     ? files
-    : matching([...scan.files, ...early.files, ...told.values(), ...files], filter, { by, order })
-      .filter(({ path }) => !deleted.has(path));
+    : matching([...scan.files, ...early.files, ...files], changed, filter, { by, order });
   const isFromStart = shown?.first === 0;
   const foldersFound = filter === "" && !isFromStart
     ? []
     : (data?.directories ?? []).filter((name) => contains(name, filter));
-  const isWhole = data === undefined ? undefined : isFromStart && !data.hasMore && !isLarge;
-  const isNatural = place.sort === "natural" && isWhole === true;
+  // The order of the service, by bytes, is that of a folder whose files are not all here.
+  const isNatural = by === "path" && isFromStart && !data?.hasMore && !isLarge;
   const listed = filter === "" ? found : found.slice(0, FILTER_FILES_MAX);
   const placeOf = (start: PageStart): FilesPlace => ({
     ...place,
@@ -123,8 +120,6 @@ export function useListing(place: FilesPlace, filter: string) {
     files: isNatural ? inNaturalOrder(listed, ({ path }) => nameOf(path), order) : listed,
     foundCount: found.length,
     folders: isNatural ? inNaturalOrder(foldersFound, (name) => name, order) : foldersFound,
-    /** All files of the folder are on one page. Undefined until it is loaded. */
-    isWhole,
     /** Null unless a filter looks further than what is shown. */
     scan: isLarge && filter !== "" ? scan : null,
     isSearching: isLarge && (filter !== settled || scan.isRunning),
@@ -135,8 +130,8 @@ export function useListing(place: FilesPlace, filter: string) {
     pages,
     /** Where the next page begins, for an address. */
     next: placeOf(pages.below),
-    /** Notes in the address which page is in view, without a step of its own in the browser's history. */
-    look: (path: string) => {
+    /** Writes into the address which page is in view, without an entry in the browser's history. */
+    keepFirstRow: (path: string) => {
       const start = pages.pageOf(path);
       if (start !== undefined && start.first !== first) replaceWith(placeOf(start));
     },
@@ -153,9 +148,17 @@ function useNamesThatBegin(projectId: string, directory: string, text: string) {
   return { files: data ?? [], reload };
 }
 
-function matching(files: readonly FileRecord[], filter: string, sort: Sort): readonly FileRecord[] {
-  const byPath = new Map(files.map((file) => [file.path, file]));
-  return [...byPath.values()].filter(({ path }) => contains(nameOf(path), filter)).sort(comparison(sort));
+/** The last state of each file whose name contains the filter. */
+function matching(
+  files: readonly FileRecord[],
+  changed: ReadonlyMap<string, FileRecord | null>,
+  filter: string,
+  sort: Sort,
+): readonly FileRecord[] {
+  const byPath = new Map([...files.map((file) => [file.path, file] as const), ...changed]);
+  return [...byPath.values()].filter((file) => file !== null)
+    .filter(({ path }) => contains(nameOf(path), filter))
+    .sort(comparison(sort));
 }
 
 function withoutFile(list: FileList, path: string): FileList {
@@ -163,23 +166,17 @@ function withoutFile(list: FileList, path: string): FileList {
   return files.length === list.files.length ? list : { ...list, files, total: totalWith(list, -1) };
 }
 
-function withRecords(
-  records: ReadonlyMap<string, FileRecord>,
+function withChanges(
+  before: ReadonlyMap<string, FileRecord | null>,
   changes: readonly LiveChange[],
-): ReadonlyMap<string, FileRecord> {
-  const next = new Map(records);
+): ReadonlyMap<string, FileRecord | null> {
+  const next = new Map(before);
   for (const change of changes) {
-    if (change.path !== undefined) next.set(change.path, recordOf({ ...change, path: change.path }));
+    const { path } = change;
+    if (path !== undefined) next.set(path, change.deleted ? null : recordOf({ ...change, path }));
   }
   // Of a folder where agents write all day, the last ones.
   return new Map([...next].slice(-LIVE_CHANGES_KEPT));
-}
-
-function withPath(paths: ReadonlySet<string>, path: string, isIn: boolean): ReadonlySet<string> {
-  const next = new Set(paths);
-  if (isIn) next.add(path);
-  else next.delete(path);
-  return next;
 }
 
 function contains(name: string, filter: string): boolean {

@@ -29,7 +29,7 @@ export function useNameScan(projectId: string, directory: string, key: string, i
   const [scanned, setScanned] = useState<Scanned>(nothing);
   const [error, setError] = useState<unknown>(undefined);
   const [isRunning, setRunning] = useState(false);
-  const [turn, setTurn] = useState(0);
+  const [resumes, setResumes] = useState(0);
   const current = scanned.key === key ? scanned : nothing;
   useEffect(() => {
     if (!isWanted || current.isComplete) return;
@@ -45,9 +45,9 @@ export function useNameScan(projectId: string, directory: string, key: string, i
       },
     );
     return () => abort.abort();
-  }, [key, isWanted, turn]);
+  }, [key, isWanted, resumes]);
   const { files, isComplete } = current;
-  return { files, isComplete, isRunning, error, resume: () => setTurn(turn + 1) };
+  return { files, isComplete, isRunning, error, resume: () => setResumes(resumes + 1) };
 }
 
 /** Reads until the end, or pauses: after FILTER_PAGES_MAX pages, or so that agents keep their share of the requests. */

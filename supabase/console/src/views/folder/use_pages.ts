@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** Loads a folder page by page, as one scrolls. What is loaded again is the page in view, whose place is in the address. */
+/** Loads a folder page by page, as a person scrolls. A reload reads the page in view, whose place is in the address. */
 import { useRef, useState } from "preact/hooks";
 import { listFiles } from "../../api/files.ts";
 import type { FileList } from "../../api/records.ts";
@@ -17,7 +17,7 @@ interface Folder {
   readonly sort: Sort;
 }
 
-interface Turn {
+interface Adding {
   readonly key: string;
   readonly where: "above" | "below";
   readonly error?: unknown;
@@ -42,13 +42,13 @@ export function usePages(folder: Folder, start: PageStart) {
   });
   const [shown, patch] = usePatched(load.data);
   latest.current = shown === undefined ? null : { key, shown };
-  const [turn, setTurn] = useState<Turn | null>(null);
-  const isTurning = useRef(false);
+  const [adding, setAdding] = useState<Adding | null>(null);
+  const isAdding = useRef(false);
   const count = shown?.list.files.length ?? 0;
-  const add = async (where: Turn["where"], page: PageStart, limit: number) => {
-    if (isTurning.current) return;
-    isTurning.current = true;
-    setTurn({ key, where });
+  const add = async (where: Adding["where"], page: PageStart, limit: number) => {
+    if (isAdding.current) return;
+    isAdding.current = true;
+    setAdding({ key, where });
     try {
       const loaded = await readPage(folder, page, limit);
       if (latest.current?.key === key) {
@@ -59,11 +59,11 @@ export function usePages(folder: Folder, start: PageStart) {
           return next;
         });
       }
-      setTurn(null);
+      setAdding(null);
     } catch (error) {
-      setTurn({ key, where, error });
+      setAdding({ key, where, error });
     } finally {
-      isTurning.current = false;
+      isAdding.current = false;
     }
   };
   const below: PageStart = { first: (shown?.first ?? 0) + count, after: shown?.list.files.at(-1)?.path };
@@ -84,8 +84,8 @@ export function usePages(folder: Folder, start: PageStart) {
     addBelow: () => add("below", below, FILES_PER_PAGE),
     addAbove: () => add("above", { first: above }, (shown?.first ?? 0) - above),
     /** A page is being added, or could not be. */
-    turn: turn?.key === key ? turn : null,
-    /** Where the page begins that has the file; of what is no file, the first one. */
+    adding: adding?.key === key ? adding : null,
+    /** Where the page begins that has the file; for a folder, the first page. */
     pageOf: (path: string) =>
       shown && pageOf(shown, shown.list.files.findIndex((file) => file.path === path), FILES_PER_PAGE),
   };

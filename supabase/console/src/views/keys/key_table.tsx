@@ -1,6 +1,7 @@
 /** @jsxImportSource preact */
 import type { Key } from "../../api/records.ts";
 import { Age } from "../../components/age.tsx";
+import { ListTable } from "../../components/list_table.tsx";
 import { visible } from "../../format.ts";
 import { keyStatus, keyTitle } from "./key_status.ts";
 
@@ -12,22 +13,16 @@ interface Actions {
 
 export function KeyTable({ keys, ...actions }: Actions & { readonly keys: readonly Key[] }) {
   return (
-    <table class="list keys">
-      <caption class="visually-hidden">API keys, newest first</caption>
-      <thead>
-        <tr>
-          <th scope="col">Name</th>
-          <th scope="col" class="extra">Environment</th>
-          <th scope="col" class="extra">Scopes</th>
-          <th scope="col" class="extra">Last used</th>
-          <th scope="col" class="status">Status</th>
-          <th scope="col" class="actions">
-            <span class="visually-hidden">Actions</span>
-          </th>
-        </tr>
-      </thead>
-      <tbody>{keys.map((key) => <Row key={key.id} shown={key} {...actions} />)}</tbody>
-    </table>
+    <ListTable
+      class="list keys"
+      caption="API keys, newest first"
+      columns={[["Name"], ["Environment", "extra"], ["Scopes", "extra"], ["Last used", "extra"], [
+        "Status",
+        "status",
+      ], ["Actions", "actions"]]}
+    >
+      {keys.map((key) => <Row key={key.id} shown={key} {...actions} />)}
+    </ListTable>
   );
 }
 

@@ -9,6 +9,7 @@ import { useCommands } from "../../components/commands.ts";
 import { fileIcon } from "../../components/file_icon.ts";
 import { Icon } from "../../components/icon.tsx";
 import { moveInList } from "../../components/list_navigation.ts";
+import { ListTable } from "../../components/list_table.tsx";
 import { Loading, Problem } from "../../components/states.tsx";
 import { describeOperation, formatCount, visible } from "../../format.ts";
 import { ensureKeys, writerName } from "../../state/keys.ts";
@@ -119,22 +120,13 @@ function Table({ projectId, run }: { readonly projectId: string; readonly run: R
   // The API has them in the order of their ids, so that pages stay put.
   const files = run.files.toSorted((a, b) => a.path < b.path ? -1 : 1);
   return (
-    <table class="list">
-      <caption class="visually-hidden">Files of {run.runId}</caption>
-      <thead>
-        <tr>
-          <th scope="col">File</th>
-          <th scope="col" class="extra">What</th>
-          <th scope="col" class="number">Versions</th>
-          <th scope="col" class="actions">
-            <span class="visually-hidden">Actions</span>
-          </th>
-        </tr>
-      </thead>
-      <tbody onKeyDown={moveInList}>
-        {files.map((file) => <Row key={file.fileId} {...{ projectId, file }} />)}
-      </tbody>
-    </table>
+    <ListTable
+      caption={`Files of ${run.runId}`}
+      columns={[["File"], ["What", "extra"], ["Versions", "number"], ["Actions", "actions"]]}
+      onKeyDown={moveInList}
+    >
+      {files.map((file) => <Row key={file.fileId} {...{ projectId, file }} />)}
+    </ListTable>
   );
 }
 

@@ -6,6 +6,7 @@ import { listRuns } from "../../api/runs.ts";
 import { Age } from "../../components/age.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { moveInList } from "../../components/list_navigation.ts";
+import { ListTable } from "../../components/list_table.tsx";
 import { Empty, Loading, Problem } from "../../components/states.tsx";
 import { formatNumber, visible } from "../../format.ts";
 import { useLive } from "../../state/live.ts";
@@ -57,35 +58,30 @@ export function RunsView({ place }: { readonly place: RunsPlace }) {
 
 function Table({ projectId, runs }: { readonly projectId: string; readonly runs: readonly Run[] }) {
   return (
-    <table class="list">
-      <caption class="visually-hidden">Runs</caption>
-      <thead>
-        <tr>
-          <th scope="col">Run</th>
-          <th scope="col" class="writer">By</th>
-          <th scope="col" class="when">Last write</th>
-          <th scope="col" class="number">Files</th>
-          <th scope="col" class="number extra">Versions</th>
+    <ListTable
+      caption="Runs"
+      columns={[["Run"], ["By", "writer"], ["Last write", "when"], ["Files", "number"], [
+        "Versions",
+        "number extra",
+      ]]}
+      onKeyDown={moveInList}
+    >
+      {runs.map(({ runId, actors, lastAt, fileCount, versionCount, countsAreExact = true }) => (
+        <tr key={runId}>
+          <td class="name">
+            <a class="row-link" href={hrefOf({ name: "run", projectId, runId })}>
+              <Icon name="run" />
+              {runId}
+            </a>
+          </td>
+          <td class="writer">{actors.map(visible).join(", ")}</td>
+          <td class="when">
+            <Age iso={lastAt} />
+          </td>
+          <td class="number">{formatNumber(fileCount)}{!countsAreExact && "+"}</td>
+          <td class="number extra">{formatNumber(versionCount)}{!countsAreExact && "+"}</td>
         </tr>
-      </thead>
-      <tbody onKeyDown={moveInList}>
-        {runs.map(({ runId, actors, lastAt, fileCount, versionCount, countsAreExact = true }) => (
-          <tr key={runId}>
-            <td class="name">
-              <a class="row-link" href={hrefOf({ name: "run", projectId, runId })}>
-                <Icon name="run" />
-                {runId}
-              </a>
-            </td>
-            <td class="writer">{actors.map(visible).join(", ")}</td>
-            <td class="when">
-              <Age iso={lastAt} />
-            </td>
-            <td class="number">{formatNumber(fileCount)}{!countsAreExact && "+"}</td>
-            <td class="number extra">{formatNumber(versionCount)}{!countsAreExact && "+"}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+      ))}
+    </ListTable>
   );
 }

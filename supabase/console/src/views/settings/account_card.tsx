@@ -21,7 +21,7 @@ export function AccountCard() {
           <h3>New projects</h3>
           <Makers account={account} />
           <p class="hint">
-            Who may sign up and make projects is set by whoever runs this service, with{" "}
+            Who may sign up and make projects is set by the operator of this service, with{" "}
             <code>deno task projects makers</code>.
           </p>
           <h3>Limits of your account</h3>
@@ -52,7 +52,7 @@ function Makers({ account }: { readonly account: Account }) {
     <p>
       {account.projectMakers === "anyone"
         ? "Anyone who signs up here may make projects, and so may you."
-        : "Only e-mail addresses that whoever runs this service has listed may make projects. Yours is one of them."}
+        : "Only e-mail addresses that the operator of this service has listed may make projects. Yours is one of them."}
     </p>
   );
 }
@@ -65,7 +65,7 @@ function ofAccount(
       name: "Projects",
       value: formatNumber(maxProjects),
       meaning:
-        "Delete one that is not needed to make another. It is the same for everybody; whoever runs this service can " +
+        "Delete one that is not needed to make another. It is the same for everybody; the operator of this service can " +
         "give you one more.",
     },
     {
@@ -75,7 +75,7 @@ function ofAccount(
         ? "Each project may use the storage that it has by itself."
         : "Your projects that have the storage of their tier use it together, and none more than its own. When it is " +
           "used up, writes to them are refused and everything stays readable. " +
-          "Whoever runs this service raises it for all accounts with deno task projects account-quota, or gives a " +
+          "The operator of this service raises it for all accounts with deno task projects account-quota, or gives a " +
           "project storage of its own, which takes nothing from it.",
     },
     {

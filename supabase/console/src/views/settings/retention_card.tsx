@@ -39,20 +39,20 @@ export function RetentionCard({ project: { id, retention } }: { readonly project
   const [preview, setPreview] = useState<RetentionPreview | null>(null);
   const isUnchanged = JSON.stringify(texts) === JSON.stringify(textsOf(retention));
   const hasFault = FIELDS.some(({ name }) => isFaulty(texts[name]));
-  const look = useSubmit(async () => setPreview(await previewRetention(id, ruleOf(texts))));
+  const preparing = useSubmit(async () => setPreview(await previewRetention(id, ruleOf(texts))));
   const save = useSubmit(async () => {
     updateProject(await changeRetention(id, ruleOf(texts)));
     setPreview(null);
     notify("The rule was saved. What it lets go is removed in the background.");
   });
-  const error = save.error ?? look.error;
+  const error = save.error ?? preparing.error;
   return (
     <section class="card" aria-labelledby="retention-title">
       <h2 id="retention-title">What goes by itself</h2>
       <p>
         Without a rule every version stays. The latest version of a file that is not deleted always stays.
       </p>
-      <form onSubmit={hasFault ? (event) => event.preventDefault() : look.submit} noValidate>
+      <form onSubmit={hasFault ? (event) => event.preventDefault() : preparing.submit} noValidate>
         {FIELDS.map(({ name, label, hint }) => (
           <TextField
             key={name}
@@ -69,7 +69,7 @@ export function RetentionCard({ project: { id, retention } }: { readonly project
           />
         ))}
         <FormProblem error={error} fields={["retention"]} />
-        <button type="submit" disabled={look.isBusy || isUnchanged || hasFault}>
+        <button type="submit" disabled={preparing.isBusy || isUnchanged || hasFault}>
           Show what would go
         </button>
       </form>

@@ -4,6 +4,7 @@
 import { useState } from "preact/hooks";
 import { readUsage, type Usage, type UsageDay, type UsageOfKey } from "../../api/owning.ts";
 import { SelectField } from "../../components/field.tsx";
+import { ListTable } from "../../components/list_table.tsx";
 import { Loading, Problem } from "../../components/states.tsx";
 import { formatBytes, formatNumber, visible } from "../../format.ts";
 import { useLoad } from "../../state/use_load.ts";
@@ -94,25 +95,19 @@ function DayTable({ days }: { readonly days: readonly UsageDay[] }) {
   const columns = Object.values(MEASURES);
   return (
     <div class="scroll" role="region" aria-label="Usage by day" tabIndex={0}>
-      <table class="numbers">
-        <caption class="visually-hidden">Usage by day</caption>
-        <thead>
-          <tr>
-            <th scope="col">Day</th>
-            {columns.map(({ name }) => <th key={name} scope="col" class="number">{name}</th>)}
+      <ListTable
+        class="numbers"
+        caption="Usage by day"
+        columns={[["Day"], ...columns.map(({ name }) => [name, "number"] as const)]}
+      >
+        {days.toReversed().map((day) => (
+          <tr key={day.day}>
+            <th scope="row">{day.day}</th>
+            {columns.map(({ name, of, format }) => <td key={name} class="number">{show(of(day), format)}
+            </td>)}
           </tr>
-        </thead>
-        <tbody>
-          {days.toReversed().map((day) => (
-            <tr key={day.day}>
-              <th scope="row">{day.day}</th>
-              {columns.map(({ name, of, format }) => (
-                <td key={name} class="number">{show(of(day), format)}</td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
+        ))}
+      </ListTable>
     </div>
   );
 }
@@ -121,27 +116,23 @@ function KeyTable({ usage: { keys, keyCount } }: { readonly usage: Usage }) {
   if (keys.length === 0) return null;
   return (
     <div class="scroll" role="region" aria-label="Usage by key" tabIndex={0}>
-      <table class="numbers">
-        <caption class="visually-hidden">Usage by key</caption>
-        <thead>
-          <tr>
-            <th scope="col">Key</th>
-            <th scope="col" class="number">Requests</th>
-            <th scope="col" class="number">Versions made</th>
-            <th scope="col" class="number">Content written</th>
+      <ListTable
+        class="numbers"
+        caption="Usage by key"
+        columns={[["Key"], ["Requests", "number"], ["Versions made", "number"], [
+          "Content written",
+          "number",
+        ]]}
+      >
+        {keys.map((key) => (
+          <tr key={key.keyId}>
+            <th scope="row">{nameOfKey(key)}</th>
+            <td class="number">{formatNumber(key.requests)}</td>
+            <td class="number">{formatNumber(key.versions)}</td>
+            <td class="number">{formatBytes(key.bytesWritten)}</td>
           </tr>
-        </thead>
-        <tbody>
-          {keys.map((key) => (
-            <tr key={key.keyId}>
-              <th scope="row">{nameOfKey(key)}</th>
-              <td class="number">{formatNumber(key.requests)}</td>
-              <td class="number">{formatNumber(key.versions)}</td>
-              <td class="number">{formatBytes(key.bytesWritten)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+        ))}
+      </ListTable>
       {keyCount > keys.length && (
         <p class="hint">And {formatNumber(keyCount - keys.length)} keys with fewer requests.</p>
       )}

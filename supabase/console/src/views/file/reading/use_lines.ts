@@ -33,7 +33,7 @@ export function useLines(projectId: string, path: string, version: number, line?
   const [window, setWindow] = useState<LineWindow | undefined>();
   const [error, setError] = useState<unknown>();
   const [isBusy, setBusy] = useState(true);
-  const [turn, setTurn] = useState(0);
+  const [retries, setRetries] = useState(0);
   const abort = useRef<AbortController | null>(null);
   useEffect(() => () => abort.current?.abort(), []);
 
@@ -65,14 +65,14 @@ export function useLines(projectId: string, path: string, version: number, line?
       const from = Math.max(1, line - LINES_PER_STEP / 2);
       void load(`${from}-${from + LINES_PER_STEP - 1}`, (read) => read);
     }
-  }, [line, turn]);
+  }, [line, retries]);
 
   return {
     window,
     error,
     isBusy,
     last,
-    retry: () => setTurn(turn + 1),
+    retry: () => setRetries(retries + 1),
     earlier: () => {
       if (window === undefined || window.startLine === 1) return;
       const from = Math.max(1, window.startLine - LINES_PER_STEP);

@@ -76,11 +76,11 @@ function whenThere(
   found: (element: HTMLElement) => void,
 ): (() => void) | undefined {
   if (within === null) return undefined;
-  const observer = new MutationObserver(look);
+  const observer = new MutationObserver(findHeading);
   observer.observe(within, { childList: true, subtree: true });
-  look();
+  findHeading();
   return () => observer.disconnect();
-  function look(): void {
+  function findHeading(): void {
     const element = within?.querySelector<HTMLElement>(`[id="${CSS.escape(id)}"]`);
     if (!element) return;
     observer.disconnect();

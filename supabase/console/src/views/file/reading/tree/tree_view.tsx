@@ -34,15 +34,15 @@ function problemOf(text: string): string | null {
 
 function Rows({ path, text }: { readonly path: string; readonly text: string }) {
   const tree = useMemo(() => new Tree(text), [text]);
-  const [turn, setTurn] = useState(0);
+  const [changes, setChanges] = useState(0);
   const [active, setActive] = useState(0);
   const [opened, setOpened] = useState<number | null>(null);
-  const rows = useMemo(() => tree.rows(), [tree, turn]);
+  const rows = useMemo(() => tree.rows(), [tree, changes]);
   const scroller = useRef<HTMLDivElement>(null);
   const { first, end, above, below, onScroll, reveal } = useVirtualRows(scroller, rows.length, ROW_PIXELS);
   const change = (work: () => void) => {
     work();
-    setTurn(turn + 1);
+    setChanges(changes + 1);
   };
   const choose = (index: number) => {
     const row = rows[index];

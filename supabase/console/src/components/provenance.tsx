@@ -1,6 +1,6 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
-/** What was said of a change by whoever made it: claims, beside the name of the key, which was checked. */
+/** Actor, run and note of a change, as the client sent them. Nobody checks them; the key beside them was checked. */
 import { visible } from "../format.ts";
 import { hrefOf } from "../state/router.ts";
 
@@ -11,11 +11,11 @@ interface Properties {
   readonly note?: string | undefined;
 }
 
-/** Nothing where nothing was said. */
-export function Said({ projectId, actor, runId, note }: Properties) {
+/** Nothing where the client sent none. */
+export function Provenance({ projectId, actor, runId, note }: Properties) {
   if (actor === undefined && runId === undefined && note === undefined) return null;
   return (
-    <div class="said">
+    <div class="provenance">
       {actor !== undefined && <span class="actor" title="X-Actor">{visible(actor)}</span>}
       {runId !== undefined && (
         <a class="run" title="X-Run-Id" href={hrefOf({ name: "run", projectId, runId })}>run {runId}</a>
