@@ -2008,13 +2008,6 @@ call filestore.grant_execute('filestore.may_write_below', 'filestore_engine');
 -- 22_cursors.sql =====================================================================================================
 -- Positions of the change feed, and the cursors that name them to clients.
 
-create function filestore.feed_lock(p_project_id uuid) returns integer
-language plpgsql immutable set search_path = ''
-as $$ begin return (uuid_hash_extended(p_project_id, 1) & 4294967295)::bit(32)::integer; end $$;
-comment on function filestore.feed_lock is
-  'The first key of the advisory locks that stand for a project''s commits under way; the second one is a number.';
-call filestore.grant_execute('filestore.feed_lock', 'filestore_admin', 'filestore_engine');
-
 create function filestore.next_position(p_project_id uuid) returns bigint
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -2022,7 +2015,7 @@ declare
 begin
   -- The number that is locked is lower than the one that is given.
   v_setting := pg_advisory_xact_lock(
-    filestore.feed_lock(p_project_id), (nextval('filestore.positions') & 4294967295)::bit(32)::integer);
+    hashtext(p_project_id::text), (nextval('filestore.positions') & 4294967295)::bit(32)::integer);
   return nextval('filestore.positions');
 end
 $$;
@@ -3120,7 +3113,7 @@ begin
   from pg_catalog.pg_locks l
   where l.locktype = 'advisory' and l.objsubid = 2
     and l.database = (select d.oid from pg_catalog.pg_database d where d.datname = current_database())
-    and l.classid::bigint = (filestore.feed_lock(p_project_id)::bigint & 4294967295);
+    and l.classid::bigint = (hashtext(p_project_id::text)::bigint & 4294967295);
   return least(v_last, v_lowest);
 end
 $$;
@@ -6589,27 +6582,6 @@ comment on function filestore.due_retention is
   'one, nor one for a rule that was set later.';
 call filestore.grant_execute('filestore.due_retention', 'filestore_admin');
 
-create function filestore.lock_to_trim(p_project_id uuid, p_file_id uuid, p_waits boolean) returns filestore.files
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_file filestore.files;
-begin
-  if p_waits then
-    select * into v_file from filestore.files f
-    where f.project_id = p_project_id and f.id = p_file_id and f.path is not null for no key update;
-  else
-    select * into v_file from filestore.files f
-    where f.project_id = p_project_id and f.id = p_file_id and f.path is not null for no key update skip locked;
-  end if;
-  return v_file;
-exception when lock_not_available then
-  return null;
-end
-$$;
-comment on function filestore.lock_to_trim is
-  'The file, locked, as it is now; null where it is purged, or others keep it locked for too long.';
-call filestore.grant_execute('filestore.lock_to_trim', 'filestore_admin');
-
 create function filestore.apply_rule(
   p_seen filestore.files, p_rule jsonb, p_waits boolean, p_versions_max integer,
   out outcome text, out versions bigint, out bytes bigint, out database_bytes bigint
@@ -6632,7 +6604,18 @@ begin
   end if;
   -- Waits for a writer on the first file only. Once a file is locked others are skipped: waiting would invert the order
   -- of locks.
-  v_file := filestore.lock_to_trim((p_seen).project_id, (p_seen).id, p_waits);
+  begin
+    if p_waits then
+      select * into v_file from filestore.files f
+      where f.project_id = (p_seen).project_id and f.id = (p_seen).id and f.path is not null for no key update;
+    else
+      select * into v_file from filestore.files f
+      where f.project_id = (p_seen).project_id and f.id = (p_seen).id and f.path is not null
+      for no key update skip locked;
+    end if;
+  exception when lock_not_available then
+    null;
+  end;
   if v_file.id is null then
     outcome := 'locked';
     return;

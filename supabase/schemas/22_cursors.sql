@@ -1,12 +1,5 @@
 -- Positions of the change feed, and the cursors that name them to clients.
 
-create function filestore.feed_lock(p_project_id uuid) returns integer
-language plpgsql immutable set search_path = ''
-as $$ begin return (uuid_hash_extended(p_project_id, 1) & 4294967295)::bit(32)::integer; end $$;
-comment on function filestore.feed_lock is
-  'The first key of the advisory locks that stand for a project''s commits under way; the second one is a number.';
-call filestore.grant_execute('filestore.feed_lock', 'filestore_admin', 'filestore_engine');
-
 create function filestore.next_position(p_project_id uuid) returns bigint
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -14,7 +7,7 @@ declare
 begin
   -- The number that is locked is lower than the one that is given.
   v_setting := pg_advisory_xact_lock(
-    filestore.feed_lock(p_project_id), (nextval('filestore.positions') & 4294967295)::bit(32)::integer);
+    hashtext(p_project_id::text), (nextval('filestore.positions') & 4294967295)::bit(32)::integer);
   return nextval('filestore.positions');
 end
 $$;

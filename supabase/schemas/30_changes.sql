@@ -13,7 +13,7 @@ begin
   from pg_catalog.pg_locks l
   where l.locktype = 'advisory' and l.objsubid = 2
     and l.database = (select d.oid from pg_catalog.pg_database d where d.datname = current_database())
-    and l.classid::bigint = (filestore.feed_lock(p_project_id)::bigint & 4294967295);
+    and l.classid::bigint = (hashtext(p_project_id::text)::bigint & 4294967295);
   return least(v_last, v_lowest);
 end
 $$;

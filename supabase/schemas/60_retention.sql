@@ -135,27 +135,6 @@ comment on function filestore.due_retention is
   'one, nor one for a rule that was set later.';
 call filestore.grant_execute('filestore.due_retention', 'filestore_admin');
 
-create function filestore.lock_to_trim(p_project_id uuid, p_file_id uuid, p_waits boolean) returns filestore.files
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_file filestore.files;
-begin
-  if p_waits then
-    select * into v_file from filestore.files f
-    where f.project_id = p_project_id and f.id = p_file_id and f.path is not null for no key update;
-  else
-    select * into v_file from filestore.files f
-    where f.project_id = p_project_id and f.id = p_file_id and f.path is not null for no key update skip locked;
-  end if;
-  return v_file;
-exception when lock_not_available then
-  return null;
-end
-$$;
-comment on function filestore.lock_to_trim is
-  'The file, locked, as it is now; null where it is purged, or others keep it locked for too long.';
-call filestore.grant_execute('filestore.lock_to_trim', 'filestore_admin');
-
 create function filestore.apply_rule(
   p_seen filestore.files, p_rule jsonb, p_waits boolean, p_versions_max integer,
   out outcome text, out versions bigint, out bytes bigint, out database_bytes bigint
@@ -178,7 +157,18 @@ begin
   end if;
   -- Waits for a writer on the first file only. Once a file is locked others are skipped: waiting would invert the order
   -- of locks.
-  v_file := filestore.lock_to_trim((p_seen).project_id, (p_seen).id, p_waits);
+  begin
+    if p_waits then
+      select * into v_file from filestore.files f
+      where f.project_id = (p_seen).project_id and f.id = (p_seen).id and f.path is not null for no key update;
+    else
+      select * into v_file from filestore.files f
+      where f.project_id = (p_seen).project_id and f.id = (p_seen).id and f.path is not null
+      for no key update skip locked;
+    end if;
+  exception when lock_not_available then
+    null;
+  end;
   if v_file.id is null then
     outcome := 'locked';
     return;
