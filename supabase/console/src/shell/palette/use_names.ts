@@ -46,7 +46,7 @@ async function readNames(projectId: string, signal: AbortSignal): Promise<Names>
     if (pages > 0 && !hasShareLeft(projectId)) break;
     const page = await listFiles(projectId, { directory: "", recursive: true, after: paths.at(-1) }, signal);
     paths.push(...page.files.map(({ path }) => path));
-    total ??= page.total === null ? null : formatTotal(page.total, page.totalIsExact);
+    total ??= typeof page.total !== "number" ? null : formatTotal(page.total, page.totalIsExact);
     hasMore = page.hasMore && page.files.length > 0;
   }
   return { paths, total, isComplete: !hasMore, isReading: false };
