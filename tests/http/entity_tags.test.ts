@@ -1,5 +1,5 @@
 /** Entity tags of reads and writes, and the 304 that saves the content. RFC 9110, sections 8.8.3 and 13.1.2. */
-import { assert, assertEquals } from "@std/assert";
+import { assertEquals } from "@std/assert";
 
 import { NO_OBJECTS, trafficOf } from "../support/client/traffic.ts";
 

@@ -9,7 +9,6 @@ import {
   BACKEND_CALL_TIMEOUT_MILLISECONDS,
   BACKEND_DEADLINE_MILLISECONDS,
   BACKEND_TRIES_MAX,
-  COMPACTION_CHECK_EVERY_SEGMENTS,
   TRANSFER_MILLISECONDS_PER_MIB,
 } from "../../supabase/functions/api/limits.ts";
 import { test } from "../support/stack/suite.ts";

@@ -97,7 +97,7 @@ export async function writeChunks(
   { chunks, ...request }: ContentRequest,
 ): Promise<Committed> {
   if (!writer.gate.grant) await writer.gate.authorize();
-  const stored = await storeChunks(writer, request.kind, request.path, chunks, 0);
+  const stored = await storeChunks(writer, request.path, chunks, 0);
   return await commitStored(writer, request, stored);
 }
 
@@ -129,7 +129,6 @@ async function storeJson(
   ensureExists(authorization);
   const stored = await storeChunks(
     writer,
-    request.kind,
     path,
     chunks,
     existingBytes(request, authorization),
@@ -145,7 +144,6 @@ async function storeJson(
 /** Stores content for a file of `beforeBytes`, as far as the request knows its size; an append keeps these bytes. */
 async function storeChunks(
   writer: Committer & { readonly gate: Gate },
-  kind: WriteRequest["kind"],
   path: string,
   chunks: readonly Uint8Array[],
   beforeBytes: number,
