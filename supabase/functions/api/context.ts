@@ -9,6 +9,7 @@ import type { KeyHash } from "./ports/answer.ts";
 import type { Metadata } from "./ports/metadata.ts";
 import type { Embedder } from "./ports/search_index.ts";
 import type { Segments } from "./ports/segments.ts";
+import type { Background } from "./runtime/background.ts";
 import type { BodyBudget } from "./runtime/body_budget.ts";
 import type { ByteBudget } from "./runtime/byte_budget.ts";
 import type { Clock } from "./runtime/clock.ts";
@@ -54,8 +55,7 @@ export interface Context {
   readonly mcpAllowedOrigins: readonly string[];
   /** Called after each commit: starts indexing after the response, and sometimes a slice of the sweep. */
   readonly onCommit: () => void;
-  /** Keeps the isolate alive until the work is done, after the response. */
-  readonly background: (work: Promise<unknown>) => void;
+  readonly background: Background;
   /** Called where files wait to be indexed: starts indexing after the response. */
   readonly onPending: () => void;
   /**

@@ -33,6 +33,7 @@ import type { Metadata } from "./ports/metadata.ts";
 import type { Embedder } from "./ports/search_index.ts";
 import type { Segments } from "./ports/segments.ts";
 import type { Usage } from "./ports/usage.ts";
+import type { Background } from "./runtime/background.ts";
 import { BodyBudget } from "./runtime/body_budget.ts";
 import { ByteBudget } from "./runtime/byte_budget.ts";
 import type { Clock } from "./runtime/clock.ts";
@@ -68,8 +69,7 @@ export interface Parts {
   readonly secretKeys: readonly [string, ...string[]];
   /** Origins of browsers that may call `/mcp`, besides loopback ones: the service's own, and those of the settings. */
   readonly mcpAllowedOrigins: readonly string[];
-  /** Keeps the isolate alive until the work is done, after the response: EdgeRuntime.waitUntil. */
-  readonly background: (work: Promise<unknown>) => void;
+  readonly background: Background;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   /** Measures waits. */
@@ -164,6 +164,6 @@ function sweepAfterCommits({ connect, background, log, clock }: Parts): () => vo
   return () => {
     if (++commits % SWEEP_EVERY_COMMITS !== 0) return;
     const { metadata, segments } = connect(new Deadline(SWEEP_DEADLINE_MILLISECONDS, clock));
-    background(sweepSlice(metadata, segments).catch((error) => log.backgroundFault("sweep", error)));
+    background(sweepSlice(metadata, segments).catch((error) => log.backgroundFault("sweep", error)), "sweep");
   };
 }

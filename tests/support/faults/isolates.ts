@@ -54,8 +54,8 @@ export class Isolate {
   /** What happens to its calls; null: nothing. */
   watch: Watch | null = null;
   #forwarding = 0;
-  /** What goes on after an answer. */
-  readonly #background: Promise<unknown>[] = [];
+  /** They go on after an answer. */
+  readonly #compactions: Promise<unknown>[] = [];
   /** Whether a call was never answered. */
   #isSilent = false;
 
@@ -96,13 +96,15 @@ export class Isolate {
       log,
       secretKeys: [secretKey],
       mcpAllowedOrigins: [],
-      background: (work) => void this.#background.push(work),
+      background: (work, name) => {
+        if (name === "compaction") this.#compactions.push(work);
+      },
       now: Date.now,
       clock: this.clock,
     });
   }
 
-  /** Sends a request, reads its answer and waits for what goes on after it, while the clock passes over every wait. */
+  /** Sends a request, reads its answer and waits for a compaction after it, while the clock passes over every wait. */
   ask(request: Request): Promise<Outcome> {
     return this.clock.runUntil(this.#ask(request), () => this.#horizon());
   }
@@ -122,7 +124,7 @@ export class Isolate {
     } catch {
       broken = true;
     }
-    await Promise.allSettled(this.#background.splice(0));
+    await Promise.allSettled(this.#compactions.splice(0));
     return { status: response.status, headers: response.headers, bytes: concatenate(chunks), broken };
   }
 

@@ -3,6 +3,7 @@
  * are sent to the database in the background, USAGE_FLUSH_MILLISECONDS after the first request. An isolate that is
  * killed earlier loses them.
  */
+import type { Background } from "../runtime/background.ts";
 import { USAGE_COUNTS_MAX, USAGE_FLUSH_MILLISECONDS } from "../limits.ts";
 import type { RequestCount, Usage } from "../ports/usage.ts";
 import type { Clock } from "../runtime/clock.ts";
@@ -11,7 +12,7 @@ import type { Log } from "../runtime/log.ts";
 export interface RequestCountsParts {
   readonly connect: () => Usage;
   /** Keeps the isolate alive until the work is done. */
-  readonly background: (work: Promise<unknown>) => void;
+  readonly background: Background;
   readonly clock: Clock;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -33,7 +34,7 @@ export class RequestCounts {
     this.#add({ projectId, keyId, day, requests: 1 });
     if (this.#isDue) return;
     this.#isDue = true;
-    this.#parts.background(this.#flushLater());
+    this.#parts.background(this.#flushLater(), "usage");
   }
 
   /** Sends the counts to the database. Throws where the back end is out of reach; then the counts are kept. */

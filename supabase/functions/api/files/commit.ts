@@ -6,6 +6,7 @@ import type { Commit, Committed } from "../ports/commit.ts";
 import type { Metadata } from "../ports/metadata.ts";
 import type { Segment } from "../ports/segments.ts";
 import { compactSegments } from "./compact.ts";
+import type { Background } from "../runtime/background.ts";
 import type { Deadline } from "../runtime/deadline.ts";
 import type { Log } from "../runtime/log.ts";
 import type { ReleaseSlot, Slots } from "../runtime/slots.ts";
@@ -24,8 +25,7 @@ export interface Committer extends Uploader, SegmentSource {
   readonly log: Pick<Log, "backgroundFault">;
   /** Called after each commit: indexing, and now and then a slice of the sweep, follow the response. */
   readonly onCommit: () => void;
-  /** Keeps the isolate alive until the work is done, after the response. */
-  readonly background: (work: Promise<unknown>) => void;
+  readonly background: Background;
 }
 
 export type CommitResult = { readonly committed: Committed } | { readonly refusal: Refusal };
@@ -111,6 +111,7 @@ function compactIfDue(committer: Committer, { segments, file: { path } }: Commit
   background(
     inFlightCompactions.run(file, segments, compact, deadline)
       .catch((error) => log.backgroundFault("compaction", error)),
+    "compaction",
   );
 }
 

@@ -3,6 +3,7 @@
  * background after the response. Files that it does not finish, for instance because the isolate ends, are left to a
  * later run.
  */
+import type { Background } from "../runtime/background.ts";
 import {
   SEARCH_CLAIMS_PER_RUN,
   SEARCH_INDEX_DELAY_MILLISECONDS,
@@ -35,7 +36,7 @@ export class IndexScheduler {
   constructor(
     /** Leases some files, and indexes them. */
     private readonly lease: () => Promise<LeaseResult>,
-    private readonly background: (work: Promise<unknown>) => void,
+    private readonly background: Background,
     private readonly log: Log,
   ) {}
 
@@ -53,7 +54,7 @@ export class IndexScheduler {
       return;
     }
     this.isRunning = true;
-    this.background(this.run());
+    this.background(this.run(), "index");
   }
 
   private async run(): Promise<void> {
