@@ -1,6 +1,6 @@
--- The stored answers of requests with an Idempotency-Key.
+-- The stored answers of requests with an Idempotency-Key, so that a request can be repeated safely. The transaction of
+-- the commit adds the key and stores the answer.
 
--- Safe retries. The key is taken and the response stored in the transaction of the commit.
 create function filestore.caller_id(p_session filestore.session) returns uuid
 language plpgsql immutable set search_path = ''
 as $$
