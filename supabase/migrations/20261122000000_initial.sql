@@ -893,8 +893,12 @@ create policy "A key changes the files that it sees" on filestore.files for upda
     and path is not null)
   with check (project_id = filestore.current_project_id());
 grant select, insert, update on filestore.files to filestore_engine;
-create policy "The sweep sees and changes every file" on filestore.files to filestore_admin
+create policy "The sweep sees files of every project" on filestore.files for select to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
+create policy "The sweep changes files of every project" on filestore.files for update to filestore_admin
+  using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
+create policy "A deletion removes the files of its project" on filestore.files for delete to filestore_admin
+  using (project_id = filestore.current_project_id());
 grant select, update, delete on filestore.files to filestore_admin;
 create policy "An account sees the files of the project that it opened"
   on filestore.files to filestore_account
@@ -1064,8 +1068,14 @@ alter table filestore.project_usage enable row level security;
 create policy "A key counts the usage of its project" on filestore.project_usage to filestore_engine
   using (project_id = filestore.current_project_id());
 grant select, insert, update on filestore.project_usage to filestore_engine;
-create policy "The sweep counts the usage of every project" on filestore.project_usage to filestore_admin
+create policy "The sweep sees usage of every project" on filestore.project_usage for select to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
+create policy "The sweep adds usage" on filestore.project_usage for insert to filestore_admin
+  with check (filestore.current_project_id() is null or project_id = filestore.current_project_id());
+create policy "The sweep changes usage of every project" on filestore.project_usage for update to filestore_admin
+  using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
+create policy "A deletion removes the usage of its project" on filestore.project_usage for delete to filestore_admin
+  using (project_id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.project_usage to filestore_admin;
 create policy "An account sees the usage of the project that it opened"
   on filestore.project_usage to filestore_account
@@ -1295,7 +1305,14 @@ comment on column filestore.sweeps.marked_through is
   'The position up to which a pass has looked for possibly unreferenced segments; null: none has begun to look.';
 comment on column filestore.sweeps.turns is 'When the last step of each kind of work was, for projects to take turns.';
 alter table filestore.sweeps enable row level security;
-create policy "The sweep sees and changes all sweeps" on filestore.sweeps to filestore_admin using (true);
+create policy "The sweep sees sweeps of every project" on filestore.sweeps for select to filestore_admin
+  using (true);
+create policy "The sweep adds sweeps" on filestore.sweeps for insert to filestore_admin
+  with check (true);
+create policy "The sweep changes sweeps of every project" on filestore.sweeps for update to filestore_admin
+  using (true);
+create policy "A deletion removes the sweeps of its project" on filestore.sweeps for delete to filestore_admin
+  using (project_id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.sweeps to filestore_admin;
 
 create table filestore.health (

@@ -188,7 +188,14 @@ comment on column filestore.sweeps.marked_through is
   'The position up to which a pass has looked for possibly unreferenced segments; null: none has begun to look.';
 comment on column filestore.sweeps.turns is 'When the last step of each kind of work was, for projects to take turns.';
 alter table filestore.sweeps enable row level security;
-create policy "The sweep sees and changes all sweeps" on filestore.sweeps to filestore_admin using (true);
+create policy "The sweep sees sweeps of every project" on filestore.sweeps for select to filestore_admin
+  using (true);
+create policy "The sweep adds sweeps" on filestore.sweeps for insert to filestore_admin
+  with check (true);
+create policy "The sweep changes sweeps of every project" on filestore.sweeps for update to filestore_admin
+  using (true);
+create policy "A deletion removes the sweeps of its project" on filestore.sweeps for delete to filestore_admin
+  using (project_id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.sweeps to filestore_admin;
 
 create table filestore.health (
