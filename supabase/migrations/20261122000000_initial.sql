@@ -441,11 +441,11 @@ insert into filestore.tiers (name, requests_per_minute, max_file_bytes, max_proj
   ('pro', 1000, 104857600, null),
   ('enterprise', null, null, null);
 alter table filestore.tiers enable row level security;
-create policy "Everybody reads it" on filestore.tiers to filestore_engine using (true);
+create policy "A key reads the tiers" on filestore.tiers to filestore_engine using (true);
 grant select on filestore.tiers to filestore_engine;
-create policy "The operator reads it" on filestore.tiers to filestore_admin using (true);
+create policy "The operator reads the tiers" on filestore.tiers to filestore_admin using (true);
 grant select on filestore.tiers to filestore_admin;
-create policy "Accounts read it" on filestore.tiers to filestore_account using (true);
+create policy "An account reads the tiers" on filestore.tiers to filestore_account using (true);
 grant select on filestore.tiers to filestore_account;
 
 create table filestore.settings (
@@ -461,9 +461,10 @@ comment on column filestore.settings.account_bytes is
   'What the projects of an account that have the quota of their tier may use together; null: no more than each.';
 insert into filestore.settings default values;
 alter table filestore.settings enable row level security;
-create policy "Everybody reads it" on filestore.settings to filestore_engine using (true);
+create policy "A key reads the settings" on filestore.settings to filestore_engine using (true);
 grant select on filestore.settings to filestore_engine;
-create policy "The operator decides" on filestore.settings to filestore_admin using (true);
+create policy "The operator reads and changes the settings"
+  on filestore.settings to filestore_admin using (true);
 grant select, update on filestore.settings to filestore_admin;
 
 create table filestore.projects (
@@ -509,7 +510,8 @@ create policy "The operator creates projects" on filestore.projects for insert t
   with check (true);
 create policy "The operator changes every project" on filestore.projects for update to filestore_admin
   using (true);
-create policy "A deletion removes the project that it opened" on filestore.projects for delete to filestore_admin
+create policy "A deletion removes the project that it opened"
+  on filestore.projects for delete to filestore_admin
   using (id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.projects to filestore_admin;
 create policy "An account sees its projects" on filestore.projects for select to filestore_account
@@ -517,7 +519,8 @@ create policy "An account sees its projects" on filestore.projects for select to
     or id = filestore.current_project_id());
 create policy "An account creates projects of its own" on filestore.projects for insert to filestore_account
   with check (owner_id = (select filestore.current_account_id()));
-create policy "An account changes the project that it opened" on filestore.projects for update to filestore_account
+create policy "An account changes the project that it opened"
+  on filestore.projects for update to filestore_account
   using (id = filestore.current_project_id());
 grant select, insert, update (name, retention, retention_set_at, owner_id, deleted_at)
   on filestore.projects to filestore_account;
@@ -560,7 +563,8 @@ create policy "A key sees itself" on filestore.api_keys to filestore_engine
 grant select, update (last_used_at, has_written) on filestore.api_keys to filestore_engine;
 create policy "The operator administers every key" on filestore.api_keys to filestore_admin using (true);
 grant select, insert, update, delete on filestore.api_keys to filestore_admin;
-create policy "An account administers the keys of the project that it opened" on filestore.api_keys to filestore_account
+create policy "An account administers the keys of the project that it opened"
+  on filestore.api_keys to filestore_account
   using (project_id = filestore.current_project_id());
 grant select, insert, update (name, scopes, path_prefix, revoked_at, expires_at)
   on filestore.api_keys to filestore_account;
@@ -586,7 +590,8 @@ alter table filestore.console_sessions enable row level security;
 create policy "A console session sees itself" on filestore.console_sessions to filestore_engine
   using (token_hash = filestore.current_key_hash());
 grant select on filestore.console_sessions to filestore_engine;
-create policy "A deletion removes those of its project" on filestore.console_sessions to filestore_admin
+create policy "A deletion removes the console sessions of its project"
+  on filestore.console_sessions to filestore_admin
   using (project_id = filestore.current_project_id());
 grant select (project_id, token_hash), delete on filestore.console_sessions to filestore_admin;
 create policy "An account opens sessions of the project that it opened"
@@ -626,10 +631,12 @@ alter table filestore.rate_windows enable row level security;
 create policy "A key counts the requests of its project" on filestore.rate_windows to filestore_engine
   using (project_id = filestore.current_project_id());
 grant select, insert, update on filestore.rate_windows to filestore_engine;
-create policy "A deletion removes those of its project" on filestore.rate_windows to filestore_admin
+create policy "A deletion removes the rate windows of its project"
+  on filestore.rate_windows to filestore_admin
   using (project_id = filestore.current_project_id());
 grant select (project_id, shard), delete on filestore.rate_windows to filestore_admin;
-create policy "An account sees those of the project that it opened" on filestore.rate_windows to filestore_account
+create policy "An account sees the rate windows of the project that it opened"
+  on filestore.rate_windows to filestore_account
   using (project_id = filestore.current_project_id());
 grant select on filestore.rate_windows to filestore_account;
 
@@ -669,7 +676,7 @@ create index links_by_project on filestore.links (project_id, created_at);
 create index links_by_key on filestore.links (key_id);
 create index links_by_end on filestore.links (expires_at);
 alter table filestore.links enable row level security;
-create policy "A link sees itself, and a key those of its project below its prefix"
+create policy "A link sees itself, and a key the links below its prefix"
   on filestore.links for select to filestore_engine
   using (token_hash = filestore.current_key_hash()
     or project_id = filestore.current_project_id() and starts_with(path, filestore.current_path_prefix()));
@@ -683,7 +690,8 @@ grant select, insert, update (revoked_at, used_at, commit_id), delete on filesto
 create policy "The operator and the sweep change and remove every link" on filestore.links to filestore_admin
   using (true);
 grant select, update (key_id, key_hash), delete on filestore.links to filestore_admin;
-create policy "An account changes the links of the project that it opened" on filestore.links to filestore_account
+create policy "An account changes the links of the project that it opened"
+  on filestore.links to filestore_account
   using (project_id = filestore.current_project_id());
 grant select, update (key_id, key_hash) on filestore.links to filestore_account;
 
@@ -701,7 +709,7 @@ alter table filestore.link_windows enable row level security;
 create policy "A link counts its uses" on filestore.link_windows to filestore_engine
   using (project_id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.link_windows to filestore_engine;
-create policy "The sweep removes all" on filestore.link_windows to filestore_admin using (true);
+create policy "The sweep removes all link windows" on filestore.link_windows to filestore_admin using (true);
 grant select, delete on filestore.link_windows to filestore_admin;
 
 -- A foreign key to a row that each commit of a project names would have each of them lock that row, all together. What
@@ -781,10 +789,12 @@ create index files_by_created_at on filestore.files (project_id, created_at, pat
 create index files_deleted_by_updated_at on filestore.files (project_id, updated_at, path) where is_deleted;
 alter table filestore.files enable row level security;
 -- A key with a path prefix sees no other file, and nobody sees the row of a purged one.
-create policy "A key sees the files of its project below its prefix" on filestore.files for select to filestore_engine
+create policy "A key sees the files of its project below its prefix"
+  on filestore.files for select to filestore_engine
   using (project_id = filestore.current_project_id() and starts_with(path, filestore.current_path_prefix())
     and path is not null);
-create policy "A key creates files of its project below its prefix" on filestore.files for insert to filestore_engine
+create policy "A key creates files of its project below its prefix"
+  on filestore.files for insert to filestore_engine
   with check (project_id = filestore.current_project_id() and starts_with(path, filestore.current_path_prefix())
     and path is not null);
 create policy "A key changes the files that it sees" on filestore.files for update to filestore_engine
@@ -792,10 +802,15 @@ create policy "A key changes the files that it sees" on filestore.files for upda
     and path is not null)
   with check (project_id = filestore.current_project_id());
 grant select, insert, update on filestore.files to filestore_engine;
-create policy "The sweep sees and changes every file" on filestore.files to filestore_admin
+create policy "The sweep sees files of every project" on filestore.files for select to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
+create policy "The sweep changes files of every project" on filestore.files for update to filestore_admin
+  using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
+create policy "A deletion removes the files of its project" on filestore.files for delete to filestore_admin
+  using (project_id = filestore.current_project_id());
 grant select, update, delete on filestore.files to filestore_admin;
-create policy "An account sees the files of the project that it opened" on filestore.files to filestore_account
+create policy "An account sees the files of the project that it opened"
+  on filestore.files to filestore_account
   using (project_id = filestore.current_project_id() and path is not null);
 grant select on filestore.files to filestore_account;
 create policy "The search index sees every file" on filestore.files to filestore_search using (true);
@@ -883,10 +898,10 @@ comment on table filestore.runs is
   'Each run that has a version, once. Made by its first commit; nothing that a later one would have to lock.';
 create index runs_by_age on filestore.runs (project_id, first_position);
 alter table filestore.runs enable row level security;
-create policy "A key sees and adds those of its project" on filestore.runs to filestore_engine
+create policy "A key sees and adds the runs of its project" on filestore.runs to filestore_engine
   using (project_id = filestore.current_project_id());
 grant select, insert on filestore.runs to filestore_engine;
-create policy "A deletion removes those of its project" on filestore.runs to filestore_admin
+create policy "A deletion removes the runs of its project" on filestore.runs to filestore_admin
   using (project_id = filestore.current_project_id());
 grant select (project_id, run_id), delete on filestore.runs to filestore_admin;
 
@@ -898,10 +913,10 @@ create table filestore.run_undos (
 );
 comment on table filestore.run_undos is 'Which runs have undone which.';
 alter table filestore.run_undos enable row level security;
-create policy "A key sees and adds those of its project" on filestore.run_undos to filestore_engine
+create policy "A key sees and adds the undos of its project" on filestore.run_undos to filestore_engine
   using (project_id = filestore.current_project_id());
 grant select, insert on filestore.run_undos to filestore_engine;
-create policy "A deletion removes those of its project" on filestore.run_undos to filestore_admin
+create policy "A deletion removes the undos of its project" on filestore.run_undos to filestore_admin
   using (project_id = filestore.current_project_id());
 grant select (project_id, undone_run_id, run_id), delete on filestore.run_undos to filestore_admin;
 
@@ -938,10 +953,11 @@ comment on table filestore.shared_segments is
   'Which files have versions with a segment that more than one file has had. A row for each of them, made when content '
   'of one file becomes a version of another; of all other segments one file alone has versions.';
 alter table filestore.shared_segments enable row level security;
-create policy "A key sees and adds those of its project" on filestore.shared_segments to filestore_engine
+create policy "A key sees and adds the shared segments of its project"
+  on filestore.shared_segments to filestore_engine
   using (project_id = filestore.current_project_id());
 grant select, insert on filestore.shared_segments to filestore_engine;
-create policy "The sweep sees and removes all" on filestore.shared_segments to filestore_admin
+create policy "The sweep sees and removes all shared segments" on filestore.shared_segments to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
 grant select, delete on filestore.shared_segments to filestore_admin;
 
@@ -961,10 +977,17 @@ alter table filestore.project_usage enable row level security;
 create policy "A key counts the usage of its project" on filestore.project_usage to filestore_engine
   using (project_id = filestore.current_project_id());
 grant select, insert, update on filestore.project_usage to filestore_engine;
-create policy "The sweep counts the usage of every project" on filestore.project_usage to filestore_admin
+create policy "The sweep sees usage of every project" on filestore.project_usage for select to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
+create policy "The sweep adds usage" on filestore.project_usage for insert to filestore_admin
+  with check (filestore.current_project_id() is null or project_id = filestore.current_project_id());
+create policy "The sweep changes usage of every project" on filestore.project_usage for update to filestore_admin
+  using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
+create policy "A deletion removes the usage of its project" on filestore.project_usage for delete to filestore_admin
+  using (project_id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.project_usage to filestore_admin;
-create policy "An account sees the usage of the project that it opened" on filestore.project_usage to filestore_account
+create policy "An account sees the usage of the project that it opened"
+  on filestore.project_usage to filestore_account
   using (project_id = filestore.current_project_id());
 grant select on filestore.project_usage to filestore_account;
 
@@ -992,10 +1015,12 @@ create index idempotency_keys_by_age on filestore.idempotency_keys (project_id, 
 create index idempotency_keys_with_names on filestore.idempotency_keys (project_id, created_at)
   where names is not null;
 alter table filestore.idempotency_keys enable row level security;
-create policy "A key uses those of its project" on filestore.idempotency_keys to filestore_engine
+create policy "A key uses the idempotency keys of its project"
+  on filestore.idempotency_keys to filestore_engine
   using (project_id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.idempotency_keys to filestore_engine;
-create policy "The sweep sees, blanks and removes all" on filestore.idempotency_keys to filestore_admin
+create policy "The sweep sees, blanks and removes all idempotency keys"
+  on filestore.idempotency_keys to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
 grant select, update (names), delete on filestore.idempotency_keys to filestore_admin;
 -- 12_upkeep.sql ======================================================================================================
@@ -1035,13 +1060,14 @@ comment on column filestore.purged_files.versions is
 comment on column filestore.purged_files.due_since is 'Since when the sweep has the rest to do.';
 create index purged_files_pending on filestore.purged_files (project_id, due_since) where pending_versions > 0;
 alter table filestore.purged_files enable row level security;
-create policy "A key sees the receipts of what it would have seen" on filestore.purged_files to filestore_engine
+create policy "A key sees the receipts of what it would have seen"
+  on filestore.purged_files to filestore_engine
   using (project_id = filestore.current_project_id() and (filestore.current_path_prefix() = ''
     or filestore.place_hash(
       (select p.cursor_key from filestore.projects p where p.id = filestore.current_project_id()), file_id,
       rtrim(filestore.current_path_prefix(), '/')) = any (place_hashes)));
 grant select on filestore.purged_files to filestore_engine;
-create policy "The sweep sees and changes all" on filestore.purged_files to filestore_admin
+create policy "The sweep sees and changes all purged files" on filestore.purged_files to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.purged_files to filestore_admin;
 
@@ -1068,11 +1094,12 @@ create index possibly_unreferenced_by_segment on filestore.possibly_unreferenced
 create index possibly_unreferenced_due on filestore.possibly_unreferenced_segments (project_id, due_since)
   where due_since is not null;
 alter table filestore.possibly_unreferenced_segments enable row level security;
-create policy "A key sees, adds and removes those of its project"
+create policy "A key marks segments of its project as possibly unreferenced"
   on filestore.possibly_unreferenced_segments to filestore_engine
   using (project_id = filestore.current_project_id());
 grant select, insert, delete on filestore.possibly_unreferenced_segments to filestore_engine;
-create policy "The sweep does all with all" on filestore.possibly_unreferenced_segments to filestore_admin
+create policy "The sweep administers possibly unreferenced segments"
+  on filestore.possibly_unreferenced_segments to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.possibly_unreferenced_segments to filestore_admin;
 
@@ -1090,7 +1117,8 @@ comment on column filestore.retention_passes.position is
   'Of the last version when the pass began: while there is none after it, nothing but time can make another one due.';
 comment on column filestore.retention_passes.applied_at is 'When the last pass that has ended began.';
 alter table filestore.retention_passes enable row level security;
-create policy "The sweep sees and changes all" on filestore.retention_passes to filestore_admin
+create policy "The sweep sees and changes all retention passes"
+  on filestore.retention_passes to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.retention_passes to filestore_admin;
 
@@ -1111,7 +1139,7 @@ comment on column filestore.dead_segments.removed_at is
 create index dead_segments_to_remove on filestore.dead_segments (project_id, due_since) where removed_at is null;
 create index dead_segments_removed on filestore.dead_segments (stored_on) where removed_at is not null;
 alter table filestore.dead_segments enable row level security;
-create policy "The sweep sees and changes all" on filestore.dead_segments to filestore_admin
+create policy "The sweep sees and changes all dead segments" on filestore.dead_segments to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.dead_segments to filestore_admin;
 
@@ -1132,10 +1160,11 @@ comment on column filestore.usage_days.key_id is
 comment on column filestore.usage_days.bytes_written is
   'The content of those versions: of an append what was added, of a copy, move, restore or undo nothing.';
 alter table filestore.usage_days enable row level security;
-create policy "The sweep sees and changes all" on filestore.usage_days to filestore_admin
+create policy "The sweep sees and changes all days of usage" on filestore.usage_days to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.usage_days to filestore_admin;
-create policy "An account sees those of the project that it opened" on filestore.usage_days to filestore_account
+create policy "An account sees days of usage of the project that it opened"
+  on filestore.usage_days to filestore_account
   using (project_id = filestore.current_project_id());
 grant select on filestore.usage_days to filestore_account;
 
@@ -1149,10 +1178,11 @@ create table filestore.usage_levels (
 comment on table filestore.usage_levels is
   'What a project held when its usage was last counted on a day (UTC). A day without a row is like the one before.';
 alter table filestore.usage_levels enable row level security;
-create policy "The sweep sees and changes all" on filestore.usage_levels to filestore_admin
+create policy "The sweep sees and changes all usage levels" on filestore.usage_levels to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.usage_levels to filestore_admin;
-create policy "An account sees those of the project that it opened" on filestore.usage_levels to filestore_account
+create policy "An account sees usage levels of the project that it opened"
+  on filestore.usage_levels to filestore_account
   using (project_id = filestore.current_project_id());
 grant select on filestore.usage_levels to filestore_account;
 
@@ -1164,7 +1194,7 @@ create table filestore.usage_folds (
 comment on table filestore.usage_folds is
   'Up to which version, by its position, those of a project are counted in `usage_days`, and when that was.';
 alter table filestore.usage_folds enable row level security;
-create policy "The sweep sees and changes all" on filestore.usage_folds to filestore_admin
+create policy "The sweep sees and changes all usage folds" on filestore.usage_folds to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.usage_folds to filestore_admin;
 
@@ -1184,7 +1214,14 @@ comment on column filestore.sweeps.marked_through is
   'The position up to which a pass has looked for possibly unreferenced segments; null: none has begun to look.';
 comment on column filestore.sweeps.turns is 'When the last step of each kind of work was, for projects to take turns.';
 alter table filestore.sweeps enable row level security;
-create policy "The sweep sees and changes all" on filestore.sweeps to filestore_admin using (true);
+create policy "The sweep sees sweeps of every project" on filestore.sweeps for select to filestore_admin
+  using (true);
+create policy "The sweep adds sweeps" on filestore.sweeps for insert to filestore_admin
+  with check (true);
+create policy "The sweep changes sweeps of every project" on filestore.sweeps for update to filestore_admin
+  using (true);
+create policy "A deletion removes the sweeps of its project" on filestore.sweeps for delete to filestore_admin
+  using (project_id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.sweeps to filestore_admin;
 
 create table filestore.health (
@@ -1193,7 +1230,7 @@ create table filestore.health (
 );
 comment on table filestore.health is 'One row, updated in place: what GET /health?deep writes.';
 alter table filestore.health enable row level security;
-create policy "The probe reads and writes it" on filestore.health to filestore_admin using (true);
+create policy "The probe reads and writes its row" on filestore.health to filestore_admin using (true);
 grant select, insert, update on filestore.health to filestore_admin;
 
 create function public.filestore_health_probe() returns boolean
@@ -1226,9 +1263,10 @@ comment on column filestore.project_deletions.objects is
   'the object and the row of its segment leaves no row that nothing leads to.';
 create index project_deletions_by_turn on filestore.project_deletions (visited_at, due_at);
 alter table filestore.project_deletions enable row level security;
-create policy "The sweep sees and changes all" on filestore.project_deletions to filestore_admin using (true);
+create policy "The sweep sees and changes all project deletions"
+  on filestore.project_deletions to filestore_admin using (true);
 grant select, insert, update, delete on filestore.project_deletions to filestore_admin;
-create policy "An account adds the project that it opened"
+create policy "An account requests the deletion of the project that it opened"
   on filestore.project_deletions for insert to filestore_account
   with check (project_id = filestore.current_project_id());
 grant insert on filestore.project_deletions to filestore_account;
@@ -1242,7 +1280,8 @@ create table filestore.account_deletions (
 comment on table filestore.account_deletions is
   'Accounts whose projects were deleted and that Supabase Auth still has. They may do nothing any more.';
 alter table filestore.account_deletions enable row level security;
-create policy "The sweep sees and changes all" on filestore.account_deletions to filestore_admin using (true);
+create policy "The sweep sees and changes all account deletions"
+  on filestore.account_deletions to filestore_admin using (true);
 grant select, insert, update, delete on filestore.account_deletions to filestore_admin;
 -- 13_search_tables.sql ===============================================================================================
 -- The tables of the search index: a queue of files to index, their current text, contents that files share, and chunks.
@@ -1272,13 +1311,13 @@ comment on column filestore.search_queue.attempts is
 create index search_queue_due on filestore.search_queue (stage, due_at);
 create index search_queue_turn on filestore.search_queue (stage, project_id, due_at);
 alter table filestore.search_queue enable row level security;
-create policy "A key adds the files that it writes" on filestore.search_queue to filestore_engine
+create policy "A key queues the files that it writes" on filestore.search_queue to filestore_engine
   using (project_id = filestore.current_project_id());
 grant select, insert, update on filestore.search_queue to filestore_engine;
-create policy "The sweep sees and removes all" on filestore.search_queue to filestore_admin
+create policy "The sweep sees and removes all queued files" on filestore.search_queue to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
 grant select, delete on filestore.search_queue to filestore_admin;
-create policy "The search index maintains those of every project" on filestore.search_queue to filestore_search
+create policy "The search index maintains its queue" on filestore.search_queue to filestore_search
   using (true);
 grant select, insert, update, delete on filestore.search_queue to filestore_search;
 
@@ -1298,13 +1337,13 @@ comment on column filestore.search_contents.words is 'Those of the content alone
 comment on column filestore.search_contents.is_cut is
   'Whether the content has more different words than are indexed: then `words` are those of its beginning.';
 alter table filestore.search_contents enable row level security;
-create policy "A key sees those of its project" on filestore.search_contents to filestore_engine
+create policy "A key sees the contents of its project" on filestore.search_contents to filestore_engine
   using (project_id = filestore.current_project_id());
 grant select on filestore.search_contents to filestore_engine;
-create policy "A deletion removes those of its project" on filestore.search_contents to filestore_admin
+create policy "A deletion removes the contents of its project" on filestore.search_contents to filestore_admin
   using (project_id = filestore.current_project_id());
 grant select (project_id, hash), delete on filestore.search_contents to filestore_admin;
-create policy "The search index maintains those of every project" on filestore.search_contents to filestore_search
+create policy "The search index maintains all contents" on filestore.search_contents to filestore_search
   using (true);
 grant select, insert, update, delete on filestore.search_contents to filestore_search;
 
@@ -1348,13 +1387,13 @@ create index search_texts_unsearched on filestore.search_texts (project_id, path
   where skipped in ('too_large', 'not_indexable') or is_cut;
 create index search_texts_given_up on filestore.search_texts (indexed_at) where skipped = 'not_indexable';
 alter table filestore.search_texts enable row level security;
-create policy "A key sees those of its project" on filestore.search_texts to filestore_engine
+create policy "A key sees the texts of its project" on filestore.search_texts to filestore_engine
   using (project_id = filestore.current_project_id());
 grant select on filestore.search_texts to filestore_engine;
-create policy "The sweep sees and removes all" on filestore.search_texts to filestore_admin
+create policy "The sweep sees and removes all texts" on filestore.search_texts to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
 grant select, delete on filestore.search_texts to filestore_admin;
-create policy "The search index maintains those of every project" on filestore.search_texts to filestore_search
+create policy "The search index maintains all texts" on filestore.search_texts to filestore_search
   using (true);
 grant select, insert, update, delete on filestore.search_texts to filestore_search;
 
@@ -1378,13 +1417,13 @@ comment on column filestore.search_chunks.hash is
 comment on column filestore.search_chunks.start is 'In characters of the content, from 0.';
 alter table filestore.search_chunks alter column embedding set storage external;
 alter table filestore.search_chunks enable row level security;
-create policy "A key sees those of its project" on filestore.search_chunks to filestore_engine
+create policy "A key sees the chunks of its project" on filestore.search_chunks to filestore_engine
   using (project_id = filestore.current_project_id());
 grant select on filestore.search_chunks to filestore_engine;
-create policy "A deletion removes those of its project" on filestore.search_chunks to filestore_admin
+create policy "A deletion removes the chunks of its project" on filestore.search_chunks to filestore_admin
   using (project_id = filestore.current_project_id());
 grant select (project_id, file_id, hash), delete on filestore.search_chunks to filestore_admin;
-create policy "The search index maintains those of every project" on filestore.search_chunks to filestore_search
+create policy "The search index maintains all chunks" on filestore.search_chunks to filestore_search
   using (true);
 grant select, insert, update, delete on filestore.search_chunks to filestore_search;
 

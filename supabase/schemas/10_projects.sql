@@ -12,11 +12,11 @@ insert into filestore.tiers (name, requests_per_minute, max_file_bytes, max_proj
   ('pro', 1000, 104857600, null),
   ('enterprise', null, null, null);
 alter table filestore.tiers enable row level security;
-create policy "Everybody reads it" on filestore.tiers to filestore_engine using (true);
+create policy "A key reads the tiers" on filestore.tiers to filestore_engine using (true);
 grant select on filestore.tiers to filestore_engine;
-create policy "The operator reads it" on filestore.tiers to filestore_admin using (true);
+create policy "The operator reads the tiers" on filestore.tiers to filestore_admin using (true);
 grant select on filestore.tiers to filestore_admin;
-create policy "Accounts read it" on filestore.tiers to filestore_account using (true);
+create policy "An account reads the tiers" on filestore.tiers to filestore_account using (true);
 grant select on filestore.tiers to filestore_account;
 
 create table filestore.settings (
@@ -32,9 +32,10 @@ comment on column filestore.settings.account_bytes is
   'What the projects of an account that have the quota of their tier may use together; null: no more than each.';
 insert into filestore.settings default values;
 alter table filestore.settings enable row level security;
-create policy "Everybody reads it" on filestore.settings to filestore_engine using (true);
+create policy "A key reads the settings" on filestore.settings to filestore_engine using (true);
 grant select on filestore.settings to filestore_engine;
-create policy "The operator decides" on filestore.settings to filestore_admin using (true);
+create policy "The operator reads and changes the settings"
+  on filestore.settings to filestore_admin using (true);
 grant select, update on filestore.settings to filestore_admin;
 
 create table filestore.projects (
@@ -80,7 +81,8 @@ create policy "The operator creates projects" on filestore.projects for insert t
   with check (true);
 create policy "The operator changes every project" on filestore.projects for update to filestore_admin
   using (true);
-create policy "A deletion removes the project that it opened" on filestore.projects for delete to filestore_admin
+create policy "A deletion removes the project that it opened"
+  on filestore.projects for delete to filestore_admin
   using (id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.projects to filestore_admin;
 create policy "An account sees its projects" on filestore.projects for select to filestore_account
@@ -88,7 +90,8 @@ create policy "An account sees its projects" on filestore.projects for select to
     or id = filestore.current_project_id());
 create policy "An account creates projects of its own" on filestore.projects for insert to filestore_account
   with check (owner_id = (select filestore.current_account_id()));
-create policy "An account changes the project that it opened" on filestore.projects for update to filestore_account
+create policy "An account changes the project that it opened"
+  on filestore.projects for update to filestore_account
   using (id = filestore.current_project_id());
 grant select, insert, update (name, retention, retention_set_at, owner_id, deleted_at)
   on filestore.projects to filestore_account;
@@ -131,7 +134,8 @@ create policy "A key sees itself" on filestore.api_keys to filestore_engine
 grant select, update (last_used_at, has_written) on filestore.api_keys to filestore_engine;
 create policy "The operator administers every key" on filestore.api_keys to filestore_admin using (true);
 grant select, insert, update, delete on filestore.api_keys to filestore_admin;
-create policy "An account administers the keys of the project that it opened" on filestore.api_keys to filestore_account
+create policy "An account administers the keys of the project that it opened"
+  on filestore.api_keys to filestore_account
   using (project_id = filestore.current_project_id());
 grant select, insert, update (name, scopes, path_prefix, revoked_at, expires_at)
   on filestore.api_keys to filestore_account;
@@ -157,7 +161,8 @@ alter table filestore.console_sessions enable row level security;
 create policy "A console session sees itself" on filestore.console_sessions to filestore_engine
   using (token_hash = filestore.current_key_hash());
 grant select on filestore.console_sessions to filestore_engine;
-create policy "A deletion removes those of its project" on filestore.console_sessions to filestore_admin
+create policy "A deletion removes the console sessions of its project"
+  on filestore.console_sessions to filestore_admin
   using (project_id = filestore.current_project_id());
 grant select (project_id, token_hash), delete on filestore.console_sessions to filestore_admin;
 create policy "An account opens sessions of the project that it opened"
@@ -197,10 +202,12 @@ alter table filestore.rate_windows enable row level security;
 create policy "A key counts the requests of its project" on filestore.rate_windows to filestore_engine
   using (project_id = filestore.current_project_id());
 grant select, insert, update on filestore.rate_windows to filestore_engine;
-create policy "A deletion removes those of its project" on filestore.rate_windows to filestore_admin
+create policy "A deletion removes the rate windows of its project"
+  on filestore.rate_windows to filestore_admin
   using (project_id = filestore.current_project_id());
 grant select (project_id, shard), delete on filestore.rate_windows to filestore_admin;
-create policy "An account sees those of the project that it opened" on filestore.rate_windows to filestore_account
+create policy "An account sees the rate windows of the project that it opened"
+  on filestore.rate_windows to filestore_account
   using (project_id = filestore.current_project_id());
 grant select on filestore.rate_windows to filestore_account;
 
@@ -240,7 +247,7 @@ create index links_by_project on filestore.links (project_id, created_at);
 create index links_by_key on filestore.links (key_id);
 create index links_by_end on filestore.links (expires_at);
 alter table filestore.links enable row level security;
-create policy "A link sees itself, and a key those of its project below its prefix"
+create policy "A link sees itself, and a key the links below its prefix"
   on filestore.links for select to filestore_engine
   using (token_hash = filestore.current_key_hash()
     or project_id = filestore.current_project_id() and starts_with(path, filestore.current_path_prefix()));
@@ -254,7 +261,8 @@ grant select, insert, update (revoked_at, used_at, commit_id), delete on filesto
 create policy "The operator and the sweep change and remove every link" on filestore.links to filestore_admin
   using (true);
 grant select, update (key_id, key_hash), delete on filestore.links to filestore_admin;
-create policy "An account changes the links of the project that it opened" on filestore.links to filestore_account
+create policy "An account changes the links of the project that it opened"
+  on filestore.links to filestore_account
   using (project_id = filestore.current_project_id());
 grant select, update (key_id, key_hash) on filestore.links to filestore_account;
 
@@ -272,7 +280,7 @@ alter table filestore.link_windows enable row level security;
 create policy "A link counts its uses" on filestore.link_windows to filestore_engine
   using (project_id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.link_windows to filestore_engine;
-create policy "The sweep removes all" on filestore.link_windows to filestore_admin using (true);
+create policy "The sweep removes all link windows" on filestore.link_windows to filestore_admin using (true);
 grant select, delete on filestore.link_windows to filestore_admin;
 
 -- A foreign key to a row that each commit of a project names would have each of them lock that row, all together. What

@@ -47,10 +47,12 @@ create index files_by_created_at on filestore.files (project_id, created_at, pat
 create index files_deleted_by_updated_at on filestore.files (project_id, updated_at, path) where is_deleted;
 alter table filestore.files enable row level security;
 -- A key with a path prefix sees no other file, and nobody sees the row of a purged one.
-create policy "A key sees the files of its project below its prefix" on filestore.files for select to filestore_engine
+create policy "A key sees the files of its project below its prefix"
+  on filestore.files for select to filestore_engine
   using (project_id = filestore.current_project_id() and starts_with(path, filestore.current_path_prefix())
     and path is not null);
-create policy "A key creates files of its project below its prefix" on filestore.files for insert to filestore_engine
+create policy "A key creates files of its project below its prefix"
+  on filestore.files for insert to filestore_engine
   with check (project_id = filestore.current_project_id() and starts_with(path, filestore.current_path_prefix())
     and path is not null);
 create policy "A key changes the files that it sees" on filestore.files for update to filestore_engine
@@ -58,10 +60,15 @@ create policy "A key changes the files that it sees" on filestore.files for upda
     and path is not null)
   with check (project_id = filestore.current_project_id());
 grant select, insert, update on filestore.files to filestore_engine;
-create policy "The sweep sees and changes every file" on filestore.files to filestore_admin
+create policy "The sweep sees files of every project" on filestore.files for select to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
+create policy "The sweep changes files of every project" on filestore.files for update to filestore_admin
+  using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
+create policy "A deletion removes the files of its project" on filestore.files for delete to filestore_admin
+  using (project_id = filestore.current_project_id());
 grant select, update, delete on filestore.files to filestore_admin;
-create policy "An account sees the files of the project that it opened" on filestore.files to filestore_account
+create policy "An account sees the files of the project that it opened"
+  on filestore.files to filestore_account
   using (project_id = filestore.current_project_id() and path is not null);
 grant select on filestore.files to filestore_account;
 create policy "The search index sees every file" on filestore.files to filestore_search using (true);
@@ -149,10 +156,10 @@ comment on table filestore.runs is
   'Each run that has a version, once. Made by its first commit; nothing that a later one would have to lock.';
 create index runs_by_age on filestore.runs (project_id, first_position);
 alter table filestore.runs enable row level security;
-create policy "A key sees and adds those of its project" on filestore.runs to filestore_engine
+create policy "A key sees and adds the runs of its project" on filestore.runs to filestore_engine
   using (project_id = filestore.current_project_id());
 grant select, insert on filestore.runs to filestore_engine;
-create policy "A deletion removes those of its project" on filestore.runs to filestore_admin
+create policy "A deletion removes the runs of its project" on filestore.runs to filestore_admin
   using (project_id = filestore.current_project_id());
 grant select (project_id, run_id), delete on filestore.runs to filestore_admin;
 
@@ -164,10 +171,10 @@ create table filestore.run_undos (
 );
 comment on table filestore.run_undos is 'Which runs have undone which.';
 alter table filestore.run_undos enable row level security;
-create policy "A key sees and adds those of its project" on filestore.run_undos to filestore_engine
+create policy "A key sees and adds the undos of its project" on filestore.run_undos to filestore_engine
   using (project_id = filestore.current_project_id());
 grant select, insert on filestore.run_undos to filestore_engine;
-create policy "A deletion removes those of its project" on filestore.run_undos to filestore_admin
+create policy "A deletion removes the undos of its project" on filestore.run_undos to filestore_admin
   using (project_id = filestore.current_project_id());
 grant select (project_id, undone_run_id, run_id), delete on filestore.run_undos to filestore_admin;
 
@@ -204,10 +211,11 @@ comment on table filestore.shared_segments is
   'Which files have versions with a segment that more than one file has had. A row for each of them, made when content '
   'of one file becomes a version of another; of all other segments one file alone has versions.';
 alter table filestore.shared_segments enable row level security;
-create policy "A key sees and adds those of its project" on filestore.shared_segments to filestore_engine
+create policy "A key sees and adds the shared segments of its project"
+  on filestore.shared_segments to filestore_engine
   using (project_id = filestore.current_project_id());
 grant select, insert on filestore.shared_segments to filestore_engine;
-create policy "The sweep sees and removes all" on filestore.shared_segments to filestore_admin
+create policy "The sweep sees and removes all shared segments" on filestore.shared_segments to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
 grant select, delete on filestore.shared_segments to filestore_admin;
 
@@ -227,10 +235,17 @@ alter table filestore.project_usage enable row level security;
 create policy "A key counts the usage of its project" on filestore.project_usage to filestore_engine
   using (project_id = filestore.current_project_id());
 grant select, insert, update on filestore.project_usage to filestore_engine;
-create policy "The sweep counts the usage of every project" on filestore.project_usage to filestore_admin
+create policy "The sweep sees usage of every project" on filestore.project_usage for select to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
+create policy "The sweep adds usage" on filestore.project_usage for insert to filestore_admin
+  with check (filestore.current_project_id() is null or project_id = filestore.current_project_id());
+create policy "The sweep changes usage of every project" on filestore.project_usage for update to filestore_admin
+  using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
+create policy "A deletion removes the usage of its project" on filestore.project_usage for delete to filestore_admin
+  using (project_id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.project_usage to filestore_admin;
-create policy "An account sees the usage of the project that it opened" on filestore.project_usage to filestore_account
+create policy "An account sees the usage of the project that it opened"
+  on filestore.project_usage to filestore_account
   using (project_id = filestore.current_project_id());
 grant select on filestore.project_usage to filestore_account;
 
@@ -258,9 +273,11 @@ create index idempotency_keys_by_age on filestore.idempotency_keys (project_id, 
 create index idempotency_keys_with_names on filestore.idempotency_keys (project_id, created_at)
   where names is not null;
 alter table filestore.idempotency_keys enable row level security;
-create policy "A key uses those of its project" on filestore.idempotency_keys to filestore_engine
+create policy "A key uses the idempotency keys of its project"
+  on filestore.idempotency_keys to filestore_engine
   using (project_id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.idempotency_keys to filestore_engine;
-create policy "The sweep sees, blanks and removes all" on filestore.idempotency_keys to filestore_admin
+create policy "The sweep sees, blanks and removes all idempotency keys"
+  on filestore.idempotency_keys to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
 grant select, update (names), delete on filestore.idempotency_keys to filestore_admin;

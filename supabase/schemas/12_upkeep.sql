@@ -34,13 +34,14 @@ comment on column filestore.purged_files.versions is
 comment on column filestore.purged_files.due_since is 'Since when the sweep has the rest to do.';
 create index purged_files_pending on filestore.purged_files (project_id, due_since) where pending_versions > 0;
 alter table filestore.purged_files enable row level security;
-create policy "A key sees the receipts of what it would have seen" on filestore.purged_files to filestore_engine
+create policy "A key sees the receipts of what it would have seen"
+  on filestore.purged_files to filestore_engine
   using (project_id = filestore.current_project_id() and (filestore.current_path_prefix() = ''
     or filestore.place_hash(
       (select p.cursor_key from filestore.projects p where p.id = filestore.current_project_id()), file_id,
       rtrim(filestore.current_path_prefix(), '/')) = any (place_hashes)));
 grant select on filestore.purged_files to filestore_engine;
-create policy "The sweep sees and changes all" on filestore.purged_files to filestore_admin
+create policy "The sweep sees and changes all purged files" on filestore.purged_files to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.purged_files to filestore_admin;
 
@@ -67,11 +68,12 @@ create index possibly_unreferenced_by_segment on filestore.possibly_unreferenced
 create index possibly_unreferenced_due on filestore.possibly_unreferenced_segments (project_id, due_since)
   where due_since is not null;
 alter table filestore.possibly_unreferenced_segments enable row level security;
-create policy "A key sees, adds and removes those of its project"
+create policy "A key marks segments of its project as possibly unreferenced"
   on filestore.possibly_unreferenced_segments to filestore_engine
   using (project_id = filestore.current_project_id());
 grant select, insert, delete on filestore.possibly_unreferenced_segments to filestore_engine;
-create policy "The sweep does all with all" on filestore.possibly_unreferenced_segments to filestore_admin
+create policy "The sweep administers possibly unreferenced segments"
+  on filestore.possibly_unreferenced_segments to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.possibly_unreferenced_segments to filestore_admin;
 
@@ -89,7 +91,8 @@ comment on column filestore.retention_passes.position is
   'Of the last version when the pass began: while there is none after it, nothing but time can make another one due.';
 comment on column filestore.retention_passes.applied_at is 'When the last pass that has ended began.';
 alter table filestore.retention_passes enable row level security;
-create policy "The sweep sees and changes all" on filestore.retention_passes to filestore_admin
+create policy "The sweep sees and changes all retention passes"
+  on filestore.retention_passes to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.retention_passes to filestore_admin;
 
@@ -110,7 +113,7 @@ comment on column filestore.dead_segments.removed_at is
 create index dead_segments_to_remove on filestore.dead_segments (project_id, due_since) where removed_at is null;
 create index dead_segments_removed on filestore.dead_segments (stored_on) where removed_at is not null;
 alter table filestore.dead_segments enable row level security;
-create policy "The sweep sees and changes all" on filestore.dead_segments to filestore_admin
+create policy "The sweep sees and changes all dead segments" on filestore.dead_segments to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.dead_segments to filestore_admin;
 
@@ -131,10 +134,11 @@ comment on column filestore.usage_days.key_id is
 comment on column filestore.usage_days.bytes_written is
   'The content of those versions: of an append what was added, of a copy, move, restore or undo nothing.';
 alter table filestore.usage_days enable row level security;
-create policy "The sweep sees and changes all" on filestore.usage_days to filestore_admin
+create policy "The sweep sees and changes all days of usage" on filestore.usage_days to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.usage_days to filestore_admin;
-create policy "An account sees those of the project that it opened" on filestore.usage_days to filestore_account
+create policy "An account sees days of usage of the project that it opened"
+  on filestore.usage_days to filestore_account
   using (project_id = filestore.current_project_id());
 grant select on filestore.usage_days to filestore_account;
 
@@ -148,10 +152,11 @@ create table filestore.usage_levels (
 comment on table filestore.usage_levels is
   'What a project held when its usage was last counted on a day (UTC). A day without a row is like the one before.';
 alter table filestore.usage_levels enable row level security;
-create policy "The sweep sees and changes all" on filestore.usage_levels to filestore_admin
+create policy "The sweep sees and changes all usage levels" on filestore.usage_levels to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.usage_levels to filestore_admin;
-create policy "An account sees those of the project that it opened" on filestore.usage_levels to filestore_account
+create policy "An account sees usage levels of the project that it opened"
+  on filestore.usage_levels to filestore_account
   using (project_id = filestore.current_project_id());
 grant select on filestore.usage_levels to filestore_account;
 
@@ -163,7 +168,7 @@ create table filestore.usage_folds (
 comment on table filestore.usage_folds is
   'Up to which version, by its position, those of a project are counted in `usage_days`, and when that was.';
 alter table filestore.usage_folds enable row level security;
-create policy "The sweep sees and changes all" on filestore.usage_folds to filestore_admin
+create policy "The sweep sees and changes all usage folds" on filestore.usage_folds to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.usage_folds to filestore_admin;
 
@@ -183,7 +188,14 @@ comment on column filestore.sweeps.marked_through is
   'The position up to which a pass has looked for possibly unreferenced segments; null: none has begun to look.';
 comment on column filestore.sweeps.turns is 'When the last step of each kind of work was, for projects to take turns.';
 alter table filestore.sweeps enable row level security;
-create policy "The sweep sees and changes all" on filestore.sweeps to filestore_admin using (true);
+create policy "The sweep sees sweeps of every project" on filestore.sweeps for select to filestore_admin
+  using (true);
+create policy "The sweep adds sweeps" on filestore.sweeps for insert to filestore_admin
+  with check (true);
+create policy "The sweep changes sweeps of every project" on filestore.sweeps for update to filestore_admin
+  using (true);
+create policy "A deletion removes the sweeps of its project" on filestore.sweeps for delete to filestore_admin
+  using (project_id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.sweeps to filestore_admin;
 
 create table filestore.health (
@@ -192,7 +204,7 @@ create table filestore.health (
 );
 comment on table filestore.health is 'One row, updated in place: what GET /health?deep writes.';
 alter table filestore.health enable row level security;
-create policy "The probe reads and writes it" on filestore.health to filestore_admin using (true);
+create policy "The probe reads and writes its row" on filestore.health to filestore_admin using (true);
 grant select, insert, update on filestore.health to filestore_admin;
 
 create function public.filestore_health_probe() returns boolean
@@ -225,9 +237,10 @@ comment on column filestore.project_deletions.objects is
   'the object and the row of its segment leaves no row that nothing leads to.';
 create index project_deletions_by_turn on filestore.project_deletions (visited_at, due_at);
 alter table filestore.project_deletions enable row level security;
-create policy "The sweep sees and changes all" on filestore.project_deletions to filestore_admin using (true);
+create policy "The sweep sees and changes all project deletions"
+  on filestore.project_deletions to filestore_admin using (true);
 grant select, insert, update, delete on filestore.project_deletions to filestore_admin;
-create policy "An account adds the project that it opened"
+create policy "An account requests the deletion of the project that it opened"
   on filestore.project_deletions for insert to filestore_account
   with check (project_id = filestore.current_project_id());
 grant insert on filestore.project_deletions to filestore_account;
@@ -241,5 +254,6 @@ create table filestore.account_deletions (
 comment on table filestore.account_deletions is
   'Accounts whose projects were deleted and that Supabase Auth still has. They may do nothing any more.';
 alter table filestore.account_deletions enable row level security;
-create policy "The sweep sees and changes all" on filestore.account_deletions to filestore_admin using (true);
+create policy "The sweep sees and changes all account deletions"
+  on filestore.account_deletions to filestore_admin using (true);
 grant select, insert, update, delete on filestore.account_deletions to filestore_admin;

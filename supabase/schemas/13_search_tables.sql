@@ -25,13 +25,13 @@ comment on column filestore.search_queue.attempts is
 create index search_queue_due on filestore.search_queue (stage, due_at);
 create index search_queue_turn on filestore.search_queue (stage, project_id, due_at);
 alter table filestore.search_queue enable row level security;
-create policy "A key adds the files that it writes" on filestore.search_queue to filestore_engine
+create policy "A key queues the files that it writes" on filestore.search_queue to filestore_engine
   using (project_id = filestore.current_project_id());
 grant select, insert, update on filestore.search_queue to filestore_engine;
-create policy "The sweep sees and removes all" on filestore.search_queue to filestore_admin
+create policy "The sweep sees and removes all queued files" on filestore.search_queue to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
 grant select, delete on filestore.search_queue to filestore_admin;
-create policy "The search index maintains those of every project" on filestore.search_queue to filestore_search
+create policy "The search index maintains its queue" on filestore.search_queue to filestore_search
   using (true);
 grant select, insert, update, delete on filestore.search_queue to filestore_search;
 
@@ -51,13 +51,13 @@ comment on column filestore.search_contents.words is 'Those of the content alone
 comment on column filestore.search_contents.is_cut is
   'Whether the content has more different words than are indexed: then `words` are those of its beginning.';
 alter table filestore.search_contents enable row level security;
-create policy "A key sees those of its project" on filestore.search_contents to filestore_engine
+create policy "A key sees the contents of its project" on filestore.search_contents to filestore_engine
   using (project_id = filestore.current_project_id());
 grant select on filestore.search_contents to filestore_engine;
-create policy "A deletion removes those of its project" on filestore.search_contents to filestore_admin
+create policy "A deletion removes the contents of its project" on filestore.search_contents to filestore_admin
   using (project_id = filestore.current_project_id());
 grant select (project_id, hash), delete on filestore.search_contents to filestore_admin;
-create policy "The search index maintains those of every project" on filestore.search_contents to filestore_search
+create policy "The search index maintains all contents" on filestore.search_contents to filestore_search
   using (true);
 grant select, insert, update, delete on filestore.search_contents to filestore_search;
 
@@ -101,13 +101,13 @@ create index search_texts_unsearched on filestore.search_texts (project_id, path
   where skipped in ('too_large', 'not_indexable') or is_cut;
 create index search_texts_given_up on filestore.search_texts (indexed_at) where skipped = 'not_indexable';
 alter table filestore.search_texts enable row level security;
-create policy "A key sees those of its project" on filestore.search_texts to filestore_engine
+create policy "A key sees the texts of its project" on filestore.search_texts to filestore_engine
   using (project_id = filestore.current_project_id());
 grant select on filestore.search_texts to filestore_engine;
-create policy "The sweep sees and removes all" on filestore.search_texts to filestore_admin
+create policy "The sweep sees and removes all texts" on filestore.search_texts to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
 grant select, delete on filestore.search_texts to filestore_admin;
-create policy "The search index maintains those of every project" on filestore.search_texts to filestore_search
+create policy "The search index maintains all texts" on filestore.search_texts to filestore_search
   using (true);
 grant select, insert, update, delete on filestore.search_texts to filestore_search;
 
@@ -131,13 +131,13 @@ comment on column filestore.search_chunks.hash is
 comment on column filestore.search_chunks.start is 'In characters of the content, from 0.';
 alter table filestore.search_chunks alter column embedding set storage external;
 alter table filestore.search_chunks enable row level security;
-create policy "A key sees those of its project" on filestore.search_chunks to filestore_engine
+create policy "A key sees the chunks of its project" on filestore.search_chunks to filestore_engine
   using (project_id = filestore.current_project_id());
 grant select on filestore.search_chunks to filestore_engine;
-create policy "A deletion removes those of its project" on filestore.search_chunks to filestore_admin
+create policy "A deletion removes the chunks of its project" on filestore.search_chunks to filestore_admin
   using (project_id = filestore.current_project_id());
 grant select (project_id, file_id, hash), delete on filestore.search_chunks to filestore_admin;
-create policy "The search index maintains those of every project" on filestore.search_chunks to filestore_search
+create policy "The search index maintains all chunks" on filestore.search_chunks to filestore_search
   using (true);
 grant select, insert, update, delete on filestore.search_chunks to filestore_search;
 

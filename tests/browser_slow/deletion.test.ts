@@ -2,7 +2,7 @@
 import { assertEquals } from "@std/assert";
 import { browserSuite } from "../support/browser/browser.ts";
 import { descriptionOf } from "../support/browser/form_input.ts";
-import { dialog, press, says } from "../support/browser/page_actions.ts";
+import { becomesFocused, dialog, press, says } from "../support/browser/page_actions.ts";
 
 const { test } = await browserSuite();
 
@@ -14,7 +14,7 @@ test("a project is deleted once its name was typed, and another one opens", asyn
   await open("settings");
   await step("the dialog begins at Cancel, Escape closes it", async () => {
     await press(page, "Delete project");
-    assertEquals(await page.evaluate(() => document.activeElement?.textContent), "Cancel");
+    await becomesFocused(page, dialog(page, title).getByRole("button", { name: "Cancel" }));
     await page.keyboard.press("Escape");
     await dialog(page, title).waitFor({ state: "hidden" });
   });

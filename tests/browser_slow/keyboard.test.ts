@@ -3,7 +3,7 @@
 import { assert, assertEquals } from "@std/assert";
 import type { Locator, Page } from "playwright-core";
 import { browserSuite } from "../support/browser/browser.ts";
-import { dialog, says, shownText } from "../support/browser/page_actions.ts";
+import { becomesFocused, dialog, says, shownText } from "../support/browser/page_actions.ts";
 
 /** Stops on the way to any control of a page. */
 const STOPS_MAX = 60;
@@ -127,12 +127,6 @@ async function tabTo(page: Page, control: Locator): Promise<void> {
   assert(await isFocused(control), `${control} is reached by Tab`);
   const outline = await control.evaluate((element) => getComputedStyle(element).outlineStyle);
   assert(outline !== "none", `${control} shows that it has the focus`);
-}
-
-/** The page draws after the key was pressed: waits for it. */
-async function becomesFocused(page: Page, control: Locator): Promise<void> {
-  const element = await control.elementHandle();
-  await page.waitForFunction((element) => element === document.activeElement, element);
 }
 
 async function isFocused(control: Locator): Promise<boolean> {

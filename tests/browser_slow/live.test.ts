@@ -107,6 +107,8 @@ test("live: a folder that was scrolled takes in what happens on any of its pages
       await released.promise;
       await route.continue();
     });
+    await row(name(250)).scrollIntoViewIfNeeded();
+    await page.waitForURL(/first=200/);
     await press(row(name(251)), `Delete ${name(251)}`);
     await says(page, "1–299 of 319");
     await files.overwrite(`${folder}/${name(60)}`, "changed");

@@ -7,7 +7,7 @@ import { keyNames, SHORTCUTS } from "../../supabase/console/src/components/short
 import { populate } from "../bench/populate.ts";
 import { graveFindings } from "../support/browser/axe.ts";
 import { browserSuite } from "../support/browser/browser.ts";
-import { dialog, says, shownText } from "../support/browser/page_actions.ts";
+import { becomesFocused, dialog, says, shownText } from "../support/browser/page_actions.ts";
 
 const { test } = await browserSuite();
 
@@ -28,13 +28,13 @@ test("palette: a file, a folder, a run, a key, a view and an action are a few ke
     const link = page.getByRole("table").getByRole("link", { name: "notes" });
     await link.focus();
     await ask(page);
-    await isFocused(page, field);
+    await becomesFocused(page, field);
     await option(palette, "As it was …").waitFor();
     await option(palette, "New file …").waitFor();
     assertEquals(await graveFindings(page), []);
     await page.keyboard.press("Escape");
     await palette.waitFor({ state: "detached" });
-    await isFocused(page, link);
+    await becomesFocused(page, link);
   });
   await step("a file by words of its path, in any order", async () => {
     await ask(page, "PLAN quarter");
@@ -273,7 +273,7 @@ test("shortcuts: the list has every one; a question mark in a field is a questio
 async function ask(page: Page, text = ""): Promise<void> {
   await page.keyboard.press("ControlOrMeta+k");
   await dialog(page, "Commands").getByRole("combobox").waitFor();
-  await isFocused(page, dialog(page, "Commands").getByRole("combobox"));
+  await becomesFocused(page, dialog(page, "Commands").getByRole("combobox"));
   await page.keyboard.type(text);
 }
 
@@ -312,9 +312,4 @@ async function moveTo(page: Page, palette: Locator, name: string | RegExp): Prom
     await page.keyboard.press("ArrowDown");
   }
   await active.waitFor();
-}
-
-async function isFocused(page: Page, control: Locator): Promise<void> {
-  const element = await control.elementHandle();
-  await page.waitForFunction((element) => element === document.activeElement, element);
 }

@@ -82,6 +82,8 @@ Deno.test("the catalog of a freshly migrated database", async (t) => {
       });
       await t.step("policies: each for one role, with the intended condition", async () => {
         assertEquals(await policies(sql), POLICIES);
+        // Postgres cuts a longer name off.
+        assertEquals([...await sql`select polname from pg_policy where octet_length(polname) = 63`], []);
       });
       await t.step("foreign keys between tenant rows carry the project", async () => {
         assertEquals(await foreignKeysWithoutProject(sql), []);

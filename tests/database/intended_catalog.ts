@@ -300,14 +300,23 @@ export const POLICIES: string[] = [
   ...all(
     "admin",
     "true",
-    `account_deletions api_keys health link_windows links project_deletions segments settings sweeps tiers`,
+    `account_deletions api_keys health link_windows links project_deletions segments settings tiers`,
   ),
   ...all(
     "admin",
     OPENED_OR_ALL,
-    `dead_segments file_versions files idempotency_keys possibly_unreferenced_segments project_usage purged_files
+    `dead_segments file_versions idempotency_keys possibly_unreferenced_segments purged_files
     retention_passes search_queue search_texts shared_segments usage_days usage_folds usage_levels`,
   ),
+  // A deletion removes rows of the project that it opened, and none where it opened none.
+  ...["files", "project_usage", "sweeps"].map((name) => `${name}: filestore_admin delete using ${OWN_ROWS}`),
+  ...["select using", "update using"].flatMap((command) => [
+    `files: filestore_admin ${command} ${OPENED_OR_ALL}`,
+    `project_usage: filestore_admin ${command} ${OPENED_OR_ALL}`,
+    `sweeps: filestore_admin ${command} true`,
+  ]),
+  `project_usage: filestore_admin insert check ${OPENED_OR_ALL}`,
+  "sweeps: filestore_admin insert check true",
   // Of one project, once it was deleted.
   ...all(
     "admin",

@@ -23,24 +23,6 @@ import {
   OWN_IDS,
 } from "./isolation_calls.ts";
 
-const TENANT_TABLES = [
-  "rate_windows",
-  "files",
-  "file_versions",
-  "segments",
-  "project_usage",
-  "idempotency_keys",
-  "run_undos",
-  "runs",
-  "shared_segments",
-  "possibly_unreferenced_segments",
-  "purged_files",
-  "dead_segments",
-  "search_queue",
-  "search_texts",
-  "search_contents",
-  "search_chunks",
-];
 /** Their rows are found by a key, or by an account, and then changed under the account's policies. */
 const ACCOUNT_TABLES = ["projects", "api_keys", "console_sessions"];
 
@@ -124,7 +106,7 @@ async function outcomes(
     await sql`update filestore.settings set project_makers = '{anyone}'`;
     if (!guard.conditions) await removeConditions(sql);
     if (!guard.policies) {
-      for (const table of TENANT_TABLES) {
+      for (const table of await tenantTables(sql)) {
         await sql`alter table ${sql(`filestore.${table}`)} disable row level security`;
       }
       for (const { name, table, command } of await accountPolicies(sql)) {
@@ -148,6 +130,16 @@ async function outcomes(
   } finally {
     await sql.end();
   }
+}
+
+/** Every other table with rows of projects. */
+async function tenantTables(sql: postgres.Sql): Promise<readonly string[]> {
+  const tables = await sql<{ name: string }[]>`
+    select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'project_id'
+    where c.relnamespace = 'filestore'::regnamespace and c.relkind = 'r' and c.relname <> all (${ACCOUNT_TABLES})
+    order by 1`;
+  assert(tables.length > ACCOUNT_TABLES.length);
+  return tables.map(({ name }) => name);
 }
 
 /** What an account may do with the tables whose rows are found by a key, or by an account. */
@@ -234,7 +226,7 @@ function normalised(answer: string): string {
 async function rowsOf(sql: postgres.Sql, project: Project | undefined): Promise<string> {
   if (project === undefined) return "";
   const rows: string[] = [];
-  for (const table of [...TENANT_TABLES, "api_keys", "console_sessions"]) {
+  for (const table of [...await tenantTables(sql), "api_keys", "console_sessions"]) {
     const found = await sql<{ row: string }[]>`
       select t::text as row from ${
       sql(`filestore.${table}`)

@@ -1,5 +1,6 @@
 /** The import statements of a folder of TypeScript files, and what they break of its floor plan. */
-import { dirname, join, normalize } from "node:path";
+import { dirname, join, normalize, relative } from "node:path";
+import { filesBelow } from "./files_below.ts";
 
 /** File → the files that it imports, both relative to the folder, with `/`. Type-only and dynamic imports count. */
 export type ImportGraph = ReadonlyMap<string, readonly string[]>;
@@ -21,15 +22,9 @@ const SPECIFIERS = [
  */
 export async function readImports(root: string, without: readonly string[] = []): Promise<ImportGraph> {
   const sources = new Map<string, string>();
-  const read = async (folder: string) => {
-    for await (const { name, isDirectory } of Deno.readDir(join(root, folder))) {
-      const path = folder === "" ? name : `${folder}/${name}`;
-      if (isDirectory && without.includes(name)) continue;
-      if (isDirectory) await read(path);
-      else if (/\.tsx?$/.test(name)) sources.set(path, await Deno.readTextFile(join(root, path)));
-    }
-  };
-  await read("");
+  for (const path of filesBelow(root, /\.tsx?$/, without)) {
+    sources.set(relative(root, path).replaceAll("\\", "/"), await Deno.readTextFile(path));
+  }
   return importGraph(sources);
 }
 

@@ -1,6 +1,7 @@
 /** The packages of the deployed function: the versions of import_map.json, and a lock that its Deno can read. */
 import { assert, assertEquals } from "@std/assert";
 import { dirname, join } from "node:path";
+import { filesBelow } from "../support/files_below.ts";
 import { DENO_CONFIG, FUNCTION_CONFIG, IMPORT_MAP } from "../../supabase/local/repository.ts";
 
 interface Lock {
@@ -20,7 +21,7 @@ Deno.test("the function's import map is import_map.json: what it imports, with e
   const all: { imports: Record<string, string> } = await json(IMPORT_MAP);
   assertEquals(imports, all.imports);
   const imported = new Set<string>();
-  for (const file of sources(dirname(FUNCTION_CONFIG))) {
+  for (const file of filesBelow(dirname(FUNCTION_CONFIG), /\.ts$/)) {
     for (const [, name] of Deno.readTextFileSync(file).matchAll(/\bfrom "([^".][^"]*)"/g)) {
       if (name !== undefined && !name.startsWith("node:")) imported.add(name);
     }
@@ -68,11 +69,4 @@ function heldAs(dependency: string): string {
   );
   assertEquals(others, [], dependency);
   return found;
-}
-
-function sources(directory: string): string[] {
-  return [...Deno.readDirSync(directory)].flatMap(({ name, isDirectory }) => {
-    const path = join(directory, name);
-    return isDirectory ? sources(path) : name.endsWith(".ts") ? [path] : [];
-  });
 }

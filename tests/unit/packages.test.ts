@@ -1,6 +1,7 @@
 /** What is downloaded for what: versions stand in the import maps, and a start downloads nothing that it does not run. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { dirname, join } from "node:path";
+import { filesBelow } from "../support/files_below.ts";
 import { reduced } from "../../supabase/local/locks.ts";
 import {
   CONSOLE_CONFIG,
@@ -119,15 +120,10 @@ Deno.test("the types of everything are checked as strictly", async () => {
 });
 
 Deno.test("no source names a version of a package", () => {
-  const named = [...sources(join(dirname(DENO_CONFIG), "supabase")), ...sources(dirname(TESTS_CONFIG))]
+  const named = [
+    ...filesBelow(join(dirname(DENO_CONFIG), "supabase"), /\.tsx?$/, [".temp"]),
+    ...filesBelow(dirname(TESTS_CONFIG), /\.tsx?$/),
+  ]
     .filter((file) => /["'`]npm:\/?(?:@[\w-]+\/)?[\w-]+@\d/.test(Deno.readTextFileSync(file)));
   assertEquals(named, []);
 });
-
-function sources(directory: string): string[] {
-  return [...Deno.readDirSync(directory)].flatMap(({ name, isDirectory }) => {
-    const path = join(directory, name);
-    if (isDirectory) return name === ".temp" ? [] : sources(path);
-    return /\.tsx?$/.test(name) ? [path] : [];
-  });
-}

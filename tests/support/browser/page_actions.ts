@@ -1,3 +1,4 @@
+/// <reference lib="dom" />
 /** What a person does in the console, in one line each. */
 import type { Locator, Page } from "playwright-core";
 
@@ -42,4 +43,10 @@ export async function shownText(page: Page, label: string): Promise<string> {
   const source = content.and(page.locator(".cm-content"));
   await source.waitFor();
   return (await source.locator(".cm-line").allTextContents()).join("\n");
+}
+
+/** Waits until the control has the focus: the page draws after a key was pressed or a button clicked. */
+export async function becomesFocused(page: Page, control: Locator): Promise<void> {
+  const element = await control.elementHandle();
+  await page.waitForFunction((element) => element === document.activeElement, element);
 }

@@ -13,11 +13,17 @@ export interface SchemaFunction {
   readonly calls: readonly string[];
 }
 
+/** The text of each file of `supabase/schemas`, in the order in which they are applied. */
+export async function readSchemas(): Promise<ReadonlyMap<string, string>> {
+  const schemas = new Map<string, string>();
+  for (const file of listSchemas()) schemas.set(file, await Deno.readTextFile(join(SCHEMAS_DIRECTORY, file)));
+  return schemas;
+}
+
 /** All functions by name, in the order in which they are created. */
-export async function schemaFunctions(): Promise<ReadonlyMap<string, SchemaFunction>> {
+export function schemaFunctions(schemas: ReadonlyMap<string, string>): ReadonlyMap<string, SchemaFunction> {
   const texts = new Map<string, { file: string; text: string }>();
-  for (const file of listSchemas()) {
-    const sql = await Deno.readTextFile(join(SCHEMAS_DIRECTORY, file));
+  for (const [file, sql] of schemas) {
     for (const [text, name = ""] of sql.matchAll(FUNCTION)) texts.set(name, { file, text });
   }
   return new Map(

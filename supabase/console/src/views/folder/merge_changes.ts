@@ -10,6 +10,11 @@ export interface Sort {
   readonly order: SortOrder;
 }
 
+/** The order in which a page may begin after a path. */
+export function isByPath({ by, order }: Sort): boolean {
+  return by === "path" && order === "asc";
+}
+
 export interface ListedPage {
   readonly directory: string;
   readonly sort: Sort;

@@ -19,7 +19,7 @@ import { uploadsSettled } from "../../state/transfers.ts";
 import { useLoad } from "../../state/use_load.ts";
 import { cursorBefore } from "../../api/cursor_before.ts";
 import { useSettled } from "../../state/use_settled.ts";
-import { comparison, mergeChanges, type Sort, totalWith } from "./merge_changes.ts";
+import { comparison, isByPath, mergeChanges, type Sort, totalWith } from "./merge_changes.ts";
 import { inNaturalOrder } from "./natural_order.ts";
 import type { PageStart } from "./shown_files.ts";
 import { useNameScan } from "./use_name_scan.ts";
@@ -34,7 +34,6 @@ export function sortOf({ sort = "path", order = "asc" }: FilesPlace): Sort {
 export function useListing(place: FilesPlace, filter: string) {
   const { projectId, directory, first = 0, after } = place;
   const { by, order } = sortOf(place);
-  const isByCursor = by === "path" && order === "asc";
   const pages = usePages({ projectId, directory, sort: { by, order } }, { first, after });
   const { load, patch, shown } = pages;
   const data = shown?.list;
@@ -111,7 +110,7 @@ export function useListing(place: FilesPlace, filter: string) {
   const placeOf = (start: PageStart): FilesPlace => ({
     ...place,
     first: start.first === 0 ? undefined : start.first,
-    after: isByCursor ? start.after : undefined,
+    after: isByPath({ by, order }) ? start.after : undefined,
   });
   return {
     ...load,

@@ -8,7 +8,7 @@ import { setFolders } from "../../state/folders.ts";
 import { changesSince, liveCount } from "../../state/live.ts";
 import { useLoad } from "../../state/use_load.ts";
 import { usePatched } from "../../state/use_patched.ts";
-import { mergeChanges, type Sort } from "./merge_changes.ts";
+import { isByPath, mergeChanges, type Sort } from "./merge_changes.ts";
 import { isShown, pageOf, type PageStart, type ShownFiles, withPage } from "./shown_files.ts";
 
 interface Folder {
@@ -37,7 +37,7 @@ export function usePages(folder: Folder, start: PageStart) {
   }
   const load = useLoad(`${key} ${origin.current.first}`, async (signal) => {
     const page = await readCountedPage(folder, start, signal);
-    // Only now: while the page was on its way, the others may have changed.
+    // The pages around it may have changed while it was read, so they are looked up afterwards.
     return withPage(around(), page, start, sort);
   });
   const [shown, patch] = usePatched(load.data);
@@ -91,38 +91,38 @@ export function usePages(folder: Folder, start: PageStart) {
   };
 }
 
-function readPage(folder: Folder, start: PageStart, limit: number, signal?: AbortSignal): Promise<FileList> {
+async function readPage(folder: Folder, start: PageStart, limit: number): Promise<FileList> {
   const told = liveCount();
-  return listPage(folder, start, limit, signal).then((page) => withChanges(folder, start, page, told));
+  return withChanges(folder, start, await listPage(folder, start, limit), told);
 }
 
-/** With the total, which the service does not count for a page after a cursor: the folder is counted beside it. */
+/** Reads a page with the total. The service counts no files for a page after a path, so a second request does. */
 async function readCountedPage(folder: Folder, start: PageStart, signal: AbortSignal): Promise<FileList> {
   const { projectId, directory } = folder;
   const told = liveCount();
   const page = listPage(folder, start, FILES_PER_PAGE, signal);
-  const hasTotal = placeOf(folder, start).after === undefined;
-  const counted = hasTotal ? page : listFiles(projectId, { directory, limit: 1 }, signal);
+  const counted = startOf(folder, start).after === undefined
+    ? page
+    : listFiles(projectId, { directory, limit: 1 }, signal);
   const [list, { total, totalIsExact }] = await Promise.all([page, counted]);
   return withChanges(folder, start, { ...list, total, totalIsExact }, told);
 }
 
 function listPage(folder: Folder, start: PageStart, limit: number, signal?: AbortSignal): Promise<FileList> {
   const { projectId, directory, sort } = folder;
-  const query = { limit, directory, sortBy: sort.by, sortOrder: sort.order, ...placeOf(folder, start) };
+  const query = { limit, directory, sortBy: sort.by, sortOrder: sort.order, ...startOf(folder, start) };
   return listFiles(projectId, query, signal);
 }
 
-/** A page by path begins after a path, where that is known. */
-function placeOf(
+/** A page by path begins after a path, if that is known. */
+function startOf(
   { sort }: Folder,
   { first, after }: PageStart,
 ): { after?: string | undefined; offset?: number } {
-  const isByPath = sort.by === "path" && sort.order === "asc";
-  return isByPath && (after !== undefined || first === 0) ? { after } : { offset: first };
+  return isByPath(sort) && (after !== undefined || first === 0) ? { after } : { offset: first };
 }
 
-/** `told`: the changes that were known when the page was asked for; those since then are taken in. */
+/** Takes in the changes that were told since a page was requested; `told`: how many had been told by then. */
 function withChanges(
   { projectId, directory, sort }: Folder,
   { first }: PageStart,
