@@ -8,6 +8,7 @@ import { type Fault, type Watch, watched } from "../support/faults/faults.ts";
 import { Isolate, requestOf } from "../support/faults/isolates.ts";
 import { isCommit } from "../support/faults/operations.ts";
 import { codeOf, type Outcome, text } from "../support/faults/laboratory.ts";
+import { eventually } from "../support/eventually.ts";
 import { suite, test } from "../support/stack/suite.ts";
 
 const { service, files } = await suite();
@@ -166,19 +167,30 @@ for (const [what, call, fault, failing] of UNHEALTHY) {
 }
 
 for (const fault of ["resetBefore", "resetAfter", "truncated"] as const) {
-  test(`a real connection on which a commit fails (${fault}) is made good: one version`, async () => {
+  test(`a real connection on which a commit fails (${fault}) is a fault that is made good: one version, whole`, async () => {
     const own = await files();
     let commits = 0;
     const decide: Watch["decide"] = (_, name) => isCommit(name) && commits++ === 0 ? fault : null;
     const watch = { decide, calls: [] };
+    const faults = () => service.log.filter((line) => /"backend_fault".*"filestore_commit/.test(line)).length;
+    const before = faults();
     service.proxy.hook = ({ method, path: url }, forward) => watched(watch, { method, url, at: 0 }, forward);
     try {
-      await own.write("f.txt", "x");
+      const headers = { "idempotency-key": crypto.randomUUID() };
+      const body = { path: "f.txt", content: "x" };
+      assertEquals((await own.request("POST", "/files", { body, headers })).status, 200);
     } finally {
       service.proxy.hook = null;
     }
-    assert(commits > 1, "the commit was tried again");
+    assertEquals(commits, 2);
+    // `fetch` would send the request again by itself, and nobody would know that the first one may have been done.
+    await eventually("the fault is logged", () => faults() > before);
     assertEquals((await own.versions("f.txt")).total, 1);
-    assertEquals((await own.read("f.txt")).content, "x");
+    const segments = await service.sql<{ id: string }>(
+      "select id from filestore.segments where project_id = $1",
+      [own.project.id],
+    );
+    const stored = service.objectsOnDisk();
+    assertEquals(segments.filter(({ id }) => !stored.some((name) => name.includes(id))), []);
   });
 }

@@ -195,7 +195,6 @@ function lostAnswers(): { operation: Operation; fault: Fault }[] {
 }
 
 test("a commit whose answer is lost once is one version, acknowledged once, with and without an idempotency key", async () => {
-  // `fetch` would send such a request again by itself: the second one finds the key taken.
   const cases = [
     ...lostAnswers(),
     ...COMMITS.map((operation) => ({ operation, fault: "connectionDiedAtCommit" as const })),
