@@ -94,6 +94,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
     "filestore.current_owner_id",
     "filestore.current_path_prefix",
     "filestore.current_project_id",
+    "filestore.listed",
   ],
   unindexed_foreign_keys: [
     "file_versions_project_id_file_id_fkey",

@@ -48,7 +48,7 @@ Deno.test("schemas: each function is defined once, with its comment and its priv
     for (const [, name = ""] of text.matchAll(/^create (?:or replace )?function (\S+?)\(/gm)) {
       defined.set(name, (defined.get(name) ?? 0) + 1);
       const followed = new RegExp(
-        `(?:\\$\\$|\\nreturn .+);\\ncomment on function ${
+        `(?:\\$\\$|\\nreturn [^;]+);\\ncomment on function ${
           name.replace(".", "\\.")
         } is\\s+'(?:[^']|'')+'(?:\\s+'(?:[^']|'')+')*;\\n` +
           `call filestore\\.(?:publish|grant_execute)\\(\\s*'${name.replace(".", "\\.")}',`,

@@ -28,7 +28,7 @@ for (const era of ERAS) {
       clientInfo: { name: "newcomer", version: "1" },
     });
     const instructions: string = Object(start.body).result.instructions;
-    const first = pick(instructions, /Look with (\w+)/);
+    const first = pick(instructions, /Search with (\w+)/);
     const tools = await agent.tools();
     const describe = (name: string) => tools.find((tool) => tool.name === name)?.description ?? "";
     assertMatch(describe(first), /Start here/);
@@ -69,7 +69,7 @@ for (const era of ERAS) {
 
     // It was a mistake: the description of the tool that undoes it names the one that lists versions.
     const restore = tools.find(({ description }) =>
-      /Makes the content of an earlier version the latest/.test(description)
+      /Adds a version with the content of an earlier one/.test(description)
     );
     const history = await agent.call(pick(restore?.description ?? "", /(\w+) lists the versions/), { path });
     const before = Number(pick(written, /version (\d+)/)) - 1;
