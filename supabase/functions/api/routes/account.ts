@@ -18,7 +18,7 @@ export const getAccount = defineRoute({
     id: "getAccount",
     summary:
       "The signed-in account: whether it may create projects, its limits and what its projects use together",
-    description: "Makes nothing, unlike the first `GET /projects`.",
+    description: "Creates no project, unlike the first `GET /projects`.",
     answer: account,
     errors: ACCOUNT_ERRORS,
   },

@@ -52,7 +52,7 @@ const operation = z.discriminatedUnion("op", [
 
 const body = z.object({
   operations: z.array(operation).min(1).max(BATCH_OPERATIONS_MAX).meta({
-    description: "In order: each sees what the earlier ones did.",
+    description: "In order: each operation sees the results of the earlier ones.",
   }),
 });
 
@@ -168,8 +168,8 @@ export const batch = defineRoute({
     id: "batch",
     summary: "Several operations as one commit: all of them are done, or none",
     description:
-      `Readers see all of it or nothing. It counts as one request for each ${OPERATIONS_PER_REQUEST} operations begun. The first ` +
-      "operation that fails is named by `details.index`, besides its own details.",
+      `Readers see all of its results or none. It counts as one request for each ${OPERATIONS_PER_REQUEST} operations, rounded up. ` +
+      "`details.index` names the first operation that failed; the other details are those of that operation.",
     body,
     headers: ["Idempotency-Key"],
     answer: batchResults,

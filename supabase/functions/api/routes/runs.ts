@@ -40,8 +40,8 @@ export const listRuns = defineRoute({
     id: "listRuns",
     summary: "Runs, the newest first",
     description:
-      "A run is all that was written under one `X-Run-Id`, as far as the key sees it. A page may have fewer runs than " +
-      "`limit`, even none, and more to come (`hasMore`): where they have very many versions, or the key sees nothing of them.",
+      "A run is the set of versions with one `X-Run-Id` that the key can see. A page may have fewer runs than `limit`, " +
+      "or none, although `hasMore` is true: if runs have very many versions, or the key can see none of them.",
     query: page,
     answer: runPage,
     errors: ["VALIDATION_ERROR"],
