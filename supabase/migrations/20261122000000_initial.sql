@@ -1285,9 +1285,8 @@ create policy "The sweep sees and changes all account deletions"
 grant select, insert, update, delete on filestore.account_deletions to filestore_admin;
 -- 13_search_tables.sql ===============================================================================================
 -- The tables of the search index: a queue of files to index, their current text, texts that several files use, and
--- chunks.
--- Each with its policies and grants. filestore_search is the exception among the roles: it sees the texts of every
--- project, and no session has it; only functions of the search run as it.
+-- chunks. Each with its policies and grants. filestore_search is the exception among the roles: it sees the texts of
+-- every project, and no session has it; only functions of the search run as it.
 
 create table filestore.search_queue (
   project_id uuid not null,
