@@ -104,7 +104,7 @@ export const listKeys = defineRoute({
   openapi: {
     headers,
     id: "listApiKeys",
-    summary: "The project's keys, newest first; a calling key needs the scope `admin`",
+    summary: "List the project's keys, newest first; a calling key needs the scope `admin`",
     answer: keyList,
     errors: ACCOUNT_OR_KEY_ERRORS,
   },

@@ -166,7 +166,7 @@ export const batch = defineRoute({
   handle,
   openapi: {
     id: "batch",
-    summary: "Several operations as one commit: all of them are done, or none",
+    summary: "Execute several operations as one commit: all of them, or none",
     description:
       `Readers see all of its results or none. It counts as one request for each ${OPERATIONS_PER_REQUEST} operations, rounded up. ` +
       "`details.index` names the first operation that failed; the other details are those of that operation.",

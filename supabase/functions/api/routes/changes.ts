@@ -116,7 +116,7 @@ export const changes = defineRoute({
   },
   openapi: {
     id: "listChanges",
-    summary: "The project's versions, in the order of the change feed",
+    summary: "Read the project's versions, in the order of the change feed",
     description:
       "A client that sends the last `cursor` as `after` gets each version once, and the versions of a file in order; no " +
       "version appears before a cursor that was returned. `before` reads backwards. A page with filters, or for a key " +

@@ -62,7 +62,7 @@ export const diff = defineRoute({
   },
   openapi: {
     id: "diffFile",
-    summary: "What changed between two versions, or what differs between two files",
+    summary: "Show what changed between two versions, or what differs between two files",
     query,
     answer: diffRecord,
     errors: [

@@ -94,7 +94,7 @@ export const exportFiles = defineRoute({
   handle,
   openapi: {
     id: "exportFiles",
-    summary: "The files below a directory as a ZIP archive",
+    summary: "Download the files below a directory as a ZIP archive",
     description:
       "The archive is not compressed. Its names are whole paths, its times those of the versions in UTC. Names that Windows " +
       "cannot store are escaped: `C:/con` becomes `C%3A/_con`, and `~1` distinguishes equal names. At most " +

@@ -42,7 +42,7 @@ export const getHealth = defineRoute({
   handle,
   openapi: {
     id: "health",
-    summary: "Whether the service runs",
+    summary: "Check whether the service runs",
     query,
     description: "`degraded`, with 503, if the database or Storage does not work.",
     answer: health,

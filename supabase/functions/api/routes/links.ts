@@ -127,7 +127,7 @@ export const listLinks = defineRoute({
   },
   openapi: {
     id: "listLinks",
-    summary: "The links that still work, newest first, without their addresses",
+    summary: "List the links that still work, newest first, without their addresses",
     answer: linkList,
     errors: [],
   },
@@ -184,7 +184,7 @@ export const readLink = defineRoute({
   },
   openapi: {
     id: "readLink",
-    summary: "The bytes of the link's file, or one range of them",
+    summary: "Read the bytes of the link's file, or one range of them",
     headers: ["If-None-Match", "Range", "If-Range"],
     returnsRaw: "only",
     responseHeaders: ["Content-Disposition", "Referrer-Policy"],

@@ -67,7 +67,7 @@ export const memory = defineRoute({
   },
   openapi: {
     id: "memory",
-    summary: "One command of the memory tool `memory_20250818`, whose input is the body",
+    summary: "Execute one command of the memory tool `memory_20250818`; the body is its input",
     description:
       "The answer has no envelope. It is the content of the tool result; if the command fails, `is_error` is true.",
     query,

@@ -57,7 +57,7 @@ export const listProjects = defineRoute({
   openapi: {
     id: "listProjects",
     summary:
-      "The account's projects, oldest first; the first call creates one if the account may create projects",
+      "List the account's projects, oldest first; the first call creates one if the account may create projects",
     answer: projectList,
     errors: ACCOUNT_ERRORS,
   },
@@ -111,7 +111,7 @@ export const getProject = defineRoute({
     ...oneProject,
     id: "getProject",
     summary:
-      "A project with its limits and usage: the project of the key, or one of the account (by default the oldest)",
+      "Return a project with its limits and usage: the key's project, or one of the account (by default the oldest)",
   },
 });
 
@@ -161,7 +161,7 @@ export const listActivity = defineRoute({
   },
   openapi: {
     id: "listActivity",
-    summary: "The latest writes across a project, newest first",
+    summary: "List the latest writes across a project, newest first",
     headers: PROJECT_HEADERS,
     query: activityQuery,
     answer: activity,

@@ -107,7 +107,7 @@ export const undoRun = defineRoute({
   },
   openapi: {
     id: "undoRun",
-    summary: "Undo what a run did",
+    summary: "Undo the changes of a run",
     description:
       "Restores each file of the run to its state before the run's first version of it. Only returns a plan unless " +
       "`dryRun` is false. A file that others have changed since is a conflict. The undo is itself a run: undo it to redo. " +

@@ -33,7 +33,7 @@ export const getUsage = defineRoute({
   },
   openapi: {
     id: "getUsage",
-    summary: "Requests, versions and bytes of a project, by day and by key",
+    summary: "Return requests, versions and bytes of a project, by day and by key",
     description: "A calling key without the scope `admin` sees only itself in `keys`.",
     headers: PROJECT_HEADERS,
     query,
