@@ -25,7 +25,7 @@ const SHOWN: readonly (readonly [Name, string])[] = [
   ["RESTORE_EXAMINED_MAX", "files that a restore of a folder, or its copy with `at`, examines"],
   ["EXPORT_FILES_MAX", "files of one export"],
   ["EXPORT_BYTES_MAX", "bytes of one export"],
-  ["EXPORT_SEGMENTS_MAX", "stored pieces of one export"],
+  ["EXPORT_SEGMENTS_MAX", "segments of one export"],
   ["ACTIVITY_DEFAULT", "`limit` of the project's activity, by default"],
   ["CHANGES_LIMIT_MAX", "`limit` of a page of the change feed"],
   ["CHANGES_LIMIT_DEFAULT", "`limit` of a page of the change feed, by default"],

@@ -115,7 +115,7 @@ export const redacted = z.object({
   versions: z.array(version),
   remaining: z.array(fileVersion).meta({
     description:
-      `Versions that can still be read and share a segment with an erased version, at most ${REDACT_REMAINING_MAX}: ` +
+      `Versions that can still be read and use a segment of an erased version, at most ${REDACT_REMAINING_MAX}: ` +
       "other versions of the file, and copies. They may contain the same text.",
   }),
 }).meta({ id: "Redaction" });
