@@ -20,7 +20,7 @@ import { BODY_ERRORS, wholeNumber } from "./schemas.ts";
 /** As a client sends it: closed, and not empty. */
 const newRetention = z.object(retention.shape).refine(
   (rule) => Object.values(rule).some((value) => typeof value === "number"),
-  `must have one of ${Object.keys(retention.shape).join(", ")}; null takes the rule away`,
+  `must have one of ${Object.keys(retention.shape).join(", ")}; null removes the rule`,
 ).meta({ id: "NewRetention", minProperties: 1 });
 const named = z.object({ name: nameSchema(1) });
 const changes = z.object({
