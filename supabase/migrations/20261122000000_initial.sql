@@ -109,8 +109,8 @@ comment on procedure filestore.pin_plan(regproc) is
   'Keeps the plans of a function''s statements from changing: they are made once for a session, by index, whatever the '
   'statistics say.';
 -- 01_limits.sql ======================================================================================================
--- Bounds that several functions share, or that the database and the edge function share. A number that one function
--- alone uses is a constant of that function.
+-- Bounds that several functions use, or that the database and the edge function both use. A number that only one
+-- function uses is a constant of that function.
 
 create type filestore.limits as (
   path_bytes_max integer,
@@ -282,8 +282,8 @@ comment on function filestore.vector_sizes is
   'Dimensions of embeddings that have an index; others are compared one by one.';
 call filestore.grant_execute('filestore.vector_sizes', 'filestore_engine', 'filestore_search');
 -- 02_access.sql ======================================================================================================
--- Who is calling: the account of an access token, and what each operation sets for its own transaction, so that
--- policies can tell which rows it may see (after the transaction a setting is empty, not null).
+-- The caller: the account of an access token, and the settings that each operation makes for its own transaction, from
+-- which policies know the rows that it may see (after the transaction a setting is empty, not null).
 
 create function filestore.to_uuid(p_text text) returns uuid
 language plpgsql immutable set search_path = '' as $$
@@ -1024,7 +1024,7 @@ create policy "The sweep sees, blanks and removes all idempotency keys"
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
 grant select, update (names), delete on filestore.idempotency_keys to filestore_admin;
 -- 12_upkeep.sql ======================================================================================================
--- The tables of what the sweep does: erasure, retention, usage by day, deletions. Each with its policies and grants.
+-- The tables of the sweep: erasure, retention, usage by day, deletions. Each with its policies and grants.
 
 create function filestore.due_since() returns timestamptz
 language plpgsql volatile set search_path = '' as $$
@@ -1284,9 +1284,9 @@ create policy "The sweep sees and changes all account deletions"
   on filestore.account_deletions to filestore_admin using (true);
 grant select, insert, update, delete on filestore.account_deletions to filestore_admin;
 -- 13_search_tables.sql ===============================================================================================
--- The tables of the search index: a queue of files to index, their current text, contents that files share, and chunks.
--- Each with its policies and grants. filestore_search is the exception among the roles: it sees the texts of every
--- project, and no session has it; only functions of the search run as it.
+-- The tables of the search index: a queue of files to index, their current text, texts that several files use, and
+-- chunks. Each with its policies and grants. filestore_search is the exception among the roles: it sees the texts of
+-- every project, and no session has it; only functions of the search run as it.
 
 create table filestore.search_queue (
   project_id uuid not null,
@@ -1511,7 +1511,7 @@ begin
 end
 $$;
 -- 20_records.sql =====================================================================================================
--- What functions return: records, refusals, envelopes.
+-- The results of functions: records, refusals, envelopes.
 --
 -- A function that the edge function calls for a request returns jsonb, or json for a page, which is faster:
 -- {"grant": {...}, "rate": {...}, "value": ...} or, instead of the value, {"refusal": {"code": ..., "details": {...}}}.
@@ -2045,7 +2045,7 @@ $$;
 comment on function filestore.may_write_below is 'Whether the key may write everything below a directory.';
 call filestore.grant_execute('filestore.may_write_below', 'filestore_engine');
 -- 22_cursors.sql =====================================================================================================
--- Positions of the change feed, and the cursors that name them to clients.
+-- Positions of the change feed, and the cursors that clients get for them.
 
 create function filestore.next_position(p_project_id uuid) returns bigint
 language plpgsql volatile set search_path = '' as $$
@@ -2100,7 +2100,7 @@ comment on function filestore.position_of is
   'The position that a cursor stands for; null where it is none of this project.';
 call filestore.grant_execute('filestore.position_of', 'filestore_account', 'filestore_engine');
 -- 23_moments.sql =====================================================================================================
--- The project as it was: which version a file had at a moment, that instant included.
+-- The project at a moment: finds the version that a file had at that moment, that instant included.
 
 create type filestore.moment as (
   at timestamptz,
@@ -3425,7 +3425,7 @@ comment on function public.filestore_newest_change is
   'is read.';
 call filestore.publish('public.filestore_newest_change', 'filestore_admin', 'service_role');
 -- 31_runs.sql ========================================================================================================
--- Runs: what agents did under one run id, read from the versions.
+-- Runs: the versions that agents wrote with one run id.
 
 create type filestore.run_file as (
   file_id uuid,
@@ -3750,7 +3750,7 @@ comment on function public.filestore_run is
   'A run, and files of it in the order of their ids. Refusals: RUN_NOT_FOUND, also where the key sees none of it.';
 call filestore.publish('public.filestore_run', 'filestore_engine', 'service_role');
 -- 40_usage.sql =======================================================================================================
--- What a commit costs, and whether the quota has room for it.
+-- Usage: the cost of a commit, and the check of the quota.
 
 create function filestore.add_usage(
   p_project_id uuid, p_bytes bigint, p_database_bytes bigint, p_versions bigint
@@ -4818,7 +4818,7 @@ comment on function filestore.plan_folder is
 call filestore.grant_execute('filestore.plan_folder', 'filestore_engine');
 
 -- 45_undo.sql ========================================================================================================
--- Undoing a run, and restoring a folder to what it was.
+-- Undoing a run, and restoring a folder to its state at a moment.
 
 create function filestore.is_unchanged(p_file filestore.files, p_then filestore.files) returns boolean
 language plpgsql volatile set search_path = '' as $$
@@ -5248,7 +5248,7 @@ comment on function filestore.revert_answer is
   'The answer of an undo or restore: of a plan, without a run, or of what was done.';
 call filestore.grant_execute('filestore.revert_answer', 'filestore_engine');
 -- 46_plans.sql =======================================================================================================
--- Plans of several files, of all kinds: written, shown, or written again under locks and applied.
+-- Plans of all kinds: computed to be shown, or computed again under locks and applied.
 
 create function filestore.plan_of(p_session filestore.session, p_kind text, p_commit jsonb)
 returns filestore.plan
@@ -5406,7 +5406,7 @@ comment on function public.filestore_plan is
   'where fewer are left. Refusals: those of `plan_undo` and `plan_restore`.';
 call filestore.publish('public.filestore_plan', 'filestore_engine', 'service_role');
 -- 47_erasure.sql =====================================================================================================
--- Erasure: what becomes unreadable for good, and which segments nothing readable needs any more.
+-- Erasure: makes versions unreadable for good, and finds the segments that no readable version needs any more.
 --
 -- A version has its segments from its own commit, from earlier versions of its file or, by a copy or move, from another
 -- file. The last is noted in `shared_segments` under the locks of both files. So under a file's lock its own versions
@@ -6484,7 +6484,7 @@ comment on function public.filestore_link_commit is
   'filestore.open_link and of a write.';
 call filestore.publish('public.filestore_link_commit', 'filestore_engine', 'service_role');
 -- 60_retention.sql ===================================================================================================
--- Retention: the sweep trims the versions that a project's rule does not keep, the oldest first, in slices.
+-- Retention: the sweep erases the versions that a project's rule does not keep, the oldest first, in slices.
 
 create function filestore.retention_cut(p_file filestore.files, p_rule jsonb) returns integer
 language plpgsql volatile set search_path = '' as $$
@@ -6744,7 +6744,7 @@ comment on function filestore.sweep_retention is
   'are removed, or one deleted file that is purged.';
 call filestore.grant_execute('filestore.sweep_retention', 'filestore_admin');
 -- 61_usage_by_day.sql ================================================================================================
--- Usage by day: what is counted elsewhere, kept in rows of days. No request waits for any of it.
+-- Usage by day: requests, versions and bytes, in rows of days. No request waits for these counts.
 --
 -- Requests are added up by each isolate of the edge function, which hands in its sums now and then. Versions are
 -- counted from their own rows, in the order of the change feed, by the sweep and by requests about usage.
@@ -6944,7 +6944,7 @@ comment on function filestore.usage_by_day is
   'days are about; {"onlyKeyId"} what the caller may learn of. Refusals: VALIDATION_ERROR.';
 call filestore.grant_execute('filestore.usage_by_day', 'filestore_account');
 -- 62_sweep.sql =======================================================================================================
--- The sweep: what is due, and in which order projects are served.
+-- The sweep: the work that is due, and the order in which it serves projects.
 
 create function filestore.projects_to_sweep(
   p_kind text, p_begun timestamptz, out project_id uuid, out due_since timestamptz
@@ -7172,8 +7172,8 @@ $$;
 comment on function public.filestore_sweep_progress is 'Records how far the sweep of a project has come.';
 call filestore.publish('public.filestore_sweep_progress', 'filestore_admin', 'service_role');
 -- 63_verify.sql ======================================================================================================
--- Verification: which segments the versions of a project need, page by page, so that the command line can look for each
--- in Storage. After a restore of one of the two, it is what tells whether they belong together.
+-- Verification: the segments that the versions of a project need, page by page, so that the command line can request
+-- each from Storage. After a restore of Postgres or Storage, it tells whether both belong together.
 
 create function public.filestore_verify_versions(
   p_project_id uuid, p_after_path text default null, p_after_version integer default 0
@@ -9931,7 +9931,7 @@ insert into storage.buckets (id, name, public, file_size_limit)
 values ('filestore-segments', 'filestore-segments', false, 1048576)
 on conflict (id) do update set public = false, file_size_limit = excluded.file_size_limit;
 -- 99_end.sql =========================================================================================================
--- The helpers of 00_roles.sql.
+-- The end: drops the helpers of 00_roles.sql.
 
 drop procedure filestore.pin_plan(regproc);
 drop procedure filestore.publish(regproc, text, text[]);

@@ -1,5 +1,5 @@
--- Bounds that several functions share, or that the database and the edge function share. A number that one function
--- alone uses is a constant of that function.
+-- Bounds that several functions use, or that the database and the edge function both use. A number that only one
+-- function uses is a constant of that function.
 
 create type filestore.limits as (
   path_bytes_max integer,

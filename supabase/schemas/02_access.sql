@@ -1,5 +1,5 @@
--- Who is calling: the account of an access token, and what each operation sets for its own transaction, so that
--- policies can tell which rows it may see (after the transaction a setting is empty, not null).
+-- The caller: the account of an access token, and the settings that each operation makes for its own transaction, from
+-- which policies know the rows that it may see (after the transaction a setting is empty, not null).
 
 create function filestore.to_uuid(p_text text) returns uuid
 language plpgsql immutable set search_path = '' as $$

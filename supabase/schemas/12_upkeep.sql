@@ -1,4 +1,4 @@
--- The tables of what the sweep does: erasure, retention, usage by day, deletions. Each with its policies and grants.
+-- The tables of the sweep: erasure, retention, usage by day, deletions. Each with its policies and grants.
 
 create function filestore.due_since() returns timestamptz
 language plpgsql volatile set search_path = '' as $$

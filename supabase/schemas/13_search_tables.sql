@@ -1,6 +1,6 @@
--- The tables of the search index: a queue of files to index, their current text, contents that files share, and chunks.
--- Each with its policies and grants. filestore_search is the exception among the roles: it sees the texts of every
--- project, and no session has it; only functions of the search run as it.
+-- The tables of the search index: a queue of files to index, their current text, texts that several files use, and
+-- chunks. Each with its policies and grants. filestore_search is the exception among the roles: it sees the texts of
+-- every project, and no session has it; only functions of the search run as it.
 
 create table filestore.search_queue (
   project_id uuid not null,

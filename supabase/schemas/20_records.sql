@@ -1,4 +1,4 @@
--- What functions return: records, refusals, envelopes.
+-- The results of functions: records, refusals, envelopes.
 --
 -- A function that the edge function calls for a request returns jsonb, or json for a page, which is faster:
 -- {"grant": {...}, "rate": {...}, "value": ...} or, instead of the value, {"refusal": {"code": ..., "details": {...}}}.

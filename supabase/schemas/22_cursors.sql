@@ -1,4 +1,4 @@
--- Positions of the change feed, and the cursors that name them to clients.
+-- Positions of the change feed, and the cursors that clients get for them.
 
 create function filestore.next_position(p_project_id uuid) returns bigint
 language plpgsql volatile set search_path = '' as $$

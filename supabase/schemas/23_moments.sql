@@ -1,4 +1,4 @@
--- The project as it was: which version a file had at a moment, that instant included.
+-- The project at a moment: finds the version that a file had at that moment, that instant included.
 
 create type filestore.moment as (
   at timestamptz,

@@ -1,4 +1,4 @@
--- Runs: what agents did under one run id, read from the versions.
+-- Runs: the versions that agents wrote with one run id.
 
 create type filestore.run_file as (
   file_id uuid,

@@ -1,4 +1,4 @@
--- What a commit costs, and whether the quota has room for it.
+-- Usage: the cost of a commit, and the check of the quota.
 
 create function filestore.add_usage(
   p_project_id uuid, p_bytes bigint, p_database_bytes bigint, p_versions bigint

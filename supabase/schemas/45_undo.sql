@@ -1,4 +1,4 @@
--- Undoing a run, and restoring a folder to what it was.
+-- Undoing a run, and restoring a folder to its state at a moment.
 
 create function filestore.is_unchanged(p_file filestore.files, p_then filestore.files) returns boolean
 language plpgsql volatile set search_path = '' as $$

@@ -1,4 +1,4 @@
--- Plans of several files, of all kinds: written, shown, or written again under locks and applied.
+-- Plans of all kinds: computed to be shown, or computed again under locks and applied.
 
 create function filestore.plan_of(p_session filestore.session, p_kind text, p_commit jsonb)
 returns filestore.plan

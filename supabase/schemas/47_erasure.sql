@@ -1,4 +1,4 @@
--- Erasure: what becomes unreadable for good, and which segments nothing readable needs any more.
+-- Erasure: makes versions unreadable for good, and finds the segments that no readable version needs any more.
 --
 -- A version has its segments from its own commit, from earlier versions of its file or, by a copy or move, from another
 -- file. The last is noted in `shared_segments` under the locks of both files. So under a file's lock its own versions

@@ -1,4 +1,4 @@
--- Retention: the sweep trims the versions that a project's rule does not keep, the oldest first, in slices.
+-- Retention: the sweep erases the versions that a project's rule does not keep, the oldest first, in slices.
 
 create function filestore.retention_cut(p_file filestore.files, p_rule jsonb) returns integer
 language plpgsql volatile set search_path = '' as $$

@@ -1,4 +1,4 @@
--- Usage by day: what is counted elsewhere, kept in rows of days. No request waits for any of it.
+-- Usage by day: requests, versions and bytes, in rows of days. No request waits for these counts.
 --
 -- Requests are added up by each isolate of the edge function, which hands in its sums now and then. Versions are
 -- counted from their own rows, in the order of the change feed, by the sweep and by requests about usage.

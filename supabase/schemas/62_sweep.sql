@@ -1,4 +1,4 @@
--- The sweep: what is due, and in which order projects are served.
+-- The sweep: the work that is due, and the order in which it serves projects.
 
 create function filestore.projects_to_sweep(
   p_kind text, p_begun timestamptz, out project_id uuid, out due_since timestamptz

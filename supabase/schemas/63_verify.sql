@@ -1,5 +1,5 @@
--- Verification: which segments the versions of a project need, page by page, so that the command line can look for each
--- in Storage. After a restore of one of the two, it is what tells whether they belong together.
+-- Verification: the segments that the versions of a project need, page by page, so that the command line can request
+-- each from Storage. After a restore of Postgres or Storage, it tells whether both belong together.
 
 create function public.filestore_verify_versions(
   p_project_id uuid, p_after_path text default null, p_after_version integer default 0

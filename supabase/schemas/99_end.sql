@@ -1,4 +1,4 @@
--- The helpers of 00_roles.sql.
+-- The end: drops the helpers of 00_roles.sql.
 
 drop procedure filestore.pin_plan(regproc);
 drop procedure filestore.publish(regproc, text, text[]);

@@ -79,7 +79,7 @@ test("PATCH /project takes a rule, replaces it whole and takes it away; other fi
     );
     assertEquals(issuesOf(empty), [{
       path: "retention",
-      reason: "must have one of keepVersions, keepDays, deletedDays; null takes the rule away",
+      reason: "must have one of keepVersions, keepDays, deletedDays; null removes the rule",
     }]);
   }
   assertRefused(await patch(own, { retention: null }), "FORBIDDEN_SCOPE", "update_project");

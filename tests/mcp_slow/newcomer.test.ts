@@ -69,7 +69,7 @@ for (const era of ERAS) {
 
     // It was a mistake: the description of the tool that undoes it names the one that lists versions.
     const restore = tools.find(({ description }) =>
-      /Adds a version with the content of an earlier one/.test(description)
+      /Makes the content of an earlier version the latest/.test(description)
     );
     const history = await agent.call(pick(restore?.description ?? "", /(\w+) lists the versions/), { path });
     const before = Number(pick(written, /version (\d+)/)) - 1;

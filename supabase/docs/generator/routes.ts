@@ -47,13 +47,13 @@ if (homeless.length > 0 || placed.length > ALL.length) {
 
 /** What a caller needs: the scopes of a key, or which credentials. */
 function needs({ route }: Described): string {
-  if (route.credentials === "none") return " Without a key.";
-  if (route.credentials === "link") return " The address takes the place of a key.";
-  if (route.credentials === "secret key") return " With the operator's secret key.";
-  if (route.scopes?.length === 0) return " Its scope is that of the tool or command.";
+  if (route.credentials === "none") return " Needs no key.";
+  if (route.credentials === "link") return " Needs no key: the address replaces it.";
+  if (route.credentials === "secret key") return " Needs the operator's secret key.";
+  if (route.scopes?.length === 0) return " Needs the scope of the tool or command.";
   const scopes = scopesOf(route);
-  if (scopes.length === 0) return ` With an ${route.credentials.replace("or key", "or a key")}.`;
-  return ` ${scopes.length > 1 ? "Scopes" : "Scope"} ${scopes.map(code).join(" and ")}.`;
+  if (scopes.length === 0) return ` Needs an ${route.credentials.replace("or key", "or a key")}.`;
+  return ` Needs the ${scopes.length > 1 ? "scopes" : "scope"} ${scopes.map(code).join(" and ")}.`;
 }
 
 /** The pages with their routes in a line each: those that matter first, or the others. */
@@ -121,7 +121,7 @@ export function scopesList(): string {
   return SCOPES.map((scope) => {
     const opened = ALL.filter(({ route }) => route.allows?.[scope] ?? scopesOf(route).includes(scope));
     const addresses = opened.map(({ address }) => code(address)).join(", ");
-    return wrap(`- ${code(scope)}: ${describeScope(scope, ROUTES)}. By ${addresses}`);
+    return wrap(`- ${code(scope)}: ${describeScope(scope, ROUTES)}. Routes: ${addresses}`);
   }).join("\n");
 }
 

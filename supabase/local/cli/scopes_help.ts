@@ -3,7 +3,7 @@ export const SCOPES_HELP = `\
                                read: list files, read files and their versions, compare versions, export folders,
                                  follow changes and runs, list links, and search files
                                write: create and change files, delete files and folders, restore earlier versions,
-                                 copy and move files and folders, undo runs, and make and end links
+                                 copy and move files and folders, undo runs, and create and end links
                                admin: see which key did what, erase files and versions for good, rename the
                                  project and choose which versions are kept, delete the project with everything in
                                  it, see the usage of each key, list, change, rotate and revoke keys, and create

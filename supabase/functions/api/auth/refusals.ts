@@ -50,8 +50,8 @@ export function throwRateLimitExceeded(reset: number, now: number): never {
 
 /** The error where no slot of the account became free in time. The client waited already, so it may try again soon. */
 export function busyAccount(): ApiError {
-  const message = `${COSTLY_REQUESTS_AT_ONCE} costly requests of this account are running already. ` +
-    "Try again when one of them has ended.";
+  const message = `${COSTLY_REQUESTS_AT_ONCE} costly requests of this account are already running. ` +
+    "Try again when one of them has finished.";
   const details = { running: COSTLY_REQUESTS_AT_ONCE };
   return new ApiError("RATE_LIMIT_EXCEEDED", message, details, { "Retry-After": "1" });
 }

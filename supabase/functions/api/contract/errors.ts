@@ -19,8 +19,8 @@ export const ERRORS = {
   },
   INVALID_PATH: {
     status: 400,
-    meaning: "The path breaks the rule named in `details.rule`.",
-    message: "A path would break the rule named in the details.",
+    meaning: "The path breaks the rule that `details.rule` names.",
+    message: "A path breaks the rule that the details name.",
     fromDatabase: true,
   },
   VALIDATION_ERROR: {
@@ -38,7 +38,7 @@ export const ERRORS = {
   INVALID_SESSION: {
     status: 401,
     meaning:
-      "The access token is missing, malformed or expired, its session has ended or lacks the account's second factor, it was issued to a third-party app, or its account owns nothing: deleted, banned or anonymous.",
+      "The access token is missing, malformed or expired, its session has ended or lacks the account's second factor, it was issued to a third-party app, or its account is deleted, banned or anonymous.",
     message: "The access token is missing or not valid. Sign in again.",
     fromDatabase: true,
   },
@@ -52,7 +52,7 @@ export const ERRORS = {
   },
   FORBIDDEN_ORIGIN: {
     status: 403,
-    meaning: "A browser sent this to `/mcp` from a page that may not: see `MCP_ALLOWED_ORIGINS`.",
+    meaning: "A web page called `/mcp`, and its origin is not allowed: see `MCP_ALLOWED_ORIGINS`.",
   },
   FILE_NOT_FOUND: {
     status: 404,
@@ -96,13 +96,14 @@ export const ERRORS = {
   },
   METHOD_NOT_ALLOWED: {
     status: 405,
-    meaning: "The route, or the link, does not take this method; see the `Allow` header.",
-    message: "The link does not take this method.",
+    meaning: "The route, or the link, does not accept this method; see the `Allow` header.",
+    message: "The link does not accept this method.",
     fromDatabase: true,
   },
   FILE_ALREADY_EXISTS: {
     status: 409,
-    meaning: "There is a file at the path. 412 where `If-None-Match: *` was the condition.",
+    meaning:
+      "A file already exists at the path. The status is 412 if the request required that there is no file.",
     message: "A file already exists at this path.",
     fromDatabase: true,
   },
@@ -126,26 +127,26 @@ export const ERRORS = {
   },
   VERSION_CONFLICT: {
     status: 409,
-    meaning: "The file, or the folder, kept changing meanwhile; nothing was written.",
-    message: "It kept changing while it was edited. Nothing was written; read it again.",
+    meaning: "Other requests kept changing the file or folder during this request; nothing was written.",
+    message: "Other requests kept changing the file during this request. Nothing was written; read it again.",
     fromDatabase: true,
   },
   RUN_CONFLICT: {
     status: 409,
-    meaning: "Others have changed files of the run since: see `details.conflicts`; nothing was done.",
-    message: "Others have changed files of the run since. Nothing was done; see the conflicts.",
+    meaning: "After the run, others have changed its files; nothing was done. See `details.conflicts`.",
+    message: "After the run, others have changed its files. Nothing was done; see the conflicts.",
     fromDatabase: true,
   },
   LINK_EXPIRED: {
     status: 410,
-    meaning: "The link expired or was revoked, or the key that made it is not valid any more.",
+    meaning: "The link expired or was revoked, or the key that created it is no longer valid.",
     message: "The link has expired. Ask for a new one.",
     fromDatabase: true,
   },
   LINK_USED: {
     status: 410,
-    meaning: "The link has written the one version that it was for.",
-    message: "The link has been used: it wrote its one version. Ask for a new one.",
+    meaning: "The link has already written its one version.",
+    message: "The link has already written its one version. Ask for a new link.",
     fromDatabase: true,
   },
   VERSION_REDACTED: {
@@ -174,11 +175,11 @@ export const ERRORS = {
   },
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,
-    meaning: "The body's media type or encoding is not one the route reads.",
+    meaning: "The route does not accept the media type or encoding of the body.",
   },
   RANGE_NOT_SATISFIABLE: {
     status: 416,
-    meaning: "The range or the lines begin beyond the end.",
+    meaning: "The requested range or lines begin beyond the end of the file.",
   },
   DIFF_TOO_LARGE: {
     status: 422,
@@ -192,14 +193,15 @@ export const ERRORS = {
   },
   KEY_LIMIT_REACHED: {
     status: 422,
-    meaning: "The project has as many working keys as it may have.",
-    message: "The project has as many working keys as it may have. Revoke some.",
+    meaning: "The project already has the largest allowed number of working keys.",
+    message: "The project already has the largest allowed number of working keys. Revoke some.",
     fromDatabase: true,
   },
   LINK_LIMIT_REACHED: {
     status: 422,
-    meaning: "The project has as many links as it may have.",
-    message: "The project has as many links as it may have. Revoke some, or wait until some expire.",
+    meaning: "The project already has the largest allowed number of links.",
+    message:
+      "The project already has the largest allowed number of links. Revoke some, or wait until some expire.",
     fromDatabase: true,
   },
   NOT_TEXT: {
@@ -208,20 +210,21 @@ export const ERRORS = {
   },
   PROJECT_LIMIT_REACHED: {
     status: 422,
-    meaning: "The account has as many projects as it may have.",
-    message: "The account has as many projects as it may have.",
+    meaning: "The account already has the largest allowed number of projects.",
+    message: "The account already has the largest allowed number of projects.",
     fromDatabase: true,
   },
   SEARCH_TOO_BROAD: {
     status: 422,
     meaning:
-      "The pattern would have to be tried on too much text: name a literal, a directory or a glob. Or the edits would " +
-      "search and rewrite too much (`details.rule` is `edit_units`): send fewer at once.",
+      "The search would take too much work, or the edits would search and rewrite too much text (then `details.rule` " +
+      "is `edit_units`).",
   },
   EXPORT_TOO_LARGE: {
     status: 422,
-    meaning: "More than one export may hold; see `details`.",
-    message: "This is more than one export may hold. Export smaller folders, or use the command line.",
+    meaning: "The files are more than one export can contain; see `details`.",
+    message:
+      "These files are more than one export can contain. Export smaller folders, or use the command line.",
     fromDatabase: true,
   },
   STRING_NOT_FOUND: {
@@ -234,14 +237,14 @@ export const ERRORS = {
   },
   TOO_MANY_FILES: {
     status: 422,
-    meaning: "More files than one commit may change; see `details.files`.",
-    message: "This concerns more files than one commit may change. Nothing was done.",
+    meaning: "The request concerns more files than one commit can change; see `details.files`.",
+    message: "The request concerns more files than one commit can change. Nothing was done.",
     fromDatabase: true,
   },
   VERSION_CURRENT: {
     status: 422,
-    meaning: "The version is the current one, so its content cannot be erased.",
-    message: "This is the current version. Write another one first, or purge the file.",
+    meaning: "The version is the latest one, so its content cannot be erased.",
+    message: "This is the latest version. Write another version first, or purge the file.",
     fromDatabase: true,
   },
   VERSION_DELETED: {
@@ -253,25 +256,25 @@ export const ERRORS = {
   RATE_LIMIT_EXCEEDED: {
     status: 429,
     meaning:
-      "Too many requests in this minute, or too many costly ones of the account at the same time; nothing was done.",
+      "The project sent too many requests in this minute, or the account too many costly ones at once; nothing was done.",
     message: "Too many requests in this minute. Nothing was done; try again when the window resets.",
     fromDatabase: true,
   },
   CONTENT_CORRUPT: {
     status: 500,
-    meaning: "Stored bytes fail their checksum; wrong content is never returned.",
+    meaning: "The stored bytes do not match their checksum, so the service does not return them.",
   },
   INTERNAL_ERROR: {
     status: 500,
-    meaning: "A defect; the request id finds it in the logs.",
+    meaning: "The service has a defect; the request id identifies the failure in its logs.",
   },
   SEMANTIC_SEARCH_UNAVAILABLE: {
     status: 501,
-    meaning: "No embedding model is set up here; the other modes work.",
+    meaning: "The service has no embedding model; the other modes work.",
   },
   SERVICE_UNAVAILABLE: {
     status: 503,
-    meaning: "Database or storage did not answer; try again later.",
+    meaning: "The database or Storage did not answer; try again later.",
   },
 } as const satisfies Record<string, ErrorEntry>;
 

@@ -27,9 +27,9 @@ const lineNumber = count.optional();
 export const readRecord = fileRecord.extend({
   content: z.string(),
   isBase64: z.literal(true).optional().meta({ description: "Present where `content` is base64." }),
-  startLine: lineNumber.meta({ description: "With `lines=`: the first line that is there, from 1." }),
-  endLine: lineNumber.meta({ description: "With `lines=`: the last one." }),
-  totalLines: lineNumber.meta({ description: "With `lines=`: of the whole version." }),
+  startLine: lineNumber.meta({ description: "With `lines=`: the first line in `content`, counted from 1." }),
+  endLine: lineNumber.meta({ description: "With `lines=`: the last line in `content`." }),
+  totalLines: lineNumber.meta({ description: "With `lines=`: the number of lines of the whole version." }),
 }).meta({ id: "ReadRecord" });
 export type ReadRecord = Wire<typeof readRecord>;
 
@@ -63,25 +63,25 @@ export const fileList = z.object({
   hasMore: z.boolean(),
   next: z.string().optional().meta({
     description:
-      "With `at`, where there is more: what to send as `after`. A page may have fewer files than `limit`.",
+      "With `at`, if `hasMore`: send it as `after` of the next page. A page may have fewer files than `limit`.",
   }),
   hasMoreDirectories: z.literal(true).optional().meta({
-    description: "With `at`: there may be more sub-folders than those; a recursive list finds them.",
+    description: "With `at`: there may be more sub-folders; a recursive list finds their files.",
   }),
   trimmed: z.array(z.string()).optional().meta({
-    description: "With `at`: files of this page whose version of that time is gone.",
+    description: "With `at`: files of this page whose version at that moment was erased.",
   }),
 }).meta({ id: "FileList" });
 export type FileList = Wire<typeof fileList>;
 
 /** What an operation of a batch made. */
 export const changedFile = listedFile.extend({
-  replacements: replacements.optional().meta({ description: "Of an edit." }),
+  replacements: replacements.optional().meta({ description: "Only for an edit." }),
 });
 export type ChangedFile = Wire<typeof changedFile>;
 
 export const batchResults = z.object({ results: z.array(changedFile) })
-  .meta({ id: "BatchResults", description: "The record that each operation made, in their order." });
+  .meta({ id: "BatchResults", description: "The record of the file after each operation, in their order." });
 export type BatchResults = Wire<typeof batchResults>;
 
 const fileVersion = z.object({ path: z.string(), version });
@@ -90,7 +90,7 @@ export const folderResult = z.object({
   count: z.int(),
   files: z.array(fileVersion),
   trimmed: z.array(z.string()).optional().meta({
-    description: "With `at`: files that were left out, since their version of that time is gone.",
+    description: "With `at`: files that were left out, because their version at that moment was erased.",
   }),
 }).meta({ id: "FolderCommit" });
 export type FolderResult = Wire<typeof folderResult>;
@@ -98,12 +98,13 @@ export type FolderResult = Wire<typeof folderResult>;
 /** What a purge erased. */
 export const purged = z.object({
   path: z.string(),
-  versions: version.meta({ description: "How many there were." }),
+  versions: version.meta({ description: "The number of versions that the file had." }),
   bytes: count.meta({
-    description: "Stored bytes that nothing readable needs any more, as far as they are known at once.",
+    description:
+      "Stored bytes that no readable version needs any more, as far as the purge could determine them at once.",
   }),
   pendingVersions: count.meta({
-    description: "Versions, unreadable like the others, whose rows and bytes go with the next sweeps.",
+    description: "Versions, also unreadable, whose rows and bytes the next sweeps remove.",
   }),
 }).meta({ id: "Purge" });
 export type Purged = Wire<typeof purged>;
@@ -114,8 +115,8 @@ export const redacted = z.object({
   versions: z.array(version),
   remaining: z.array(fileVersion).meta({
     description:
-      `Versions that can still be read and share a stored piece with what was erased, at most ${REDACT_REMAINING_MAX}: ` +
-      "other versions of the file, and copies. They may hold the same text.",
+      `Versions that can still be read and use a segment of an erased version, at most ${REDACT_REMAINING_MAX}: ` +
+      "other versions of the file, and copies. They may contain the same text.",
   }),
 }).meta({ id: "Redaction" });
 export type Redacted = Wire<typeof redacted>;

@@ -17,7 +17,8 @@ export const link = z.object({
   maxBytes: z.int().optional(),
   ifVersion: z.int().optional(),
   keyId: z.uuid().optional().meta({
-    description: "Shown to the project's owner and to keys with the scope `admin`: the key that it acts as.",
+    description:
+      "Shown to the project's owner and to keys with the scope `admin`: the key that created the link.",
   }),
   createdAt: time,
   expiresAt: time,
@@ -33,7 +34,7 @@ export const createdLink = z.object({
   method: z.enum(["GET", "PUT"]),
   path: z.string(),
   expiresAt: time,
-  curl: z.string().meta({ description: "A command that uses it." }),
+  curl: z.string().meta({ description: "A command that uses the link." }),
 }).meta({ id: "NewLink" });
 export type CreatedLink = Wire<typeof createdLink>;
 

@@ -14,13 +14,13 @@ const limit = count.nullable().meta({ description: "Null: no limit." });
 /** Which versions go by themselves; a client sends the same fields. */
 export const retention = z.object({
   keepVersions: z.int().min(1).max(KEEP_VERSIONS_MAX).nullish().meta({
-    description: "So many of the newest versions of a file stay.",
+    description: "The number of newest versions of a file to keep.",
   }),
   keepDays: z.int().min(1).max(KEEP_DAYS_MAX).nullish().meta({
-    description: "A version stays so many days after the next one took its place.",
+    description: "The number of days to keep a version after the next version replaced it.",
   }),
   deletedDays: z.int().min(1).max(KEEP_DAYS_MAX).nullish().meta({
-    description: "A deleted file goes whole so many days after. Absent: never.",
+    description: "The number of days after which a deleted file is purged. Absent: never.",
   }),
 }).meta({ id: "Retention" });
 export type Retention = Wire<typeof retention>;
@@ -31,14 +31,16 @@ export const project = z.object({
   tier: z.string(),
   createdAt: time,
   limits: z.object({ requestsPerMinute: limit, maxFileBytes: limit, maxProjectBytes: limit }),
-  retention: retention.nullable().meta({ description: "Which versions go by themselves; null: none." }),
+  retention: retention.nullable().meta({
+    description: "The rule by which the sweep erases versions; null: none.",
+  }),
   usage: z.object({
     files: count.meta({ description: `Counted up to ${LIST_TOTAL_MAX}.` }),
     filesIsExact: z.literal(false).optional().meta({ description: "There are more files than `files`." }),
-    bytes: count.meta({ description: "Of all versions; content that versions share counts once." }),
+    bytes: count.meta({ description: "Of all versions; a segment that several versions use counts once." }),
     databaseBytes: count.meta({
       description:
-        "What files, versions, segments and the search index count towards the quota, beside `bytes`.",
+        "What files, versions, segments and the search index count towards the quota, in addition to `bytes`.",
     }),
     versions: count,
     requestsThisMinute: count,
@@ -51,24 +53,24 @@ export const projectList = z.object({ projects: z.array(project) }).meta({ id: "
 export type ProjectList = Wire<typeof projectList>;
 
 const retentionPreview = z.object({
-  versions: count.meta({ description: "All of them, those of files that go whole included." }),
-  files: count.meta({ description: "Deleted files that go whole." }),
+  versions: count.meta({ description: "All versions to erase, including those of deleted files." }),
+  files: count.meta({ description: "Deleted files to purge." }),
   examples: z.array(z.object({
     path: z.string(),
     versions: version,
     whole: z.boolean(),
-  })).meta({ description: `Some of the files concerned, at most ${RETENTION_PREVIEW_SHOWN}.` }),
-  lookedAt: count.meta({ description: "Files that were looked at." }),
+  })).meta({ description: `Some of these files, at most ${RETENTION_PREVIEW_SHOWN}.` }),
+  lookedAt: count.meta({ description: "Files that the preview examined." }),
   isComplete: z.boolean().meta({
     description:
-      `False where there are more than ${RETENTION_PREVIEW_FILES} files or ${RETENTION_PREVIEW_VERSIONS} such versions.`,
+      `False if there are more than ${RETENTION_PREVIEW_FILES} files or ${RETENTION_PREVIEW_VERSIONS} such versions.`,
   }),
 }).meta({ id: "RetentionPreview" });
 export type RetentionPreview = Wire<typeof retentionPreview>;
 
 export const changedProject = project.extend({
   wouldRemove: retentionPreview.optional().meta({
-    description: "With `dryRun`: what the rule would let go now.",
+    description: "With `dryRun`: what the rule would erase now.",
   }),
 }).meta({ id: "ChangedProject" });
 export type ChangedProject = Wire<typeof changedProject>;
@@ -82,28 +84,31 @@ export const account = z.object({
   email: z.string().nullable().meta({ description: "Null: the account has no address." }),
   projectMakers: z.enum(["anyone", "listed", "nobody"]).meta({
     description:
-      "Whom the operator lets make projects: any account; those with a confirmed address or domain on the operator's " +
-      "list, which is not shown; or no account, only the operator.",
+      "Who may create projects: any account; accounts with a confirmed address or domain on the operator's list, which " +
+      "is not shown; or nobody but the operator.",
   }),
-  mayCreateProjects: z.boolean().meta({ description: "Whether this account may make one now." }),
+  mayCreateProjects: z.boolean().meta({ description: "Whether this account may create a project now." }),
   reason: z.enum(["operator_only", "not_listed", "address_unconfirmed", "project_limit"]).nullable().meta({
     description:
-      "Why it may not; null where it may. `address_unconfirmed` says nothing of whether the address is listed. " +
-      "`project_limit`: it has as many as it may have.",
+      "Why the account may not create a project; null if it may. `address_unconfirmed` does not reveal whether the " +
+      "address is on the list. `project_limit`: the account has the largest allowed number of projects.",
   }),
   limits: z.object({
-    requestsPerMinute: count.meta({ description: "About projects and keys, whatever the projects' own." }),
+    requestsPerMinute: count.meta({
+      description: "Requests about projects and keys, independent of the limits of its projects.",
+    }),
     maxProjects: count.meta({ description: "The operator may give the account more." }),
     maxSharedBytes: count.nullable().meta({
       description:
-        "What those of its projects that have the quota of their tier may use together. Null: no more than each.",
+        "The common quota of those of its projects that have the quota of their tier. Null: there is no common quota.",
     }),
   }),
   usage: z.object({
     requestsThisMinute: count,
     projects: count,
     sharedBytes: count.meta({
-      description: "Of `maxSharedBytes`: content and records, as `bytes` and `databaseBytes` of a project.",
+      description:
+        "The used part of `maxSharedBytes`: the sum of `bytes` and `databaseBytes` of these projects.",
     }),
   }),
 }).meta({ id: "Account" });

@@ -14,8 +14,8 @@ const run = z.object({
   lastAt: time,
   countsAreExact: z.boolean().optional().meta({
     description:
-      `\`false\` of a run of more than ${RUN_VERSIONS_COUNTED_MAX} versions: the counts are what it has at least, and the ` +
-      "times and actors those of what was looked at. Absent: they are exact.",
+      `\`false\` if the run has more than ${RUN_VERSIONS_COUNTED_MAX} versions: the counts are minimums, and times and ` +
+      "actors are those of the versions that were read. Absent: the counts are exact.",
   }),
 }).meta({ id: "Run" });
 export type Run = Wire<typeof run>;
@@ -25,10 +25,12 @@ export type RunPage = Wire<typeof runPage>;
 
 /** With which keys a file was changed in a run. */
 const OWN = {
-  description: "Whether all of it in the run was made with the calling key; of a person, in the console.",
+  description:
+    "Whether the calling key wrote all of the run's versions of the file; for a person: whether the console did.",
 };
 const keyIds = z.array(z.uuid()).optional().meta({
-  description: "The keys with which it was made, for the owner and keys with `admin`. The console has none.",
+  description:
+    "The keys that wrote these versions, for the owner and keys with `admin`. The console has no key.",
 });
 
 /** A run with its files, in the order of their ids. */
@@ -50,7 +52,7 @@ export type RunFile = RunDetails["files"][number];
 /** What becomes of each file of an undo or a restore. */
 export const undoResult = z.object({
   runId: z.string().nullable().meta({
-    description: "The run that this is itself: undo that to redo. Null in a plan.",
+    description: "The run of this undo or restore: undo that run to redo. Null in a plan.",
   }),
   undoneRunId: z.string().nullable(),
   actions: z.array(z.object({
@@ -58,29 +60,29 @@ export const undoResult = z.object({
     action: z.enum(["restore", "delete"]),
     from: z.int().meta({ description: "The current version." }),
     to: z.int().nullable().meta({
-      description: "The version whose content comes back; null: none, or a tombstone.",
+      description: "The version whose content is restored; null: none, or a tombstone.",
     }),
     version: z.int().optional().meta({ description: "The new version; not in a plan." }),
     own: z.boolean().optional().meta(OWN),
     keyIds,
   })),
-  unchanged: z.array(z.string()).meta({ description: "Files that are equal already." }),
+  unchanged: z.array(z.string()).meta({ description: "Files that already have the content to restore." }),
   conflicts: z.array(z.object({
     path: z.string(),
     version: z.int(),
     actor: z.string().nullable(),
     runId: z.string().nullable(),
-    own: z.boolean().optional().meta({ description: "Whether it was made with the calling key." }),
+    own: z.boolean().optional().meta({ description: "Whether the calling key wrote that version." }),
     keyId: z.uuid().optional().meta({ description: "For the owner, and keys with `admin`." }),
     reason: z.enum(["gone", "moved", "unexamined"]).optional().meta({
       description:
-        "`gone`: the content that would come back is not there any more. `moved`: the other file of the move is " +
-        "none of those that are meant. `unexamined`: the files have more versions than are looked at for others' " +
-        `(${UNDO_VERSIONS_EXAMINED_MAX}), this one and those before it. Absent: the version was made by others.`,
+        "`gone`: the content to restore was erased. `moved`: the other file of the move is not among the files to " +
+        `undo. \`unexamined\`: this file and those before it have more than ${UNDO_VERSIONS_EXAMINED_MAX} versions, ` +
+        "so its versions were not examined for changes by others. Absent: others wrote the version.",
     }),
   })),
   trimmed: z.array(z.string()).optional().meta({
-    description: "Files that are left as they are, since their version of that time is gone.",
+    description: "Files that stay as they are, because their version at that moment was erased.",
   }),
 }).meta({ id: "UndoResult" });
 export type UndoResult = Wire<typeof undoResult>;

@@ -38,15 +38,15 @@ export const unsearched = z.object({
   paths: z.array(z.string()).max(SEARCH_UNSEARCHED_PATHS_MAX),
   reasons: z.array(unsearchedReason).min(1).meta({
     description:
-      "`too_large`: no search of this mode looks at so large a file. `bounds`: one search reads no more; narrow it by " +
-      "directory or glob. `pending`: not indexed yet. `not_indexable`: it could not be indexed, several times. " +
-      "`too_many_words`: only those of its beginning are indexed. `busy`: others were reading. `unreadable`: its " +
-      "content could not be read.",
+      "`too_large`: this mode reads no file of that size. `bounds`: the search reached its bounds; narrow it by " +
+      "directory or glob. `pending`: not indexed yet. `not_indexable`: indexing failed several times. " +
+      "`too_many_words`: only the words at its beginning are indexed. `busy`: other searches were reading. " +
+      "`unreadable`: its content could not be read.",
   }),
 }).meta({
   description:
-    "Files with text below the directory that was not looked at, all of it or, with `too_many_words`, a part. Without " +
-    "this field nothing was left out: what is not found is not there.",
+    "Files below the directory whose text was not searched, or with `too_many_words` only in part. Without this " +
+    "field all texts were searched: if nothing was found, there is no match.",
 });
 export type Unsearched = Wire<typeof unsearched>;
 
@@ -58,11 +58,11 @@ export type Skipped = z.infer<typeof skipped>;
 export const requestedMode = z.enum(["text", "regex", "semantic", "hybrid"]);
 
 const searchResult = fileRecord.extend({
-  score: z.number().meta({ description: "In `text` and `regex`, how many lines match." }),
+  score: z.number().meta({ description: "In `text` and `regex`, the number of lines that match." }),
   matches: z.array(match),
   skipped: skipped.optional().meta({
     description:
-      "Why the content is not searched; the file was found by its name. `not_indexable`: it could not be indexed, several times.",
+      "Why the content is not searched; the file was found by its name. `not_indexable`: indexing failed several times.",
   }),
 });
 export type SearchResult = Wire<typeof searchResult>;
@@ -70,7 +70,7 @@ export type SearchResult = Wire<typeof searchResult>;
 export const searchResults = z.object({
   results: z.array(searchResult),
   mode: z.enum([...requestedMode.options, "lexical"]).meta({
-    description: "The one used: `lexical` is `hybrid` without a model.",
+    description: "The mode that was used: `lexical` is `hybrid` without a model.",
   }),
   hasMore: z.boolean().meta({
     description: "Continue at `offset` plus the number of results, which may be below `limit`.",

@@ -67,7 +67,7 @@ export const sweep = z.object({
     description: "Pending files that were indexed.",
   }),
   isDone: z.boolean().meta({
-    description: "Whether there was nothing left to do; with `begun` nothing that was due then.",
+    description: "Whether nothing is left to do; with `begun`: nothing that was due at that time.",
   }),
 }).meta({ id: "Sweep" });
 export type SweepSlice = Wire<typeof sweep>;

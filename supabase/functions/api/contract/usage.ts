@@ -6,10 +6,10 @@ import { count, type Wire } from "./values.ts";
 export const day = z.iso.date();
 const done = {
   requests: count,
-  versions: count.meta({ description: "Made, deletions included." }),
+  versions: count.meta({ description: "Added versions, deletions included." }),
   bytesWritten: count.meta({
     description:
-      "Content of these versions: of an append what was added, of a copy, move, restore or undo none.",
+      "Bytes of content in these versions: for an append the added ones, for a copy, move, restore or undo none.",
   }),
 };
 const level = count.nullable();
@@ -22,16 +22,18 @@ export const usage = z.object({
     ...done,
     bytes: level.meta({
       description:
-        "Stored when the day was last looked at, as in `usage.bytes` of the project; null: not known.",
+        "Bytes that were stored at the last count of the day, as in `usage.bytes` of the project; null: not known.",
     }),
     databaseBytes: level,
   })).meta({ description: "Each day of the period up to today." }),
   keys: z.array(z.object({
     keyId: z.uuid().nullable().meta({ description: "Null: the console." }),
-    name: z.string().nullable().meta({ description: "Null: the console, or a key that is forgotten." }),
+    name: z.string().nullable().meta({ description: "Null: the console, or a key that was deleted." }),
     prefix: z.string().nullable(),
     ...done,
-  })).meta({ description: "In the whole period, those with most requests first." }),
-  keyCount: count.meta({ description: "How many keys did anything, those not named included." }),
+  })).meta({ description: "For the whole period, the key with the most requests first." }),
+  keyCount: count.meta({
+    description: "The number of keys with usage, including those that are not listed.",
+  }),
 }).meta({ id: "Usage" });
 export type Usage = Wire<typeof usage>;

@@ -19,16 +19,16 @@ export type VersionOperation = z.infer<typeof versionOperation>;
 
 /** What made a version, and what the client said about it. */
 export const versionOrigin = z.object({
-  operation: versionOperation.meta({ description: "What made the version." }),
+  operation: versionOperation.meta({ description: "The operation that added the version." }),
   runId: z.string().optional().meta({ description: "`X-Run-Id` of the request." }),
   actor: z.string().optional().meta({ description: "`X-Actor` of the request." }),
   note: z.string().optional().meta({ description: "`X-Change-Note` of the request, decoded." }),
   from: z.object({ path: z.string(), version }).optional().meta({
-    description: "Of a copy, move or restore: where the content is from, if the key sees that path.",
+    description: "For a copy, move or restore: the source of the content, if the key can see its path.",
   }),
   keyId: z.uuid().optional().meta({
     description:
-      "For the owner, and keys with the scope `admin`: the key that wrote it; absent where it was the console.",
+      "For the owner, and keys with the scope `admin`: the key that wrote the version; absent for the console.",
   }),
 });
 export type VersionOrigin = Wire<typeof versionOrigin>;
@@ -44,8 +44,8 @@ export const versionList = z.object({
     createdAt: time,
     updatedAt: time,
     deleted,
-    redactedAt: time.optional().meta({ description: "Since when its content is gone for good." }),
-    cursor: cursor.meta({ description: "Its place in the change feed." }),
+    redactedAt: time.optional().meta({ description: "When its content was erased for good." }),
+    cursor: cursor.meta({ description: "The cursor of the version in the change feed." }),
     ...versionOrigin.shape,
   })),
   total: z.int(),
@@ -64,7 +64,7 @@ const change = z.object({
   size: count,
   mimeType: z.string(),
   deleted,
-  commitId: z.uuid().meta({ description: "The versions of one transaction share it." }),
+  commitId: z.uuid().meta({ description: "All versions of one commit have the same id." }),
   ...versionOrigin.shape,
   createdAt: time,
 }).meta({ id: "Change" });
@@ -72,7 +72,9 @@ export type Change = Wire<typeof change>;
 
 export const changePage = z.object({
   changes: z.array(change),
-  cursor: cursor.meta({ description: "`after` of the next page; with `before`, `before` of it." }),
+  cursor: cursor.meta({
+    description: "Send it as `after` of the next page, or as `before` if this request had `before`.",
+  }),
   hasMore: z.boolean(),
 }).meta({ id: "ChangePage" });
 export type ChangePage = Wire<typeof changePage>;

@@ -163,7 +163,9 @@ class OpenBatch {
     const path = this.operations[index]?.path ?? "";
     const isMade = before.length > 1 && await compactSegments(this.context, path, before, true);
     if (!isMade) {
-      throw unavailable("The file is written to faster than its segments are compacted. Try again.");
+      throw unavailable(
+        "Clients write to the file faster than the service can compact its segments. Try again.",
+      );
     }
   }
 

@@ -48,7 +48,9 @@ export async function tryCommit(committer: Committer, commit: Commit): Promise<C
   if (!answer.ok) {
     // Other appends fill the list as fast as it is compacted. The commit did nothing, and a later one has room.
     if (answer.refusal.code === "SEGMENT_LIST_FULL") {
-      throw unavailable("The file is written to faster than its segments are compacted. Try again.");
+      throw unavailable(
+        "Clients write to the file faster than the service can compact its segments. Try again.",
+      );
     }
     return { refusal: answer.refusal };
   }

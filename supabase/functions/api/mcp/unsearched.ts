@@ -8,11 +8,11 @@ const PATHS_LENGTH_MAX = 800;
 /** Why a file was not searched, and what the model can do. */
 const WORDS: Readonly<Record<UnsearchedReason, string>> = {
   too_large: "too large for this search: grep_files reads up to 10 MB, read_file any size",
-  bounds: "more text than one search may read: narrow it with path or glob",
+  bounds: "more text than one search may read: narrow the search with path or glob",
   pending: "changed just now: try again in a few seconds",
   not_indexable: "could not be indexed: use grep_files or read_file",
-  too_many_words: "only the words of the beginning are indexed: use grep_files",
-  busy: "other searches were reading: try again",
+  too_many_words: "only the words at its beginning are indexed: use grep_files",
+  busy: "other searches were running: try again",
   unreadable: "could not be read just now: try again",
 };
 

@@ -195,7 +195,7 @@ function protocolResponses(route: Route, failures: FailureResponses): Json {
     const failure = Object(failures.components[String($ref).split("/").at(-1) ?? ""]);
     const envelope = failure.content?.["application/json"].schema;
     return {
-      description: `A fault of the protocol, as JSON-RPC has it.${
+      description: `An error of the protocol, in the form of JSON-RPC.${
         failure.description ? ` ${failure.description}` : ""
       }`,
       headers: responseHeaders([]),
@@ -203,18 +203,18 @@ function protocolResponses(route: Route, failures: FailureResponses): Json {
     };
   };
   return {
-    "202": { description: "A notification was taken.", headers: responseHeaders([]) },
+    "202": { description: "The notification was accepted.", headers: responseHeaders([]) },
     "400": orFailure(400),
     "404": orFailure(404),
   };
 }
 
-const DESCRIPTION = `Every write makes a new numbered version; earlier versions stay readable.
+const DESCRIPTION = `Every write adds a numbered version; earlier versions stay readable.
 
-Each answer but those of \`/health\`, \`/llms.txt\` and of this document is in an envelope: \`{success: true, data, operation, message}\`,
-or \`{success: false, error: {code, message}}\` with \`operation\` and \`details\` where there are any. HEAD is answered
-wherever GET is. Any other path is 404 \`ROUTE_NOT_FOUND\`, any other method 405 \`METHOD_NOT_ALLOWED\` with \`Allow\`.
-Fields may be added to answers; clients ignore what they do not know.`;
+Every answer except those of \`/health\`, \`/llms.txt\` and this document has an envelope: \`{success: true, data, operation, message}\`,
+or \`{success: false, error: {code, message}}\` with \`operation\` and \`details\` if there are any. Routes with GET
+also answer HEAD. Any other path is 404 \`ROUTE_NOT_FOUND\`, any other method 405 \`METHOD_NOT_ALLOWED\` with \`Allow\`.
+Later versions may add fields to answers; clients must ignore unknown fields.`;
 
 /** The whole document, without `servers`. */
 export function openapiDocument(routes: readonly Route[]): Json {
@@ -237,7 +237,7 @@ export function openapiDocument(routes: readonly Route[]): Json {
   }
   const { hoisted, schemas } = hoistSchemas(paths);
   const key = [
-    "An API key. What its scopes let it do:",
+    "An API key. Its scopes allow:",
     ...SCOPES.map((scope) => `\n- \`${scope}\`: ${describeScope(scope, routes)}`),
   ].join("");
   return {

@@ -97,19 +97,19 @@ const DETAILS: Json = {
     type: ["integer", "null"],
     description: "The version that the answer is about, usually the current one; null: there is no file.",
   },
-  scope: { enum: ["read", "write", "admin"], description: "FORBIDDEN_SCOPE: what the key lacks." },
+  scope: { enum: ["read", "write", "admin"], description: "FORBIDDEN_SCOPE: the scope that the key lacks." },
   suspended: { const: true, description: "FORBIDDEN_SCOPE: the operator suspended the project." },
   pathPrefix: { ...text, description: "FORBIDDEN_SCOPE: the directory that the key is confined to." },
   limit: { ...number, description: "The limit that is reached or exceeded." },
   running: {
     ...number,
     description:
-      "RATE_LIMIT_EXCEEDED: how many costly requests of the account are running, which is the most there may be.",
+      "RATE_LIMIT_EXCEEDED: the number of costly requests of the account that are running, which is the maximum.",
   },
   length: { ...number, description: "CONTENT_TOO_LARGE: the length of what was sent, in UTF-16 code units." },
   account: {
     type: "boolean",
-    description: "QUOTA_EXCEEDED: the limit is the account's, for all of its projects.",
+    description: "QUOTA_EXCEEDED: the limit is the common quota of the account's projects.",
   },
   limitBytes: {
     ...number,
@@ -117,23 +117,33 @@ const DETAILS: Json = {
   },
   sizeBytes: {
     ...number,
-    description: "The size that is too large, or of the file that the range is beyond.",
+    description: "The size that is too large, or the size of the file that ends before the range.",
   },
-  tier: { ...text, description: "CONTENT_TOO_LARGE: the project's tier, where the limit is its." },
+  tier: { ...text, description: "CONTENT_TOO_LARGE: the project's tier, if the limit is that of the tier." },
   nearest: {
     ...listOf(recordOf({ line: { type: "integer", minimum: 1 }, text })),
-    description: "STRING_NOT_FOUND: the lines that are most alike, at most 3.",
+    description: "STRING_NOT_FOUND: the most similar lines, at most 3.",
   },
-  path: { ...text, description: "Of several files: the one that the error is about." },
-  paths: { ...listOf(text), description: "FILE_ALREADY_EXISTS: what exists at the destination, at most 20." },
-  files: { ...number, description: "TOO_MANY_FILES, EXPORT_TOO_LARGE: how many they are, at least." },
-  limitFiles: { ...number, description: "EXPORT_TOO_LARGE: how many files one export may hold." },
-  segments: { ...number, description: "EXPORT_TOO_LARGE: how many stored pieces the files consist of." },
-  limitSegments: { ...number, description: "EXPORT_TOO_LARGE: of how many pieces those of one export may." },
+  path: { ...text, description: "The file that the error is about, if the request concerns several." },
+  paths: {
+    ...listOf(text),
+    description: "FILE_ALREADY_EXISTS: files that exist at the destination, at most 20.",
+  },
+  files: {
+    ...number,
+    description: "TOO_MANY_FILES, EXPORT_TOO_LARGE: the number of files, or a minimum of it.",
+  },
+  limitFiles: { ...number, description: "EXPORT_TOO_LARGE: the largest number of files in one export." },
+  segments: { ...number, description: "EXPORT_TOO_LARGE: the number of segments of the files." },
+  limitSegments: {
+    ...number,
+    description: "EXPORT_TOO_LARGE: the largest number of segments in one export.",
+  },
   trimmed: {
     type: ["boolean", "array"],
     items: text,
-    description: "FILE_NOT_FOUND: what the file was then is gone; of a folder the paths of such files.",
+    description:
+      "FILE_NOT_FOUND: the version at that moment was erased; for a folder, the paths of such files.",
   },
   conflicts: {
     ...listOf({
@@ -149,21 +159,28 @@ const DETAILS: Json = {
         reason: { enum: ["gone", "moved", "unexamined"] },
       },
     }),
-    description: "RUN_CONFLICT: files that others have changed since, or whose content is gone.",
+    description: "RUN_CONFLICT: files that others have changed since, or whose content was erased.",
   },
   differsOnlyBy: {
     enum: ["whitespace", "lineEndings", "case", "escaping", null],
-    description: "STRING_NOT_FOUND: the one thing in which the nearest place differs.",
+    description: "STRING_NOT_FOUND: the only difference between the string and the nearest place.",
   },
-  occurrences: { ...number, description: "STRING_NOT_UNIQUE: how often the string occurs." },
-  expectedOccurrences: { ...number, description: "STRING_NOT_UNIQUE: how often the request says it does." },
+  occurrences: { ...number, description: "STRING_NOT_UNIQUE: the number of occurrences of the string." },
+  expectedOccurrences: {
+    ...number,
+    description: "STRING_NOT_UNIQUE: the number of occurrences that the request expects.",
+  },
   lines: {
     ...listOf({ type: "integer", minimum: 1 }),
-    description: "STRING_NOT_UNIQUE: where, at most 100.",
+    description: "STRING_NOT_UNIQUE: the lines of the occurrences, at most 100.",
   },
-  index: { ...number, description: "Of a batch: the operation that failed, from 0." },
-  edit: { ...number, description: "Of several edits the one that failed, from 0." },
-  requestId: { ...text, format: "uuid", description: "INTERNAL_ERROR: as in X-Request-Id." },
+  index: { ...number, description: "In a batch: the index of the operation that failed, from 0." },
+  edit: { ...number, description: "With several edits: the index of the edit that failed, from 0." },
+  requestId: {
+    ...text,
+    format: "uuid",
+    description: "INTERNAL_ERROR: the id of the request, as in X-Request-Id.",
+  },
 };
 
 /** `components/schemas` of failures. */
@@ -178,7 +195,7 @@ export const FAILURE_SCHEMAS: Json = {
         required: ["code", "message"],
         properties: { code: { enum: Object.keys(ERRORS) }, message: { type: "string" } },
       },
-      operation: { type: "string", description: "Of the request, where its route has one." },
+      operation: { type: "string", description: "The operation of the route, if it has one." },
       details: { $ref: "#/components/schemas/FailureDetails" },
     },
   },

@@ -15,19 +15,20 @@ const count = { type: "integer", minimum: 0 };
 
 export const REQUEST_HEADERS: Readonly<Record<string, HeaderEntry>> = {
   "If-Match": {
-    description: "Entity tags of which the file's current version must have one, or `*`: otherwise 412.",
+    description:
+      "The file's latest version must have one of these entity tags, or exist for `*`: otherwise 412.",
     schema: text,
     example: TAG,
   },
   "If-None-Match": {
     description:
-      "On a read: entity tags of what the client has, answered with 304. On a write: `*`, create only.",
+      "On a read: entity tags that the client has; if one is current, the answer is 304. On a write: `*`, create only.",
     schema: text,
     example: TAG,
   },
   "Idempotency-Key": {
     description:
-      "Makes a retry safe: the same key, route and body within 24 hours gives the first answer again and does nothing.",
+      "Makes a retry safe: a request with the same key, route and body within 24 hours only gets the first answer again.",
     schema: { type: "string", minLength: 1, maxLength: IDEMPOTENCY_KEY_LENGTH_MAX, pattern: "^[ -~]+$" },
     example: "5f2b6f0e-append-1",
   },
@@ -37,7 +38,7 @@ export const REQUEST_HEADERS: Readonly<Record<string, HeaderEntry>> = {
     example: "bytes=0-1023",
   },
   "If-Range": {
-    description: "The entity tag for which `Range` holds; with another one all bytes are sent.",
+    description: "The entity tag to which `Range` applies; if the file has another one, all bytes are sent.",
     schema: text,
     example: TAG.replace(".j", ".r"),
   },
@@ -53,27 +54,28 @@ export const REQUEST_HEADERS: Readonly<Record<string, HeaderEntry>> = {
   },
   "Mcp-Name": { description: "From 2026-07-28 on: the tool's name.", schema: text, example: "read_file" },
   Origin: {
-    description: "Sent by browsers: loopback, the service's own, or one that the operator has named.",
+    description:
+      "Sent by browsers: a loopback origin, the service's own, or one that the operator has named.",
     schema: text,
     example: "http://localhost:6274",
   },
   "X-Run-Id": {
-    description: "The run that the change belongs to: what it changed can be listed, and undone.",
+    description: "The run that the change belongs to. Clients can list and undo the changes of a run.",
     schema: { type: "string", minLength: 1, maxLength: RUN_ID_LENGTH_MAX, pattern: "^[A-Za-z0-9._:-]+$" },
     example: "run-2026-11-20-1",
   },
   "X-Actor": {
-    description: "Who makes the change, as the client says.",
+    description: "Who makes the change, as chosen by the client.",
     schema: { type: "string", minLength: 1, maxLength: ACTOR_LENGTH_MAX, pattern: "^[ -~]+$" },
     example: "researcher",
   },
   "X-Change-Note": {
-    description: "Why: percent-encoded UTF-8, decoded at most 500 characters.",
+    description: "Why the change is made: percent-encoded UTF-8, at most 500 characters decoded.",
     schema: text,
     example: "first%20draft",
   },
   "x-project-id": {
-    description: "With an account's access token: which of its projects. A key has its own.",
+    description: "With an account's access token: the project to use. A key belongs to one project.",
     schema: { type: "string", format: "uuid" },
     example: "0190a1b2-7c3d-4e5f-8a9b-0c1d2e3f4a5b",
   },
@@ -82,11 +84,11 @@ export const REQUEST_HEADERS: Readonly<Record<string, HeaderEntry>> = {
 /** On every response of the service. */
 const COMMON: Readonly<Record<string, HeaderEntry>> = {
   "X-Request-Id": {
-    description: "Finds the request in the logs.",
+    description: "Identifies the request in the logs.",
     schema: { type: "string", format: "uuid" },
   },
   "X-RateLimit-Limit": {
-    description: "Requests a minute; 2147483647 where there is no limit.",
+    description: "Requests a minute; 2147483647 if there is no limit.",
     schema: { type: "integer", minimum: 1 },
     example: 100,
   },
@@ -101,7 +103,8 @@ const COMMON: Readonly<Record<string, HeaderEntry>> = {
     example: 1_763_740_800,
   },
   RateLimit: {
-    description: "The same in the form of the IETF draft: what is left, and for how many seconds.",
+    description:
+      "The remaining requests, and the seconds until the window ends, in the form of the IETF draft.",
     schema: text,
     example: '"default";r=97;t=31',
   },
@@ -116,12 +119,13 @@ const COMMON: Readonly<Record<string, HeaderEntry>> = {
 /** On some responses. */
 const PARTICULAR: Readonly<Record<ResponseHeader, HeaderEntry>> = {
   ETag: {
-    description: "Strong; one for each version of a file and each representation of it.",
+    description: "A strong entity tag: each version of a file has its own for each representation.",
     schema: text,
     example: TAG,
   },
   "Idempotency-Replayed": {
-    description: "`true`: the answer to an earlier request with this Idempotency-Key; nothing was done now.",
+    description:
+      "`true`: this is the answer to an earlier request with this Idempotency-Key; the service did nothing now.",
     schema: { const: "true" },
   },
   "Retry-After": {
@@ -129,27 +133,30 @@ const PARTICULAR: Readonly<Record<ResponseHeader, HeaderEntry>> = {
     schema: { type: "integer", minimum: 1 },
     example: 31,
   },
-  Allow: { description: "The methods that it takes.", schema: text, example: "GET, HEAD" },
+  Allow: { description: "The methods that the route accepts.", schema: text, example: "GET, HEAD" },
   "Accept-Ranges": {
-    description: "`bytes`: one range of the bytes can be asked for; `none`: it is all or nothing.",
+    description: "`bytes`: clients can request one range of the bytes; `none`: they cannot.",
     schema: { enum: ["bytes", "none"] },
   },
   "Content-Range": {
-    description: "Which bytes were sent, and how many there are; with 416 how many there are.",
+    description: "The range that was sent and the size of the file; with 416 only the size.",
     schema: { type: "string", pattern: "^bytes (\\d+-\\d+|\\*)/\\d+$" },
     example: "bytes 0-1023/10240",
   },
   "X-Content-Type-Options": { description: "`nosniff`.", schema: { const: "nosniff" } },
   "Content-Security-Policy": {
-    description: "Whatever the bytes are, a browser executes nothing.",
+    description: "A browser executes nothing of the file.",
     schema: text,
   },
   "Content-Disposition": {
-    description: "A browser saves the file under its name.",
+    description: "Makes a browser save the file under its name.",
     schema: text,
     example: 'attachment; filename="plan.md"',
   },
-  "Referrer-Policy": { description: "The address is not passed on.", schema: { const: "no-referrer" } },
+  "Referrer-Policy": {
+    description: "A browser does not send the address to other sites.",
+    schema: { const: "no-referrer" },
+  },
   "WWW-Authenticate": { description: "`Bearer`.", schema: { const: "Bearer" } },
 };
 

@@ -17,8 +17,8 @@ export const getAccount = defineRoute({
   openapi: {
     id: "getAccount",
     summary:
-      "The signed-in account: whether it may create projects, its limits and what its projects use together",
-    description: "Makes nothing, unlike the first `GET /projects`.",
+      "Return the signed-in account: whether it may create projects, its limits, and the usage of its projects",
+    description: "Creates no project, unlike the first `GET /projects`.",
     answer: account,
     errors: ACCOUNT_ERRORS,
   },

@@ -48,12 +48,12 @@ const creation = z.object({
 const change = z.object({
   name: nameSchema(0).nullish(),
   expiresAt: expiry.nullish(),
-  scopes: scopes.nullish().meta({ description: "Some of those that the key has." }),
+  scopes: scopes.nullish().meta({ description: "Some of the scopes that the key has." }),
   pathPrefix: pathPrefix.nullish(),
 });
 const gracePeriod = z.object({
   gracePeriodSeconds: z.int().min(0).max(KEY_GRACE_PERIOD_SECONDS_MAX).nullish()
-    .meta({ description: "How long the old key remains valid; by default it is revoked immediately." }),
+    .meta({ description: "How long the old key stays valid; by default it is revoked immediately." }),
 });
 
 /** Generates a key and has its hash stored by `action`. */
@@ -104,7 +104,7 @@ export const listKeys = defineRoute({
   openapi: {
     headers,
     id: "listApiKeys",
-    summary: "The project's keys, newest first; a calling key needs the scope `admin`",
+    summary: "List the project's keys, newest first; a calling key needs the scope `admin`",
     answer: keyList,
     errors: ACCOUNT_OR_KEY_ERRORS,
   },
@@ -195,9 +195,9 @@ export const changeKey = defineRoute({
   openapi: {
     headers,
     id: "updateApiKey",
-    summary: "Change a key's name or expiry, or narrow what it may do",
+    summary: "Change a key's name or expiry, or narrow its rights",
     description:
-      "Scopes can be taken away, and the path prefix moved to a directory below it; never the other way.",
+      "The request can remove scopes and move the path prefix to a directory below it. It cannot add rights.",
     body: change,
     example: { body: { name: "researcher", scopes: ["read"], pathPrefix: "notes/drafts" } },
     answer: key,

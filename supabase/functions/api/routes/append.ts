@@ -27,7 +27,7 @@ export const append = defineRoute({
   },
   openapi: {
     id: "appendFile",
-    summary: "Add to the end of an existing file",
+    summary: "Add content to the end of an existing file",
     description: "Concurrent appends all take effect, in some order.",
     query: rawQuery,
     body,

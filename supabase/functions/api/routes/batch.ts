@@ -52,7 +52,7 @@ const operation = z.discriminatedUnion("op", [
 
 const body = z.object({
   operations: z.array(operation).min(1).max(BATCH_OPERATIONS_MAX).meta({
-    description: "In order: each sees what the earlier ones did.",
+    description: "In order: each operation sees the results of the earlier ones.",
   }),
 });
 
@@ -166,10 +166,10 @@ export const batch = defineRoute({
   handle,
   openapi: {
     id: "batch",
-    summary: "Several operations as one commit: all of them are done, or none",
+    summary: "Execute several operations as one commit: all of them, or none",
     description:
-      `Readers see all of it or nothing. It counts as one request for each ${OPERATIONS_PER_REQUEST} operations begun. The first ` +
-      "operation that fails is named by `details.index`, besides its own details.",
+      `Readers see all of its results or none. It counts as one request for each ${OPERATIONS_PER_REQUEST} operations, rounded up. ` +
+      "`details.index` names the first operation that failed; the other details are those of that operation.",
     body,
     headers: ["Idempotency-Key"],
     answer: batchResults,

@@ -25,21 +25,21 @@ import { date, EXAMPLE_RECORD, wholeNumber } from "./schemas.ts";
 const query = z.object({
   after: z.union([cursor, z.literal("now")], "must be a cursor, or now").optional().meta({
     description:
-      "Only what follows this cursor. `now`: no changes, the cursor of the present. Absent: from the beginning.",
+      "Only versions after this cursor. `now`: no versions, only the current cursor. Absent: from the beginning.",
   }),
   before: z.union(
     [cursor, z.literal("now"), date],
     "must be a cursor, now, or an ISO 8601 time with a zone",
   ).optional().meta({
     description:
-      "Back in time: only what precedes this cursor, or was made before this time, the newest first; `now`: everything. " +
-      "`cursor` of the answer is `before` of the next page. Neither `after` nor `wait` goes with it.",
+      "Backwards: only versions before this cursor or time, the newest first; `now`: all versions. Send `cursor` of the " +
+      "answer as `before` of the next page. Cannot be combined with `after` or `wait`.",
   }),
   limit: wholeNumber(1, CHANGES_LIMIT_MAX).default(CHANGES_LIMIT_DEFAULT),
   wait: wholeNumber(0, CHANGES_WAIT_SECONDS_MAX).default(0).meta({
     description:
-      `Seconds to wait for a change where there is none yet. At most ${CHANGES_WAITERS_MAX} requests of a project ` +
-      "wait in one instance of the service; others are answered at once.",
+      `Seconds to wait for a change if there is none yet. At most ${CHANGES_WAITERS_MAX} requests of a project ` +
+      "wait in one isolate; further ones are answered at once.",
   }),
   run: runId.optional().meta({ description: "Only versions of this run." }),
   actor: z.string().min(1).max(ACTOR_LENGTH_MAX).regex(/^[\x20-\x7e]*$/, "must be printable ASCII")
@@ -54,7 +54,7 @@ const query = z.object({
 
 const checked = query.superRefine(({ before, after, wait }, context) => {
   if (before === undefined) return;
-  const message = "does not go with before";
+  const message = "cannot be combined with before";
   if (after !== undefined) context.addIssue({ code: "custom", path: ["after"], message });
   if (wait > 0) context.addIssue({ code: "custom", path: ["wait"], message });
 });
@@ -116,11 +116,11 @@ export const changes = defineRoute({
   },
   openapi: {
     id: "listChanges",
-    summary: "The feed of the project's versions, in an order to follow",
+    summary: "Read the project's versions, in the order of the change feed",
     description:
-      "Whoever continues with `cursor` gets each version once, those of a file in their order; no version appears " +
-      "before a cursor that was returned. With `before` it is read backwards. A page with filters, or for a key with a path prefix, looks at " +
-      `${CHANGES_LOOKED_AT_MAX} versions at most, and may be empty with more to come (\`hasMore\`).`,
+      "A client that sends the last `cursor` as `after` gets each version once, and the versions of a file in order; no " +
+      "version appears before a cursor that was returned. `before` reads backwards. A page with filters, or for a key " +
+      `with a path prefix, examines ${CHANGES_LOOKED_AT_MAX} versions at most, and may be empty although \`hasMore\` is true.`,
     query,
     answer: changePage,
     errors: ["INVALID_PATH", "VALIDATION_ERROR"],

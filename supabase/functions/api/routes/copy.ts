@@ -31,7 +31,7 @@ export const copy = defineRoute({
   openapi: {
     id: "copyFile",
     summary: "Copy a file to another path",
-    description: "The current content becomes the next version of the destination. Moves no bytes.",
+    description: "The current content becomes the next version of the destination. Copies no bytes.",
     body: copyBody,
     headers: WRITE_HEADERS,
     answer: fileRecord,

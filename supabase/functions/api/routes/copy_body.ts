@@ -5,7 +5,7 @@ import { failField } from "../errors.ts";
 import { ifVersionField } from "./if_version.ts";
 
 export const copyBody = z.object({
-  destination: z.string().meta({ minLength: 1, description: "The path the content goes to." }),
+  destination: z.string().meta({ minLength: 1, description: "The path of the copied or moved file." }),
   overwrite: z.boolean().nullish().meta({
     description: "Add a version if a file exists at the destination.",
   }),

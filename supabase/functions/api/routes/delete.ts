@@ -15,7 +15,7 @@ import { EXAMPLE_RECORD, WRITE_ERRORS, WRITE_HEADERS } from "./schemas.ts";
 const query = z.object({
   purge: z.enum(["", "true", "false"]).optional().meta({
     description:
-      "Erase the file for good, with all of its versions; it may be deleted already. Scope `admin`.",
+      "Erase the file for good, with all of its versions, also if it is already deleted. Scope `admin`.",
   }),
   ...ifVersionParameter,
 });
@@ -68,10 +68,10 @@ export const deleteFile = defineRoute({
     id: "deleteFile",
     summary: "Delete a file, or erase it for good (`?purge`)",
     description:
-      "Adds a tombstone: earlier versions stay readable by number and can be restored. With `purge`, which " +
-      "needs the scope `admin`, nothing of it can be read any more, by any way; up to " +
-      `${ERASED_VERSIONS_MAX} versions are gone at once, the others with the next sweeps. A file that is written ` +
-      "there later is another one, from version 1.",
+      "Adds a tombstone: earlier versions stay readable by number and can be restored. `purge` needs the scope " +
+      "`admin` and makes all versions unreadable for good: it removes up to " +
+      `${ERASED_VERSIONS_MAX} versions at once, and the next sweeps remove the others. A later write to the path ` +
+      "creates a new file, from version 1.",
     query,
     headers: WRITE_HEADERS,
     answer: [["delete_file", tombstone], ["purge_file", purged]],

@@ -29,13 +29,17 @@ export const deleteProject = defineRoute({
   async handle(context, { confirm }) {
     const request = { confirm, deletionId: crypto.randomUUID() };
     const data = deletion.parse(await administer(context, "delete", request));
-    return success("delete_project", data, "Deleted. Its keys are refused; the sweep removes what it held.");
+    return success(
+      "delete_project",
+      data,
+      "Deleted. The service refuses its keys; the sweep erases its data.",
+    );
   },
   openapi: {
     id: "deleteProject",
     summary: "Delete a project for good, with everything in it; a calling key needs the scope `admin`",
     description:
-      "Keys, links and console sessions of the project are refused from then on. Its files, their versions and all else go with the sweep.",
+      "From then on the service refuses the project's keys, links and console sessions. The sweep erases all of its data.",
     headers: PROJECT_HEADERS,
     query: projectQuery,
     answer: deletion.meta({ id: "DeletedProject" }),
@@ -59,7 +63,7 @@ export const deleteAccount = defineRoute({
   openapi: {
     id: "deleteAccount",
     summary: "Delete the signed-in account for good, with all of its projects",
-    description: "Refused while the operator has suspended one of its projects.",
+    description: "The service refuses this while the operator has suspended one of the account's projects.",
     query: accountQuery,
     answer: deletion.meta({ id: "DeletedAccount" }),
     errors: [...ACCOUNT_ERRORS, "VALIDATION_ERROR", "FORBIDDEN_SCOPE"],

@@ -24,7 +24,7 @@ const query = z.object({
   }),
   toPath: z.string().optional().meta({
     description:
-      "Another file: `from` is a version of `path` and `to` one of this, by default the latest of each.",
+      "Another file to compare with: `from` is a version of `path`, and `to` a version of this file. By default both are the latest.",
   }),
 });
 
@@ -62,7 +62,7 @@ export const diff = defineRoute({
   },
   openapi: {
     id: "diffFile",
-    summary: "What changed between two versions, or what differs between two files",
+    summary: "Show what changed between two versions, or what differs between two files",
     query,
     answer: diffRecord,
     errors: [

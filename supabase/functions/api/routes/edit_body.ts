@@ -16,8 +16,7 @@ const pair = z.object({
   }),
   expectedOccurrences: z.int().min(1).nullish()
     .meta({
-      description:
-        "The edit is refused unless the old string occurs exactly this often; all occurrences are replaced.",
+      description: "Replaces all occurrences, and refuses the edit if their number is another one.",
     }),
 });
 const only = (name: string) => z.null(`must not be combined with ${name}`).optional();
@@ -31,7 +30,7 @@ const noChange = { path: ["newString"], message: "must differ from oldString" };
 const one = pair.extend({ edits: only("oldString"), dryRun, ...ifVersionField }).refine(isChange, noChange);
 const several = z.object({
   edits: z.array(pair.refine(isChange, noChange)).min(1).max(EDITS_MAX)
-    .meta({ description: "Instead of one pair: applied in order, all or none." }),
+    .meta({ description: "Instead of one pair: edits that are applied in order, all or none." }),
   oldString: only("edits"),
   newString: only("edits"),
   replaceAll: only("edits"),
@@ -43,7 +42,9 @@ const several = z.object({
 /** The fields of an edit in a batch, of which `parseEdits` checks what they must be together. */
 export const editFields = {
   ...pair.partial().shape,
-  edits: z.array(pair).min(1).max(EDITS_MAX).nullish().meta({ description: "Instead of one pair." }),
+  edits: z.array(pair).min(1).max(EDITS_MAX).nullish().meta({
+    description: "Instead of one pair: a list of edits.",
+  }),
   dryRun: z.literal(false, "a batch has no dry run").nullish(),
 };
 

@@ -21,7 +21,7 @@ import { moment } from "./schemas.ts";
 
 const query = z.object({
   directory: z.string().default("/").meta({
-    description: "With all that is below it. Leading and trailing slashes are tolerated.",
+    description: "The directory, with everything below it. Leading and trailing slashes are tolerated.",
   }),
   at: moment.optional().meta({
     type: "string",
@@ -94,12 +94,12 @@ export const exportFiles = defineRoute({
   handle,
   openapi: {
     id: "exportFiles",
-    summary: "The files below a directory as a ZIP archive",
+    summary: "Download the files below a directory as a ZIP archive",
     description:
-      "Stored, not compressed, under their whole paths, with the times of their versions in UTC. What Windows cannot " +
-      "hold in a name is escaped: `C:/con` is `C%3A/_con`, and `~1` keeps apart what would be the same. At most " +
+      "The archive is not compressed. Its names are whole paths, its times those of the versions in UTC. Names that Windows " +
+      "cannot store are escaped: `C:/con` becomes `C%3A/_con`, and `~1` distinguishes equal names. At most " +
       `${EXPORT_FILES_MAX} files with ${EXPORT_BYTES_MAX} bytes, in ${EXPORT_SEGMENTS_MAX} stored pieces. ` +
-      "A file whose version of the time `at` is gone refuses the whole, so that no archive lacks one.",
+      "If the version of a file at the moment `at` was erased, the export is refused, so that no archive lacks a file.",
     query,
     mediaType: "application/zip",
     responseHeaders: ["Content-Disposition", "Accept-Ranges", "X-Content-Type-Options"],

@@ -18,7 +18,7 @@ import { BODY_ERRORS, moment } from "./schemas.ts";
 
 const body = z.object({
   path: z.string().meta({ minLength: 1, description: "The folder." }),
-  destination: z.string().meta({ minLength: 1, description: "The folder that its files go to." }),
+  destination: z.string().meta({ minLength: 1, description: "The folder that receives its files." }),
   overwrite: z.boolean().nullish().meta({
     description: "Add a version to files that exist at the destination.",
   }),
@@ -83,7 +83,8 @@ export const copyFolder = defineRoute({
   openapi: {
     id: "copyFolder",
     summary: "Copy a folder",
-    description: `Every file below, up to ${COMMIT_FILES_MAX}, in one transaction. Moves no bytes.`,
+    description:
+      `Copies every file below, up to ${COMMIT_FILES_MAX}, in one transaction, without copying bytes.`,
     query,
     body,
     headers: ["Idempotency-Key"],
@@ -113,7 +114,7 @@ export const moveFolder = defineRoute({
     id: "moveFolder",
     summary: "Move a folder",
     description:
-      `Every file below, up to ${COMMIT_FILES_MAX}, in one transaction; each leaves a tombstone. Moves no bytes.`,
+      `Moves every file below, up to ${COMMIT_FILES_MAX}, in one transaction, and leaves tombstones. Copies no bytes.`,
     body,
     headers: ["Idempotency-Key"],
     answer: folderResult,
@@ -140,7 +141,7 @@ export const deleteFolder = defineRoute({
   openapi: {
     id: "deleteFolder",
     summary: "Delete a folder",
-    description: `A tombstone for every file below, up to ${COMMIT_FILES_MAX}, in one transaction.`,
+    description: `Adds a tombstone to every file below, up to ${COMMIT_FILES_MAX}, in one transaction.`,
     headers: ["Idempotency-Key"],
     answer: folderResult,
     errors: ERRORS,

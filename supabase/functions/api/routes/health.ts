@@ -10,7 +10,7 @@ import { defineRoute } from "../route.ts";
 
 const query = z.object({
   deep: z.enum(["", "true", "false"]).optional().meta({
-    description: "Present, or `true`: asks the database and the storage, too.",
+    description: "Present, or `true`: also tests the database and Storage.",
   }),
 });
 
@@ -42,9 +42,9 @@ export const getHealth = defineRoute({
   handle,
   openapi: {
     id: "health",
-    summary: "Whether the service runs",
+    summary: "Check whether the service runs",
     query,
-    description: "`degraded`, with 503, where the database or the storage is out of reach.",
+    description: "`degraded`, with 503, if the database or Storage does not work.",
     answer: health,
     statuses: [503],
     errors: ["VALIDATION_ERROR"],

@@ -44,7 +44,7 @@ const creation = z.object({
   contentType: mediaType.nullish().meta({ description: "For writing: the type of the file." }),
   maxBytes: z.int().min(1).nullish().meta({ description: "For writing: the largest size." }),
   ifVersion: z.int().min(0).max(INTEGER_MAX).nullish().meta({
-    description: "For writing: the version that the file must be at then; 0: there must be no file.",
+    description: "For writing: the version that the file must have at the upload; 0: there must be no file.",
   }),
 }).superRefine((fields, context) => {
   const isRead = fields.for === "read";
@@ -64,7 +64,7 @@ export const createLink = defineRoute({
   pattern: "/links",
   operation: "create_link",
   credentials: "key",
-  allows: { write: "make and end links" },
+  allows: { write: "create and end links" },
   parse: noParameters,
   async handle(context) {
     const { expiresIn, version, contentType, maxBytes, ifVersion, ...fields } = await readFields(
@@ -86,8 +86,8 @@ export const createLink = defineRoute({
     id: "createLink",
     summary: "Create an address that reads one file, or writes it once, without a key",
     description:
-      "It acts as the key that made it and dies with it; rotating the key does not end it. For reading, the key needs " +
-      "the scope `read`, too. A repeat makes another link.",
+      "The link acts as the key that created it, and ends when that key is revoked or expires; a rotation does not end " +
+      "it. A link for reading also needs the scope `read`. A repeated request creates another link.",
     body: creation,
     answer: createdLink,
     errors: [
@@ -127,7 +127,7 @@ export const listLinks = defineRoute({
   },
   openapi: {
     id: "listLinks",
-    summary: "The links that can be used, newest first, without their addresses",
+    summary: "List the links that still work, newest first, without their addresses",
     answer: linkList,
     errors: [],
   },
@@ -138,7 +138,7 @@ export const revokeLink = defineRoute({
   pattern: "/links/:id",
   operation: "revoke_link",
   credentials: "key",
-  allows: { write: "make and end links" },
+  allows: { write: "create and end links" },
   parse({ params: { id } }: RequestData) {
     if (!z.uuid().safeParse(id).success) fail("LINK_NOT_FOUND", ERRORS.LINK_NOT_FOUND.message);
     return id;
@@ -184,7 +184,7 @@ export const readLink = defineRoute({
   },
   openapi: {
     id: "readLink",
-    summary: "The bytes of the link's file, whole or one range of them",
+    summary: "Read the bytes of the link's file, or one range of them",
     headers: ["If-None-Match", "Range", "If-Range"],
     returnsRaw: "only",
     responseHeaders: ["Content-Disposition", "Referrer-Policy"],
@@ -230,9 +230,9 @@ export const writeLink = defineRoute({
   },
   openapi: {
     id: "writeLink",
-    summary: "Write the link's one version: the body is the file's bytes",
+    summary: "Write the one version that the link allows: the body is the file's bytes",
     description:
-      "The type is the link's, else that of the Content-Type, else by the extension. A refused write does not use the link up.",
+      "The type is the link's, or else the Content-Type, or else follows from the extension. After a refused write the link still works.",
     takesRaw: "only",
     headers: [...WRITE_HEADERS, "If-None-Match"],
     answer: fileRecord,

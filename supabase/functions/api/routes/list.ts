@@ -27,11 +27,11 @@ const query = z.object({
   after: z.string().optional()
     .meta({
       description:
-        "With sortBy=path: only files that come after this path. Pages of any depth cost the same.",
+        "With sortBy=path: only files after this path. A late page costs no more than the first one.",
     }),
   deleted: truth.meta({
     type: "boolean",
-    description: "Deleted files instead of live ones.",
+    description: "List deleted files instead.",
   }),
   contentType: mediaType.optional(),
   minSize: size.optional(),
@@ -42,8 +42,9 @@ const query = z.object({
   updatedBefore: date.optional(),
   at: moment.optional().meta({
     type: "string",
-    description: "The directory as it was: a time, that instant included, or a cursor of the change feed. " +
-      "By path from the first, without filters; page by `after`.",
+    description:
+      "The directory as it was at a moment: a time, that instant included, or a cursor of the change feed. " +
+      "Only in the order of paths, without filters; use `after` for the next page.",
   }),
 }).refine((fields) => fields.after === undefined || fields.sortBy === "path", {
   path: ["after"],

@@ -20,7 +20,7 @@ export function llmsRoute(routes: () => readonly Route[]): Route {
     },
     openapi: {
       id: "llms",
-      summary: "The service in one page for language models",
+      summary: "Describe the service in one page, for language models",
       mediaType: "text/plain",
       errors: [],
     },

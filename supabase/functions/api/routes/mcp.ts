@@ -85,12 +85,12 @@ const message = z.union([
     jsonrpc,
     id: z.union([z.string(), z.int()]),
     method: z.enum(["initialize", "server/discover", "ping", "tools/list", "tools/call"]).meta({
-      description: "Those of the protocol that the service knows; any other one is answered with -32601.",
+      description: "The methods that the service knows; any other method is answered with -32601.",
     }),
     params,
   }).meta({ description: "A request." }),
   z.looseObject({ jsonrpc, method: z.literal("notifications/initialized"), params }).meta({
-    description: "A notification: taken with 202.",
+    description: "A notification, which is answered with 202.",
   }),
 ]).meta({ id: "McpMessage", description: "A JSON-RPC 2.0 request or notification." });
 
@@ -111,11 +111,11 @@ export const mcp = defineRoute({
   handle,
   openapi: {
     id: "mcp",
-    summary: "Model Context Protocol, for agents",
+    summary: "Call tools through the Model Context Protocol, for agents",
     description:
-      "Streamable HTTP without sessions: one JSON-RPC message a request, one JSON answer. Protocol 2026-07-28 and the " +
-      "2025 ones. A tool's failure is a result with `isError`; faults of the protocol are JSON-RPC errors, of which " +
-      "some have status 400 or 404.",
+      "Streamable HTTP without sessions: one JSON-RPC message in each request, one JSON answer. Protocol revisions " +
+      "2026-07-28 and those of 2025. A failed tool returns a result with `isError`; errors of the protocol are JSON-RPC " +
+      "errors, some of them with status 400 or 404.",
     headers: ["MCP-Protocol-Version", "Mcp-Method", "Mcp-Name", "Origin", ...PROVENANCE_HEADERS],
     body: message,
     answer: reply,

@@ -20,7 +20,7 @@ const DEFAULT_ROOT = "memories";
 
 const query = z.object({
   root: z.string().optional().meta({
-    description: "The folder that stands for `/memories`; by default `memories`, below the key's prefix.",
+    description: "The folder to use as `/memories`; by default `memories`, below the key's prefix.",
   }),
 });
 
@@ -67,10 +67,9 @@ export const memory = defineRoute({
   },
   openapi: {
     id: "memory",
-    summary: "One command of the memory tool `memory_20250818`, whose input is the body",
+    summary: "Execute one command of the memory tool `memory_20250818`; the body is its input",
     description:
-      "The answer is the content of the tool result, also where the command fails: then `is_error` is true. It is in no " +
-      "envelope.",
+      "The answer has no envelope. It is the content of the tool result; if the command fails, `is_error` is true.",
     query,
     body: memoryInput,
     headers: ["Idempotency-Key", ...PROVENANCE_HEADERS],

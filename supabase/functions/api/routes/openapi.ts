@@ -27,7 +27,7 @@ export function openapiRoute(routes: () => readonly Route[]): Route {
     },
     openapi: {
       id: "openapi",
-      summary: "The service in OpenAPI, for programs",
+      summary: "Describe the service in OpenAPI, for programs",
       answer: z.record(z.string(), z.unknown()),
       errors: [],
     },

@@ -20,18 +20,19 @@ import { BODY_ERRORS, wholeNumber } from "./schemas.ts";
 /** As a client sends it: closed, and not empty. */
 const newRetention = z.object(retention.shape).refine(
   (rule) => Object.values(rule).some((value) => typeof value === "number"),
-  `must have one of ${Object.keys(retention.shape).join(", ")}; null takes the rule away`,
+  `must have one of ${Object.keys(retention.shape).join(", ")}; null removes the rule`,
 ).meta({ id: "NewRetention", minProperties: 1 });
 const named = z.object({ name: nameSchema(1) });
 const changes = z.object({
   name: nameSchema(1).nullish(),
   dryRun: z.boolean().nullish().meta({
-    description: "Changes nothing, and answers what the rule, or the present one, would let go now.",
+    description:
+      "Preview: changes nothing, and returns what the new rule, or without one the present rule, would erase now.",
   }),
   retention: newRetention.nullable().optional().meta({
     description:
-      "Replaced whole. A version goes when both `keepVersions` and `keepDays`, as far as they are given, let it " +
-      "go; the latest never. Applied by the sweep. Null: no version goes by itself.",
+      "Replaces the present rule. The sweep erases a version if each of `keepVersions` and `keepDays` that the rule " +
+      "has allows it; never the latest version. Null removes the rule.",
   }),
 });
 
@@ -56,7 +57,7 @@ export const listProjects = defineRoute({
   openapi: {
     id: "listProjects",
     summary:
-      "The account's projects, oldest first; the first call creates one where the account may make any",
+      "List the account's projects, oldest first; the first call creates one if the account may create projects",
     answer: projectList,
     errors: ACCOUNT_ERRORS,
   },
@@ -109,7 +110,8 @@ export const getProject = defineRoute({
   openapi: {
     ...oneProject,
     id: "getProject",
-    summary: "A project with its limits and usage: the key's, or one of the account (by default its oldest)",
+    summary:
+      "Return a project with its limits and usage: the key's project, or one of the account (by default the oldest)",
   },
 });
 
@@ -135,7 +137,7 @@ export const renameProject = defineRoute({
   openapi: {
     ...oneProject,
     id: "updateProject",
-    summary: "Rename a project, or set its rule of retention; a calling key needs the scope `admin`",
+    summary: "Rename a project, or set its retention rule; a calling key needs the scope `admin`",
     body: changes,
     answer: changedProject,
     example: { body: { name: "Research", retention: { keepVersions: 100, keepDays: 30 } } },
@@ -159,7 +161,7 @@ export const listActivity = defineRoute({
   },
   openapi: {
     id: "listActivity",
-    summary: "The latest writes across a project, newest first",
+    summary: "List the latest writes across a project, newest first",
     headers: PROJECT_HEADERS,
     query: activityQuery,
     answer: activity,

@@ -112,7 +112,7 @@ export const read = defineRoute({
   handle,
   openapi: {
     id: "readFile",
-    summary: "Content, file record (`?metadata`) or versions (`?versions`)",
+    summary: "Return content, file record (`?metadata`) or versions (`?versions`)",
     description:
       "`operation` of the answer tells which it is. With `Accept: application/octet-stream` the bytes " +
       "themselves with the file's own type, whole or one range of them (`Range`, `If-Range`).",

@@ -16,7 +16,7 @@ const body = z.object({
   )
     .nullish().meta({
       maxLength: CHANGE_NOTE_LENGTH_MAX,
-      description: "Takes the place of the versions' notes, which are erased, too.",
+      description: "Replaces the notes of these versions, which are also erased.",
     }),
 });
 
@@ -40,8 +40,8 @@ export const redact = defineRoute({
     id: "redactVersions",
     summary: "Erase the content of versions for good",
     description:
-      "Not of the current one, unless the file is deleted. The versions stay in the list, with `redactedAt`; reading, " +
-      "restoring or comparing one is `VERSION_REDACTED`. A repeat tells what is left by then.",
+      "Not of the latest version, unless the file is deleted. The versions stay in the version list, with `redactedAt`; " +
+      "reading, restoring or comparing one is `VERSION_REDACTED`. A repeat returns what remains at that time.",
     body,
     answer: redacted,
     errors: [

@@ -29,7 +29,7 @@ export const restore = defineRoute({
   openapi: {
     id: "restoreFile",
     summary: "Make an earlier version the latest one",
-    description: "A new version with that content and type, also of a deleted file. Moves no bytes.",
+    description: "Adds a version with that content and type, also to a deleted file. Copies no bytes.",
     body,
     headers: WRITE_HEADERS,
     answer: fileRecord,

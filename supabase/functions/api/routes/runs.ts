@@ -38,10 +38,10 @@ export const listRuns = defineRoute({
   },
   openapi: {
     id: "listRuns",
-    summary: "Runs, the newest first",
+    summary: "List runs, the newest first",
     description:
-      "A run is all that was written under one `X-Run-Id`, as far as the key sees it. A page may have fewer runs than " +
-      "`limit`, even none, and more to come (`hasMore`): where they have very many versions, or the key sees nothing of them.",
+      "A run is the set of versions with one `X-Run-Id` that the key can see. A page may have fewer runs than `limit`, " +
+      "or none, although `hasMore` is true: if runs have very many versions, or the key can see none of them.",
     query: page,
     answer: runPage,
     errors: ["VALIDATION_ERROR"],
@@ -77,7 +77,7 @@ export const getRun = defineRoute({
   },
   openapi: {
     id: "getRun",
-    summary: "One run, with its files in the order of their ids",
+    summary: "Return one run, with its files in the order of their ids",
     query: files,
     answer: runDetails,
     errors: ["VALIDATION_ERROR", "RUN_NOT_FOUND"],

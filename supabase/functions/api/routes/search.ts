@@ -26,7 +26,7 @@ const query = z.object({
     description:
       '`text`: a substring, as `grep -F`. `regex`: an extended regular expression, as `grep -E`, without back-references, `\\b` and look-around. `semantic`: by meaning. `hybrid`: by words (`"a phrase"`, `or`, `-not`) and meaning.',
   }),
-  directory: z.string().default("/").meta({ description: "Everything below it." }),
+  directory: z.string().default("/").meta({ description: "Search the files below this directory." }),
   glob: z.string().min(1).max(SEARCH_GLOB_LENGTH_MAX).refine(...withoutNul).optional().meta({
     description:
       "`*.ts`: names at any depth; with a slash, paths below the directory: `src/**/*.ts`. `*`, `?`, `**`, `[abc]`, `{a,b}`.",
@@ -41,7 +41,7 @@ const query = z.object({
   wait: wholeNumber(0, SEARCH_WAIT_SECONDS_MAX).default(0).meta({
     description:
       `Seconds to wait until everything below the directory is indexed. At most ${SEARCH_WAITERS_MAX} searches of a ` +
-      "project wait in one instance of the service; others are answered at once.",
+      "project wait in one isolate; further ones are answered at once.",
   }),
 }).refine(({ q, mode }) => mode === "semantic" || mode === "hybrid" || !q.includes("\n"), {
   path: ["q"],

@@ -12,8 +12,8 @@ import { defineRoute } from "../route.ts";
 const query = z.object({
   begun: z.iso.datetime().optional().meta({
     description:
-      "When the first of these slices was asked for. Then `isDone` says that nothing is left of what was due at that " +
-      "time, so that the slices come to an end whatever others begin meanwhile.",
+      "When the sweep began. `isDone` then means that all work is done that was due at that time, so the sweep ends " +
+      "even if clients cause new work.",
   }),
 });
 
@@ -37,9 +37,9 @@ export const postSweep = defineRoute({
   handle,
   openapi: {
     id: "sweep",
-    summary: "Remove uploads that were never committed and index pending files, one bounded slice",
+    summary: "Do one bounded slice of the sweep: remove unneeded data, and index pending files",
     description:
-      "Requires `Authorization: Bearer` with the Supabase project's secret key. Repeat until `isDone`.",
+      "Requires `Authorization: Bearer` with the Supabase project's secret key. Repeat the request until `isDone`.",
     query,
     answer: sweep,
     errors: ["VALIDATION_ERROR", "INVALID_API_KEY", "RATE_LIMIT_EXCEEDED", "SERVICE_UNAVAILABLE"],

@@ -17,7 +17,7 @@ import { BODY_ERRORS, moment } from "./schemas.ts";
 
 const dryRun = z.boolean().nullish().meta({
   default: true,
-  description: "**true** unless said otherwise: what would be done, and nothing is.",
+  description: "By default **true**: returns the plan and changes nothing.",
 });
 
 const undoBody = z.object({
@@ -33,8 +33,8 @@ const undoBody = z.object({
     error: `must be "own" or a list of 1 to ${PROJECT_KEYS_MAX} ids of keys`,
   }).nullish().meta({
     description:
-      "Only what was made with the calling key (`own`; of a person, in the console), or with these keys. What others made " +
-      "under the same run id counts as anybody else's. Absent: whatever claims to be of the run.",
+      "Only versions that the calling key wrote (`own`; for a person: the console), or that these keys wrote. Versions of " +
+      "other keys with the same run id then count as changes by others. Absent: all versions with the run id.",
   }),
 });
 
@@ -107,11 +107,11 @@ export const undoRun = defineRoute({
   },
   openapi: {
     id: "undoRun",
-    summary: "Undo what a run did",
+    summary: "Undo the changes of a run",
     description:
-      "Each file of the run goes back to what it was before the run's first version of it. A plan, unless `dryRun` is " +
-      "false. What others have changed since is a conflict. The undo is a run itself: undoing it redoes. Anybody may name " +
-      "any run: `own` says of each file whether all of it was made with the calling key, and `keys` picks.",
+      "Restores each file of the run to its state before the run's first version of it. Only returns a plan unless " +
+      "`dryRun` is false. A file that others have changed since is a conflict. The undo is itself a run: undo it to redo. " +
+      "Any key can use any run id: `own` tells whether the calling key wrote a file's versions, and `keys` selects keys.",
     body: undoBody,
     isBodyOptional: true,
     headers: ["Idempotency-Key"],
@@ -151,9 +151,9 @@ export const restoreFolder = defineRoute({
   },
   openapi: {
     id: "restoreFolder",
-    summary: "Restore a folder to what it was",
+    summary: "Restore a folder to its state at a moment",
     description:
-      "A plan, unless `dryRun` is false. Nothing is a conflict: what came later stays as versions.",
+      "Only returns a plan unless `dryRun` is false. There are no conflicts: later versions stay readable.",
     body: restoreBody,
     headers: ["Idempotency-Key"],
     answer: undoResult,

@@ -14,7 +14,7 @@ const query = z.object({
     description: `Last day (UTC), by default today; the period has at most ${USAGE_DAYS_MAX} days.`,
   }),
   keyId: z.union([z.uuid(), z.literal("console")]).optional().meta({
-    description: "What `days` counts: this key alone, or the console. What is stored belongs to no key.",
+    description: "Let `days` count only this key, or the console. Stored bytes belong to no key.",
   }),
 });
 
@@ -33,8 +33,8 @@ export const getUsage = defineRoute({
   },
   openapi: {
     id: "getUsage",
-    summary: "Requests, versions and bytes of a project, by day and by key",
-    description: "A calling key without the scope `admin` sees of the keys itself alone.",
+    summary: "Return requests, versions and bytes of a project, by day and by key",
+    description: "A calling key without the scope `admin` sees only itself in `keys`.",
     headers: PROJECT_HEADERS,
     query,
     answer: usage,

@@ -25,7 +25,9 @@ const body = z.object({
 
 const query = z.object({
   path: z.string().optional().meta({ description: "Present: the body is the bytes of this file." }),
-  contentType: mediaType.optional().meta({ description: "The type of a raw upload; else its Content-Type." }),
+  contentType: mediaType.optional().meta({
+    description: "The type of a raw upload; by default its Content-Type.",
+  }),
   ...rawQuery.shape,
 });
 

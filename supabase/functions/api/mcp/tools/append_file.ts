@@ -22,16 +22,16 @@ export const appendFile = defineTool({
   name: "append_file",
   title: "Add to the end of a file",
   description:
-    "Adds text to the end of a file, and creates the file where there is none. Right for logs and notes that several " +
-    "agents keep: no text is lost, and you need not read the file first. The text is added as it is: end it with a " +
-    "line break. Send expected_version where a repeated call must not add the text twice.",
+    "Adds text to the end of a file, or creates the file if there is none. Use it for logs and notes that several " +
+    "agents keep: no text is lost, and you need not read the file first. The text is added unchanged, so end it " +
+    "with a line break. Send expected_version if a repeated call must not add the text twice.",
   scopes: ["write"],
   effect: "adds",
   input: z.object({
     path: path(),
-    content: text("What to add.", 1),
+    content: text("The text to add.", 1),
     expected_version: expectedVersion(
-      "Add only where this is the latest version. 0: only create. Left out: add in any case.",
+      "Add only if this is the latest version. 0: only create the file. If left out, the text is always added.",
     ),
   }),
   async run(context, { path, content, expected_version: expected }) {

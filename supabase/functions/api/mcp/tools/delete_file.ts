@@ -19,14 +19,14 @@ export const deleteFile = defineTool({
   name: "delete_file",
   title: "Delete a file",
   description:
-    "Deletes a file, or with recursive=true every file in a folder. The versions stay: file_history shows them, and " +
+    "Deletes a file, or with recursive=true every file in a folder. The versions stay readable: file_history shows them, and " +
     "restore_file restores one. A folder disappears with its last file.",
   scopes: ["write"],
   effect: "replaces",
   input: z.object({
     path: path(),
-    recursive: flag("Whether path is a folder whose files are all to be deleted."),
-    expected_version: whole("Delete only where this is the latest version of the file.", 1).optional(),
+    recursive: flag("Whether path is a folder, all files of which to delete."),
+    expected_version: whole("Delete only if this is the latest version of the file.", 1).optional(),
   }),
   async run(context, { path, recursive, expected_version: expected }) {
     if (recursive && expected !== undefined) {

@@ -10,14 +10,14 @@ export const diffVersions = defineTool({
   name: "diff_versions",
   title: "Compare versions of a file",
   description:
-    "Shows what changed between two versions of a text file, as a unified diff; without from and to, what the latest " +
-    "version changed. file_history lists the versions.",
+    "Shows what changed between two versions of a text file, as a unified diff. Without from and to, it shows what the " +
+    "latest version changed. file_history lists the versions.",
   scopes: ["read"],
   effect: "reads",
   input: z.object({
     path: path(),
-    from: whole("The older version; the one before to, if left out.", 1).optional(),
-    to: whole("The newer version; the latest, if left out.", 1).optional(),
+    from: whole("The older version; by default the version before to.", 1).optional(),
+    to: whole("The newer version; by default the latest.", 1).optional(),
   }),
   async run(context, { path, from, to }) {
     const { gate, metadata } = context;

@@ -26,19 +26,23 @@ export const editFile = defineTool({
   name: "edit_file",
   title: "Edit a file",
   description:
-    "Replaces old_string by new_string in a text file; the rest stays as it is, also what others write meanwhile. " +
-    "old_string is the exact text of the file, without the line numbers of read_file, and with enough of the lines " +
-    "around to be unique. Where it does not match, the result shows the most similar lines. The way to change part " +
-    "of a file; to replace all of it, use write_file.",
+    "Replaces old_string by new_string in a text file. The rest of the file is kept, also text that others write at " +
+    "the same time. old_string is the exact text of the file, without the line numbers of read_file, and with enough " +
+    "surrounding lines to be unique. If it does not match, the result shows the most similar lines. Use this tool to " +
+    "change a part of a file; to replace all of it, use write_file.",
   // `read` as well, since refusals of an edit reveal content of the file.
   scopes: ["read", "write"],
   effect: "adds",
   input: z.object({
     path: path(),
     old_string: text("The text to replace.", 1, EDIT_STRING_LENGTH_MAX),
-    new_string: text("What comes in its place, literally; empty to delete it.", 0, EDIT_STRING_LENGTH_MAX),
+    new_string: text(
+      "The new text, taken literally; empty to delete the old one.",
+      0,
+      EDIT_STRING_LENGTH_MAX,
+    ),
     replace_all: flag("Whether to replace every occurrence instead of the only one."),
-    expected_version: whole("Edit only where this is the latest version.", 1).optional(),
+    expected_version: whole("Edit only if this is the latest version.", 1).optional(),
   }),
   async run(context, input) {
     const { path, expected_version: expected } = input;
@@ -158,7 +162,7 @@ async function describeEdited(
   const replacements = Number(file.replacements ?? 1);
   const title = `Edited ${shownPath(path)}: version ${version}, ${counted(replacements, "replacement")}`;
   // Versions of others in between may have moved the lines.
-  if (version !== base.file.version + 1) return `${title}. Others changed the file, too: read_file shows it.`;
+  if (version !== base.file.version + 1) return `${title}. Others also changed the file: read_file shows it.`;
   const around = await linesAround(context, base, edit);
   return around === undefined
     ? `${title}.`

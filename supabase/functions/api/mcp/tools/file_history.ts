@@ -8,8 +8,8 @@ export const fileHistory = defineTool({
   name: "file_history",
   title: "Versions of a file",
   description:
-    "Lists the versions of a file, newest first, also of a deleted one: the operation that added each, and its author. " +
-    "Then read_file with version shows one, diff_versions compares two, and restore_file restores one.",
+    "Lists the versions of a file, also of a deleted one, newest first, with the operation that added each and its " +
+    "author. read_file with version shows one of them, diff_versions compares two, and restore_file restores one.",
   scopes: ["read"],
   effect: "reads",
   input: z.object({

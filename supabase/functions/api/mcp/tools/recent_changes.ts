@@ -23,8 +23,8 @@ export const recentChanges = defineTool({
   name: "recent_changes",
   title: "Recent changes",
   description:
-    "Lists recent changes of people and agents: when, what, which version, who, in which run. Its last line names the " +
-    "since with which the next call continues. run shows what one run did to which files.",
+    "Lists recent changes by people and agents: time, operation, version, author and run. Its last line has the value " +
+    "of since for the next call. run shows the changes of one run.",
   scopes: ["read"],
   effect: "reads",
   input: z.object({
@@ -34,7 +34,7 @@ export const recentChanges = defineTool({
       "must be the 32 digits of an earlier result",
     ),
     run: optional(
-      "Only what this run did, such as nightly-42.",
+      "Only changes of this run, such as nightly-42.",
       isRunId,
       `must be 1 to ${RUN_ID_LENGTH_MAX} of the characters A-Z, a-z, 0-9, ".", "_", ":" and "-"`,
     ),

@@ -11,8 +11,8 @@ export const restoreFile = defineTool({
   name: "restore_file",
   title: "Restore a version",
   description:
-    "Adds a version with the content of an earlier one; also to a deleted file. Nothing is lost: the version that was " +
-    "latest stays. file_history lists the versions.",
+    "Makes the content of an earlier version the latest: adds a new version with that content, also to a deleted file. " +
+    "No version is lost. file_history lists the versions.",
   scopes: ["write"],
   effect: "replaces",
   input: z.object({

@@ -12,7 +12,7 @@ export const searchFiles = defineTool({
   name: "search_files",
   title: "Search files",
   description:
-    "Finds the files that are about a subject, best first, by words and, where that is configured, by meaning; with the " +
+    "Finds the files about a subject, best first, by words and, if that is configured, by meaning. Shows the " +
     'lines that match. Ask in a few words; "a phrase", or, and -not work. For an exact text, use grep_files.',
   scopes: ["read"],
   effect: "reads",

@@ -13,9 +13,9 @@ export const undoRun = defineTool({
   name: "undo_run",
   title: "Undo a run",
   description:
-    "Undoes what a run did: each of its files becomes what it was before. With dry_run=true, the default, it only lists " +
-    "what would change: check that, then call it again with dry_run=false. Nothing is lost, since the versions that were " +
-    "latest stay. recent_changes shows the runs.",
+    "Undoes a run: restores each of its files to its state before the run. With dry_run=true, the default, it only " +
+    "lists what would change: check that, then call it again with dry_run=false. No version is lost. recent_changes " +
+    "shows the runs.",
   scopes: ["write"],
   effect: "replaces",
   input: z.object({

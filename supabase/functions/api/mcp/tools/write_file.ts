@@ -23,7 +23,7 @@ export const writeFile = defineTool({
   title: "Write a file",
   description:
     "Creates a text file, or replaces all of it; folders need not exist. To replace a file, send the version that " +
-    "you read as expected_version: where a newer one exists, nothing is written and the result shows the " +
+    "you read as expected_version: if a newer version exists, nothing is written, and the result shows the " +
     "changes. To change a part of a file, use edit_file; to add to its end, append_file. No version is ever lost.",
   scopes: ["write"],
   effect: "replaces",
