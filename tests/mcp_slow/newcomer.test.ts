@@ -28,7 +28,7 @@ for (const era of ERAS) {
       clientInfo: { name: "newcomer", version: "1" },
     });
     const instructions: string = Object(start.body).result.instructions;
-    const first = pick(instructions, /Look with (\w+)/);
+    const first = pick(instructions, /Search with (\w+)/);
     const tools = await agent.tools();
     const describe = (name: string) => tools.find((tool) => tool.name === name)?.description ?? "";
     assertMatch(describe(first), /Start here/);
