@@ -8592,7 +8592,8 @@ declare
   v_key_hash constant text := encode(sha256(v_project_id::text::bytea), 'hex');
   v_segment constant jsonb := jsonb_build_object(
     'id', v_project_id,
-    'name', v_project_id || to_char(clock_timestamp() at time zone 'UTC', '/YYYYMMDD/') || v_project_id, 'size', 1, 'sha256', v_key_hash, 'newlines', 0, 'endsWithNewline', false, 'isText', true);
+    'name', v_project_id || to_char(clock_timestamp() at time zone 'UTC', '/YYYYMMDD/') || v_project_id,
+    'size', 1, 'sha256', v_key_hash, 'newlines', 0, 'endsWithNewline', false, 'isText', true);
   v_committed jsonb;
 begin
   begin
@@ -8609,8 +8610,8 @@ begin
 end
 $$;
 comment on function public.filestore_health_probe is
-  'Commits a file to a project of its own and takes all of it back. Fails where a commit would: in a read-only database, '
-  'without `filestore_commit`, and where a table stays locked for a second.';
+  'Commits a file to a project of its own and takes all of it back. Fails where a commit would: in a read-only '
+  'database, without `filestore_commit`, and where a table stays locked for a second.';
 call filestore.grant_execute('public.filestore_health_probe', 'service_role');
 -- 80_search_index.sql ================================================================================================
 -- The search index: text of one version of each file. A search shows it only while that version is the current one.
