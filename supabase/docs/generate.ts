@@ -24,6 +24,7 @@ import { schemasList } from "./generator/schemas.ts";
 import { tasksTable } from "./generator/tasks.ts";
 import { testsIndex } from "./generator/tests.ts";
 
+const USAGE = "deno task docs [--check]";
 const REPOSITORY = fileURLToPath(new URL("../../", import.meta.url));
 
 /** Name of a generated part → its Markdown. */
@@ -113,8 +114,8 @@ export async function run(isCheck: boolean): Promise<string[]> {
 }
 
 if (import.meta.main) {
-  await runCommand(async () => {
-    const { values } = parseCommand(Deno.args, { check: { type: "boolean" } }, "deno task docs [--check]");
+  await runCommand(USAGE, async () => {
+    const { values } = parseCommand(Deno.args, { check: { type: "boolean" } }, USAGE);
     const stale = await run(values.check ?? false);
     for (const line of stale) {
       printLine(values.check ? `Stale: ${line}. Run deno task docs.` : `Rewrote ${line}.`);

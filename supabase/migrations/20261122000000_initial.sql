@@ -11,6 +11,7 @@
 -- FS002: others have added files to a plan, which has to be locked anew (locked_plan).
 -- FS003: a commit was refused after it had changed something (commit_or_refuse).
 -- FS004: the window has too few requests left for the files of a commit (count_files).
+-- FS005: a health probe has committed (filestore_health_probe).
 -- An exception without a code of ours means that a caller broke the contract: it is answered as a fault of the service.
 
 create schema filestore;
@@ -1223,24 +1224,6 @@ create policy "The sweep changes sweeps of every project" on filestore.sweeps fo
 create policy "A deletion removes the sweeps of its project" on filestore.sweeps for delete to filestore_admin
   using (project_id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.sweeps to filestore_admin;
-
-create table filestore.health (
-  is_only boolean primary key default true check (is_only),
-  probed_at timestamptz not null
-);
-comment on table filestore.health is 'One row, updated in place: what GET /health?deep writes.';
-alter table filestore.health enable row level security;
-create policy "The probe reads and writes its row" on filestore.health to filestore_admin using (true);
-grant select, insert, update on filestore.health to filestore_admin;
-
-create function public.filestore_health_probe() returns boolean
-language sql volatile security definer set search_path = '' as $$
-  insert into filestore.health (probed_at) values (clock_timestamp())
-  on conflict (is_only) do update set probed_at = excluded.probed_at returning true
-$$;
-comment on function public.filestore_health_probe is
-  'Writes and reads one row; fails where the database does not take it.';
-call filestore.publish('public.filestore_health_probe', 'filestore_admin', 'service_role');
 
 create table filestore.project_deletions (
   project_id uuid primary key references filestore.projects (id),
@@ -8598,6 +8581,38 @@ $$;
 comment on function public.filestore_admin_delete_project is
   'Deletes a project whose name is given, a suspended one, too. Errors: PROJECT_NOT_FOUND, NOT_CONFIRMED.';
 call filestore.publish('public.filestore_admin_delete_project', 'filestore_admin', 'service_role');
+-- 72_health.sql ======================================================================================================
+-- What GET /health?deep calls: a commit, which is taken back.
+
+create function public.filestore_health_probe() returns boolean
+language plpgsql volatile set search_path = '' set lock_timeout = '1s' as $$
+declare
+  v_project_id constant uuid := gen_random_uuid();
+  -- Probes at the same time must not wait for each other's key.
+  v_key_hash constant text := encode(sha256(v_project_id::text::bytea), 'hex');
+  v_segment constant jsonb := jsonb_build_object(
+    'id', v_project_id,
+    'name', v_project_id || to_char(clock_timestamp() at time zone 'UTC', '/YYYYMMDD/') || v_project_id,
+    'size', 1, 'sha256', v_key_hash, 'newlines', 0, 'endsWithNewline', false, 'isText', true);
+  v_committed jsonb;
+begin
+  begin
+    perform public.filestore_admin_create_project('health probe', 'free', v_project_id);
+    perform public.filestore_admin_create_key(v_project_id, '', v_key_hash, 'oa_healthpro');
+    v_committed := public.filestore_commit(v_key_hash, gen_random_uuid(), 'write', jsonb_build_object(
+      'path', 'probe.txt', 'commitId', v_project_id, 'mimeType', 'text/plain',
+      'segments', jsonb_build_array(v_segment)));
+    raise sqlstate 'FS005';
+  exception when sqlstate 'FS005' then
+    null;
+  end;
+  return v_committed ? 'value';
+end
+$$;
+comment on function public.filestore_health_probe is
+  'Commits a file to a project of its own and takes all of it back. Fails where a commit would: in a read-only '
+  'database, without `filestore_commit`, and where a table stays locked for a second.';
+call filestore.grant_execute('public.filestore_health_probe', 'service_role');
 -- 80_search_index.sql ================================================================================================
 -- The search index: text of one version of each file. A search shows it only while that version is the current one.
 --

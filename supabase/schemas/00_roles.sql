@@ -9,6 +9,7 @@
 -- FS002: others have added files to a plan, which has to be locked anew (locked_plan).
 -- FS003: a commit was refused after it had changed something (commit_or_refuse).
 -- FS004: the window has too few requests left for the files of a commit (count_files).
+-- FS005: a health probe has committed (filestore_health_probe).
 -- An exception without a code of ours means that a caller broke the contract: it is answered as a fault of the service.
 
 create schema filestore;

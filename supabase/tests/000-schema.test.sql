@@ -1,6 +1,6 @@
 -- The schema is there, row-level security is on for every table, and the functions run as whom they should.
 begin;
-select plan(75);
+select plan(74);
 
 select has_schema('filestore');
 select has_role('filestore_engine');
@@ -9,7 +9,7 @@ select has_role('filestore_account');
 select has_role('filestore_search');
 select tables_are('filestore', array[
   'account_deletions', 'account_windows', 'api_keys', 'console_sessions', 'dead_segments',
-  'file_versions', 'files', 'health', 'idempotency_keys', 'link_windows', 'links',
+  'file_versions', 'files', 'idempotency_keys', 'link_windows', 'links',
   'possibly_unreferenced_segments', 'project_deletions', 'project_usage', 'projects', 'purged_files',
   'rate_windows', 'retention_passes', 'run_undos', 'runs', 'search_chunks', 'search_contents',
   'search_queue', 'search_texts', 'segments', 'settings', 'shared_segments', 'sweeps', 'tiers',
@@ -35,7 +35,7 @@ select is(
 
 -- The engine never owns what it works on, and no role of ours can log in or pass by the policies.
 select table_owner_is('filestore', t.name, current_user, t.name || ' belongs to the migrating role')
-from (values ('account_deletions'), ('project_deletions'), ('account_windows'), ('settings'), ('api_keys'), ('console_sessions'), ('file_versions'), ('files'), ('health'), ('idempotency_keys'), ('link_windows'), ('links'), ('project_usage'),
+from (values ('account_deletions'), ('project_deletions'), ('account_windows'), ('settings'), ('api_keys'), ('console_sessions'), ('file_versions'), ('files'), ('idempotency_keys'), ('link_windows'), ('links'), ('project_usage'),
              ('projects'), ('rate_windows'), ('run_undos'), ('runs'), ('search_chunks'), ('search_contents'), ('search_queue'), ('search_texts'), ('segments'), ('sweeps'), ('tiers')) t (name);
 select is(
   (select r.rolcanlogin or r.rolsuper or r.rolbypassrls or r.rolcreaterole or r.rolcreatedb
@@ -56,8 +56,8 @@ where p.pronamespace = 'public'::regnamespace and p.proname like 'filestore\_%' 
 order by p.proname;
 select is(
   (select count(*) from pg_proc p
-   where p.proname ~ '^filestore_(admin|sweep|verify|health|newest|count)_' and (not p.prosecdef or p.proowner <> 'filestore_admin'::regrole)),
-  0::bigint, 'administration, sweep, verification, health, counts and the question for changes run as filestore_admin');
+   where p.proname ~ '^filestore_(admin|sweep|verify|newest|count)_' and (not p.prosecdef or p.proowner <> 'filestore_admin'::regrole)),
+  0::bigint, 'administration, sweep, verification, counts and the question for changes run as filestore_admin');
 select is(p.prosecdef and p.proowner = 'filestore_account'::regrole, true, p.proname || ' runs as filestore_account')
 from pg_proc p
 where p.pronamespace = 'public'::regnamespace and p.proname ~ '^filestore_account_'

@@ -1,6 +1,6 @@
 -- Whoever holds the publishable key can call nothing, and signed in what is done with accounts; nobody reads a table.
 begin;
-select plan(62);
+select plan(61);
 
 select schema_privs_are('filestore', role, array[]::text[], role || ' does not enter the schema')
 from unnest(array['anon', 'authenticated', 'service_role']) role;
@@ -55,7 +55,7 @@ select table_privs_are('filestore', t.name, 'filestore_account', t.privileges::t
 from (values
   ('projects', '{SELECT,INSERT}'), ('api_keys', '{SELECT,INSERT}'), ('console_sessions', '{SELECT,INSERT,DELETE}'), ('tiers', '{SELECT}'), ('settings', '{}'),
   ('files', '{SELECT}'), ('file_versions', '{SELECT}'), ('project_usage', '{SELECT}'),
-  ('rate_windows', '{SELECT}'), ('segments', '{}'), ('idempotency_keys', '{}'), ('sweeps', '{}'), ('health', '{}')
+  ('rate_windows', '{SELECT}'), ('segments', '{}'), ('idempotency_keys', '{}'), ('sweeps', '{}')
 ) t (name, privileges);
 select is(
   array(select c.relname::text from pg_class c

@@ -87,22 +87,20 @@ const OPTIONS = {
   storage: { type: "string" },
   "storage-key": { type: "string" },
   json: { type: "string" },
-  help: { type: "boolean", short: "h" },
 } as const;
 
-await run(async () => {
+await run(USAGE, async () => {
   const { values } = parseCommand(Deno.args, OPTIONS, USAGE);
-  if (values.help) return printLine(USAGE);
   const storage = otherStorage(values.storage, values["storage-key"]);
   const names = values.only?.split(",") ??
     Object.keys(GROUPS).filter((name) => !storage || !ON_LOCAL_STORAGE.includes(name));
   const rounds = values.rounds === undefined
     ? ROUNDS_DEFAULT
-    : parseWholeNumber(values.rounds, "--rounds", 3, ROUNDS_MAX, USAGE);
+    : parseWholeNumber(values.rounds, "--rounds", 3, ROUNDS_MAX);
   for (const name of names) {
-    if (!GROUPS[name]) throw new UsageError(`Unknown group '${name}'.`, USAGE);
+    if (!GROUPS[name]) throw new UsageError(`Unknown group '${name}'.`);
     if (storage && ON_LOCAL_STORAGE.includes(name)) {
-      throw new UsageError(`'${name}' needs the local Storage.`, USAGE);
+      throw new UsageError(`'${name}' needs the local Storage.`);
     }
   }
   const report = new Report();
@@ -128,7 +126,7 @@ await run(async () => {
 function otherStorage(url: string | undefined, key: string | undefined): OtherStorage | undefined {
   if (url === undefined && key === undefined) return undefined;
   if (url === undefined || key === undefined || !URL.canParse(url) || new URL(url).protocol !== "http:") {
-    throw new UsageError("--storage takes an http URL, and needs --storage-key.", USAGE);
+    throw new UsageError("--storage takes an http URL, and needs --storage-key.");
   }
   return { url, key };
 }

@@ -47,7 +47,7 @@ export const DEFINERS: ReadonlyMap<string, Definer> = new Map([
     public.filestore_admin_find_project public.filestore_admin_list_keys
     public.filestore_admin_list_projects public.filestore_admin_revoke_key
     public.filestore_admin_rotate_key public.filestore_admin_settings
-    public.filestore_admin_update_project public.filestore_count_usage public.filestore_health_probe
+    public.filestore_admin_update_project public.filestore_count_usage
     public.filestore_newest_change public.filestore_sweep_dead public.filestore_sweep_deleted_account
     public.filestore_sweep_deleted_project public.filestore_sweep_erasures
     public.filestore_sweep_forget_account public.filestore_sweep_forget_segments
@@ -142,6 +142,9 @@ export const DEFINERS: ReadonlyMap<string, Definer> = new Map([
   ),
 ]);
 
+/** Calls operations as the service does, so it runs as its caller. */
+export const PROBE = "public.filestore_health_probe";
+
 /** Without a search_path the planner puts the body into the condition of a policy, or into the query. */
 export const INLINED = [
   "current_project_id",
@@ -193,7 +196,6 @@ export const TABLES: Record<string, IntendedTable> = {
     "filestore_engine insert, select, update",
     "filestore_search select",
   ),
-  health: table("filestore_admin insert, select, update"),
   idempotency_keys: table(
     "filestore_admin delete, select, update(names)",
     "filestore_engine delete, insert, select, update",
@@ -300,7 +302,7 @@ export const POLICIES: string[] = [
   ...all(
     "admin",
     "true",
-    `account_deletions api_keys health link_windows links project_deletions segments settings tiers`,
+    `account_deletions api_keys link_windows links project_deletions segments settings tiers`,
   ),
   ...all(
     "admin",

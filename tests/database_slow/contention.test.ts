@@ -3,7 +3,7 @@
  * totals and quota stay exact. A lock that is waited for ends in an error after `lock_timeout_milliseconds`, so nothing
  * here looks at a clock.
  */
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import type postgres from "postgres";
 import { costOf } from "../support/client/tariff.ts";
 import { assertConsistent } from "../support/postgres/consistency.ts";
@@ -95,6 +95,7 @@ const CHECKS: Readonly<Record<string, (world: World) => Promise<void>>> = {
   "parallel small commits exceed a quota by one each at most": quotaFills,
   "the quota is exact to the byte under parallel commits of over 1 MiB": quotaIsExact,
   "a quota that is set, lowered, lifted and set again holds exactly": quotaChanges,
+  "a health probe waits for no commit, and fails where a table stays locked": healthIsProbed,
 };
 
 async function write({ clients, project }: World, path: string, size = 10): Promise<string> {
@@ -136,6 +137,19 @@ async function listed({ clients, project }: World, directory = ""): Promise<unkn
   const whole = valueOf(await list(clients, project, { recursive: true }));
   const own = valueOf(await list(clients, project, { directory }));
   return [whole.total, own.total, own.directories];
+}
+
+async function healthIsProbed(world: World): Promise<void> {
+  const { owner, clients } = world;
+  const probe = () => clients`select public.filestore_health_probe() as works`;
+  await beside(world, "write", "a", async () => {
+    assertEquals([...await probe()], [{ works: true }]);
+  });
+  await owner.begin(async (sql) => {
+    await sql`lock table filestore.file_versions in share mode`;
+    await assertRejects(async () => await probe(), Error, "lock timeout");
+  });
+  assertEquals([...await probe()], [{ works: true }]);
 }
 
 async function countsPass(world: World): Promise<void> {

@@ -71,7 +71,7 @@ for (const name of ["wrongSignature", "noJwt", "anonymousKey", "unregisteredApiK
       null,
     );
     assertEquals(codeOf(await refused.ask(sweep)), "SERVICE_UNAVAILABLE");
-    await assertHealth(refused, 503, "database and storage");
+    await assertHealth(refused, 503, "database");
     assertEquals(refused.log.notices, ["secret_key_refused"]);
   });
 }
@@ -110,7 +110,8 @@ test("a function that the schema cache does not know is tried again, then 503 wi
   assertEquals(undeployed.log.notices, ["function_unknown"]);
 });
 
-test("GET /health?deep writes and reads: one row, and one small object outside all projects, however often", async () => {
+test("GET /health?deep commits and takes it back, and writes and reads one small object outside all projects", async () => {
+  const [before] = await service.sql("select count(*)::int as projects from filestore.projects");
   const sound = answering(() => null);
   for (let probes = 1; probes <= 3; probes++) {
     await assertHealth(sound, 200, "are running");
@@ -121,7 +122,8 @@ test("GET /health?deep writes and reads: one row, and one small object outside a
     ]);
     sound.clock.advance(HEALTH_PROBE_INTERVAL_MILLISECONDS);
   }
-  assertEquals(await service.sql("select count(*)::int as rows from filestore.health"), [{ rows: 1 }]);
+  const [after] = await service.sql("select count(*)::int as projects from filestore.projects");
+  assertEquals(after, before);
   const objects = await service.sql("select name from storage.objects where name like 'health/%'");
   assertEquals(objects, [{ name: "health/probe" }]);
 });
@@ -151,6 +153,10 @@ const UNHEALTHY: readonly (readonly [string, string, Fault, string])[] = [
   ["a storage without the bucket", "upload", "storageBucketNotFound", "storage"],
   ["a silent storage", "upload", "hang", "storage"],
 ];
+
+test("GET /health?deep names the database alone where both fail: Storage keeps its own tables there", async () => {
+  await assertHealth(answering(() => "noConnection"), 503, "Not working: database.");
+});
 
 for (const [what, call, fault, failing] of UNHEALTHY) {
   test(`GET /health?deep is 503 and degraded with ${what}; GET /health is not`, async () => {

@@ -206,10 +206,10 @@ export const SWEEP_DEADLINE_MILLISECONDS = 60_000;
 export const INDEX_DEADLINE_MILLISECONDS = 30_000;
 /** A request for the sweep claims no further files to be indexed when less than this is left of its time. */
 export const SWEEP_RESERVED_MILLISECONDS = 10_000;
-/** An isolate tries out database and storage for /health?deep at most once in this time, whoever asks … */
+/** An isolate probes the database and Storage for /health?deep at most once in this time … */
 export const HEALTH_PROBE_INTERVAL_MILLISECONDS = 2_000;
 /** … and waits for them no longer than this. */
-export const HEALTH_PROBE_DEADLINE_MILLISECONDS = 5_000;
+export const HEALTH_PROBE_DEADLINE_MILLISECONDS = 2_000;
 /** What the operator must do is logged once in this time, by each isolate and for each fault. */
 export const NOTICE_INTERVAL_SECONDS = 60;
 /** Tries of a back-end call that may be repeated. */

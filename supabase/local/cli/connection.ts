@@ -13,7 +13,6 @@ export const CONNECTION_OPTIONS = {
   url: { type: "string" },
   "secret-key": { type: "string" },
   json: { type: "boolean" },
-  help: { type: "boolean", short: "h" },
 } as const;
 
 export const CONNECTION_USAGE = `
@@ -56,7 +55,6 @@ export const FILES_OPTIONS = {
   url: { type: "string" },
   key: { type: "string" },
   json: { type: "boolean" },
-  help: { type: "boolean", short: "h" },
 } as const;
 
 export const FILES_USAGE = `

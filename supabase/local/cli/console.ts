@@ -20,13 +20,10 @@ const OPTIONS = {
   github: { type: "boolean" },
   out: { type: "string" },
   local: { type: "boolean" },
-  help: { type: "boolean", short: "h" },
 } as const;
 
-await run(async () => {
-  const { values, positionals } = parseCommand(Deno.args, OPTIONS, USAGE);
-  if (positionals.length > 0) throw new UsageError(`Unexpected argument '${positionals[0]}'.`, USAGE);
-  if (values.help) return printLine(`Usage: ${USAGE}`);
+await run(USAGE, async () => {
+  const { values } = parseCommand(Deno.args, OPTIONS, USAGE);
   if (values.local) return printLine(await bundle());
   const settings = siteSettings(values.url, values.key, values.github ?? false);
   const destination = resolve(values.out ?? join(CONSOLE_WORK_DIRECTORY, "site"));
@@ -39,11 +36,11 @@ function siteSettings(url: string | undefined, key: string | undefined, github: 
   const address = url ?? Deno.env.get("SUPABASE_URL") ?? "";
   const publishableKey = key ?? Deno.env.get("SUPABASE_PUBLISHABLE_KEY") ?? "";
   if (!/^https?:\/\/[^\s;,'"/]+\/?$/.test(address)) {
-    throw new UsageError("--url must be an address like https://REF.supabase.co.", USAGE);
+    throw new UsageError("--url must be an address like https://REF.supabase.co.");
   }
   // A secret key in a public page would grant full access to the project.
   if (!/^sb_publishable_[\w-]+$/.test(publishableKey)) {
-    throw new UsageError("--key must be a publishable key (sb_publishable_...), not a secret key.", USAGE);
+    throw new UsageError("--key must be a publishable key (sb_publishable_...), not a secret key.");
   }
   return { supabaseUrl: new URL(address).origin, publishableKey, github };
 }

@@ -17,7 +17,7 @@ import {
 } from "./command_line.ts";
 import { connectToFiles, FILES_OPTIONS, FILES_USAGE } from "./connection.ts";
 
-const USAGE = `deno task files COMMAND
+const USAGE = `deno task files export | import | purge | redact
 
   export DIR [--directory D] [--at T] [--history]
       writes the files into the folder DIR: \`files/\`, and \`manifest.jsonl\` with version, size, SHA-256, type,
@@ -48,21 +48,19 @@ const OPTIONS = {
 } as const;
 
 /** Each command's own options. */
-const COMMANDS = {
+const OPTIONS_OF = {
   export: ["directory", "at", "history"],
   import: ["overwrite"],
   purge: ["confirm"],
   redact: ["versions", "note"],
 } as const;
 
-type Command = keyof typeof COMMANDS;
 type Values = ReturnType<typeof parse>["values"];
 
-await run(async () => {
-  const { values, positionals } = parse(Deno.args);
-  if (values.help) return printLine(`Usage: ${USAGE}`);
-  const command = parseAction(positionals, values);
-  printLine(await command(await connectToFiles(values)));
+await run(USAGE, async () => {
+  const { values, command, words } = parse(Deno.args);
+  const action = parseAction(command, words, values);
+  printLine(await action(await connectToFiles(values)));
 });
 
 function parse(args: readonly string[]) {
@@ -71,21 +69,13 @@ function parse(args: readonly string[]) {
 
 /** Validates the command before the project is contacted. Throws `UsageError`. */
 function parseAction(
-  [command, subject, ...others]: readonly string[],
+  command: string,
+  [subject = ""]: readonly string[],
   values: Values,
 ): (api: FileApi) => Promise<string> {
-  if (command === undefined || !isCommand(command)) {
-    throw new UsageError(command === undefined ? "A command is missing." : "Unknown command.", USAGE);
-  }
-  if (subject === undefined || others.length > 0) {
-    const what = command === "export" || command === "import" ? "folder" : "path";
-    throw new UsageError(`The command requires one ${what}.`, USAGE);
-  }
-  const own: readonly string[] = COMMANDS[command];
-  const ofOther = Object.values(COMMANDS).flat().find((name) =>
-    values[name] !== undefined && !own.includes(name)
-  );
-  if (ofOther !== undefined) throw new UsageError(`${command} does not take --${ofOther}.`, USAGE);
+  const ofOther = Object.entries(OPTIONS_OF).flatMap(([owner, names]) => owner === command ? [] : names)
+    .find((name) => values[name] !== undefined);
+  if (ofOther !== undefined) throw new UsageError(`${command} does not take --${ofOther}.`);
   if (command === "import") return (api) => importInto(api, subject, values);
   if (command === "purge") return (api) => purge(api, subject, values);
   if (command === "redact") {
@@ -96,22 +86,18 @@ function parseAction(
   return (api) => exportFrom(api, subject, directory, values);
 }
 
-function isCommand(command: string): command is Command {
-  return Object.hasOwn(COMMANDS, command);
-}
-
 /** The numbers of `1,4-6`, each once. Throws `UsageError`. */
 function versionsOf(text: string | undefined): number[] {
-  if (text === undefined) throw new UsageError("redact requires --versions N,N-N.", USAGE);
+  if (text === undefined) throw new UsageError("redact requires --versions N,N-N.");
   const found = new Set<number>();
   for (const part of text.split(",")) {
     const [first = "", last = first, ...rest] = part.trim().split("-");
-    if (rest.length > 0) throw new UsageError("--versions must be numbers and ranges of them.", USAGE);
-    const from = parseWholeNumber(first, "A version", 1, INTEGER_MAX, USAGE);
-    const to = parseWholeNumber(last, "The end of a range", from, INTEGER_MAX, USAGE);
+    if (rest.length > 0) throw new UsageError("--versions must be numbers and ranges of them.");
+    const from = parseWholeNumber(first, "A version", 1, INTEGER_MAX);
+    const to = parseWholeNumber(last, "The end of a range", from, INTEGER_MAX);
     for (let version = from; version <= to; version++) {
       if (found.add(version).size > REDACT_VERSIONS_MAX) {
-        throw new UsageError(`--versions may name at most ${REDACT_VERSIONS_MAX} versions.`, USAGE);
+        throw new UsageError(`--versions may name at most ${REDACT_VERSIONS_MAX} versions.`);
       }
     }
   }
@@ -122,7 +108,7 @@ function directoryOf(text: string): string {
   try {
     return normalizeDirectory(text);
   } catch (error) {
-    throw new UsageError(`--directory: ${messageOf(error)}`, USAGE);
+    throw new UsageError(`--directory: ${messageOf(error)}`);
   }
 }
 
@@ -151,7 +137,7 @@ async function importInto(api: FileApi, folder: string, values: Values): Promise
 async function purge(api: FileApi, path: string, values: Values): Promise<string> {
   const shown = escapeControls(path);
   const confirm = values.confirm ?? prompt(`Erase ${shown} for good, with every version? Type its path:`);
-  if (confirm === null) throw new UsageError("Without a terminal, purge requires --confirm PATH.", USAGE);
+  if (confirm === null) throw new UsageError("Without a terminal, purge requires --confirm PATH.");
   if (confirm !== path) throw new StartupError(`Nothing was erased: the path is ${shown}.`);
   const purged = await purgeFile(api, path);
   if (values.json) return JSON.stringify(purged);

@@ -17,7 +17,7 @@ import { newKey } from "../admin/new_key.ts";
 import { SCOPES_HELP } from "./scopes_help.ts";
 import { table } from "./table.ts";
 
-const USAGE = `deno task keys create | list | update | revoke | rotate, and --help for more
+const USAGE = `deno task keys create | list | update | revoke | rotate
 
   create --project PROJECT   create a key for a project
   list [--project PROJECT]   list all keys, or those of one project
@@ -56,11 +56,10 @@ const SCOPES = ["read", "write", "admin"];
 
 type Values = ReturnType<typeof parse>["values"];
 
-await run(async () => {
-  const { values, positionals } = parse(Deno.args);
-  if (values.help) return printLine(`Usage: ${USAGE}`);
-  const command = parseAction(positionals, values);
-  printLine(await command(await connect(values)));
+await run(USAGE, async () => {
+  const { values, command, words } = parse(Deno.args);
+  const action = parseAction(command, words, values);
+  printLine(await action(await connect(values)));
 });
 
 function parse(args: readonly string[]) {
@@ -68,78 +67,73 @@ function parse(args: readonly string[]) {
 }
 
 /** Validates the command before the project is contacted. Throws `UsageError`. */
-function parseAction([command, ...words]: readonly string[], values: Values) {
+function parseAction(
+  command: string,
+  [id = ""]: readonly string[],
+  values: Values,
+): (to: Administration) => Promise<string> {
   const { json = false, project, owner } = values;
   rejectUnusedOptions(command, values);
-  const [id] = words;
   const graceSeconds = parseGrace(values.grace);
-  if (command === "create" && words.length === 0) {
-    if (project === undefined) throw new UsageError("--project is missing.", USAGE);
+  if (command === "create") {
+    if (project === undefined) throw new UsageError("create requires --project.");
     const rights = { ...parseRights(values), graceSeconds };
     if (graceSeconds !== null && !values.name) {
-      throw new UsageError("--grace requires --name: it ends the other keys of that name.", USAGE);
+      throw new UsageError("--grace requires --name: it ends the other keys of that name.");
     }
-    return async (to: Administration) => {
+    return async (to) => {
       const { id } = await to.findProject(project, owner);
       const { apiKey, stored } = await newKey();
       return formatNewKey(apiKey, await to.createKey(id, values.name ?? "", stored, rights), json);
     };
   }
-  if (command === "list" && words.length === 0) {
-    return async (to: Administration) => {
+  if (command === "list") {
+    return async (to) => {
       const found = project === undefined ? null : await to.findProject(project, owner);
       return formatKeys(await to.listKeys(found?.id ?? null), json);
     };
   }
-  if (command === "update" && id !== undefined && words.length === 1) {
-    if (!UUID.test(id)) throw new UsageError(`'${id}' is not a key id.`, USAGE);
+  if (!UUID.test(id)) throw new UsageError(`'${id}' is not a key id.`);
+  if (command === "update") {
     const changes = parseChanges(values);
-    return async (to: Administration) => formatKeys([await to.changeKey(id, changes)], json);
+    return async (to) => formatKeys([await to.changeKey(id, changes)], json);
   }
-  if ((command === "revoke" || command === "rotate") && id !== undefined && words.length === 1) {
-    if (!UUID.test(id)) throw new UsageError(`'${id}' is not a key id.`, USAGE);
-    return command === "revoke"
-      ? async (to: Administration) => formatRevoked(await to.revokeKey(id), json)
-      : async (to: Administration) => {
-        const { apiKey, stored } = await newKey();
-        return formatNewKey(apiKey, await to.rotateKey(id, stored, graceSeconds ?? 0), json);
-      };
-  }
-  throw new UsageError(
-    command === undefined ? "A command is missing." : "Unknown command, or wrong number of arguments.",
-    USAGE,
-  );
+  if (command === "revoke") return async (to) => formatRevoked(await to.revokeKey(id), json);
+  return async (to) => {
+    const { apiKey, stored } = await newKey();
+    return formatNewKey(apiKey, await to.rotateKey(id, stored, graceSeconds ?? 0), json);
+  };
 }
 
 /** Throws `UsageError` for an option that would have no effect. */
-function rejectUnusedOptions(command: string | undefined, values: Values): void {
+function rejectUnusedOptions(command: string, values: Values): void {
   const requires: readonly (readonly [readonly (keyof Values)[], readonly string[]])[] = [
     [["name", "expires", "scopes", "prefix"], ["create", "update"]],
     [["project", "owner"], ["create", "list"]],
     [["grace"], ["create", "rotate"]],
   ];
   for (const [names, commands] of requires) {
-    if (command !== undefined && commands.includes(command)) continue;
+    if (commands.includes(command)) continue;
     if (names.every((name) => values[name] === undefined)) continue;
     const options = new Intl.ListFormat("en").format(names.map((name) => `--${name}`));
     const verb = names.length === 1 ? "requires" : "require";
-    throw new UsageError(`${options} ${verb} the command ${commands.join(" or ")}.`, USAGE);
+    throw new UsageError(`${options} ${verb} the command ${commands.join(" or ")}.`);
   }
   if (values.owner !== undefined && values.project === undefined) {
-    throw new UsageError("--owner requires --project.", USAGE);
+    throw new UsageError("--owner requires --project.");
   }
 }
 
 function parseGrace(text: string | undefined): number | null {
   if (text === undefined) return null;
-  return parseWholeNumber(text, "--grace", 0, KEY_GRACE_PERIOD_SECONDS_MAX, USAGE);
+  return parseWholeNumber(text, "--grace", 0, KEY_GRACE_PERIOD_SECONDS_MAX);
 }
 
 /** The changes that the options name. */
 function parseChanges(values: Values): KeyChanges {
   const { name, expires, scopes, prefix } = values;
   if ([name, expires, scopes, prefix].every((value) => value === undefined)) {
-    throw new UsageError("update requires --name, --expires, --scopes or --prefix.", USAGE);
+    throw new UsageError("update requires --name, --expires, --scopes or --prefix.");
   }
   // The service checks whether the key's present scopes allow a prefix.
   const rights = parseRights({ ...values, scopes: scopes ?? "read" });
@@ -156,7 +150,6 @@ function parseRights({ expires, scopes, prefix }: Values): KeyRights {
   if (!names.every((name) => SCOPES.includes(name)) || new Set(names).size !== names.length) {
     throw new UsageError(
       "--scopes must be one or more of read, write and admin, separated by commas.",
-      USAGE,
     );
   }
   const pathPrefix = prefix === undefined ? null : prefix.replace(/^\/+|\/+$/g, "");
@@ -164,10 +157,10 @@ function parseRights({ expires, scopes, prefix }: Values): KeyRights {
     try {
       checkPath(pathPrefix);
     } catch (error) {
-      throw new UsageError(`--prefix must be a directory. ${messageOf(error)}`, USAGE);
+      throw new UsageError(`--prefix must be a directory. ${messageOf(error)}`);
     }
     if (names.includes("admin")) {
-      throw new UsageError("--prefix must not be combined with the scope admin.", USAGE);
+      throw new UsageError("--prefix must not be combined with the scope admin.");
     }
   }
   return { expiresAt: parseExpiry(expires), scopes: names, pathPrefix };
@@ -180,8 +173,8 @@ function parseExpiry(text: string | undefined): string | null {
   const [day] = Number.isNaN(moment)
     ? [""]
     : new Date(`${text.slice(0, 10)}T00:00:00Z`).toISOString().split("T");
-  if (day !== text.slice(0, 10)) throw new UsageError("--expires must be a date like 2030-01-31.", USAGE);
-  if (moment <= Date.now()) throw new UsageError("--expires is in the past.", USAGE);
+  if (day !== text.slice(0, 10)) throw new UsageError("--expires must be a date like 2030-01-31.");
+  if (moment <= Date.now()) throw new UsageError("--expires is in the past.");
   return new Date(moment).toISOString();
 }
 

@@ -22,7 +22,7 @@ const USAGE =
   suspend PROJECT               refuse every request about its files, until it is resumed
   resume PROJECT                accept requests again
   delete PROJECT                delete it for good, with its files, their history and its keys; asks for its name
-  tier PROJECT TIER [LIMITS]    set its tier; limits that are not given are those of the tier, and enterprise has none
+  tier PROJECT TIER             set its tier; limits that are not given are those of the tier, and enterprise has none
   makers [WHO…]                 who may create projects in the console: anyone, nobody (only this command), or e-mail
                                 addresses and domains like @example.com; without WHO, show it
   account-quota [BYTES]         the quota of all projects of the free tier of one account, in bytes, or none;
@@ -51,11 +51,10 @@ const LIMITS = ["requests-per-minute", "max-file-bytes", "max-project-bytes"] as
 
 type Values = ReturnType<typeof parse>["values"];
 
-await run(async () => {
-  const { values, positionals } = parse(Deno.args);
-  if (values.help) return printLine(`Usage: ${USAGE}`);
-  const command = parseAction(positionals, values);
-  printLine(await command(await connect(values)));
+await run(USAGE, async () => {
+  const { values, command, words } = parse(Deno.args);
+  const action = parseAction(command, words, values);
+  printLine(await action(await connect(values)));
 });
 
 function parse(args: readonly string[]) {
@@ -63,37 +62,34 @@ function parse(args: readonly string[]) {
 }
 
 /** Validates the command before the project is contacted. Throws `UsageError`. */
-function parseAction([command, ...words]: readonly string[], values: Values) {
+function parseAction(
+  command: string,
+  words: readonly string[],
+  values: Values,
+): (to: Administration) => Promise<string> {
   const json = values.json ?? false;
   rejectUnusedOptions(command, values);
-  const [first] = words;
-  if (command === "create" && first !== undefined && words.length === 1) {
-    return async (to: Administration) =>
-      formatProject(await to.createProject(first, values.tier ?? "free"), json);
-  }
-  if (command === "list" && words.length === 0) {
-    return async (to: Administration) => formatProjects(await to.listProjects(), json);
-  }
-  if (command === "delete" && first !== undefined && words.length === 1) {
-    return async (to: Administration) => await deleteProject(to, first, values);
-  }
-  const settings = parseSettings(command, words);
-  if (settings !== null) {
-    return async (to: Administration) => formatSettings(await to.settings(settings), json);
+  const [project = ""] = words;
+  switch (command) {
+    case "create":
+      return async (to) => formatProject(await to.createProject(project, values.tier ?? "free"), json);
+    case "list":
+      return async (to) => formatProjects(await to.listProjects(), json);
+    case "delete":
+      return (to) => deleteProject(to, project, values);
+    case "makers":
+    case "account-quota": {
+      const settings = parseSettings(command, words);
+      return async (to) => formatSettings(await to.settings(settings), json);
+    }
   }
   const changes = parseChanges(command, words, values);
-  if (first !== undefined && changes !== null) {
-    return async (to: Administration) => {
-      const before = await to.findProject(first, values.owner);
-      const after = await to.updateProject(before.id, changes);
-      if (changes.owner !== undefined && !json) printNotice(describeTransfer(before, after));
-      return formatProject(after, json);
-    };
-  }
-  throw new UsageError(
-    command === undefined ? "A command is missing." : "Unknown command, or wrong number of arguments.",
-    USAGE,
-  );
+  return async (to) => {
+    const before = await to.findProject(project, values.owner);
+    const after = await to.updateProject(before.id, changes);
+    if (changes.owner !== undefined && !json) printNotice(describeTransfer(before, after));
+    return formatProject(after, json);
+  };
 }
 
 /** Deletes a project once its name was typed. Throws `UsageError`. */
@@ -102,48 +98,29 @@ async function deleteProject(to: Administration, nameOrId: string, values: Value
   const shown = escapeControls(`${name} (${id})`);
   const confirm = values.confirm ??
     prompt(`Delete ${shown} for good, with all of its files, their history and its keys? Type its name:`);
-  if (confirm === null) throw new UsageError("Without a terminal, delete requires --confirm NAME.", USAGE);
+  if (confirm === null) throw new UsageError("Without a terminal, delete requires --confirm NAME.");
   const deleted = await to.deleteProject(id, confirm);
   if (values.json) return JSON.stringify(deleted);
   return `Deleted ${shown}. The sweep removes its files; \`deno task sweep\` does so at once.`;
 }
 
-/** The change of the project that the command's first word names; null for another command. Throws `UsageError`. */
-function parseChanges(
-  command: string | undefined,
-  words: readonly string[],
-  values: Values,
-): ProjectChanges | null {
-  if (words.length === 1 && (command === "suspend" || command === "resume")) {
-    return { isSuspended: command === "suspend" };
-  }
-  const [, value] = words;
-  if (value === undefined || words.length !== 2) return null;
-  switch (command) {
-    case "owner":
-      return { owner: value };
-    case "rename":
-      return { name: value };
-    case "tier":
-      return { tier: value, ...parseLimits(values) };
-    default:
-      return null;
-  }
+/** The change of a project. Throws `UsageError`. */
+function parseChanges(command: string, [, value = ""]: readonly string[], values: Values): ProjectChanges {
+  if (command === "owner") return { owner: value };
+  if (command === "rename") return { name: value };
+  if (command === "tier") return { tier: value, ...parseLimits(values) };
+  return { isSuspended: command === "suspend" };
 }
 
-/** The change of the installation's settings; null for another command. Throws `UsageError`. */
-function parseSettings(command: string | undefined, words: readonly string[]): Partial<Settings> | null {
+/** The change of the installation's settings; empty where they are only shown. Throws `UsageError`. */
+function parseSettings(command: "makers" | "account-quota", words: readonly string[]): Partial<Settings> {
   const [first] = words;
+  if (first === undefined) return {};
   if (command === "makers") {
-    if (first === undefined) return {};
     return { projectMakers: words.length === 1 && first === "nobody" ? [] : [...words] };
   }
-  if (command === "account-quota" && words.length <= 1) {
-    if (first === undefined) return {};
-    const most = Number.MAX_SAFE_INTEGER;
-    return { accountBytes: first === "none" ? null : parseWholeNumber(first, "BYTES", 1, most, USAGE) };
-  }
-  return null;
+  const most = Number.MAX_SAFE_INTEGER;
+  return { accountBytes: first === "none" ? null : parseWholeNumber(first, "BYTES", 1, most) };
 }
 
 function formatSettings(settings: Settings, json: boolean): string {
@@ -158,7 +135,7 @@ function formatSettings(settings: Settings, json: boolean): string {
 function parseLimits(values: Values) {
   const limit = (name: typeof LIMITS[number], max = Number.MAX_SAFE_INTEGER) => {
     const text = values[name];
-    return text === undefined ? undefined : parseWholeNumber(text, `--${name}`, 1, max, USAGE);
+    return text === undefined ? undefined : parseWholeNumber(text, `--${name}`, 1, max);
   };
   return {
     requestsPerMinute: limit("requests-per-minute", 2_147_483_647),
@@ -168,18 +145,18 @@ function parseLimits(values: Values) {
 }
 
 /** Throws `UsageError` for an option that would have no effect. */
-function rejectUnusedOptions(command: string | undefined, values: Values): void {
+function rejectUnusedOptions(command: string, values: Values): void {
   if (LIMITS.some((name) => values[name] !== undefined) && command !== "tier") {
-    throw new UsageError("Limits require the command tier.", USAGE);
+    throw new UsageError("Limits require the command tier.");
   }
   if (values.owner !== undefined && (command === "create" || command === "list")) {
-    throw new UsageError("--owner requires a command that names a project.", USAGE);
+    throw new UsageError("--owner requires a command that names a project.");
   }
   if (values.confirm !== undefined && command !== "delete") {
-    throw new UsageError("--confirm requires the command delete.", USAGE);
+    throw new UsageError("--confirm requires the command delete.");
   }
   if (values.tier !== undefined && command !== "create") {
-    throw new UsageError("--tier requires the command create.", USAGE);
+    throw new UsageError("--tier requires the command create.");
   }
 }
 

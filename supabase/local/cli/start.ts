@@ -8,9 +8,8 @@ import type { Mail } from "../local_mail.ts";
 import { RequestLog } from "../stack/request_log.ts";
 import { type Stack, startStack } from "../stack/stack.ts";
 
-await run(async () => {
+await run(START_USAGE, async () => {
   const options = parseStartOptions(Deno.args);
-  if (options.help) return printLine(`Usage: ${START_USAGE}`);
   const stopRequested = stopRequest();
   // The first line opens the file; by then the folder exists.
   const log = new RequestLog(requestLogFileOf(options.dataDir));

@@ -4,7 +4,6 @@ import { GATEWAY_PORT_DEFAULT } from "../limits.ts";
 import { DATA_DIRECTORY } from "../repository.ts";
 
 export interface StartOptions {
-  readonly help: boolean;
   readonly json: boolean;
   readonly log: boolean;
   readonly port: number;
@@ -31,21 +30,18 @@ const OPTIONS = {
   "no-embeddings": { type: "boolean" },
   json: { type: "boolean" },
   log: { type: "boolean" },
-  help: { type: "boolean", short: "h" },
 } as const;
 
 /** Throws `UsageError`. */
 export function parseStartOptions(args: readonly string[]): StartOptions {
-  const { values, positionals } = parseCommand(args, OPTIONS, START_USAGE);
-  if (positionals.length > 0) throw new UsageError(`Unexpected argument '${positionals[0]}'.`, START_USAGE);
-  if (values.data === "") throw new UsageError("--data must be the path of a folder.", START_USAGE);
+  const { values } = parseCommand(args, OPTIONS, START_USAGE);
+  if (values.data === "") throw new UsageError("--data must be the path of a folder.");
   return {
-    help: values.help ?? false,
     json: values.json ?? false,
     log: values.log ?? false,
     port: values.port === undefined
       ? GATEWAY_PORT_DEFAULT
-      : parseWholeNumber(values.port, "--port", 0, 65_535, START_USAGE),
+      : parseWholeNumber(values.port, "--port", 0, 65_535),
     dataDir: values.data ?? DATA_DIRECTORY,
     databaseUrl: values.db === undefined ? undefined : databaseUrl(values.db),
     embeddings: values["no-embeddings"] !== true,
@@ -57,6 +53,5 @@ function databaseUrl(text: string): string {
   if (url !== null && /^postgres(ql)?:$/.test(url.protocol) && url.hostname !== "") return text;
   throw new UsageError(
     "--db must be an address like postgresql://user:password@host:5432/database.",
-    START_USAGE,
   );
 }

@@ -8,10 +8,8 @@ const USAGE = `deno task sweep
   days that no version references. The service also does so by itself, one slice at a time.
 ${CONNECTION_USAGE}`;
 
-await run(async () => {
-  const { values, positionals } = parseCommand(Deno.args, CONNECTION_OPTIONS, USAGE);
-  if (values.help) return printLine(`Usage: ${USAGE}`);
-  if (positionals.length > 0) throw new UsageError(`Unexpected argument '${positionals[0]}'.`, USAGE);
+await run(USAGE, async () => {
+  const { values } = parseCommand(Deno.args, CONNECTION_OPTIONS, USAGE);
   const to = await connect(values);
   let seen = 0;
   let removed = 0;

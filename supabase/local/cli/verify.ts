@@ -28,12 +28,10 @@ const OPTIONS = {
   state: { type: "string" },
 } as const;
 
-await run(async () => {
-  const { values, positionals } = parseCommand(Deno.args, OPTIONS, USAGE);
-  if (values.help) return printLine(`Usage: ${USAGE}`);
-  if (positionals.length > 0) throw new UsageError(`Unexpected argument '${positionals[0]}'.`, USAGE);
+await run(USAGE, async () => {
+  const { values } = parseCommand(Deno.args, OPTIONS, USAGE);
   if (values.owner !== undefined && values.project === undefined) {
-    throw new UsageError("--owner requires --project.", USAGE);
+    throw new UsageError("--owner requires --project.");
   }
   const to = await connect(values);
   const projectId = await projectOf(to, values.project, values.owner);

@@ -1,4 +1,4 @@
-/** Checks whether database and Storage accept a write and a read; requests for health share the result of a probe. */
+/** Checks whether the database takes a commit, and Storage an object; requests for health share the result of a probe. */
 import { HEALTH_PROBE_INTERVAL_MILLISECONDS } from "../limits.ts";
 import { ApiError } from "../errors.ts";
 import type { Metadata } from "../ports/metadata.ts";
@@ -15,8 +15,8 @@ export interface Probed {
 
 /** One per isolate. A request during a probe, or within HEALTH_PROBE_INTERVAL_MILLISECONDS after it, gets its result. */
 export class HealthProbe {
-  private running: Promise<readonly ProbedPart[]> | null = null;
-  private last: { readonly failing: readonly ProbedPart[]; readonly at: number } | null = null;
+  private running: Promise<ProbedPart | null> | null = null;
+  private last: { readonly failing: ProbedPart | null; readonly at: number } | null = null;
 
   /** `connect` returns the ports for one probe, with a deadline of its own. */
   constructor(
@@ -25,29 +25,33 @@ export class HealthProbe {
     private readonly log: Pick<Log, "backgroundFault">,
   ) {}
 
-  /** The parts that do not work, as of at most HEALTH_PROBE_INTERVAL_MILLISECONDS ago. */
-  async failing(): Promise<readonly ProbedPart[]> {
+  /**
+   * The part that does not work, as of at most HEALTH_PROBE_INTERVAL_MILLISECONDS ago; null: both work. Storage keeps its
+   * own tables in the database, so where the database fails, a failure of Storage says nothing about Storage.
+   */
+  async failing(): Promise<ProbedPart | null> {
     const { last, clock } = this;
     if (last !== null && clock.now() - last.at < HEALTH_PROBE_INTERVAL_MILLISECONDS) return last.failing;
     this.running ??= this.probe().finally(() => this.running = null);
     return await this.running;
   }
 
-  private async probe(): Promise<readonly ProbedPart[]> {
+  private async probe(): Promise<ProbedPart | null> {
     const { metadata, segments } = this.connect();
-    const failing = (await Promise.all([
+    const [database, storage] = await Promise.all([
       this.failed("database", metadata.probe()),
       this.failed("storage", segments.probe()),
-    ])).flatMap((part) => part ?? []);
+    ]);
+    const failing = database ?? storage;
     this.last = { failing, at: this.clock.now() };
     return failing;
   }
 
   /** Returns the part if its probe fails for any reason: a database with unexpected answers is not healthy either. */
-  private async failed(part: ProbedPart, probe: Promise<void>): Promise<ProbedPart | undefined> {
+  private async failed(part: ProbedPart, probe: Promise<void>): Promise<ProbedPart | null> {
     try {
       await probe;
-      return undefined;
+      return null;
     } catch (error) {
       // A call to a back end that is out of reach has logged its failure itself.
       if (!(error instanceof ApiError)) this.log.backgroundFault("health", error);

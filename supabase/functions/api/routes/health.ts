@@ -1,4 +1,4 @@
-/** GET /health: whether the service runs; with `?deep` also whether database and storage take a write and a read. */
+/** GET /health: whether the service runs; with `?deep` also whether the database takes a commit and Storage an object. */
 import { z } from "zod";
 import { health } from "../contract/service.ts";
 import type { Context } from "../context.ts";
@@ -20,14 +20,14 @@ async function handle(context: Context, isDeep: boolean): Promise<Response> {
     return json({ status: "ok", ...record, message: "The service is running." });
   }
   const failing = await context.health.failing();
-  if (failing.length === 0) {
+  if (failing === null) {
     return json({
       status: "ok",
       ...record,
       message: "The service, its database and its storage are running.",
     });
   }
-  const message = `Not working: ${failing.join(" and ")}.`;
+  const message = `Not working: ${failing}.`;
   const response = json({ status: "degraded", ...record, message }, 503);
   response.headers.set("Retry-After", String(UNAVAILABLE_RETRY_AFTER_SECONDS));
   return response;
