@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** From nothing to the first call: what the page "Connect" gives works as it is copied. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import type { Page } from "playwright-core";

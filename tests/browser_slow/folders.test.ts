@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** Folders: renamed, moved, copied and deleted as one, from their rows and from their pages. */
 import { assertEquals } from "@std/assert";
 import type { Page } from "playwright-core";

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** Keys made in the console do what was chosen for them, and no more. */
 import { assertEquals } from "@std/assert";
 import type { Page } from "playwright-core";

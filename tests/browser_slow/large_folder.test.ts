@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** A folder of ten thousand files: a page of it at a time, one request for each thing a person does. */
 import { assert, assertEquals } from "@std/assert";
 import { populate } from "../bench/populate.ts";

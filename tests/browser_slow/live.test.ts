@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** What agents write appears by itself: in lists, in the open file, beside the editor, at the end of a log. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import type { Page, Request } from "playwright-core";

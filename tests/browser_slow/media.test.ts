@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** Sound and film in the console, and from raw reads: what a browser's player asks for in ranges, the service answers. */
 import { assert, assertEquals } from "@std/assert";
 import { Buffer } from "node:buffer";

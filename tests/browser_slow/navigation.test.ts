@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** Going into a file and back: the list is as it was left, and so are the focus and the scrolling. */
 import { assert, assertEquals } from "@std/assert";
 import type { Locator, Page } from "playwright-core";

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** Owning a project: what it uses over time, what goes by itself, and what is erased for good. */
 import { assertEquals } from "@std/assert";
 import { browserSuite } from "../support/browser/browser.ts";

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** The command palette and the list of shortcuts, by keyboard alone, and what they ask the service for. */
 import { assertEquals } from "@std/assert";
 import { Buffer } from "node:buffer";

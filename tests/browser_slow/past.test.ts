@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** The project as it was: looked at, taken along, and brought back. */
 import { assertEquals } from "@std/assert";
 import { browserSuite } from "../support/browser/browser.ts";

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** What a person is told of the operator's settings, before they try what is refused. */
 import { assertEquals } from "@std/assert";
 import { browserSuite, type Visit } from "../support/browser/browser.ts";

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** CSV, TSV, JSONL and JSON as people read them: tables and trees of any length, drawn as far as they are in view. */
 import { assert, assertEquals } from "@std/assert";
 import { browserSuite } from "../support/browser/browser.ts";

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** Markdown as people read it: rendered, with its links and images inside the project. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import type { Locator, Page } from "playwright-core";

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** Source as people read it: long logs from their end, lines with addresses, wrapping, copying. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import type { Page } from "playwright-core";

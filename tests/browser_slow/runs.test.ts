@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** Runs: their list, what one of them did, and its undo, which shows first what it would do. */
 import { assertEquals } from "@std/assert";
 import { z } from "zod";

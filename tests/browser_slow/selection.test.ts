@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** Many files at once: chosen with mouse or keyboard, moved, deleted, restored and taken along; all of them or none. */
 import { assert, assertEquals } from "@std/assert";
 import type { Page } from "playwright-core";

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** Files on their way: chosen, dropped, followed and cancelled. */
 import { assert, assertEquals } from "@std/assert";
 import { Buffer } from "node:buffer";

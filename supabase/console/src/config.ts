@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** The settings of the page, from `config.json` next to it. */
 import * as z from "zod/mini";
 

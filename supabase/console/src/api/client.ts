@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** Sends one request to the service: session, envelope, lost connection, retries after a 429 or 503. */
 import * as z from "zod/mini";
 import { config } from "../config.ts";

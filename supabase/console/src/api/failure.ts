@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** Why a request failed, with the service's own message if it responded. */
 import * as z from "zod/mini";
 

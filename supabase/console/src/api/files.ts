@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** Calls of the file routes. */
 import { encodePath } from "../format.ts";
 import { FILES_PER_PAGE, SEARCH_RESULTS_PER_PAGE, VERSIONS_PER_PAGE } from "../limits.ts";

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /**
  * Calls that change several files as one commit: all of them, or none. Each is a run of its own, so that it can be taken
  * back as one.

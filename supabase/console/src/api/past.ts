@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** Calls that read the project as it was at a time, that instant included. */
 import { FILES_PER_PAGE } from "../limits.ts";
 import { call } from "./client.ts";

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** Calls of the run routes. */
 import { RUNS_PER_PAGE } from "../limits.ts";
 import { call } from "./client.ts";

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** Sends one upload or download with progress; session, lost connection and rate limit are handled as in `client.ts`. */
 import { RATE_RETRIES_MAX } from "../limits.ts";
 import { connectionLost, connectionRestored, waitForRate } from "../session/connection.ts";

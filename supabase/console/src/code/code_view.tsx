@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 import { useEffect, useRef, useState } from "preact/hooks";
 import { reasonOf } from "../api/failure.ts";
 import { Loading } from "../components/states.tsx";

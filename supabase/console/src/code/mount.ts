@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /**
  * CodeMirror in a shadow tree, where it uses constructed style sheets: the Content-Security-Policy of the page allows
  * them without 'unsafe-inline'. This module and its imports are loaded when code is first shown.

@@ -1,4 +1,3 @@
-/** @jsxImportSource preact */
 import { formatAge, formatExactTime } from "../format.ts";
 
 /** A relative time; the exact time is shown on hover. */

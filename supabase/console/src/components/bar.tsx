@@ -1,4 +1,3 @@
-/** @jsxImportSource preact */
 /** Shows how much of a limit is used. */
 interface Properties {
   readonly label: string;

@@ -1,4 +1,3 @@
-/** @jsxImportSource preact */
 import { visible } from "../format.ts";
 import { hrefOf } from "../state/router.ts";
 

@@ -1,4 +1,3 @@
-/** @jsxImportSource preact */
 /** The mark of a row that has just changed: a line at its start, and a shade that fades. */
 
 /** The class of the row. */

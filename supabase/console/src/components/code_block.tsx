@@ -1,4 +1,3 @@
-/** @jsxImportSource preact */
 /** A text to read and to copy, which scrolls by itself. */
 import { CopyButton } from "./copy_button.tsx";
 

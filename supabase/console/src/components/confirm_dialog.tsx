@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** Asks before something that cannot be undone: what it is about has to be typed. */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 import { useState } from "preact/hooks";
 import { notifyProblem } from "../state/notices.ts";
 import { Icon } from "./icon.tsx";

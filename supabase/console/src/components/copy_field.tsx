@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 import { CopyButton } from "./copy_button.tsx";
 import { Field } from "./field.tsx";
 

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** A labelled form field with a hint and an error message. */
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** A dialog with a form, and its cancel and submit buttons. */
 import type { ComponentChildren } from "preact";
 import { Dialog } from "./dialog.tsx";

@@ -1,4 +1,3 @@
-/** @jsxImportSource preact */
 /** Icons as paths on a 16-pixel grid. They are hidden from screen readers: the control next to them has the name. */
 
 const PATHS = {

@@ -1,4 +1,3 @@
-/** @jsxImportSource preact */
 /** A view whose code is loaded when it is first opened. */
 import type { FunctionComponent } from "preact";
 import { useLoad } from "../state/use_load.ts";

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** Links: addresses that read one file, or write it once, without a key. Made, shown once, listed and ended. */
 import { useState } from "preact/hooks";
 import { reasonFor, reasonOf } from "../api/failure.ts";

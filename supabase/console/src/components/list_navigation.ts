@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** Arrow keys in a list move the focus from link to link; Enter opens the link as usual. */
 import { isPressed } from "./shortcut_table.ts";
 

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** The frame of a list: its name and the names of its columns. */
 import type { ComponentChildren } from "preact";
 

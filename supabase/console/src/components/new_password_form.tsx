@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** Sets the account's password. */
 import { useState } from "preact/hooks";
 import { authProblem } from "../session/auth_problem.ts";

@@ -1,4 +1,3 @@
-/** @jsxImportSource preact */
 import { formatNumber, formatTotal } from "../format.ts";
 
 interface Properties {

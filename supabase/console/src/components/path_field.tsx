@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** A field for a path of the project, which suggests what there is. */
 import { useId } from "preact/hooks";
 import { cursorBefore } from "../api/cursor_before.ts";

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /**
  * What is chosen in a list. Rows have their key in `data-key`. With the keyboard: Space chooses the row of the focus,
  * Shift with arrows the rows up to it, Ctrl-A all, Escape none.

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** The boxes of a list in which rows are chosen, and the bar with what can be done with them. */
 import type { ComponentChildren } from "preact";
 import { formatCount, visible } from "../format.ts";

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /**
  * Every shortcut, once: handlers ask `isPressed`, and the list of shortcuts shows the same rows. Keys are written as in
  * CodeMirror, `Mod` being Cmd on a Mac and Ctrl elsewhere.

@@ -1,4 +1,3 @@
-/** @jsxImportSource preact */
 /** What a view shows while it loads, if it is empty, and after a failure. */
 import type { ComponentChildren } from "preact";
 import { isCode, reasonOf } from "../api/failure.ts";

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** Asks for a time in the past. */
 import { useState } from "preact/hooks";
 import { localSeconds } from "../format.ts";

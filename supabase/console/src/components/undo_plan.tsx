@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** The files of an undo, and what would become of each. */
 import type { Undo } from "../api/records.ts";
 import { formatCount, visible } from "../format.ts";

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 import type { Project } from "../api/records.ts";
 import { formatBytes, formatNumber, formatTotal } from "../format.ts";
 import { Bar } from "./bar.tsx";

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** Submits a form: one submission at a time; the failure is kept for the fields to show. */
 import { useState } from "preact/hooks";
 

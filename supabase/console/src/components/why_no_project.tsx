@@ -1,4 +1,3 @@
-/** @jsxImportSource preact */
 /** Why the signed-in person may not make projects, and what they can do about it. */
 import type { Account } from "../api/account.ts";
 import { formatCount, formatNumber } from "../format.ts";

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** The sign-in page, or the frame of the open project around the view that the address names. */
 import { useEffect } from "preact/hooks";
 import { Banner } from "./banner.tsx";

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 import { useEffect, useState } from "preact/hooks";
 import { isOffline, waitingUntil } from "../session/connection.ts";
 

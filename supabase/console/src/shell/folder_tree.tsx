@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** The folder tree. A branch is loaded when it is opened, unless a list has loaded it already. */
 import { useEffect, useState } from "preact/hooks";
 import { isCode, reasonOf } from "../api/failure.ts";

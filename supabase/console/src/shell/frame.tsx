@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** Sidebar, top bar and the view. */
 import { useEffect } from "preact/hooks";
 import type { Project } from "../api/records.ts";

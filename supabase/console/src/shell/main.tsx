@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 import { render } from "preact";
 import { loadConfig } from "../config.ts";
 import { App } from "./app.tsx";

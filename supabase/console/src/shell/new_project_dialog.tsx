@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** Makes a project, or says why this person may not, before they have typed anything. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { readAccount } from "../api/account.ts";

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** Where the operator alone gives projects out, or does not let this account make any. */
 import { readAccount } from "../api/account.ts";
 import { Loading, Problem } from "../components/states.tsx";

@@ -1,4 +1,3 @@
-/** @jsxImportSource preact */
 import { dismiss, notices } from "../state/notices.ts";
 import { projectId } from "../state/projects.ts";
 import { Icon } from "../components/icon.tsx";

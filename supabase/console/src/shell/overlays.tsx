@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** What opens in front of every view, loaded when it is asked for. */
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";

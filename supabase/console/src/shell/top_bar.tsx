@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 import { useEffect, useState } from "preact/hooks";
 import type { Project } from "../api/records.ts";
 import { Icon } from "../components/icon.tsx";

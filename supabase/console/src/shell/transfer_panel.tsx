@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** The list of uploads and downloads. */
 import { useEffect } from "preact/hooks";
 import { formatCount, visible } from "../format.ts";

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /**
  * ZIP archives: of one folder as the service makes them, else made here from what was chosen. Both hold whole paths, and
  * neither lacks a file: what cannot be read ends it.

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** Unsaved changes. They survive navigation and an expired session, but not a reload of the page. */
 import { signal } from "@preact/signals";
 

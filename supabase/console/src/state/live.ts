@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /**
  * Follows the change feed of the open project, with one request at a time, while the tab can be seen. Views hear of each
  * version once, also of those that this tab has made.

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** Which rows have just changed, for a mark that fades. */
 import { signal } from "@preact/signals";
 import { MARK_MILLISECONDS, MARKS_MAX } from "../limits.ts";

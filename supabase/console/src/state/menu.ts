@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** Whether the sidebar is open; on a phone it is a menu in front of the view. */
 import { signal } from "@preact/signals";
 

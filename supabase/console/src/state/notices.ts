@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** Short messages about what was done, with an undo button where possible. */
 import { signal } from "@preact/signals";
 import { visible } from "../format.ts";

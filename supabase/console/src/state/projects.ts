@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** The projects of the account, and the open project. */
 import { computed, signal } from "@preact/signals";
 import { listProjects, readProject } from "../api/projects.ts";

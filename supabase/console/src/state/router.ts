@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** The router. The current place is stored in the fragment of the address, so that any static host can serve the page. */
 import { computed, signal } from "@preact/signals";
 import * as z from "zod/mini";

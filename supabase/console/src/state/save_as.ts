@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** Saves bytes as a download of the browser. */
 export function saveAs(bytes: Blob, name: string): void {
   // With any other type the browser might open the file instead of saving it.

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** The colour theme: light, dark, or that of the system. */
 import { effect, signal } from "@preact/signals";
 

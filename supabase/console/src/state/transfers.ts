@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** Uploads and downloads: `TRANSFERS_AT_ONCE` at a time, with progress; each can be cancelled. */
 import { signal } from "@preact/signals";
 import { buildUrl } from "../api/client.ts";

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** Loads the data of a view when its inputs change, and again after a reconnection. */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { isAbort } from "../api/failure.ts";

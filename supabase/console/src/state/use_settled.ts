@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 import { useEffect, useState } from "preact/hooks";
 import { FILTER_PAUSE_MILLISECONDS } from "../limits.ts";
 

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** Whether long lines of a text are wrapped: kept in the browser. */
 import { effect, signal } from "@preact/signals";
 

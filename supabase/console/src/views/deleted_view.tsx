@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** Files whose latest version is a tombstone, in all folders. */
 import { useState } from "preact/hooks";
 import { listFiles } from "../api/files.ts";

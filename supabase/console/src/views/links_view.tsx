@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** The links of the project that can be used: what each is for, who made it, and until when. */
 import { useEffect, useState } from "preact/hooks";
 import { type Link, listLinks, type NewLink } from "../api/links.ts";

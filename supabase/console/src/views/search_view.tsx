@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** Search by words, by regular expression, or by meaning. What is asked is in the address. */
 import { useEffect, useState } from "preact/hooks";
 import { isCode, reasonFor } from "../api/failure.ts";

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** What the project uses, its limits, what goes by itself, its name; the account's password; and the end of both. */
 import { useState } from "preact/hooks";
 import { reasonFor } from "../api/failure.ts";

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** What the palette offers for what was typed, in groups whose order does not depend on what has come already. */
 import type { Key, Project, Run } from "../../api/records.ts";
 import { type Command, commandsHere, runIn } from "../../components/commands.ts";

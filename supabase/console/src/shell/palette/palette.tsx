@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** The command palette: one field over files, folders, runs, keys, views and actions. It keeps the names it has read. */
 import { useEffect, useState } from "preact/hooks";
 import type { Project } from "../../api/records.ts";

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** A combobox with its list: the focus stays in the field, arrows move in the list, Enter runs. */
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { useModal } from "../../components/dialog.tsx";

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** What the service finds by name, where the palette does not know all names. */
 import { cursorBefore } from "../../api/cursor_before.ts";
 import { listFiles, search } from "../../api/files.ts";

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** What the activity shows; it is kept in the address. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { SelectField, TextField } from "../../components/field.tsx";

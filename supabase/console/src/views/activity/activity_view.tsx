@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** What was written in the project, the newest first, back to its beginning; new writes appear by themselves. */
 import { useEffect } from "preact/hooks";
 import type { Change } from "../../api/changes.ts";

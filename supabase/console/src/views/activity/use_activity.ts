@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /**
  * A page of the writes of a project that match the filters, the newest first. The service examines a bounded number of
  * writes for one request: where few match, a page takes several requests, and pauses after ACTIVITY_REQUESTS_MAX.

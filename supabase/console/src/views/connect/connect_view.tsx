@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** From nothing to the first call of an agent: an address, a key, and the settings of its client. */
 import { useState } from "preact/hooks";
 import type { NewKey } from "../../api/records.ts";

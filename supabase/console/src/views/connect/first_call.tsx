@@ -1,4 +1,3 @@
-/** @jsxImportSource preact */
 import type { NewKey } from "../../api/records.ts";
 import { Age } from "../../components/age.tsx";
 import { Icon } from "../../components/icon.tsx";

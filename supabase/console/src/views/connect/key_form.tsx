@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 import { useState } from "preact/hooks";
 import { reasonFor } from "../../api/failure.ts";
 import { createKey } from "../../api/projects.ts";

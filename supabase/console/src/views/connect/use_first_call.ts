@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** Whether a key has been used: looked up while the tab can be seen, for a while, and when the change feed tells of it. */
 import { useEffect, useState } from "preact/hooks";
 import { FIRST_CALL_LOOKS_MAX, FIRST_CALL_PAUSE_MILLISECONDS } from "../../limits.ts";

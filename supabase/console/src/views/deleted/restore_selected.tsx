@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** What can be done with the chosen deleted files. */
 import { useState } from "preact/hooks";
 import type { FileRecord } from "../../api/records.ts";

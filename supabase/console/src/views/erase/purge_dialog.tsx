@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 import { useState } from "preact/hooks";
 import { purgeFile } from "../../api/owning.ts";
 import { ConfirmDialog } from "../../components/confirm_dialog.tsx";

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 import { useState } from "preact/hooks";
 import { type Redacted, redactVersions } from "../../api/owning.ts";
 import { reasonFor } from "../../api/failure.ts";

@@ -1,4 +1,3 @@
-/** @jsxImportSource preact */
 /** Where a version came from, if from another file: a rename keeps its history in sight. */
 import type { Version } from "../../api/records.ts";
 import { visible } from "../../format.ts";

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** What differs between two versions, of one file or of two: as a unified diff, or side by side. */
 import { useState } from "preact/hooks";
 import { readBytes, readDiff, readRecord } from "../../api/files.ts";

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** Shown if the file has changed since editing began: both texts side by side, and a choice. */
 import { readBytes } from "../../api/files.ts";
 import type { FileRecord } from "../../api/records.ts";

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** The content of a version, shown as its type allows and never executed. */
 import { readBytes, readRecord } from "../../api/files.ts";
 import type { FileRecord } from "../../api/records.ts";

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** The versions that a moved file had at its old paths, below those that it has here: one history, whatever its name. */
 import { useState } from "preact/hooks";
 import { isCode } from "../../api/failure.ts";

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** The text editor. A save is conditional on the version that was edited; a newer version is shown, never overwritten. */
 import { useState } from "preact/hooks";
 import { ApiFailure, isCode } from "../../api/failure.ts";

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** One file: its content, editing, history, comparison. */
 import { useRef, useState } from "preact/hooks";
 import type { FileRecord } from "../../api/records.ts";

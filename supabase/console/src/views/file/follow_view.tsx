@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** The end of a text, and what is appended to it: like `tail -f`. */
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { FileRecord } from "../../api/records.ts";

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** All versions with writer, time and size; two can be compared, any can be restored. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { listVersions } from "../../api/files.ts";

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** The links to a file: those that can be used, and a new one. */
 import { useState } from "preact/hooks";
 import { listLinks, type NewLink } from "../../api/links.ts";

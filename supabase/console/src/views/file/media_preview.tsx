@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 import { useEffect, useState } from "preact/hooks";
 import { readBytes } from "../../api/files.ts";
 import type { FileRecord } from "../../api/records.ts";

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** Shows in the editor that somebody has written a newer version, or deleted the file, and offers what to do. */
 import { useEffect, useReducer, useState } from "preact/hooks";
 import type { FileRecord } from "../../api/records.ts";

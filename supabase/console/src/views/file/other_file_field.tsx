@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 import { useEffect, useState } from "preact/hooks";
 import { PathField } from "../../components/path_field.tsx";
 import { type FilePlace, replaceWith } from "../../state/router.ts";

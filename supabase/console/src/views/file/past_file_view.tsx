@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** One file as it was, to read and to restore. */
 import { readPastRecord } from "../../api/past.ts";
 import { Breadcrumbs } from "../../components/breadcrumbs.tsx";

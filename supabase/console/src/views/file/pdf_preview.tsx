@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 import { useEffect, useRef, useState } from "preact/hooks";
 import { PDF_PAGES_PER_STEP } from "../../limits.ts";
 import { Loading, Problem } from "../../components/states.tsx";

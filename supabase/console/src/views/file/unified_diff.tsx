@@ -1,4 +1,3 @@
-/** @jsxImportSource preact */
 import type { Diff } from "../../api/records.ts";
 import { formatCount } from "../../format.ts";
 import { DIFF_LINES_MAX } from "../../limits.ts";

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** The latest version of a file, kept up to date by the change feed: no request for each of its versions. */
 import { recordOf } from "../../api/changes.ts";
 import { isCode } from "../../api/failure.ts";

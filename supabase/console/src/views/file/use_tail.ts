@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** The end of a text: read once, then the bytes that are appended, as long as nothing else is done to the file. */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { isAbort } from "../../api/failure.ts";

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** Versions of a file: who wrote each, when and how; where they can be chosen, also to restore one. */
 import type { Version } from "../../api/records.ts";
 import { Age } from "../../components/age.tsx";

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** Asks before folders are deleted: how many files they have is not seen in the list. */
 import { countFiles } from "../../api/many.ts";
 import { FormDialog } from "../../components/form_dialog.tsx";

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 import type { VNode } from "preact";
 import { useRef } from "preact/hooks";
 import type { SortField } from "../../api/files.ts";

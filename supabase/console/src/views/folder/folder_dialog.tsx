@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** Renames, moves or copies a folder, with all that is below it. */
 import { useState } from "preact/hooks";
 import { isCode, reasonFor } from "../../api/failure.ts";

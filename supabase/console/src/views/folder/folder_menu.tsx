@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** What can be done with a folder: on its row, and on its own page. */
 import { useCommands } from "../../components/commands.ts";
 import { Icon } from "../../components/icon.tsx";

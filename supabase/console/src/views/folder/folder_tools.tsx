@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** The buttons of a folder: new file, upload, and what else is given. */
 import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";

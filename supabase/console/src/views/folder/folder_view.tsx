@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** The subfolders and files of a folder. */
 import { useRef, useState } from "preact/hooks";
 import { keepFocus } from "../../components/selection_parts.tsx";

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** Why files were not moved or copied; for those in the way at the destination, the offer to write over them. */
 import { useState } from "preact/hooks";
 import { isCode } from "../../api/failure.ts";

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** The ends of a list that is loaded as a person scrolls. */
 import type { RefObject } from "preact";
 import { useEffect, useRef } from "preact/hooks";

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 import { useState } from "preact/hooks";
 import { isCode, reasonFor } from "../../api/failure.ts";
 import { FormDialog } from "../../components/form_dialog.tsx";

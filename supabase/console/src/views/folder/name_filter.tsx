@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** The field that filters a folder by name, and how far it has looked. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { reasonOf } from "../../api/failure.ts";

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 import { useState } from "preact/hooks";
 import { reasonForPath } from "../../api/failure.ts";
 import { createFile } from "../../api/files.ts";

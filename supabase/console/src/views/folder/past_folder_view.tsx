@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** A folder as it was: to read, to download, and to restore. */
 import { useState } from "preact/hooks";
 import { listPastFiles } from "../../api/past.ts";

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** Makes a folder what it was: first what would become of which file, then the restoring. */
 import { isCode } from "../../api/failure.ts";
 import { planRestore, restoreFolder } from "../../api/many.ts";

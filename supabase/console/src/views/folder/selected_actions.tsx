@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** What can be done with the chosen files and folders of a list. */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** Uploads the files and folders that were chosen, or dropped on a folder. */
 import { useState } from "preact/hooks";
 import { formatNumber, joinPath } from "../../format.ts";

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** The files of a folder: sorted and paged by the service; a filter is over all of them, whatever is shown. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { recordOf } from "../../api/changes.ts";

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /**
  * The names of a folder that is larger than a page, for its filter: the API lists names but does not filter them. They
  * are read once, page by page, and then serve every filter.

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** Loads a folder page by page, as a person scrolls. A reload reads the page in view, whose place is in the address. */
 import { useRef, useState } from "preact/hooks";
 import { listFiles } from "../../api/files.ts";

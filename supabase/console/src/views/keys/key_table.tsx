@@ -1,4 +1,3 @@
-/** @jsxImportSource preact */
 import type { Key } from "../../api/records.ts";
 import { Age } from "../../components/age.tsx";
 import { ListTable } from "../../components/list_table.tsx";

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** The API keys of the project. */
 import { useState } from "preact/hooks";
 import type { Key, NewKey } from "../../api/records.ts";

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** Shows a new key; this is the only time it is shown. */
 import type { NewKey } from "../../api/records.ts";
 import { config } from "../../config.ts";

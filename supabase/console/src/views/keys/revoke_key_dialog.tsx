@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 import { revokeKey } from "../../api/projects.ts";
 import type { Key } from "../../api/records.ts";
 import { FormDialog } from "../../components/form_dialog.tsx";

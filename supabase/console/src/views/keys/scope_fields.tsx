@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 import { useId } from "preact/hooks";
 import { SCOPE_MEANINGS } from "./scope_meanings.ts";
 

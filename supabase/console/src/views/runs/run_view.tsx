@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** What one run did, file by file, and its undo. */
 import { useEffect, useState } from "preact/hooks";
 import type { RunDetails, RunFile } from "../../api/records.ts";

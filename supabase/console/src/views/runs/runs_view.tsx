@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** Runs, the newest first: all that was written under one `X-Run-Id`. */
 import type { Run } from "../../api/records.ts";
 import { listRuns } from "../../api/runs.ts";

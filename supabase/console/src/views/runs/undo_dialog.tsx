@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** Undoing a run: first what would become of which file, and what others have changed since; then the undo. */
 import { useState } from "preact/hooks";
 import { type HowToUndo, type OnConflict, planUndo, undoRun } from "../../api/runs.ts";

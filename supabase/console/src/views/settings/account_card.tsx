@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** What the operator has set for this person: who may make projects, and what theirs may use together. */
 import { type Account, readAccount } from "../../api/account.ts";
 import { Bar } from "../../components/bar.tsx";

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** Deletions for good: what is deleted has to be typed. */
 import { deleteAccount, deleteProject } from "../../api/projects.ts";
 import type { Project } from "../../api/records.ts";

@@ -1,4 +1,3 @@
-/** @jsxImportSource preact */
 /** Limits in plain words: what each is about, how much it is, and what happens at it and raises it. */
 export interface Limit {
   readonly name: string;

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** The limits of the project: what happens at each, and how it is raised. */
 import type { Project } from "../../api/records.ts";
 import { CopyButton } from "../../components/copy_button.tsx";

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** Which versions go by themselves: the rule, and what it would let go, shown before it is saved. */
 import { useState } from "preact/hooks";
 import { reasonFor } from "../../api/failure.ts";

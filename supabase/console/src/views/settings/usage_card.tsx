@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** Usage over time: a chart and tables, by day and by key. */
 import { useState } from "preact/hooks";
 import { readUsage, type Usage, type UsageDay, type UsageOfKey } from "../../api/owning.ts";

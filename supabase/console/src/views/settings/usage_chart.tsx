@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** One bar for each day. The same numbers stand in the table below it. */
 import type { UsageDay } from "../../api/owning.ts";
 

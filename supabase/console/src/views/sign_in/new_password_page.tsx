@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** The page that a reset link opens. */
 import { NewPasswordForm } from "../../components/new_password_form.tsx";
 import { needsNewPassword } from "../../session/session.ts";

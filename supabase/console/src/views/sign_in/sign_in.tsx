@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** The form to sign in, to sign up, to request a sign-in link, or to reset the password. */
 import { useState } from "preact/hooks";
 import { config } from "../../config.ts";

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** A text that is too large to be loaded whole: from its end, or around a line. */
 import { isCode } from "../../../api/failure.ts";
 import type { FileRecord } from "../../../api/records.ts";

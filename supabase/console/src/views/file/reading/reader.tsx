@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** A text in the form that suits it, or its source. */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";

@@ -1,4 +1,3 @@
-/** @jsxImportSource preact */
 /** A text as it is stored, with the numbers of its lines. */
 import { visible } from "../../../format.ts";
 import { CodeView } from "../../../code/code_view.tsx";

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** Above a text: its forms, wrapping, the line to go to, and copying. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { CopyButton } from "../../../components/copy_button.tsx";

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** The lines of a large text that are in memory: the last ones, or those around a line; more come when asked for. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { isAbort, isCode } from "../../../api/failure.ts";

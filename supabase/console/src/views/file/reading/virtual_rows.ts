@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** Which rows of a long list are in view: all have the same height, and only these are drawn. */
 import type { RefObject } from "preact";
 import { useCallback, useEffect, useState } from "preact/hooks";

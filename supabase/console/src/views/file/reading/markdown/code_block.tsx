@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 import { useEffect, useState } from "preact/hooks";
 import { typeOfFence } from "../../../../code/fences.ts";
 import type { Span } from "../../../../code/highlight.ts";

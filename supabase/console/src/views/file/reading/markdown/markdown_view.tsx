@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** A rendered document. */
 import { visible } from "../../../../format.ts";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** The elements of a document. Each is made here: no text of a file is ever parsed as HTML. */
 import type { ComponentChildren } from "preact";
 import { type FilePlace, hrefOf } from "../../../../state/router.ts";

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** An image of the project, loaded with the person's session when it comes into view. */
 import { useEffect, useState } from "preact/hooks";
 import { reasonOf } from "../../../../api/failure.ts";

@@ -1,4 +1,3 @@
-/** @jsxImportSource preact */
 import { Dialog } from "../../../../components/dialog.tsx";
 import { formatNumber } from "../../../../format.ts";
 

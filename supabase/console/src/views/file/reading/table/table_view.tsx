@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** A table of any length: only the rows in view are drawn. Cells are text, whatever they look like. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Empty, Loading } from "../../../../components/states.tsx";

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** The rows of a text as they come from the worker. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { TableBatch, TableRequest } from "./rows.ts";

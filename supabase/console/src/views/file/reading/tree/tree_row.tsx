@@ -1,4 +1,3 @@
-/** @jsxImportSource preact */
 import { formatCount } from "../../../../format.ts";
 import { VALUE_CHARACTERS_SHOWN } from "../../../../limits.ts";
 import { Icon } from "../../../../components/icon.tsx";

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** JSON as a tree that folds: only the rows in view are drawn, and only unfolded parts are looked into. */
 import { visible } from "../../../../format.ts";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";

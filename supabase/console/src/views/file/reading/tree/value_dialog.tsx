@@ -1,4 +1,3 @@
-/** @jsxImportSource preact */
 import { CopyButton } from "../../../../components/copy_button.tsx";
 import { Dialog } from "../../../../components/dialog.tsx";
 import { textOf } from "../json_spans.ts";
