@@ -2,6 +2,7 @@
  * ZIP archives: of one folder as the service makes them, else made here from what was chosen. Both hold whole paths, and
  * neither lacks a file: what cannot be read ends it.
  */
+import { archiveNames } from "../../../functions/api/files/disk_name.ts";
 import { buildUrl } from "../api/client.ts";
 import { isCode, reasonOf } from "../api/failure.ts";
 import { openBytes } from "../api/files.ts";
@@ -10,7 +11,6 @@ import type { FileRecord } from "../api/records.ts";
 import { sendTransfer } from "../api/transfer.ts";
 import { formatBytes, formatNumber, nameOf } from "../format.ts";
 import { ARCHIVE_BYTES_MAX, ARCHIVE_FILES_MAX } from "../limits.ts";
-import { archiveNames } from "./archive_names.ts";
 import type { Selected } from "./many.ts";
 import { downloadMade } from "./transfers.ts";
 
