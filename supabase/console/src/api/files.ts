@@ -9,6 +9,8 @@ export type SortOrder = "asc" | "desc";
 
 export interface ListQuery {
   readonly directory: string;
+  /** The folder as it was at that instant. */
+  readonly at?: string;
   readonly sortBy?: SortField;
   readonly sortOrder?: SortOrder;
   readonly offset?: number | undefined;
@@ -19,27 +21,21 @@ export interface ListQuery {
 }
 
 export function listFiles(projectId: string, query: ListQuery, signal?: AbortSignal): Promise<FileList> {
-  return call({
-    path: "/files",
-    projectId,
-    query: { limit: FILES_PER_PAGE, ...query },
-    signal,
-  });
+  return call({ path: "/files", projectId, query: { limit: FILES_PER_PAGE, ...query }, signal });
 }
 
 export function fileUrlPath(path: string): string {
   return `/files/${encodePath(path)}`;
 }
 
-/** `version` undefined: the latest. */
+/** The latest version, the one with that number, or that of an instant. */
 export function readRecord(
   projectId: string,
   path: string,
-  version: number | undefined,
+  which: { readonly version?: number | undefined; readonly at?: string },
   signal?: AbortSignal,
 ): Promise<FileRecord> {
-  const query = { metadata: "", version };
-  return call({ path: fileUrlPath(path), projectId, query, signal });
+  return call({ path: fileUrlPath(path), projectId, query: { metadata: "", ...which }, signal });
 }
 
 export function listVersions(
@@ -61,10 +57,10 @@ export async function readBytes(
   projectId: string,
   path: string,
   version: number,
-  options: { readonly signal?: AbortSignal } = {},
+  signal?: AbortSignal,
 ): Promise<Content> {
-  const response = await readRaw(projectId, path, version, options.signal);
-  return { bytes: new Uint8Array(await response.arrayBuffer()), etag: response.headers.get("etag") };
+  const response = await readRaw(projectId, path, version, signal);
+  return { bytes: await response.bytes(), etag: response.headers.get("etag") };
 }
 
 /** Reads the latest version with its stored type; null, unread, if it is larger than `bytesMax`. */
@@ -80,16 +76,19 @@ export async function readLatest(
     return null;
   }
   const [mimeType = ""] = (response.headers.get("content-type") ?? "").split(";");
-  return { bytes: new Uint8Array(await response.arrayBuffer()), mimeType };
+  return { bytes: await response.bytes(), mimeType };
 }
 
-async function readRaw(
+/** A version's bytes as they come; with `range`, those from `start` to before `end`. */
+export async function readRaw(
   projectId: string,
   path: string,
   version: number | undefined,
   signal: AbortSignal | undefined,
+  range?: { readonly start: number; readonly end: number },
 ): Promise<Response> {
-  const headers = { accept: "application/octet-stream" };
+  const part = range && { range: `bytes=${range.start}-${range.end - 1}` };
+  const headers = { accept: "application/octet-stream", ...part };
   return await send({ path: fileUrlPath(path), projectId, query: { version }, headers, signal });
 }
 
@@ -104,37 +103,10 @@ export function readLines(
   return call({ path: fileUrlPath(path), projectId, query: { version, lines }, signal });
 }
 
-/** A version's bytes as they come. */
-export async function openBytes(
-  projectId: string,
-  path: string,
-  version: number,
-  signal: AbortSignal,
-): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
-  const headers = { accept: "application/octet-stream" };
-  const { body } = await send({ path: fileUrlPath(path), projectId, query: { version }, headers, signal });
-  return body ?? new Blob([]).stream();
-}
-
-/** Reads the bytes of a version from `start` to before `end`. */
-export async function readRange(
-  projectId: string,
-  path: string,
-  version: number,
-  { start, end }: { readonly start: number; readonly end: number },
-  signal: AbortSignal,
-): Promise<Uint8Array<ArrayBuffer>> {
-  const headers = { accept: "application/octet-stream", range: `bytes=${start}-${end - 1}` };
-  const response = await send({ path: fileUrlPath(path), projectId, query: { version }, headers, signal });
-  return new Uint8Array(await response.arrayBuffer());
-}
-
 /** Creates an empty file. Fails if the file exists. */
 export function createFile(projectId: string, path: string): Promise<FileRecord> {
   const headers = { "if-none-match": "*" };
-  return call(
-    { method: "POST", path: "/files", projectId, headers, body: { path, content: "" } },
-  );
+  return call({ method: "POST", path: "/files", projectId, headers, body: { path, content: "" } });
 }
 
 /** Saves a new version. Fails with PRECONDITION_FAILED if the file is no longer at `etag`. */
@@ -193,6 +165,5 @@ export interface SearchQuery {
 }
 
 export function search(projectId: string, query: SearchQuery, signal?: AbortSignal): Promise<SearchResults> {
-  const limited = { ...query, limit: SEARCH_RESULTS_PER_PAGE };
-  return call({ path: "/search", projectId, query: limited, signal });
+  return call({ path: "/search", projectId, query: { ...query, limit: SEARCH_RESULTS_PER_PAGE }, signal });
 }

@@ -1,6 +1,6 @@
 /** Calls of the account routes: projects and their keys. */
 import { call } from "./client.ts";
-import type { Deletion, Key, KeyList, NewKey, Project, ProjectList } from "./records.ts";
+import type { Account, Deletion, Key, KeyList, NewKey, Project, ProjectList } from "./records.ts";
 
 /** Oldest first. The first call of an account creates its first project. */
 export async function listProjects(): Promise<readonly Project[]> {
@@ -17,6 +17,11 @@ export function readProject(projectId: string, signal?: AbortSignal): Promise<Pr
 
 export function renameProject(projectId: string, name: string): Promise<Project> {
   return call({ method: "PATCH", path: "/project", projectId, body: { name } });
+}
+
+/** What the operator lets the signed-in person do. Makes no project, unlike the first list of them. */
+export function readAccount(signal?: AbortSignal): Promise<Account> {
+  return call({ path: "/account", signal });
 }
 
 /** For good, with everything in it. `confirm` is its name. */

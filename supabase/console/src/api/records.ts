@@ -3,7 +3,13 @@ import type { ReadRecord } from "../../../functions/api/contract/files.ts";
 
 export type { DiffRecord as Diff, FileList, FileRecord } from "../../../functions/api/contract/files.ts";
 export type { Key, KeyList, NewKey } from "../../../functions/api/contract/keys.ts";
-export type { Deletion, Project, ProjectList, Retention } from "../../../functions/api/contract/projects.ts";
+export type {
+  Account,
+  Deletion,
+  Project,
+  ProjectList,
+  Retention,
+} from "../../../functions/api/contract/projects.ts";
 export type {
   Run,
   RunDetails,

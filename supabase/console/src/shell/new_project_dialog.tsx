@@ -1,8 +1,7 @@
 /** Makes a project, or says why this person may not, before they have typed anything. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import { readAccount } from "../api/account.ts";
 import { reasonFor } from "../api/failure.ts";
-import { createProject } from "../api/projects.ts";
+import { createProject, readAccount } from "../api/projects.ts";
 import { Dialog } from "../components/dialog.tsx";
 import { TextField } from "../components/field.tsx";
 import { DialogForm } from "../components/form_dialog.tsx";

@@ -1,5 +1,5 @@
 /** Where the operator alone gives projects out, or does not let this account make any. */
-import { readAccount } from "../api/account.ts";
+import { readAccount } from "../api/projects.ts";
 import { Loading, Problem } from "../components/states.tsx";
 import { WhyNoProject } from "../components/why_no_project.tsx";
 import { signOut } from "../session/session.ts";

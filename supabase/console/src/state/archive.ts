@@ -5,7 +5,7 @@
 import { archiveNames } from "../../../functions/api/files/disk_name.ts";
 import { buildUrl } from "../api/client.ts";
 import { isCode, reasonOf } from "../api/failure.ts";
-import { openBytes } from "../api/files.ts";
+import { readRaw } from "../api/files.ts";
 import { filesBelow } from "../api/many.ts";
 import type { FileRecord } from "../api/records.ts";
 import { sendTransfer } from "../api/transfer.ts";
@@ -60,8 +60,9 @@ async function archiveOf(
   let failure: unknown;
   async function* bytesOf({ path, version }: FileRecord) {
     try {
-      const reader = (await openBytes(projectId, path, version, signal)).getReader();
-      for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      const { body } = await readRaw(projectId, path, version, signal);
+      const reader = body?.getReader();
+      for (let part = await reader?.read(); part?.value; part = await reader?.read()) {
         read += part.value.length;
         onProgress(read / total);
         yield part.value;

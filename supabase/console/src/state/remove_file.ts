@@ -41,7 +41,7 @@ export async function restore(projectId: string, path: string, version: number):
 /** Leaves a file alone that somebody, such as an agent, has written again since. */
 async function undoDeletion(projectId: string, path: string, version: number): Promise<void> {
   try {
-    const { version: current } = await readRecord(projectId, path, undefined);
+    const { version: current } = await readRecord(projectId, path, {});
     announceChange({ path });
     notify(`${nameOf(path)} exists again, as version ${current}: nothing was undone.`, { projectId, path });
   } catch (error) {

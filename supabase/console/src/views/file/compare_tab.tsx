@@ -114,7 +114,7 @@ function SideBySide({ projectId, path, toPath = path, from, to }: Compared) {
 }
 
 async function readSide(projectId: string, path: string, version: number | undefined, signal: AbortSignal) {
-  const record = await readRecord(projectId, path, version, signal);
-  const { bytes } = await readBytes(projectId, path, record.version, { signal });
+  const record = await readRecord(projectId, path, { version }, signal);
+  const { bytes } = await readBytes(projectId, path, record.version, signal);
   return { ...record, text: decodeText(bytes) };
 }

@@ -95,12 +95,12 @@ async function loadPreview(
   const { projectId, path, version } = place;
   const record = latest && (version === undefined || version === latest.version)
     ? latest
-    : await readRecord(projectId, path, version, signal);
+    : await readRecord(projectId, path, { version }, signal);
   const kind = previewKind(shownType(record));
   const isTooLarge = kind !== "text" && kind !== "binary" && record.size > BYTES_MAX[kind];
   const isElsewhere = kind === "audio" || kind === "video" || kind === "binary" || isInParts(place, record);
   if (isElsewhere || isTooLarge) return { record, bytes: null, isTooLarge };
-  const { bytes } = await readBytes(projectId, path, record.version, { signal });
+  const { bytes } = await readBytes(projectId, path, record.version, signal);
   return { record, bytes, isTooLarge };
 }
 

@@ -63,7 +63,7 @@ async function loadOriginal(
   version: number,
   signal: AbortSignal,
 ): Promise<Draft | null> {
-  const { bytes, etag } = await readBytes(projectId, path, version, { signal });
+  const { bytes, etag } = await readBytes(projectId, path, version, signal);
   const text = decodeText(bytes);
   if (text === null) return null;
   if (etag === null) throw new ApiFailure("UNEXPECTED_ANSWER", "The response has no ETag.", 200);

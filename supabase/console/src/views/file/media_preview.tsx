@@ -20,7 +20,7 @@ export function MediaPreview({ projectId, record, mimeType, isFilm }: Properties
   const { data, error, reload } = useLoad(
     `media ${projectId} ${path} ${version} ${isWanted}`,
     async (signal) => {
-      return isWanted ? (await readBytes(projectId, path, version, { signal })).bytes : null;
+      return isWanted ? (await readBytes(projectId, path, version, signal)).bytes : null;
     },
   );
   if (error !== undefined) return <Problem error={error} onRetry={reload} />;

@@ -1,5 +1,5 @@
 /** One file as it was, to read and to restore. */
-import { readPastRecord } from "../../api/past.ts";
+import { readRecord } from "../../api/files.ts";
 import { Breadcrumbs } from "../../components/breadcrumbs.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { PastBanner } from "../../components/past_banner.tsx";
@@ -20,7 +20,7 @@ export function PastFileView({ place, at }: Properties) {
   const { projectId, path } = place;
   const { data, error, reload } = useLoad(
     `past record ${projectId} ${path} ${at}`,
-    (signal) => readPastRecord(projectId, path, at, signal),
+    (signal) => readRecord(projectId, path, { at }, signal),
   );
   const restoreIt = async (version: number) => {
     if (await restore(projectId, path, version)) goTo({ name: "file", projectId, path, tab: "content" });

@@ -36,7 +36,7 @@ export function useRecord(projectId: string, path: string) {
 
 async function readLatest(projectId: string, path: string, signal: AbortSignal): Promise<FileRecord | null> {
   try {
-    return await readRecord(projectId, path, undefined, signal);
+    return await readRecord(projectId, path, {}, signal);
   } catch (problem) {
     if (isDeleted(problem)) return null;
     throw problem;

@@ -1,7 +1,7 @@
 /** The end of a text: read once, then the bytes that are appended, as long as nothing else is done to the file. */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { isAbort } from "../../api/failure.ts";
-import { readRange } from "../../api/files.ts";
+import { readRaw } from "../../api/files.ts";
 import type { FileRecord } from "../../api/records.ts";
 import { TAIL_BYTES, TAIL_CHARACTERS_MAX } from "../../limits.ts";
 import { recoveries } from "../../session/connection.ts";
@@ -66,7 +66,7 @@ async function read(
   signal: AbortSignal,
 ): Promise<Uint8Array> {
   if (start >= size) return new Uint8Array();
-  return await readRange(projectId, path, version, { start, end: size }, signal);
+  return await (await readRaw(projectId, path, version, signal, { start, end: size })).bytes();
 }
 
 /** A character may come in two parts. */

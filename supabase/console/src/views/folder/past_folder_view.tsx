@@ -1,6 +1,6 @@
 /** A folder as it was: to read, to download, and to restore. */
 import { useState } from "preact/hooks";
-import { listPastFiles } from "../../api/past.ts";
+import { listFiles } from "../../api/files.ts";
 import type { FileList } from "../../api/records.ts";
 import { Age } from "../../components/age.tsx";
 import { Breadcrumbs } from "../../components/breadcrumbs.tsx";
@@ -26,7 +26,7 @@ export function PastFolderView({ place, at }: Properties) {
   const { projectId, directory, after } = place;
   const { data, error, reload } = useLoad(
     `past ${projectId} ${directory} ${at} ${after}`,
-    (signal) => listPastFiles(projectId, { directory, at, after }, signal),
+    (signal) => listFiles(projectId, { directory, at, after }, signal),
   );
   const next = data?.hasMore ? data.next ?? data.files.at(-1)?.path : undefined;
   return (

@@ -1,5 +1,6 @@
 /** What the operator has set for this person: who may make projects, and what theirs may use together. */
-import { type Account, readAccount } from "../../api/account.ts";
+import { readAccount } from "../../api/projects.ts";
+import type { Account } from "../../api/records.ts";
 import { Bar } from "../../components/bar.tsx";
 import { Loading, Problem } from "../../components/states.tsx";
 import { WhyNoProject } from "../../components/why_no_project.tsx";
