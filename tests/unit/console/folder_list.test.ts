@@ -2,7 +2,7 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import type { Change } from "../../../supabase/console/src/api/changes.ts";
-import type { FileList, FileRecord } from "../../../supabase/console/src/api/records.ts";
+import type { FileList, FileRecord } from "../../../supabase/console/src/api/files.ts";
 import { fileIcon } from "../../../supabase/console/src/components/file_icon.ts";
 import { bestOf, distance, wordsOf } from "../../../supabase/console/src/shell/palette/match.ts";
 import {

@@ -1,8 +1,21 @@
 /** Calls of the file routes. */
+import type {
+  DiffRecord as Diff,
+  FileList,
+  FileRecord,
+  ReadRecord,
+} from "../../../functions/api/contract/files.ts";
+import type { SearchResults } from "../../../functions/api/contract/search.ts";
+import type { Version, VersionList } from "../../../functions/api/contract/versions.ts";
 import { encodePath } from "../format.ts";
 import { FILES_PER_PAGE, SEARCH_RESULTS_PER_PAGE, VERSIONS_PER_PAGE } from "../limits.ts";
 import { call, send } from "./client.ts";
-import type { Diff, FileList, FileRecord, Lines, SearchResults, VersionList } from "./records.ts";
+
+export type { Diff, FileList, FileRecord, SearchResults, Version };
+/** Some lines of a text, each with its line break. */
+export type Lines = {
+  readonly [Name in "content" | "startLine" | "endLine" | "totalLines"]-?: NonNullable<ReadRecord[Name]>;
+};
 
 export type SortField = "path" | "updated_at" | "size";
 export type SortOrder = "asc" | "desc";

@@ -5,8 +5,8 @@
 import type { BatchResults, FolderResult } from "../../../functions/api/contract/files.ts";
 import { encodePath, formatCount } from "../format.ts";
 import { type Call, call } from "./client.ts";
-import { listFiles } from "./files.ts";
-import type { FileRecord, Undo } from "./records.ts";
+import { type FileRecord, listFiles } from "./files.ts";
+import type { Undo } from "./runs.ts";
 
 export type BatchOperation =
   | { readonly op: "delete"; readonly path: string }

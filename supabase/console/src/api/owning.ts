@@ -5,7 +5,7 @@ import type { Usage } from "../../../functions/api/contract/usage.ts";
 import { encodePath } from "../format.ts";
 import { call } from "./client.ts";
 import { fileUrlPath } from "./files.ts";
-import type { Project, Retention } from "./records.ts";
+import type { Project, Retention } from "./projects.ts";
 
 export type { Redacted, RetentionPreview, Usage };
 export type UsageDay = Usage["days"][number];

@@ -1,6 +1,15 @@
 /** Calls of the account routes: projects and their keys. */
+import type { Key, KeyList, NewKey } from "../../../functions/api/contract/keys.ts";
+import type {
+  Account,
+  Deletion,
+  Project,
+  ProjectList,
+  Retention,
+} from "../../../functions/api/contract/projects.ts";
 import { call } from "./client.ts";
-import type { Account, Deletion, Key, KeyList, NewKey, Project, ProjectList } from "./records.ts";
+
+export type { Account, Key, NewKey, Project, Retention };
 
 /** Oldest first. The first call of an account creates its first project. */
 export async function listProjects(): Promise<readonly Project[]> {

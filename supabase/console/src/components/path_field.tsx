@@ -4,9 +4,8 @@ import { cursorBefore } from "../api/cursor_before.ts";
 import { listFiles } from "../api/files.ts";
 import { directoryOf, joinPath, nameOf } from "../format.ts";
 import { SUGGESTIONS_MAX } from "../limits.ts";
-import { useLoad } from "../state/use_load.ts";
-import { useSettled } from "../state/use_settled.ts";
-import { Field } from "./field.tsx";
+import { useLoad, useSettled } from "../state/use_load.ts";
+import { Field } from "./form.tsx";
 
 interface Properties {
   readonly projectId: string;

@@ -38,13 +38,3 @@ export function Problem({ error, onRetry }: ProblemProperties) {
     </div>
   );
 }
-
-/** The reason why a form failed, next to its button. Renders nothing if a field shows the reason already. */
-export function FormProblem(
-  { error, fields }: { readonly error: unknown; readonly fields: readonly string[] },
-) {
-  if (error === undefined || error === null) return null;
-  const isShown = error instanceof Error && "issues" in error && Array.isArray(error.issues) &&
-    error.issues.length > 0 && error.issues.every((issue) => fields.includes(issue.path.split(".")[0]));
-  return isShown ? null : <p class="form-problem" role="alert">{reasonOf(error)}</p>;
-}

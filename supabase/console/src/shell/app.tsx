@@ -6,8 +6,7 @@ import { Loading, Problem } from "../components/states.tsx";
 import { NewPasswordPage } from "../views/sign_in/new_password_page.tsx";
 import { SignIn } from "../views/sign_in/sign_in.tsx";
 import { discardDrafts } from "../state/drafts.ts";
-import { clearKeys } from "../state/keys.ts";
-import { clearMadeKey } from "../state/made_key.ts";
+import { clearKeys, clearMadeKey } from "../state/keys.ts";
 import { clearNotices } from "../state/notices.ts";
 import { useLoad } from "../state/use_load.ts";
 import {

@@ -1,6 +1,6 @@
 /** Sidebar, top bar and the view. */
 import { useEffect } from "preact/hooks";
-import type { Project } from "../api/records.ts";
+import type { Project } from "../api/projects.ts";
 import { LazyView } from "../components/lazy_view.tsx";
 import { visible } from "../format.ts";
 import { FileView } from "../views/file/file_view.tsx";
@@ -9,7 +9,7 @@ import { FolderView } from "../views/folder/folder_view.tsx";
 import { PastFolderView } from "../views/folder/past_folder_view.tsx";
 import { DeletedView } from "../views/deleted_view.tsx";
 import { KeysView } from "../views/keys/keys_view.tsx";
-import { closeMenu, isMenuOpen } from "../state/menu.ts";
+import { closeMenu, isMenuOpen } from "../state/overlay.ts";
 import { followedProject, followProject } from "../state/live.ts";
 import { refreshProject } from "../state/projects.ts";
 import { place } from "../state/router.ts";

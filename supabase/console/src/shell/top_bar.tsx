@@ -1,9 +1,8 @@
 import { useEffect, useState } from "preact/hooks";
-import type { Project } from "../api/records.ts";
+import type { Project } from "../api/projects.ts";
 import { Icon } from "../components/icon.tsx";
 import { keyNames, SHORTCUTS } from "../components/shortcut_table.ts";
-import { isMenuOpen, MENU_BUTTON } from "../state/menu.ts";
-import { overlay } from "../state/overlay.ts";
+import { isMenuOpen, MENU_BUTTON, overlay } from "../state/overlay.ts";
 import { goTo, place } from "../state/router.ts";
 import { account, signOut } from "../session/session.ts";
 import { nextTheme, theme } from "../state/theme.ts";

@@ -5,9 +5,8 @@
 import { archiveNames } from "../../../functions/api/files/disk_name.ts";
 import { buildUrl } from "../api/client.ts";
 import { isCode, reasonOf } from "../api/failure.ts";
-import { readRaw } from "../api/files.ts";
+import { type FileRecord, readRaw } from "../api/files.ts";
 import { filesBelow } from "../api/many.ts";
-import type { FileRecord } from "../api/records.ts";
 import { sendTransfer } from "../api/transfer.ts";
 import { formatBytes, formatNumber, nameOf } from "../format.ts";
 import { ARCHIVE_BYTES_MAX, ARCHIVE_FILES_MAX } from "../limits.ts";

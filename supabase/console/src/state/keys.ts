@@ -1,7 +1,6 @@
 /** The keys of the open project, for the key list and for the names in histories. */
 import { signal } from "@preact/signals";
-import { listKeys } from "../api/projects.ts";
-import type { Key } from "../api/records.ts";
+import { type Key, listKeys, type NewKey } from "../api/projects.ts";
 import { visible } from "../format.ts";
 
 const known = signal<{ readonly projectId: string; readonly keys: readonly Key[] } | null>(null);
@@ -38,4 +37,18 @@ export function writerName(projectId: string, keyId: string | null | undefined):
   const key = keysOf(projectId)?.find(({ id }) => id === keyId);
   if (key === undefined) return `Key ${keyId.slice(0, 8)}`;
   return key.name === null || key.name === "" ? `${key.prefix}…` : visible(key.name);
+}
+
+const made = signal<{ readonly projectId: string; readonly key: NewKey } | null>(null);
+
+export function madeKey(projectId: string): NewKey | undefined {
+  return made.value?.projectId === projectId ? made.value.key : undefined;
+}
+
+export function keepMadeKey(projectId: string, key: NewKey): void {
+  made.value = { projectId, key };
+}
+
+export function clearMadeKey(): void {
+  made.value = null;
 }

@@ -1,7 +1,7 @@
 /** Changes several files at once, all of them or none, with notices from which each is taken back as one. */
 import * as z from "zod/mini";
 import { ApiFailure, isCode, reasonOf } from "../api/failure.ts";
-import type { FileRecord } from "../api/records.ts";
+import type { FileRecord } from "../api/files.ts";
 import { batch, type BatchOperation, deleteFolder, type Done, filesBelow, moveFolder } from "../api/many.ts";
 import { undoRun } from "../api/runs.ts";
 import { directoryOf, formatCount, formatNumber, joinPath, nameOf } from "../format.ts";

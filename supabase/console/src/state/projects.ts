@@ -1,7 +1,6 @@
 /** The projects of the account, and the open project. */
 import { computed, signal } from "@preact/signals";
-import { listProjects, readProject } from "../api/projects.ts";
-import type { Project } from "../api/records.ts";
+import { listProjects, type Project, readProject } from "../api/projects.ts";
 import { place } from "./router.ts";
 
 const LAST_PROJECT = "filestore.project";

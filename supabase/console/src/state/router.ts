@@ -1,8 +1,7 @@
 /** The router. The current place is stored in the fragment of the address, so that any static host can serve the page. */
-import { computed, signal } from "@preact/signals";
 import * as z from "zod/mini";
+import { computed, signal } from "@preact/signals";
 import { encodePath } from "../format.ts";
-import { type Lines, linesBetween, linesText } from "./lines.ts";
 import { arrive, leave, stay } from "./visits.ts";
 
 const text = lenient(z.string().check(z.minLength(1)));
@@ -212,4 +211,22 @@ function decode(encoded: string): string {
 function splitOnce(whole: string, separator: string): string[] {
   const index = whole.indexOf(separator);
   return index < 0 ? [whole] : [whole.slice(0, index), whole.slice(index + 1)];
+}
+
+export interface Lines {
+  readonly line?: number | undefined;
+  /** The last of several; only with `line`, and greater. */
+  readonly lastLine?: number | undefined;
+}
+
+/** `12`, or `12-20`. */
+export function linesText({ line, lastLine }: Lines): string | undefined {
+  if (line === undefined) return undefined;
+  return lastLine === undefined ? String(line) : `${line}-${lastLine}`;
+}
+
+/** Of both ends, whatever their order. */
+export function linesBetween(one: number, other = one): Lines {
+  const [line, last] = [Math.min(one, other), Math.max(one, other)];
+  return { line, lastLine: line === last ? undefined : last };
 }

@@ -7,7 +7,6 @@ import { fileUrlPath } from "../api/files.ts";
 import { TRANSFERS_AT_ONCE, UPLOADS_PER_RELOAD } from "../limits.ts";
 import { announceChange } from "./changes.ts";
 import { endUndo } from "./notices.ts";
-import { saveAs } from "./save_as.ts";
 
 export interface Transfer {
   readonly id: number;
@@ -145,4 +144,15 @@ async function run(id: number, job: Job): Promise<void> {
 
 function change(id: number, part: Partial<Transfer>): void {
   transfers.value = transfers.value.map((one) => one.id === id ? { ...one, ...part } : one);
+}
+
+/** Saves bytes as a download of the browser. */
+export function saveAs(bytes: Blob, name: string): void {
+  // With any other type the browser might open the file instead of saving it.
+  const url = URL.createObjectURL(new Blob([bytes], { type: "application/octet-stream" }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), 0);
 }

@@ -1,25 +1,30 @@
 /** Files whose latest version is a tombstone, in all folders. */
 import { useState } from "preact/hooks";
-import { listFiles } from "../api/files.ts";
-import { Age } from "../components/age.tsx";
+import { type FileRecord, listFiles } from "../api/files.ts";
+import { Age, ListTable } from "../components/list.tsx";
 import { fileIcon } from "../components/file_icon.ts";
 import { Icon } from "../components/icon.tsx";
-import { ListTable } from "../components/list_table.tsx";
 import { Pager } from "../components/pager.tsx";
 import { Empty, Loading, Problem } from "../components/states.tsx";
 import { visible } from "../format.ts";
 import { useLoad } from "../state/use_load.ts";
 import { useLive } from "../state/live.ts";
 import { usePacedCall } from "../state/paced.ts";
-import { useChanges } from "../state/changes.ts";
+import { announceChange, useChanges } from "../state/changes.ts";
 import { type DeletedPlace, goTo, hrefOf } from "../state/router.ts";
-import { type Selection, useSelection } from "../components/selection.ts";
-import { Pick, PickAll } from "../components/selection_parts.tsx";
+import {
+  keepFocus,
+  Pick,
+  PickAll,
+  type Selection,
+  SelectionBar,
+  useSelection,
+} from "../components/selection.tsx";
 import { restore } from "../state/remove_file.ts";
-import type { FileRecord } from "../api/records.ts";
-import { RestoreSelected } from "./deleted/restore_selected.tsx";
 import { FILES_PER_PAGE } from "../limits.ts";
 import { PurgeDialog } from "./erase/purge_dialog.tsx";
+import { describeRefusal, restoreSelected } from "../state/many.ts";
+import { notifyProblem } from "../state/notices.ts";
 
 export function DeletedView({ place }: { readonly place: DeletedPlace }) {
   const { projectId, first: offset = 0 } = place;
@@ -135,5 +140,36 @@ function Table({ projectId, files, selection }: TableProperties) {
         />
       )}
     </>
+  );
+}
+
+interface Properties {
+  readonly projectId: string;
+  readonly files: readonly FileRecord[];
+  readonly selection: Selection;
+}
+
+export function RestoreSelected({ projectId, files, selection }: Properties) {
+  const [isBusy, setBusy] = useState(false);
+  const restore = async () => {
+    setBusy(true);
+    try {
+      await restoreSelected(projectId, files.filter(({ path }) => selection.has(path)));
+      selection.clear();
+      keepFocus(selection.chosen);
+    } catch (error) {
+      // The list may be what is out of date.
+      announceChange({});
+      notifyProblem(`Nothing was restored. ${describeRefusal(error)}`, { projectId, path: "" });
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <SelectionBar selection={selection}>
+      <button type="button" disabled={isBusy} onClick={restore}>
+        <Icon name="restore" />Restore
+      </button>
+    </SelectionBar>
   );
 }

@@ -1,14 +1,12 @@
 /** The links of the project that can be used: what each is for, who made it, and until when. */
 import { useEffect, useState } from "preact/hooks";
 import { type Link, listLinks, type NewLink } from "../api/links.ts";
-import { Age } from "../components/age.tsx";
+import { Age, ListTable, moveInList } from "../components/list.tsx";
 import { useCommands } from "../components/commands.ts";
 import { Dialog } from "../components/dialog.tsx";
 import { fileIcon } from "../components/file_icon.ts";
 import { Icon } from "../components/icon.tsx";
 import { describeLink, EndLink, LinkForm, MadeLink } from "../components/links.tsx";
-import { moveInList } from "../components/list_navigation.ts";
-import { ListTable } from "../components/list_table.tsx";
 import { Empty, Loading, Problem } from "../components/states.tsx";
 import { visible } from "../format.ts";
 import { ensureKeys, writerName } from "../state/keys.ts";

@@ -1,14 +1,13 @@
 /** Search by words, by regular expression, or by meaning. What is asked is in the address. */
 import { useEffect, useState } from "preact/hooks";
 import { isCode, reasonFor } from "../api/failure.ts";
-import { search } from "../api/files.ts";
-import type { SearchResults } from "../api/records.ts";
+import { search, type SearchResults } from "../api/files.ts";
 import { formatBytes, formatCount, visible } from "../format.ts";
 import { SEARCH_RESULTS_PER_PAGE } from "../limits.ts";
-import { SelectField, TextField } from "../components/field.tsx";
+import { SelectField, TextField } from "../components/form.tsx";
 import { fileIcon } from "../components/file_icon.ts";
 import { Icon } from "../components/icon.tsx";
-import { moveInList } from "../components/list_navigation.ts";
+import { moveInList } from "../components/list.tsx";
 import { Empty, Loading, Problem } from "../components/states.tsx";
 import { useLoad } from "../state/use_load.ts";
 import { goTo, hrefOf, type SearchMode, type SearchPlace } from "../state/router.ts";

@@ -1,5 +1,6 @@
 /** What the palette offers for what was typed, in groups whose order does not depend on what has come already. */
-import type { Key, Project, Run } from "../../api/records.ts";
+import type { Key, Project } from "../../api/projects.ts";
+import type { Run } from "../../api/runs.ts";
 import { type Command, commandsHere, runIn } from "../../components/commands.ts";
 import { fileIcon } from "../../components/file_icon.ts";
 import type { IconName } from "../../components/icon.tsx";

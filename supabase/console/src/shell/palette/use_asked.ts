@@ -4,8 +4,7 @@ import { listFiles, search } from "../../api/files.ts";
 import { directoryOf, joinPath, nameOf } from "../../format.ts";
 import { PALETTE_QUERY_LENGTH_MIN, PALETTE_SHOWN_MAX } from "../../limits.ts";
 import { hasShareLeft } from "../../session/rate_window.ts";
-import { useLoad } from "../../state/use_load.ts";
-import { useSettled } from "../../state/use_settled.ts";
+import { useLoad, useSettled } from "../../state/use_load.ts";
 import { distance, wordsOf } from "./match.ts";
 
 export interface Asked {

@@ -1,6 +1,6 @@
 /** What the activity shows; it is kept in the address. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import { SelectField, TextField } from "../../components/field.tsx";
+import { SelectField, TextField } from "../../components/form.tsx";
 import { ensureKeys, keysOf } from "../../state/keys.ts";
 import { type ActivityPlace, goTo } from "../../state/router.ts";
 

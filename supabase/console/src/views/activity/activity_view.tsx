@@ -1,12 +1,9 @@
 /** What was written in the project, the newest first, back to its beginning; new writes appear by themselves. */
 import { useEffect } from "preact/hooks";
 import type { Change } from "../../api/changes.ts";
-import { Age } from "../../components/age.tsx";
-import { changedClass, ChangedMark } from "../../components/changed_mark.tsx";
+import { Age, changedClass, ChangedMark, ListTable, moveInList } from "../../components/list.tsx";
 import { fileIcon } from "../../components/file_icon.ts";
 import { Icon } from "../../components/icon.tsx";
-import { moveInList } from "../../components/list_navigation.ts";
-import { ListTable } from "../../components/list_table.tsx";
 import { Provenance } from "../../components/provenance.tsx";
 import { Empty, Loading, Problem } from "../../components/states.tsx";
 import { describeOperation, formatBytes, formatNumber, visible } from "../../format.ts";

@@ -1,10 +1,10 @@
 /** From nothing to the first call of an agent: an address, a key, and the settings of its client. */
 import { useState } from "preact/hooks";
-import type { NewKey } from "../../api/records.ts";
-import { CodeBlock } from "../../components/code_block.tsx";
+import type { NewKey } from "../../api/projects.ts";
+import { CodeBlock } from "../../components/copy.tsx";
 import { Loading, Problem } from "../../components/states.tsx";
 import { config } from "../../config.ts";
-import { keepMadeKey, madeKey } from "../../state/made_key.ts";
+import { keepMadeKey, madeKey } from "../../state/keys.ts";
 import { useLoad } from "../../state/use_load.ts";
 import { type Client, fill, loadClients, NO_KEY } from "./clients.ts";
 import { FirstCall } from "./first_call.tsx";

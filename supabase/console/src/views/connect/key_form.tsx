@@ -1,10 +1,7 @@
 import { useState } from "preact/hooks";
 import { reasonFor } from "../../api/failure.ts";
-import { createKey } from "../../api/projects.ts";
-import type { NewKey } from "../../api/records.ts";
-import { SelectField, TextField } from "../../components/field.tsx";
-import { FormProblem } from "../../components/states.tsx";
-import { useSubmit } from "../../components/use_submit.ts";
+import { createKey, type NewKey } from "../../api/projects.ts";
+import { FormProblem, SelectField, TextField, useSubmit } from "../../components/form.tsx";
 
 interface Properties {
   readonly projectId: string;

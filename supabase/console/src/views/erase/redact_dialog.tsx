@@ -3,7 +3,7 @@ import { type Redacted, redactVersions } from "../../api/owning.ts";
 import { reasonFor } from "../../api/failure.ts";
 import { ConfirmDialog } from "../../components/confirm_dialog.tsx";
 import { Dialog } from "../../components/dialog.tsx";
-import { TextField } from "../../components/field.tsx";
+import { TextField } from "../../components/form.tsx";
 import { formatCount, nameOf, visible } from "../../format.ts";
 import { notify } from "../../state/notices.ts";
 import { hrefOf } from "../../state/router.ts";

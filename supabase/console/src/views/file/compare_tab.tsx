@@ -1,18 +1,17 @@
 /** What differs between two versions, of one file or of two: as a unified diff, or side by side. */
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { readBytes, readDiff, readRecord } from "../../api/files.ts";
 import { Comparison } from "../../code/code_view.tsx";
-import { SelectField } from "../../components/field.tsx";
+import { Field, SelectField } from "../../components/form.tsx";
 import { Empty, Loading, Problem } from "../../components/states.tsx";
 import { visible } from "../../format.ts";
 import { useLoad } from "../../state/use_load.ts";
 import { type FilePlace, hrefOf, replaceWith } from "../../state/router.ts";
-import { OtherFileField } from "./other_file_field.tsx";
 import { decodeText } from "./text.ts";
 import { UnifiedDiff } from "./unified_diff.tsx";
-import { VersionField } from "./version_field.tsx";
+import { PathField } from "../../components/path_field.tsx";
 
-interface Properties {
+interface CompareTabProperties {
   readonly place: FilePlace;
   /** Null: deleted. */
   readonly latest: number | null;
@@ -20,7 +19,7 @@ interface Properties {
 
 type Layout = "unified" | "side-by-side";
 
-export function CompareTab({ place, latest }: Properties) {
+export function CompareTab({ place, latest }: CompareTabProperties) {
   const [layout, setLayout] = useState<Layout>("unified");
   const { projectId, path, toPath } = place;
   // Of two files, a version that nobody chose is the latest one.
@@ -117,4 +116,69 @@ async function readSide(projectId: string, path: string, version: number | undef
   const record = await readRecord(projectId, path, { version }, signal);
   const { bytes } = await readBytes(projectId, path, record.version, signal);
   return { ...record, text: decodeText(bytes) };
+}
+
+interface VersionFieldProperties {
+  readonly label: string;
+  /** Undefined: the latest. */
+  readonly value: number | undefined;
+  readonly onChange: (version: number) => void;
+}
+
+/** Takes effect on blur or Enter, so that not every digit sends a request. */
+export function VersionField({ label, value, onChange }: VersionFieldProperties) {
+  const [text, setText] = useState(textOf(value));
+  useEffect(() => setText(textOf(value)), [value]);
+  const isVersion = /^[1-9]\d{0,9}$/.test(text);
+  const isLatest = value === undefined && text === "";
+  return (
+    <Field label={label} problem={isVersion || isLatest ? undefined : "must be a whole number, 1 or greater"}>
+      {(attributes) => (
+        <input
+          {...attributes}
+          class="version-field"
+          inputMode="numeric"
+          placeholder={value === undefined ? "latest" : undefined}
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+          onChange={() =>
+            isVersion && onChange(Number(text))}
+        />
+      )}
+    </Field>
+  );
+}
+
+function textOf(version: number | undefined): string {
+  return version === undefined ? "" : String(version);
+}
+
+/** The other file of a comparison; empty: this one. Takes effect on blur or Enter. */
+export function OtherFileField({ place }: { readonly place: FilePlace }) {
+  const { projectId, path, toPath = "" } = place;
+  const [text, setText] = useState(toPath);
+  useEffect(() => setText(toPath), [toPath]);
+  const choose = (value: string) => {
+    const other = value.trim();
+    const isOther = other !== "" && other !== path;
+    // The versions of the one say nothing of the other.
+    replaceWith({
+      ...place,
+      tab: "compare",
+      from: undefined,
+      to: undefined,
+      toPath: isOther ? other : undefined,
+    });
+  };
+  return (
+    <div class="other-file">
+      <PathField
+        projectId={projectId}
+        label="With another file"
+        value={text}
+        onInput={setText}
+        onChange={choose}
+      />
+    </div>
+  );
 }

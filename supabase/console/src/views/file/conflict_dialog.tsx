@@ -1,10 +1,9 @@
 /** Shown if the file has changed since editing began: both texts side by side, and a choice. */
-import { readBytes } from "../../api/files.ts";
-import type { FileRecord } from "../../api/records.ts";
+import { type FileRecord, readBytes } from "../../api/files.ts";
 import { Comparison } from "../../code/code_view.tsx";
 import { Dialog } from "../../components/dialog.tsx";
-import { FormProblem, Loading, Problem } from "../../components/states.tsx";
-import { useSubmit } from "../../components/use_submit.ts";
+import { FormProblem, useSubmit } from "../../components/form.tsx";
+import { Loading, Problem } from "../../components/states.tsx";
 import type { Draft } from "../../state/drafts.ts";
 import { useLoad } from "../../state/use_load.ts";
 import { decodeText } from "./text.ts";

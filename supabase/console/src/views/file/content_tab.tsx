@@ -1,6 +1,5 @@
 /** The content of a version, shown as its type allows and never executed. */
-import { readBytes, readRecord } from "../../api/files.ts";
-import type { FileRecord } from "../../api/records.ts";
+import { type FileRecord, readBytes, readRecord } from "../../api/files.ts";
 import { restore } from "../../state/remove_file.ts";
 import { formatBytes } from "../../format.ts";
 import {

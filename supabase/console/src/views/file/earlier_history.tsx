@@ -1,8 +1,7 @@
 /** The versions that a moved file had at its old paths, below those that it has here: one history, whatever its name. */
 import { useState } from "preact/hooks";
 import { isCode } from "../../api/failure.ts";
-import { listVersions } from "../../api/files.ts";
-import type { Version } from "../../api/records.ts";
+import { listVersions, type Version } from "../../api/files.ts";
 import { Loading, Problem } from "../../components/states.tsx";
 import { visible } from "../../format.ts";
 import { RENAMES_FOLLOWED_MAX, VERSIONS_PER_PAGE } from "../../limits.ts";

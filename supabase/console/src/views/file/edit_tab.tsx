@@ -1,20 +1,18 @@
 /** The text editor. A save is conditional on the version that was edited; a newer version is shown, never overwritten. */
 import { useState } from "preact/hooks";
 import { ApiFailure, isCode } from "../../api/failure.ts";
-import { overwriteFile, readBytes } from "../../api/files.ts";
-import type { FileRecord } from "../../api/records.ts";
+import { type FileRecord, overwriteFile, readBytes } from "../../api/files.ts";
 import { CodeView } from "../../code/code_view.tsx";
 import { formatBytes, visible } from "../../format.ts";
 import { TEXT_PREVIEW_BYTES_MAX } from "../../limits.ts";
-import { Empty, FormProblem, Loading, Problem } from "../../components/states.tsx";
-import { useSubmit } from "../../components/use_submit.ts";
+import { Empty, Loading, Problem } from "../../components/states.tsx";
+import { FormProblem, useSubmit } from "../../components/form.tsx";
 import { discardDraft, type Draft, draftKey, drafts, keepDraft } from "../../state/drafts.ts";
 import { useLoad } from "../../state/use_load.ts";
 import { endUndo, notify } from "../../state/notices.ts";
 import { type FilePlace, goTo } from "../../state/router.ts";
 import { ConflictDialog } from "./conflict_dialog.tsx";
-import { shownType } from "./shown_type.ts";
-import { mayBeEdited } from "./editable.ts";
+import { mayBeEdited, shownType } from "./shown_type.ts";
 import { NewerVersion } from "./newer_version.tsx";
 import { decodeText } from "./text.ts";
 

@@ -1,10 +1,10 @@
 /** One file: its content, editing, history, comparison. */
 import { useRef, useState } from "preact/hooks";
-import type { FileRecord } from "../../api/records.ts";
+import type { FileRecord } from "../../api/files.ts";
 import { Breadcrumbs } from "../../components/breadcrumbs.tsx";
 import { remove } from "../../state/remove_file.ts";
 import { directoryOf, formatBytes, nameOf } from "../../format.ts";
-import { Age } from "../../components/age.tsx";
+import { Age } from "../../components/list.tsx";
 import { useCommands } from "../../components/commands.ts";
 import { Icon } from "../../components/icon.tsx";
 import { Loading, Problem } from "../../components/states.tsx";
@@ -12,7 +12,7 @@ import { useChanges } from "../../state/changes.ts";
 import { type FilePlace, type FileTab, goTo, hrefOf } from "../../state/router.ts";
 import { download, isUploading } from "../../state/transfers.ts";
 import { draftKey, drafts } from "../../state/drafts.ts";
-import { mayBeEdited } from "./editable.ts";
+import { mayBeEdited } from "./shown_type.ts";
 import { PurgeDialog } from "../erase/purge_dialog.tsx";
 import { CompareTab } from "./compare_tab.tsx";
 import { ContentTab } from "./content_tab.tsx";

@@ -1,6 +1,6 @@
 /** The end of a text, and what is appended to it: like `tail -f`. */
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { FileRecord } from "../../api/records.ts";
+import type { FileRecord } from "../../api/files.ts";
 import { Empty, Loading, Problem } from "../../components/states.tsx";
 import { formatBytes, visible } from "../../format.ts";
 import { type FilePlace, replaceWith } from "../../state/router.ts";

@@ -1,7 +1,7 @@
 /** The links to a file: those that can be used, and a new one. */
 import { useState } from "preact/hooks";
 import { listLinks, type NewLink } from "../../api/links.ts";
-import { Age } from "../../components/age.tsx";
+import { Age } from "../../components/list.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { describeLink, EndLink, LinkForm, MadeLink } from "../../components/links.tsx";
 import { Loading, Problem } from "../../components/states.tsx";

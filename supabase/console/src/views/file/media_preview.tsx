@@ -1,6 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { readBytes } from "../../api/files.ts";
-import type { FileRecord } from "../../api/records.ts";
+import { type FileRecord, readBytes } from "../../api/files.ts";
 import { Loading, Problem } from "../../components/states.tsx";
 import { formatBytes } from "../../format.ts";
 import { MEDIA_UNASKED_BYTES_MAX } from "../../limits.ts";

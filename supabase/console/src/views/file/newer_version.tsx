@@ -1,6 +1,6 @@
 /** Shows in the editor that somebody has written a newer version, or deleted the file, and offers what to do. */
 import { useEffect, useReducer, useState } from "preact/hooks";
-import type { FileRecord } from "../../api/records.ts";
+import type { FileRecord } from "../../api/files.ts";
 import { Icon } from "../../components/icon.tsx";
 import { visible } from "../../format.ts";
 import { ensureKeys, writerName } from "../../state/keys.ts";

@@ -1,5 +1,8 @@
 /** The type by which a file is shown, for extensions that the service's content types do not name. */
 import { nameOf } from "../../format.ts";
+import type { FileRecord } from "../../api/files.ts";
+import { TEXT_PREVIEW_BYTES_MAX } from "../../limits.ts";
+import { previewKind } from "./text.ts";
 
 /** Of files that are stored as `application/octet-stream`. */
 const BINARY: Readonly<Record<string, string>> = {
@@ -48,4 +51,9 @@ export function shownType({ path, mimeType }: { readonly path: string; readonly 
   const types = mimeType === "application/octet-stream" ? BINARY : mimeType === "text/plain" ? TEXT : {};
   const extension = /[^.]\.([^.]+)$/.exec(nameOf(path))?.[1]?.toLowerCase() ?? "";
   return Object.hasOwn(types, extension) ? types[extension] ?? mimeType : mimeType;
+}
+
+/** Whether type and size allow editing; the content has to be text, too. */
+export function mayBeEdited(record: FileRecord): boolean {
+  return previewKind(shownType(record)) === "text" && record.size <= TEXT_PREVIEW_BYTES_MAX;
 }

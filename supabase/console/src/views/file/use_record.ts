@@ -1,12 +1,10 @@
 /** The latest version of a file, kept up to date by the change feed: no request for each of its versions. */
 import { recordOf } from "../../api/changes.ts";
 import { isCode } from "../../api/failure.ts";
-import { readRecord } from "../../api/files.ts";
-import type { FileRecord } from "../../api/records.ts";
+import { type FileRecord, readRecord } from "../../api/files.ts";
 import { changesSince, type LiveChange, liveCount, useLive } from "../../state/live.ts";
 import { usePacedCall } from "../../state/paced.ts";
-import { useLoad } from "../../state/use_load.ts";
-import { usePatched } from "../../state/use_patched.ts";
+import { useLoad, usePatched } from "../../state/use_load.ts";
 
 /** `data` is null for a deleted file. */
 export function useRecord(projectId: string, path: string) {

@@ -1,8 +1,7 @@
 /** The end of a text: read once, then the bytes that are appended, as long as nothing else is done to the file. */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { isAbort } from "../../api/failure.ts";
-import { readRaw } from "../../api/files.ts";
-import type { FileRecord } from "../../api/records.ts";
+import { type FileRecord, readRaw } from "../../api/files.ts";
 import { TAIL_BYTES, TAIL_CHARACTERS_MAX } from "../../limits.ts";
 import { recoveries } from "../../session/connection.ts";
 import { knownChange } from "../../state/live.ts";

@@ -1,8 +1,7 @@
 /** Asks before folders are deleted: how many files they have is not seen in the list. */
 import { countFiles } from "../../api/many.ts";
-import { FormDialog } from "../../components/form_dialog.tsx";
+import { FormDialog, useSubmit } from "../../components/form.tsx";
 import { Loading, Problem } from "../../components/states.tsx";
-import { useSubmit } from "../../components/use_submit.ts";
 import { formatCount, nameOf } from "../../format.ts";
 import { deleteSelected, describeRefusal, type Selected } from "../../state/many.ts";
 import { useLoad } from "../../state/use_load.ts";

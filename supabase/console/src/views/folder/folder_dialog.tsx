@@ -2,10 +2,8 @@
 import { useState } from "preact/hooks";
 import { isCode, reasonFor } from "../../api/failure.ts";
 import { copyFolder, moveFolder } from "../../api/many.ts";
-import { TextField } from "../../components/field.tsx";
-import { FormDialog } from "../../components/form_dialog.tsx";
+import { FormDialog, TextField, useSubmit } from "../../components/form.tsx";
 import { PathField } from "../../components/path_field.tsx";
-import { useSubmit } from "../../components/use_submit.ts";
 import { directoryOf, joinPath, nameOf, visible } from "../../format.ts";
 import { finish, refresh } from "../../state/many.ts";
 import { InTheWay, useOverwrite } from "./in_the_way.tsx";

@@ -1,8 +1,8 @@
 /** The subfolders and files of a folder. */
 import { useRef, useState } from "preact/hooks";
-import { keepFocus } from "../../components/selection_parts.tsx";
+import { keepFocus } from "../../components/selection.tsx";
 import { Breadcrumbs } from "../../components/breadcrumbs.tsx";
-import { enterList } from "../../components/list_navigation.ts";
+import { enterList } from "../../components/list.tsx";
 import { Empty, Loading, Problem } from "../../components/states.tsx";
 import { formatNumber } from "../../format.ts";
 import { FOLDERS_LISTED_MAX } from "../../limits.ts";

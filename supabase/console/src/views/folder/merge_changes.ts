@@ -1,7 +1,6 @@
 /** Takes what was told of files into a page of a folder that is loaded already. */
-import type { SortField, SortOrder } from "../../api/files.ts";
+import type { FileList, FileRecord, SortField, SortOrder } from "../../api/files.ts";
 import { type Change, recordOf } from "../../api/changes.ts";
-import type { FileList, FileRecord } from "../../api/records.ts";
 import { directoryOf } from "../../format.ts";
 import { FOLDERS_LISTED_MAX } from "../../limits.ts";
 

@@ -1,7 +1,7 @@
 /** The ends of a list that is loaded as a person scrolls. */
 import type { RefObject } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { keyAt } from "../../components/selection.ts";
+import { keyAt } from "../../components/selection.tsx";
 import { Problem } from "../../components/states.tsx";
 import { useSeen } from "../../components/use_seen.ts";
 import { formatNumber } from "../../format.ts";

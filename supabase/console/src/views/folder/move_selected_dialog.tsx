@@ -1,8 +1,7 @@
 import { useState } from "preact/hooks";
 import { isCode, reasonFor } from "../../api/failure.ts";
-import { FormDialog } from "../../components/form_dialog.tsx";
+import { FormDialog, useSubmit } from "../../components/form.tsx";
 import { PathField } from "../../components/path_field.tsx";
-import { useSubmit } from "../../components/use_submit.ts";
 import { formatCount } from "../../format.ts";
 import { moveSelected, type Selected } from "../../state/many.ts";
 import { InTheWay, useOverwrite } from "./in_the_way.tsx";

@@ -1,10 +1,7 @@
 import { useState } from "preact/hooks";
 import { reasonForPath } from "../../api/failure.ts";
 import { createFile } from "../../api/files.ts";
-import { TextField } from "../../components/field.tsx";
-import { FormDialog } from "../../components/form_dialog.tsx";
-import { FormProblem } from "../../components/states.tsx";
-import { useSubmit } from "../../components/use_submit.ts";
+import { FormDialog, FormProblem, TextField, useSubmit } from "../../components/form.tsx";
 import { endUndo } from "../../state/notices.ts";
 import { goTo } from "../../state/router.ts";
 

@@ -1,13 +1,10 @@
 /** A folder as it was: to read, to download, and to restore. */
 import { useState } from "preact/hooks";
-import { listFiles } from "../../api/files.ts";
-import type { FileList } from "../../api/records.ts";
-import { Age } from "../../components/age.tsx";
+import { type FileList, listFiles } from "../../api/files.ts";
+import { Age, ListTable, moveInList } from "../../components/list.tsx";
 import { Breadcrumbs } from "../../components/breadcrumbs.tsx";
 import { fileIcon } from "../../components/file_icon.ts";
 import { Icon } from "../../components/icon.tsx";
-import { moveInList } from "../../components/list_navigation.ts";
-import { ListTable } from "../../components/list_table.tsx";
 import { PastBanner } from "../../components/past_banner.tsx";
 import { Empty, Loading, Problem } from "../../components/states.tsx";
 import { formatBytes, formatCount, joinPath, nameOf, visible } from "../../format.ts";

@@ -1,10 +1,9 @@
 /** Makes a folder what it was: first what would become of which file, then the restoring. */
 import { isCode } from "../../api/failure.ts";
 import { planRestore, restoreFolder } from "../../api/many.ts";
-import { FormDialog } from "../../components/form_dialog.tsx";
+import { FormDialog, useSubmit } from "../../components/form.tsx";
 import { Loading, Problem } from "../../components/states.tsx";
 import { UndoPlan } from "../../components/undo_plan.tsx";
-import { useSubmit } from "../../components/use_submit.ts";
 import { nameOf } from "../../format.ts";
 import { describeRefusal, finish, refresh } from "../../state/many.ts";
 import { goTo } from "../../state/router.ts";

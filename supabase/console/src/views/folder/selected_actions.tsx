@@ -1,10 +1,9 @@
 /** What can be done with the chosen files and folders of a list. */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import type { FileRecord } from "../../api/records.ts";
+import type { FileRecord } from "../../api/files.ts";
 import { Icon } from "../../components/icon.tsx";
-import { type Selection, useSelection } from "../../components/selection.ts";
-import { keepFocus, SelectionBar } from "../../components/selection_parts.tsx";
+import { keepFocus, type Selection, SelectionBar, useSelection } from "../../components/selection.tsx";
 import { joinPath } from "../../format.ts";
 import { downloadSelected } from "../../state/archive.ts";
 import { announceChange } from "../../state/changes.ts";

@@ -3,8 +3,7 @@
  * are read once, page by page, and then serve every filter.
  */
 import { useEffect, useState } from "preact/hooks";
-import { listFiles } from "../../api/files.ts";
-import type { FileRecord } from "../../api/records.ts";
+import { type FileRecord, listFiles } from "../../api/files.ts";
 import { FILTER_PAGES_MAX, FILTER_PAGES_MIN } from "../../limits.ts";
 import { hasShareLeft } from "../../session/rate_window.ts";
 

@@ -1,6 +1,5 @@
-import type { Key } from "../../api/records.ts";
-import { Age } from "../../components/age.tsx";
-import { ListTable } from "../../components/list_table.tsx";
+import type { Key } from "../../api/projects.ts";
+import { Age, ListTable } from "../../components/list.tsx";
 import { visible } from "../../format.ts";
 import { keyStatus, keyTitle } from "./key_status.ts";
 

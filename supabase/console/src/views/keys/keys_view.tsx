@@ -1,17 +1,14 @@
 /** The API keys of the project. */
 import { useState } from "preact/hooks";
-import type { Key, NewKey } from "../../api/records.ts";
+import type { Key, NewKey } from "../../api/projects.ts";
 import { useCommands } from "../../components/commands.ts";
 import { Icon } from "../../components/icon.tsx";
 import { Empty, Loading, Problem } from "../../components/states.tsx";
 import { keysOf, loadKeys } from "../../state/keys.ts";
 import { useLoad } from "../../state/use_load.ts";
-import { CreateKeyDialog } from "./create_key_dialog.tsx";
-import { EditKeyDialog } from "./edit_key_dialog.tsx";
+import { CreateKeyDialog, EditKeyDialog } from "./key_settings.tsx";
 import { KeyTable } from "./key_table.tsx";
-import { NewKeyDialog } from "./new_key_dialog.tsx";
-import { RevokeKeyDialog } from "./revoke_key_dialog.tsx";
-import { RotateKeyDialog } from "./rotate_key_dialog.tsx";
+import { NewKeyDialog, RevokeKeyDialog, RotateKeyDialog } from "./key_dialogs.tsx";
 
 type Open =
   | { readonly name: "create" }

@@ -1,13 +1,10 @@
 /** What one run did, file by file, and its undo. */
 import { useEffect, useState } from "preact/hooks";
-import type { RunDetails, RunFile } from "../../api/records.ts";
-import { readRun } from "../../api/runs.ts";
-import { Age } from "../../components/age.tsx";
+import { readRun, type RunDetails, type RunFile } from "../../api/runs.ts";
+import { Age, ListTable, moveInList } from "../../components/list.tsx";
 import { useCommands } from "../../components/commands.ts";
 import { fileIcon } from "../../components/file_icon.ts";
 import { Icon } from "../../components/icon.tsx";
-import { moveInList } from "../../components/list_navigation.ts";
-import { ListTable } from "../../components/list_table.tsx";
 import { Loading, Problem } from "../../components/states.tsx";
 import { describeOperation, formatCount, visible } from "../../format.ts";
 import { ensureKeys, writerName } from "../../state/keys.ts";

@@ -1,10 +1,7 @@
 /** Runs, the newest first: all that was written under one `X-Run-Id`. */
-import type { Run } from "../../api/records.ts";
-import { listRuns } from "../../api/runs.ts";
-import { Age } from "../../components/age.tsx";
+import { listRuns, type Run } from "../../api/runs.ts";
+import { Age, ListTable, moveInList } from "../../components/list.tsx";
 import { Icon } from "../../components/icon.tsx";
-import { moveInList } from "../../components/list_navigation.ts";
-import { ListTable } from "../../components/list_table.tsx";
 import { Empty, Loading, Problem } from "../../components/states.tsx";
 import { formatNumber, visible } from "../../format.ts";
 import { useLive } from "../../state/live.ts";

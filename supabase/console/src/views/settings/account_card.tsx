@@ -1,12 +1,11 @@
 /** What the operator has set for this person: who may make projects, and what theirs may use together. */
-import { readAccount } from "../../api/projects.ts";
-import type { Account } from "../../api/records.ts";
-import { Bar } from "../../components/bar.tsx";
+import { type Account, readAccount } from "../../api/projects.ts";
+import { Bar } from "../../components/usage_bars.tsx";
 import { Loading, Problem } from "../../components/states.tsx";
 import { WhyNoProject } from "../../components/why_no_project.tsx";
 import { formatBytes, formatNumber } from "../../format.ts";
 import { useLoad } from "../../state/use_load.ts";
-import { type Limit, LimitList } from "./limit_list.tsx";
+import { type Limit, LimitList } from "./limits_card.tsx";
 
 export function AccountCard() {
   const { data: account, error, reload } = useLoad("account", readAccount);

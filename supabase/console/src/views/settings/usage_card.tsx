@@ -1,8 +1,8 @@
 /** Usage over time: a chart and tables, by day and by key. */
 import { useState } from "preact/hooks";
 import { readUsage, type Usage, type UsageDay, type UsageOfKey } from "../../api/owning.ts";
-import { SelectField } from "../../components/field.tsx";
-import { ListTable } from "../../components/list_table.tsx";
+import { SelectField } from "../../components/form.tsx";
+import { ListTable } from "../../components/list.tsx";
 import { Loading, Problem } from "../../components/states.tsx";
 import { formatBytes, formatNumber, visible } from "../../format.ts";
 import { useLoad } from "../../state/use_load.ts";

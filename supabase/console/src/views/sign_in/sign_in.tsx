@@ -1,9 +1,8 @@
 /** The form to sign in, to sign up, to request a sign-in link, or to reset the password. */
 import { useState } from "preact/hooks";
 import { config } from "../../config.ts";
-import { TextField } from "../../components/field.tsx";
+import { TextField, useSubmit } from "../../components/form.tsx";
 import { Icon } from "../../components/icon.tsx";
-import { useSubmit } from "../../components/use_submit.ts";
 import { prepareAuthCallback } from "../../session/auth_callback.ts";
 import { hasExpired, linkProblem, supabase } from "../../session/session.ts";
 import { type AuthProblem, authProblem } from "../../session/auth_problem.ts";

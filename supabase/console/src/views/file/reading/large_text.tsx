@@ -1,11 +1,10 @@
 /** A text that is too large to be loaded whole: from its end, or around a line. */
 import { isCode } from "../../../api/failure.ts";
-import type { FileRecord } from "../../../api/records.ts";
+import type { FileRecord } from "../../../api/files.ts";
 import { Loading, Problem } from "../../../components/states.tsx";
 import { formatNumber } from "../../../format.ts";
 import { LINE_CHARACTERS_MAX } from "../../../limits.ts";
-import { linesBetween } from "../../../state/lines.ts";
-import { type FilePlace, replaceWith } from "../../../state/router.ts";
+import { type FilePlace, linesBetween, replaceWith } from "../../../state/router.ts";
 import type { Form } from "./form.ts";
 import { Source } from "./source.tsx";
 import { ReadingTools } from "./tools.tsx";

@@ -1,16 +1,14 @@
 /** A text in the form that suits it, or its source. */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import type { FileRecord } from "../../../api/records.ts";
+import type { FileRecord } from "../../../api/files.ts";
 import { Empty, Loading, Problem } from "../../../components/states.tsx";
 import { TEXT_PREVIEW_BYTES_MAX } from "../../../limits.ts";
-import { linesBetween } from "../../../state/lines.ts";
-import { type FilePlace, replaceWith } from "../../../state/router.ts";
+import { type FilePlace, linesBetween, replaceWith } from "../../../state/router.ts";
 import { useLoad } from "../../../state/use_load.ts";
 import { ImagePreview } from "../image_preview.tsx";
 import { shownType } from "../shown_type.ts";
-import { type Form, formOf } from "./form.ts";
-import type { FormProperties, RowAsked } from "./form_properties.ts";
+import { type Form, formOf, type FormProperties, type RowAsked } from "./form.ts";
 import { LargeText } from "./large_text.tsx";
 import { Source } from "./source.tsx";
 import { ReadingTools } from "./tools.tsx";

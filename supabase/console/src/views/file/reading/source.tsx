@@ -1,8 +1,7 @@
 /** A text as it is stored, with the numbers of its lines. */
 import { visible } from "../../../format.ts";
 import { CodeView } from "../../../code/code_view.tsx";
-import { linesBetween } from "../../../state/lines.ts";
-import { type FilePlace, replaceWith } from "../../../state/router.ts";
+import { type FilePlace, linesBetween, replaceWith } from "../../../state/router.ts";
 import { wrapsLines } from "../../../state/wrapping.ts";
 
 interface Properties {

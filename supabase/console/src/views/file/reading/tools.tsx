@@ -1,6 +1,6 @@
 /** Above a text: its forms, wrapping, the line to go to, and copying. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import { CopyButton } from "../../../components/copy_button.tsx";
+import { CopyButton } from "../../../components/copy.tsx";
 import { isPressed, keyNames, SHORTCUTS } from "../../../components/shortcut_table.ts";
 import { type FilePlace, hrefOf, replaceWith } from "../../../state/router.ts";
 import { wrapsLines } from "../../../state/wrapping.ts";

@@ -1,8 +1,7 @@
 /** The lines of a large text that are in memory: the last ones, or those around a line; more come when asked for. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { isAbort, isCode } from "../../../api/failure.ts";
-import { readLines } from "../../../api/files.ts";
-import type { Lines } from "../../../api/records.ts";
+import { type Lines, readLines } from "../../../api/files.ts";
 import { LINE_CHARACTERS_MAX, LINES_PER_STEP } from "../../../limits.ts";
 
 export interface LineWindow {

@@ -1,7 +1,6 @@
 /** What a link or an image in a document leads to. */
 import { directoryOf, encodePath } from "../../../../format.ts";
-import { linesBetween } from "../../../../state/lines.ts";
-import type { FilePlace, FilesPlace } from "../../../../state/router.ts";
+import { type FilePlace, type FilesPlace, linesBetween } from "../../../../state/router.ts";
 
 export type Address =
   | { readonly kind: "file"; readonly place: FilePlace }

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { typeOfFence } from "../../../../code/fences.ts";
 import type { Span } from "../../../../code/highlight.ts";
-import { CopyButton } from "../../../../components/copy_button.tsx";
+import { CopyButton } from "../../../../components/copy.tsx";
 import { useSeen } from "../../../../components/use_seen.ts";
 import { CODE_HIGHLIGHT_CHARACTERS_MAX } from "../../../../limits.ts";
 

@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Loading } from "../../../../components/states.tsx";
 import { DOCUMENT_BLOCKS_PER_STEP } from "../../../../limits.ts";
 import type { FilePlace } from "../../../../state/router.ts";
-import type { FormProperties } from "../form_properties.ts";
+import type { FormProperties } from "../form.ts";
 import { Nodes } from "./nodes.tsx";
 import type { MarkdownNode } from "./parse.ts";
 
