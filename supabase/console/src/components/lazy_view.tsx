@@ -1,7 +1,7 @@
 /** A view whose code is loaded when it is first opened. */
 import type { FunctionComponent } from "preact";
 import { useLoad } from "../state/use_load.ts";
-import { Loading, Problem } from "./states.tsx";
+import { Pending } from "./states.tsx";
 
 interface Properties {
   /** Names the view, and is another one for another view. */
@@ -15,7 +15,7 @@ export function LazyView({ what, projectId, load }: Properties) {
   if (View !== undefined) return <View projectId={projectId} />;
   return (
     <section class="view">
-      {error === undefined ? <Loading what={what} /> : <Problem error={error} onRetry={reload} />}
+      <Pending {...{ error, reload, what }} />
     </section>
   );
 }

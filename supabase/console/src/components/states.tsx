@@ -7,6 +7,17 @@ export function Loading({ what }: { readonly what: string }) {
   return <p class="loading" role="status">Loading {what} …</p>;
 }
 
+interface PendingProperties {
+  readonly error: unknown;
+  readonly reload?: (() => void) | undefined;
+  readonly what: string;
+}
+
+/** Stands for what is not there: why it could not be loaded, or that it is being loaded. */
+export function Pending({ error, reload, what }: PendingProperties) {
+  return error === undefined ? <Loading what={what} /> : <Problem error={error} onRetry={reload} />;
+}
+
 interface EmptyProperties {
   readonly icon: IconName;
   readonly title: string;
@@ -25,7 +36,7 @@ export function Empty({ icon, title, children }: EmptyProperties) {
 
 interface ProblemProperties {
   readonly error: unknown;
-  readonly onRetry?: () => void;
+  readonly onRetry?: (() => void) | undefined;
 }
 
 export function Problem({ error, onRetry }: ProblemProperties) {

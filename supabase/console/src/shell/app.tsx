@@ -2,7 +2,7 @@
 import { useEffect } from "preact/hooks";
 import { Banner } from "./banner.tsx";
 import { Notices } from "./notices.tsx";
-import { Loading, Problem } from "../components/states.tsx";
+import { Loading, Pending, Problem } from "../components/states.tsx";
 import { NewPasswordPage } from "../views/sign_in/new_password_page.tsx";
 import { SignIn } from "../views/sign_in/sign_in.tsx";
 import { discardDrafts } from "../state/drafts.ts";
@@ -63,9 +63,7 @@ function NoProject({ onReload }: { readonly onReload: () => void }) {
     <main class="signin">
       {Card !== undefined
         ? <Card onReload={onReload} />
-        : error === undefined
-        ? <Loading what="your projects" />
-        : <Problem error={error} onRetry={reload} />}
+        : <Pending {...{ error, reload }} what="your projects" />}
     </main>
   );
 }

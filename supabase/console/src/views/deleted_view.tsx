@@ -5,7 +5,7 @@ import { Age, ListTable } from "../components/list.tsx";
 import { fileIcon } from "../components/file_icon.ts";
 import { Icon } from "../components/icon.tsx";
 import { Pager } from "../components/pager.tsx";
-import { Empty, Loading, Problem } from "../components/states.tsx";
+import { Empty, Pending } from "../components/states.tsx";
 import { visible } from "../format.ts";
 import { useLoad } from "../state/use_load.ts";
 import { useLive } from "../state/live.ts";
@@ -50,10 +50,8 @@ export function DeletedView({ place }: { readonly place: DeletedPlace }) {
       <div class="view-head">
         <h1 id="deleted-title">Deleted files</h1>
       </div>
-      {error !== undefined
-        ? <Problem error={error} onRetry={reload} />
-        : data === undefined
-        ? <Loading what="deleted files" />
+      {data === undefined
+        ? <Pending {...{ error, reload }} what="deleted files" />
         : data.files.length === 0
         ? (
           <Empty icon="trash" title="Nothing is deleted.">

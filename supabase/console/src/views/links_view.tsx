@@ -7,7 +7,7 @@ import { Dialog } from "../components/dialog.tsx";
 import { fileIcon } from "../components/file_icon.ts";
 import { Icon } from "../components/icon.tsx";
 import { describeLink, EndLink, LinkForm, MadeLink } from "../components/links.tsx";
-import { Empty, Loading, Problem } from "../components/states.tsx";
+import { Empty, Pending } from "../components/states.tsx";
 import { visible } from "../format.ts";
 import { ensureKeys, writerName } from "../state/keys.ts";
 import { hrefOf } from "../state/router.ts";
@@ -26,9 +26,8 @@ export function LinksView({ projectId }: { readonly projectId: string }) {
           <Icon name="plus" />New link
         </button>
       </div>
-      {error !== undefined && <Problem error={error} onRetry={reload} />}
       {data === undefined
-        ? error === undefined && <Loading what="the links" />
+        ? <Pending {...{ error, reload }} what="the links" />
         : data.length === 0
         ? (
           <Empty icon="link" title="There are no links.">

@@ -8,7 +8,7 @@ import { SelectField, TextField } from "../components/form.tsx";
 import { fileIcon } from "../components/file_icon.ts";
 import { Icon } from "../components/icon.tsx";
 import { moveInList } from "../components/list.tsx";
-import { Empty, Loading, Problem } from "../components/states.tsx";
+import { Empty, Pending } from "../components/states.tsx";
 import { useLoad } from "../state/use_load.ts";
 import { goTo, hrefOf, type SearchMode, type SearchPlace } from "../state/router.ts";
 
@@ -123,8 +123,7 @@ function Outcome({ place, data, error, reload }: OutcomeProperties) {
       </Empty>
     );
   }
-  if (error !== undefined) return <Problem error={error} onRetry={reload} />;
-  if (data === undefined) return <Loading what="results" />;
+  if (data === undefined) return <Pending {...{ error, reload }} what="results" />;
   if (data === null) {
     return (
       <Empty icon="search" title="What are you looking for?">

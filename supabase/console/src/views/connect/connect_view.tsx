@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import type { NewKey } from "../../api/projects.ts";
 import { CodeBlock } from "../../components/copy.tsx";
-import { Loading, Problem } from "../../components/states.tsx";
+import { Pending } from "../../components/states.tsx";
 import { config } from "../../config.ts";
 import { keepMadeKey, madeKey } from "../../state/keys.ts";
 import { useLoad } from "../../state/use_load.ts";
@@ -67,8 +67,7 @@ interface ClientsProperties {
 function Clients({ baseUrl, apiKey }: ClientsProperties) {
   const { data: clients, error, reload } = useLoad("clients", loadClients);
   const [name, setName] = useState<string | null>(null);
-  if (error !== undefined) return <Problem error={error} onRetry={reload} />;
-  if (clients === undefined) return <Loading what="the clients" />;
+  if (clients === undefined) return <Pending {...{ error, reload }} what="the clients" />;
   const chosen = clients.find((one) => one.name === name) ?? clients[0];
   return (
     <>

@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { readBytes, readDiff, readRecord } from "../../api/files.ts";
 import { Comparison } from "../../code/code_view.tsx";
 import { Field, SelectField } from "../../components/form.tsx";
-import { Empty, Loading, Problem } from "../../components/states.tsx";
+import { Empty, Pending } from "../../components/states.tsx";
 import { visible } from "../../format.ts";
 import { useLoad } from "../../state/use_load.ts";
 import { type FilePlace, hrefOf, replaceWith } from "../../state/router.ts";
@@ -78,8 +78,7 @@ function Unified({ projectId, path, toPath, from, to }: Compared) {
     `diff ${projectId} ${path} ${from} ${toPath} ${to}`,
     (signal) => readDiff(projectId, path, from, to, signal, toPath),
   );
-  if (error !== undefined) return <Problem error={error} onRetry={reload} />;
-  if (data === undefined) return <Loading what="the changes" />;
+  if (data === undefined) return <Pending {...{ error, reload }} what="the changes" />;
   if (data.diff !== "") return <UnifiedDiff diff={data} />;
   const what = toPath === undefined ? "versions" : "files";
   return <Empty icon="check" title={`The two ${what} have the same content.`} />;
@@ -91,8 +90,7 @@ function SideBySide({ projectId, path, toPath = path, from, to }: Compared) {
     (signal) =>
       Promise.all([readSide(projectId, path, from, signal), readSide(projectId, toPath, to, signal)]),
   );
-  if (error !== undefined) return <Problem error={error} onRetry={reload} />;
-  if (data === undefined) return <Loading what="both texts" />;
+  if (data === undefined) return <Pending {...{ error, reload }} what="both texts" />;
   const [before, after] = data;
   if (before.text === null || after.text === null) {
     return <Empty icon="file" title="Binary content cannot be compared." />;

@@ -3,7 +3,7 @@ import { type FileRecord, readBytes } from "../../api/files.ts";
 import { Comparison } from "../../code/code_view.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { FormProblem, useSubmit } from "../../components/form.tsx";
-import { Loading, Problem } from "../../components/states.tsx";
+import { Pending } from "../../components/states.tsx";
 import type { Draft } from "../../state/drafts.ts";
 import { useLoad } from "../../state/use_load.ts";
 import { decodeText } from "./text.ts";
@@ -36,8 +36,7 @@ export function ConflictDialog(properties: Properties) {
         {draft.version}. Nothing has been overwritten: version {newest}{" "}
         is on the left, your text on the right.
       </p>
-      {error !== undefined && <Problem error={error} onRetry={reload} />}
-      {data === undefined && error === undefined && <Loading what="the newer version" />}
+      {data === undefined && <Pending {...{ error, reload }} what="the newer version" />}
       {data?.text === null && <p class="note">Version {newest} is not text.</p>}
       {typeof data?.text === "string" && (
         <div class="comparison">

@@ -12,7 +12,7 @@ import {
 import { useRef } from "preact/hooks";
 import { usePaced } from "../../state/paced.ts";
 import { Icon } from "../../components/icon.tsx";
-import { Empty, Loading, Problem } from "../../components/states.tsx";
+import { Empty, Pending } from "../../components/states.tsx";
 import { useLoad } from "../../state/use_load.ts";
 import { type FilePlace, goTo, hrefOf } from "../../state/router.ts";
 import { download } from "../../state/transfers.ts";
@@ -63,10 +63,8 @@ export function ContentTab({ place, latest: newest }: Properties) {
       {canFollow && <FollowToggle place={place} />}
       {canFollow && place.follow
         ? <FollowView projectId={projectId} record={latest} />
-        : error !== undefined
-        ? <Problem error={error} onRetry={reload} />
-        : shown === null
-        ? <Loading what="the content" />
+        : error !== undefined || shown === null
+        ? <Pending {...{ error, reload }} what="the content" />
         : <Preview place={place} {...shown} />}
     </>
   );

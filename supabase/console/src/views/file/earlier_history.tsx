@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { isCode } from "../../api/failure.ts";
 import { listVersions, type Version } from "../../api/files.ts";
-import { Loading, Problem } from "../../components/states.tsx";
+import { Pending } from "../../components/states.tsx";
 import { visible } from "../../format.ts";
 import { RENAMES_FOLLOWED_MAX, VERSIONS_PER_PAGE } from "../../limits.ts";
 import { hrefOf } from "../../state/router.ts";
@@ -41,11 +41,10 @@ export function EarlierHistory({ projectId, origin, depth = 0 }: Properties) {
       <button type="button" onClick={() => setShown(true)}>Show what was before, as {visible(path)}</button>
     );
   }
-  if (error !== undefined) {
-    const isGone = isCode(error, "FILE_NOT_FOUND");
-    return isGone ? null : <Problem error={error} onRetry={reload} />;
+  if (isCode(error, "FILE_NOT_FOUND")) return null;
+  if (data === undefined || data === null) {
+    return <Pending {...{ error, reload }} what={`the history of ${path}`} />;
   }
-  if (data === undefined || data === null) return <Loading what={`the history of ${path}`} />;
   const before = originOf(path, data.versions);
   return (
     <section class="earlier" aria-label={title}>

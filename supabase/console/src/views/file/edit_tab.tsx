@@ -5,7 +5,7 @@ import { type FileRecord, overwriteFile, readBytes } from "../../api/files.ts";
 import { CodeView } from "../../code/code_view.tsx";
 import { formatBytes, visible } from "../../format.ts";
 import { TEXT_PREVIEW_BYTES_MAX } from "../../limits.ts";
-import { Empty, Loading, Problem } from "../../components/states.tsx";
+import { Empty, Pending } from "../../components/states.tsx";
 import { FormProblem, useSubmit } from "../../components/form.tsx";
 import { discardDraft, type Draft, draftKey, drafts, keepDraft } from "../../state/drafts.ts";
 import { useLoad } from "../../state/use_load.ts";
@@ -36,8 +36,7 @@ export function EditTab({ place, record, isDeleted, onSaved }: Properties) {
     if (!isEditable) return null;
     return await loadOriginal(projectId, path, version, signal);
   });
-  if (error !== undefined) return <Problem error={error} onRetry={reload} />;
-  if (data === undefined) return <Loading what="the text" />;
+  if (data === undefined) return <Pending {...{ error, reload }} what="the text" />;
   if (data !== null) {
     const loadLatest = () => {
       discardDraft(key);

@@ -7,7 +7,7 @@ import { directoryOf, formatBytes, nameOf } from "../../format.ts";
 import { Age } from "../../components/list.tsx";
 import { useCommands } from "../../components/commands.ts";
 import { Icon } from "../../components/icon.tsx";
-import { Loading, Problem } from "../../components/states.tsx";
+import { Pending } from "../../components/states.tsx";
 import { useChanges } from "../../state/changes.ts";
 import { type FilePlace, type FileTab, goTo, hrefOf } from "../../state/router.ts";
 import { download, isUploading } from "../../state/transfers.ts";
@@ -44,8 +44,7 @@ export function FileView({ place }: { readonly place: FilePlace }) {
         </p>
       )}
       {data !== undefined && <Tabs place={place} isDeleted={data === null} />}
-      {error !== undefined && <Problem error={error} onRetry={reload} />}
-      {data === undefined && error === undefined && <Loading what="the file" />}
+      {data === undefined && <Pending {...{ error, reload }} what="the file" />}
       {data !== undefined && (
         <Tab
           {...{ place, record: data, last: last.current, onSaved }}

@@ -1,7 +1,7 @@
 /** The end of a text, and what is appended to it: like `tail -f`. */
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { FileRecord } from "../../api/files.ts";
-import { Empty, Loading, Problem } from "../../components/states.tsx";
+import { Empty, Pending, Problem } from "../../components/states.tsx";
 import { formatBytes, visible } from "../../format.ts";
 import { type FilePlace, replaceWith } from "../../state/router.ts";
 import { useTail } from "./use_tail.ts";
@@ -37,9 +37,7 @@ export function FollowView({ projectId, record }: Properties) {
   useLayoutEffect(() => {
     if (isAtEnd) toEnd();
   }, [tail]);
-  if (tail === null) {
-    return error === undefined ? <Loading what="the end" /> : <Problem error={error} onRetry={retry} />;
-  }
+  if (tail === null) return <Pending error={error} reload={retry} what="the end" />;
   if (tail.text === null) return <Empty icon="file" title="There is no preview for this content." />;
   const onScroll = ({ currentTarget: { scrollHeight, scrollTop, clientHeight } }: {
     readonly currentTarget: HTMLElement;

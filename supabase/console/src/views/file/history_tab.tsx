@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { listVersions } from "../../api/files.ts";
 import { VERSIONS_PER_PAGE } from "../../limits.ts";
 import { Pager } from "../../components/pager.tsx";
-import { Loading, Problem } from "../../components/states.tsx";
+import { Pending } from "../../components/states.tsx";
 import { ensureKeys } from "../../state/keys.ts";
 import { RedactDialog } from "../erase/redact_dialog.tsx";
 import { usePaced } from "../../state/paced.ts";
@@ -39,8 +39,7 @@ export function HistoryTab({ place, latest }: Properties) {
   };
   const choose = (version: number, isChosen: boolean) =>
     setChosen(isChosen ? [...chosen, version] : chosen.filter((one) => one !== version));
-  if (error !== undefined) return <Problem error={error} onRetry={reload} />;
-  if (data === undefined) return <Loading what="the history" />;
+  if (data === undefined) return <Pending {...{ error, reload }} what="the history" />;
   const origin = originOf(path, data.versions);
   const showPage = (first: number) => goTo({ ...place, first });
   return (

@@ -4,7 +4,7 @@ import { listLinks, type NewLink } from "../../api/links.ts";
 import { Age } from "../../components/list.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { describeLink, EndLink, LinkForm, MadeLink } from "../../components/links.tsx";
-import { Loading, Problem } from "../../components/states.tsx";
+import { Pending } from "../../components/states.tsx";
 import { useLoad } from "../../state/use_load.ts";
 
 interface Properties {
@@ -28,8 +28,7 @@ export function LinksDialog({ projectId, path, version, onClose }: Properties) {
     <Dialog title="Links to this file" onClose={onClose}>
       <p class="hint">A link needs no key: it reads the file, or writes it once.</p>
       {made === null ? <LinkForm {...{ projectId, path, version, onMade }} /> : <MadeLink made={made} />}
-      {error !== undefined && <Problem error={error} onRetry={reload} />}
-      {data === undefined && error === undefined && <Loading what="the links" />}
+      {data === undefined && <Pending {...{ error, reload }} what="the links" />}
       {data !== undefined && data.length > 0 && (
         <ul class="file-links" aria-label="Links that can be used">
           {data.map((link) => (

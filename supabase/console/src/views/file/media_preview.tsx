@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { type FileRecord, readBytes } from "../../api/files.ts";
-import { Loading, Problem } from "../../components/states.tsx";
+import { Pending } from "../../components/states.tsx";
 import { formatBytes } from "../../format.ts";
 import { MEDIA_UNASKED_BYTES_MAX } from "../../limits.ts";
 import { useLoad } from "../../state/use_load.ts";
@@ -22,8 +22,7 @@ export function MediaPreview({ projectId, record, mimeType, isFilm }: Properties
       return isWanted ? (await readBytes(projectId, path, version, signal)).bytes : null;
     },
   );
-  if (error !== undefined) return <Problem error={error} onRetry={reload} />;
-  if (data === undefined) return <Loading what={isFilm ? "the video" : "the audio"} />;
+  if (data === undefined) return <Pending {...{ error, reload }} what={isFilm ? "the video" : "the audio"} />;
   if (data !== null) return <Player bytes={data} {...{ path, mimeType, isFilm }} />;
   return (
     <div class="picture">

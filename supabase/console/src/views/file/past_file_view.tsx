@@ -3,7 +3,7 @@ import { readRecord } from "../../api/files.ts";
 import { Breadcrumbs } from "../../components/breadcrumbs.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { PastBanner } from "../../components/past_banner.tsx";
-import { Loading, Problem } from "../../components/states.tsx";
+import { Pending } from "../../components/states.tsx";
 import { formatBytes } from "../../format.ts";
 import { restore } from "../../state/remove_file.ts";
 import { type FilePlace, goTo, hrefOf } from "../../state/router.ts";
@@ -45,8 +45,7 @@ export function PastFileView({ place, at }: Properties) {
       <div class="view-head">
         <Breadcrumbs projectId={projectId} path={path} at={at} />
       </div>
-      {error !== undefined && <Problem error={error} onRetry={reload} />}
-      {data === undefined ? error === undefined && <Loading what="the file as it was" /> : (
+      {data === undefined ? <Pending {...{ error, reload }} what="the file as it was" /> : (
         <>
           <p class="facts">
             <span>{data.mimeType}</span>

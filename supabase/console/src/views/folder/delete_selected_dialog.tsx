@@ -1,7 +1,7 @@
 /** Asks before folders are deleted: how many files they have is not seen in the list. */
 import { countFiles } from "../../api/many.ts";
 import { FormDialog, useSubmit } from "../../components/form.tsx";
-import { Loading, Problem } from "../../components/states.tsx";
+import { Pending } from "../../components/states.tsx";
 import { formatCount, nameOf } from "../../format.ts";
 import { deleteSelected, describeRefusal, type Selected } from "../../state/many.ts";
 import { useLoad } from "../../state/use_load.ts";
@@ -39,17 +39,13 @@ export function DeleteSelectedDialog({ projectId, selected, onClose, onDone }: P
       isBusy={isBusy || count.data === undefined}
       {...{ submit, onClose }}
     >
-      {count.error !== undefined
-        ? <Problem error={count.error} onRetry={count.reload} />
-        : count.data === undefined
-        ? <Loading what="how many files there are" />
-        : (
-          <p>
-            {count.data.isExact ? "" : "More than "}
-            {formatCount(count.data.count, "file")} {count.data.count === 1 ? "goes" : "go"}{" "}
-            to the deleted files, with all versions, and can be restored.
-          </p>
-        )}
+      {count.data === undefined ? <Pending {...count} what="how many files there are" /> : (
+        <p>
+          {count.data.isExact ? "" : "More than "}
+          {formatCount(count.data.count, "file")} {count.data.count === 1 ? "goes" : "go"}{" "}
+          to the deleted files, with all versions, and can be restored.
+        </p>
+      )}
       {error !== undefined && (
         <p class="form-problem" role="alert">Nothing was deleted. {describeRefusal(error)}</p>
       )}

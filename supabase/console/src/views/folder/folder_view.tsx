@@ -3,7 +3,7 @@ import { useRef, useState } from "preact/hooks";
 import { keepFocus } from "../../components/selection.tsx";
 import { Breadcrumbs } from "../../components/breadcrumbs.tsx";
 import { enterList } from "../../components/list.tsx";
-import { Empty, Loading, Problem } from "../../components/states.tsx";
+import { Empty, Loading, Pending } from "../../components/states.tsx";
 import { formatNumber } from "../../format.ts";
 import { FOLDERS_LISTED_MAX } from "../../limits.ts";
 import { remove } from "../../state/remove_file.ts";
@@ -62,10 +62,8 @@ export function FolderView({ place }: { readonly place: FilesPlace }) {
       {scan && <ScanProgress {...{ scan, filter }} total={listing.total} count={listing.foundCount} />}
       {filter === "" && <EarlierFiles listing={listing} />}
       <div ref={list} aria-busy={listing.isLoading}>
-        {listing.error !== undefined
-          ? <Problem error={listing.error} onRetry={listing.reload} />
-          : listing.data === undefined
-          ? <Loading what="files" />
+        {listing.data === undefined
+          ? <Pending {...listing} what="files" />
           : isEmpty
           ? <EmptyFolder {...{ place, filter, isSearching: listing.isSearching, scan }} />
           : (

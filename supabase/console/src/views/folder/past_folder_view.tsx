@@ -6,7 +6,7 @@ import { Breadcrumbs } from "../../components/breadcrumbs.tsx";
 import { fileIcon } from "../../components/file_icon.ts";
 import { Icon } from "../../components/icon.tsx";
 import { PastBanner } from "../../components/past_banner.tsx";
-import { Empty, Loading, Problem } from "../../components/states.tsx";
+import { Empty, Pending } from "../../components/states.tsx";
 import { formatBytes, formatCount, joinPath, nameOf, visible } from "../../format.ts";
 import { downloadFolder } from "../../state/archive.ts";
 import { type FilesPlace, goTo, hrefOf } from "../../state/router.ts";
@@ -34,8 +34,7 @@ export function PastFolderView({ place, at }: Properties) {
       <div class="view-head">
         <Breadcrumbs projectId={projectId} path={directory} at={at} />
       </div>
-      {error !== undefined && <Problem error={error} onRetry={reload} />}
-      {data === undefined ? error === undefined && <Loading what="the folder as it was" /> : (
+      {data === undefined ? <Pending {...{ error, reload }} what="the folder as it was" /> : (
         <>
           <Table {...{ projectId, directory, at }} list={data} isFirst={after === undefined} />
           <LeftOut list={data} />

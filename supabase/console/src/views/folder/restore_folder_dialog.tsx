@@ -2,7 +2,7 @@
 import { isCode } from "../../api/failure.ts";
 import { planRestore, restoreFolder } from "../../api/many.ts";
 import { FormDialog, useSubmit } from "../../components/form.tsx";
-import { Loading, Problem } from "../../components/states.tsx";
+import { Pending } from "../../components/states.tsx";
 import { UndoPlan } from "../../components/undo_plan.tsx";
 import { nameOf } from "../../format.ts";
 import { describeRefusal, finish, refresh } from "../../state/many.ts";
@@ -36,12 +36,10 @@ export function RestoreFolderDialog({ projectId, directory, at, onClose }: Prope
       isBusy={isBusy || data === undefined || data.actions.length === 0}
       {...{ submit, onClose }}
     >
-      {plan.error !== undefined
-        ? isCode(plan.error, "TOO_MANY_FILES")
-          ? <p class="form-problem" role="alert">{describeRefusal(plan.error)}</p>
-          : <Problem error={plan.error} onRetry={plan.reload} />
+      {isCode(plan.error, "TOO_MANY_FILES")
+        ? <p class="form-problem" role="alert">{describeRefusal(plan.error)}</p>
         : data === undefined
-        ? <Loading what="what it would do" />
+        ? <Pending {...plan} what="what it would do" />
         : <UndoPlan plan={data} gone="made later" same="it was then" />}
       <p class="hint">Every file gets a new version: what came later stays in its history.</p>
       {error !== undefined && (

@@ -5,7 +5,7 @@ import { Age, ListTable, moveInList } from "../../components/list.tsx";
 import { useCommands } from "../../components/commands.ts";
 import { fileIcon } from "../../components/file_icon.ts";
 import { Icon } from "../../components/icon.tsx";
-import { Loading, Problem } from "../../components/states.tsx";
+import { Pending } from "../../components/states.tsx";
 import { describeOperation, formatCount, visible } from "../../format.ts";
 import { ensureKeys, writerName } from "../../state/keys.ts";
 import { useLive } from "../../state/live.ts";
@@ -51,8 +51,7 @@ export function RunView({ place }: { readonly place: RunPlace }) {
           </button>
         </div>
       </div>
-      {error !== undefined && <Problem error={error} onRetry={reload} />}
-      {data === undefined ? error === undefined && <Loading what="the run" /> : (
+      {data === undefined ? <Pending {...{ error, reload }} what="the run" /> : (
         <>
           <Summary run={data} writers={writers} />
           <Table projectId={projectId} run={data} />

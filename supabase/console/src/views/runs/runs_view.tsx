@@ -2,7 +2,7 @@
 import { listRuns, type Run } from "../../api/runs.ts";
 import { Age, ListTable, moveInList } from "../../components/list.tsx";
 import { Icon } from "../../components/icon.tsx";
-import { Empty, Loading, Problem } from "../../components/states.tsx";
+import { Empty, Pending } from "../../components/states.tsx";
 import { formatNumber, visible } from "../../format.ts";
 import { useLive } from "../../state/live.ts";
 import { usePacedCall } from "../../state/paced.ts";
@@ -27,9 +27,8 @@ export function RunsView({ place }: { readonly place: RunsPlace }) {
           <Icon name="rotate" />Refresh
         </button>
       </div>
-      {error !== undefined && <Problem error={error} onRetry={reload} />}
       {data === undefined
-        ? error === undefined && <Loading what="the runs" />
+        ? <Pending {...{ error, reload }} what="the runs" />
         : data.runs.length === 0 && !data.hasMore
         ? (
           <Empty

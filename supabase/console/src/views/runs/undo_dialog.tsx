@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { type HowToUndo, type OnConflict, planUndo, undoRun } from "../../api/runs.ts";
 import { FormDialog, FormProblem, SelectField, useSubmit } from "../../components/form.tsx";
 import { UndoPlan } from "../../components/undo_plan.tsx";
-import { Loading, Problem } from "../../components/states.tsx";
+import { Pending } from "../../components/states.tsx";
 import { formatCount } from "../../format.ts";
 import { announceChange } from "../../state/changes.ts";
 import { notify } from "../../state/notices.ts";
@@ -60,10 +60,7 @@ export function UndoDialog({ projectId, runId, writers, onClose }: Properties) {
           options={[["", "any key"], ...writers.map(({ name }, index) => [String(index), name] as const)]}
         />
       )}
-      {plan.error !== undefined && <Problem error={plan.error} onRetry={plan.reload} />}
-      {data === undefined
-        ? plan.error === undefined && <Loading what="what it would do" />
-        : <UndoPlan plan={data} />}
+      {data === undefined ? <Pending {...plan} what="what it would do" /> : <UndoPlan plan={data} />}
       {data !== undefined && data.conflicts.length > 0 && (
         <SelectField
           label="These files"

@@ -1,7 +1,7 @@
 /** What the operator has set for this person: who may make projects, and what theirs may use together. */
 import { type Account, readAccount } from "../../api/projects.ts";
 import { Bar } from "../../components/usage_bars.tsx";
-import { Loading, Problem } from "../../components/states.tsx";
+import { Pending } from "../../components/states.tsx";
 import { WhyNoProject } from "../../components/why_no_project.tsx";
 import { formatBytes, formatNumber } from "../../format.ts";
 import { useLoad } from "../../state/use_load.ts";
@@ -12,8 +12,7 @@ export function AccountCard() {
   return (
     <section class="card" aria-labelledby="all-projects-title">
       <h2 id="all-projects-title">All of your projects</h2>
-      {error !== undefined && <Problem error={error} onRetry={reload} />}
-      {account === undefined ? error === undefined && <Loading what="your account" /> : (
+      {account === undefined ? <Pending {...{ error, reload }} what="your account" /> : (
         <>
           <Bars account={account} />
           <h3>New projects</h3>

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { readUsage, type Usage, type UsageDay, type UsageOfKey } from "../../api/owning.ts";
 import { SelectField } from "../../components/form.tsx";
 import { ListTable } from "../../components/list.tsx";
-import { Loading, Problem } from "../../components/states.tsx";
+import { Pending } from "../../components/states.tsx";
 import { formatBytes, formatNumber, visible } from "../../format.ts";
 import { useLoad } from "../../state/use_load.ts";
 import { type Measure, UsageChart } from "./usage_chart.tsx";
@@ -60,8 +60,7 @@ export function UsageCard({ projectId }: { readonly projectId: string }) {
           ]}
         />
       </div>
-      {error !== undefined && <Problem error={error} onRetry={reload} />}
-      {data === undefined || measure === undefined ? error === undefined && <Loading what="the usage" /> : (
+      {data === undefined || measure === undefined ? <Pending {...{ error, reload }} what="the usage" /> : (
         <>
           <UsageChart days={data.days} measure={measure} />
           <details>

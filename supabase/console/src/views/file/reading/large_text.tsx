@@ -1,7 +1,7 @@
 /** A text that is too large to be loaded whole: from its end, or around a line. */
 import { isCode } from "../../../api/failure.ts";
 import type { FileRecord } from "../../../api/files.ts";
-import { Loading, Problem } from "../../../components/states.tsx";
+import { Pending } from "../../../components/states.tsx";
 import { formatNumber } from "../../../format.ts";
 import { LINE_CHARACTERS_MAX } from "../../../limits.ts";
 import { type FilePlace, linesBetween, replaceWith } from "../../../state/router.ts";
@@ -26,8 +26,9 @@ export function LargeText({ place, record, form, notText }: Properties) {
   const lines = useLines(projectId, path, record.version, line);
   const { window, error, retry } = lines;
   if (isCode(error, "NOT_TEXT")) return <>{notText}</>;
-  if (error !== undefined) return <Problem error={error} onRetry={retry} />;
-  if (window === undefined) return <Loading what="the lines" />;
+  if (error !== undefined || window === undefined) {
+    return <Pending error={error} reload={retry} what="the lines" />;
+  }
   const go = (number: number, last?: number) => {
     replaceWith({ ...place, ...linesBetween(number, last) });
     setGoes(goes + 1);

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { FileRecord } from "../../../api/files.ts";
-import { Empty, Loading, Problem } from "../../../components/states.tsx";
+import { Empty, Pending } from "../../../components/states.tsx";
 import { TEXT_PREVIEW_BYTES_MAX } from "../../../limits.ts";
 import { type FilePlace, linesBetween, replaceWith } from "../../../state/router.ts";
 import { useLoad } from "../../../state/use_load.ts";
@@ -93,8 +93,7 @@ function Picture({ record: { path, mimeType }, bytes, children }: PicturePropert
 function InForm(properties: FormProperties) {
   const { form } = properties;
   const { data: View, error } = useLoad(`form ${form}`, () => loadForm(form));
-  if (error !== undefined) return <Problem error={error} />;
-  return View === undefined ? <Loading what="the text" /> : <View {...properties} />;
+  return View === undefined ? <Pending error={error} what="the text" /> : <View {...properties} />;
 }
 
 async function loadForm(form: Form) {
