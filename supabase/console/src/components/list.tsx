@@ -1,6 +1,8 @@
 /** Lists: their frame, times and marks in their rows, and how arrow keys move in them. */
 import type { ComponentChildren } from "preact";
-import { formatAge, formatExactTime } from "../format.ts";
+import { formatAge, formatExactTime, visible } from "../format.ts";
+import { hrefOf, type Place } from "../state/router.ts";
+import { Icon, type IconName } from "./icon.tsx";
 import { isPressed } from "./shortcut_table.ts";
 
 /** Its text, and the class of its cells. Those of controls are named for screen readers alone. */
@@ -34,6 +36,26 @@ export function ListTable(
       </thead>
       <tbody onKeyDown={onKeyDown}>{children}</tbody>
     </table>
+  );
+}
+
+interface RowLinkProperties {
+  readonly to: Place;
+  readonly icon: IconName;
+  readonly text: string;
+  /** More for a screen reader. */
+  readonly more?: string;
+  readonly title?: string;
+}
+
+/** The link of a row, which arrow keys move to. */
+export function RowLink({ to, icon, text, more, title }: RowLinkProperties) {
+  return (
+    <a class="row-link" href={hrefOf(to)} title={title}>
+      <Icon name={icon} />
+      {visible(text)}
+      {more && <span class="visually-hidden">{more}</span>}
+    </a>
   );
 }
 

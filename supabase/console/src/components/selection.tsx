@@ -7,7 +7,7 @@ import { moveBy, moveInList } from "./list.tsx";
 import { isPressed } from "./shortcut_table.ts";
 import type { ComponentChildren } from "preact";
 import { formatCount, visible } from "../format.ts";
-import { Icon } from "./icon.tsx";
+import { IconButton } from "./icon.tsx";
 
 export interface Selection {
   /** Of the rows that are shown, in their order. */
@@ -152,9 +152,7 @@ export function SelectionBar({ selection: { chosen, clear }, children }: BarProp
       {count > 0 && (
         <>
           {children}
-          <button type="button" class="icon-button" aria-label="Choose nothing" title="Esc" onClick={clear}>
-            <Icon name="close" />
-          </button>
+          <IconButton icon="close" label="Choose nothing" title="Esc" onClick={clear} />
         </>
       )}
     </div>

@@ -1,6 +1,6 @@
 import { dismiss, notices } from "../state/notices.ts";
 import { projectId } from "../state/projects.ts";
-import { Icon } from "../components/icon.tsx";
+import { IconButton } from "../components/icon.tsx";
 
 /** The live region is always rendered, so that screen readers announce what is added to it. */
 export function Notices() {
@@ -24,9 +24,7 @@ export function Notices() {
               Undo
             </button>
           )}
-          <button type="button" class="icon-button" aria-label="Dismiss" onClick={() => dismiss(id)}>
-            <Icon name="close" />
-          </button>
+          <IconButton icon="close" label="Dismiss" onClick={() => dismiss(id)} />
         </div>
       ))}
     </div>

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "preact/hooks";
 import type { Project } from "../api/projects.ts";
-import { Icon } from "../components/icon.tsx";
+import { Icon, IconButton } from "../components/icon.tsx";
 import { closeMenu, isMenuOpen, overlay } from "../state/overlay.ts";
 import { goTo, hrefOf, place } from "../state/router.ts";
 import { FolderTree } from "./folder_tree.tsx";
@@ -85,15 +85,12 @@ export function ProjectSwitcher({ project }: { readonly project: Project }) {
       >
         {(projects.value ?? []).map(({ id, name }) => <option key={id} value={id}>{name}</option>)}
       </select>
-      <button
-        type="button"
-        class="icon-button"
-        aria-label="New project"
+      <IconButton
+        icon="plus"
+        label="New project"
         title="New project"
         onClick={() => overlay.value = "project"}
-      >
-        <Icon name="plus" />
-      </button>
+      />
     </div>
   );
 }

@@ -1,7 +1,7 @@
 /** Files whose latest version is a tombstone, in all folders. */
 import { useState } from "preact/hooks";
 import { type FileRecord, listFiles } from "../api/files.ts";
-import { Age, ListTable } from "../components/list.tsx";
+import { Age, ListTable, RowLink } from "../components/list.tsx";
 import { fileIcon } from "../components/file_icon.ts";
 import { Icon } from "../components/icon.tsx";
 import { Pager } from "../components/pager.tsx";
@@ -11,7 +11,7 @@ import { useLoad } from "../state/use_load.ts";
 import { useLive } from "../state/live.ts";
 import { usePacedCall } from "../state/paced.ts";
 import { announceChange, useChanges } from "../state/changes.ts";
-import { type DeletedPlace, goTo, hrefOf } from "../state/router.ts";
+import { type DeletedPlace, goTo } from "../state/router.ts";
 import {
   keepFocus,
   Pick,
@@ -101,10 +101,11 @@ function Table({ projectId, files, selection }: TableProperties) {
               onChoose={(isRange) => selection.choose(path, isRange)}
             />
             <td class="name">
-              <a class="row-link" href={hrefOf({ name: "file", projectId, path, tab: "history" })}>
-                <Icon name={fileIcon({ path })} />
-                {visible(path)}
-              </a>
+              <RowLink
+                to={{ name: "file", projectId, path, tab: "history" }}
+                icon={fileIcon({ path })}
+                text={path}
+              />
             </td>
             <td class="when">
               <Age iso={updatedAt} />

@@ -1,16 +1,14 @@
 /** The links of the project that can be used: what each is for, who made it, and until when. */
 import { useEffect, useState } from "preact/hooks";
 import { type Link, listLinks, type NewLink } from "../api/links.ts";
-import { Age, ListTable, moveInList } from "../components/list.tsx";
+import { Age, ListTable, moveInList, RowLink } from "../components/list.tsx";
 import { useCommands } from "../components/commands.ts";
 import { Dialog } from "../components/dialog.tsx";
 import { fileIcon } from "../components/file_icon.ts";
 import { Icon } from "../components/icon.tsx";
 import { describeLink, EndLink, LinkForm, MadeLink } from "../components/links.tsx";
 import { Empty, Pending } from "../components/states.tsx";
-import { visible } from "../format.ts";
 import { ensureKeys, writerName } from "../state/keys.ts";
-import { hrefOf } from "../state/router.ts";
 import { useLoad } from "../state/use_load.ts";
 
 export function LinksView({ projectId }: { readonly projectId: string }) {
@@ -59,19 +57,17 @@ function Table({ projectId, links, reload }: TableProperties) {
       {links.map((link) => (
         <tr key={link.id}>
           <td class="name">
-            <a
-              class="row-link"
-              href={hrefOf({
+            <RowLink
+              to={{
                 name: "file",
                 projectId,
                 path: link.path,
                 tab: "content",
                 version: link.version,
-              })}
-            >
-              <Icon name={fileIcon(link)} />
-              {visible(link.path)}
-            </a>
+              }}
+              icon={fileIcon(link)}
+              text={link.path}
+            />
           </td>
           <td>{describeLink(link)}</td>
           <td class="made-by extra">{writerName(projectId, link.keyId)}</td>

@@ -6,8 +6,7 @@ import { formatBytes, formatCount, visible } from "../format.ts";
 import { SEARCH_RESULTS_PER_PAGE } from "../limits.ts";
 import { SelectField, TextField } from "../components/form.tsx";
 import { fileIcon } from "../components/file_icon.ts";
-import { Icon } from "../components/icon.tsx";
-import { moveInList } from "../components/list.tsx";
+import { moveInList, RowLink } from "../components/list.tsx";
 import { Empty, Pending } from "../components/states.tsx";
 import { useLoad } from "../state/use_load.ts";
 import { goTo, hrefOf, type SearchMode, type SearchPlace } from "../state/router.ts";
@@ -191,23 +190,24 @@ interface ResultsProperties {
 }
 
 function Results({ projectId, results }: ResultsProperties) {
-  const hrefAt = (path: string, line: number | undefined) =>
-    hrefOf({ name: "file", projectId, path, tab: "content", line });
+  const placeAt = (path: string, line: number | undefined) =>
+    ({ name: "file", projectId, path, tab: "content", line }) as const;
   return (
     <ol class="results" onKeyDown={moveInList}>
       {results.map(({ path, mimeType, matches, skipped }) => (
         <li key={path}>
-          <a class="row-link" href={hrefAt(path, matches[0]?.line)}>
-            <Icon name={fileIcon({ path, mimeType })} />
-            {visible(path)}
-          </a>
+          <RowLink
+            to={placeAt(path, matches[0]?.line)}
+            icon={fileIcon({ path, mimeType })}
+            text={path}
+          />
           {skipped && (
             <p class="hint">
               Found by its name: {NOT_SEARCHED[skipped] ?? "its content is not searched"}.
             </p>
           )}
           {matches.map(({ line, snippet }) => (
-            <a key={line} class="snippet" href={hrefAt(path, line)}>
+            <a key={line} class="snippet" href={hrefOf(placeAt(path, line))}>
               <span class="line-number">
                 <span class="visually-hidden">Line&nbsp;</span>
                 {line}

@@ -1,7 +1,7 @@
 /** A folder as it was: to read, to download, and to restore. */
 import { useState } from "preact/hooks";
 import { type FileList, listFiles } from "../../api/files.ts";
-import { Age, ListTable, moveInList } from "../../components/list.tsx";
+import { Age, ListTable, moveInList, RowLink } from "../../components/list.tsx";
 import { Breadcrumbs } from "../../components/breadcrumbs.tsx";
 import { fileIcon } from "../../components/file_icon.ts";
 import { Icon } from "../../components/icon.tsx";
@@ -9,7 +9,7 @@ import { PastBanner } from "../../components/past_banner.tsx";
 import { Empty, Pending } from "../../components/states.tsx";
 import { formatBytes, formatCount, joinPath, nameOf, visible } from "../../format.ts";
 import { downloadFolder } from "../../state/archive.ts";
-import { type FilesPlace, goTo, hrefOf } from "../../state/router.ts";
+import { type FilesPlace, goTo } from "../../state/router.ts";
 import { useLoad } from "../../state/use_load.ts";
 import { FolderDialog } from "./folder_dialog.tsx";
 import { RestoreFolderDialog } from "./restore_folder_dialog.tsx";
@@ -99,14 +99,12 @@ function Table({ projectId, directory, at, list, isFirst }: TableProperties) {
       {folders.map((name) => (
         <tr key={`${name}/`}>
           <td class="name">
-            <a
-              class="row-link"
-              href={hrefOf({ name: "files", projectId, directory: joinPath(directory, name), at })}
-            >
-              <Icon name="folder" />
-              {visible(name)}
-              <span class="visually-hidden">, folder</span>
-            </a>
+            <RowLink
+              to={{ name: "files", projectId, directory: joinPath(directory, name), at }}
+              icon="folder"
+              text={name}
+              more=", folder"
+            />
           </td>
           <td class="number" />
           <td class="when" />
@@ -116,10 +114,11 @@ function Table({ projectId, directory, at, list, isFirst }: TableProperties) {
       {list.files.map(({ path, mimeType, size, version, updatedAt }) => (
         <tr key={path}>
           <td class="name">
-            <a class="row-link" href={hrefOf({ name: "file", projectId, path, tab: "content", at })}>
-              <Icon name={fileIcon({ path, mimeType })} />
-              {visible(nameOf(path))}
-            </a>
+            <RowLink
+              to={{ name: "file", projectId, path, tab: "content", at }}
+              icon={fileIcon({ path, mimeType })}
+              text={nameOf(path)}
+            />
           </td>
           <td class="number">{formatBytes(size)}</td>
           <td class="when">

@@ -1,7 +1,7 @@
 /** What one run did, file by file, and its undo. */
 import { useEffect, useState } from "preact/hooks";
 import { readRun, type RunDetails, type RunFile } from "../../api/runs.ts";
-import { Age, ListTable, moveInList } from "../../components/list.tsx";
+import { Age, ListTable, moveInList, RowLink } from "../../components/list.tsx";
 import { useCommands } from "../../components/commands.ts";
 import { fileIcon } from "../../components/file_icon.ts";
 import { Icon } from "../../components/icon.tsx";
@@ -130,10 +130,11 @@ function Row({ projectId, file }: { readonly projectId: string; readonly file: R
   return (
     <tr>
       <td class="name">
-        <a class="row-link" href={hrefOf({ ...place, tab: "history" })}>
-          <Icon name={operation === "delete" ? "trash" : fileIcon(file)} />
-          {visible(path)}
-        </a>
+        <RowLink
+          to={{ ...place, tab: "history" }}
+          icon={operation === "delete" ? "trash" : fileIcon(file)}
+          text={path}
+        />
       </td>
       <td class="extra">{describeOperation(path, { operation })}</td>
       <td class="number">{firstVersion === lastVersion ? firstVersion : `${firstVersion}–${lastVersion}`}</td>

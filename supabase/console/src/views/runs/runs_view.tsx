@@ -1,12 +1,12 @@
 /** Runs, the newest first: all that was written under one `X-Run-Id`. */
 import { listRuns, type Run } from "../../api/runs.ts";
-import { Age, ListTable, moveInList } from "../../components/list.tsx";
+import { Age, ListTable, moveInList, RowLink } from "../../components/list.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { Empty, Pending } from "../../components/states.tsx";
 import { formatNumber, visible } from "../../format.ts";
 import { useLive } from "../../state/live.ts";
 import { usePacedCall } from "../../state/paced.ts";
-import { goTo, hrefOf, type RunsPlace } from "../../state/router.ts";
+import { goTo, type RunsPlace } from "../../state/router.ts";
 import { useLoad } from "../../state/use_load.ts";
 
 export function RunsView({ place }: { readonly place: RunsPlace }) {
@@ -63,10 +63,7 @@ function Table({ projectId, runs }: { readonly projectId: string; readonly runs:
       {runs.map(({ runId, actors, lastAt, fileCount, versionCount, countsAreExact = true }) => (
         <tr key={runId}>
           <td class="name">
-            <a class="row-link" href={hrefOf({ name: "run", projectId, runId })}>
-              <Icon name="run" />
-              {runId}
-            </a>
+            <RowLink to={{ name: "run", projectId, runId }} icon="run" text={runId} />
           </td>
           <td class="writer">{actors.map(visible).join(", ")}</td>
           <td class="when">
