@@ -21,7 +21,6 @@ import { SHORTCUTS } from "../components/shortcut_table.ts";
 import { DIFF_CONTEXT_LINES, DIFF_FOLD_LINES_MIN, MARKED_LINES_MAX } from "../limits.ts";
 import { appearance } from "./appearance.ts";
 import { loadLanguage } from "./languages.ts";
-import { lineBreakOf } from "./line_breaks.ts";
 
 export interface Mounted {
   readonly destroy: () => void;
@@ -232,4 +231,11 @@ function place(root: ShadowRoot): HTMLElement {
   const element = document.createElement("div");
   root.replaceChildren(element);
   return element;
+}
+
+/** Returns the line break of a text, so that saving it changes no other line. */
+export function lineBreakOf(text: string): "\r\n" | "\n" {
+  const breaks = text.match(/\r\n|\r|\n/g) ?? [];
+  // In a text with mixed line breaks, a carriage return is an ordinary character.
+  return breaks.length > 0 && breaks.every((one) => one === "\r\n") ? "\r\n" : "\n";
 }

@@ -1,7 +1,6 @@
 /** The sign-in page, or the frame of the open project around the view that the address names. */
 import { useEffect } from "preact/hooks";
-import { Banner } from "./banner.tsx";
-import { Notices } from "./notices.tsx";
+import { Banner, Notices } from "./banner.tsx";
 import { Loading, Pending, Problem } from "../components/states.tsx";
 import { NewPasswordPage } from "../views/sign_in/new_password_page.tsx";
 import { SignIn } from "../views/sign_in/sign_in.tsx";

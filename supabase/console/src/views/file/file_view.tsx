@@ -18,8 +18,7 @@ import { CompareTab } from "./compare_tab.tsx";
 import { ContentTab } from "./content_tab.tsx";
 import { EditTab } from "./edit_tab.tsx";
 import { HistoryTab } from "./history_tab.tsx";
-import { LinksDialog } from "./links_dialog.tsx";
-import { MoveDialog } from "./move_dialog.tsx";
+import { LinksDialog, MoveDialog } from "./file_dialogs.tsx";
 import { useRecord } from "./use_record.ts";
 
 export function FileView({ place }: { readonly place: FilePlace }) {

@@ -1,3 +1,4 @@
+/** Pictures, sound and film, from memory: the address of an element cannot carry the session. */
 import { useEffect, useState } from "preact/hooks";
 import { type FileRecord, readBytes } from "../../api/files.ts";
 import { Pending } from "../../components/states.tsx";
@@ -5,7 +6,7 @@ import { formatBytes } from "../../format.ts";
 import { MEDIA_UNASKED_BYTES_MAX } from "../../limits.ts";
 import { useLoad } from "../../state/use_load.ts";
 
-interface Properties {
+interface MediaPreviewProperties {
   readonly projectId: string;
   readonly record: FileRecord;
   readonly mimeType: string;
@@ -13,7 +14,7 @@ interface Properties {
 }
 
 /** Plays sound or film from memory: the address of an element cannot carry the session. */
-export function MediaPreview({ projectId, record, mimeType, isFilm }: Properties) {
+export function MediaPreview({ projectId, record, mimeType, isFilm }: MediaPreviewProperties) {
   const { path, version, size } = record;
   const [isWanted, setWanted] = useState(size <= MEDIA_UNASKED_BYTES_MAX);
   const { data, error, reload } = useLoad(
@@ -31,7 +32,7 @@ export function MediaPreview({ projectId, record, mimeType, isFilm }: Properties
   );
 }
 
-interface PlayerProperties extends Pick<Properties, "mimeType" | "isFilm"> {
+interface PlayerProperties extends Pick<MediaPreviewProperties, "mimeType" | "isFilm"> {
   readonly path: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
@@ -57,4 +58,40 @@ function Player({ bytes, path, mimeType, isFilm }: PlayerProperties) {
     onError: () => setBroken(true),
   };
   return <div class="picture">{isFilm ? <video playsInline {...shared} /> : <audio {...shared} />}</div>;
+}
+
+interface ImagePreviewProperties {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly path: string;
+  readonly mimeType: string;
+}
+
+/** An `img` element executes no scripts, whatever the file contains. */
+export function ImagePreview({ bytes, path, mimeType }: ImagePreviewProperties) {
+  const [url, setUrl] = useState<string | null>(null);
+  const [size, setSize] = useState("");
+  const [isBroken, setBroken] = useState(false);
+  useEffect(() => {
+    const made = URL.createObjectURL(new Blob([bytes], { type: mimeType }));
+    setUrl(made);
+    return () => URL.revokeObjectURL(made);
+  }, [bytes, mimeType]);
+  if (isBroken) {
+    return (
+      <p class="problem" role="alert">This browser cannot show {mimeType}. Download the file to see it.</p>
+    );
+  }
+  if (url === null) return null;
+  return (
+    <figure class="picture">
+      <img
+        src={url}
+        alt={`Preview of ${path}`}
+        onLoad={({ currentTarget }) =>
+          setSize(`${currentTarget.naturalWidth} × ${currentTarget.naturalHeight}`)}
+        onError={() => setBroken(true)}
+      />
+      <figcaption>{size}</figcaption>
+    </figure>
+  );
 }

@@ -11,12 +11,11 @@ import { type FilesPlace, hrefOf, replaceWith } from "../../state/router.ts";
 import { FileTable } from "./file_table.tsx";
 import { FolderMenu, type FolderQuestion, FolderQuestionDialog } from "./folder_menu.tsx";
 import { FolderTools } from "./folder_tools.tsx";
-import { FilterField, ScanProgress, useFilter } from "./name_filter.tsx";
+import { FilterField, type NameScan, ScanProgress, useFilter } from "./name_filter.tsx";
 import { pathOfFolder, useChosen, useSelectedActions } from "./selected_actions.tsx";
 import { EarlierFiles, MoreFiles } from "./more_files.tsx";
 import { uploadAll, useDropPlace } from "./uploading.ts";
 import { type Sort, sortOf, useListing } from "./use_listing.ts";
-import type { NameScan } from "./use_name_scan.ts";
 
 export function FolderView({ place }: { readonly place: FilesPlace }) {
   const { projectId, directory } = place;

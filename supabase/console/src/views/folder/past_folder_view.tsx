@@ -12,14 +12,18 @@ import { downloadFolder } from "../../state/archive.ts";
 import { type FilesPlace, goTo } from "../../state/router.ts";
 import { useLoad } from "../../state/use_load.ts";
 import { FolderDialog } from "./folder_dialog.tsx";
-import { RestoreFolderDialog } from "./restore_folder_dialog.tsx";
+import { isCode } from "../../api/failure.ts";
+import { planRestore, restoreFolder } from "../../api/many.ts";
+import { FormDialog, useSubmit } from "../../components/form.tsx";
+import { UndoPlan } from "../../components/undo_plan.tsx";
+import { describeRefusal, finish, refresh } from "../../state/many.ts";
 
-interface Properties {
+interface PastFolderViewProperties {
   readonly place: FilesPlace;
   readonly at: string;
 }
 
-export function PastFolderView({ place, at }: Properties) {
+export function PastFolderView({ place, at }: PastFolderViewProperties) {
   const { projectId, directory, after } = place;
   const { data, error, reload } = useLoad(
     `past ${projectId} ${directory} ${at} ${after}`,
@@ -146,5 +150,45 @@ function LeftOut({ list: { trimmed = [], hasMoreDirectories } }: { readonly list
       )}
       {hasMoreDirectories && <p class="hint">There may have been more folders than those shown.</p>}
     </>
+  );
+}
+
+interface RestoreFolderDialogProperties {
+  readonly projectId: string;
+  readonly directory: string;
+  readonly at: string;
+  readonly onClose: () => void;
+}
+
+export function RestoreFolderDialog({ projectId, directory, at, onClose }: RestoreFolderDialogProperties) {
+  const plan = useLoad(
+    `restore ${projectId} ${directory} ${at}`,
+    (signal) => planRestore(projectId, directory, at, signal),
+  );
+  const { data } = plan;
+  const { isBusy, error, submit } = useSubmit(async () => {
+    const { runId, actions } = await restoreFolder(projectId, directory, at);
+    onClose();
+    goTo({ name: "files", projectId, directory });
+    if (runId !== null) finish(projectId, { runId, count: actions.length }, "Restored", "restoring");
+    refresh(projectId, actions.map(({ path }) => path));
+  });
+  return (
+    <FormDialog
+      title={directory === "" ? "Restore the project?" : `Restore ${nameOf(directory)}?`}
+      action="Restore"
+      isBusy={isBusy || data === undefined || data.actions.length === 0}
+      {...{ submit, onClose }}
+    >
+      {isCode(plan.error, "TOO_MANY_FILES")
+        ? <p class="form-problem" role="alert">{describeRefusal(plan.error)}</p>
+        : data === undefined
+        ? <Pending {...plan} what="what it would do" />
+        : <UndoPlan plan={data} gone="made later" same="it was then" />}
+      <p class="hint">Every file gets a new version: what came later stays in its history.</p>
+      {error !== undefined && (
+        <p class="form-problem" role="alert">Nothing was restored. {describeRefusal(error)}</p>
+      )}
+    </FormDialog>
   );
 }

@@ -9,8 +9,7 @@ import { downloadSelected } from "../../state/archive.ts";
 import { announceChange } from "../../state/changes.ts";
 import { deleteSelected, describeRefusal, type Selected } from "../../state/many.ts";
 import { notifyProblem } from "../../state/notices.ts";
-import { DeleteSelectedDialog } from "./delete_selected_dialog.tsx";
-import { MoveSelectedDialog } from "./move_selected_dialog.tsx";
+import { DeleteSelectedDialog, MoveSelectedDialog } from "./selected_dialogs.tsx";
 
 export interface Chosen {
   readonly selection: Selection;

@@ -19,7 +19,7 @@ import { cursorBefore } from "../../api/cursor_before.ts";
 import { comparison, isByPath, mergeChanges, type Sort, totalWith } from "./merge_changes.ts";
 import { inNaturalOrder } from "./natural_order.ts";
 import type { PageStart } from "./shown_files.ts";
-import { useNameScan } from "./use_name_scan.ts";
+import { useNameScan } from "./name_filter.tsx";
 import { usePages } from "./use_pages.ts";
 
 export type { Sort };

@@ -6,7 +6,7 @@ import { Empty, Pending } from "../../../components/states.tsx";
 import { TEXT_PREVIEW_BYTES_MAX } from "../../../limits.ts";
 import { type FilePlace, linesBetween, replaceWith } from "../../../state/router.ts";
 import { useLoad } from "../../../state/use_load.ts";
-import { ImagePreview } from "../image_preview.tsx";
+import { ImagePreview } from "../media_preview.tsx";
 import { shownType } from "../shown_type.ts";
 import { type Form, formOf, type FormProperties, type RowAsked } from "./form.ts";
 import { LargeText } from "./large_text.tsx";

@@ -11,8 +11,8 @@ import {
 } from "../../../../limits.ts";
 import type { FormProperties } from "../form.ts";
 import { useVirtualRows } from "../virtual_rows.ts";
-import { type Table, useTable } from "./use_table.ts";
 import { Dialog } from "../../../../components/dialog.tsx";
+import type { TableBatch, TableRequest } from "./rows.ts";
 
 /** As in the style sheet. */
 const ROW_PIXELS = 29;
@@ -173,4 +173,34 @@ export function RowDialog({ number, columns, cells, onClose }: Properties) {
       </dl>
     </Dialog>
   );
+}
+
+export interface Table extends Pick<TableBatch, "columns" | "columnCount" | "isLast" | "isCut"> {
+  readonly rows: readonly (readonly string[])[];
+  readonly badRows: number;
+}
+
+/** Undefined until the first rows are there. */
+export function useTable(request: TableRequest, onProblem: () => void): Table | undefined {
+  const [table, setTable] = useState<Table | undefined>();
+  const latest = useRef(onProblem);
+  latest.current = onProblem;
+  const { text, form } = request;
+  useEffect(() => {
+    // One array that grows: copying it for each batch would cost more with each.
+    const rows: (readonly string[])[] = [];
+    let badRows = 0;
+    const worker = new Worker(new URL("./table_worker.ts", import.meta.url), { type: "module" });
+    worker.addEventListener("message", ({ data }: MessageEvent<TableBatch>) => {
+      for (const row of data.rows) rows.push(row);
+      badRows += data.badRows;
+      const { columns, columnCount, isLast, isCut } = data;
+      setTable({ columns, columnCount, isLast, isCut, rows, badRows });
+      if (isLast) worker.terminate();
+    });
+    worker.addEventListener("error", () => latest.current());
+    worker.postMessage({ text, form });
+    return () => worker.terminate();
+  }, [text, form]);
+  return table;
 }
