@@ -17,6 +17,12 @@ export type Lines = {
   readonly [Name in "content" | "startLine" | "endLine" | "totalLines"]-?: NonNullable<ReadRecord[Name]>;
 };
 
+/** A file of a project. */
+export interface FileAt {
+  readonly projectId: string;
+  readonly path: string;
+}
+
 export type SortField = "path" | "updated_at" | "size";
 export type SortOrder = "asc" | "desc";
 
@@ -43,8 +49,7 @@ export function fileUrlPath(path: string): string {
 
 /** The latest version, the one with that number, or that of an instant. */
 export function readRecord(
-  projectId: string,
-  path: string,
+  { projectId, path }: FileAt,
   which: { readonly version?: number | undefined; readonly at?: string },
   signal?: AbortSignal,
 ): Promise<FileRecord> {
@@ -52,8 +57,7 @@ export function readRecord(
 }
 
 export function listVersions(
-  projectId: string,
-  path: string,
+  { projectId, path }: FileAt,
   offset: number,
   signal?: AbortSignal,
 ): Promise<VersionList> {
@@ -66,24 +70,18 @@ export interface Content {
   readonly etag: string | null;
 }
 
-export async function readBytes(
-  projectId: string,
-  path: string,
-  version: number,
-  signal?: AbortSignal,
-): Promise<Content> {
-  const response = await readRaw(projectId, path, version, signal);
+export async function readBytes(file: FileAt, version: number, signal?: AbortSignal): Promise<Content> {
+  const response = await readRaw(file, version, signal);
   return { bytes: await response.bytes(), etag: response.headers.get("etag") };
 }
 
 /** Reads the latest version with its stored type; null, unread, if it is larger than `bytesMax`. */
 export async function readLatest(
-  projectId: string,
-  path: string,
+  file: FileAt,
   bytesMax: number,
   signal?: AbortSignal,
 ): Promise<{ readonly bytes: Uint8Array<ArrayBuffer>; readonly mimeType: string } | null> {
-  const response = await readRaw(projectId, path, undefined, signal);
+  const response = await readRaw(file, undefined, signal);
   if (Number(response.headers.get("content-length")) > bytesMax) {
     await response.body?.cancel();
     return null;
@@ -94,8 +92,7 @@ export async function readLatest(
 
 /** A version's bytes as they come; with `range`, those from `start` to before `end`. */
 export async function readRaw(
-  projectId: string,
-  path: string,
+  { projectId, path }: FileAt,
   version: number | undefined,
   signal: AbortSignal | undefined,
   range?: { readonly start: number; readonly end: number },
@@ -107,8 +104,7 @@ export async function readRaw(
 
 /** Reads lines of a text: `from-to`, from 1 and both inclusive, or `-n` for the last n. */
 export function readLines(
-  projectId: string,
-  path: string,
+  { projectId, path }: FileAt,
   version: number,
   lines: string,
   signal?: AbortSignal,
@@ -117,15 +113,14 @@ export function readLines(
 }
 
 /** Creates an empty file. Fails if the file exists. */
-export function createFile(projectId: string, path: string): Promise<FileRecord> {
+export function createFile({ projectId, path }: FileAt): Promise<FileRecord> {
   const headers = { "if-none-match": "*" };
   return call({ method: "POST", path: "/files", projectId, headers, body: { path, content: "" } });
 }
 
 /** Saves a new version. Fails with PRECONDITION_FAILED if the file is no longer at `etag`. */
 export function overwriteFile(
-  projectId: string,
-  path: string,
+  { projectId, path }: FileAt,
   content: string,
   etag: string,
 ): Promise<FileRecord> {
@@ -139,32 +134,31 @@ export function overwriteFile(
 }
 
 /** Deletes a file and returns the version before the deletion: restoring it undoes the deletion. */
-export async function deleteFile(projectId: string, path: string): Promise<number> {
+export async function deleteFile({ projectId, path }: FileAt): Promise<number> {
   const tombstone = await call<FileRecord>({ method: "DELETE", path: fileUrlPath(path), projectId });
   return tombstone.version - 1;
 }
 
-export function restoreVersion(projectId: string, path: string, version: number): Promise<FileRecord> {
+export function restoreVersion({ projectId, path }: FileAt, version: number): Promise<FileRecord> {
   const url = `/files/restore/${encodePath(path)}`;
   return call({ method: "PUT", path: url, projectId, body: { version } });
 }
 
-export function moveFile(projectId: string, path: string, destination: string): Promise<FileRecord> {
+export function moveFile({ projectId, path }: FileAt, destination: string): Promise<FileRecord> {
   const url = `/files/move/${encodePath(path)}`;
   return call({ method: "PUT", path: url, projectId, body: { destination } });
 }
 
+/** Of two versions, or with `toPath` of two files. A version that is missing there is the latest. */
 export function readDiff(
-  projectId: string,
-  path: string,
-  /** Undefined, where `toPath` is given: the latest. */
-  from: number | undefined,
-  to: number | undefined,
+  { projectId, path }: FileAt,
+  query: {
+    readonly from: number | undefined;
+    readonly to: number | undefined;
+    readonly toPath: string | undefined;
+  },
   signal?: AbortSignal,
-  /** Of another file, if it is given. */
-  toPath?: string,
 ): Promise<Diff> {
-  const query = { from, to, toPath };
   return call({ path: `/diff/${encodePath(path)}`, projectId, query, signal });
 }
 

@@ -59,7 +59,7 @@ async function archiveOf(
   let failure: unknown;
   async function* bytesOf({ path, version }: FileRecord) {
     try {
-      const { body } = await readRaw(projectId, path, version, signal);
+      const { body } = await readRaw({ projectId, path }, version, signal);
       const reader = body?.getReader();
       for (let part = await reader?.read(); part?.value; part = await reader?.read()) {
         read += part.value.length;

@@ -2,6 +2,7 @@
  * Follows the change feed of the open project, with one request at a time, while the tab can be seen. Views hear of each
  * version once, also of those that this tab has made.
  */
+import type { FileAt } from "../api/files.ts";
 import { effect, signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { isCode } from "../api/failure.ts";
@@ -58,7 +59,7 @@ export function changesSince(projectId: string, count: number): readonly LiveCha
 }
 
 /** The change that made the version, if the feed has had it. */
-export function knownChange(projectId: string, path: string, version: number): LiveChange | undefined {
+export function knownChange({ projectId, path }: FileAt, version: number): LiveChange | undefined {
   return kept.findLast((change) =>
     change.projectId === projectId && change.path === path && change.version === version
   );

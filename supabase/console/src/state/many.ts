@@ -27,9 +27,6 @@ const detailsSchema = z.object({
   conflicts: z.optional(z.array(z.object({ path: z.string() }))),
 });
 
-/** The selection is larger than what one commit takes. */
-class TooMany extends Error {}
-
 /** Deletes everything chosen, or nothing. */
 export async function deleteSelected(projectId: string, selected: Selected): Promise<void> {
   const [folder, ...others] = selected.folders;
@@ -171,7 +168,7 @@ async function filesOf(projectId: string, { files, folders }: Selected): Promise
     if (all.length > BATCH_OPERATIONS_MAX) break;
   }
   if (all.length <= BATCH_OPERATIONS_MAX) return all;
-  throw new TooMany(
+  throw new Error(
     `All or nothing takes at most ${BATCH_OPERATIONS_MAX} files of a selection, and these are more. ` +
       "Choose fewer, or one folder by itself.",
   );

@@ -3,7 +3,7 @@ import { signal } from "@preact/signals";
 import { buildUrl } from "../api/client.ts";
 import { sendTransfer } from "../api/transfer.ts";
 import { isAbort, reasonOf } from "../api/failure.ts";
-import { fileUrlPath } from "../api/files.ts";
+import { type FileAt, fileUrlPath } from "../api/files.ts";
 import { TRANSFERS_AT_ONCE, UPLOADS_PER_RELOAD } from "../limits.ts";
 import { announceChange } from "./changes.ts";
 import { endUndo } from "./notices.ts";
@@ -63,7 +63,7 @@ export function isUploading(): boolean {
   return batchCount > 0;
 }
 
-export function download(projectId: string, path: string, version: number): void {
+export function download({ projectId, path }: FileAt, version: number): void {
   add("download", path, async ({ id }, signal) => {
     const bytes = await sendTransfer({
       method: "GET",

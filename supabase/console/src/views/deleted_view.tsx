@@ -114,7 +114,7 @@ function Table({ projectId, files, selection }: TableProperties) {
               <button
                 type="button"
                 aria-label={`Restore ${visible(path)}`}
-                onClick={() => restore(projectId, path, version - 1)}
+                onClick={() => restore({ projectId, path }, version - 1)}
               >
                 <Icon name="restore" />Restore
               </button>

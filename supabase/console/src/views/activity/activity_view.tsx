@@ -84,12 +84,7 @@ function Pages({ place, activity, isRunning, readFurther }: PagesProperties) {
   );
 }
 
-interface TableProperties {
-  readonly projectId: string;
-  readonly entries: readonly Change[];
-}
-
-function Table({ projectId, entries }: TableProperties) {
+function Table({ projectId, entries }: { readonly projectId: string; readonly entries: readonly Change[] }) {
   return (
     <ListTable
       caption="Latest writes"

@@ -8,13 +8,8 @@ import { keysOf, loadKeys } from "../../state/keys.ts";
 import { useLive } from "../../state/live.ts";
 import { whenVisible } from "../../state/paced.ts";
 
-interface Properties {
-  readonly projectId: string;
-  readonly made: NewKey;
-}
-
 /** Waits for the first call with the key, and turns green. */
-export function FirstCall({ projectId, made }: Properties) {
+export function FirstCall({ projectId, made }: { readonly projectId: string; readonly made: NewKey }) {
   const { calledAt, hasGivenUp, lookAgain } = useFirstCall(projectId, made.id);
   const title = made.name || `${made.prefix}…`;
   return (

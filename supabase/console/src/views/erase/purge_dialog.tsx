@@ -23,7 +23,7 @@ export function PurgeDialog({ projectId, path, onErased, onClose }: Properties) 
       label={`Type the file's name, ${name}`}
       expected={{ text: name, problem: `must be ${name}` }}
       work={async () => {
-        const { versions } = await purgeFile(projectId, path, attempt);
+        const { versions } = await purgeFile({ projectId, path }, attempt);
         endUndo({ projectId, path });
         announceChange({ path, isDeleted: true });
         onClose();

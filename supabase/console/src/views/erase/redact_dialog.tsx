@@ -32,7 +32,7 @@ export function RedactDialog({ projectId, path, versions, onErased, onClose }: P
       expected={{ text: name, problem: `must be ${name}` }}
       work={async () => {
         setNoteProblem(undefined);
-        const redacted = await redactVersions(projectId, path, versions, note === "" ? undefined : note)
+        const redacted = await redactVersions({ projectId, path }, versions, note === "" ? undefined : note)
           .catch((failure) => {
             setNoteProblem(reasonFor(failure, "note"));
             throw failure;

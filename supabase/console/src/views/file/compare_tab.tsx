@@ -76,7 +76,7 @@ interface Compared {
 function Unified({ projectId, path, toPath, from, to }: Compared) {
   const { data, error, reload } = useLoad(
     `diff ${projectId} ${path} ${from} ${toPath} ${to}`,
-    (signal) => readDiff(projectId, path, from, to, signal, toPath),
+    (signal) => readDiff({ projectId, path }, { from, to, toPath }, signal),
   );
   if (data === undefined) return <Pending {...{ error, reload }} what="the changes" />;
   if (data.diff !== "") return <UnifiedDiff diff={data} />;
@@ -111,8 +111,8 @@ function SideBySide({ projectId, path, toPath = path, from, to }: Compared) {
 }
 
 async function readSide(projectId: string, path: string, version: number | undefined, signal: AbortSignal) {
-  const record = await readRecord(projectId, path, { version }, signal);
-  const { bytes } = await readBytes(projectId, path, record.version, signal);
+  const record = await readRecord({ projectId, path }, { version }, signal);
+  const { bytes } = await readBytes({ projectId, path }, record.version, signal);
   return { ...record, text: decodeText(bytes) };
 }
 

@@ -23,7 +23,7 @@ interface Properties {
 export function ConflictDialog(properties: Properties) {
   const { projectId, record, draft, newest, onClose, onDiscard, onSaveAnyway } = properties;
   const { data, error, reload } = useLoad(`conflict ${record.path} ${newest}`, async (signal) => {
-    const { bytes, etag } = await readBytes(projectId, record.path, newest, signal);
+    const { bytes, etag } = await readBytes({ projectId, path: record.path }, newest, signal);
     return { text: decodeText(bytes), etag };
   });
   const { isBusy, error: problem, submit } = useSubmit(async () => {

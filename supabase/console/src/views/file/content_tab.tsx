@@ -91,12 +91,12 @@ async function loadPreview(
   const { projectId, path, version } = place;
   const record = latest && (version === undefined || version === latest.version)
     ? latest
-    : await readRecord(projectId, path, { version }, signal);
+    : await readRecord(place, { version }, signal);
   const kind = previewKind(shownType(record));
   const isTooLarge = kind !== "text" && kind !== "binary" && record.size > BYTES_MAX[kind];
   const isElsewhere = kind === "audio" || kind === "video" || kind === "binary" || isInParts(place, record);
   if (isElsewhere || isTooLarge) return { record, bytes: null, isTooLarge };
-  const { bytes } = await readBytes(projectId, path, record.version, signal);
+  const { bytes } = await readBytes(place, record.version, signal);
   return { record, bytes, isTooLarge };
 }
 
@@ -133,7 +133,7 @@ function NoPreview({ projectId, record, isTooLarge }: NoPreviewProperties) {
       title={isTooLarge ? "The file is too large for a preview." : "There is no preview for this content."}
     >
       <p>{record.mimeType}, {formatBytes(record.size)}</p>
-      <button type="button" onClick={() => download(projectId, record.path, record.version)}>
+      <button type="button" onClick={() => download({ projectId, path: record.path }, record.version)}>
         <Icon name="download" />Download
       </button>
     </Empty>
@@ -143,7 +143,7 @@ function NoPreview({ projectId, record, isTooLarge }: NoPreviewProperties) {
 function OldVersion({ place, latest }: Properties) {
   const { projectId, path, version = 1 } = place;
   const restoreIt = async () => {
-    if (await restore(projectId, path, version)) goTo({ name: "file", projectId, path, tab: "content" });
+    if (await restore(place, version)) goTo({ name: "file", projectId, path, tab: "content" });
   };
   return (
     <div class="note" role="status">

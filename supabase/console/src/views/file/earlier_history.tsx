@@ -69,11 +69,11 @@ export function EarlierHistory({ projectId, origin, depth = 0 }: Properties) {
 
 /** The newest of them, VERSIONS_PER_PAGE at most; what was written there after the move is left out. */
 async function versionsUpTo(projectId: string, { path, version }: Origin, signal: AbortSignal) {
-  const newest = await listVersions(projectId, path, 0, signal);
+  const newest = await listVersions({ projectId, path }, 0, signal);
   const [latest] = newest.versions;
   // The list begins with the latest version.
   const later = latest === undefined ? 0 : Math.max(0, latest.version - version);
-  const page = later === 0 ? newest : await listVersions(projectId, path, later, signal);
+  const page = later === 0 ? newest : await listVersions({ projectId, path }, later, signal);
   const versions = page.versions.filter((entry) => entry.version <= version);
   return { versions, hasMore: later + VERSIONS_PER_PAGE < page.total };
 }

@@ -1,7 +1,7 @@
 /** The text editor. A save is conditional on the version that was edited; a newer version is shown, never overwritten. */
 import { useState } from "preact/hooks";
 import { ApiFailure, isCode } from "../../api/failure.ts";
-import { type FileRecord, overwriteFile, readBytes } from "../../api/files.ts";
+import { type FileAt, type FileRecord, overwriteFile, readBytes } from "../../api/files.ts";
 import { CodeView } from "../../code/code_view.tsx";
 import { formatBytes, visible } from "../../format.ts";
 import { TEXT_PREVIEW_BYTES_MAX } from "../../limits.ts";
@@ -26,7 +26,7 @@ interface Properties {
 
 export function EditTab({ place, record, isDeleted, onSaved }: Properties) {
   const { projectId, path } = place;
-  const key = draftKey(projectId, path);
+  const key = draftKey(place);
   // A draft continues from the version it is based on; without a draft the latest version is loaded.
   const [version, setVersion] = useState(() => drafts.value.get(key)?.version ?? record.version);
   const isEditable = mayBeEdited(record);
@@ -34,7 +34,7 @@ export function EditTab({ place, record, isDeleted, onSaved }: Properties) {
     const draft = drafts.value.get(key);
     if (draft !== undefined) return draft;
     if (!isEditable) return null;
-    return await loadOriginal(projectId, path, version, signal);
+    return await loadOriginal(place, version, signal);
   });
   if (data === undefined) return <Pending {...{ error, reload }} what="the text" />;
   if (data !== null) {
@@ -54,13 +54,8 @@ export function EditTab({ place, record, isDeleted, onSaved }: Properties) {
   );
 }
 
-async function loadOriginal(
-  projectId: string,
-  path: string,
-  version: number,
-  signal: AbortSignal,
-): Promise<Draft | null> {
-  const { bytes, etag } = await readBytes(projectId, path, version, signal);
+async function loadOriginal(file: FileAt, version: number, signal: AbortSignal): Promise<Draft | null> {
+  const { bytes, etag } = await readBytes(file, version, signal);
   const text = decodeText(bytes);
   if (text === null) return null;
   if (etag === null) throw new ApiFailure("UNEXPECTED_ANSWER", "The response has no ETag.", 200);
@@ -74,7 +69,7 @@ interface EditorProperties extends Properties {
 
 function Editor({ place, record, isDeleted, onSaved, start, loadLatest }: EditorProperties) {
   const { projectId, path } = place;
-  const key = draftKey(projectId, path);
+  const key = draftKey(place);
   const draft = drafts.value.get(key);
   const [conflict, setConflict] = useState<number | null>(null);
   const leave = () => goTo({ name: "file", projectId, path, tab: "content" });
@@ -82,10 +77,10 @@ function Editor({ place, record, isDeleted, onSaved, start, loadLatest }: Editor
     const text = drafts.value.get(key)?.text;
     if (text === undefined) return leave();
     try {
-      const saved = await overwriteFile(projectId, path, text, etag);
+      const saved = await overwriteFile(place, text, etag);
       discardDraft(key);
-      endUndo({ projectId, path });
-      notify(`Saved as version ${saved.version}.`, { projectId, path });
+      endUndo(place);
+      notify(`Saved as version ${saved.version}.`, place);
       onSaved(saved);
       leave();
     } catch (error) {

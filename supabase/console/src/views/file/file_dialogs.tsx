@@ -22,7 +22,7 @@ interface MoveDialogProperties {
 export function MoveDialog({ projectId, path, onClose }: MoveDialogProperties) {
   const [destination, setDestination] = useState(path);
   const { isBusy, error, submit } = useSubmit(async () => {
-    const moved = await moveFile(projectId, path, destination);
+    const moved = await moveFile({ projectId, path }, destination);
     onClose();
     endUndo({ projectId, path: moved.path });
     notify(`Moved to ${moved.path}.`, { projectId, path: moved.path });

@@ -67,7 +67,7 @@ function Tab({ place, record, last, onSaved, tab }: TabProperties & { readonly t
   if (tab === "history") return <HistoryTab place={place} latest={record?.version ?? null} />;
   if (tab === "compare") return <CompareTab place={place} latest={record?.version ?? null} />;
   // A draft stays, also when the file is deleted.
-  const hasDraft = drafts.value.has(draftKey(place.projectId, place.path));
+  const hasDraft = drafts.value.has(draftKey(place));
   const edited = record ?? (hasDraft ? last : null);
   if (tab === "edit" && edited) {
     return <EditTab place={place} record={edited} isDeleted={record === null} onSaved={onSaved} />;
@@ -94,9 +94,9 @@ function Tools({ place, record }: { readonly place: FilePlace; readonly record: 
   const [isErasing, setErasing] = useState(false);
   const [isLinking, setLinking] = useState(false);
   const deleteFile = async () => {
-    if (await remove(projectId, path)) goTo({ name: "files", projectId, directory: directoryOf(path) });
+    if (await remove(place)) goTo({ name: "files", projectId, directory: directoryOf(path) });
   };
-  const downloadShown = () => download(projectId, path, place.version ?? record.version);
+  const downloadShown = () => download(place, place.version ?? record.version);
   const about = nameOf(path);
   const show = (tab: FileTab) => () => goTo({ name: "file", projectId, path, tab });
   useCommands([

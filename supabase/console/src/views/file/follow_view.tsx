@@ -1,6 +1,6 @@
 /** The end of a text, and what is appended to it: like `tail -f`. */
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { type FileRecord, readRaw } from "../../api/files.ts";
+import { type FileAt, type FileRecord, readRaw } from "../../api/files.ts";
 import { Empty, Pending, Problem } from "../../components/states.tsx";
 import { formatBytes, visible } from "../../format.ts";
 import { type FilePlace, replaceWith } from "../../state/router.ts";
@@ -90,7 +90,7 @@ export function useTail(projectId: string, record: FileRecord) {
   useEffect(() => {
     if (tail?.version === version) return;
     const abort = new AbortController();
-    const isMore = tail !== null && isAppended(projectId, path, tail.version, version);
+    const isMore = tail !== null && isAppended({ projectId, path }, tail.version, version);
     const goesOn = isMore && tail.text !== null && record.size - tail.end <= TAIL_BYTES;
     if (!goesOn) decoder.current = newDecoder();
     const start = goesOn ? tail.end : Math.max(0, record.size - TAIL_BYTES);
@@ -114,9 +114,9 @@ export function useTail(projectId: string, record: FileRecord) {
 }
 
 /** Whether it was told that each version in between, and the last one, were appended. */
-function isAppended(projectId: string, path: string, from: number, to: number): boolean {
+function isAppended({ projectId, path }: FileAt, from: number, to: number): boolean {
   for (let version = from + 1; version <= to; version++) {
-    if (knownChange(projectId, path, version)?.operation !== "append") return false;
+    if (knownChange({ projectId, path }, version)?.operation !== "append") return false;
   }
   return from < to;
 }
@@ -128,7 +128,7 @@ async function read(
   signal: AbortSignal,
 ): Promise<Uint8Array> {
   if (start >= size) return new Uint8Array();
-  return await (await readRaw(projectId, path, version, signal, { start, end: size })).bytes();
+  return await (await readRaw({ projectId, path }, version, signal, { start, end: size })).bytes();
 }
 
 /** A character may come in two parts. */

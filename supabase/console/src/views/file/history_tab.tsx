@@ -23,7 +23,7 @@ export function HistoryTab({ place, latest }: Properties) {
   const [chosen, setChosen] = useState<readonly number[]>([]);
   const [erased, setErased] = useState<readonly number[] | null>(null);
   const key = `versions ${projectId} ${path} ${offset}`;
-  const { data, error, reload } = useLoad(key, (signal) => listVersions(projectId, path, offset, signal));
+  const { data, error, reload } = useLoad(key, (signal) => listVersions({ projectId, path }, offset, signal));
   const paced = usePaced(projectId, latest);
   const loaded = useRef(paced);
   useEffect(() => {

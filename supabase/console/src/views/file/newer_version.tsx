@@ -44,7 +44,7 @@ export function NewerVersion(properties: Properties) {
         </span>
         {isDeleted
           ? (
-            <button type="button" onClick={() => void restore(projectId, path, record.version)}>
+            <button type="button" onClick={() => void restore({ projectId, path }, record.version)}>
               <Icon name="restore" />Restore version {record.version}
             </button>
           )
@@ -64,7 +64,7 @@ export function NewerVersion(properties: Properties) {
 
 /** ` by planner/2.1 with the key agent`, or nothing where it is not known. */
 function writerOf(projectId: string, path: string, version: number): string {
-  const change = knownChange(projectId, path, version);
+  const change = knownChange({ projectId, path }, version);
   if (change === undefined) return "";
   const writer = writerName(projectId, change.keyId);
   return change.actor === undefined ? ` by ${writer}` : ` by ${visible(change.actor)} (${writer})`;

@@ -11,19 +11,14 @@ import { download } from "../../state/transfers.ts";
 import { useLoad } from "../../state/use_load.ts";
 import { ContentTab } from "./content_tab.tsx";
 
-interface Properties {
-  readonly place: FilePlace;
-  readonly at: string;
-}
-
-export function PastFileView({ place, at }: Properties) {
+export function PastFileView({ place, at }: { readonly place: FilePlace; readonly at: string }) {
   const { projectId, path } = place;
   const { data, error, reload } = useLoad(
     `past record ${projectId} ${path} ${at}`,
-    (signal) => readRecord(projectId, path, { at }, signal),
+    (signal) => readRecord(place, { at }, signal),
   );
   const restoreIt = async (version: number) => {
-    if (await restore(projectId, path, version)) goTo({ name: "file", projectId, path, tab: "content" });
+    if (await restore(place, version)) goTo({ name: "file", projectId, path, tab: "content" });
   };
   return (
     <section class="view" aria-label="File as it was">
@@ -36,7 +31,7 @@ export function PastFileView({ place, at }: Properties) {
             <button type="button" onClick={() => restoreIt(data.version)}>
               <Icon name="restore" />Restore this file from here
             </button>
-            <button type="button" onClick={() => download(projectId, path, data.version)}>
+            <button type="button" onClick={() => download(place, data.version)}>
               <Icon name="download" />Download
             </button>
           </>

@@ -1,7 +1,7 @@
 /** The latest version of a file, kept up to date by the change feed: no request for each of its versions. */
 import { recordOf } from "../../api/changes.ts";
 import { isCode } from "../../api/failure.ts";
-import { type FileRecord, readRecord } from "../../api/files.ts";
+import { type FileAt, type FileRecord, readRecord } from "../../api/files.ts";
 import { changesSince, type LiveChange, liveCount, useLive } from "../../state/live.ts";
 import { usePacedCall } from "../../state/paced.ts";
 import { useLoad, usePatched } from "../../state/use_load.ts";
@@ -10,7 +10,7 @@ import { useLoad, usePatched } from "../../state/use_load.ts";
 export function useRecord(projectId: string, path: string) {
   const load = useLoad(`record ${projectId} ${path}`, async (signal) => {
     const count = liveCount();
-    const record = await readLatest(projectId, path, signal);
+    const record = await readLatest({ projectId, path }, signal);
     return changesSince(projectId, count).reduce((one, change) => after(one, change, path), record);
   });
   const [data, patch] = usePatched(load.data);
@@ -32,9 +32,9 @@ export function useRecord(projectId: string, path: string) {
   return { ...load, data, onSaved };
 }
 
-async function readLatest(projectId: string, path: string, signal: AbortSignal): Promise<FileRecord | null> {
+async function readLatest(file: FileAt, signal: AbortSignal): Promise<FileRecord | null> {
   try {
-    return await readRecord(projectId, path, {}, signal);
+    return await readRecord(file, {}, signal);
   } catch (problem) {
     if (isDeleted(problem)) return null;
     throw problem;

@@ -86,7 +86,7 @@ function Row({ entry, projectId, path, latest, choice }:
             <button
               type="button"
               aria-label={`Restore version ${version}`}
-              onClick={() => restore(projectId, path, version)}
+              onClick={() => restore({ projectId, path }, version)}
             >
               <Icon name="restore" />Restore
             </button>

@@ -201,7 +201,7 @@ function Row({ projectId, file, isChosen, isChanged, onChoose, onDelete }: RowPr
           icon="download"
           label={`Download ${visible(name)}`}
           title="Download"
-          onClick={() => download(projectId, path, version)}
+          onClick={() => download({ projectId, path }, version)}
         />
         <IconButton icon="trash" label={`Delete ${visible(name)}`} title="Delete" onClick={onDelete} />
       </td>

@@ -90,7 +90,7 @@ interface NewFileDialogProperties {
 export function NewFileDialog({ projectId, directory, onClose }: NewFileDialogProperties) {
   const [path, setPath] = useState(directory === "" ? "" : `${directory}/`);
   const { isBusy, error, submit } = useSubmit(async () => {
-    const made = await createFile(projectId, path);
+    const made = await createFile({ projectId, path });
     endUndo({ projectId, path: made.path });
     onClose();
     goTo({ name: "file", projectId, path: made.path, tab: "edit" });

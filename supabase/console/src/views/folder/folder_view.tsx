@@ -27,7 +27,7 @@ export function FolderView({ place }: { readonly place: FilesPlace }) {
   const actions = useSelectedActions(projectId, directory, chosen);
   const [question, ask] = useState<FolderQuestion | null>(null);
   const removeOne = async (path: string) => {
-    if (await remove(projectId, path)) keepFocus([path]);
+    if (await remove({ projectId, path })) keepFocus([path]);
   };
   const onDeleteKey = (key: string) => {
     const path = pathOfFolder(key);

@@ -18,12 +18,7 @@ import { FormDialog, useSubmit } from "../../components/form.tsx";
 import { UndoPlan } from "../../components/undo_plan.tsx";
 import { describeRefusal, finish, refresh } from "../../state/many.ts";
 
-interface PastFolderViewProperties {
-  readonly place: FilesPlace;
-  readonly at: string;
-}
-
-export function PastFolderView({ place, at }: PastFolderViewProperties) {
+export function PastFolderView({ place, at }: { readonly place: FilesPlace; readonly at: string }) {
   const { projectId, directory, after } = place;
   const { data, error, reload } = useLoad(
     `past ${projectId} ${directory} ${at} ${after}`,

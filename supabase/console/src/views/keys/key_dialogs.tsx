@@ -10,12 +10,7 @@ import { keyTitle } from "./key_status.ts";
 import { useState } from "preact/hooks";
 import { reasonFor } from "../../api/failure.ts";
 
-interface NewKeyDialogProperties {
-  readonly made: NewKey;
-  readonly onClose: () => void;
-}
-
-export function NewKeyDialog({ made, onClose }: NewKeyDialogProperties) {
+export function NewKeyDialog({ made, onClose }: { readonly made: NewKey; readonly onClose: () => void }) {
   return (
     <Dialog title="Your new key" onClose={onClose}>
       <p class="note">Copy the key now: only its hash is stored, and it is not shown again.</p>

@@ -84,12 +84,7 @@ function placeBefore(projectId: string, run: RunDetails): FilesPlace {
   return { name: "files", projectId, directory: "", at };
 }
 
-interface SummaryProperties {
-  readonly run: RunDetails;
-  readonly writers: readonly Writer[];
-}
-
-function Summary({ run, writers }: SummaryProperties) {
+function Summary({ run, writers }: { readonly run: RunDetails; readonly writers: readonly Writer[] }) {
   const { actors, fileCount, versionCount, firstAt, lastAt, countsAreExact = true } = run;
   return (
     <p class="hint">

@@ -120,10 +120,10 @@ export function useLines(projectId: string, path: string, version: number, line?
     const { signal } = abort.current = new AbortController();
     setBusy(true);
     try {
-      const read = await readLines(projectId, path, version, lines, signal).catch(async (problem) => {
+      const read = await readLines({ projectId, path }, version, lines, signal).catch(async (problem) => {
         // The line is beyond the end.
         if (!isCode(problem, "RANGE_NOT_SATISFIABLE")) throw problem;
-        return await readLines(projectId, path, version, `-${LINES_PER_STEP}`, signal);
+        return await readLines({ projectId, path }, version, `-${LINES_PER_STEP}`, signal);
       });
       setWindow(join(windowOf(read)));
       setError(undefined);

@@ -37,13 +37,8 @@ export function MarkdownView({ place, text, onProblem }: FormProperties) {
   );
 }
 
-interface BlocksProperties {
-  readonly nodes: readonly MarkdownNode[];
-  readonly place: FilePlace;
-}
-
 /** Some at a time, so that the page answers while a long document is drawn. What was drawn is not drawn again. */
-function Blocks({ nodes, place }: BlocksProperties) {
+function Blocks({ nodes, place }: { readonly nodes: readonly MarkdownNode[]; readonly place: FilePlace }) {
   const [count, setCount] = useState(DOCUMENT_BLOCKS_PER_STEP);
   const parts = useMemo(() => {
     const starts = Array.from(
