@@ -7,9 +7,9 @@ import { authHeaders, parseFailure, retryAfterSeconds } from "./client.ts";
 import { offline } from "./failure.ts";
 
 export interface TransferRequest {
-  readonly method: "GET" | "POST";
   readonly url: string;
   readonly projectId: string;
+  /** Of an upload; null: a download. */
   readonly body: File | null;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: number) => void;
@@ -38,7 +38,7 @@ function once(
   headers: Record<string, string>,
 ): Promise<XMLHttpRequest & { response: Blob }> {
   const xhr = new XMLHttpRequest();
-  xhr.open(request.method, request.url);
+  xhr.open(request.body === null ? "GET" : "POST", request.url);
   xhr.responseType = "blob";
   for (const [name, value] of Object.entries(headers)) xhr.setRequestHeader(name, value);
   if (request.body === null) xhr.setRequestHeader("accept", "application/octet-stream");

@@ -21,7 +21,7 @@ export function downloadFolder(projectId: string, directory: string, at?: string
     try {
       const query = { directory: directory === "" ? undefined : directory, at };
       const url = buildUrl({ path: "/export", query });
-      return await sendTransfer({ method: "GET", url, projectId, body: null, signal, onProgress });
+      return await sendTransfer({ url, projectId, body: null, signal, onProgress });
     } catch (error) {
       if (!isCode(error, "EXPORT_TOO_LARGE") || at !== undefined) throw error;
       // What is too much for one answer of the service may not be for the browser.

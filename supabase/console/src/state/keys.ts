@@ -28,6 +28,7 @@ export async function ensureKeys(projectId: string): Promise<void> {
 
 export function clearKeys(): void {
   known.value = null;
+  made.value = null;
 }
 
 /** Returns the display name of the key that wrote a version, or "Console". */
@@ -39,6 +40,7 @@ export function writerName(projectId: string, keyId: string | null | undefined):
   return key.name === null || key.name === "" ? `${key.prefix}…` : visible(key.name);
 }
 
+/** The key that was made on the page "Connect" last, in the memory of this tab only: a reload forgets it. */
 const made = signal<{ readonly projectId: string; readonly key: NewKey } | null>(null);
 
 export function madeKey(projectId: string): NewKey | undefined {
@@ -47,8 +49,4 @@ export function madeKey(projectId: string): NewKey | undefined {
 
 export function keepMadeKey(projectId: string, key: NewKey): void {
   made.value = { projectId, key };
-}
-
-export function clearMadeKey(): void {
-  made.value = null;
 }

@@ -4,6 +4,7 @@ import { buildUrl } from "../api/client.ts";
 import { sendTransfer } from "../api/transfer.ts";
 import { isAbort, reasonOf } from "../api/failure.ts";
 import { type FileAt, fileUrlPath } from "../api/files.ts";
+import { nameOf } from "../format.ts";
 import { TRANSFERS_AT_ONCE, UPLOADS_PER_RELOAD } from "../limits.ts";
 import { announceChange } from "./changes.ts";
 import { endUndo } from "./notices.ts";
@@ -33,14 +34,9 @@ let batchCount = 0;
 
 export function upload(projectId: string, path: string, file: File): void {
   add("upload", path, async ({ id }, signal) => {
-    await sendTransfer({
-      method: "POST",
-      url: buildUrl({ path: "/files", query: { path } }),
-      projectId,
-      body: file,
-      signal,
-      onProgress: (progress) => change(id, { progress }),
-    });
+    const url = buildUrl({ path: "/files", query: { path } });
+    const onProgress = (progress: number) => change(id, { progress });
+    await sendTransfer({ url, projectId, body: file, signal, onProgress });
     endUndo({ projectId, path });
     if (isReloadDue(++batchCount)) announceChange({});
   });
@@ -64,29 +60,23 @@ export function isUploading(): boolean {
 }
 
 export function download({ projectId, path }: FileAt, version: number): void {
-  add("download", path, async ({ id }, signal) => {
-    const bytes = await sendTransfer({
-      method: "GET",
-      url: buildUrl({ path: fileUrlPath(path), query: { version } }),
-      projectId,
-      body: null,
-      signal,
-      onProgress: (progress) => change(id, { progress }),
-    });
-    saveAs(bytes, path.split("/").at(-1) ?? path);
-  });
+  const url = buildUrl({ path: fileUrlPath(path), query: { version } });
+  downloadMade(
+    path,
+    (onProgress, signal) => sendTransfer({ url, projectId, body: null, signal, onProgress }),
+  );
 }
 
 /** A download that makes its bytes itself, and tells how far it is, from 0 to 1. */
 export function downloadMade(
-  name: string,
+  path: string,
   make: (onProgress: (progress: number) => void, signal: AbortSignal) => Promise<Blob>,
 ): void {
-  add("download", name, async ({ id }, signal) => {
+  add("download", path, async ({ id }, signal) => {
     const bytes = await make((progress) => change(id, { progress }), signal);
     // Cancelled while the last bytes came.
     signal.throwIfAborted();
-    saveAs(bytes, name);
+    saveAs(bytes, nameOf(path));
   });
 }
 

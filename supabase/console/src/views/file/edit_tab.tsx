@@ -84,8 +84,8 @@ function Editor({ place, record, isDeleted, onSaved, start, loadLatest }: Editor
       onSaved(saved);
       leave();
     } catch (error) {
-      const newer = isCode(error, "PRECONDITION_FAILED") ? versionIn(error.details) : null;
-      if (newer === null) throw error;
+      const newer = isCode(error, "PRECONDITION_FAILED") ? error.details.version : undefined;
+      if (newer === undefined) throw error;
       setConflict(newer);
     }
   };
@@ -129,9 +129,4 @@ function Editor({ place, record, isDeleted, onSaved, start, loadLatest }: Editor
       )}
     </form>
   );
-}
-
-function versionIn(details: unknown): number | null {
-  if (typeof details !== "object" || details === null || !("version" in details)) return null;
-  return typeof details.version === "number" ? details.version : null;
 }

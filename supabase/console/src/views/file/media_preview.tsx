@@ -1,5 +1,5 @@
 /** Pictures, sound and film, from memory: the address of an element cannot carry the session. */
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { type FileRecord, readBytes } from "../../api/files.ts";
 import { Pending } from "../../components/states.tsx";
 import { formatBytes } from "../../format.ts";
@@ -25,7 +25,7 @@ interface ShownBytes {
 }
 
 function useShown({ bytes, mimeType }: ShownBytes) {
-  const [blob] = useState(() => new Blob([bytes], { type: mimeType }));
+  const blob = useMemo(() => new Blob([bytes], { type: mimeType }), [bytes, mimeType]);
   const [isBroken, setBroken] = useState(false);
   return { url: useObjectUrl(blob), isBroken, onError: () => setBroken(true) };
 }

@@ -36,7 +36,7 @@ async function readLatest(file: FileAt, signal: AbortSignal): Promise<FileRecord
   try {
     return await readRecord(file, {}, signal);
   } catch (problem) {
-    if (isDeleted(problem)) return null;
+    if (isCode(problem, "FILE_NOT_FOUND") && problem.details.deletedVersion !== undefined) return null;
     throw problem;
   }
 }
@@ -45,9 +45,4 @@ function after(record: FileRecord | null, change: LiveChange, path: string): Fil
   if (change.path !== path) return record;
   if (record !== null && record.id === change.fileId && record.version >= change.version) return record;
   return change.deleted ? null : recordOf({ ...change, path }, record ?? undefined);
-}
-
-function isDeleted(error: unknown): boolean {
-  return isCode(error, "FILE_NOT_FOUND") && typeof error.details === "object" && error.details !== null &&
-    "deletedVersion" in error.details;
 }
