@@ -49,6 +49,8 @@ interface TextFieldProperties {
     readonly required?: boolean;
     readonly spellcheck?: boolean;
     readonly step?: string;
+    /** The field was left, or Enter pressed. */
+    readonly onChange?: (event: { readonly currentTarget: HTMLInputElement }) => void;
   };
 }
 
