@@ -32,7 +32,7 @@ export function ActivityFilters({ place }: { readonly place: ActivityPlace }) {
     const text = name === "directory" ? value.trim().replace(/^\/+|\/+$/g, "") : value.trim();
     if (text !== (place[name] ?? "")) goTo({ ...place, before: undefined, [name]: text || undefined });
   };
-  const text = (name: Name, label: string, type?: "datetime-local") => (
+  const text = (name: Name, label: string, type: "text" | "datetime-local" = "text") => (
     <FilterText
       {...{ label, type }}
       kept={place[name] ?? ""}
@@ -74,13 +74,13 @@ export function ActivityFilters({ place }: { readonly place: ActivityPlace }) {
 
 interface TextProperties {
   readonly label: string;
-  readonly type: "datetime-local" | undefined;
+  readonly type: "text" | "datetime-local";
   readonly kept: string;
   readonly onLeave: (value: string) => void;
 }
 
 /** Takes effect when the field is left, or with Enter. */
-function FilterText({ label, type = "text", kept, onLeave }: TextProperties) {
+function FilterText({ label, type, kept, onLeave }: TextProperties) {
   const [value, setValue] = useState(kept);
   useEffect(() => setValue(kept), [kept]);
   return (

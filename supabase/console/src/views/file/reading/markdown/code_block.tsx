@@ -1,4 +1,4 @@
-import { typeOfFence } from "../../../../code/fences.ts";
+import { typeOfFence } from "../../../../code/languages.ts";
 import type { Span } from "../../../../code/highlight.ts";
 import { CopyButton } from "../../../../components/copy.tsx";
 import { useSeen } from "../../../../components/use_seen.ts";
