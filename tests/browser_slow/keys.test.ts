@@ -3,7 +3,7 @@ import { assertEquals } from "@std/assert";
 import type { Page } from "playwright-core";
 import { browserSuite } from "../support/browser/browser.ts";
 import { Files } from "../support/client/files.ts";
-import { dialog, press, says } from "../support/browser/page_actions.ts";
+import { dialog, press } from "../support/browser/page_actions.ts";
 import type { Service } from "../support/stack/service.ts";
 
 const { test } = await browserSuite();
@@ -96,19 +96,6 @@ test("keys: rotating leaves the old key its grace period, or revokes it immediat
     assertEquals(await codeOf(service, third, "GET", "/files"), undefined);
     assertEquals(await codeOf(service, first, "GET", "/files"), undefined);
   });
-});
-
-test("keys: the copy button puts the key on the clipboard", async (visit) => {
-  const { page, context, open } = visit;
-  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
-  await open("keys");
-  await press(page, "New key");
-  await press(dialog(page, "New API key"), "Create key");
-  const shown = dialog(page, "Your new key");
-  await press(shown, "Copy the key");
-  await says(page, "Copied");
-  const copied = await page.evaluate(() => navigator.clipboard.readText());
-  assertEquals(copied, await shown.getByLabel("API key", { exact: true }).inputValue());
 });
 
 /** The key that is shown, this once. */

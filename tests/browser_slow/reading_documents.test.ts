@@ -160,12 +160,6 @@ test("markdown: code of known languages has the colours of the source, loaded wh
   const document = page.getByRole("article");
   const isLoaded = () => fetched.some((url) => /\/highlight-/.test(url));
   const coloured = document.locator("pre span");
-  await part("without such code, or too much of it, nothing is loaded", async () => {
-    await open("file/plain.md");
-    await document.getByText("// so long").waitFor();
-    await page.evaluate(settled);
-    assertEquals([isLoaded(), await coloured.count()], [false, 0]);
-  });
   await part("nor before it is in view", async () => {
     await open("file/far.md");
     await document.getByText("Words.").first().waitFor();
@@ -186,14 +180,6 @@ test("markdown: code of known languages has the colours of the source, loaded wh
     const inSource = await coloursOf(page.locator(".cm-line span"));
     for (const [text, colour] of inSource) assertEquals(inDocument.get(text), colour, text);
     assert(new Set(inSource.values()).size >= 4, JSON.stringify([...inSource]));
-  });
-  await part("a new version is coloured anew", async () => {
-    await files.write("live.md", fence("ts", code));
-    await open("file/live.md");
-    await document.getByText("const", { exact: true }).waitFor();
-    await files.overwrite("live.md", fence("ts", "return 1;\n"));
-    await document.getByText("return", { exact: true }).waitFor();
-    assertEquals(await document.locator("pre").textContent(), "return 1;\n");
   });
 });
 

@@ -42,24 +42,6 @@ test("upload: several chosen files arrive byte for byte, each by one request", a
   assertEquals(calls.filter((call) => call.startsWith("POST ")).length, 3);
 });
 
-test("upload: dropped files arrive", async (visit) => {
-  const { page, open, account: { files } } = visit;
-  await open("files/inbox");
-  const folder = page.getByRole("region", { name: "Folder" });
-  await folder.waitFor();
-  const dataTransfer = await page.evaluateHandle(() => {
-    const transfer = new DataTransfer();
-    transfer.items.add(new File(["one\n"], "one.txt", { type: "text/plain" }));
-    transfer.items.add(new File(["two\n"], "two.txt", { type: "text/plain" }));
-    return transfer;
-  });
-  await folder.dispatchEvent("dragover", { dataTransfer });
-  await page.locator(".drop-over").waitFor();
-  await folder.dispatchEvent("drop", { dataTransfer });
-  await says(page, "2 files done");
-  assertEquals(await files.paths({ directory: "inbox" }), ["inbox/one.txt", "inbox/two.txt"]);
-});
-
 test("upload: a folder that is chosen arrives with its structure", async (visit) => {
   const { page, open, account: { files } } = visit;
   const folder = await makeFolder();

@@ -98,7 +98,6 @@ const PLANS: readonly Plan[] = [
       "settings_view.tsx",
       "activity",
       "connect",
-      "deleted",
       "file",
       "folder",
       "keys",
@@ -111,7 +110,6 @@ const PLANS: readonly Plan[] = [
     only: {
       activity: [],
       connect: [],
-      deleted: ["deleted_view.tsx"],
       erase: ["deleted_view.tsx", "file"],
       file: [],
       folder: [],
