@@ -15,8 +15,8 @@ export function formatBytes(bytes: number): string {
   return `${text} ${UNITS[unit]}`;
 }
 
-/** What an operation did, for people. */
-const DONE: Readonly<Record<string, string>> = {
+/** What operations did, for people. */
+export const OPERATIONS: Readonly<Record<string, string>> = {
   write: "written",
   append: "appended to",
   overwrite: "overwritten",
@@ -39,7 +39,7 @@ export function describeOperation(
   },
 ): string {
   if (operation === "move" && deleted) return "moved away";
-  const done = DONE[operation] ?? operation;
+  const done = OPERATIONS[operation] ?? operation;
   if (from === undefined) return done;
   return `${done} from ${from.path === path ? `version ${from.version}` : visible(from.path)}`;
 }

@@ -52,8 +52,8 @@ export interface NewKeySettings {
   readonly name: string | undefined;
   readonly environment: string;
   readonly scopes: readonly string[];
-  readonly pathPrefix: string | undefined;
-  readonly expiresAt: string | undefined;
+  readonly pathPrefix?: string | undefined;
+  readonly expiresAt?: string | undefined;
 }
 
 export function createKey(projectId: string, settings: NewKeySettings): Promise<NewKey> {

@@ -44,7 +44,6 @@ export function DeletedView({ place }: { readonly place: DeletedPlace }) {
     const isShown = (path: string | undefined) => data?.files.some((file) => file.path === path) ?? true;
     if (changes === null || changes.some(({ deleted, path }) => deleted || isShown(path))) refresh();
   });
-  const showPage = (first: number) => goTo({ ...place, first });
   return (
     <section class="view" aria-labelledby="deleted-title">
       <div class="view-head">
@@ -64,11 +63,11 @@ export function DeletedView({ place }: { readonly place: DeletedPlace }) {
           label="Pages of deleted files"
           first={offset}
           count={data.files.length}
+          perPage={FILES_PER_PAGE}
           total={data.total ?? 0}
           isExact={data.totalIsExact}
           hasNext={data.hasMore}
-          onPrevious={() => showPage(Math.max(0, offset - FILES_PER_PAGE))}
-          onNext={() => showPage(offset + FILES_PER_PAGE)}
+          onShow={(first) => goTo({ ...place, first })}
         />
       )}
       <RestoreSelected {...{ projectId, selection, files: data?.files ?? [] }} />

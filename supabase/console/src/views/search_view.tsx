@@ -7,6 +7,7 @@ import { SEARCH_RESULTS_PER_PAGE } from "../limits.ts";
 import { SelectField, TextField } from "../components/form.tsx";
 import { fileIcon } from "../components/file_icon.ts";
 import { moveInList, RowLink } from "../components/list.tsx";
+import { Pager } from "../components/pager.tsx";
 import { Empty, Pending } from "../components/states.tsx";
 import { useLoad } from "../state/use_load.ts";
 import { goTo, hrefOf, type SearchMode, type SearchPlace } from "../state/router.ts";
@@ -34,23 +35,15 @@ export function SearchView({ place }: { readonly place: SearchPlace }) {
       </div>
       <Options place={place} error={error} />
       <Outcome {...{ place, data, error, reload }} />
-      {data && (first > 0 || data.hasMore) && (
-        <nav class="pager" aria-label="Pages of results">
-          <button
-            type="button"
-            disabled={first === 0}
-            onClick={() => goTo({ ...place, first: Math.max(0, first - SEARCH_RESULTS_PER_PAGE) })}
-          >
-            Previous
-          </button>
-          <button
-            type="button"
-            disabled={!data.hasMore}
-            onClick={() => goTo({ ...place, first: first + data.results.length })}
-          >
-            Next
-          </button>
-        </nav>
+      {data && (
+        <Pager
+          label="Pages of results"
+          first={first}
+          count={data.results.length}
+          perPage={SEARCH_RESULTS_PER_PAGE}
+          hasNext={data.hasMore}
+          onShow={(next) => goTo({ ...place, first: next })}
+        />
       )}
     </section>
   );

@@ -1,22 +1,13 @@
 /** What the activity shows; it is kept in the address. */
 import { useEffect, useState } from "preact/hooks";
 import { SelectField, TextField } from "../../components/form.tsx";
+import { OPERATIONS } from "../../format.ts";
 import { ensureKeys, keysOf } from "../../state/keys.ts";
 import { type ActivityPlace, goTo } from "../../state/router.ts";
 
-/** Of the API, with names for people. */
-const KINDS: readonly (readonly [string, string])[] = [
-  ["write", "Written"],
-  ["append", "Appended"],
-  ["overwrite", "Overwritten"],
-  ["edit", "Edited"],
-  ["delete", "Deleted"],
-  ["restore", "Restored"],
-  ["copy", "Copied"],
-  ["move", "Moved"],
-  ["undo", "Undone"],
-  ["purge", "Purged"],
-];
+const KINDS: readonly (readonly [string, string])[] = Object.entries(OPERATIONS).map((
+  [operation, done],
+) => [operation, done.charAt(0).toUpperCase() + done.slice(1)]);
 
 const NAMES = ["directory", "keyId", "actor", "run", "operation", "since", "until"] as const;
 type Name = typeof NAMES[number];

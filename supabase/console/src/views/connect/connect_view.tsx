@@ -123,15 +123,7 @@ export function KeyForm({ projectId, onMade }: Properties) {
   const [may, setMay] = useState("write");
   const { isBusy, error, submit } = useSubmit(async () => {
     const scopes = SCOPES[may] ?? [];
-    onMade(
-      await createKey(projectId, {
-        name: name || undefined,
-        environment: "development",
-        scopes,
-        pathPrefix: undefined,
-        expiresAt: undefined,
-      }),
-    );
+    onMade(await createKey(projectId, { name: name || undefined, environment: "development", scopes }));
   });
   return (
     <form onSubmit={submit} noValidate>

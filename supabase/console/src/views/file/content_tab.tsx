@@ -88,7 +88,7 @@ async function loadPreview(
   latest: FileRecord | null,
   signal: AbortSignal,
 ): Promise<Loaded> {
-  const { projectId, path, version } = place;
+  const { version } = place;
   const record = latest && (version === undefined || version === latest.version)
     ? latest
     : await readRecord(place, { version }, signal);

@@ -41,7 +41,6 @@ export function HistoryTab({ place, latest }: Properties) {
     setChosen(isChosen ? [...chosen, version] : chosen.filter((one) => one !== version));
   if (data === undefined) return <Pending {...{ error, reload }} what="the history" />;
   const origin = originOf(path, data.versions);
-  const showPage = (first: number) => goTo({ ...place, first });
   return (
     <>
       <div class="history-tools">
@@ -63,10 +62,10 @@ export function HistoryTab({ place, latest }: Properties) {
         label="Pages of versions"
         first={offset}
         count={data.versions.length}
+        perPage={VERSIONS_PER_PAGE}
         total={data.total}
         hasNext={offset + data.versions.length < data.total}
-        onPrevious={() => showPage(Math.max(0, offset - VERSIONS_PER_PAGE))}
-        onNext={() => showPage(offset + VERSIONS_PER_PAGE)}
+        onShow={(first) => goTo({ ...place, first })}
       />
       {erased !== null && (
         <RedactDialog
