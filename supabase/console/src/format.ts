@@ -15,7 +15,6 @@ export function formatBytes(bytes: number): string {
   return `${text} ${UNITS[unit]}`;
 }
 
-/** What operations did, for people. */
 export const OPERATIONS: Readonly<Record<string, string>> = {
   write: "written",
   append: "appended to",

@@ -1,4 +1,3 @@
-/** Calls of the change feed. */
 import type { Change, ChangePage } from "../../../functions/api/contract/versions.ts";
 import { CHANGES_PER_ANSWER } from "../limits.ts";
 import { call } from "./client.ts";

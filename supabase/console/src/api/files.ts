@@ -1,4 +1,3 @@
-/** Calls of the file routes. */
 import type {
   DiffRecord as Diff,
   FileList,

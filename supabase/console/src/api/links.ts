@@ -1,4 +1,3 @@
-/** Calls of the link routes. */
 import type { CreatedLink, Link, LinkList, RevokedLink } from "../../../functions/api/contract/links.ts";
 import { call } from "./client.ts";
 

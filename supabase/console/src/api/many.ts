@@ -90,7 +90,6 @@ export function restoreFolder(projectId: string, directory: string, at: string):
   });
 }
 
-/** How many files are below a folder. */
 export async function countFiles(
   projectId: string,
   directory: string,

@@ -1,4 +1,3 @@
-/** Calls of the run routes. */
 import type {
   Run,
   RunDetails,
@@ -14,7 +13,6 @@ export type { Run, RunDetails, RunFile, Undo };
 /** What to do with files that others have changed since. */
 export type OnConflict = "refuse" | "skip" | "overwrite";
 
-/** How a run is undone. */
 export interface HowToUndo {
   readonly onConflict: OnConflict;
   /** Only what was made in the console, or with these keys. */

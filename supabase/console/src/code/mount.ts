@@ -32,7 +32,6 @@ export interface CodeOptions {
   /** Of an editor, this is where it begins; what is only read follows it. */
   readonly text: string;
   readonly mimeType: string;
-  /** Accessible name of the text. */
   readonly label: string;
   /** The line to show and mark; by default the beginning. Beyond the text, the last one. */
   readonly line?: number | undefined;
@@ -78,7 +77,7 @@ export async function mountCode(root: ShadowRoot, options: CodeOptions): Promise
       common(),
       editing,
       language ?? [],
-      language === null || onChange !== undefined ? [] : folding(),
+      language === null || onChange !== undefined ? [] : [codeFolding(), foldGutter(), keymap.of(foldKeymap)],
     ],
   });
   const view = new EditorView({ state, root, parent: place(root) });
@@ -183,7 +182,6 @@ export interface ComparisonOptions {
   readonly labels: readonly [before: string, after: string];
 }
 
-/** Two texts side by side. */
 export async function mountComparison(root: ShadowRoot, options: ComparisonOptions): Promise<Mounted> {
   const { before, after, labels, mimeType } = options;
   const language = await loadLanguage(mimeType);
@@ -220,11 +218,6 @@ function reading(label: string): Extension {
     EditorView.editable.of(false),
     EditorView.contentAttributes.of({ tabindex: "0", "aria-label": label, "aria-readonly": "true" }),
   ];
-}
-
-/** Folds what the language nests. */
-function folding(): Extension {
-  return [codeFolding(), foldGutter(), keymap.of(foldKeymap)];
 }
 
 function place(root: ShadowRoot): HTMLElement {

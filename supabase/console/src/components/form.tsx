@@ -109,7 +109,6 @@ export function SelectField({ label, value, onChange, options, problem }: Select
 
 interface FormProperties extends Pick<Submission, "isBusy" | "submit"> {
   readonly title: string;
-  /** Label of the submit button. */
   readonly action: string;
   /** The action cannot be undone: the cancel button has the focus. */
   readonly isDangerous?: boolean;

@@ -59,7 +59,6 @@ export function Icon({ name }: { readonly name: IconName }) {
 
 interface ButtonProperties extends Omit<ComponentProps<"button">, "icon" | "label" | "type"> {
   readonly icon: IconName;
-  /** Accessible name. */
   readonly label: string;
 }
 

@@ -12,7 +12,6 @@ interface Properties {
   readonly caption: string;
   readonly columns: readonly Column[];
   readonly class?: string;
-  /** A column before the others. */
   readonly before?: ComponentChildren;
   readonly onKeyDown?: (event: KeyboardEvent) => void;
   readonly children: ComponentChildren;
@@ -64,12 +63,10 @@ export function Age({ iso }: { readonly iso: string }) {
   return <time dateTime={iso} title={formatExactTime(iso)}>{formatAge(iso)}</time>;
 }
 
-/** The class of the row. */
 export function changedClass(isChanged: boolean): string | undefined {
   return isChanged ? "changed" : undefined;
 }
 
-/** The same in words. */
 export function ChangedMark({ isChanged }: { readonly isChanged: boolean }) {
   return isChanged ? <span class="visually-hidden">, has just changed</span> : null;
 }

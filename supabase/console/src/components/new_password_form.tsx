@@ -1,4 +1,3 @@
-/** Sets the account's password. */
 import { useState } from "preact/hooks";
 import { authProblem } from "../session/auth_problem.ts";
 import { supabase } from "../session/session.ts";

@@ -1,7 +1,6 @@
 import { formatNumber, formatTotal } from "../format.ts";
 
 interface Properties {
-  /** Accessible name of the navigation. */
   readonly label: string;
   /** Number of entries before the page, on it, and on a full one. */
   readonly first: number;

@@ -1,4 +1,3 @@
-/** The files of an undo, and what would become of each. */
 import type { Undo } from "../api/runs.ts";
 import { formatCount, visible } from "../format.ts";
 import { UNDO_FILES_SHOWN_MAX } from "../limits.ts";

@@ -1,4 +1,3 @@
-/** Sidebar, top bar and the view. */
 import { useEffect } from "preact/hooks";
 import type { Project } from "../api/projects.ts";
 import { LazyView } from "../components/lazy_view.tsx";

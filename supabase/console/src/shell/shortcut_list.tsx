@@ -1,4 +1,3 @@
-/** All shortcuts, in a dialog. */
 import { Dialog } from "../components/dialog.tsx";
 import { keyNames, PLACES, SHORTCUTS } from "../components/shortcut_table.ts";
 

@@ -1,4 +1,3 @@
-/** The list of uploads and downloads. */
 import { useEffect } from "preact/hooks";
 import { formatCount, visible } from "../format.ts";
 import { Icon, IconButton } from "../components/icon.tsx";

@@ -11,7 +11,6 @@ export function keysOf(projectId: string): readonly Key[] | undefined {
   return known.value?.projectId === projectId ? known.value.keys : undefined;
 }
 
-/** Reloads the keys. */
 export async function loadKeys(projectId: string, signal?: AbortSignal): Promise<void> {
   known.value = { projectId, keys: await listKeys(projectId, signal) };
 }

@@ -56,13 +56,11 @@ const placeSchema = z.discriminatedUnion("name", [
     line: lenient(z.pipe(z.string(), z.transform(linesOf))),
     /** The text as it is stored, where it would be shown in another form. */
     show: lenient(z.literal("source")),
-    /** The heading of a document to show. */
     heading: text,
     /** The end of the text is shown, and what is appended to it. */
     follow: flag,
     from: number,
     to: number,
-    /** The other file of a comparison. */
     toPath: text,
     at: moment,
     first: number,

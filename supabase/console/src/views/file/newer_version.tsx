@@ -13,11 +13,9 @@ interface Properties {
   /** The latest version; of a deleted file the last one. */
   readonly record: FileRecord;
   readonly isDeleted: boolean;
-  /** The version that is edited. */
   readonly base: number;
   readonly hasDraft: boolean;
   readonly onCompare: () => void;
-  /** Discards the draft. */
   readonly loadLatest: () => void;
 }
 

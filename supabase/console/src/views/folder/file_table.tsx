@@ -166,7 +166,6 @@ interface RowProperties {
   readonly projectId: string;
   readonly file: FileRecord;
   readonly isChosen: boolean;
-  /** It has just changed. */
   readonly isChanged: boolean;
   readonly onChoose: (isRange: boolean) => void;
   readonly onDelete: () => void;

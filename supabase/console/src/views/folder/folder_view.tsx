@@ -1,4 +1,3 @@
-/** The subfolders and files of a folder. */
 import { useRef, useState } from "preact/hooks";
 import { keepFocus } from "../../components/selection.tsx";
 import { Breadcrumbs } from "../../components/breadcrumbs.tsx";

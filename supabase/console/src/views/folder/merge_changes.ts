@@ -17,7 +17,6 @@ export function isByPath({ by, order }: Sort): boolean {
 export interface ListedPage {
   readonly directory: string;
   readonly sort: Sort;
-  /** The page is the first one. */
   readonly isFirst: boolean;
 }
 

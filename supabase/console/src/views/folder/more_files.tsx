@@ -76,7 +76,6 @@ interface PageProblemProperties {
   readonly where: "above" | "below";
 }
 
-/** Why the next page is missing. */
 function PageProblem({ pages, where }: PageProblemProperties) {
   if (pages.adding?.where !== where || pages.adding.error === undefined) return null;
   const onRetry = where === "above" ? pages.addAbove : pages.addBelow;

@@ -48,7 +48,6 @@ export function useFilter(place: FilesPlace) {
 interface ScanProperties {
   readonly scan: NameScan;
   readonly filter: string;
-  /** How many files the folder has, as it is shown. */
   readonly total: string;
   readonly count: number;
 }

@@ -130,7 +130,6 @@ function Table({ projectId, directory, at, list, isFirst }: TableProperties) {
   );
 }
 
-/** What was there and is not shown. */
 function LeftOut({ list: { trimmed = [], hasMoreDirectories } }: { readonly list: FileList }) {
   return (
     <>

@@ -68,7 +68,6 @@ export function usePages(folder: Folder, start: PageStart) {
   return {
     load,
     shown,
-    /** Changes the list that is shown. */
     patch: (change: (list: FileList, isFirst: boolean) => FileList) =>
       patch((before) => {
         if (before === undefined) return before;

@@ -97,7 +97,6 @@ interface FieldsProperties {
   readonly nameHint?: string;
   readonly prefixHint: string;
   readonly expiryHint: string;
-  /** Fields after the name. */
   readonly children?: ComponentChildren;
 }
 

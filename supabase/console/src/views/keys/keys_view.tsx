@@ -1,4 +1,3 @@
-/** The API keys of the project. */
 import { useState } from "preact/hooks";
 import type { Key, NewKey } from "../../api/projects.ts";
 import { useCommands } from "../../components/commands.ts";

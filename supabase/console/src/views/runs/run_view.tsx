@@ -45,7 +45,11 @@ export function RunView({ place }: { readonly place: RunPlace }) {
       <div class="view-head">
         <h1 id="run-title">Run {runId}</h1>
         <div class="tools">
-          {data && <Before projectId={projectId} run={data} />}
+          {data && (
+            <a class="button" href={hrefOf(placeBefore(projectId, data))}>
+              <Icon name="history" />As it was before
+            </a>
+          )}
           <button type="button" disabled={data === undefined} onClick={() => setUndoing(true)}>
             <Icon name="restore" />Undo …
           </button>
@@ -70,15 +74,7 @@ export function RunView({ place }: { readonly place: RunPlace }) {
   );
 }
 
-/** Leads to the project as it was just before the run. */
-function Before({ projectId, run }: { readonly projectId: string; readonly run: RunDetails }) {
-  return (
-    <a class="button" href={hrefOf(placeBefore(projectId, run))}>
-      <Icon name="history" />As it was before
-    </a>
-  );
-}
-
+/** The project as it was just before the run. */
 function placeBefore(projectId: string, run: RunDetails): FilesPlace {
   const at = new Date(new Date(run.firstAt).getTime() - 1).toISOString();
   return { name: "files", projectId, directory: "", at };

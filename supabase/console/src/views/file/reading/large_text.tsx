@@ -15,7 +15,6 @@ interface Properties {
   readonly place: FilePlace;
   readonly record: FileRecord;
   readonly form: Form;
-  /** Shown where the content is not text. */
   readonly notText: ComponentChildren;
 }
 
@@ -90,7 +89,6 @@ export interface LineWindow {
   readonly startLine: number;
   readonly endLine: number;
   readonly totalLines: number;
-  /** Whether a line was cut. */
   readonly isCut: boolean;
   /** Another one for lines that do not continue those before. */
   readonly origin: string;

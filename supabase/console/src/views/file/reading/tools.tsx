@@ -9,7 +9,6 @@ import { type Form, FORM_NAMES } from "./form.ts";
 interface Properties {
   readonly place: FilePlace;
   readonly form: Form;
-  /** Whether the source is shown. */
   readonly isSource: boolean;
   /** What is copied; none where there is not all of it. */
   readonly text?: string | undefined;
