@@ -3,7 +3,7 @@ import { call } from "./client.ts";
 
 export type { CreatedLink as NewLink, Link };
 
-export interface WantedLink {
+interface WantedLink {
   readonly path: string;
   readonly for: "read" | "write";
   /** Seconds. */

@@ -48,7 +48,7 @@ export async function listKeys(projectId: string, signal?: AbortSignal): Promise
   return (await call<KeyList>({ path: "/project/apikeys", projectId, signal })).keys;
 }
 
-export interface NewKeySettings {
+interface NewKeySettings {
   readonly name: string | undefined;
   readonly environment: string;
   readonly scopes: readonly string[];
@@ -66,15 +66,12 @@ export function rotateKey(projectId: string, keyId: string, gracePeriodSeconds: 
   return call({ method: "POST", path, projectId, body: { gracePeriodSeconds } });
 }
 
-export interface KeyChanges {
-  readonly name: string;
-  readonly scopes: readonly string[];
-  readonly pathPrefix: string | undefined;
-  readonly expiresAt: string | undefined;
-}
-
 /** Scopes and prefix can only be narrowed. */
-export function changeKey(projectId: string, keyId: string, changes: KeyChanges): Promise<Key> {
+export function changeKey(
+  projectId: string,
+  keyId: string,
+  changes: Omit<NewKeySettings, "environment">,
+): Promise<Key> {
   const path = `/project/apikeys/${encodeURIComponent(keyId)}`;
   return call({ method: "PATCH", path, projectId, body: changes });
 }

@@ -6,7 +6,7 @@ import { updateRateWindow } from "../session/rate_window.ts";
 import { authHeaders, parseFailure, retryAfterSeconds } from "./client.ts";
 import { offline } from "./failure.ts";
 
-export interface TransferRequest {
+interface TransferRequest {
   readonly url: string;
   readonly projectId: string;
   /** Of an upload; null: a download. */

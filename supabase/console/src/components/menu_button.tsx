@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
-export interface MenuAction {
+interface MenuAction {
   readonly text: string;
   readonly isDangerous?: boolean;
   readonly run: () => void;

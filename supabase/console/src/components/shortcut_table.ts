@@ -42,7 +42,7 @@ const TABLE = {
   searchText: { where: "Editor", keys: ["Mod-f"], text: "Search in the text" },
 } as const satisfies Readonly<Record<string, Shortcut>>;
 
-export type ShortcutName = keyof typeof TABLE;
+type ShortcutName = keyof typeof TABLE;
 
 export const SHORTCUTS: Readonly<Record<ShortcutName, Shortcut>> = TABLE;
 

@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals";
 import { UNASKED_REQUESTS_SHARE_MAX } from "../limits.ts";
 
-export interface RateWindow {
+interface RateWindow {
   readonly used: number;
   /** Null: no limit. */
   readonly limit: number | null;

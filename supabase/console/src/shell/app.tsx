@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { Banner, Notices } from "./banner.tsx";
 import { Loading, Pending } from "../components/states.tsx";
-import { NewPasswordPage } from "../views/sign_in/new_password_page.tsx";
+import { NewPasswordPage } from "../views/sign_in/sign_in_card.tsx";
 import { SignIn } from "../views/sign_in/sign_in.tsx";
 import { discardDrafts } from "../state/drafts.ts";
 import { clearKeys } from "../state/keys.ts";

@@ -74,7 +74,7 @@ function Item({ icon, text, to }: Section) {
   );
 }
 
-export function ProjectSwitcher({ project }: { readonly project: Project }) {
+function ProjectSwitcher({ project }: { readonly project: Project }) {
   return (
     <div class="switcher">
       <label class="visually-hidden" for="project-switcher">Project</label>

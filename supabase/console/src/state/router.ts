@@ -201,7 +201,7 @@ function splitOnce(whole: string, separator: string): string[] {
 }
 
 /** `12`, or `12-20`. */
-export function linesText({ line, lastLine }: Lines): string | undefined {
+function linesText({ line, lastLine }: Lines): string | undefined {
   if (line === undefined) return undefined;
   return lastLine === undefined ? String(line) : `${line}-${lastLine}`;
 }

@@ -137,7 +137,7 @@ function change(id: number, part: Partial<Transfer>): void {
 }
 
 /** Saves bytes as a download of the browser. */
-export function saveAs(bytes: Blob, name: string): void {
+function saveAs(bytes: Blob, name: string): void {
   // With any other type the browser might open the file instead of saving it.
   const url = URL.createObjectURL(new Blob([bytes], { type: "application/octet-stream" }));
   const link = document.createElement("a");

@@ -129,14 +129,7 @@ function Table({ projectId, files, selection }: TableProperties) {
           </tr>
         ))}
       </ListTable>
-      {erasing !== null && (
-        <PurgeDialog
-          {...{ projectId }}
-          path={erasing}
-          onErased={() => {}}
-          onClose={() => setErasing(null)}
-        />
-      )}
+      {erasing !== null && <PurgeDialog {...{ projectId }} path={erasing} onClose={() => setErasing(null)} />}
     </>
   );
 }
@@ -147,7 +140,7 @@ interface Properties {
   readonly selection: Selection;
 }
 
-export function RestoreSelected({ projectId, files, selection }: Properties) {
+function RestoreSelected({ projectId, files, selection }: Properties) {
   const [isBusy, setBusy] = useState(false);
   const restore = async () => {
     setBusy(true);

@@ -26,7 +26,7 @@ export interface Group {
   readonly entries: readonly Entry[];
 }
 
-export interface Known {
+interface Known {
   readonly files: Iterable<string>;
   readonly folders: Iterable<string>;
   readonly runs: readonly Run[];

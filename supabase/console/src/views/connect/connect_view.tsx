@@ -118,7 +118,7 @@ interface Properties {
 const SCOPES: Readonly<Record<string, readonly string[]>> = { write: ["read", "write"], read: ["read"] };
 
 /** The few choices that a first key needs; "API keys" has all of them. */
-export function KeyForm({ projectId, onMade }: Properties) {
+function KeyForm({ projectId, onMade }: Properties) {
   const [name, setName] = useState("agent");
   const [may, setMay] = useState("write");
   const { isBusy, error, submit } = useSubmit(async () => {

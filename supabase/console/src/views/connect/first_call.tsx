@@ -51,7 +51,7 @@ export interface FirstCall {
   readonly lookAgain: () => void;
 }
 
-export function useFirstCall(projectId: string, keyId: string): FirstCall {
+function useFirstCall(projectId: string, keyId: string): FirstCall {
   const [restarts, setRestarts] = useState(0);
   const [hasGivenUp, setGivenUp] = useState(false);
   const calledAt = keysOf(projectId)?.find(({ id }) => id === keyId)?.lastUsedAt ?? null;

@@ -8,7 +8,7 @@ import { endUndo, notify } from "../../state/notices.ts";
 interface Properties {
   readonly projectId: string;
   readonly path: string;
-  readonly onErased: () => void;
+  readonly onErased?: () => void;
   readonly onClose: () => void;
 }
 
@@ -28,7 +28,7 @@ export function PurgeDialog({ projectId, path, onErased, onClose }: Properties) 
         announceChange({ path, isDeleted: true });
         onClose();
         notify(`Erased ${name} for good, with ${formatCount(versions, "version")}.`);
-        onErased();
+        onErased?.();
       }}
       onClose={onClose}
     >

@@ -7,7 +7,7 @@ import { Empty, Pending } from "../../components/states.tsx";
 import { visible } from "../../format.ts";
 import { useLoad } from "../../state/use_load.ts";
 import { type FilePlace, hrefOf, replaceWith } from "../../state/router.ts";
-import { decodeText } from "./text.ts";
+import { decodeText } from "./shown_type.ts";
 import { UnifiedDiff } from "./unified_diff.tsx";
 import { PathField } from "../../components/path_field.tsx";
 
@@ -124,7 +124,7 @@ interface VersionFieldProperties {
 }
 
 /** Takes effect on blur or Enter, so that not every digit sends a request. */
-export function VersionField({ label, value, onChange }: VersionFieldProperties) {
+function VersionField({ label, value, onChange }: VersionFieldProperties) {
   const [text, setText] = useState(textOf(value));
   useEffect(() => setText(textOf(value)), [value]);
   const isVersion = /^[1-9]\d{0,9}$/.test(text);
@@ -152,7 +152,7 @@ function textOf(version: number | undefined): string {
 }
 
 /** The other file of a comparison; empty: this one. Takes effect on blur or Enter. */
-export function OtherFileField({ place }: { readonly place: FilePlace }) {
+function OtherFileField({ place }: { readonly place: FilePlace }) {
   const { projectId, path, toPath = "" } = place;
   const [text, setText] = useState(toPath);
   useEffect(() => setText(toPath), [toPath]);

@@ -12,9 +12,8 @@ import { useLoad } from "../../state/use_load.ts";
 import { endUndo, notify } from "../../state/notices.ts";
 import { type FilePlace, goTo } from "../../state/router.ts";
 import { ConflictDialog } from "./conflict_dialog.tsx";
-import { mayBeEdited, shownType } from "./shown_type.ts";
+import { decodeText, mayBeEdited, shownType } from "./shown_type.ts";
 import { NewerVersion } from "./newer_version.tsx";
-import { decodeText } from "./text.ts";
 
 interface Properties {
   readonly place: FilePlace;

@@ -69,7 +69,7 @@ export function FollowView({ projectId, record }: Properties) {
   );
 }
 
-export interface Tail {
+interface Tail {
   readonly version: number;
   /** The size of the version, in bytes. */
   readonly end: number;
@@ -81,7 +81,8 @@ export interface Tail {
   readonly rewritten: number | null;
 }
 
-export function useTail(projectId: string, record: FileRecord) {
+/** The end of a text: read once, then the bytes that are appended, as long as nothing else is done to the file. */
+function useTail(projectId: string, record: FileRecord) {
   const { path, version } = record;
   const [tail, setTail] = useState<Tail | null>(null);
   const [error, setError] = useState<unknown>(undefined);

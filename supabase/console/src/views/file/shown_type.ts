@@ -2,7 +2,6 @@
 import { nameOf } from "../../format.ts";
 import type { FileRecord } from "../../api/files.ts";
 import { TEXT_PREVIEW_BYTES_MAX } from "../../limits.ts";
-import { previewKind } from "./text.ts";
 
 /** Of files that are stored as `application/octet-stream`. */
 const BINARY: Readonly<Record<string, string>> = {
@@ -56,4 +55,24 @@ export function shownType({ path, mimeType }: { readonly path: string; readonly 
 /** Whether type and size allow editing; the content has to be text, too. */
 export function mayBeEdited(record: FileRecord): boolean {
   return previewKind(shownType(record)) === "text" && record.size <= TEXT_PREVIEW_BYTES_MAX;
+}
+
+/** Returns null if the bytes are not UTF-8. A byte order mark is kept as content. */
+export function decodeText(bytes: Uint8Array): string | null {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+export type Kind = "text" | "image" | "pdf" | "audio" | "video" | "binary";
+
+/** Returns how a media type is shown. SVG is text; it is shown as an image on request. */
+export function previewKind(mimeType: string): Kind {
+  if (mimeType === "application/pdf") return "pdf";
+  if (mimeType === "application/zip") return "binary";
+  if (mimeType === "image/svg+xml") return "text";
+  const [kind] = mimeType.split("/");
+  return kind === "image" || kind === "audio" || kind === "video" ? kind : "text";
 }

@@ -45,7 +45,7 @@ export function UnifiedDiff({ diff }: { readonly diff: Diff }) {
   );
 }
 
-export interface DiffLine {
+interface DiffLine {
   readonly kind: "added" | "removed" | "same" | "hunk";
   readonly text: string;
   readonly before: number | null;
@@ -53,7 +53,7 @@ export interface DiffLine {
 }
 
 /** Returns at most `max` lines. */
-export function diffLines(diff: string, max: number): readonly DiffLine[] {
+function diffLines(diff: string, max: number): readonly DiffLine[] {
   const lines: DiffLine[] = [];
   let before = 0;
   let after = 0;

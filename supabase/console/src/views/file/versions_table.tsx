@@ -104,7 +104,7 @@ interface CameFromProperties {
 }
 
 /** Nothing for a version that was made at this path. */
-export function CameFrom({ projectId, path, entry: { operation, from } }: CameFromProperties) {
+function CameFrom({ projectId, path, entry: { operation, from } }: CameFromProperties) {
   if (from === undefined || from.path === path) return null;
   return (
     <div class="came-from">

@@ -77,6 +77,7 @@ interface InTheWayProperties extends ReturnType<typeof useOverwrite> {
   readonly error: unknown;
 }
 
+/** Why files were not moved or copied; for those in the way at the destination, the offer to write over them. */
 export function InTheWay({ error, isOverwriting, overwrite }: InTheWayProperties) {
   const isInTheWay = isCode(error, "FILE_ALREADY_EXISTS");
   if (error === undefined && !isOverwriting) return null;

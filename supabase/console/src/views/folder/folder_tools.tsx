@@ -87,7 +87,7 @@ interface NewFileDialogProperties {
 }
 
 /** Creates an empty file and opens it for editing. */
-export function NewFileDialog({ projectId, directory, onClose }: NewFileDialogProperties) {
+function NewFileDialog({ projectId, directory, onClose }: NewFileDialogProperties) {
   const [path, setPath] = useState(directory === "" ? "" : `${directory}/`);
   const { isBusy, error, submit } = useSubmit(async () => {
     const made = await createFile({ projectId, path });

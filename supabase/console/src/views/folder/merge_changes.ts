@@ -14,7 +14,7 @@ export function isByPath({ by, order }: Sort): boolean {
   return by === "path" && order === "asc";
 }
 
-export interface ListedPage {
+interface ListedPage {
   readonly directory: string;
   readonly sort: Sort;
   readonly isFirst: boolean;

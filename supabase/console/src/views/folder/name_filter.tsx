@@ -117,7 +117,10 @@ export interface NameScan extends Omit<Scanned, "key"> {
   readonly resume: () => void;
 }
 
-/** Reads only while `isWanted`. A new `key` begins anew. */
+/**
+ * The names of a folder that is larger than a page: the API lists names but does not filter them. They are read once, and
+ * then serve every filter; only while `isWanted`. A new `key` begins anew.
+ */
 export function useNameScan(projectId: string, directory: string, key: string, isWanted: boolean): NameScan {
   const nothing: Scanned = { key, files: [], isComplete: false };
   const [scanned, setScanned] = useState<Scanned>(nothing);

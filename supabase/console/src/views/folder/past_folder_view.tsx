@@ -154,7 +154,7 @@ interface RestoreFolderDialogProperties {
   readonly onClose: () => void;
 }
 
-export function RestoreFolderDialog({ projectId, directory, at, onClose }: RestoreFolderDialogProperties) {
+function RestoreFolderDialog({ projectId, directory, at, onClose }: RestoreFolderDialogProperties) {
   const plan = useLoad(
     `restore ${projectId} ${directory} ${at}`,
     (signal) => planRestore(projectId, directory, at, signal),

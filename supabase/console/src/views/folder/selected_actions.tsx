@@ -11,7 +11,7 @@ import { deleteSelected, describeRefusal, type Selected } from "../../state/many
 import { notifyProblem } from "../../state/notices.ts";
 import { DeleteSelectedDialog, MoveSelectedDialog } from "./selected_dialogs.tsx";
 
-export interface Chosen {
+interface Chosen {
   readonly selection: Selection;
   readonly selected: Selected;
 }
@@ -42,7 +42,7 @@ export function useChosen(
   };
 }
 
-export interface SelectedActions {
+interface SelectedActions {
   /** Deletes what is chosen; asks first where folders are among it. */
   readonly remove: () => void;
   /** The bar, and the dialog that it has opened. */

@@ -5,7 +5,7 @@ import { UPLOAD_FILES_MAX } from "../../limits.ts";
 import { notify, notifyProblem } from "../../state/notices.ts";
 import { upload } from "../../state/transfers.ts";
 
-export interface ChosenFile {
+interface ChosenFile {
   /** Its name, below the folder that was chosen: `photos/2026/a.jpg`. */
   readonly path: string;
   readonly file: File;

@@ -1,7 +1,7 @@
 /** The files of a folder: sorted and paged by the service; a filter is over all of them, whatever is shown. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { recordOf } from "../../api/changes.ts";
-import { type FileList, type FileRecord, listFiles } from "../../api/files.ts";
+import { cursorBefore, type FileList, type FileRecord, listFiles } from "../../api/files.ts";
 import { directoryOf, formatTotal, nameOf } from "../../format.ts";
 import {
   FILES_PER_PAGE,
@@ -15,7 +15,6 @@ import { usePacedCall } from "../../state/paced.ts";
 import { type FilesPlace, replaceWith } from "../../state/router.ts";
 import { uploadsSettled } from "../../state/transfers.ts";
 import { useLoad, useSettled } from "../../state/use_load.ts";
-import { cursorBefore } from "../../api/cursor_before.ts";
 import { comparison, isByPath, mergeChanges, type Sort, totalWith } from "./merge_changes.ts";
 import { inNaturalOrder } from "./natural_order.ts";
 import type { PageStart } from "./shown_files.ts";

@@ -1,7 +1,7 @@
 import type { Key } from "../../api/projects.ts";
 import { localSeconds } from "../../format.ts";
 
-export type KeyStatus = "active" | "revoked" | "expired";
+type KeyStatus = "active" | "revoked" | "expired";
 
 export function keyStatus(key: Key, now: number = Date.now()): KeyStatus {
   if (key.revokedAt !== null && Date.parse(key.revokedAt) <= now) return "revoked";

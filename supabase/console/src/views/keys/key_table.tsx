@@ -26,12 +26,7 @@ export function KeyTable({ keys, onChoose }: Properties) {
   );
 }
 
-interface RowProperties {
-  readonly shown: Key;
-  readonly onChoose: (action: KeyAction) => void;
-}
-
-function Row({ shown, onChoose }: RowProperties) {
+function Row({ shown, onChoose }: { readonly shown: Key; readonly onChoose: (action: KeyAction) => void }) {
   const status = keyStatus(shown);
   const title = keyTitle(shown);
   return (

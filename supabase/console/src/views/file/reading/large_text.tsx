@@ -83,7 +83,7 @@ function isAll({ endLine, totalLines }: LineWindow): boolean {
   return endLine === totalLines;
 }
 
-export interface LineWindow {
+interface LineWindow {
   /** Without the line break of the last line. */
   readonly text: string;
   readonly startLine: number;
@@ -94,7 +94,7 @@ export interface LineWindow {
   readonly origin: string;
 }
 
-export interface LinesState {
+interface LinesState {
   readonly window: LineWindow | undefined;
   readonly error: unknown;
   readonly isBusy: boolean;
@@ -105,7 +105,7 @@ export interface LinesState {
 }
 
 /** `line`: the one that has to be among them. */
-export function useLines(projectId: string, path: string, version: number, line?: number): LinesState {
+function useLines(projectId: string, path: string, version: number, line?: number): LinesState {
   const [window, setWindow] = useState<LineWindow | undefined>();
   const [error, setError] = useState<unknown>();
   const [isBusy, setBusy] = useState(true);

@@ -3,7 +3,7 @@ import type { RefObject } from "preact";
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { ROWS_OVERSCANNED } from "../../../limits.ts";
 
-export interface VirtualRows {
+interface VirtualRows {
   /** The first row to draw, and the one after the last. */
   readonly first: number;
   readonly end: number;

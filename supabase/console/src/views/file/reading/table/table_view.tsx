@@ -140,7 +140,7 @@ function shortened(text: string): string {
   return text.length > VALUE_CHARACTERS_SHOWN ? `${text.slice(0, VALUE_CHARACTERS_SHOWN)} …` : text;
 }
 
-export function columnWidths(
+function columnWidths(
   columns: readonly string[],
   rows: readonly (readonly string[])[],
 ): readonly number[] {
@@ -160,7 +160,7 @@ interface Properties {
 }
 
 /** One row with all of what is in its cells. */
-export function RowDialog({ number, columns, cells, onClose }: Properties) {
+function RowDialog({ number, columns, cells, onClose }: Properties) {
   return (
     <Dialog title={`Row ${formatNumber(number)}`} onClose={onClose} isWide>
       <dl class="row-cells">
@@ -181,7 +181,7 @@ export interface Table extends Pick<TableBatch, "columns" | "columnCount" | "isL
 }
 
 /** Undefined until the first rows are there. */
-export function useTable(request: TableRequest, onProblem: () => void): Table | undefined {
+function useTable(request: TableRequest, onProblem: () => void): Table | undefined {
   const [table, setTable] = useState<Table | undefined>();
   const latest = useRef(onProblem);
   latest.current = onProblem;

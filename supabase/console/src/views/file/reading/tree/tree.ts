@@ -112,7 +112,10 @@ function stepOf(text: string, { keyStart, keyEnd, index }: TreeRow): string {
   return /^"[A-Za-z_$][\w$]*"$/.test(written) ? `.${written.slice(1, -1)}` : `[${written}]`;
 }
 
-/** The row to go to, `choose` to fold, unfold or show the active one, or null: the key is none of a tree. */
+/**
+ * Keys of a tree, as the ARIA Authoring Practices have them: the row to go to, `choose` to fold, unfold or show the active
+ * one, or null for other keys.
+ */
 export function nextRow(
   key: string,
   rows: readonly TreeRow[],

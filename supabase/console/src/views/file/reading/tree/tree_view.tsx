@@ -120,7 +120,7 @@ interface TreeRowViewProperties {
   readonly onChoose: () => void;
 }
 
-export function TreeRowView({ id, tree, row, isActive, onChoose }: TreeRowViewProperties) {
+function TreeRowView({ id, tree, row, isActive, onChoose }: TreeRowViewProperties) {
   const { text } = tree;
   const { depth, index, siblings, hasParts, isOpen, keyStart, keyEnd, start } = row;
   const kind = kindAt(text, start);
@@ -167,7 +167,7 @@ interface ValueDialogProperties {
 }
 
 /** A value in full: of a string its text, with its line breaks. */
-export function ValueDialog({ path, written, onClose }: ValueDialogProperties) {
+function ValueDialog({ path, written, onClose }: ValueDialogProperties) {
   const text = textOf(written, 0, written.length);
   return (
     <Dialog title={path} onClose={onClose} isWide>
