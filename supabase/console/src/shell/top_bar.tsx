@@ -5,7 +5,7 @@ import { keyNames, SHORTCUTS } from "../components/shortcut_table.ts";
 import { isMenuOpen, MENU_BUTTON, overlay } from "../state/overlay.ts";
 import { goTo, place } from "../state/router.ts";
 import { account, signOut } from "../session/session.ts";
-import { nextTheme, theme } from "../state/theme.ts";
+import { nextTheme, theme } from "../state/preferences.ts";
 
 export function TopBar({ project }: { readonly project: Project }) {
   return (

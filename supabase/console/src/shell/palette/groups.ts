@@ -9,7 +9,7 @@ import { signOut } from "../../session/session.ts";
 import { overlay } from "../../state/overlay.ts";
 import { currentDirectory, projects } from "../../state/projects.ts";
 import { goTo } from "../../state/router.ts";
-import { theme, THEMES } from "../../state/theme.ts";
+import { theme, THEMES } from "../../state/preferences.ts";
 import { sectionsOf } from "../sections.ts";
 import { bestOf } from "./match.ts";
 

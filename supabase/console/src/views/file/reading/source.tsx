@@ -2,11 +2,10 @@
 import { visible } from "../../../format.ts";
 import { CodeView } from "../../../code/code_view.tsx";
 import { type FilePlace, linesBetween, replaceWith } from "../../../state/router.ts";
-import { wrapsLines } from "../../../state/wrapping.ts";
+import { wrapsLines } from "../../../state/preferences.ts";
 
 interface Properties {
   readonly place: FilePlace;
-  /** Another one is another text. */
   readonly id: string;
   readonly text: string;
   readonly mimeType: string;

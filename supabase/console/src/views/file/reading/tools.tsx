@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { CopyButton } from "../../../components/copy.tsx";
 import { isPressed, keyNames, SHORTCUTS } from "../../../components/shortcut_table.ts";
 import { type FilePlace, hrefOf, replaceWith } from "../../../state/router.ts";
-import { wrapsLines } from "../../../state/wrapping.ts";
+import { wrapsLines } from "../../../state/preferences.ts";
 import { type Form, FORM_NAMES } from "./form.ts";
 
 interface Properties {
