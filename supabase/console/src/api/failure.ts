@@ -1,18 +1,20 @@
 /** Why a request failed, with the service's own message if it responded. */
 import * as z from "zod/mini";
 
-/** What failures tell besides their sentence; nothing of what has another form. */
+const lenient = <T extends z.ZodMiniType>(schema: T) => z.catch(z.optional(schema), undefined);
+const number = lenient(z.number());
+
+/** What failures tell besides their sentence; a field of another form is missing. */
 const detailsSchema = z.catch(
   z.object({
-    /** Path and reason of each invalid field. */
-    issues: z.optional(z.array(z.object({ path: z.string(), reason: z.string() }))),
-    index: z.optional(z.number()),
-    files: z.optional(z.number()),
-    limit: z.optional(z.number()),
-    version: z.optional(z.number()),
-    deletedVersion: z.optional(z.number()),
-    paths: z.optional(z.array(z.string())),
-    conflicts: z.optional(z.array(z.object({ path: z.string() }))),
+    issues: lenient(z.array(z.object({ path: z.string(), reason: z.string() }))),
+    index: number,
+    files: number,
+    limit: number,
+    version: number,
+    deletedVersion: number,
+    paths: lenient(z.array(z.string())),
+    conflicts: lenient(z.array(z.object({ path: z.string() }))),
   }),
   {},
 );
