@@ -2,6 +2,7 @@
 import * as z from "zod/mini";
 import { computed, signal } from "@preact/signals";
 import { encodePath } from "../format.ts";
+import { type Lines, linesBetween, linesText } from "./lines.ts";
 import { arrive, leave, stay } from "./visits.ts";
 
 const text = lenient(z.string().check(z.minLength(1)));
@@ -16,13 +17,6 @@ const moment = lenient(
     z.refine((value) => !Number.isNaN(Date.parse(value))),
   ),
 );
-
-/** Lines of a text that an address names. */
-export interface Lines {
-  readonly line?: number | undefined;
-  /** The last of several; only with `line`, and greater. */
-  readonly lastLine?: number | undefined;
-}
 
 /** The part of the address that may have slashes, by the name of the place. */
 const TAILS: Readonly<Record<string, string>> = { files: "directory", file: "path", run: "runId" };
@@ -198,16 +192,4 @@ function decode(encoded: string): string {
 function splitOnce(whole: string, separator: string): string[] {
   const index = whole.indexOf(separator);
   return index < 0 ? [whole] : [whole.slice(0, index), whole.slice(index + 1)];
-}
-
-/** `12`, or `12-20`. */
-function linesText({ line, lastLine }: Lines): string | undefined {
-  if (line === undefined) return undefined;
-  return lastLine === undefined ? String(line) : `${line}-${lastLine}`;
-}
-
-/** Of both ends, whatever their order. */
-export function linesBetween(one: number, other = one): Lines {
-  const [line, last] = [Math.min(one, other), Math.max(one, other)];
-  return { line, lastLine: line === last ? undefined : last };
 }

@@ -1,7 +1,8 @@
 /** A text as it is stored, with the numbers of its lines. */
 import { visible } from "../../../format.ts";
 import { CodeView } from "../../../code/code_view.tsx";
-import { type FilePlace, linesBetween, replaceWith } from "../../../state/router.ts";
+import { type FilePlace, replaceWith } from "../../../state/router.ts";
+import { linesBetween } from "../../../state/lines.ts";
 import { wrapsLines } from "../../../state/preferences.ts";
 
 interface Properties {
