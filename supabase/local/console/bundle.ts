@@ -21,7 +21,7 @@ export async function bundle(): Promise<string> {
   await copySources(CONSOLE_WORK_DIRECTORY);
   const unfinished = `${ready}.unfinished`;
   await Deno.remove(unfinished, { recursive: true }).catch(() => {});
-  const build = ["build", "console", "--logLevel", "warn", "--outDir", unfinished];
+  const build = ["build", "console", "--logLevel", "warn", "--emptyOutDir", "--outDir", unfinished];
   await deno(["run", "-A", "--quiet", "npm:vite", ...build]);
   await Deno.rename(unfinished, ready);
   return ready;
