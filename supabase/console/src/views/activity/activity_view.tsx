@@ -8,7 +8,7 @@ import { Empty, Loading, Problem } from "../../components/states.tsx";
 import { describeOperation, formatBytes, formatNumber } from "../../format.ts";
 import { ACTIVITY_ENTRIES } from "../../limits.ts";
 import { ensureKeys, writerName } from "../../state/keys.ts";
-import { isMarked } from "../../state/marks.ts";
+import { isMarked } from "../../state/live.ts";
 import { type ActivityPlace, goTo } from "../../state/router.ts";
 import { ActivityFilters, hasFilters } from "./activity_filters.tsx";
 import { type Activity, useActivity } from "./use_activity.ts";

@@ -5,7 +5,7 @@ import { formatAge, formatBytes, joinPath, nameOf, visible } from "../../format.
 import { Age, changedClass, ChangedMark, RowLink } from "../../components/list.tsx";
 import { fileIcon } from "../../components/file_icon.ts";
 import { Icon, IconButton } from "../../components/icon.tsx";
-import { isMarked } from "../../state/marks.ts";
+import { isMarked } from "../../state/live.ts";
 import { goTo } from "../../state/router.ts";
 import { download } from "../../state/transfers.ts";
 import { isPressed } from "../../components/shortcut_table.ts";

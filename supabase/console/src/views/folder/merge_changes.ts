@@ -117,3 +117,15 @@ export function totalWith({ total = null, totalIsExact }: FileList, more: number
 function lastOfEach(changes: readonly Change[]): readonly Change[] {
   return [...new Map(changes.map((change) => [change.path ?? change.fileId, change])).values()];
 }
+
+const collator = new Intl.Collator("en", { numeric: true });
+
+/** Names that the collator takes as equal stay in the order in which they came. */
+export function inNaturalOrder<T>(
+  items: readonly T[],
+  nameOf: (item: T) => string,
+  order: SortOrder,
+): readonly T[] {
+  const sign = order === "asc" ? 1 : -1;
+  return items.toSorted((a, b) => sign * collator.compare(nameOf(a), nameOf(b)));
+}
