@@ -3,7 +3,6 @@ import { signal } from "@preact/signals";
 
 export const overlay = signal<"palette" | "shortcuts" | "project" | null>(null);
 
-/** Id of the button that opens the menu. */
 export const MENU_BUTTON = "menu-button";
 
 export const isMenuOpen = signal(false);

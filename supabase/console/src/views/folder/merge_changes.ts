@@ -120,7 +120,7 @@ function lastOfEach(changes: readonly Change[]): readonly Change[] {
 
 const collator = new Intl.Collator("en", { numeric: true });
 
-/** Names that the collator takes as equal stay in the order in which they came. */
+/** Numbers in names count as numbers, `item-2` before `item-10`; what the collator takes as equal stays as it came. */
 export function inNaturalOrder<T>(
   items: readonly T[],
   nameOf: (item: T) => string,
