@@ -1,7 +1,6 @@
 /** Markdown as people read it: rendered, with its links and images inside the project. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import type { Locator, Page } from "playwright-core";
-import { CODE_HIGHLIGHT_CHARACTERS_MAX } from "../../supabase/console/src/limits.ts";
 import { browserSuite } from "../support/browser/browser.ts";
 import { follow, press, shownText } from "../support/browser/page_actions.ts";
 
@@ -150,11 +149,8 @@ test("markdown: nesting without end and a megabyte of text are rendered, and the
 test("markdown: code of known languages has the colours of the source, loaded when it comes into view", async (visit) => {
   const { page, part, open, fetched, account: { files } } = visit;
   const fence = (word: string, code: string) => `\`\`\`${word}\n${code}\`\`\`\n`;
-  const huge = `const a = 1;\n${"// so long\n".repeat(CODE_HIGHLIGHT_CHARACTERS_MAX / 10)}`;
-  const plain = `# Plain\n\n${fence("sh", "echo 1\n")}\n${fence("constructor", "x\n")}\n${fence("js", huge)}`;
   const far = `${"Words.\n\n".repeat(400)}`;
   const code = "const name = `<b>${1}</b>`; // why\n";
-  await files.write("plain.md", plain);
   await files.write("far.md", `${far}${fence("ts", code)}`);
   await files.write("code.ts", code);
   const document = page.getByRole("article");
