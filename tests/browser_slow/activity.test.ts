@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** The activity: all of it, page by page, with filters that stand in the address. */
 import { assert, assertEquals } from "@std/assert";
 import { browserSuite, type Visit } from "../support/browser/browser.ts";

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** Comparisons of two files, and a history that goes on through renames. */
 import { assertEquals } from "@std/assert";
 import { browserSuite } from "../support/browser/browser.ts";

@@ -1,8 +1,7 @@
-/// <reference lib="dom" />
 /** From nothing to the first call: what the page "Connect" gives works as it is copied. */
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import type { Page } from "playwright-core";
-import { FIRST_CALL_LOOKS_MAX, FIRST_CALL_PAUSE_MILLISECONDS } from "../../supabase/console/src/limits.ts";
+import { FIRST_CALL_PAUSE_MILLISECONDS } from "../../supabase/console/src/limits.ts";
 import { browserSuite, type Visit } from "../support/browser/browser.ts";
 import { press, says } from "../support/browser/page_actions.ts";
 
@@ -43,61 +42,6 @@ test("connect: a new key is put into every text, and the copied command turns th
   });
 });
 
-test("connect: the settings of an MCP client work as they are copied; a key that may only read cannot write", async (visit) => {
-  const { page, context, service } = visit;
-  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
-  const key = await makeKey(visit, "reader", "read only");
-  await press(page, "Cursor");
-  await press(page, "Copy the settings of Cursor");
-  const { mcpServers: { files: { url, headers } } } = JSON.parse(await copied(page));
-  const response = await fetch(url, {
-    method: "POST",
-    headers: { ...headers, "content-type": "application/json" },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }),
-  });
-  const tools = await response.text();
-  assertMatch(tools, /"read_file"/);
-  assert(!tools.includes(`"write_file"`));
-  await says(page, /^reader is connected\./);
-  const write = await fetch(`${service.baseUrl}/files`, {
-    method: "POST",
-    headers: { "x-api-key": key, "content-type": "application/json" },
-    body: JSON.stringify({ path: "b.txt", content: "" }),
-  });
-  assertEquals((await write.json()).error.code, "FORBIDDEN_SCOPE");
-});
-
-test("connect: it looks for the first call only while it is seen, and a bounded number of times", async (visit) => {
-  const { page, step, calls } = visit;
-  await page.clock.install();
-  await makeKey(visit, "silent", "read only");
-  await says(page, /^Waiting/);
-  const looks = () => calls.filter((call) => call === KEYS).length;
-  await step("none while the tab is hidden", async () => {
-    await setVisibility(page, "hidden");
-    await page.waitForLoadState("networkidle");
-    const before = looks();
-    await page.clock.runFor(20 * FIRST_CALL_PAUSE_MILLISECONDS);
-    assertEquals(looks(), before);
-    await setVisibility(page, "visible");
-  });
-  await step("ten minutes of them, until somebody asks again", async () => {
-    // Answered here: the account's own window is smaller.
-    await page.route(
-      "**/project/apikeys",
-      (route) =>
-        route.fulfill({
-          json: { success: true, data: { keys: [] }, operation: "list_api_keys", message: "" },
-        }),
-    );
-    const again = page.getByRole("button", { name: "Look again" });
-    while (!await again.isVisible()) await page.clock.runFor(FIRST_CALL_PAUSE_MILLISECONDS);
-    assertEquals(looks(), FIRST_CALL_LOOKS_MAX);
-    await again.click();
-    await says(page, /^Waiting/);
-  });
-});
-
 /** Makes a key on the page "Connect", and returns it. */
 async function makeKey({ page, open }: Visit, name: string, may: string): Promise<string> {
   await open("connect");
@@ -110,12 +54,4 @@ async function makeKey({ page, open }: Visit, name: string, may: string): Promis
 async function copied(page: Page): Promise<string> {
   await says(page, "Copied");
   return await page.evaluate(() => navigator.clipboard.readText());
-}
-
-/** As if another tab were chosen, or this one again. */
-async function setVisibility(page: Page, state: "visible" | "hidden"): Promise<void> {
-  await page.evaluate((value) => {
-    Object.defineProperty(document, "visibilityState", { configurable: true, get: () => value });
-    document.dispatchEvent(new Event("visibilitychange"));
-  }, state);
 }

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** A lost connection and a lost session: both are told, neither loses a person's work. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import type { Page } from "playwright-core";

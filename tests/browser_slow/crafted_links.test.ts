@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** Links that somebody else made: none of them signs a visitor in, nor shows the console where it can be abused. */
 import { assert, assertEquals } from "@std/assert";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
 /** Editing against others, deleting with a way back. */
-import { assert, assertEquals } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import { browserSuite } from "../support/browser/browser.ts";
 import { dialog, follow, press, says, shownText, typeAtEnd } from "../support/browser/page_actions.ts";
 
@@ -92,16 +92,4 @@ test("files: a new file opens for editing; a moved one is followed", async (visi
   await press(dialog(page, "Move or rename"), "Move");
   assertEquals(await shownText(page, "Content of done/ideas.md"), "An idea.\n");
   assertEquals(await files.paths({ recursive: true }), ["done/ideas.md"]);
-});
-
-test("comparison: every line has the height of a line, whatever its number", async (visit) => {
-  const { page, open, account: { files } } = visit;
-  const lines = Array.from({ length: 1200 }, (_, index) => `line ${index}`);
-  await files.write("long.txt", lines.join("\n"));
-  await files.overwrite("long.txt", lines.join("\n").replace("line 1100", "line eleven hundred"));
-  await open("file/long.txt?tab=compare");
-  const rows = page.getByRole("region", { name: "Changes from version 1 to 2" }).getByRole("row");
-  await rows.filter({ hasText: "eleven hundred" }).waitFor();
-  const heights = await rows.evaluateAll((all) => all.map((row) => row.getBoundingClientRect().height));
-  assert(Math.max(...heights) < 1.5 * Math.min(...heights), heights.join(" "));
 });

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** Files are shown and never run, and the page's policy would stop what got through. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import type { Page } from "playwright-core";

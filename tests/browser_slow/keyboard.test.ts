@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** Everything by keyboard: each thing is reached, and one sees where one is. */
 import { assert, assertEquals } from "@std/assert";
 import type { Locator, Page } from "playwright-core";

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** Links: made for a file, used by somebody without a key, listed and ended. */
 import { assertEquals } from "@std/assert";
 import { browserSuite } from "../support/browser/browser.ts";

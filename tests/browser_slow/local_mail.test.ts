@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** Mail that a local stack does not send: its links are on the page that asked for them, and work. */
 import { assertEquals } from "@std/assert";
 import { browserSuite } from "../support/browser/browser.ts";

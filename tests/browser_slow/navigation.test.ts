@@ -1,8 +1,6 @@
-/// <reference lib="dom" />
 /** Going into a file and back: the list is as it was left, and so are the focus and the scrolling. */
 import { assert, assertEquals } from "@std/assert";
 import type { Locator, Page } from "playwright-core";
-import { SCROLL_SETTLED_MILLISECONDS } from "../../supabase/console/src/limits.ts";
 import { populate } from "../bench/populate.ts";
 import { browserSuite } from "../support/browser/browser.ts";
 import { follow, press, says, shownText } from "../support/browser/page_actions.ts";
@@ -45,14 +43,6 @@ test("navigation: page, sort and filter survive opening a file and going back", 
     assertEquals(await table.getByRole("row").count(), FILES + 1);
     assertEquals(await page.getByRole("button", { name: /^(More|Earlier) files$/ }).count(), 0);
   });
-  await step("its address can be kept, and scrolling is no step back", async () => {
-    await page.waitForURL(/first=100/);
-    await page.reload();
-    await says(page, /^101–(200|230) of 230$/);
-    await follow(page.getByRole("region", { name: "Folder" }), "top-0");
-    await page.goBack();
-    await says(page, /^101–(200|230) of 230$/);
-  });
   await step("a file of the next page, below the last ones of the page before", async () => {
     await open(`files/${FOLDER}`);
     const before = table.getByRole("link", { name: "file-0000099.txt" });
@@ -62,29 +52,6 @@ test("navigation: page, sort and filter survive opening a file and going back", 
     const top = await page.evaluate(() => scrollY);
     await goAndComeBack(table.getByRole("link", { name: "file-0000105.txt" }));
     assertEquals(await page.evaluate(() => scrollY), top);
-  });
-  await step("a file that is opened just when the list would note how far it was scrolled", async () => {
-    for (const how of ["by its link", "by address"]) {
-      await open(`files/${FOLDER}`);
-      await table.getByRole("link", { name: "file-0000099.txt" }).scrollIntoViewIfNeeded();
-      await says(page, "1–200 of 230");
-      const link = table.getByRole("link", { name: "file-0000150.txt" });
-      await link.evaluate((link, { isClick, busyMilliseconds }) => {
-        addEventListener("scroll", () => {
-          // Like input, it comes before a timer that is due.
-          scheduler.postTask(() => {
-            if (isClick) (link as HTMLElement).click();
-            else location.hash = (link as HTMLAnchorElement).hash;
-          }, { priority: "user-blocking" });
-          const start = performance.now();
-          while (performance.now() - start < busyMilliseconds);
-        }, { once: true });
-        link.scrollIntoView();
-      }, { isClick: how === "by its link", busyMilliseconds: 2 * SCROLL_SETTLED_MILLISECONDS });
-      await page.getByRole("heading", { name: "file-0000150.txt" }).waitFor();
-      await page.goBack();
-      await says(page, how === "by its link" ? /^101–(200|230) of 230$/ : /^1(01)?–(100|200|230) of 230$/);
-    }
   });
   await step("the order, further down", async () => {
     await open(`files/${FOLDER}`);
@@ -113,21 +80,6 @@ test("navigation: page, sort and filter survive opening a file and going back", 
     await says(page, "2 files of 230 have “99.txt” in the name.");
     assertEquals(await table.getByRole("link").allInnerTexts(), before);
   });
-  await step(
-    "Enter in the filter opens its first file before the pause is over, and Back has the filter",
-    async () => {
-      await page.getByLabel("Filter by name").fill("");
-      await says(page, "101–200 of 230");
-      const filter = page.getByLabel("Filter by name");
-      const name = await first.innerText();
-      await filter.fill(name);
-      await filter.press("Enter");
-      await page.getByRole("navigation", { name: "Views of the file" }).waitFor();
-      await page.goBack();
-      await first.waitFor();
-      assertEquals(await filter.inputValue(), name);
-    },
-  );
   await step("the folder's own link begins anew", async () => {
     await follow(page.getByRole("navigation", { name: "Breadcrumbs" }), "top-0");
     await page.getByRole("table").getByRole("link", { name: "sub-00000" }).click();
@@ -171,17 +123,6 @@ test("navigation: a new view has the focus and begins at its top; Back has both 
     await page.goBack();
     await becomesFocused(page, link);
   });
-  await step("from the activity", async () => {
-    await open("activity");
-    const entry = page.getByRole("table", { name: "Latest writes" }).getByRole("link", {
-      name: "notes/57.md",
-    });
-    await entry.focus();
-    await page.keyboard.press("Enter");
-    await page.getByLabel("Content of notes/57.md").waitFor();
-    await page.goBack();
-    await becomesFocused(page, entry);
-  });
   await step("whoever goes on by keyboard meanwhile is not taken away", async () => {
     await open("files/notes");
     await link.focus();
@@ -205,16 +146,6 @@ test("navigation: a new view has the focus and begins at its top; Back has both 
 test("navigation: pages of deleted files and of a history are in the address", async (visit) => {
   const { page, step, open, service, account: { files, projectId } } = visit;
   await populate(service.stack, [{ id: projectId }], { files: FILES, filesPerDirectory: FILES });
-  await step("deleted files", async () => {
-    await service.sql("update filestore.files set is_deleted = true where project_id = $1", [projectId]);
-    await open("deleted");
-    await press(page, "Next");
-    await says(page, "101–200 of 230");
-    await page.reload();
-    await says(page, "101–200 of 230");
-    await page.goBack();
-    await says(page, "1–100 of 230");
-  });
   await step("a history", async () => {
     await files.write("log.txt", "0\n");
     await files.commit(

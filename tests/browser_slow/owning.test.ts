@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** Owning a project: what it uses over time, what goes by itself, and what is erased for good. */
 import { assertEquals } from "@std/assert";
 import { browserSuite } from "../support/browser/browser.ts";
@@ -49,23 +48,6 @@ test("usage over time: a chart and tables by day and by key, of one key where it
     ]);
   });
 });
-
-test("limits: each says what happens at it and how it is raised", async (visit) => {
-  const { page, open, account } = visit;
-  await open("settings");
-  const limits = page.getByRole("region", { name: "Limits" });
-  await limits.getByText("Requests per minute 100").waitFor();
-  await limits.getByText("Size of a file 10 MB").waitFor();
-  await limits.getByText("Storage 1 GB").waitFor();
-  await limits.getByText(`deno task projects tier ${account.projectId} pro`).waitFor();
-  // A name, a number, and what to do about it, of each.
-  const told = await limits.locator("dl > div").evaluateAll((all) =>
-    all.map((one) =>
-      ["dt strong", "dd"].map((part) => (one.querySelector(part)?.textContent ?? "").length > 0)
-    )
-  );
-  assertEquals([told.length, told.flat().every(Boolean)], [3, true]);
-}, { tier: "free" });
 
 test("a rule is shown with what it would let go, and saved as it was shown", async (visit) => {
   const { page, step, open, service, account: { files, projectId } } = visit;

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** The project as it was: looked at, taken along, and brought back. */
 import { assertEquals } from "@std/assert";
 import { browserSuite } from "../support/browser/browser.ts";
@@ -94,12 +93,6 @@ test("the past: a time is chosen by keyboard, one in the future is not, and one 
     await form.getByLabel("Time").fill("2999-01-01T00:00:00");
     await form.getByText("must not be in the future").waitFor();
     assertEquals(await form.getByRole("button", { name: "Show" }).isDisabled(), true);
-  });
-  await step("before anything was written there is nothing", async () => {
-    await form.getByLabel("Time").fill("2020-01-01T00:00:00");
-    await page.keyboard.press("Enter");
-    await says(page, "There were no files then.");
-    await says(page, "Jan 1, 2020, 12:00:00");
   });
   await step("back to now", async () => {
     await follow(page, "Back to now");

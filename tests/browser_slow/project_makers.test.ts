@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** What a person is told of the operator's settings, before they try what is refused. */
 import { assertEquals } from "@std/assert";
 import { browserSuite, type Visit } from "../support/browser/browser.ts";
@@ -26,61 +25,37 @@ async function withMakers(
   }
 }
 
-interface Case {
-  readonly setting: string;
-  readonly makers: readonly string[];
-  /** What the settings say. */
-  readonly told: RegExp;
-  /** Null: a project can be made. */
-  readonly refused: RegExp | null;
-}
-
 const NOBODY =
   /^Only the operator of this service creates projects, .* Ask the operator for one for \S+@\S+\.$/;
 const NOT_LISTED =
   /^Only e-mail addresses that .* has listed may make projects, and \S+@\S+ is not among them\./;
 
-const CASES: readonly Case[] = [
-  {
-    setting: "anyone",
-    makers: ["anyone"],
-    told: /^Anyone who signs up here may make projects/,
-    refused: null,
-  },
-  { setting: "a list with this person", makers: ["{email}"], told: /Yours is one of them\.$/, refused: null },
-  { setting: "a list without", makers: ["x@example.com"], told: NOT_LISTED, refused: NOT_LISTED },
-  { setting: "nobody", makers: [], told: NOBODY, refused: NOBODY },
-];
-
-for (const { setting, makers, told, refused } of CASES) {
-  test(`who may make projects, ${setting}: the settings say it, and so does the place where one would be made`, async (visit) => {
-    const { page, step, open, calls } = visit;
-    await withMakers(visit, makers, async () => {
-      await step("the settings", async () => {
+test("who may make projects: the settings say it, and so does the place where one would be made", async (visit) => {
+  const { page, part, open } = visit;
+  const card = page.getByRole("region", { name: "All of your projects" });
+  const form = dialog(page, "New project");
+  for (
+    const [setting, makers, told, isRefused] of [
+      ["anyone", ["anyone"], /^Anyone who signs up here may make projects/, false],
+      ["a list with this person", ["{email}"], /Yours is one of them\.$/, false],
+      ["a list without", ["x@example.com"], NOT_LISTED, true],
+      ["nobody", [], NOBODY, true],
+    ] as const
+  ) {
+    await part(setting, () =>
+      withMakers(visit, makers, async () => {
+        await page.goto("about:blank");
         await open("settings");
-        const card = page.getByRole("region", { name: "All of your projects" });
         await card.getByText(told).waitFor();
-        await card.getByText("deno task projects makers").waitFor();
-        await card.getByText("1 of 20").waitFor();
-      });
-      await step("a new project", async () => {
         await press(page, "New project");
-        const form = dialog(page, "New project");
-        if (refused === null) {
-          await form.getByLabel("Name").and(page.locator(":focus")).fill("second");
-          await page.keyboard.press("Enter");
-          await says(page, "Project second is ready.");
-        } else {
-          await form.getByText(refused).waitFor();
-          assertEquals(await form.getByRole("textbox").count(), 0);
-          await page.keyboard.press("Escape");
-          await page.getByRole("button", { name: "New project" }).and(page.locator(":focus")).waitFor();
-        }
-        assertEquals(calls.filter((call) => call === "POST /projects").length, refused === null ? 1 : 0);
-      });
-    });
-  });
-}
+        if (isRefused) await form.getByText(told).waitFor();
+        else await form.getByLabel("Name").and(page.locator(":focus")).waitFor();
+        assertEquals(await form.getByRole("textbox").count(), isRefused ? 0 : 1);
+        await page.keyboard.press("Escape");
+        await page.getByRole("button", { name: "New project" }).and(page.locator(":focus")).waitFor();
+      }));
+  }
+});
 
 test(
   "where it cannot be told who may make projects, the form is there, and the service decides",
@@ -118,28 +93,3 @@ test("an account without a project is told that its address is not listed, or no
     });
   });
 });
-
-test(
-  "what the projects share is shown with what is used of it, and how it is raised",
-  async (visit) => {
-    const { page, step, open, account: { files } } = visit;
-    await files.write("a.txt", "x".repeat(100_000));
-    const card = page.getByRole("region", { name: "All of your projects" });
-    try {
-      await step("what is used of it", async () => {
-        await open("settings");
-        await card.getByText(/^\d+ KB of 5 GB$/).waitFor();
-        await card.getByText("deno task projects account-quota").waitFor();
-      });
-      await step("where the operator has set none", async () => {
-        await service.sql("update filestore.settings set account_bytes = null");
-        await page.reload();
-        await card.getByText("Shared storage no limit").waitFor();
-        await card.getByText("Each project may use the storage that it has by itself.").waitFor();
-      });
-    } finally {
-      await service.sql("update filestore.settings set account_bytes = 5368709120");
-    }
-  },
-  { tier: "free" },
-);

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** Histories and the activity say what made each version, with which key, and what was said of it: as text. */
 import { browserSuite } from "../support/browser/browser.ts";
 

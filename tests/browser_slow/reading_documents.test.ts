@@ -1,8 +1,6 @@
-/// <reference lib="dom" />
 /** Markdown as people read it: rendered, with its links and images inside the project. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import type { Locator, Page } from "playwright-core";
-import { CODE_HIGHLIGHT_CHARACTERS_MAX } from "../../supabase/console/src/limits.ts";
 import { browserSuite } from "../support/browser/browser.ts";
 import { follow, press, shownText } from "../support/browser/page_actions.ts";
 
@@ -151,22 +149,13 @@ test("markdown: nesting without end and a megabyte of text are rendered, and the
 test("markdown: code of known languages has the colours of the source, loaded when it comes into view", async (visit) => {
   const { page, part, open, fetched, account: { files } } = visit;
   const fence = (word: string, code: string) => `\`\`\`${word}\n${code}\`\`\`\n`;
-  const huge = `const a = 1;\n${"// so long\n".repeat(CODE_HIGHLIGHT_CHARACTERS_MAX / 10)}`;
-  const plain = `# Plain\n\n${fence("sh", "echo 1\n")}\n${fence("constructor", "x\n")}\n${fence("js", huge)}`;
   const far = `${"Words.\n\n".repeat(400)}`;
   const code = "const name = `<b>${1}</b>`; // why\n";
-  await files.write("plain.md", plain);
   await files.write("far.md", `${far}${fence("ts", code)}`);
   await files.write("code.ts", code);
   const document = page.getByRole("article");
   const isLoaded = () => fetched.some((url) => /\/highlight-/.test(url));
   const coloured = document.locator("pre span");
-  await part("without such code, or too much of it, nothing is loaded", async () => {
-    await open("file/plain.md");
-    await document.getByText("// so long").waitFor();
-    await page.evaluate(settled);
-    assertEquals([isLoaded(), await coloured.count()], [false, 0]);
-  });
   await part("nor before it is in view", async () => {
     await open("file/far.md");
     await document.getByText("Words.").first().waitFor();
@@ -187,14 +176,6 @@ test("markdown: code of known languages has the colours of the source, loaded wh
     const inSource = await coloursOf(page.locator(".cm-line span"));
     for (const [text, colour] of inSource) assertEquals(inDocument.get(text), colour, text);
     assert(new Set(inSource.values()).size >= 4, JSON.stringify([...inSource]));
-  });
-  await part("a new version is coloured anew", async () => {
-    await files.write("live.md", fence("ts", code));
-    await open("file/live.md");
-    await document.getByText("const", { exact: true }).waitFor();
-    await files.overwrite("live.md", fence("ts", "return 1;\n"));
-    await document.getByText("return", { exact: true }).waitFor();
-    assertEquals(await document.locator("pre").textContent(), "return 1;\n");
   });
 });
 

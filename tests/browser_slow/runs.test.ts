@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** Runs: their list, what one of them did, and its undo, which shows first what it would do. */
 import { assertEquals } from "@std/assert";
 import { z } from "zod";
@@ -84,26 +83,6 @@ test("a run: from the activity to its files, their changes, and an undo that ask
     await page.getByRole("heading", { name: /^Run [0-9a-f-]{36}$/ }).waitFor();
     assertEquals(await contents(), { "kept.md": "kept before\n", "shared.md": "by somebody else\n" });
   });
-  await step("undoing the undo redoes", async () => {
-    await press(page, "Undo …");
-    const undo = dialog(page, /^Undo run/);
-    await undo.getByText("2 files get back what was before").waitFor();
-    await press(undo, "Undo the run");
-    // The notice of the first undo says the same, and may still be there.
-    await undo.waitFor({ state: "detached" });
-    await says(page, "Undone: 2 files.");
-    await page.getByRole("heading", { name: /^Run/ }).waitFor();
-    assertEquals((await contents())["made.md"], "by the run\n");
-  });
-  await step("with nothing left to do the undo cannot be pressed", async () => {
-    await files.request("DELETE", "/files/made.md", {});
-    await files.restore("kept.md", 1);
-    await open(`run/${RUN}`);
-    await press(page, "Undo …");
-    const undo = dialog(page, /^Undo run/);
-    await undo.getByText("Nothing would be changed.").waitFor();
-    assertEquals(await undo.getByRole("button", { name: "Undo the run" }).isDisabled(), true);
-  });
 });
 
 test("a run that two keys wrote under: what one of them did is undone alone", async (visit) => {
@@ -136,8 +115,3 @@ test("a run that two keys wrote under: what one of them did is undone alone", as
     assertEquals((await files.read("a.md")).content, "by the one\n");
   });
 });
-
-test("a run that is not there says so", async ({ page, open }) => {
-  await open("run/nowhere");
-  await page.getByRole("alert").waitFor();
-}, { expectsProblems: true });

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** Search as a person uses it: found whatever the case, kept in the address, opened at the line. */
 import { assert, assertEquals } from "@std/assert";
 import type { Page } from "playwright-core";

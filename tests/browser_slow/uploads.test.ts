@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** Files on their way: chosen, dropped, followed and cancelled. */
 import { assert, assertEquals } from "@std/assert";
 import { Buffer } from "node:buffer";
@@ -41,24 +40,6 @@ test("upload: several chosen files arrive byte for byte, each by one request", a
     assertEquals(await files.readBytes(`inbox/${name}`), new Uint8Array(buffer));
   }
   assertEquals(calls.filter((call) => call.startsWith("POST ")).length, 3);
-});
-
-test("upload: dropped files arrive", async (visit) => {
-  const { page, open, account: { files } } = visit;
-  await open("files/inbox");
-  const folder = page.getByRole("region", { name: "Folder" });
-  await folder.waitFor();
-  const dataTransfer = await page.evaluateHandle(() => {
-    const transfer = new DataTransfer();
-    transfer.items.add(new File(["one\n"], "one.txt", { type: "text/plain" }));
-    transfer.items.add(new File(["two\n"], "two.txt", { type: "text/plain" }));
-    return transfer;
-  });
-  await folder.dispatchEvent("dragover", { dataTransfer });
-  await page.locator(".drop-over").waitFor();
-  await folder.dispatchEvent("drop", { dataTransfer });
-  await says(page, "2 files done");
-  assertEquals(await files.paths({ directory: "inbox" }), ["inbox/one.txt", "inbox/two.txt"]);
 });
 
 test("upload: a folder that is chosen arrives with its structure", async (visit) => {

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** Every view and dialog: no grave finding of axe in light and in dark, and no scrolling sideways on a phone. */
 import { assertEquals } from "@std/assert";
 import type { Locator, Page } from "playwright-core";

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** The settings of the page, from `config.json` next to it. */
 import * as z from "zod/mini";
 
@@ -14,7 +13,7 @@ const configSchema = z.object({
   localMail: z.optional(z.boolean()),
 });
 
-export type Config = z.infer<typeof configSchema>;
+type Config = z.infer<typeof configSchema>;
 
 async function load(): Promise<Config> {
   const response = await fetch("config.json", { cache: "no-cache" });

@@ -1,4 +1,5 @@
 /** Formats sizes, times and names for display. */
+import { escapeHidden as visible } from "../../functions/api/runtime/hidden_characters.ts";
 
 const UNITS = ["B", "KB", "MB", "GB", "TB"];
 
@@ -14,8 +15,7 @@ export function formatBytes(bytes: number): string {
   return `${text} ${UNITS[unit]}`;
 }
 
-/** What an operation did, for people. */
-const DONE: Readonly<Record<string, string>> = {
+export const OPERATIONS: Readonly<Record<string, string>> = {
   write: "written",
   append: "appended to",
   overwrite: "overwritten",
@@ -38,7 +38,7 @@ export function describeOperation(
   },
 ): string {
   if (operation === "move" && deleted) return "moved away";
-  const done = DONE[operation] ?? operation;
+  const done = OPERATIONS[operation] ?? operation;
   if (from === undefined) return done;
   return `${done} from ${from.path === path ? `version ${from.version}` : visible(from.path)}`;
 }
@@ -95,20 +95,8 @@ export function localSeconds(iso: string): string {
   return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
 }
 
-const HIDDEN = String.raw`[\p{Cc}\p{Cf}\p{DI}\p{Zl}\p{Zp}\u2800]`;
-const HAS_HIDDEN = new RegExp(HIDDEN, "u");
-
-/**
- * What others wrote, as it is shown: characters that nobody sees are escaped, as `\u200b`, but for those of an emoji. The
- * same as the service shows it to models; a test compares the two.
- */
-export function visible(text: string): string {
-  if (!HAS_HIDDEN.test(text)) return text;
-  return text.replace(new RegExp(String.raw`(\p{RGI_Emoji})|${HIDDEN}`, "gv"), (found, emoji?: string) => {
-    const units = Array.from({ length: found.length }, (_, unit) => found.charCodeAt(unit));
-    return emoji ?? units.map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`).join("");
-  });
-}
+/** What others wrote, as it is shown: characters that nobody sees are escaped, as `\u200b`, but for those of an emoji. */
+export { visible };
 
 export function nameOf(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);

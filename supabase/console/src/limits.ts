@@ -1,9 +1,15 @@
-/** Every bound of the console, with its unit in its name. */
+/** Every bound of the console, with its unit in its name. Those of the service are its own. */
+export {
+  BATCH_OPERATIONS_MAX,
+  CHANGES_LIMIT_MAX as CHANGES_PER_ANSWER,
+  CHANGES_LOOKED_AT_MAX as ACTIVITY_EXAMINED,
+  CHANGES_WAIT_SECONDS_MAX as FOLLOW_WAIT_SECONDS,
+  LINK_SECONDS_DEFAULT,
+  LINK_SECONDS_MAX,
+  LIST_DIRECTORIES_MAX as FOLDERS_LISTED_MAX,
+  PAGE_LIMIT_MAX as FILES_PER_PAGE,
+} from "../../functions/api/limits.ts";
 
-/** Sub-folders in a list: the maximum of the API. */
-export const FOLDERS_LISTED_MAX = 1_000;
-/** Files on a page of a list: the maximum of the API. */
-export const FILES_PER_PAGE = 100;
 /** Files of a folder that are shown at a time, loaded page by page as one scrolls. */
 export const FOLDER_FILES_SHOWN_MAX = 2_000;
 /** How far outside of the window something begins to be loaded, and the next page of a folder, which takes longer. */
@@ -19,8 +25,6 @@ export const ACTIVITY_ENTRIES = 50;
 export const ACTIVITY_ENTRIES_MAX = 200;
 /** Requests until the activity pauses where few writes match; each examines ACTIVITY_EXAMINED at most. */
 export const ACTIVITY_REQUESTS_MAX = 5;
-/** Writes that the service examines for a request with filters. */
-export const ACTIVITY_EXAMINED = 10_000;
 /** Runs on a page of them. */
 export const RUNS_PER_PAGE = 50;
 /** Files of each kind that the dialog of an undo names. */
@@ -87,10 +91,6 @@ export const UPLOADS_PER_RELOAD = 16;
 /** How long the link of a mail works, by default of Supabase Auth; after that none is expected any more. */
 export const AUTH_REQUEST_MILLISECONDS = 3_600_000;
 
-/** How long a request of the follower waits for a change: the maximum of the API. */
-export const FOLLOW_WAIT_SECONDS = 25;
-/** Changes in one answer to it: the maximum of the API. With more, the views load anew. */
-export const CHANGES_PER_ANSWER = 1_000;
 /** Pause before the follower asks again: what is written meanwhile comes in one answer. */
 export const FOLLOW_PAUSE_MILLISECONDS = 200;
 /** How long the first view of a project waits for the follower to begin. */
@@ -142,8 +142,6 @@ export const RETRY_AFTER_SECONDS_DEFAULT = 5;
 export const UNAVAILABLE_RETRIES_MAX = 2;
 /** Lines of a unified diff that are drawn. */
 export const DIFF_LINES_MAX = 5_000;
-/** Operations of one batch: the maximum of the API. */
-export const BATCH_OPERATIONS_MAX = 100;
 /** Branches of the folder tree that are loaded again after a change of many files; one request each. */
 export const FOLDERS_REFRESHED_MAX = 10;
 /** Files of an archive that the browser makes; one request each. */
@@ -154,9 +152,6 @@ export const ARCHIVE_BYTES_MAX = 500 * 1024 * 1024;
 export const RENAMES_FOLLOWED_MAX = 20;
 /** Paths that a field suggests. */
 export const SUGGESTIONS_MAX = 20;
-/** Lifetimes of a link: those that the API allows, and its default. */
-export const LINK_SECONDS_DEFAULT = 3_600;
-export const LINK_SECONDS_MAX = 604_800;
 /** Pages of names that the command palette reads of a project; one request each. */
 export const PALETTE_NAME_PAGES_MAX = 10;
 /** Letters from which on the palette asks the service for what it does not know. */

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** Resolves after `milliseconds`, or rejects with the signal's reason if it is aborted before. */
 export function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {

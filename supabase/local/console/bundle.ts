@@ -15,11 +15,14 @@ export async function bundle(): Promise<string> {
   await writePackages();
   await deno(["install", "--quiet", "--frozen"]);
   // A copy, because Vite resolves packages relative to the sources.
-  await Deno.remove(join(CONSOLE_WORK_DIRECTORY, "src"), { recursive: true }).catch(() => {});
+  for (const name of ["console", "functions"]) {
+    await Deno.remove(join(CONSOLE_WORK_DIRECTORY, name), { recursive: true }).catch(() => {});
+  }
   await copySources(CONSOLE_WORK_DIRECTORY);
   const unfinished = `${ready}.unfinished`;
   await Deno.remove(unfinished, { recursive: true }).catch(() => {});
-  await deno(["run", "-A", "--quiet", "npm:vite", "build", "--logLevel", "warn", "--outDir", unfinished]);
+  const build = ["build", "console", "--logLevel", "warn", "--emptyOutDir", "--outDir", unfinished];
+  await deno(["run", "-A", "--quiet", "npm:vite", ...build]);
   await Deno.rename(unfinished, ready);
   return ready;
 }

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** The console in a tab of Chromium, and how long it takes until something can be read there. */
 import type { Browser, Page } from "playwright-core";
 import { isFollow, SESSION_KEY } from "../../support/browser/browser.ts";

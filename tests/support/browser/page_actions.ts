@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** What a person does in the console, in one line each. */
 import type { Locator, Page } from "playwright-core";
 

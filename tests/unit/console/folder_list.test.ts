@@ -2,16 +2,16 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import type { Change } from "../../../supabase/console/src/api/changes.ts";
-import type { FileList, FileRecord } from "../../../supabase/console/src/api/records.ts";
+import type { FileList, FileRecord } from "../../../supabase/console/src/api/files.ts";
 import { fileIcon } from "../../../supabase/console/src/components/file_icon.ts";
 import { bestOf, distance, wordsOf } from "../../../supabase/console/src/shell/palette/match.ts";
 import {
   comparison,
+  inNaturalOrder,
   mergeChanges,
   type Sort,
 } from "../../../supabase/console/src/views/folder/merge_changes.ts";
 import { pageOf, type PageStart, withPage } from "../../../supabase/console/src/views/folder/shown_files.ts";
-import { inNaturalOrder } from "../../../supabase/console/src/views/folder/natural_order.ts";
 
 const BY_PATH: Sort = { by: "path", order: "asc" };
 const FIRST = { directory: "a", sort: BY_PATH, isFirst: true };

@@ -1,7 +1,7 @@
 /** Code in documents: what is coloured, and that nothing of it is lost or added. */
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { typeOfFence } from "../../../supabase/console/src/code/fences.ts";
+import { typeOfFence } from "../../../supabase/console/src/code/languages.ts";
 import { highlight } from "../../../supabase/console/src/code/highlight.ts";
 
 /** What a fence says, a code in it, and a part that has a colour of its own. */

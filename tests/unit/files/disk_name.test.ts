@@ -1,38 +1,35 @@
-/** Entries of an archive have names that each system can hold, and each another one; the console's are the service's. */
+/** Entries of an archive have names that each system can hold, and each another one. */
 import { assertEquals } from "@std/assert";
-import { archiveNames as inConsole } from "../../../supabase/console/src/state/archive_names.ts";
-import { archiveNames as inService } from "../../../supabase/functions/api/files/disk_name.ts";
+import { archiveNames } from "../../../supabase/functions/api/files/disk_name.ts";
 
-for (const [where, archiveNames] of [["the service", inService], ["the console", inConsole]] as const) {
-  for (
-    const [paths, names] of [
-      [["notes/plan.md", "Über uns.md", ".env", "a", "a/b"], [
-        "notes/plan.md",
-        "Über uns.md",
-        ".env",
-        "a",
-        "a/b",
-      ]],
-      [["C:/x", "c:x", "C:"], ["C%3A/x", "c%3Ax", "C%3A"]],
-      [["a/con", "CON.txt", "com¹", "lpt9.a.b", "icon"], [
-        "a/_con",
-        "_CON.txt",
-        "_com¹",
-        "_lpt9.a.b",
-        "icon",
-      ]],
-      [["a./b ", "...", "a.b/c d"], ["a%2E/b%20", "..%2E", "a.b/c d"]],
-      [["<>|?*", 'q"'], ["%3C%3E%7C%3F%2A", "q%22"]],
-      [["a:", "a%3A"], ["a%3A~1", "a%3A"]],
-      [["a:b:c", "a%3Ab:c", "a:b%3Ac", "a%3Ab%3Ac~2"], [
-        "a%3Ab%3Ac",
-        "a%3Ab%3Ac~1",
-        "a%3Ab%3Ac~3",
-        "a%3Ab%3Ac~2",
-      ]],
-    ] as const
-  ) {
-    Deno.test(`archiveNames() of ${where} gives ${JSON.stringify(paths)} the names ${JSON.stringify(names)}`, () =>
-      assertEquals(archiveNames(paths), [...names]));
-  }
+for (
+  const [paths, names] of [
+    [["notes/plan.md", "Über uns.md", ".env", "a", "a/b"], [
+      "notes/plan.md",
+      "Über uns.md",
+      ".env",
+      "a",
+      "a/b",
+    ]],
+    [["C:/x", "c:x", "C:"], ["C%3A/x", "c%3Ax", "C%3A"]],
+    [["a/con", "CON.txt", "com¹", "lpt9.a.b", "icon"], [
+      "a/_con",
+      "_CON.txt",
+      "_com¹",
+      "_lpt9.a.b",
+      "icon",
+    ]],
+    [["a./b ", "...", "a.b/c d"], ["a%2E/b%20", "..%2E", "a.b/c d"]],
+    [["<>|?*", 'q"'], ["%3C%3E%7C%3F%2A", "q%22"]],
+    [["a:", "a%3A"], ["a%3A~1", "a%3A"]],
+    [["a:b:c", "a%3Ab:c", "a:b%3Ac", "a%3Ab%3Ac~2"], [
+      "a%3Ab%3Ac",
+      "a%3Ab%3Ac~1",
+      "a%3Ab%3Ac~3",
+      "a%3Ab%3Ac~2",
+    ]],
+  ] as const
+) {
+  Deno.test(`archiveNames() gives ${JSON.stringify(paths)} the names ${JSON.stringify(names)}`, () =>
+    assertEquals(archiveNames(paths), [...names]));
 }

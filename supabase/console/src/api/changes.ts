@@ -1,9 +1,7 @@
-/// <reference lib="dom" />
-/** Calls of the change feed. */
 import type { Change, ChangePage } from "../../../functions/api/contract/versions.ts";
 import { CHANGES_PER_ANSWER } from "../limits.ts";
 import { call } from "./client.ts";
-import type { FileRecord } from "./records.ts";
+import type { FileRecord } from "./files.ts";
 
 export type { Change, ChangePage };
 

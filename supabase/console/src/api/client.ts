@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** Sends one request to the service: session, envelope, lost connection, retries after a 429 or 503. */
 import * as z from "zod/mini";
 import { config } from "../config.ts";
@@ -35,8 +34,10 @@ const failureSchema = z.object({
 export async function call<Data extends object>(request: Call): Promise<Data> {
   const response = await send(request);
   const data = z.custom<Data>((value) => typeof value === "object" && value !== null);
-  const envelope = z.object({ success: z.literal(true), data }).safeParse(await readJson(response));
-  if (!envelope.success) throw unexpected(response);
+  const envelope = z.object({ success: z.literal(true), data }).safeParse(
+    parseJson(await response.text().catch(() => "")),
+  );
+  if (!envelope.success) throw unexpected(response.status, response.headers.get("x-request-id"));
   return envelope.data.data;
 }
 
@@ -90,18 +91,15 @@ export function retryAfterSeconds(header: string | null): number {
 
 /** Parses the body of an error response; a body without an envelope is an UNEXPECTED_ANSWER. */
 export function parseFailure(status: number, text: string, requestId: string | null): ApiFailure {
-  const failure = failureSchema.safeParse(parseJson(text));
-  if (!failure.success) {
-    return new ApiFailure(
-      "UNEXPECTED_ANSWER",
-      `The service returned an unexpected response (status ${status}).`,
-      status,
-      undefined,
-      requestId,
-    );
-  }
-  const { error, details } = failure.data;
+  const failure = failureSchema.safeParse(parseJson(text)).data;
+  if (failure === undefined) return unexpected(status, requestId);
+  const { error, details } = failure;
   return new ApiFailure(error.code, error.message, status, details, requestId);
+}
+
+function unexpected(status: number, requestId: string | null): ApiFailure {
+  const message = `The service returned an unexpected response (status ${status}).`;
+  return new ApiFailure("UNEXPECTED_ANSWER", message, status, undefined, requestId);
 }
 
 async function attempt(request: Call): Promise<Response> {
@@ -142,25 +140,10 @@ async function readFailure(response: Response): Promise<ApiFailure> {
   return parseFailure(response.status, text, response.headers.get("x-request-id"));
 }
 
-async function readJson(response: Response): Promise<unknown> {
-  return parseJson(await response.text().catch(() => ""));
-}
-
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
     return undefined;
   }
-}
-
-function unexpected(response: Response): ApiFailure {
-  const id = response.headers.get("x-request-id");
-  return new ApiFailure(
-    "UNEXPECTED_ANSWER",
-    "The response of the service could not be read.",
-    response.status,
-    undefined,
-    id,
-  );
 }

@@ -1,32 +1,42 @@
-/// <reference lib="dom" />
 /** Why a request failed, with the service's own message if it responded. */
 import * as z from "zod/mini";
 
-export interface Issue {
-  readonly path: string;
-  readonly reason: string;
-}
+const lenient = <T extends z.ZodMiniType>(schema: T) => z.catch(z.optional(schema), undefined);
+const number = lenient(z.number());
 
-const issuesSchema = z.object({ issues: z.array(z.object({ path: z.string(), reason: z.string() })) });
+/** What failures tell besides their sentence; a field of another form is missing. */
+const detailsSchema = z.catch(
+  z.object({
+    issues: lenient(z.array(z.object({ path: z.string(), reason: z.string() }))),
+    index: number,
+    files: number,
+    limit: number,
+    version: number,
+    deletedVersion: number,
+    paths: lenient(z.array(z.string())),
+    conflicts: lenient(z.array(z.object({ path: z.string() }))),
+  }),
+  {},
+);
 
 export class ApiFailure extends Error {
   override readonly name = "ApiFailure";
+  readonly details: z.infer<typeof detailsSchema>;
 
   /** `code` is one of the contract's, or OFFLINE or UNEXPECTED_ANSWER; `status` is 0 without a response. */
   constructor(
     readonly code: string,
     message: string,
     readonly status: number,
-    readonly details: unknown = undefined,
+    details?: unknown,
     readonly requestId: string | null = null,
   ) {
     super(message);
+    this.details = detailsSchema.parse(details);
   }
 
-  /** Path and reason of each invalid field. */
-  get issues(): readonly Issue[] {
-    const parsed = issuesSchema.safeParse(this.details);
-    return parsed.success ? parsed.data.issues : [];
+  get issues() {
+    return this.details.issues ?? [];
   }
 }
 

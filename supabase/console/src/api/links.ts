@@ -1,11 +1,9 @@
-/// <reference lib="dom" />
-/** Calls of the link routes. */
 import type { CreatedLink, Link, LinkList, RevokedLink } from "../../../functions/api/contract/links.ts";
 import { call } from "./client.ts";
 
 export type { CreatedLink as NewLink, Link };
 
-export interface WantedLink {
+interface WantedLink {
   readonly path: string;
   readonly for: "read" | "write";
   /** Seconds. */

@@ -1,13 +1,12 @@
-/// <reference lib="dom" />
 /**
  * Calls that change several files as one commit: all of them, or none. Each is a run of its own, so that it can be taken
  * back as one.
  */
 import type { BatchResults, FolderResult } from "../../../functions/api/contract/files.ts";
 import { encodePath, formatCount } from "../format.ts";
-import { call } from "./client.ts";
-import { listFiles } from "./files.ts";
-import type { FileRecord, Undo } from "./records.ts";
+import { type Call, call } from "./client.ts";
+import { type FileRecord, listFiles } from "./files.ts";
+import type { Undo } from "./runs.ts";
 
 export type BatchOperation =
   | { readonly op: "delete"; readonly path: string }
@@ -40,43 +39,33 @@ export interface FolderChange {
 
 /** At most BATCH_OPERATIONS_MAX. A refusal names the operation by `details.index`. */
 export async function batch(projectId: string, operations: readonly BatchOperation[]): Promise<Done> {
-  const { runId, headers } = asRun(
-    `${operations[0]?.op ?? "batch"} of ${formatCount(operations.length, "file")}`,
-  );
-  const { results } = await call<BatchResults>({
-    method: "POST",
-    path: "/batch",
-    projectId,
-    headers,
-    body: { operations },
-  });
-  return { runId, count: results.length };
+  const run = asRun(`${operations[0]?.op ?? "batch"} of ${formatCount(operations.length, "file")}`);
+  const request = { method: "POST", path: "/batch", projectId, headers: run.headers } as const;
+  const { results } = await call<BatchResults>({ ...request, body: { operations } });
+  return { runId: run.runId, count: results.length };
 }
 
-export async function moveFolder(projectId: string, change: FolderChange): Promise<Done> {
-  const { runId, headers } = asRun("folder moved");
-  const request = { method: "POST", path: "/folders/move", projectId, headers, body: change } as const;
-  return { runId, count: (await call<FolderResult>(request)).count };
+export function moveFolder(projectId: string, change: FolderChange): Promise<Done> {
+  return changeFolder("folder moved", { method: "POST", path: "/folders/move", projectId, body: change });
 }
 
 /** `at`: the folder as it was then. */
-export async function copyFolder(projectId: string, change: FolderChange, at?: string): Promise<Done> {
-  const { runId, headers } = asRun("folder copied");
-  const request = {
-    method: "POST",
-    path: "/folders/copy",
-    projectId,
-    headers,
-    query: { at },
-    body: change,
-  } as const;
-  return { runId, count: (await call<FolderResult>(request)).count };
+export function copyFolder(projectId: string, change: FolderChange, at?: string): Promise<Done> {
+  const request = { method: "POST", path: "/folders/copy", projectId, query: { at }, body: change } as const;
+  return changeFolder("folder copied", request);
 }
 
-export async function deleteFolder(projectId: string, path: string): Promise<Done> {
-  const { runId, headers } = asRun("folder deleted");
-  const request = { method: "DELETE", path: `/folders/${encodePath(path)}`, projectId, headers } as const;
-  return { runId, count: (await call<FolderResult>(request)).count };
+export function deleteFolder(projectId: string, path: string): Promise<Done> {
+  return changeFolder("folder deleted", {
+    method: "DELETE",
+    path: `/folders/${encodePath(path)}`,
+    projectId,
+  });
+}
+
+async function changeFolder(note: string, request: Call): Promise<Done> {
+  const { runId, headers } = asRun(note);
+  return { runId, count: (await call<FolderResult>({ ...request, headers })).count };
 }
 
 /** What restoring a folder would do now. `directory` is empty for the project. */
@@ -86,17 +75,21 @@ export function planRestore(
   at: string,
   signal?: AbortSignal,
 ): Promise<Undo> {
-  const body = { directory: directory === "" ? "/" : directory, at, dryRun: true };
+  const body = { directory: directory || "/", at, dryRun: true };
   return call({ method: "POST", path: "/restore", projectId, body, signal });
 }
 
 export function restoreFolder(projectId: string, directory: string, at: string): Promise<Undo> {
-  const body = { directory: directory === "" ? "/" : directory, at, dryRun: false };
-  const { headers } = asRun("folder restored");
-  return call({ method: "POST", path: "/restore", projectId, headers, body });
+  const body = { directory: directory || "/", at, dryRun: false };
+  return call({
+    method: "POST",
+    path: "/restore",
+    projectId,
+    headers: asRun("folder restored").headers,
+    body,
+  });
 }
 
-/** How many files are below a folder. */
 export async function countFiles(
   projectId: string,
   directory: string,

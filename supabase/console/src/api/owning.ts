@@ -4,8 +4,8 @@ import type { ChangedProject, RetentionPreview } from "../../../functions/api/co
 import type { Usage } from "../../../functions/api/contract/usage.ts";
 import { encodePath } from "../format.ts";
 import { call } from "./client.ts";
-import { fileUrlPath } from "./files.ts";
-import type { Project, Retention } from "./records.ts";
+import { type FileAt, fileUrlPath } from "./files.ts";
+import type { Project, Retention } from "./projects.ts";
 
 export type { Redacted, RetentionPreview, Usage };
 export type UsageDay = Usage["days"][number];
@@ -36,7 +36,7 @@ export function changeRetention(projectId: string, retention: Retention | null):
 }
 
 /** Erases a file with every version for good. Sent again with the same `attempt`, it is the same purge. */
-export function purgeFile(projectId: string, path: string, attempt: string): Promise<Purged> {
+export function purgeFile({ projectId, path }: FileAt, attempt: string): Promise<Purged> {
   const headers = { "idempotency-key": attempt };
   const query = { purge: true };
   return call({ method: "DELETE", path: fileUrlPath(path), projectId, query, headers });
@@ -44,8 +44,7 @@ export function purgeFile(projectId: string, path: string, attempt: string): Pro
 
 /** Erases the content of versions for good; their numbers stay. `note` takes the place of their notes. */
 export function redactVersions(
-  projectId: string,
-  path: string,
+  { projectId, path }: FileAt,
   versions: readonly number[],
   note: string | undefined,
 ): Promise<Redacted> {

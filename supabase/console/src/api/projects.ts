@@ -1,6 +1,15 @@
 /** Calls of the account routes: projects and their keys. */
+import type { Key, KeyList, NewKey } from "../../../functions/api/contract/keys.ts";
+import type {
+  Account,
+  Deletion,
+  Project,
+  ProjectList,
+  Retention,
+} from "../../../functions/api/contract/projects.ts";
 import { call } from "./client.ts";
-import type { Deletion, Key, KeyList, NewKey, Project, ProjectList } from "./records.ts";
+
+export type { Account, Key, NewKey, Project, Retention };
 
 /** Oldest first. The first call of an account creates its first project. */
 export async function listProjects(): Promise<readonly Project[]> {
@@ -19,6 +28,11 @@ export function renameProject(projectId: string, name: string): Promise<Project>
   return call({ method: "PATCH", path: "/project", projectId, body: { name } });
 }
 
+/** What the operator lets the signed-in person do. Makes no project, unlike the first list of them. */
+export function readAccount(signal?: AbortSignal): Promise<Account> {
+  return call({ path: "/account", signal });
+}
+
 /** For good, with everything in it. `confirm` is its name. */
 export async function deleteProject(projectId: string, confirm: string): Promise<void> {
   await call<Deletion>({ method: "DELETE", path: "/project", projectId, query: { confirm } });
@@ -34,12 +48,12 @@ export async function listKeys(projectId: string, signal?: AbortSignal): Promise
   return (await call<KeyList>({ path: "/project/apikeys", projectId, signal })).keys;
 }
 
-export interface NewKeySettings {
+interface NewKeySettings {
   readonly name: string | undefined;
   readonly environment: string;
   readonly scopes: readonly string[];
-  readonly pathPrefix: string | undefined;
-  readonly expiresAt: string | undefined;
+  readonly pathPrefix?: string | undefined;
+  readonly expiresAt?: string | undefined;
 }
 
 export function createKey(projectId: string, settings: NewKeySettings): Promise<NewKey> {
@@ -52,15 +66,12 @@ export function rotateKey(projectId: string, keyId: string, gracePeriodSeconds: 
   return call({ method: "POST", path, projectId, body: { gracePeriodSeconds } });
 }
 
-export interface KeyChanges {
-  readonly name: string;
-  readonly scopes: readonly string[];
-  readonly pathPrefix: string | undefined;
-  readonly expiresAt: string | undefined;
-}
-
 /** Scopes and prefix can only be narrowed. */
-export function changeKey(projectId: string, keyId: string, changes: KeyChanges): Promise<Key> {
+export function changeKey(
+  projectId: string,
+  keyId: string,
+  changes: Omit<NewKeySettings, "environment">,
+): Promise<Key> {
   const path = `/project/apikeys/${encodeURIComponent(keyId)}`;
   return call({ method: "PATCH", path, projectId, body: changes });
 }

@@ -1,13 +1,18 @@
-/// <reference lib="dom" />
-/** Calls of the run routes. */
+import type {
+  Run,
+  RunDetails,
+  RunFile,
+  RunPage,
+  UndoResult as Undo,
+} from "../../../functions/api/contract/runs.ts";
 import { RUNS_PER_PAGE } from "../limits.ts";
 import { call } from "./client.ts";
-import type { RunDetails, RunPage, Undo } from "./records.ts";
+
+export type { Run, RunDetails, RunFile, Undo };
 
 /** What to do with files that others have changed since. */
 export type OnConflict = "refuse" | "skip" | "overwrite";
 
-/** How a run is undone. */
 export interface HowToUndo {
   readonly onConflict: OnConflict;
   /** Only what was made in the console, or with these keys. */

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** Sends one upload or download with progress; session, lost connection and rate limit are handled as in `client.ts`. */
 import { RATE_RETRIES_MAX } from "../limits.ts";
 import { connectionLost, connectionRestored, waitForRate } from "../session/connection.ts";
@@ -7,10 +6,10 @@ import { updateRateWindow } from "../session/rate_window.ts";
 import { authHeaders, parseFailure, retryAfterSeconds } from "./client.ts";
 import { offline } from "./failure.ts";
 
-export interface TransferRequest {
-  readonly method: "GET" | "POST";
+interface TransferRequest {
   readonly url: string;
   readonly projectId: string;
+  /** Of an upload; null: a download. */
   readonly body: File | null;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: number) => void;
@@ -39,7 +38,7 @@ function once(
   headers: Record<string, string>,
 ): Promise<XMLHttpRequest & { response: Blob }> {
   const xhr = new XMLHttpRequest();
-  xhr.open(request.method, request.url);
+  xhr.open(request.body === null ? "GET" : "POST", request.url);
   xhr.responseType = "blob";
   for (const [name, value] of Object.entries(headers)) xhr.setRequestHeader(name, value);
   if (request.body === null) xhr.setRequestHeader("accept", "application/octet-stream");

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 import { useEffect, useRef, useState } from "preact/hooks";
 import { reasonOf } from "../api/failure.ts";
 import { Loading } from "../components/states.tsx";
@@ -32,7 +30,6 @@ export function CodeView({ id, ...options }: CodeOptions & { readonly id: string
   );
 }
 
-/** Two texts side by side. */
 export function Comparison({ id, ...options }: ComparisonOptions & { readonly id: string }) {
   return (
     <Host
@@ -47,8 +44,6 @@ export function Comparison({ id, ...options }: ComparisonOptions & { readonly id
 
 interface HostProperties {
   readonly id: string;
-  /** What it shows, if that may change. */
-  readonly text?: string | undefined;
   readonly mount: (root: ShadowRoot) => Promise<Mounted>;
   /** What the mounted view follows: as many values each time. */
   readonly state?: readonly unknown[];

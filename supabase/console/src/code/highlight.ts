@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /**
  * Highlights a text outside of the code view, by the same parsers and in the same colours. This module and its imports
  * are loaded when such a text is first seen.

@@ -1,30 +1,59 @@
-/** Syntax highlighting by media type; each language is loaded on first use. */
+/** The languages that are highlighted, by media type; each is loaded on first use. */
 import type { LanguageSupport } from "@codemirror/language";
 
-type Loader = () => Promise<LanguageSupport>;
+interface Language {
+  /** What a fence of Markdown calls it, as GitHub takes it. */
+  readonly names?: string;
+  readonly load: () => Promise<LanguageSupport>;
+}
 
 const javascript = async (options: { jsx?: boolean; typescript?: boolean }) =>
   (await import("@codemirror/lang-javascript")).javascript(options);
-const xml: Loader = async () => (await import("@codemirror/lang-xml")).xml();
-const cpp: Loader = async () => (await import("@codemirror/lang-cpp")).cpp();
+const xml = async () => (await import("@codemirror/lang-xml")).xml();
+const cpp = async () => (await import("@codemirror/lang-cpp")).cpp();
 
-const LOADERS: Readonly<Record<string, Loader>> = {
-  "application/json": async () => (await import("@codemirror/lang-json")).json(),
-  "application/xml": xml,
-  "application/yaml": async () => (await import("@codemirror/lang-yaml")).yaml(),
-  "image/svg+xml": xml,
-  "text/css": async () => (await import("@codemirror/lang-css")).css(),
-  "text/html": async () => (await import("@codemirror/lang-html")).html(),
-  "text/javascript": () => javascript({ jsx: true }),
-  "text/markdown": async () => (await import("@codemirror/lang-markdown")).markdown(),
-  "text/typescript": () => javascript({ jsx: true, typescript: true }),
-  "text/x-c++src": cpp,
-  "text/x-csrc": cpp,
-  "text/x-java-source": async () => (await import("@codemirror/lang-java")).java(),
-  "text/x-python": async () => (await import("@codemirror/lang-python")).python(),
+const LANGUAGES: Readonly<Record<string, Language>> = {
+  "application/json": {
+    names: "json jsonl ndjson",
+    load: async () => (await import("@codemirror/lang-json")).json(),
+  },
+  "application/xml": { names: "xml svg xsd xsl", load: xml },
+  "application/yaml": {
+    names: "yaml yml",
+    load: async () => (await import("@codemirror/lang-yaml")).yaml(),
+  },
+  "image/svg+xml": { load: xml },
+  "text/css": { names: "css", load: async () => (await import("@codemirror/lang-css")).css() },
+  "text/html": { names: "html htm", load: async () => (await import("@codemirror/lang-html")).html() },
+  // JSON with comments is JSON to no parser of JSON.
+  "text/javascript": {
+    names: "javascript js jsx mjs cjs jsonc json5",
+    load: () => javascript({ jsx: true }),
+  },
+  "text/markdown": {
+    names: "markdown md",
+    load: async () => (await import("@codemirror/lang-markdown")).markdown(),
+  },
+  "text/typescript": {
+    names: "typescript ts tsx mts cts",
+    load: () => javascript({ jsx: true, typescript: true }),
+  },
+  "text/x-c++src": { names: "c++ cc cpp hpp", load: cpp },
+  "text/x-csrc": { names: "c h", load: cpp },
+  "text/x-java-source": { names: "java", load: async () => (await import("@codemirror/lang-java")).java() },
+  "text/x-python": {
+    names: "python py python3",
+    load: async () => (await import("@codemirror/lang-python")).python(),
+  },
 };
 
 /** Null for a media type without a language. */
 export async function loadLanguage(mimeType: string): Promise<LanguageSupport | null> {
-  return await LOADERS[mimeType]?.() ?? null;
+  return await LANGUAGES[mimeType]?.load() ?? null;
+}
+
+/** The media type whose language the first word of a fence names: `ts`, `Python`, `js{1,3}`. Undefined for others. */
+export function typeOfFence(word: string): string | undefined {
+  const name = /^[\w+]*/.exec(word.toLowerCase())?.[0] ?? "";
+  return Object.entries(LANGUAGES).find(([, { names }]) => names?.split(" ").includes(name))?.[0];
 }

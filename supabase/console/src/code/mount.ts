@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /**
  * CodeMirror in a shadow tree, where it uses constructed style sheets: the Content-Security-Policy of the page allows
  * them without 'unsafe-inline'. This module and its imports are loaded when code is first shown.
@@ -22,7 +21,6 @@ import { SHORTCUTS } from "../components/shortcut_table.ts";
 import { DIFF_CONTEXT_LINES, DIFF_FOLD_LINES_MIN, MARKED_LINES_MAX } from "../limits.ts";
 import { appearance } from "./appearance.ts";
 import { loadLanguage } from "./languages.ts";
-import { lineBreakOf } from "./line_breaks.ts";
 
 export interface Mounted {
   readonly destroy: () => void;
@@ -34,7 +32,6 @@ export interface CodeOptions {
   /** Of an editor, this is where it begins; what is only read follows it. */
   readonly text: string;
   readonly mimeType: string;
-  /** Accessible name of the text. */
   readonly label: string;
   /** The line to show and mark; by default the beginning. Beyond the text, the last one. */
   readonly line?: number | undefined;
@@ -80,7 +77,7 @@ export async function mountCode(root: ShadowRoot, options: CodeOptions): Promise
       common(),
       editing,
       language ?? [],
-      language === null || onChange !== undefined ? [] : folding(),
+      language === null || onChange !== undefined ? [] : [codeFolding(), foldGutter(), keymap.of(foldKeymap)],
     ],
   });
   const view = new EditorView({ state, root, parent: place(root) });
@@ -185,7 +182,6 @@ export interface ComparisonOptions {
   readonly labels: readonly [before: string, after: string];
 }
 
-/** Two texts side by side. */
 export async function mountComparison(root: ShadowRoot, options: ComparisonOptions): Promise<Mounted> {
   const { before, after, labels, mimeType } = options;
   const language = await loadLanguage(mimeType);
@@ -224,13 +220,15 @@ function reading(label: string): Extension {
   ];
 }
 
-/** Folds what the language nests. */
-function folding(): Extension {
-  return [codeFolding(), foldGutter(), keymap.of(foldKeymap)];
-}
-
 function place(root: ShadowRoot): HTMLElement {
   const element = document.createElement("div");
   root.replaceChildren(element);
   return element;
+}
+
+/** Returns the line break of a text, so that saving it changes no other line. */
+function lineBreakOf(text: string): "\r\n" | "\n" {
+  const breaks = text.match(/\r\n|\r|\n/g) ?? [];
+  // In a text with mixed line breaks, a carriage return is an ordinary character.
+  return breaks.length > 0 && breaks.every((one) => one === "\r\n") ? "\r\n" : "\n";
 }

@@ -1,4 +1,3 @@
-/** @jsxImportSource preact */
 import { visible } from "../format.ts";
 import { hrefOf } from "../state/router.ts";
 
@@ -12,35 +11,22 @@ interface Properties {
 
 /** Links to the parent folders; the last part is the heading of the page. */
 export function Breadcrumbs({ projectId, path, at }: Properties) {
-  const parts = path === "" ? [] : path.split("/");
-  const last = parts.at(-1);
+  const names = ["Files", ...path === "" ? [] : path.split("/")];
+  const directoryAt = (depth: number) => names.slice(1, depth + 1).join("/");
   return (
     <nav class="breadcrumbs" aria-label="Breadcrumbs">
       <ol>
-        {last === undefined
-          ? (
-            <li>
-              <h1>Files</h1>
-            </li>
-          )
-          : (
-            <li>
-              <a href={hrefOf({ name: "files", projectId, directory: "", at })}>Files</a>
-            </li>
-          )}
-        {parts.slice(0, -1).map((part, index) => {
-          const directory = parts.slice(0, index + 1).join("/");
-          return (
-            <li key={directory}>
-              <a href={hrefOf({ name: "files", projectId, directory, at })}>{visible(part)}</a>
-            </li>
-          );
-        })}
-        {last !== undefined && (
-          <li>
-            <h1>{visible(last)}</h1>
+        {names.map((name, depth) => (
+          <li key={depth}>
+            {depth === names.length - 1
+              ? <h1>{visible(name)}</h1>
+              : (
+                <a href={hrefOf({ name: "files", projectId, directory: directoryAt(depth), at })}>
+                  {visible(name)}
+                </a>
+              )}
           </li>
-        )}
+        ))}
       </ol>
     </nav>
   );

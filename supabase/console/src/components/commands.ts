@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** What can be done in the view that is shown: views say it, and the command palette lists it. */
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";

@@ -1,13 +1,8 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** Asks before something that cannot be undone: what it is about has to be typed. */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { reasonFor } from "../api/failure.ts";
-import { FormDialog } from "./form_dialog.tsx";
-import { TextField } from "./field.tsx";
-import { FormProblem } from "./states.tsx";
-import { useSubmit } from "./use_submit.ts";
+import { FormDialog, FormProblem, TextField, useSubmit } from "./form.tsx";
 
 interface Properties {
   readonly title: string;

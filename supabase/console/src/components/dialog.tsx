@@ -1,10 +1,8 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** A modal dialog: Esc and the close button close it, and the focus returns to where it was. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
 import { visible } from "../format.ts";
-import { Icon } from "./icon.tsx";
+import { IconButton } from "./icon.tsx";
 
 interface Properties {
   readonly title: string;
@@ -23,9 +21,7 @@ export function Dialog({ title, onClose, isWide = false, children }: Properties)
     >
       <header class="dialog-head">
         <h2 id={id}>{visible(title)}</h2>
-        <button type="button" class="icon-button" aria-label="Close" onClick={onClose}>
-          <Icon name="close" />
-        </button>
+        <IconButton icon="close" label="Close" onClick={onClose} />
       </header>
       {children}
     </dialog>

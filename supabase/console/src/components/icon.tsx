@@ -1,5 +1,6 @@
-/** @jsxImportSource preact */
 /** Icons as paths on a 16-pixel grid. They are hidden from screen readers: the control next to them has the name. */
+
+import type { ComponentProps } from "preact";
 
 const PATHS = {
   activity: "M1.5 8h3l2-5 3 10 2-5h3",
@@ -53,5 +54,18 @@ export function Icon({ name }: { readonly name: IconName }) {
     <svg class="icon" viewBox="0 0 16 16" aria-hidden="true" focusable="false">
       <path d={PATHS[name]} />
     </svg>
+  );
+}
+
+interface ButtonProperties extends Omit<ComponentProps<"button">, "icon" | "label" | "type"> {
+  readonly icon: IconName;
+  readonly label: string;
+}
+
+export function IconButton({ icon, label, class: kind = "", ...attributes }: ButtonProperties) {
+  return (
+    <button type="button" class={`icon-button ${kind}`} aria-label={label} {...attributes}>
+      <Icon name={icon} />
+    </button>
   );
 }

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** Links: addresses that read one file, or write it once, without a key. Made, shown once, listed and ended. */
 import { useState } from "preact/hooks";
 import { reasonFor, reasonOf } from "../api/failure.ts";
@@ -7,11 +5,9 @@ import { createLink, type Link, type NewLink, revokeLink } from "../api/links.ts
 import { formatTime, nameOf, visible } from "../format.ts";
 import { LINK_SECONDS_DEFAULT, LINK_SECONDS_MAX } from "../limits.ts";
 import { notify, notifyProblem } from "../state/notices.ts";
-import { CopyField } from "./copy_field.tsx";
-import { SelectField } from "./field.tsx";
+import { CopyField } from "./copy.tsx";
+import { FormProblem, SelectField, useSubmit } from "./form.tsx";
 import { PathField } from "./path_field.tsx";
-import { FormProblem } from "./states.tsx";
-import { useSubmit } from "./use_submit.ts";
 
 type Purpose = Link["for"];
 

@@ -1,10 +1,8 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** A button that opens a menu of actions: arrows move in it, Enter chooses, Escape closes it and goes back. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
-export interface MenuAction {
+interface MenuAction {
   readonly text: string;
   readonly isDangerous?: boolean;
   readonly run: () => void;

@@ -1,12 +1,8 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
-/** Sets the account's password. */
 import { useState } from "preact/hooks";
 import { authProblem } from "../session/auth_problem.ts";
 import { supabase } from "../session/session.ts";
 import { notify } from "../state/notices.ts";
-import { TextField } from "./field.tsx";
-import { useSubmit } from "./use_submit.ts";
+import { TextField, useSubmit } from "./form.tsx";
 
 export function NewPasswordForm({ onDone }: { readonly onDone: () => void }) {
   const [password, setPassword] = useState("");

@@ -1,29 +1,32 @@
-/** @jsxImportSource preact */
 import { formatNumber, formatTotal } from "../format.ts";
 
 interface Properties {
-  /** Accessible name of the navigation. */
   readonly label: string;
+  /** Number of entries before the page, on it, and on a full one. */
   readonly first: number;
   readonly count: number;
-  readonly total: number;
+  readonly perPage: number;
+  readonly hasNext: boolean;
+  /** How many there are; left out where nobody knows. */
+  readonly total?: number | undefined;
   /** False: there are more than `total`. */
   readonly isExact?: boolean | undefined;
-  readonly hasNext: boolean;
-  readonly onPrevious: () => void;
-  readonly onNext: () => void;
+  readonly onShow: (first: number) => void;
 }
 
 /** Renders nothing if there is only one page. */
-export function Pager({ label, first, count, total, isExact, hasNext, onPrevious, onNext }: Properties) {
+export function Pager({ label, first, count, perPage, hasNext, total, isExact, onShow }: Properties) {
   if (first === 0 && !hasNext) return null;
   return (
     <nav class="pager" aria-label={label}>
-      <button type="button" disabled={first === 0} onClick={onPrevious}>Previous</button>
+      <button type="button" disabled={first === 0} onClick={() => onShow(Math.max(0, first - perPage))}>
+        Previous
+      </button>
       <span role="status">
-        {formatNumber(first + 1)}–{formatNumber(first + count)} of {formatTotal(total, isExact)}
+        {formatNumber(first + 1)}–{formatNumber(first + count)}
+        {total !== undefined && ` of ${formatTotal(total, isExact)}`}
       </span>
-      <button type="button" disabled={!hasNext} onClick={onNext}>Next</button>
+      <button type="button" disabled={!hasNext} onClick={() => onShow(first + perPage)}>Next</button>
     </nav>
   );
 }

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** Says that a view shows the past, and leads to another time or back to the present. */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";

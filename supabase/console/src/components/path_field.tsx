@@ -1,14 +1,10 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** A field for a path of the project, which suggests what there is. */
 import { useId } from "preact/hooks";
-import { cursorBefore } from "../api/cursor_before.ts";
-import { listFiles } from "../api/files.ts";
+import { cursorBefore, listFiles } from "../api/files.ts";
 import { directoryOf, joinPath, nameOf } from "../format.ts";
 import { SUGGESTIONS_MAX } from "../limits.ts";
-import { useLoad } from "../state/use_load.ts";
-import { useSettled } from "../state/use_settled.ts";
-import { Field } from "./field.tsx";
+import { useLoad, useSettled } from "../state/use_load.ts";
+import { Field } from "./form.tsx";
 
 interface Properties {
   readonly projectId: string;

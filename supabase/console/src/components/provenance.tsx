@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** Actor, run and note of a change, as the client sent them. Nobody checks them; the key beside them was checked. */
 import { visible } from "../format.ts";
 import { hrefOf } from "../state/router.ts";

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /**
  * Every shortcut, once: handlers ask `isPressed`, and the list of shortcuts shows the same rows. Keys are written as in
  * CodeMirror, `Mod` being Cmd on a Mac and Ctrl elsewhere.
@@ -43,7 +42,7 @@ const TABLE = {
   searchText: { where: "Editor", keys: ["Mod-f"], text: "Search in the text" },
 } as const satisfies Readonly<Record<string, Shortcut>>;
 
-export type ShortcutName = keyof typeof TABLE;
+type ShortcutName = keyof typeof TABLE;
 
 export const SHORTCUTS: Readonly<Record<ShortcutName, Shortcut>> = TABLE;
 

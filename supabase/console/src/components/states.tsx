@@ -1,4 +1,3 @@
-/** @jsxImportSource preact */
 /** What a view shows while it loads, if it is empty, and after a failure. */
 import type { ComponentChildren } from "preact";
 import { isCode, reasonOf } from "../api/failure.ts";
@@ -6,6 +5,17 @@ import { Icon, type IconName } from "./icon.tsx";
 
 export function Loading({ what }: { readonly what: string }) {
   return <p class="loading" role="status">Loading {what} …</p>;
+}
+
+interface PendingProperties {
+  readonly error: unknown;
+  readonly reload?: (() => void) | undefined;
+  readonly what: string;
+}
+
+/** Stands for what is not there: why it could not be loaded, or that it is being loaded. */
+export function Pending({ error, reload, what }: PendingProperties) {
+  return error === undefined ? <Loading what={what} /> : <Problem error={error} onRetry={reload} />;
 }
 
 interface EmptyProperties {
@@ -26,7 +36,7 @@ export function Empty({ icon, title, children }: EmptyProperties) {
 
 interface ProblemProperties {
   readonly error: unknown;
-  readonly onRetry?: () => void;
+  readonly onRetry?: (() => void) | undefined;
 }
 
 export function Problem({ error, onRetry }: ProblemProperties) {
@@ -38,14 +48,4 @@ export function Problem({ error, onRetry }: ProblemProperties) {
       {onRetry && <button type="button" onClick={onRetry}>Try again</button>}
     </div>
   );
-}
-
-/** The reason why a form failed, next to its button. Renders nothing if a field shows the reason already. */
-export function FormProblem(
-  { error, fields }: { readonly error: unknown; readonly fields: readonly string[] },
-) {
-  if (error === undefined || error === null) return null;
-  const isShown = error instanceof Error && "issues" in error && Array.isArray(error.issues) &&
-    error.issues.length > 0 && error.issues.every((issue) => fields.includes(issue.path.split(".")[0]));
-  return isShown ? null : <p class="form-problem" role="alert">{reasonOf(error)}</p>;
 }

@@ -1,11 +1,7 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** Asks for a time in the past. */
 import { useState } from "preact/hooks";
 import { localSeconds } from "../format.ts";
-import { Field } from "./field.tsx";
-import { FormDialog } from "./form_dialog.tsx";
-import { useSubmit } from "./use_submit.ts";
+import { FormDialog, TextField, useSubmit } from "./form.tsx";
 
 interface Properties {
   readonly title: string;
@@ -39,22 +35,15 @@ export function TimeDialog({ title, start, onChoose, onClose }: Properties) {
       isBusy={isBusy || problem !== undefined}
       {...{ submit, onClose }}
     >
-      <Field
+      <TextField
         label="Time"
+        type="datetime-local"
+        value={text}
+        onInput={setText}
         hint="In the time zone of this browser. What was written at that instant is included."
         problem={problem}
-      >
-        {(attributes) => (
-          <input
-            {...attributes}
-            type="datetime-local"
-            step="1"
-            autoFocus
-            value={text}
-            onInput={({ currentTarget }) => setText(currentTarget.value)}
-          />
-        )}
-      </Field>
+        input={{ autoFocus: true, step: "1" }}
+      />
     </FormDialog>
   );
 }

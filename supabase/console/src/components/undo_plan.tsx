@@ -1,7 +1,4 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
-/** The files of an undo, and what would become of each. */
-import type { Undo } from "../api/records.ts";
+import type { Undo } from "../api/runs.ts";
 import { formatCount, visible } from "../format.ts";
 import { UNDO_FILES_SHOWN_MAX } from "../limits.ts";
 

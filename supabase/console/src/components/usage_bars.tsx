@@ -1,8 +1,6 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
-import type { Project } from "../api/records.ts";
+/** How much of each limit is used. */
+import type { Project } from "../api/projects.ts";
 import { formatBytes, formatNumber, formatTotal } from "../format.ts";
-import { Bar } from "./bar.tsx";
 import { rateWindows } from "../session/rate_window.ts";
 
 interface Properties {
@@ -11,29 +9,24 @@ interface Properties {
   readonly isShort?: boolean;
 }
 
-export function UsageBars({ project, isShort = false }: Properties) {
-  const { usage, limits } = project;
+export function UsageBars({ project: { id, usage, limits }, isShort = false }: Properties) {
+  const { files, filesIsExact, versions, bytes, databaseBytes, requestsThisMinute } = usage;
   // The headers of the last response are newer than the record, until the minute is over.
-  const seen = rateWindows.value.get(project.id);
+  const seen = rateWindows.value.get(id);
   const isFresh = seen !== undefined && seen.resetsAt > Date.now();
-  const requests = isFresh && seen.limit !== null ? seen.used : usage.requestsThisMinute;
+  const requests = isFresh && seen.limit !== null ? seen.used : requestsThisMinute;
   return (
     <div class="bars">
       {!isShort && (
-        <Bar
-          label="Files"
-          value={usage.files}
-          max={null}
-          format={(files) => formatTotal(files, usage.filesIsExact)}
-        />
-      )}
-      {!isShort && <Bar label="Versions" value={usage.versions} max={null} format={formatNumber} />}
-      {!isShort && (
-        <Bar label="Content, with all versions" value={usage.bytes} max={null} format={formatBytes} />
+        <>
+          <Bar label="Files" value={files} format={(files) => formatTotal(files, filesIsExact)} />
+          <Bar label="Versions" value={versions} format={formatNumber} />
+          <Bar label="Content, with all versions" value={bytes} format={formatBytes} />
+        </>
       )}
       <Bar
         label={isShort ? "Stored" : "Content, records and search index"}
-        value={usage.bytes + usage.databaseBytes}
+        value={bytes + databaseBytes}
         max={limits.maxProjectBytes}
         format={formatBytes}
       />
@@ -43,6 +36,31 @@ export function UsageBars({ project, isShort = false }: Properties) {
         max={limits.requestsPerMinute}
         format={formatNumber}
       />
+    </div>
+  );
+}
+
+interface BarProperties {
+  readonly label: string;
+  readonly value: number;
+  /** Null: no limit. */
+  readonly max?: number | null;
+  readonly format: (value: number) => string;
+}
+
+export function Bar({ label, value, max = null, format }: BarProperties) {
+  const text = max === null ? format(value) : `${format(value)} of ${format(max)}`;
+  const share = value / (max || Infinity);
+  const level = share >= 0.95 ? "full" : share >= 0.75 ? "high" : "low";
+  return (
+    <div class="bar">
+      <div class="bar-head">
+        <span>{label}</span>
+        <span class="bar-value">{text}</span>
+      </div>
+      {max !== null && (
+        <progress aria-label={`${label}: ${text}`} value={Math.min(value, max)} max={max} class={level} />
+      )}
     </div>
   );
 }

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** Whether something has come near to what is in view. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { NEAR_PIXELS } from "../limits.ts";

@@ -1,6 +1,5 @@
-/** @jsxImportSource preact */
 /** Why the signed-in person may not make projects, and what they can do about it. */
-import type { Account } from "../api/account.ts";
+import type { Account } from "../api/projects.ts";
 import { formatCount, formatNumber } from "../format.ts";
 
 export function WhyNoProject({ account: { email, reason, limits, usage } }: { readonly account: Account }) {

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** The parameters that an e-mail link, or the redirect from GitHub, adds to the address of the page. */
 import { AUTH_REQUEST_MILLISECONDS } from "../limits.ts";
 

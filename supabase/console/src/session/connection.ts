@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** Whether the service can be reached, and whether requests wait for the rate limit. */
 import { signal } from "@preact/signals";
 import { config } from "../config.ts";

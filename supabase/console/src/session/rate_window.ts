@@ -1,9 +1,8 @@
-/// <reference lib="dom" />
 /** The rate window of each project, read from the headers of its responses: it costs no request of its own. */
 import { signal } from "@preact/signals";
 import { UNASKED_REQUESTS_SHARE_MAX } from "../limits.ts";
 
-export interface RateWindow {
+interface RateWindow {
   readonly used: number;
   /** Null: no limit. */
   readonly limit: number | null;

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** The signed-in account. supabase-js stores the session in the browser and renews it. */
 import { signal } from "@preact/signals";
 import { createClient, type SupabaseClient } from "@supabase/supabase-js";

@@ -1,15 +1,12 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** The sign-in page, or the frame of the open project around the view that the address names. */
+import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
-import { Banner } from "./banner.tsx";
-import { Notices } from "./notices.tsx";
-import { Loading, Problem } from "../components/states.tsx";
-import { NewPasswordPage } from "../views/sign_in/new_password_page.tsx";
+import { Banner, Notices } from "./banner.tsx";
+import { Loading, Pending } from "../components/states.tsx";
+import { NewPasswordPage } from "../views/sign_in/sign_in_card.tsx";
 import { SignIn } from "../views/sign_in/sign_in.tsx";
 import { discardDrafts } from "../state/drafts.ts";
 import { clearKeys } from "../state/keys.ts";
-import { clearMadeKey } from "../state/made_key.ts";
 import { clearNotices } from "../state/notices.ts";
 import { useLoad } from "../state/use_load.ts";
 import {
@@ -32,7 +29,6 @@ export function App() {
     if (who !== null || hasExpired.value) return;
     clearProjects();
     clearKeys();
-    clearMadeKey();
     discardDrafts();
     cancelAll();
     clearNotices();
@@ -42,9 +38,9 @@ export function App() {
       <Banner />
       {who === undefined
         ? (
-          <main class="signin">
+          <Centred>
             <Loading what="your session" />
-          </main>
+          </Centred>
         )
         : who === null
         ? <SignIn />
@@ -56,20 +52,18 @@ export function App() {
   );
 }
 
+function Centred({ children }: { readonly children: ComponentChildren }) {
+  return <main class="signin">{children}</main>;
+}
+
 /** Few people see it: its code is loaded for them. */
 function NoProject({ onReload }: { readonly onReload: () => void }) {
-  const { data: Card, error, reload } = useLoad(
-    "view no project",
-    async () => (await import("./no_project.tsx")).NoProject,
-  );
+  const load = async () => (await import("./no_project.tsx")).NoProject;
+  const { data: Card, error, reload } = useLoad("view no project", load);
   return (
-    <main class="signin">
-      {Card !== undefined
-        ? <Card onReload={onReload} />
-        : error === undefined
-        ? <Loading what="your projects" />
-        : <Problem error={error} onRetry={reload} />}
-    </main>
+    <Centred>
+      {Card ? <Card onReload={onReload} /> : <Pending {...{ error, reload }} what="your projects" />}
+    </Centred>
   );
 }
 
@@ -88,28 +82,21 @@ function Projects() {
     }
   }, [data, isHome, current?.id, projects.value]);
   if (current !== undefined) return <Frame project={current} />;
-  if (error !== undefined) {
-    return (
-      <main class="signin">
-        <Problem error={error} onRetry={reload} />
-      </main>
-    );
-  }
   if (data !== undefined && isHome && projects.value?.length === 0) return <NoProject onReload={reload} />;
   if (data === undefined || isHome) {
     return (
-      <main class="signin">
-        <Loading what="your projects" />
-      </main>
+      <Centred>
+        <Pending {...{ error, reload }} what="your projects" />
+      </Centred>
     );
   }
   return (
-    <main class="signin">
+    <Centred>
       <div class="signin-card">
         <h1>No such project</h1>
         <p>There is no project at this address, or it belongs to another account.</p>
         <button type="button" class="primary" onClick={() => goTo({ name: "home" })}>Open my project</button>
       </div>
-    </main>
+    </Centred>
   );
 }

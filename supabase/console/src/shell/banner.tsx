@@ -1,7 +1,9 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
+/** What is told in front of every view: a lost connection, a wait, and short messages. */
 import { useEffect, useState } from "preact/hooks";
 import { isOffline, waitingUntil } from "../session/connection.ts";
+import { dismiss, notices } from "../state/notices.ts";
+import { projectId } from "../state/projects.ts";
+import { IconButton } from "../components/icon.tsx";
 
 /** Shows a lost connection, or the wait for the rate limit. */
 export function Banner() {
@@ -31,5 +33,34 @@ function Countdown({ until }: { readonly until: number }) {
       <span aria-hidden="true">{` in ${seconds} s`}</span>
       <span class="visually-hidden">at the end of the minute</span>.
     </p>
+  );
+}
+
+/** The live region is always rendered, so that screen readers announce what is added to it. */
+export function Notices() {
+  const shown = notices.value.filter(({ about }) =>
+    about === undefined || about.projectId === projectId.value
+  );
+  return (
+    <div class="notices" role="status" aria-live="polite" aria-label="Notices">
+      {shown.map(({ id, kind, text, undo }) => (
+        <div key={id} class={`notice ${kind}`}>
+          <span>{text}</span>
+          {undo && (
+            <button
+              type="button"
+              aria-label={`Undo ${undo.what}`}
+              onClick={() => {
+                dismiss(id);
+                undo.run();
+              }}
+            >
+              Undo
+            </button>
+          )}
+          <IconButton icon="close" label="Dismiss" onClick={() => dismiss(id)} />
+        </div>
+      ))}
+    </div>
   );
 }

@@ -1,13 +1,12 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** The folder tree. A branch is loaded when it is opened, unless a list has loaded it already. */
 import { useEffect, useState } from "preact/hooks";
 import { isCode, reasonOf } from "../api/failure.ts";
-import { directoryOf, joinPath, visible } from "../format.ts";
+import { joinPath, visible } from "../format.ts";
 import { Icon } from "../components/icon.tsx";
 import { addFolders, foldersIn, loadFolders } from "../state/folders.ts";
 import { useLive } from "../state/live.ts";
 import { notifyProblem } from "../state/notices.ts";
+import { currentDirectory } from "../state/projects.ts";
 import { hrefOf, place } from "../state/router.ts";
 
 interface BranchProperties {
@@ -83,10 +82,4 @@ function Folder({ projectId, name, directory }: BranchProperties & { readonly na
       {isOpen && isKnown && <Branch projectId={projectId} directory={directory} />}
     </li>
   );
-}
-
-function currentDirectory(): string {
-  const here = place.value;
-  if (here.name === "files") return here.directory;
-  return here.name === "file" ? directoryOf(here.path) : "";
 }

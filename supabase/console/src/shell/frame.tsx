@@ -1,9 +1,5 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
-/** Sidebar, top bar and the view. */
 import { useEffect } from "preact/hooks";
-import type { Project } from "../api/records.ts";
-import { LazyView } from "../components/lazy_view.tsx";
+import type { Project } from "../api/projects.ts";
 import { visible } from "../format.ts";
 import { FileView } from "../views/file/file_view.tsx";
 import { PastFileView } from "../views/file/past_file_view.tsx";
@@ -11,7 +7,7 @@ import { FolderView } from "../views/folder/folder_view.tsx";
 import { PastFolderView } from "../views/folder/past_folder_view.tsx";
 import { DeletedView } from "../views/deleted_view.tsx";
 import { KeysView } from "../views/keys/keys_view.tsx";
-import { closeMenu, isMenuOpen } from "../state/menu.ts";
+import { closeMenu, isMenuOpen } from "../state/overlay.ts";
 import { followedProject, followProject } from "../state/live.ts";
 import { refreshProject } from "../state/projects.ts";
 import { place } from "../state/router.ts";
@@ -27,6 +23,9 @@ import { TransferPanel } from "./transfer_panel.tsx";
 import { Overlays } from "./overlays.tsx";
 import { useShortcuts } from "./shortcuts.ts";
 import { useStrayDrops } from "./stray_drops.ts";
+import type { FunctionComponent } from "preact";
+import { useLoad } from "../state/use_load.ts";
+import { Pending } from "../components/states.tsx";
 
 export function Frame({ project }: { readonly project: Project }) {
   useShortcuts();
@@ -110,4 +109,21 @@ function pageTitle(): string {
   if (here.name === "run") return `Run ${here.runId}`;
   if (here.name === "files") return here.directory === "" ? "Files" : here.directory;
   return here.name.charAt(0).toUpperCase() + here.name.slice(1);
+}
+
+interface Properties {
+  /** Names the view, and is another one for another view. */
+  readonly what: string;
+  readonly projectId: string;
+  readonly load: () => Promise<FunctionComponent<{ readonly projectId: string }>>;
+}
+
+export function LazyView({ what, projectId, load }: Properties) {
+  const { data: View, error, reload } = useLoad(`view ${what}`, load);
+  if (View !== undefined) return <View projectId={projectId} />;
+  return (
+    <section class="view">
+      <Pending {...{ error, reload, what }} />
+    </section>
+  );
 }

@@ -1,11 +1,9 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 import { render } from "preact";
 import { loadConfig } from "../config.ts";
 import { App } from "./app.tsx";
 import { openSession } from "../session/session.ts";
 import { readAddress } from "../state/router.ts";
-import "../state/theme.ts";
+import "../state/preferences.ts";
 
 const root = document.getElementById("app");
 if (root === null) throw new Error("the page has no element #app");

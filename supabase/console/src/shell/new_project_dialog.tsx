@@ -1,15 +1,10 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** Makes a project, or says why this person may not, before they have typed anything. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import { readAccount } from "../api/account.ts";
 import { reasonFor } from "../api/failure.ts";
-import { createProject } from "../api/projects.ts";
+import { createProject, readAccount } from "../api/projects.ts";
 import { Dialog } from "../components/dialog.tsx";
-import { TextField } from "../components/field.tsx";
-import { DialogForm } from "../components/form_dialog.tsx";
-import { FormProblem, Loading } from "../components/states.tsx";
-import { useSubmit } from "../components/use_submit.ts";
+import { DialogForm, FormProblem, TextField, useSubmit } from "../components/form.tsx";
+import { Loading } from "../components/states.tsx";
 import { WhyNoProject } from "../components/why_no_project.tsx";
 import { notify } from "../state/notices.ts";
 import { updateProject } from "../state/projects.ts";

@@ -1,8 +1,6 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** Where the operator alone gives projects out, or does not let this account make any. */
-import { readAccount } from "../api/account.ts";
-import { Loading, Problem } from "../components/states.tsx";
+import { readAccount } from "../api/projects.ts";
+import { Pending } from "../components/states.tsx";
 import { WhyNoProject } from "../components/why_no_project.tsx";
 import { signOut } from "../session/session.ts";
 import { useLoad } from "../state/use_load.ts";
@@ -21,9 +19,7 @@ export function NoProject({ onReload }: { readonly onReload: () => void }) {
           // The operator has changed their mind since the projects were asked for.
           ? <p>You may make projects now. Look again, and there is the first one.</p>
           : <WhyNoProject account={account} />
-        : error === undefined
-        ? <Loading what="what you may do" />
-        : <Problem error={error} />}
+        : <Pending error={error} what="what you may do" />}
       <button type="button" class="primary" onClick={lookAgain}>Look again</button>
       <button type="button" onClick={signOut}>Sign out</button>
     </div>

@@ -1,9 +1,7 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** What opens in front of every view, loaded when it is asked for. */
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { Project } from "../api/records.ts";
+import type { Project } from "../api/projects.ts";
 import { overlay } from "../state/overlay.ts";
 import { notifyProblem } from "../state/notices.ts";
 

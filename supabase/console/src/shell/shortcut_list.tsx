@@ -1,6 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
-/** All shortcuts, in a dialog. */
 import { Dialog } from "../components/dialog.tsx";
 import { keyNames, PLACES, SHORTCUTS } from "../components/shortcut_table.ts";
 

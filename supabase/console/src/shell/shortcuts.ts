@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** The shortcuts that work in every view; a field that is typed in keeps its letters, and a dialog all keys. */
 import { useEffect } from "preact/hooks";
 import { isPressed } from "../components/shortcut_table.ts";

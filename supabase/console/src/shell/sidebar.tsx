@@ -1,14 +1,12 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 import { useEffect, useRef } from "preact/hooks";
-import type { Project } from "../api/records.ts";
-import { Icon } from "../components/icon.tsx";
-import { closeMenu, isMenuOpen } from "../state/menu.ts";
-import { hrefOf, place } from "../state/router.ts";
+import type { Project } from "../api/projects.ts";
+import { Icon, IconButton } from "../components/icon.tsx";
+import { closeMenu, isMenuOpen, overlay } from "../state/overlay.ts";
+import { goTo, hrefOf, place } from "../state/router.ts";
 import { FolderTree } from "./folder_tree.tsx";
-import { ProjectSwitcher } from "./project_switcher.tsx";
 import { type Section, sectionsOf } from "./sections.ts";
 import { UsageBars } from "../components/usage_bars.tsx";
+import { projects } from "../state/projects.ts";
 
 export function Sidebar({ project }: { readonly project: Project }) {
   const projectId = project.id;
@@ -73,5 +71,26 @@ function Item({ icon, text, to }: Section) {
         {text}
       </a>
     </li>
+  );
+}
+
+function ProjectSwitcher({ project }: { readonly project: Project }) {
+  return (
+    <div class="switcher">
+      <label class="visually-hidden" for="project-switcher">Project</label>
+      <select
+        id="project-switcher"
+        value={project.id}
+        onChange={(event) => goTo({ name: "files", projectId: event.currentTarget.value, directory: "" })}
+      >
+        {(projects.value ?? []).map(({ id, name }) => <option key={id} value={id}>{name}</option>)}
+      </select>
+      <IconButton
+        icon="plus"
+        label="New project"
+        title="New project"
+        onClick={() => overlay.value = "project"}
+      />
+    </div>
   );
 }

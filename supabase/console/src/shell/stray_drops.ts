@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** A file that is dropped beside a folder is ignored; by default the browser would leave the console and open it. */
 import { useEffect } from "preact/hooks";
 

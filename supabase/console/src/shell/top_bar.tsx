@@ -1,14 +1,11 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 import { useEffect, useState } from "preact/hooks";
-import type { Project } from "../api/records.ts";
-import { Icon } from "../components/icon.tsx";
+import type { Project } from "../api/projects.ts";
+import { Icon, IconButton } from "../components/icon.tsx";
 import { keyNames, SHORTCUTS } from "../components/shortcut_table.ts";
-import { isMenuOpen, MENU_BUTTON } from "../state/menu.ts";
-import { overlay } from "../state/overlay.ts";
+import { isMenuOpen, MENU_BUTTON, overlay } from "../state/overlay.ts";
 import { goTo, place } from "../state/router.ts";
 import { account, signOut } from "../session/session.ts";
-import { nextTheme, theme } from "../state/theme.ts";
+import { nextTheme, theme } from "../state/preferences.ts";
 
 export function TopBar({ project }: { readonly project: Project }) {
   return (
@@ -24,29 +21,21 @@ export function TopBar({ project }: { readonly project: Project }) {
         <Icon name="menu" />
       </button>
       <SearchField projectId={project.id} />
-      <button
-        type="button"
-        class="icon-button"
-        aria-label="Commands"
+      <IconButton
+        icon="command"
+        label="Commands"
         title={`Commands (${keyNames(SHORTCUTS.palette.keys[0]).join("-")})`}
         aria-haspopup="dialog"
         onClick={() => overlay.value = "palette"}
-      >
-        <Icon name="command" />
-      </button>
+      />
       <span class="account" title={account.value?.email}>{account.value?.email}</span>
-      <button
-        type="button"
-        class="icon-button"
-        aria-label={`Theme: ${theme.value}`}
+      <IconButton
+        icon={theme.value}
+        label={`Theme: ${theme.value}`}
         title={`Theme: ${theme.value}`}
         onClick={() => theme.value = nextTheme()}
-      >
-        <Icon name={theme.value} />
-      </button>
-      <button type="button" class="icon-button" aria-label="Sign out" title="Sign out" onClick={signOut}>
-        <Icon name="signOut" />
-      </button>
+      />
+      <IconButton icon="signOut" label="Sign out" title="Sign out" onClick={signOut} />
     </header>
   );
 }

@@ -1,9 +1,6 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
-/** The list of uploads and downloads. */
 import { useEffect } from "preact/hooks";
 import { formatCount, visible } from "../format.ts";
-import { Icon } from "../components/icon.tsx";
+import { Icon, IconButton } from "../components/icon.tsx";
 import { TRANSFERS_SHOWN_MILLISECONDS } from "../limits.ts";
 import { cancel, clearTransfers, type Transfer, transfers } from "../state/transfers.ts";
 
@@ -22,9 +19,7 @@ export function TransferPanel() {
       <div class="transfers-head">
         <p role="status">{all.length === 0 ? "" : summary(all, open)}</p>
         {all.length > 0 && open === 0 && (
-          <button type="button" class="icon-button" aria-label="Clear transfers" onClick={clearTransfers}>
-            <Icon name="close" />
-          </button>
+          <IconButton icon="close" label="Clear transfers" onClick={clearTransfers} />
         )}
       </div>
       {all.length > 0 && (
@@ -48,14 +43,11 @@ function Row({ transfer }: { readonly transfer: Transfer }) {
           : <span class="transfer-state">{problem ?? state}</span>}
       </div>
       {isOpen(transfer) && (
-        <button
-          type="button"
-          class="icon-button"
-          aria-label={`Cancel ${visible(path)}`}
+        <IconButton
+          icon="close"
+          label={`Cancel ${visible(path)}`}
           onClick={() => cancel(id)}
-        >
-          <Icon name="close" />
-        </button>
+        />
       )}
     </li>
   );

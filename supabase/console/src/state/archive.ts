@@ -1,17 +1,15 @@
-/// <reference lib="dom" />
 /**
  * ZIP archives: of one folder as the service makes them, else made here from what was chosen. Both hold whole paths, and
  * neither lacks a file: what cannot be read ends it.
  */
+import { archiveNames } from "../../../functions/api/files/disk_name.ts";
 import { buildUrl } from "../api/client.ts";
 import { isCode, reasonOf } from "../api/failure.ts";
-import { openBytes } from "../api/files.ts";
+import { type FileRecord, readRaw } from "../api/files.ts";
 import { filesBelow } from "../api/many.ts";
-import type { FileRecord } from "../api/records.ts";
 import { sendTransfer } from "../api/transfer.ts";
 import { formatBytes, formatNumber, nameOf } from "../format.ts";
 import { ARCHIVE_BYTES_MAX, ARCHIVE_FILES_MAX } from "../limits.ts";
-import { archiveNames } from "./archive_names.ts";
 import type { Selected } from "./many.ts";
 import { downloadMade } from "./transfers.ts";
 
@@ -23,7 +21,7 @@ export function downloadFolder(projectId: string, directory: string, at?: string
     try {
       const query = { directory: directory === "" ? undefined : directory, at };
       const url = buildUrl({ path: "/export", query });
-      return await sendTransfer({ method: "GET", url, projectId, body: null, signal, onProgress });
+      return await sendTransfer({ url, projectId, body: null, signal, onProgress });
     } catch (error) {
       if (!isCode(error, "EXPORT_TOO_LARGE") || at !== undefined) throw error;
       // What is too much for one answer of the service may not be for the browser.
@@ -61,8 +59,9 @@ async function archiveOf(
   let failure: unknown;
   async function* bytesOf({ path, version }: FileRecord) {
     try {
-      const reader = (await openBytes(projectId, path, version, signal)).getReader();
-      for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      const { body } = await readRaw({ projectId, path }, version, signal);
+      const reader = body?.getReader();
+      for (let part = await reader?.read(); part?.value; part = await reader?.read()) {
         read += part.value.length;
         onProgress(read / total);
         yield part.value;

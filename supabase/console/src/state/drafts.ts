@@ -1,5 +1,5 @@
-/// <reference lib="dom" />
 /** Unsaved changes. They survive navigation and an expired session, but not a reload of the page. */
+import type { FileAt } from "../api/files.ts";
 import { signal } from "@preact/signals";
 
 export interface Draft {
@@ -11,7 +11,7 @@ export interface Draft {
 
 export const drafts = signal<ReadonlyMap<string, Draft>>(new Map());
 
-export function draftKey(projectId: string, path: string): string {
+export function draftKey({ projectId, path }: FileAt): string {
   return `${projectId} ${path}`;
 }
 

@@ -1,7 +1,6 @@
 /** The keys of the open project, for the key list and for the names in histories. */
 import { signal } from "@preact/signals";
-import { listKeys } from "../api/projects.ts";
-import type { Key } from "../api/records.ts";
+import { type Key, listKeys, type NewKey } from "../api/projects.ts";
 import { visible } from "../format.ts";
 
 const known = signal<{ readonly projectId: string; readonly keys: readonly Key[] } | null>(null);
@@ -12,7 +11,6 @@ export function keysOf(projectId: string): readonly Key[] | undefined {
   return known.value?.projectId === projectId ? known.value.keys : undefined;
 }
 
-/** Reloads the keys. */
 export async function loadKeys(projectId: string, signal?: AbortSignal): Promise<void> {
   known.value = { projectId, keys: await listKeys(projectId, signal) };
 }
@@ -29,6 +27,7 @@ export async function ensureKeys(projectId: string): Promise<void> {
 
 export function clearKeys(): void {
   known.value = null;
+  made.value = null;
 }
 
 /** Returns the display name of the key that wrote a version, or "Console". */
@@ -38,4 +37,15 @@ export function writerName(projectId: string, keyId: string | null | undefined):
   const key = keysOf(projectId)?.find(({ id }) => id === keyId);
   if (key === undefined) return `Key ${keyId.slice(0, 8)}`;
   return key.name === null || key.name === "" ? `${key.prefix}…` : visible(key.name);
+}
+
+/** The key that was made on the page "Connect" last, in the memory of this tab only: a reload forgets it. */
+const made = signal<{ readonly projectId: string; readonly key: NewKey } | null>(null);
+
+export function madeKey(projectId: string): NewKey | undefined {
+  return made.value?.projectId === projectId ? made.value.key : undefined;
+}
+
+export function keepMadeKey(projectId: string, key: NewKey): void {
+  made.value = { projectId, key };
 }

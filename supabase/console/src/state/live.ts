@@ -1,8 +1,8 @@
-/// <reference lib="dom" />
 /**
  * Follows the change feed of the open project, with one request at a time, while the tab can be seen. Views hear of each
  * version once, also of those that this tab has made.
  */
+import type { FileAt } from "../api/files.ts";
 import { effect, signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { isCode } from "../api/failure.ts";
@@ -14,10 +14,11 @@ import {
   FOLLOW_READY_MILLISECONDS,
   FOLLOW_WAIT_SECONDS,
   LIVE_CHANGES_KEPT,
+  MARK_MILLISECONDS,
+  MARKS_MAX,
 } from "../limits.ts";
 import { isOffline } from "../session/connection.ts";
 import { sleep } from "../sleep.ts";
-import { markChanged } from "./marks.ts";
 
 export interface LiveChange extends Change {
   readonly projectId: string;
@@ -59,7 +60,7 @@ export function changesSince(projectId: string, count: number): readonly LiveCha
 }
 
 /** The change that made the version, if the feed has had it. */
-export function knownChange(projectId: string, path: string, version: number): LiveChange | undefined {
+export function knownChange({ projectId, path }: FileAt, version: number): LiveChange | undefined {
   return kept.findLast((change) =>
     change.projectId === projectId && change.path === path && change.version === version
   );
@@ -168,4 +169,24 @@ function report(changes: readonly LiveChange[] | null): void {
     markChanged(changes);
   }
   for (const listener of listeners) listener(changes);
+}
+
+/** Which rows have just changed, for a mark that fades: the version by the id of the file. */
+const marks = signal<ReadonlyMap<string, number>>(new Map());
+
+function markChanged(changes: readonly Change[]): void {
+  const next = new Map(marks.value);
+  for (const { fileId, version } of changes.slice(-MARKS_MAX)) next.set(fileId, version);
+  marks.value = next;
+  setTimeout(() => {
+    const rest = new Map(marks.value);
+    for (const { fileId, version } of changes) if (rest.get(fileId) === version) rest.delete(fileId);
+    marks.value = rest;
+  }, MARK_MILLISECONDS);
+}
+
+/** Whether the file has just changed or, with a version, whether this is its newest and was just made. */
+export function isMarked(fileId: string, version?: number): boolean {
+  const marked = marks.value.get(fileId);
+  return marked !== undefined && (version === undefined || version === marked);
 }

@@ -1,7 +1,6 @@
 /** Changes several files at once, all of them or none, with notices from which each is taken back as one. */
-import * as z from "zod/mini";
 import { ApiFailure, isCode, reasonOf } from "../api/failure.ts";
-import type { FileRecord } from "../api/records.ts";
+import type { FileRecord } from "../api/files.ts";
 import { batch, type BatchOperation, deleteFolder, type Done, filesBelow, moveFolder } from "../api/many.ts";
 import { undoRun } from "../api/runs.ts";
 import { directoryOf, formatCount, formatNumber, joinPath, nameOf } from "../format.ts";
@@ -16,19 +15,6 @@ export interface Selected {
   /** Their whole paths. */
   readonly folders: readonly string[];
 }
-
-/** What the refusals of changes of several files tell. */
-const detailsSchema = z.object({
-  index: z.optional(z.number()),
-  files: z.optional(z.number()),
-  limit: z.optional(z.number()),
-  version: z.optional(z.number()),
-  paths: z.optional(z.array(z.string())),
-  conflicts: z.optional(z.array(z.object({ path: z.string() }))),
-});
-
-/** The selection is larger than what one commit takes. */
-class TooMany extends Error {}
 
 /** Deletes everything chosen, or nothing. */
 export async function deleteSelected(projectId: string, selected: Selected): Promise<void> {
@@ -110,7 +96,7 @@ async function undoMany(projectId: string, runId: string): Promise<void> {
 /** Why nothing was done, naming the files that were in the way. */
 export function describeRefusal(error: unknown): string {
   if (!(error instanceof ApiFailure)) return reasonOf(error);
-  const { files, limit, conflicts } = detailsOf(error);
+  const { files, limit, conflicts } = error.details;
   if (isCode(error, "RUN_CONFLICT") && conflicts !== undefined && conflicts.length > 0) {
     return `${namesOf(conflicts.map(({ path }) => path))} changed since.`;
   }
@@ -123,9 +109,7 @@ export function describeRefusal(error: unknown): string {
 
 /** The paths at the destination that are in the way, as far as the service named them. */
 export function pathsInTheWay(error: unknown): readonly string[] {
-  return error instanceof ApiFailure && isCode(error, "FILE_ALREADY_EXISTS")
-    ? detailsOf(error).paths ?? []
-    : [];
+  return error instanceof ApiFailure && isCode(error, "FILE_ALREADY_EXISTS") ? error.details.paths ?? [] : [];
 }
 
 /** `a.md`, `a.md and b.md`, `a.md, b.md and 3 more files`. */
@@ -143,7 +127,7 @@ async function committed(projectId: string, operations: readonly BatchOperation[
     return await batch(projectId, operations);
   } catch (error) {
     if (!(error instanceof ApiFailure)) throw error;
-    const { index, ...details } = detailsOf(error);
+    const { index, ...details } = error.details;
     const operation = index === undefined ? undefined : operations[index];
     if (operation === undefined) throw error;
     const { code, status, requestId } = error;
@@ -171,7 +155,7 @@ async function filesOf(projectId: string, { files, folders }: Selected): Promise
     if (all.length > BATCH_OPERATIONS_MAX) break;
   }
   if (all.length <= BATCH_OPERATIONS_MAX) return all;
-  throw new TooMany(
+  throw new Error(
     `All or nothing takes at most ${BATCH_OPERATIONS_MAX} files of a selection, and these are more. ` +
       "Choose fewer, or one folder by itself.",
   );
@@ -183,9 +167,4 @@ function relativeTo(path: string, { folders }: Selected): string {
   if (folder === undefined) return nameOf(path);
   const parent = directoryOf(folder);
   return parent === "" ? path : path.slice(parent.length + 1);
-}
-
-function detailsOf({ details }: ApiFailure): z.infer<typeof detailsSchema> {
-  const parsed = detailsSchema.safeParse(details);
-  return parsed.success ? parsed.data : {};
 }

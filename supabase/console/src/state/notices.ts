@@ -1,14 +1,8 @@
-/// <reference lib="dom" />
 /** Short messages about what was done, with an undo button where possible. */
+import type { FileAt } from "../api/files.ts";
 import { signal } from "@preact/signals";
 import { visible } from "../format.ts";
 import { NOTICE_MILLISECONDS, UNDO_MILLISECONDS } from "../limits.ts";
-
-/** The file that a notice is about. The notice is shown in the file's project only. */
-export interface Subject {
-  readonly projectId: string;
-  readonly path: string;
-}
 
 interface Undo {
   /** What the button undoes, for a screen reader: `deleting plan.md`. */
@@ -20,19 +14,20 @@ export interface Notice {
   readonly id: number;
   readonly kind: "done" | "problem";
   readonly text: string;
-  readonly about?: Subject | undefined;
+  /** The file that it is about. It is shown in the file's project only. */
+  readonly about?: FileAt | undefined;
   readonly undo?: Undo | undefined;
 }
 
 export const notices = signal<readonly Notice[]>([]);
 let nextId = 1;
 
-export function notify(text: string, about?: Subject, undo?: Undo): void {
+export function notify(text: string, about?: FileAt, undo?: Undo): void {
   show({ id: nextId++, kind: "done", text, about, undo });
 }
 
 /** A problem stays until it is dismissed. */
-export function notifyProblem(text: string, about?: Subject): void {
+export function notifyProblem(text: string, about?: FileAt): void {
   show({ id: nextId++, kind: "problem", text, about });
 }
 
@@ -41,7 +36,7 @@ export function dismiss(id: number): void {
 }
 
 /** Removes the undo buttons of a file that has changed since: there is nothing to undo any more. */
-export function endUndo({ projectId, path }: Subject): void {
+export function endUndo({ projectId, path }: FileAt): void {
   notices.value = notices.value.filter(({ undo, about }) =>
     undo === undefined || about?.projectId !== projectId || about.path !== path
   );

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /**
  * Loads that nobody asked for by hand: at most one in a while, fewer where agents need the requests of the project, and
  * none while the tab is hidden.

@@ -1,8 +1,7 @@
-/// <reference lib="dom" />
 /** The projects of the account, and the open project. */
 import { computed, signal } from "@preact/signals";
-import { listProjects, readProject } from "../api/projects.ts";
-import type { Project } from "../api/records.ts";
+import { listProjects, type Project, readProject } from "../api/projects.ts";
+import { directoryOf } from "../format.ts";
 import { place } from "./router.ts";
 
 const LAST_PROJECT = "filestore.project";
@@ -19,7 +18,6 @@ export async function loadProjects(): Promise<void> {
   projects.value = await listProjects();
 }
 
-/** Leaves out a project that was deleted. */
 export function forgetProject(id: string): void {
   projects.value = projects.value?.filter((known) => known.id !== id);
 }
@@ -32,7 +30,6 @@ export function updateProject(next: Project): void {
     : [...known, next];
 }
 
-/** Reloads a project and its usage. */
 export async function refreshProject(id: string, signal?: AbortSignal): Promise<void> {
   updateProject(await readProject(id, signal));
 }
@@ -49,4 +46,11 @@ export function rememberProject(id: string): void {
 
 export function clearProjects(): void {
   projects.value = undefined;
+}
+
+/** Of the folder or the file that is shown. */
+export function currentDirectory(): string {
+  const here = place.value;
+  if (here.name === "files") return here.directory;
+  return here.name === "file" ? directoryOf(here.path) : "";
 }

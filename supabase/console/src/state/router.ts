@@ -1,7 +1,6 @@
-/// <reference lib="dom" />
 /** The router. The current place is stored in the fragment of the address, so that any static host can serve the page. */
-import { computed, signal } from "@preact/signals";
 import * as z from "zod/mini";
+import { computed, signal } from "@preact/signals";
 import { encodePath } from "../format.ts";
 import { type Lines, linesBetween, linesText } from "./lines.ts";
 import { arrive, leave, stay } from "./visits.ts";
@@ -18,11 +17,22 @@ const moment = lenient(
     z.refine((value) => !Number.isNaN(Date.parse(value))),
   ),
 );
-const nothing = z.object({});
 
-/** The parameters of each place in its address. `first` is the number of entries before the page, `after` its cursor. */
-const QUERIES = {
-  files: z.object({
+/** The part of the address that may have slashes, by the name of the place. */
+const TAILS: Readonly<Record<string, string>> = { files: "directory", file: "path", run: "runId" };
+
+/** A place of a project, with the parameters of its address. */
+function inProject<Name extends string, Parameters extends z.core.$ZodLooseShape>(
+  name: Name,
+  parameters: Parameters,
+) {
+  return z.object({ name: z.literal(name), projectId: z.string().check(z.minLength(1)), ...parameters });
+}
+
+/** `first` is the number of entries before the page, `after` its cursor. */
+const placeSchema = z.discriminatedUnion("name", [
+  inProject("files", {
+    directory: z.string(),
     sort: lenient(z.enum(["path", "updated_at", "size"])),
     order: lenient(z.enum(["asc", "desc"])),
     /** Only names that contain it. */
@@ -32,25 +42,24 @@ const QUERIES = {
     after: text,
     at: moment,
   }),
-  file: z.object({
+  inProject("file", {
+    path: z.string().check(z.minLength(1)),
     tab: z.catch(z.enum(["content", "edit", "history", "compare"]), "content"),
     version: number,
     /** `12`, or `12-20`. */
-    line: text,
+    line: lenient(z.pipe(z.string(), z.transform(linesOf))),
     /** The text as it is stored, where it would be shown in another form. */
     show: lenient(z.literal("source")),
-    /** The heading of a document to show. */
     heading: text,
     /** The end of the text is shown, and what is appended to it. */
     follow: flag,
     from: number,
     to: number,
-    /** The other file of a comparison. */
     toPath: text,
     at: moment,
     first: number,
   }),
-  search: z.object({
+  inProject("search", {
     q: z.catch(z.string(), ""),
     mode: lenient(z.enum(["text", "regex", "semantic", "hybrid"])),
     directory: text,
@@ -58,8 +67,8 @@ const QUERIES = {
     caseSensitive: flag,
     first: number,
   }),
-  deleted: z.object({ first: number }),
-  activity: z.object({
+  inProject("deleted", { first: number }),
+  inProject("activity", {
     /** The cursor of the page before, which was newer. */
     before: text,
     keyId: text,
@@ -70,13 +79,13 @@ const QUERIES = {
     since: localTime,
     until: localTime,
   }),
-  runs: z.object({ after: text }),
-  run: z.object({ after: text }),
-  connect: nothing,
-  keys: nothing,
-  links: nothing,
-  settings: nothing,
-};
+  inProject("runs", { after: text }),
+  inProject("run", { runId: z.string().check(z.minLength(1)), after: text }),
+  inProject("connect", {}),
+  inProject("keys", {}),
+  inProject("links", {}),
+  inProject("settings", {}),
+]);
 
 /** Values that are left out of an address. */
 const DEFAULTS: Readonly<Record<string, string>> = {
@@ -86,33 +95,19 @@ const DEFAULTS: Readonly<Record<string, string>> = {
   mode: "text",
 };
 
-type Query<Name extends keyof typeof QUERIES> = Readonly<z.infer<(typeof QUERIES)[Name]>>;
+type Parsed = Readonly<z.infer<typeof placeSchema>>;
+type Named<Name> = Extract<Parsed, { readonly name: Name }>;
 
-interface InProject<Name> {
-  readonly name: Name;
-  readonly projectId: string;
-}
-
-export type FilesPlace = InProject<"files"> & { readonly directory: string } & Query<"files">;
-export type FilePlace = InProject<"file"> & { readonly path: string } & Omit<Query<"file">, "line"> & Lines;
-export type SearchPlace = InProject<"search"> & Query<"search">;
-export type DeletedPlace = InProject<"deleted"> & Query<"deleted">;
-export type RunsPlace = InProject<"runs"> & Query<"runs">;
-export type RunPlace = InProject<"run"> & { readonly runId: string } & Query<"run">;
-export type ActivityPlace = InProject<"activity"> & Query<"activity">;
+export type FilesPlace = Named<"files">;
+export type FilePlace = Omit<Named<"file">, "line"> & Lines;
+export type SearchPlace = Named<"search">;
+export type DeletedPlace = Named<"deleted">;
+export type RunsPlace = Named<"runs">;
+export type RunPlace = Named<"run">;
+export type ActivityPlace = Named<"activity">;
 export type FileTab = FilePlace["tab"];
 export type SearchMode = NonNullable<SearchPlace["mode"]>;
-
-export type Place =
-  | { readonly name: "home" }
-  | FilesPlace
-  | FilePlace
-  | SearchPlace
-  | DeletedPlace
-  | ActivityPlace
-  | RunsPlace
-  | RunPlace
-  | InProject<"connect" | "keys" | "links" | "settings">;
+export type Place = { readonly name: "home" } | FilePlace | Exclude<Parsed, { readonly name: "file" }>;
 
 const hash = signal(globalThis.location.hash);
 
@@ -150,45 +145,29 @@ export function replaceWith(next: Place): void {
 
 export function hrefOf(next: Place): string {
   if (next.name === "home") return "#/";
-  const values = new Map<string, unknown>(
-    Object.entries(next.name === "file" ? { ...next, line: linesText(next) } : next),
-  );
+  const { name, projectId, ...rest } = next.name === "file" ? { ...next, line: linesText(next) } : next;
   const query = new URLSearchParams();
-  for (const name of Object.keys(QUERIES[next.name].shape)) {
-    const value = values.get(name);
-    if (value && value !== DEFAULTS[name]) query.set(name, String(value));
+  let tail = "";
+  // The same place has the same address, however it was made.
+  for (const [key, value] of Object.entries<unknown>(rest).sort(([a], [b]) => a < b ? -1 : 1)) {
+    if (key === TAILS[name]) tail = `/${encodePath(String(value))}`;
+    else if (value && value !== DEFAULTS[key] && key !== "lastLine") query.set(key, String(value));
   }
-  const tail = tailOf(next);
-  const path = `#/p/${encodeURIComponent(next.projectId)}/${next.name}${tail && `/${encodePath(tail)}`}`;
+  const path = `#/p/${encodeURIComponent(projectId)}/${name}${tail === "/" ? "" : tail}`;
   return query.size === 0 ? path : `${path}?${query}`;
-}
-
-/** The part of the address that may have slashes. */
-function tailOf(next: Place): string {
-  if (next.name === "files") return next.directory;
-  if (next.name === "file") return next.path;
-  return next.name === "run" ? next.runId : "";
 }
 
 function placeOf(address: string): Place {
   const [path = "", parameters = ""] = splitOnce(address.replace(/^#\/?/, ""), "?");
-  const [head, projectId = "", name, ...segments] = path.split("/").map(decode);
+  const [head, projectId = "", name = "", ...segments] = path.split("/").map(decode);
   if (head !== "p" || projectId === "") return { name: "home" };
-  const query = Object.fromEntries(new URLSearchParams(parameters));
   const tail = segments.join("/");
-  if (name === "connect" || name === "keys" || name === "links" || name === "settings") {
-    return { name, projectId };
-  }
-  if (name === "deleted") return { name, projectId, ...QUERIES.deleted.parse(query) };
-  if (name === "activity") return { name, projectId, ...QUERIES.activity.parse(query) };
-  if (name === "runs") return { name, projectId, ...QUERIES.runs.parse(query) };
-  if (name === "run" && tail !== "") return { name, projectId, runId: tail, ...QUERIES.run.parse(query) };
-  if (name === "search") return { name, projectId, ...QUERIES.search.parse(query) };
-  if (name === "file" && tail !== "") {
-    const { line, ...rest } = QUERIES.file.parse(query);
-    return { name, projectId, path: tail, ...rest, ...linesOf(line) };
-  }
-  return { name: "files", projectId, directory: tail, ...QUERIES.files.parse(query) };
+  const given = new Map([...new URLSearchParams(parameters), ["name", name], ["projectId", projectId]]);
+  const tailName = TAILS[name];
+  if (tailName !== undefined) given.set(tailName, tail);
+  const known = placeSchema.safeParse(Object.fromEntries(given)).data;
+  if (known === undefined) return { name: "files", projectId, directory: tail };
+  return known.name === "file" ? { ...known, line: undefined, ...known.line } : known;
 }
 
 /** A parameter that is missing where its text is not valid. */
@@ -197,7 +176,7 @@ function lenient<T extends z.ZodMiniType>(schema: T) {
 }
 
 /** Nothing unless the text begins with the number of a line. */
-function linesOf(range = ""): Lines {
+function linesOf(range: string): Lines {
   const [line, last] = range.split("-").map((part) => number.parse(part));
   return line === undefined ? {} : linesBetween(line, last);
 }

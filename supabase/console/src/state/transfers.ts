@@ -1,14 +1,13 @@
-/// <reference lib="dom" />
 /** Uploads and downloads: `TRANSFERS_AT_ONCE` at a time, with progress; each can be cancelled. */
 import { signal } from "@preact/signals";
 import { buildUrl } from "../api/client.ts";
 import { sendTransfer } from "../api/transfer.ts";
 import { isAbort, reasonOf } from "../api/failure.ts";
-import { fileUrlPath } from "../api/files.ts";
+import { type FileAt, fileUrlPath } from "../api/files.ts";
+import { nameOf } from "../format.ts";
 import { TRANSFERS_AT_ONCE, UPLOADS_PER_RELOAD } from "../limits.ts";
 import { announceChange } from "./changes.ts";
 import { endUndo } from "./notices.ts";
-import { saveAs } from "./save_as.ts";
 
 export interface Transfer {
   readonly id: number;
@@ -35,14 +34,9 @@ let batchCount = 0;
 
 export function upload(projectId: string, path: string, file: File): void {
   add("upload", path, async ({ id }, signal) => {
-    await sendTransfer({
-      method: "POST",
-      url: buildUrl({ path: "/files", query: { path } }),
-      projectId,
-      body: file,
-      signal,
-      onProgress: (progress) => change(id, { progress }),
-    });
+    const url = buildUrl({ path: "/files", query: { path } });
+    const onProgress = (progress: number) => change(id, { progress });
+    await sendTransfer({ url, projectId, body: file, signal, onProgress });
     endUndo({ projectId, path });
     if (isReloadDue(++batchCount)) announceChange({});
   });
@@ -65,30 +59,24 @@ export function isUploading(): boolean {
   return batchCount > 0;
 }
 
-export function download(projectId: string, path: string, version: number): void {
-  add("download", path, async ({ id }, signal) => {
-    const bytes = await sendTransfer({
-      method: "GET",
-      url: buildUrl({ path: fileUrlPath(path), query: { version } }),
-      projectId,
-      body: null,
-      signal,
-      onProgress: (progress) => change(id, { progress }),
-    });
-    saveAs(bytes, path.split("/").at(-1) ?? path);
-  });
+export function download({ projectId, path }: FileAt, version: number): void {
+  const url = buildUrl({ path: fileUrlPath(path), query: { version } });
+  downloadMade(
+    path,
+    (onProgress, signal) => sendTransfer({ url, projectId, body: null, signal, onProgress }),
+  );
 }
 
 /** A download that makes its bytes itself, and tells how far it is, from 0 to 1. */
 export function downloadMade(
-  name: string,
+  path: string,
   make: (onProgress: (progress: number) => void, signal: AbortSignal) => Promise<Blob>,
 ): void {
-  add("download", name, async ({ id }, signal) => {
+  add("download", path, async ({ id }, signal) => {
     const bytes = await make((progress) => change(id, { progress }), signal);
     // Cancelled while the last bytes came.
     signal.throwIfAborted();
-    saveAs(bytes, name);
+    saveAs(bytes, nameOf(path));
   });
 }
 
@@ -146,4 +134,15 @@ async function run(id: number, job: Job): Promise<void> {
 
 function change(id: number, part: Partial<Transfer>): void {
   transfers.value = transfers.value.map((one) => one.id === id ? { ...one, ...part } : one);
+}
+
+/** Saves bytes as a download of the browser. */
+function saveAs(bytes: Blob, name: string): void {
+  // With any other type the browser might open the file instead of saving it.
+  const url = URL.createObjectURL(new Blob([bytes], { type: "application/octet-stream" }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), 0);
 }

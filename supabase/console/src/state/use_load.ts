@@ -1,9 +1,9 @@
-/// <reference lib="dom" />
 /** Loads the data of a view when its inputs change, and again after a reconnection. */
-import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useReducer, useRef, useState } from "preact/hooks";
 import { isAbort } from "../api/failure.ts";
 import { account } from "../session/session.ts";
 import { recoveries } from "../session/connection.ts";
+import { FILTER_PAUSE_MILLISECONDS } from "../limits.ts";
 
 export interface Load<T> {
   readonly data: T | undefined;
@@ -52,4 +52,28 @@ export function useLoad<T>(key: string, load: (signal: AbortSignal) => Promise<T
     isLoading: isLoading || current === null,
     reload,
   };
+}
+
+/** Returns the data and a function that changes it; data that is loaded anew takes the place of both. */
+export function usePatched<T>(loaded: T): [T, (change: (before: T) => T) => void] {
+  const state = useRef({ loaded, current: loaded });
+  const [, draw] = useReducer<number, void>((count) => count + 1, 0);
+  if (state.current.loaded !== loaded) state.current = { loaded, current: loaded };
+  const patch = useRef((change: (before: T) => T) => {
+    const next = change(state.current.current);
+    if (next === state.current.current) return;
+    state.current = { ...state.current, current: next };
+    draw();
+  });
+  return [state.current.current, patch.current];
+}
+
+/** The text after a pause in typing. */
+export function useSettled(text: string): string {
+  const [settled, setSettled] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(text), FILTER_PAUSE_MILLISECONDS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return settled;
 }

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /**
  * Focus and scrolling across navigation. A new view begins at its top, and has the focus unless something that stays has
  * it. Going back returns to the link that was followed, once the view has loaded it.

@@ -1,27 +1,30 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** Files whose latest version is a tombstone, in all folders. */
 import { useState } from "preact/hooks";
-import { listFiles } from "../api/files.ts";
-import { Age } from "../components/age.tsx";
+import { type FileRecord, listFiles } from "../api/files.ts";
+import { Age, ListTable, RowLink } from "../components/list.tsx";
 import { fileIcon } from "../components/file_icon.ts";
 import { Icon } from "../components/icon.tsx";
-import { ListTable } from "../components/list_table.tsx";
 import { Pager } from "../components/pager.tsx";
-import { Empty, Loading, Problem } from "../components/states.tsx";
+import { Empty, Pending } from "../components/states.tsx";
 import { visible } from "../format.ts";
 import { useLoad } from "../state/use_load.ts";
 import { useLive } from "../state/live.ts";
 import { usePacedCall } from "../state/paced.ts";
-import { useChanges } from "../state/changes.ts";
-import { type DeletedPlace, goTo, hrefOf } from "../state/router.ts";
-import { type Selection, useSelection } from "../components/selection.ts";
-import { Pick, PickAll } from "../components/selection_parts.tsx";
+import { announceChange, useChanges } from "../state/changes.ts";
+import { type DeletedPlace, goTo } from "../state/router.ts";
+import {
+  keepFocus,
+  Pick,
+  PickAll,
+  type Selection,
+  SelectionBar,
+  useSelection,
+} from "../components/selection.tsx";
 import { restore } from "../state/remove_file.ts";
-import type { FileRecord } from "../api/records.ts";
-import { RestoreSelected } from "./deleted/restore_selected.tsx";
 import { FILES_PER_PAGE } from "../limits.ts";
 import { PurgeDialog } from "./erase/purge_dialog.tsx";
+import { describeRefusal, restoreSelected } from "../state/many.ts";
+import { notifyProblem } from "../state/notices.ts";
 
 export function DeletedView({ place }: { readonly place: DeletedPlace }) {
   const { projectId, first: offset = 0 } = place;
@@ -41,16 +44,13 @@ export function DeletedView({ place }: { readonly place: DeletedPlace }) {
     const isShown = (path: string | undefined) => data?.files.some((file) => file.path === path) ?? true;
     if (changes === null || changes.some(({ deleted, path }) => deleted || isShown(path))) refresh();
   });
-  const showPage = (first: number) => goTo({ ...place, first });
   return (
     <section class="view" aria-labelledby="deleted-title">
       <div class="view-head">
         <h1 id="deleted-title">Deleted files</h1>
       </div>
-      {error !== undefined
-        ? <Problem error={error} onRetry={reload} />
-        : data === undefined
-        ? <Loading what="deleted files" />
+      {data === undefined
+        ? <Pending {...{ error, reload }} what="deleted files" />
         : data.files.length === 0
         ? (
           <Empty icon="trash" title="Nothing is deleted.">
@@ -63,11 +63,11 @@ export function DeletedView({ place }: { readonly place: DeletedPlace }) {
           label="Pages of deleted files"
           first={offset}
           count={data.files.length}
+          perPage={FILES_PER_PAGE}
           total={data.total ?? 0}
           isExact={data.totalIsExact}
           hasNext={data.hasMore}
-          onPrevious={() => showPage(Math.max(0, offset - FILES_PER_PAGE))}
-          onNext={() => showPage(offset + FILES_PER_PAGE)}
+          onShow={(first) => goTo({ ...place, first })}
         />
       )}
       <RestoreSelected {...{ projectId, selection, files: data?.files ?? [] }} />
@@ -100,10 +100,11 @@ function Table({ projectId, files, selection }: TableProperties) {
               onChoose={(isRange) => selection.choose(path, isRange)}
             />
             <td class="name">
-              <a class="row-link" href={hrefOf({ name: "file", projectId, path, tab: "history" })}>
-                <Icon name={fileIcon({ path })} />
-                {visible(path)}
-              </a>
+              <RowLink
+                to={{ name: "file", projectId, path, tab: "history" }}
+                icon={fileIcon({ path })}
+                text={path}
+              />
             </td>
             <td class="when">
               <Age iso={updatedAt} />
@@ -112,7 +113,7 @@ function Table({ projectId, files, selection }: TableProperties) {
               <button
                 type="button"
                 aria-label={`Restore ${visible(path)}`}
-                onClick={() => restore(projectId, path, version - 1)}
+                onClick={() => restore({ projectId, path }, version - 1)}
               >
                 <Icon name="restore" />Restore
               </button>
@@ -128,14 +129,38 @@ function Table({ projectId, files, selection }: TableProperties) {
           </tr>
         ))}
       </ListTable>
-      {erasing !== null && (
-        <PurgeDialog
-          {...{ projectId }}
-          path={erasing}
-          onErased={() => {}}
-          onClose={() => setErasing(null)}
-        />
-      )}
+      {erasing !== null && <PurgeDialog {...{ projectId }} path={erasing} onClose={() => setErasing(null)} />}
     </>
+  );
+}
+
+interface Properties {
+  readonly projectId: string;
+  readonly files: readonly FileRecord[];
+  readonly selection: Selection;
+}
+
+function RestoreSelected({ projectId, files, selection }: Properties) {
+  const [isBusy, setBusy] = useState(false);
+  const restore = async () => {
+    setBusy(true);
+    try {
+      await restoreSelected(projectId, files.filter(({ path }) => selection.has(path)));
+      selection.clear();
+      keepFocus(selection.chosen);
+    } catch (error) {
+      // The list may be what is out of date.
+      announceChange({});
+      notifyProblem(`Nothing was restored. ${describeRefusal(error)}`, { projectId, path: "" });
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <SelectionBar selection={selection}>
+      <button type="button" disabled={isBusy} onClick={restore}>
+        <Icon name="restore" />Restore
+      </button>
+    </SelectionBar>
   );
 }

@@ -1,20 +1,14 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** The links of the project that can be used: what each is for, who made it, and until when. */
 import { useEffect, useState } from "preact/hooks";
 import { type Link, listLinks, type NewLink } from "../api/links.ts";
-import { Age } from "../components/age.tsx";
+import { Age, ListTable, moveInList, RowLink } from "../components/list.tsx";
 import { useCommands } from "../components/commands.ts";
 import { Dialog } from "../components/dialog.tsx";
 import { fileIcon } from "../components/file_icon.ts";
 import { Icon } from "../components/icon.tsx";
 import { describeLink, EndLink, LinkForm, MadeLink } from "../components/links.tsx";
-import { moveInList } from "../components/list_navigation.ts";
-import { ListTable } from "../components/list_table.tsx";
-import { Empty, Loading, Problem } from "../components/states.tsx";
-import { visible } from "../format.ts";
+import { Empty, Pending } from "../components/states.tsx";
 import { ensureKeys, writerName } from "../state/keys.ts";
-import { hrefOf } from "../state/router.ts";
 import { useLoad } from "../state/use_load.ts";
 
 export function LinksView({ projectId }: { readonly projectId: string }) {
@@ -30,9 +24,8 @@ export function LinksView({ projectId }: { readonly projectId: string }) {
           <Icon name="plus" />New link
         </button>
       </div>
-      {error !== undefined && <Problem error={error} onRetry={reload} />}
       {data === undefined
-        ? error === undefined && <Loading what="the links" />
+        ? <Pending {...{ error, reload }} what="the links" />
         : data.length === 0
         ? (
           <Empty icon="link" title="There are no links.">
@@ -64,19 +57,17 @@ function Table({ projectId, links, reload }: TableProperties) {
       {links.map((link) => (
         <tr key={link.id}>
           <td class="name">
-            <a
-              class="row-link"
-              href={hrefOf({
+            <RowLink
+              to={{
                 name: "file",
                 projectId,
                 path: link.path,
                 tab: "content",
                 version: link.version,
-              })}
-            >
-              <Icon name={fileIcon(link)} />
-              {visible(link.path)}
-            </a>
+              }}
+              icon={fileIcon(link)}
+              text={link.path}
+            />
           </td>
           <td>{describeLink(link)}</td>
           <td class="made-by extra">{writerName(projectId, link.keyId)}</td>

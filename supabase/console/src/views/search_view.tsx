@@ -1,17 +1,14 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** Search by words, by regular expression, or by meaning. What is asked is in the address. */
 import { useEffect, useState } from "preact/hooks";
 import { isCode, reasonFor } from "../api/failure.ts";
-import { search } from "../api/files.ts";
-import type { SearchResults } from "../api/records.ts";
+import { search, type SearchResults } from "../api/files.ts";
 import { formatBytes, formatCount, visible } from "../format.ts";
 import { SEARCH_RESULTS_PER_PAGE } from "../limits.ts";
-import { SelectField, TextField } from "../components/field.tsx";
+import { SelectField, TextField } from "../components/form.tsx";
 import { fileIcon } from "../components/file_icon.ts";
-import { Icon } from "../components/icon.tsx";
-import { moveInList } from "../components/list_navigation.ts";
-import { Empty, Loading, Problem } from "../components/states.tsx";
+import { moveInList, RowLink } from "../components/list.tsx";
+import { Pager } from "../components/pager.tsx";
+import { Empty, Pending } from "../components/states.tsx";
 import { useLoad } from "../state/use_load.ts";
 import { goTo, hrefOf, type SearchMode, type SearchPlace } from "../state/router.ts";
 
@@ -38,23 +35,15 @@ export function SearchView({ place }: { readonly place: SearchPlace }) {
       </div>
       <Options place={place} error={error} />
       <Outcome {...{ place, data, error, reload }} />
-      {data && (first > 0 || data.hasMore) && (
-        <nav class="pager" aria-label="Pages of results">
-          <button
-            type="button"
-            disabled={first === 0}
-            onClick={() => goTo({ ...place, first: Math.max(0, first - SEARCH_RESULTS_PER_PAGE) })}
-          >
-            Previous
-          </button>
-          <button
-            type="button"
-            disabled={!data.hasMore}
-            onClick={() => goTo({ ...place, first: first + data.results.length })}
-          >
-            Next
-          </button>
-        </nav>
+      {data && (
+        <Pager
+          label="Pages of results"
+          first={first}
+          count={data.results.length}
+          perPage={SEARCH_RESULTS_PER_PAGE}
+          hasNext={data.hasMore}
+          onShow={(next) => goTo({ ...place, first: next })}
+        />
       )}
     </section>
   );
@@ -126,8 +115,7 @@ function Outcome({ place, data, error, reload }: OutcomeProperties) {
       </Empty>
     );
   }
-  if (error !== undefined) return <Problem error={error} onRetry={reload} />;
-  if (data === undefined) return <Loading what="results" />;
+  if (data === undefined) return <Pending {...{ error, reload }} what="results" />;
   if (data === null) {
     return (
       <Empty icon="search" title="What are you looking for?">
@@ -195,23 +183,24 @@ interface ResultsProperties {
 }
 
 function Results({ projectId, results }: ResultsProperties) {
-  const hrefAt = (path: string, line: number | undefined) =>
-    hrefOf({ name: "file", projectId, path, tab: "content", line });
+  const placeAt = (path: string, line: number | undefined) =>
+    ({ name: "file", projectId, path, tab: "content", line }) as const;
   return (
     <ol class="results" onKeyDown={moveInList}>
       {results.map(({ path, mimeType, matches, skipped }) => (
         <li key={path}>
-          <a class="row-link" href={hrefAt(path, matches[0]?.line)}>
-            <Icon name={fileIcon({ path, mimeType })} />
-            {visible(path)}
-          </a>
+          <RowLink
+            to={placeAt(path, matches[0]?.line)}
+            icon={fileIcon({ path, mimeType })}
+            text={path}
+          />
           {skipped && (
             <p class="hint">
               Found by its name: {NOT_SEARCHED[skipped] ?? "its content is not searched"}.
             </p>
           )}
           {matches.map(({ line, snippet }) => (
-            <a key={line} class="snippet" href={hrefAt(path, line)}>
+            <a key={line} class="snippet" href={hrefOf(placeAt(path, line))}>
               <span class="line-number">
                 <span class="visually-hidden">Line&nbsp;</span>
                 {line}

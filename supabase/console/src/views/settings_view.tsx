@@ -1,15 +1,11 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** What the project uses, its limits, what goes by itself, its name; the account's password; and the end of both. */
 import { useState } from "preact/hooks";
 import { reasonFor } from "../api/failure.ts";
-import { renameProject } from "../api/projects.ts";
-import type { Project } from "../api/records.ts";
+import { type Project, renameProject } from "../api/projects.ts";
 import { formatBytes, formatNumber, formatTime } from "../format.ts";
 import { NewPasswordForm } from "../components/new_password_form.tsx";
-import { TextField } from "../components/field.tsx";
-import { FormProblem, Problem } from "../components/states.tsx";
-import { useSubmit } from "../components/use_submit.ts";
+import { FormProblem, TextField, useSubmit } from "../components/form.tsx";
+import { Problem } from "../components/states.tsx";
 import { UsageBars } from "../components/usage_bars.tsx";
 import { AccountCard } from "./settings/account_card.tsx";
 import { LimitsCard } from "./settings/limits_card.tsx";

@@ -1,16 +1,15 @@
-/// <reference lib="dom" />
 /** What the palette offers for what was typed, in groups whose order does not depend on what has come already. */
-import type { Key, Project, Run } from "../../api/records.ts";
+import type { Key, Project } from "../../api/projects.ts";
+import type { Run } from "../../api/runs.ts";
 import { type Command, commandsHere, runIn } from "../../components/commands.ts";
 import { fileIcon } from "../../components/file_icon.ts";
 import type { IconName } from "../../components/icon.tsx";
-import { directoryOf } from "../../format.ts";
 import { PALETTE_SHOWN_MAX } from "../../limits.ts";
 import { signOut } from "../../session/session.ts";
 import { overlay } from "../../state/overlay.ts";
-import { projects } from "../../state/projects.ts";
-import { goTo, place } from "../../state/router.ts";
-import { theme, THEMES } from "../../state/theme.ts";
+import { currentDirectory, projects } from "../../state/projects.ts";
+import { goTo } from "../../state/router.ts";
+import { theme, THEMES } from "../../state/preferences.ts";
 import { sectionsOf } from "../sections.ts";
 import { bestOf } from "./match.ts";
 
@@ -27,7 +26,7 @@ export interface Group {
   readonly entries: readonly Entry[];
 }
 
-export interface Known {
+interface Known {
   readonly files: Iterable<string>;
   readonly folders: Iterable<string>;
   readonly runs: readonly Run[];
@@ -104,13 +103,6 @@ function actions(project: Project): readonly Entry[] {
     },
     { id: "sign-out", text: "Sign out", icon: "signOut", run: () => void signOut() },
   ];
-}
-
-/** Of the folder or the file that is shown; the past is not written to. */
-function currentDirectory(): string {
-  const here = place.value;
-  if (here.name === "files") return here.directory;
-  return here.name === "file" ? directoryOf(here.path) : "";
 }
 
 function sections(projectId: string): readonly Entry[] {

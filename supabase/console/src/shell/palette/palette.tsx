@@ -1,8 +1,6 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** The command palette: one field over files, folders, runs, keys, views and actions. It keeps the names it has read. */
 import { useEffect, useState } from "preact/hooks";
-import type { Project } from "../../api/records.ts";
+import type { Project } from "../../api/projects.ts";
 import { listRuns } from "../../api/runs.ts";
 import { formatNumber } from "../../format.ts";
 import { ensureKeys, keysOf } from "../../state/keys.ts";

@@ -1,9 +1,7 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** A combobox with its list: the focus stays in the field, arrows move in the list, Enter runs. */
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { useModal } from "../../components/dialog.tsx";
-import { Icon } from "../../components/icon.tsx";
+import { Icon, IconButton } from "../../components/icon.tsx";
 import { isPressed } from "../../components/shortcut_table.ts";
 import { visible } from "../../format.ts";
 import { PALETTE_SHOWN_MAX } from "../../limits.ts";
@@ -74,9 +72,7 @@ export function PaletteDialog({ query, groups, status, onInput, onClose }: Prope
           }}
           onKeyDown={onKeyDown}
         />
-        <button type="button" class="icon-button" aria-label="Close" onClick={onClose}>
-          <Icon name="close" />
-        </button>
+        <IconButton icon="close" label="Close" onClick={onClose} />
       </div>
       <div ref={list} id={`${id}-list`} class="palette-list" role="listbox" aria-label="What was found">
         {groups.map(({ title, entries: own }) => (

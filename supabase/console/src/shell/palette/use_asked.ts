@@ -1,12 +1,9 @@
-/// <reference lib="dom" />
 /** What the service finds by name, where the palette does not know all names. */
-import { cursorBefore } from "../../api/cursor_before.ts";
-import { listFiles, search } from "../../api/files.ts";
+import { cursorBefore, listFiles, search } from "../../api/files.ts";
 import { directoryOf, joinPath, nameOf } from "../../format.ts";
 import { PALETTE_QUERY_LENGTH_MIN, PALETTE_SHOWN_MAX } from "../../limits.ts";
 import { hasShareLeft } from "../../session/rate_window.ts";
-import { useLoad } from "../../state/use_load.ts";
-import { useSettled } from "../../state/use_settled.ts";
+import { useLoad, useSettled } from "../../state/use_load.ts";
 import { distance, wordsOf } from "./match.ts";
 
 export interface Asked {
@@ -14,7 +11,7 @@ export interface Asked {
   readonly folders: readonly string[];
 }
 
-export interface Asking extends Asked {
+interface Asking extends Asked {
   readonly isBusy: boolean;
   readonly isAnswered: boolean;
 }

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** The names of a project for the palette: a bounded number of them, read when they are first needed after a change. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { listFiles } from "../../api/files.ts";

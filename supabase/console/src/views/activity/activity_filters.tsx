@@ -1,66 +1,39 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** What the activity shows; it is kept in the address. */
-import { useEffect, useRef, useState } from "preact/hooks";
-import { SelectField, TextField } from "../../components/field.tsx";
+import { useEffect, useState } from "preact/hooks";
+import { SelectField, TextField } from "../../components/form.tsx";
+import { OPERATIONS } from "../../format.ts";
 import { ensureKeys, keysOf } from "../../state/keys.ts";
 import { type ActivityPlace, goTo } from "../../state/router.ts";
 
-/** Of the API, with names for people. */
-const KINDS: readonly (readonly [string, string])[] = [
-  ["write", "Written"],
-  ["append", "Appended"],
-  ["overwrite", "Overwritten"],
-  ["edit", "Edited"],
-  ["delete", "Deleted"],
-  ["restore", "Restored"],
-  ["copy", "Copied"],
-  ["move", "Moved"],
-  ["undo", "Undone"],
-  ["purge", "Purged"],
-];
+const KINDS: readonly (readonly [string, string])[] = Object.entries(OPERATIONS).map((
+  [operation, done],
+) => [operation, done.charAt(0).toUpperCase() + done.slice(1)]);
 
-type Name = "actor" | "keyId" | "run" | "directory" | "operation" | "since" | "until";
-type Texts = Readonly<Record<Name, string>>;
-
-const NAMES: readonly Name[] = ["directory", "keyId", "actor", "run", "operation", "since", "until"];
+const NAMES = ["directory", "keyId", "actor", "run", "operation", "since", "until"] as const;
+type Name = typeof NAMES[number];
 
 export function hasFilters(place: ActivityPlace): boolean {
   return NAMES.some((name) => place[name] !== undefined);
 }
 
-/** A field takes effect when it is left, or with Enter. */
 export function ActivityFilters({ place }: { readonly place: ActivityPlace }) {
-  const { projectId } = place;
-  const kept = textsOf(place);
-  const [texts, setTexts] = useState(kept);
-  useEffect(() => setTexts(kept), [JSON.stringify(kept)]);
+  const { projectId, keyId = "", operation = "" } = place;
   useEffect(() => void ensureKeys(projectId), [projectId]);
-  const apply = (next: Texts) => {
-    const query = queryOf(next);
-    if (JSON.stringify(queryOf(kept)) !== JSON.stringify(query)) {
-      goTo({ name: "activity", projectId, ...query });
-    }
-  };
-  const latest = useRef(texts);
-  latest.current = texts;
-  const set = (name: Name) => (value: string) => {
-    latest.current = { ...latest.current, [name]: value };
-    setTexts(latest.current);
+  const apply = (name: Name, value: string) => {
+    const text = name === "directory" ? value.trim().replace(/^\/+|\/+$/g, "") : value.trim();
+    if (text !== (place[name] ?? "")) goTo({ ...place, before: undefined, [name]: text || undefined });
   };
   const text = (name: Name, label: string, type: "text" | "datetime-local" = "text") => (
-    <TextField
+    <FilterText
       {...{ label, type }}
-      value={texts[name]}
-      onInput={set(name)}
-      input={{ autoComplete: "off", spellcheck: false }}
+      kept={place[name] ?? ""}
+      onLeave={(value) => apply(name, value)}
     />
   );
-  const select = (name: Name, label: string, options: readonly (readonly [string, string])[]) => (
+  const select = (name: Name, label: string, value: string, options: typeof KINDS) => (
     <SelectField
-      {...{ label }}
-      value={texts[name]}
-      onChange={set(name)}
+      {...{ label, value }}
+      onChange={(next) => apply(name, next)}
       options={[["", "All"], ...options]}
     />
   );
@@ -69,18 +42,13 @@ export function ActivityFilters({ place }: { readonly place: ActivityPlace }) {
       class="filters"
       role="search"
       aria-label="Filters of the activity"
-      onSubmit={(event) => {
-        event.preventDefault();
-        apply(latest.current);
-      }}
-      // After that of the field, which knows the text.
-      onChange={() => apply(latest.current)}
+      onSubmit={(event) => event.preventDefault()}
     >
       {text("directory", "Folder")}
-      {select("keyId", "Key", keyOptions(projectId, texts.keyId))}
+      {select("keyId", "Key", keyId, keyOptions(projectId, keyId))}
       {text("actor", "Actor")}
       {text("run", "Run")}
-      {select("operation", "Kind", KINDS)}
+      {select("operation", "Kind", operation, KINDS)}
       {text("since", "From", "datetime-local")}
       {text("until", "Until", "datetime-local")}
       <button type="submit" class="visually-hidden" tabIndex={-1}>Filter</button>
@@ -95,21 +63,32 @@ export function ActivityFilters({ place }: { readonly place: ActivityPlace }) {
   );
 }
 
-function textsOf(place: ActivityPlace): Texts {
-  const { actor = "", keyId = "", run = "", directory = "", operation = "", since = "", until = "" } = place;
-  return { actor, keyId, run, directory, operation, since, until };
+interface TextProperties {
+  readonly label: string;
+  readonly type: "text" | "datetime-local";
+  readonly kept: string;
+  readonly onLeave: (value: string) => void;
 }
 
-function queryOf(texts: Texts): Partial<Record<Name, string>> {
-  const trimmed = NAMES.map((name) => {
-    const text = texts[name].trim();
-    return [name, name === "directory" ? text.replace(/^\/+|\/+$/g, "") : text] as const;
-  });
-  return Object.fromEntries(trimmed.filter(([, text]) => text !== ""));
+/** Takes effect when the field is left, or with Enter. */
+function FilterText({ label, type, kept, onLeave }: TextProperties) {
+  const [value, setValue] = useState(kept);
+  useEffect(() => setValue(kept), [kept]);
+  return (
+    <TextField
+      {...{ label, type, value }}
+      onInput={setValue}
+      input={{
+        autoComplete: "off",
+        spellcheck: false,
+        onChange: ({ currentTarget }) => onLeave(currentTarget.value),
+      }}
+    />
+  );
 }
 
 /** The key of the address is among them, even if it is not known. */
-function keyOptions(projectId: string, chosen: string): readonly (readonly [string, string])[] {
+function keyOptions(projectId: string, chosen: string): typeof KINDS {
   const options = (keysOf(projectId) ?? []).map(({ id, name, prefix }) =>
     [id, name === null || name === "" ? `${prefix}…` : name] as const
   );

@@ -1,21 +1,15 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** What was written in the project, the newest first, back to its beginning; new writes appear by themselves. */
 import { useEffect } from "preact/hooks";
 import type { Change } from "../../api/changes.ts";
-import { Age } from "../../components/age.tsx";
-import { changedClass, ChangedMark } from "../../components/changed_mark.tsx";
+import { Age, changedClass, ChangedMark, ListTable, moveInList, RowLink } from "../../components/list.tsx";
 import { fileIcon } from "../../components/file_icon.ts";
-import { Icon } from "../../components/icon.tsx";
-import { moveInList } from "../../components/list_navigation.ts";
-import { ListTable } from "../../components/list_table.tsx";
 import { Provenance } from "../../components/provenance.tsx";
 import { Empty, Loading, Problem } from "../../components/states.tsx";
-import { describeOperation, formatBytes, formatNumber, visible } from "../../format.ts";
+import { describeOperation, formatBytes, formatNumber } from "../../format.ts";
 import { ACTIVITY_ENTRIES } from "../../limits.ts";
 import { ensureKeys, writerName } from "../../state/keys.ts";
-import { isMarked } from "../../state/marks.ts";
-import { type ActivityPlace, goTo, hrefOf } from "../../state/router.ts";
+import { isMarked } from "../../state/live.ts";
+import { type ActivityPlace, goTo } from "../../state/router.ts";
 import { ActivityFilters, hasFilters } from "./activity_filters.tsx";
 import { type Activity, useActivity } from "./use_activity.ts";
 
@@ -90,12 +84,7 @@ function Pages({ place, activity, isRunning, readFurther }: PagesProperties) {
   );
 }
 
-interface TableProperties {
-  readonly projectId: string;
-  readonly entries: readonly Change[];
-}
-
-function Table({ projectId, entries }: TableProperties) {
+function Table({ projectId, entries }: { readonly projectId: string; readonly entries: readonly Change[] }) {
   return (
     <ListTable
       caption="Latest writes"
@@ -115,15 +104,15 @@ function Row({ projectId, entry }: { readonly projectId: string; readonly entry:
   const isPurged = entry.path === undefined;
   const isChanged = isMarked(fileId, version);
   const file = { name: "file", projectId, path } as const;
-  const href = hrefOf(isDeleted ? { ...file, tab: "history" } : { ...file, tab: "content", version });
   return (
     <tr class={changedClass(isChanged)}>
       <td class="name">
         {isPurged ? <span class="purged">A purged file</span> : (
-          <a class="row-link" href={href}>
-            <Icon name={isDeleted ? "trash" : fileIcon({ path, mimeType: entry.mimeType })} />
-            {visible(path)}
-          </a>
+          <RowLink
+            to={isDeleted ? { ...file, tab: "history" } : { ...file, tab: "content", version }}
+            icon={isDeleted ? "trash" : fileIcon({ path, mimeType: entry.mimeType })}
+            text={path}
+          />
         )}
       </td>
       <td class="extra">

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /**
  * A page of the writes of a project that match the filters, the newest first. The service examines a bounded number of
  * writes for one request: where few match, a page takes several requests, and pauses after ACTIVITY_REQUESTS_MAX.
@@ -31,7 +30,7 @@ const DISORDER_MILLISECONDS = 60_000;
 
 export function useActivity(place: ActivityPlace) {
   const { projectId } = place;
-  const key = keyOf(place);
+  const key = JSON.stringify(place);
   const [shown, setShown] = useState<{ readonly key: string; readonly activity: Activity } | null>(null);
   const [error, setError] = useState<unknown>(undefined);
   const [isRunning, setRunning] = useState(true);
@@ -71,7 +70,7 @@ export function useActivity(place: ActivityPlace) {
 }
 
 /** Whether what comes belongs on the page. */
-export function isOfNow({ before, until }: ActivityPlace): boolean {
+function isOfNow({ before, until }: ActivityPlace): boolean {
   return before === undefined && until === undefined;
 }
 
@@ -130,18 +129,4 @@ function passes({ actor, keyId, runId, path = "", operation }: Change, place: Ac
     (place.run ?? runId) === runId &&
     (place.operation ?? operation) === operation &&
     (place.directory === undefined || path.startsWith(`${place.directory}/`));
-}
-
-function keyOf(place: ActivityPlace): string {
-  return JSON.stringify([
-    place.projectId,
-    place.before,
-    place.actor,
-    place.keyId,
-    place.run,
-    place.directory,
-    place.operation,
-    place.since,
-    place.until,
-  ]);
 }

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** How each client is connected: the sections of supabase/docs/connect.md that have code. The build puts a copy beside the page. */
 
 export interface Step {

@@ -1,16 +1,15 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** From nothing to the first call of an agent: an address, a key, and the settings of its client. */
 import { useState } from "preact/hooks";
-import type { NewKey } from "../../api/records.ts";
-import { CodeBlock } from "../../components/code_block.tsx";
-import { Loading, Problem } from "../../components/states.tsx";
+import { createKey, type NewKey } from "../../api/projects.ts";
+import { CodeBlock } from "../../components/copy.tsx";
+import { Pending } from "../../components/states.tsx";
 import { config } from "../../config.ts";
-import { keepMadeKey, madeKey } from "../../state/made_key.ts";
+import { keepMadeKey, madeKey } from "../../state/keys.ts";
 import { useLoad } from "../../state/use_load.ts";
 import { type Client, fill, loadClients, NO_KEY } from "./clients.ts";
 import { FirstCall } from "./first_call.tsx";
-import { KeyForm } from "./key_form.tsx";
+import { reasonFor } from "../../api/failure.ts";
+import { FormProblem, SelectField, TextField, useSubmit } from "../../components/form.tsx";
 
 export function ConnectView({ projectId }: { readonly projectId: string }) {
   const made = madeKey(projectId);
@@ -69,8 +68,7 @@ interface ClientsProperties {
 function Clients({ baseUrl, apiKey }: ClientsProperties) {
   const { data: clients, error, reload } = useLoad("clients", loadClients);
   const [name, setName] = useState<string | null>(null);
-  if (error !== undefined) return <Problem error={error} onRetry={reload} />;
-  if (clients === undefined) return <Loading what="the clients" />;
+  if (clients === undefined) return <Pending {...{ error, reload }} what="the clients" />;
   const chosen = clients.find((one) => one.name === name) ?? clients[0];
   return (
     <>
@@ -109,5 +107,45 @@ function Steps({ client: { name, steps }, baseUrl, apiKey }: StepsProperties) {
         </div>
       ))}
     </>
+  );
+}
+
+interface Properties {
+  readonly projectId: string;
+  readonly onMade: (key: NewKey) => void;
+}
+
+const SCOPES: Readonly<Record<string, readonly string[]>> = { write: ["read", "write"], read: ["read"] };
+
+/** The few choices that a first key needs; "API keys" has all of them. */
+function KeyForm({ projectId, onMade }: Properties) {
+  const [name, setName] = useState("agent");
+  const [may, setMay] = useState("write");
+  const { isBusy, error, submit } = useSubmit(async () => {
+    const scopes = SCOPES[may] ?? [];
+    onMade(await createKey(projectId, { name: name || undefined, environment: "development", scopes }));
+  });
+  return (
+    <form onSubmit={submit} noValidate>
+      <div class="key-choices">
+        <TextField
+          label="Name"
+          value={name}
+          onInput={setName}
+          hint="The agent or machine that uses it."
+          problem={reasonFor(error, "name")}
+          input={{ autoComplete: "off" }}
+        />
+        <SelectField
+          label="It may"
+          value={may}
+          onChange={setMay}
+          options={[["write", "read and write"], ["read", "read only"]]}
+          problem={reasonFor(error, "scopes")}
+        />
+      </div>
+      <FormProblem error={error} fields={["name", "scopes"]} />
+      <button type="submit" class="primary" disabled={isBusy}>Make the key</button>
+    </form>
   );
 }

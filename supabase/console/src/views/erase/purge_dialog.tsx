@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 import { useState } from "preact/hooks";
 import { purgeFile } from "../../api/owning.ts";
 import { ConfirmDialog } from "../../components/confirm_dialog.tsx";
@@ -10,7 +8,7 @@ import { endUndo, notify } from "../../state/notices.ts";
 interface Properties {
   readonly projectId: string;
   readonly path: string;
-  readonly onErased: () => void;
+  readonly onErased?: () => void;
   readonly onClose: () => void;
 }
 
@@ -25,12 +23,12 @@ export function PurgeDialog({ projectId, path, onErased, onClose }: Properties) 
       label={`Type the file's name, ${name}`}
       expected={{ text: name, problem: `must be ${name}` }}
       work={async () => {
-        const { versions } = await purgeFile(projectId, path, attempt);
+        const { versions } = await purgeFile({ projectId, path }, attempt);
         endUndo({ projectId, path });
         announceChange({ path, isDeleted: true });
         onClose();
         notify(`Erased ${name} for good, with ${formatCount(versions, "version")}.`);
-        onErased();
+        onErased?.();
       }}
       onClose={onClose}
     >

@@ -1,11 +1,9 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 import { useState } from "preact/hooks";
 import { type Redacted, redactVersions } from "../../api/owning.ts";
 import { reasonFor } from "../../api/failure.ts";
 import { ConfirmDialog } from "../../components/confirm_dialog.tsx";
 import { Dialog } from "../../components/dialog.tsx";
-import { TextField } from "../../components/field.tsx";
+import { TextField } from "../../components/form.tsx";
 import { formatCount, nameOf, visible } from "../../format.ts";
 import { notify } from "../../state/notices.ts";
 import { hrefOf } from "../../state/router.ts";
@@ -34,7 +32,7 @@ export function RedactDialog({ projectId, path, versions, onErased, onClose }: P
       expected={{ text: name, problem: `must be ${name}` }}
       work={async () => {
         setNoteProblem(undefined);
-        const redacted = await redactVersions(projectId, path, versions, note === "" ? undefined : note)
+        const redacted = await redactVersions({ projectId, path }, versions, note === "" ? undefined : note)
           .catch((failure) => {
             setNoteProblem(reasonFor(failure, "note"));
             throw failure;

@@ -1,20 +1,17 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** What differs between two versions, of one file or of two: as a unified diff, or side by side. */
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { readBytes, readDiff, readRecord } from "../../api/files.ts";
 import { Comparison } from "../../code/code_view.tsx";
-import { SelectField } from "../../components/field.tsx";
-import { Empty, Loading, Problem } from "../../components/states.tsx";
+import { Field, SelectField } from "../../components/form.tsx";
+import { Empty, Pending } from "../../components/states.tsx";
 import { visible } from "../../format.ts";
 import { useLoad } from "../../state/use_load.ts";
 import { type FilePlace, hrefOf, replaceWith } from "../../state/router.ts";
-import { OtherFileField } from "./other_file_field.tsx";
-import { decodeText } from "./text.ts";
+import { decodeText } from "./shown_type.ts";
 import { UnifiedDiff } from "./unified_diff.tsx";
-import { VersionField } from "./version_field.tsx";
+import { PathField } from "../../components/path_field.tsx";
 
-interface Properties {
+interface CompareTabProperties {
   readonly place: FilePlace;
   /** Null: deleted. */
   readonly latest: number | null;
@@ -22,7 +19,7 @@ interface Properties {
 
 type Layout = "unified" | "side-by-side";
 
-export function CompareTab({ place, latest }: Properties) {
+export function CompareTab({ place, latest }: CompareTabProperties) {
   const [layout, setLayout] = useState<Layout>("unified");
   const { projectId, path, toPath } = place;
   // Of two files, a version that nobody chose is the latest one.
@@ -79,10 +76,9 @@ interface Compared {
 function Unified({ projectId, path, toPath, from, to }: Compared) {
   const { data, error, reload } = useLoad(
     `diff ${projectId} ${path} ${from} ${toPath} ${to}`,
-    (signal) => readDiff(projectId, path, from, to, signal, toPath),
+    (signal) => readDiff({ projectId, path }, { from, to, toPath }, signal),
   );
-  if (error !== undefined) return <Problem error={error} onRetry={reload} />;
-  if (data === undefined) return <Loading what="the changes" />;
+  if (data === undefined) return <Pending {...{ error, reload }} what="the changes" />;
   if (data.diff !== "") return <UnifiedDiff diff={data} />;
   const what = toPath === undefined ? "versions" : "files";
   return <Empty icon="check" title={`The two ${what} have the same content.`} />;
@@ -94,8 +90,7 @@ function SideBySide({ projectId, path, toPath = path, from, to }: Compared) {
     (signal) =>
       Promise.all([readSide(projectId, path, from, signal), readSide(projectId, toPath, to, signal)]),
   );
-  if (error !== undefined) return <Problem error={error} onRetry={reload} />;
-  if (data === undefined) return <Loading what="both texts" />;
+  if (data === undefined) return <Pending {...{ error, reload }} what="both texts" />;
   const [before, after] = data;
   if (before.text === null || after.text === null) {
     return <Empty icon="file" title="Binary content cannot be compared." />;
@@ -116,7 +111,72 @@ function SideBySide({ projectId, path, toPath = path, from, to }: Compared) {
 }
 
 async function readSide(projectId: string, path: string, version: number | undefined, signal: AbortSignal) {
-  const record = await readRecord(projectId, path, version, signal);
-  const { bytes } = await readBytes(projectId, path, record.version, { signal });
+  const record = await readRecord({ projectId, path }, { version }, signal);
+  const { bytes } = await readBytes({ projectId, path }, record.version, signal);
   return { ...record, text: decodeText(bytes) };
+}
+
+interface VersionFieldProperties {
+  readonly label: string;
+  /** Undefined: the latest. */
+  readonly value: number | undefined;
+  readonly onChange: (version: number) => void;
+}
+
+/** Takes effect on blur or Enter, so that not every digit sends a request. */
+function VersionField({ label, value, onChange }: VersionFieldProperties) {
+  const [text, setText] = useState(textOf(value));
+  useEffect(() => setText(textOf(value)), [value]);
+  const isVersion = /^[1-9]\d{0,9}$/.test(text);
+  const isLatest = value === undefined && text === "";
+  return (
+    <Field label={label} problem={isVersion || isLatest ? undefined : "must be a whole number, 1 or greater"}>
+      {(attributes) => (
+        <input
+          {...attributes}
+          class="version-field"
+          inputMode="numeric"
+          placeholder={value === undefined ? "latest" : undefined}
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+          onChange={() =>
+            isVersion && onChange(Number(text))}
+        />
+      )}
+    </Field>
+  );
+}
+
+function textOf(version: number | undefined): string {
+  return version === undefined ? "" : String(version);
+}
+
+/** The other file of a comparison; empty: this one. Takes effect on blur or Enter. */
+function OtherFileField({ place }: { readonly place: FilePlace }) {
+  const { projectId, path, toPath = "" } = place;
+  const [text, setText] = useState(toPath);
+  useEffect(() => setText(toPath), [toPath]);
+  const choose = (value: string) => {
+    const other = value.trim();
+    const isOther = other !== "" && other !== path;
+    // The versions of the one say nothing of the other.
+    replaceWith({
+      ...place,
+      tab: "compare",
+      from: undefined,
+      to: undefined,
+      toPath: isOther ? other : undefined,
+    });
+  };
+  return (
+    <div class="other-file">
+      <PathField
+        projectId={projectId}
+        label="With another file"
+        value={text}
+        onInput={setText}
+        onChange={choose}
+      />
+    </div>
+  );
 }

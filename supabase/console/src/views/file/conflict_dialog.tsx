@@ -1,15 +1,12 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** Shown if the file has changed since editing began: both texts side by side, and a choice. */
-import { readBytes } from "../../api/files.ts";
-import type { FileRecord } from "../../api/records.ts";
+import { type FileRecord, readBytes } from "../../api/files.ts";
 import { Comparison } from "../../code/code_view.tsx";
 import { Dialog } from "../../components/dialog.tsx";
-import { FormProblem, Loading, Problem } from "../../components/states.tsx";
-import { useSubmit } from "../../components/use_submit.ts";
+import { FormProblem, useSubmit } from "../../components/form.tsx";
+import { Pending } from "../../components/states.tsx";
 import type { Draft } from "../../state/drafts.ts";
 import { useLoad } from "../../state/use_load.ts";
-import { decodeText } from "./text.ts";
+import { decodeText } from "./shown_type.ts";
 
 interface Properties {
   readonly projectId: string;
@@ -26,7 +23,7 @@ interface Properties {
 export function ConflictDialog(properties: Properties) {
   const { projectId, record, draft, newest, onClose, onDiscard, onSaveAnyway } = properties;
   const { data, error, reload } = useLoad(`conflict ${record.path} ${newest}`, async (signal) => {
-    const { bytes, etag } = await readBytes(projectId, record.path, newest, { signal });
+    const { bytes, etag } = await readBytes({ projectId, path: record.path }, newest, signal);
     return { text: decodeText(bytes), etag };
   });
   const { isBusy, error: problem, submit } = useSubmit(async () => {
@@ -39,8 +36,7 @@ export function ConflictDialog(properties: Properties) {
         {draft.version}. Nothing has been overwritten: version {newest}{" "}
         is on the left, your text on the right.
       </p>
-      {error !== undefined && <Problem error={error} onRetry={reload} />}
-      {data === undefined && error === undefined && <Loading what="the newer version" />}
+      {data === undefined && <Pending {...{ error, reload }} what="the newer version" />}
       {data?.text === null && <p class="note">Version {newest} is not text.</p>}
       {typeof data?.text === "string" && (
         <div class="comparison">

@@ -1,8 +1,5 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** The content of a version, shown as its type allows and never executed. */
-import { readBytes, readRecord } from "../../api/files.ts";
-import type { FileRecord } from "../../api/records.ts";
+import { type FileRecord, readBytes, readRecord } from "../../api/files.ts";
 import { restore } from "../../state/remove_file.ts";
 import { formatBytes } from "../../format.ts";
 import {
@@ -15,19 +12,17 @@ import {
 import { useRef } from "preact/hooks";
 import { usePaced } from "../../state/paced.ts";
 import { Icon } from "../../components/icon.tsx";
-import { Empty, Loading, Problem } from "../../components/states.tsx";
+import { Empty, Pending } from "../../components/states.tsx";
 import { useLoad } from "../../state/use_load.ts";
 import { type FilePlace, goTo, hrefOf } from "../../state/router.ts";
 import { download } from "../../state/transfers.ts";
 import { FollowToggle, FollowView } from "./follow_view.tsx";
-import { ImagePreview } from "./image_preview.tsx";
-import { MediaPreview } from "./media_preview.tsx";
+import { ImagePreview, MediaPreview } from "./media_preview.tsx";
 import { PdfPreview } from "./pdf_preview.tsx";
-import { shownType } from "./shown_type.ts";
+import { decodeText, type Kind, previewKind, shownType } from "./shown_type.ts";
 import { formOf, isData } from "./reading/form.ts";
 import { LargeText } from "./reading/large_text.tsx";
 import { asksForSource, Reader } from "./reading/reader.tsx";
-import { decodeText, type Kind, previewKind } from "./text.ts";
 
 interface Properties {
   readonly place: FilePlace;
@@ -66,10 +61,8 @@ export function ContentTab({ place, latest: newest }: Properties) {
       {canFollow && <FollowToggle place={place} />}
       {canFollow && place.follow
         ? <FollowView projectId={projectId} record={latest} />
-        : error !== undefined
-        ? <Problem error={error} onRetry={reload} />
-        : shown === null
-        ? <Loading what="the content" />
+        : error !== undefined || shown === null
+        ? <Pending {...{ error, reload }} what="the content" />
         : <Preview place={place} {...shown} />}
     </>
   );
@@ -94,15 +87,15 @@ async function loadPreview(
   latest: FileRecord | null,
   signal: AbortSignal,
 ): Promise<Loaded> {
-  const { projectId, path, version } = place;
+  const { version } = place;
   const record = latest && (version === undefined || version === latest.version)
     ? latest
-    : await readRecord(projectId, path, version, signal);
+    : await readRecord(place, { version }, signal);
   const kind = previewKind(shownType(record));
   const isTooLarge = kind !== "text" && kind !== "binary" && record.size > BYTES_MAX[kind];
   const isElsewhere = kind === "audio" || kind === "video" || kind === "binary" || isInParts(place, record);
   if (isElsewhere || isTooLarge) return { record, bytes: null, isTooLarge };
-  const { bytes } = await readBytes(projectId, path, record.version, { signal });
+  const { bytes } = await readBytes(place, record.version, signal);
   return { record, bytes, isTooLarge };
 }
 
@@ -139,7 +132,7 @@ function NoPreview({ projectId, record, isTooLarge }: NoPreviewProperties) {
       title={isTooLarge ? "The file is too large for a preview." : "There is no preview for this content."}
     >
       <p>{record.mimeType}, {formatBytes(record.size)}</p>
-      <button type="button" onClick={() => download(projectId, record.path, record.version)}>
+      <button type="button" onClick={() => download({ projectId, path: record.path }, record.version)}>
         <Icon name="download" />Download
       </button>
     </Empty>
@@ -149,7 +142,7 @@ function NoPreview({ projectId, record, isTooLarge }: NoPreviewProperties) {
 function OldVersion({ place, latest }: Properties) {
   const { projectId, path, version = 1 } = place;
   const restoreIt = async () => {
-    if (await restore(projectId, path, version)) goTo({ name: "file", projectId, path, tab: "content" });
+    if (await restore(place, version)) goTo({ name: "file", projectId, path, tab: "content" });
   };
   return (
     <div class="note" role="status">

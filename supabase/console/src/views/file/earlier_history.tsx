@@ -1,11 +1,8 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** The versions that a moved file had at its old paths, below those that it has here: one history, whatever its name. */
 import { useState } from "preact/hooks";
 import { isCode } from "../../api/failure.ts";
-import { listVersions } from "../../api/files.ts";
-import type { Version } from "../../api/records.ts";
-import { Loading, Problem } from "../../components/states.tsx";
+import { listVersions, type Version } from "../../api/files.ts";
+import { Pending } from "../../components/states.tsx";
 import { visible } from "../../format.ts";
 import { RENAMES_FOLLOWED_MAX, VERSIONS_PER_PAGE } from "../../limits.ts";
 import { hrefOf } from "../../state/router.ts";
@@ -44,11 +41,10 @@ export function EarlierHistory({ projectId, origin, depth = 0 }: Properties) {
       <button type="button" onClick={() => setShown(true)}>Show what was before, as {visible(path)}</button>
     );
   }
-  if (error !== undefined) {
-    const isGone = isCode(error, "FILE_NOT_FOUND");
-    return isGone ? null : <Problem error={error} onRetry={reload} />;
+  if (isCode(error, "FILE_NOT_FOUND")) return null;
+  if (data === undefined || data === null) {
+    return <Pending {...{ error, reload }} what={`the history of ${path}`} />;
   }
-  if (data === undefined || data === null) return <Loading what={`the history of ${path}`} />;
   const before = originOf(path, data.versions);
   return (
     <section class="earlier" aria-label={title}>
@@ -73,11 +69,11 @@ export function EarlierHistory({ projectId, origin, depth = 0 }: Properties) {
 
 /** The newest of them, VERSIONS_PER_PAGE at most; what was written there after the move is left out. */
 async function versionsUpTo(projectId: string, { path, version }: Origin, signal: AbortSignal) {
-  const newest = await listVersions(projectId, path, 0, signal);
+  const newest = await listVersions({ projectId, path }, 0, signal);
   const [latest] = newest.versions;
   // The list begins with the latest version.
   const later = latest === undefined ? 0 : Math.max(0, latest.version - version);
-  const page = later === 0 ? newest : await listVersions(projectId, path, later, signal);
+  const page = later === 0 ? newest : await listVersions({ projectId, path }, later, signal);
   const versions = page.versions.filter((entry) => entry.version <= version);
   return { versions, hasMore: later + VERSIONS_PER_PAGE < page.total };
 }

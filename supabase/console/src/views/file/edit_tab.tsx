@@ -1,24 +1,19 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** The text editor. A save is conditional on the version that was edited; a newer version is shown, never overwritten. */
 import { useState } from "preact/hooks";
 import { ApiFailure, isCode } from "../../api/failure.ts";
-import { overwriteFile, readBytes } from "../../api/files.ts";
-import type { FileRecord } from "../../api/records.ts";
+import { type FileAt, type FileRecord, overwriteFile, readBytes } from "../../api/files.ts";
 import { CodeView } from "../../code/code_view.tsx";
 import { formatBytes, visible } from "../../format.ts";
 import { TEXT_PREVIEW_BYTES_MAX } from "../../limits.ts";
-import { Empty, FormProblem, Loading, Problem } from "../../components/states.tsx";
-import { useSubmit } from "../../components/use_submit.ts";
+import { Empty, Pending } from "../../components/states.tsx";
+import { FormProblem, useSubmit } from "../../components/form.tsx";
 import { discardDraft, type Draft, draftKey, drafts, keepDraft } from "../../state/drafts.ts";
 import { useLoad } from "../../state/use_load.ts";
 import { endUndo, notify } from "../../state/notices.ts";
 import { type FilePlace, goTo } from "../../state/router.ts";
 import { ConflictDialog } from "./conflict_dialog.tsx";
-import { shownType } from "./shown_type.ts";
-import { mayBeEdited } from "./editable.ts";
+import { decodeText, mayBeEdited, shownType } from "./shown_type.ts";
 import { NewerVersion } from "./newer_version.tsx";
-import { decodeText } from "./text.ts";
 
 interface Properties {
   readonly place: FilePlace;
@@ -30,7 +25,7 @@ interface Properties {
 
 export function EditTab({ place, record, isDeleted, onSaved }: Properties) {
   const { projectId, path } = place;
-  const key = draftKey(projectId, path);
+  const key = draftKey(place);
   // A draft continues from the version it is based on; without a draft the latest version is loaded.
   const [version, setVersion] = useState(() => drafts.value.get(key)?.version ?? record.version);
   const isEditable = mayBeEdited(record);
@@ -38,10 +33,9 @@ export function EditTab({ place, record, isDeleted, onSaved }: Properties) {
     const draft = drafts.value.get(key);
     if (draft !== undefined) return draft;
     if (!isEditable) return null;
-    return await loadOriginal(projectId, path, version, signal);
+    return await loadOriginal(place, version, signal);
   });
-  if (error !== undefined) return <Problem error={error} onRetry={reload} />;
-  if (data === undefined) return <Loading what="the text" />;
+  if (data === undefined) return <Pending {...{ error, reload }} what="the text" />;
   if (data !== null) {
     const loadLatest = () => {
       discardDraft(key);
@@ -59,13 +53,8 @@ export function EditTab({ place, record, isDeleted, onSaved }: Properties) {
   );
 }
 
-async function loadOriginal(
-  projectId: string,
-  path: string,
-  version: number,
-  signal: AbortSignal,
-): Promise<Draft | null> {
-  const { bytes, etag } = await readBytes(projectId, path, version, { signal });
+async function loadOriginal(file: FileAt, version: number, signal: AbortSignal): Promise<Draft | null> {
+  const { bytes, etag } = await readBytes(file, version, signal);
   const text = decodeText(bytes);
   if (text === null) return null;
   if (etag === null) throw new ApiFailure("UNEXPECTED_ANSWER", "The response has no ETag.", 200);
@@ -79,7 +68,7 @@ interface EditorProperties extends Properties {
 
 function Editor({ place, record, isDeleted, onSaved, start, loadLatest }: EditorProperties) {
   const { projectId, path } = place;
-  const key = draftKey(projectId, path);
+  const key = draftKey(place);
   const draft = drafts.value.get(key);
   const [conflict, setConflict] = useState<number | null>(null);
   const leave = () => goTo({ name: "file", projectId, path, tab: "content" });
@@ -87,15 +76,15 @@ function Editor({ place, record, isDeleted, onSaved, start, loadLatest }: Editor
     const text = drafts.value.get(key)?.text;
     if (text === undefined) return leave();
     try {
-      const saved = await overwriteFile(projectId, path, text, etag);
+      const saved = await overwriteFile(place, text, etag);
       discardDraft(key);
-      endUndo({ projectId, path });
-      notify(`Saved as version ${saved.version}.`, { projectId, path });
+      endUndo(place);
+      notify(`Saved as version ${saved.version}.`, place);
       onSaved(saved);
       leave();
     } catch (error) {
-      const newer = isCode(error, "PRECONDITION_FAILED") ? versionIn(error.details) : null;
-      if (newer === null) throw error;
+      const newer = isCode(error, "PRECONDITION_FAILED") ? error.details.version : undefined;
+      if (newer === undefined) throw error;
       setConflict(newer);
     }
   };
@@ -139,9 +128,4 @@ function Editor({ place, record, isDeleted, onSaved, start, loadLatest }: Editor
       )}
     </form>
   );
-}
-
-function versionIn(details: unknown): number | null {
-  if (typeof details !== "object" || details === null || !("version" in details)) return null;
-  return typeof details.version === "number" ? details.version : null;
 }

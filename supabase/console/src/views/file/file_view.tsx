@@ -1,27 +1,24 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** One file: its content, editing, history, comparison. */
 import { useRef, useState } from "preact/hooks";
-import type { FileRecord } from "../../api/records.ts";
+import type { FileRecord } from "../../api/files.ts";
 import { Breadcrumbs } from "../../components/breadcrumbs.tsx";
 import { remove } from "../../state/remove_file.ts";
 import { directoryOf, formatBytes, nameOf } from "../../format.ts";
-import { Age } from "../../components/age.tsx";
+import { Age } from "../../components/list.tsx";
 import { useCommands } from "../../components/commands.ts";
 import { Icon } from "../../components/icon.tsx";
-import { Loading, Problem } from "../../components/states.tsx";
+import { Pending } from "../../components/states.tsx";
 import { useChanges } from "../../state/changes.ts";
 import { type FilePlace, type FileTab, goTo, hrefOf } from "../../state/router.ts";
 import { download, isUploading } from "../../state/transfers.ts";
 import { draftKey, drafts } from "../../state/drafts.ts";
-import { mayBeEdited } from "./editable.ts";
+import { mayBeEdited } from "./shown_type.ts";
 import { PurgeDialog } from "../erase/purge_dialog.tsx";
 import { CompareTab } from "./compare_tab.tsx";
 import { ContentTab } from "./content_tab.tsx";
 import { EditTab } from "./edit_tab.tsx";
 import { HistoryTab } from "./history_tab.tsx";
-import { LinksDialog } from "./links_dialog.tsx";
-import { MoveDialog } from "./move_dialog.tsx";
+import { LinksDialog, MoveDialog } from "./file_dialogs.tsx";
 import { useRecord } from "./use_record.ts";
 
 export function FileView({ place }: { readonly place: FilePlace }) {
@@ -46,8 +43,7 @@ export function FileView({ place }: { readonly place: FilePlace }) {
         </p>
       )}
       {data !== undefined && <Tabs place={place} isDeleted={data === null} />}
-      {error !== undefined && <Problem error={error} onRetry={reload} />}
-      {data === undefined && error === undefined && <Loading what="the file" />}
+      {data === undefined && <Pending {...{ error, reload }} what="the file" />}
       {data !== undefined && (
         <Tab
           {...{ place, record: data, last: last.current, onSaved }}
@@ -71,7 +67,7 @@ function Tab({ place, record, last, onSaved, tab }: TabProperties & { readonly t
   if (tab === "history") return <HistoryTab place={place} latest={record?.version ?? null} />;
   if (tab === "compare") return <CompareTab place={place} latest={record?.version ?? null} />;
   // A draft stays, also when the file is deleted.
-  const hasDraft = drafts.value.has(draftKey(place.projectId, place.path));
+  const hasDraft = drafts.value.has(draftKey(place));
   const edited = record ?? (hasDraft ? last : null);
   if (tab === "edit" && edited) {
     return <EditTab place={place} record={edited} isDeleted={record === null} onSaved={onSaved} />;
@@ -98,9 +94,9 @@ function Tools({ place, record }: { readonly place: FilePlace; readonly record: 
   const [isErasing, setErasing] = useState(false);
   const [isLinking, setLinking] = useState(false);
   const deleteFile = async () => {
-    if (await remove(projectId, path)) goTo({ name: "files", projectId, directory: directoryOf(path) });
+    if (await remove(place)) goTo({ name: "files", projectId, directory: directoryOf(path) });
   };
-  const downloadShown = () => download(projectId, path, place.version ?? record.version);
+  const downloadShown = () => download(place, place.version ?? record.version);
   const about = nameOf(path);
   const show = (tab: FileTab) => () => goTo({ name: "file", projectId, path, tab });
   useCommands([

@@ -1,12 +1,13 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** The end of a text, and what is appended to it: like `tail -f`. */
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { FileRecord } from "../../api/records.ts";
-import { Empty, Loading, Problem } from "../../components/states.tsx";
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { type FileAt, type FileRecord, readRaw } from "../../api/files.ts";
+import { Empty, Pending, Problem } from "../../components/states.tsx";
 import { formatBytes, visible } from "../../format.ts";
 import { type FilePlace, replaceWith } from "../../state/router.ts";
-import { useTail } from "./use_tail.ts";
+import { isAbort } from "../../api/failure.ts";
+import { TAIL_BYTES, TAIL_CHARACTERS_MAX } from "../../limits.ts";
+import { recoveries } from "../../session/connection.ts";
+import { knownChange } from "../../state/live.ts";
 
 /** How far from its end a text may be scrolled and still follow it. */
 const END_PIXELS = 8;
@@ -39,9 +40,7 @@ export function FollowView({ projectId, record }: Properties) {
   useLayoutEffect(() => {
     if (isAtEnd) toEnd();
   }, [tail]);
-  if (tail === null) {
-    return error === undefined ? <Loading what="the end" /> : <Problem error={error} onRetry={retry} />;
-  }
+  if (tail === null) return <Pending error={error} reload={retry} what="the end" />;
   if (tail.text === null) return <Empty icon="file" title="There is no preview for this content." />;
   const onScroll = ({ currentTarget: { scrollHeight, scrollTop, clientHeight } }: {
     readonly currentTarget: HTMLElement;
@@ -68,4 +67,99 @@ export function FollowView({ projectId, record }: Properties) {
       >{tail.text}</pre>
     </>
   );
+}
+
+interface Tail {
+  readonly version: number;
+  /** The size of the version, in bytes. */
+  readonly end: number;
+  /** Null: it is not UTF-8. */
+  readonly text: string | null;
+  /** There is more before the text. */
+  readonly isCut: boolean;
+  /** The last version that was read anew, since it was not appended. */
+  readonly rewritten: number | null;
+}
+
+/** The end of a text: read once, then the bytes that are appended, as long as nothing else is done to the file. */
+function useTail(projectId: string, record: FileRecord) {
+  const { path, version } = record;
+  const [tail, setTail] = useState<Tail | null>(null);
+  const [error, setError] = useState<unknown>(undefined);
+  const [retries, setRetries] = useState(0);
+  const decoder = useRef(newDecoder());
+  useEffect(() => {
+    if (tail?.version === version) return;
+    const abort = new AbortController();
+    const isMore = tail !== null && isAppended({ projectId, path }, tail.version, version);
+    const goesOn = isMore && tail.text !== null && record.size - tail.end <= TAIL_BYTES;
+    if (!goesOn) decoder.current = newDecoder();
+    const start = goesOn ? tail.end : Math.max(0, record.size - TAIL_BYTES);
+    read(projectId, record, start, abort.signal).then((bytes) => {
+      if (abort.signal.aborted) return;
+      const next = { version, end: record.size };
+      if (goesOn) {
+        const text = limited(tail.text ?? "", decode(decoder.current, bytes));
+        setTail({ ...tail, ...next, ...text, isCut: tail.isCut || text.isCut });
+      } else {
+        const text = decode(decoder.current, start === 0 ? bytes : fromFirstLine(bytes));
+        setTail({ ...next, text, isCut: start > 0, rewritten: isMore || tail === null ? null : version });
+      }
+      setError(undefined);
+    }).catch((problem) => {
+      if (!abort.signal.aborted && !isAbort(problem)) setError(problem);
+    });
+    return () => abort.abort();
+  }, [projectId, path, version, retries, recoveries.value]);
+  return { tail, error, retry: useCallback(() => setRetries((before) => before + 1), []) };
+}
+
+/** Whether it was told that each version in between, and the last one, were appended. */
+function isAppended({ projectId, path }: FileAt, from: number, to: number): boolean {
+  for (let version = from + 1; version <= to; version++) {
+    if (knownChange({ projectId, path }, version)?.operation !== "append") return false;
+  }
+  return from < to;
+}
+
+async function read(
+  projectId: string,
+  { path, version, size }: FileRecord,
+  start: number,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  if (start >= size) return new Uint8Array();
+  return await (await readRaw({ projectId, path }, version, signal, { start, end: size })).bytes();
+}
+
+/** A character may come in two parts. */
+function newDecoder(): TextDecoder {
+  return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+}
+
+function decode(decoder: TextDecoder, bytes: Uint8Array): string | null {
+  try {
+    return decoder.decode(bytes, { stream: true });
+  } catch {
+    return null;
+  }
+}
+
+/** Without the line, or at least the character, that the beginning cuts. */
+function fromFirstLine(bytes: Uint8Array): Uint8Array {
+  const lineBreak = bytes.indexOf(0x0a);
+  if (lineBreak >= 0 && lineBreak < bytes.length - 1) return bytes.subarray(lineBreak + 1);
+  const start = bytes.findIndex((byte) => (byte & 0xc0) !== 0x80);
+  return bytes.subarray(Math.max(0, start));
+}
+
+function limited(
+  before: string,
+  added: string | null,
+): { readonly text: string | null; readonly isCut: boolean } {
+  if (added === null) return { text: null, isCut: false };
+  const text = before + added;
+  if (text.length <= TAIL_CHARACTERS_MAX) return { text, isCut: false };
+  const lineBreak = text.indexOf("\n", text.length - TAIL_CHARACTERS_MAX);
+  return { text: text.slice(lineBreak < 0 ? text.length - TAIL_CHARACTERS_MAX : lineBreak + 1), isCut: true };
 }

@@ -1,11 +1,9 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** All versions with writer, time and size; two can be compared, any can be restored. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { listVersions } from "../../api/files.ts";
 import { VERSIONS_PER_PAGE } from "../../limits.ts";
 import { Pager } from "../../components/pager.tsx";
-import { Loading, Problem } from "../../components/states.tsx";
+import { Pending } from "../../components/states.tsx";
 import { ensureKeys } from "../../state/keys.ts";
 import { RedactDialog } from "../erase/redact_dialog.tsx";
 import { usePaced } from "../../state/paced.ts";
@@ -25,7 +23,7 @@ export function HistoryTab({ place, latest }: Properties) {
   const [chosen, setChosen] = useState<readonly number[]>([]);
   const [erased, setErased] = useState<readonly number[] | null>(null);
   const key = `versions ${projectId} ${path} ${offset}`;
-  const { data, error, reload } = useLoad(key, (signal) => listVersions(projectId, path, offset, signal));
+  const { data, error, reload } = useLoad(key, (signal) => listVersions({ projectId, path }, offset, signal));
   const paced = usePaced(projectId, latest);
   const loaded = useRef(paced);
   useEffect(() => {
@@ -41,10 +39,8 @@ export function HistoryTab({ place, latest }: Properties) {
   };
   const choose = (version: number, isChosen: boolean) =>
     setChosen(isChosen ? [...chosen, version] : chosen.filter((one) => one !== version));
-  if (error !== undefined) return <Problem error={error} onRetry={reload} />;
-  if (data === undefined) return <Loading what="the history" />;
+  if (data === undefined) return <Pending {...{ error, reload }} what="the history" />;
   const origin = originOf(path, data.versions);
-  const showPage = (first: number) => goTo({ ...place, first });
   return (
     <>
       <div class="history-tools">
@@ -66,10 +62,10 @@ export function HistoryTab({ place, latest }: Properties) {
         label="Pages of versions"
         first={offset}
         count={data.versions.length}
+        perPage={VERSIONS_PER_PAGE}
         total={data.total}
         hasNext={offset + data.versions.length < data.total}
-        onPrevious={() => showPage(Math.max(0, offset - VERSIONS_PER_PAGE))}
-        onNext={() => showPage(offset + VERSIONS_PER_PAGE)}
+        onShow={(first) => goTo({ ...place, first })}
       />
       {erased !== null && (
         <RedactDialog

@@ -1,12 +1,54 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
-import { useEffect, useState } from "preact/hooks";
-import { readBytes } from "../../api/files.ts";
-import type { FileRecord } from "../../api/records.ts";
-import { Loading, Problem } from "../../components/states.tsx";
+/** Pictures, sound and film, from memory: the address of an element cannot carry the session. */
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { type FileRecord, readBytes } from "../../api/files.ts";
+import { Pending } from "../../components/states.tsx";
 import { formatBytes } from "../../format.ts";
 import { MEDIA_UNASKED_BYTES_MAX } from "../../limits.ts";
 import { useLoad } from "../../state/use_load.ts";
+
+/** The address of bytes in memory; null until they are there. */
+export function useObjectUrl(blob: Blob | null | undefined): string | null {
+  const [url, setUrl] = useState<string | null>(null);
+  useEffect(() => {
+    if (!blob) return;
+    const made = URL.createObjectURL(blob);
+    setUrl(made);
+    return () => URL.revokeObjectURL(made);
+  }, [blob]);
+  return url;
+}
+
+interface ShownBytes {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly path: string;
+  readonly mimeType: string;
+}
+
+function useShown({ bytes, mimeType }: ShownBytes) {
+  const blob = useMemo(() => new Blob([bytes], { type: mimeType }), [bytes, mimeType]);
+  const [isBroken, setBroken] = useState(false);
+  return { url: useObjectUrl(blob), isBroken, onError: () => setBroken(true) };
+}
+
+/** An `img` element executes no scripts, whatever the file contains. */
+export function ImagePreview(shown: ShownBytes) {
+  const { url, isBroken, onError } = useShown(shown);
+  const [size, setSize] = useState("");
+  if (isBroken) return <Broken what="show" {...shown} />;
+  if (url === null) return null;
+  return (
+    <figure class="picture">
+      <img
+        src={url}
+        alt={`Preview of ${shown.path}`}
+        onLoad={({ currentTarget: { naturalWidth, naturalHeight } }) =>
+          setSize(`${naturalWidth} × ${naturalHeight}`)}
+        onError={onError}
+      />
+      <figcaption>{size}</figcaption>
+    </figure>
+  );
+}
 
 interface Properties {
   readonly projectId: string;
@@ -15,18 +57,14 @@ interface Properties {
   readonly isFilm: boolean;
 }
 
-/** Plays sound or film from memory: the address of an element cannot carry the session. */
 export function MediaPreview({ projectId, record, mimeType, isFilm }: Properties) {
   const { path, version, size } = record;
   const [isWanted, setWanted] = useState(size <= MEDIA_UNASKED_BYTES_MAX);
   const { data, error, reload } = useLoad(
     `media ${projectId} ${path} ${version} ${isWanted}`,
-    async (signal) => {
-      return isWanted ? (await readBytes(projectId, path, version, { signal })).bytes : null;
-    },
+    async (signal) => isWanted ? (await readBytes({ projectId, path }, version, signal)).bytes : null,
   );
-  if (error !== undefined) return <Problem error={error} onRetry={reload} />;
-  if (data === undefined) return <Loading what={isFilm ? "the video" : "the audio"} />;
+  if (data === undefined) return <Pending {...{ error, reload }} what={isFilm ? "the video" : "the audio"} />;
   if (data !== null) return <Player bytes={data} {...{ path, mimeType, isFilm }} />;
   return (
     <div class="picture">
@@ -35,30 +73,18 @@ export function MediaPreview({ projectId, record, mimeType, isFilm }: Properties
   );
 }
 
-interface PlayerProperties extends Pick<Properties, "mimeType" | "isFilm"> {
-  readonly path: string;
-  readonly bytes: Uint8Array<ArrayBuffer>;
+function Player({ isFilm, ...shown }: ShownBytes & { readonly isFilm: boolean }) {
+  const { url, isBroken, onError } = useShown(shown);
+  if (isBroken) return <Broken what="play" {...shown} />;
+  if (url === null) return null;
+  const shared = { controls: true, src: url, "aria-label": `Player of ${shown.path}`, onError };
+  return <div class="picture">{isFilm ? <video playsInline {...shared} /> : <audio {...shared} />}</div>;
 }
 
-function Player({ bytes, path, mimeType, isFilm }: PlayerProperties) {
-  const [url, setUrl] = useState<string | null>(null);
-  const [isBroken, setBroken] = useState(false);
-  useEffect(() => {
-    const made = URL.createObjectURL(new Blob([bytes], { type: mimeType }));
-    setUrl(made);
-    return () => URL.revokeObjectURL(made);
-  }, [bytes, mimeType]);
-  if (isBroken) {
-    return (
-      <p class="problem" role="alert">This browser cannot play {mimeType}. Download the file to play it.</p>
-    );
-  }
-  if (url === null) return null;
-  const shared = {
-    controls: true,
-    src: url,
-    "aria-label": `Player of ${path}`,
-    onError: () => setBroken(true),
-  };
-  return <div class="picture">{isFilm ? <video playsInline {...shared} /> : <audio {...shared} />}</div>;
+function Broken({ what, mimeType }: { readonly what: "show" | "play"; readonly mimeType: string }) {
+  return (
+    <p class="problem" role="alert">
+      This browser cannot {what} {mimeType}. Download the file to {what === "show" ? "see" : "play"} it.
+    </p>
+  );
 }

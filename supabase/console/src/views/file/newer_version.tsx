@@ -1,8 +1,6 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** Shows in the editor that somebody has written a newer version, or deleted the file, and offers what to do. */
 import { useEffect, useReducer, useState } from "preact/hooks";
-import type { FileRecord } from "../../api/records.ts";
+import type { FileRecord } from "../../api/files.ts";
 import { Icon } from "../../components/icon.tsx";
 import { visible } from "../../format.ts";
 import { ensureKeys, writerName } from "../../state/keys.ts";
@@ -15,11 +13,9 @@ interface Properties {
   /** The latest version; of a deleted file the last one. */
   readonly record: FileRecord;
   readonly isDeleted: boolean;
-  /** The version that is edited. */
   readonly base: number;
   readonly hasDraft: boolean;
   readonly onCompare: () => void;
-  /** Discards the draft. */
   readonly loadLatest: () => void;
 }
 
@@ -46,7 +42,7 @@ export function NewerVersion(properties: Properties) {
         </span>
         {isDeleted
           ? (
-            <button type="button" onClick={() => void restore(projectId, path, record.version)}>
+            <button type="button" onClick={() => void restore({ projectId, path }, record.version)}>
               <Icon name="restore" />Restore version {record.version}
             </button>
           )
@@ -66,7 +62,7 @@ export function NewerVersion(properties: Properties) {
 
 /** ` by planner/2.1 with the key agent`, or nothing where it is not known. */
 function writerOf(projectId: string, path: string, version: number): string {
-  const change = knownChange(projectId, path, version);
+  const change = knownChange({ projectId, path }, version);
   if (change === undefined) return "";
   const writer = writerName(projectId, change.keyId);
   return change.actor === undefined ? ` by ${writer}` : ` by ${visible(change.actor)} (${writer})`;

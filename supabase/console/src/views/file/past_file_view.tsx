@@ -1,11 +1,9 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** One file as it was, to read and to restore. */
-import { readPastRecord } from "../../api/past.ts";
+import { readRecord } from "../../api/files.ts";
 import { Breadcrumbs } from "../../components/breadcrumbs.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { PastBanner } from "../../components/past_banner.tsx";
-import { Loading, Problem } from "../../components/states.tsx";
+import { Pending } from "../../components/states.tsx";
 import { formatBytes } from "../../format.ts";
 import { restore } from "../../state/remove_file.ts";
 import { type FilePlace, goTo, hrefOf } from "../../state/router.ts";
@@ -13,19 +11,14 @@ import { download } from "../../state/transfers.ts";
 import { useLoad } from "../../state/use_load.ts";
 import { ContentTab } from "./content_tab.tsx";
 
-interface Properties {
-  readonly place: FilePlace;
-  readonly at: string;
-}
-
-export function PastFileView({ place, at }: Properties) {
+export function PastFileView({ place, at }: { readonly place: FilePlace; readonly at: string }) {
   const { projectId, path } = place;
   const { data, error, reload } = useLoad(
     `past record ${projectId} ${path} ${at}`,
-    (signal) => readPastRecord(projectId, path, at, signal),
+    (signal) => readRecord(place, { at }, signal),
   );
   const restoreIt = async (version: number) => {
-    if (await restore(projectId, path, version)) goTo({ name: "file", projectId, path, tab: "content" });
+    if (await restore(place, version)) goTo({ name: "file", projectId, path, tab: "content" });
   };
   return (
     <section class="view" aria-label="File as it was">
@@ -38,7 +31,7 @@ export function PastFileView({ place, at }: Properties) {
             <button type="button" onClick={() => restoreIt(data.version)}>
               <Icon name="restore" />Restore this file from here
             </button>
-            <button type="button" onClick={() => download(projectId, path, data.version)}>
+            <button type="button" onClick={() => download(place, data.version)}>
               <Icon name="download" />Download
             </button>
           </>
@@ -47,8 +40,7 @@ export function PastFileView({ place, at }: Properties) {
       <div class="view-head">
         <Breadcrumbs projectId={projectId} path={path} at={at} />
       </div>
-      {error !== undefined && <Problem error={error} onRetry={reload} />}
-      {data === undefined ? error === undefined && <Loading what="the file as it was" /> : (
+      {data === undefined ? <Pending {...{ error, reload }} what="the file as it was" /> : (
         <>
           <p class="facts">
             <span>{data.mimeType}</span>

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** pdf.js, loaded when a PDF is first shown. */
 import { getDocument, GlobalWorkerOptions, type PDFDocumentProxy } from "pdfjs-dist";
 import { PDF_PAGE_WIDTH_PIXELS } from "../../limits.ts";

@@ -1,8 +1,6 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 import { useEffect, useRef, useState } from "preact/hooks";
 import { PDF_PAGES_PER_STEP } from "../../limits.ts";
-import { Loading, Problem } from "../../components/states.tsx";
+import { Pending } from "../../components/states.tsx";
 import { useLoad } from "../../state/use_load.ts";
 import type { PDFDocumentProxy } from "./pdf.ts";
 
@@ -10,8 +8,7 @@ export function PdfPreview({ bytes }: { readonly bytes: Uint8Array<ArrayBuffer> 
   const [shown, setShown] = useState(PDF_PAGES_PER_STEP);
   const { data: pdf, error } = useLoad("pdf", async () => await (await import("./pdf.ts")).openPdf(bytes));
   useEffect(() => () => void pdf?.destroy(), [pdf]);
-  if (error !== undefined) return <Problem error={error} />;
-  if (pdf === undefined) return <Loading what="the document" />;
+  if (pdf === undefined) return <Pending error={error} what="the document" />;
   const count = Math.min(shown, pdf.numPages);
   return (
     <div class="pdf">

@@ -1,5 +1,7 @@
 /** The type by which a file is shown, for extensions that the service's content types do not name. */
 import { nameOf } from "../../format.ts";
+import type { FileRecord } from "../../api/files.ts";
+import { TEXT_PREVIEW_BYTES_MAX } from "../../limits.ts";
 
 /** Of files that are stored as `application/octet-stream`. */
 const BINARY: Readonly<Record<string, string>> = {
@@ -48,4 +50,29 @@ export function shownType({ path, mimeType }: { readonly path: string; readonly 
   const types = mimeType === "application/octet-stream" ? BINARY : mimeType === "text/plain" ? TEXT : {};
   const extension = /[^.]\.([^.]+)$/.exec(nameOf(path))?.[1]?.toLowerCase() ?? "";
   return Object.hasOwn(types, extension) ? types[extension] ?? mimeType : mimeType;
+}
+
+/** Whether type and size allow editing; the content has to be text, too. */
+export function mayBeEdited(record: FileRecord): boolean {
+  return previewKind(shownType(record)) === "text" && record.size <= TEXT_PREVIEW_BYTES_MAX;
+}
+
+/** Returns null if the bytes are not UTF-8. A byte order mark is kept as content. */
+export function decodeText(bytes: Uint8Array): string | null {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+export type Kind = "text" | "image" | "pdf" | "audio" | "video" | "binary";
+
+/** Returns how a media type is shown. SVG is text; it is shown as an image on request. */
+export function previewKind(mimeType: string): Kind {
+  if (mimeType === "application/pdf") return "pdf";
+  if (mimeType === "application/zip") return "binary";
+  if (mimeType === "image/svg+xml") return "text";
+  const [kind] = mimeType.split("/");
+  return kind === "image" || kind === "audio" || kind === "video" ? kind : "text";
 }

@@ -1,19 +1,16 @@
-/// <reference lib="dom" />
 /** The latest version of a file, kept up to date by the change feed: no request for each of its versions. */
 import { recordOf } from "../../api/changes.ts";
 import { isCode } from "../../api/failure.ts";
-import { readRecord } from "../../api/files.ts";
-import type { FileRecord } from "../../api/records.ts";
+import { type FileAt, type FileRecord, readRecord } from "../../api/files.ts";
 import { changesSince, type LiveChange, liveCount, useLive } from "../../state/live.ts";
 import { usePacedCall } from "../../state/paced.ts";
-import { useLoad } from "../../state/use_load.ts";
-import { usePatched } from "../../state/use_patched.ts";
+import { useLoad, usePatched } from "../../state/use_load.ts";
 
 /** `data` is null for a deleted file. */
 export function useRecord(projectId: string, path: string) {
   const load = useLoad(`record ${projectId} ${path}`, async (signal) => {
     const count = liveCount();
-    const record = await readLatest(projectId, path, signal);
+    const record = await readLatest({ projectId, path }, signal);
     return changesSince(projectId, count).reduce((one, change) => after(one, change, path), record);
   });
   const [data, patch] = usePatched(load.data);
@@ -35,11 +32,11 @@ export function useRecord(projectId: string, path: string) {
   return { ...load, data, onSaved };
 }
 
-async function readLatest(projectId: string, path: string, signal: AbortSignal): Promise<FileRecord | null> {
+async function readLatest(file: FileAt, signal: AbortSignal): Promise<FileRecord | null> {
   try {
-    return await readRecord(projectId, path, undefined, signal);
+    return await readRecord(file, {}, signal);
   } catch (problem) {
-    if (isDeleted(problem)) return null;
+    if (isCode(problem, "FILE_NOT_FOUND") && problem.details.deletedVersion !== undefined) return null;
     throw problem;
   }
 }
@@ -48,9 +45,4 @@ function after(record: FileRecord | null, change: LiveChange, path: string): Fil
   if (change.path !== path) return record;
   if (record !== null && record.id === change.fileId && record.version >= change.version) return record;
   return change.deleted ? null : recordOf({ ...change, path }, record ?? undefined);
-}
-
-function isDeleted(error: unknown): boolean {
-  return isCode(error, "FILE_NOT_FOUND") && typeof error.details === "object" && error.details !== null &&
-    "deletedVersion" in error.details;
 }

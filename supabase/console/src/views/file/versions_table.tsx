@@ -1,18 +1,14 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** Versions of a file: who wrote each, when and how; where they can be chosen, also to restore one. */
-import type { Version } from "../../api/records.ts";
-import { Age } from "../../components/age.tsx";
+import type { Version } from "../../api/files.ts";
+import { Age, type Column, ListTable } from "../../components/list.tsx";
 import { Icon } from "../../components/icon.tsx";
-import { type Column, ListTable } from "../../components/list_table.tsx";
 import { Provenance } from "../../components/provenance.tsx";
-import { describeOperation, formatBytes } from "../../format.ts";
+import { describeOperation, formatBytes, visible } from "../../format.ts";
 import { writerName } from "../../state/keys.ts";
 import { restore } from "../../state/remove_file.ts";
 import { hrefOf } from "../../state/router.ts";
-import { CameFrom } from "./came_from.tsx";
 
-interface Properties {
+interface VersionsTableProperties {
   readonly projectId: string;
   readonly path: string;
   readonly versions: readonly Version[];
@@ -32,7 +28,7 @@ const COLUMNS: readonly Column[] = [
   ["Size", "number"],
 ];
 
-export function VersionsTable({ versions, ...rest }: Properties) {
+export function VersionsTable({ versions, ...rest }: VersionsTableProperties) {
   return (
     <ListTable
       class="list history"
@@ -45,7 +41,7 @@ export function VersionsTable({ versions, ...rest }: Properties) {
 }
 
 function Row({ entry, projectId, path, latest, choice }:
-  & Omit<Properties, "versions">
+  & Omit<VersionsTableProperties, "versions">
   & { readonly entry: Version }) {
   const { version, size, createdAt, deleted: isDeleted = false, redactedAt, keyId } = entry;
   const isReadable = !isDeleted && redactedAt === undefined;
@@ -90,7 +86,7 @@ function Row({ entry, projectId, path, latest, choice }:
             <button
               type="button"
               aria-label={`Restore version ${version}`}
-              onClick={() => restore(projectId, path, version)}
+              onClick={() => restore({ projectId, path }, version)}
             >
               <Icon name="restore" />Restore
             </button>
@@ -98,5 +94,22 @@ function Row({ entry, projectId, path, latest, choice }:
         </td>
       )}
     </tr>
+  );
+}
+
+interface CameFromProperties {
+  readonly projectId: string;
+  readonly path: string;
+  readonly entry: Version;
+}
+
+/** Nothing for a version that was made at this path. */
+function CameFrom({ projectId, path, entry: { operation, from } }: CameFromProperties) {
+  if (from === undefined || from.path === path) return null;
+  return (
+    <div class="came-from">
+      {operation === "move" ? "moved" : operation === "copy" ? "copied" : "came"} from{" "}
+      <a href={hrefOf({ name: "file", projectId, path: from.path, tab: "history" })}>{visible(from.path)}</a>
+    </div>
   );
 }

@@ -1,20 +1,15 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 import type { VNode } from "preact";
 import { useRef } from "preact/hooks";
-import type { SortField } from "../../api/files.ts";
-import type { FileRecord } from "../../api/records.ts";
+import type { FileRecord, SortField } from "../../api/files.ts";
 import { formatAge, formatBytes, joinPath, nameOf, visible } from "../../format.ts";
-import { Age } from "../../components/age.tsx";
-import { changedClass, ChangedMark } from "../../components/changed_mark.tsx";
+import { Age, changedClass, ChangedMark, RowLink } from "../../components/list.tsx";
 import { fileIcon } from "../../components/file_icon.ts";
-import { Icon } from "../../components/icon.tsx";
-import { isMarked } from "../../state/marks.ts";
-import { goTo, hrefOf } from "../../state/router.ts";
+import { Icon, IconButton } from "../../components/icon.tsx";
+import { isMarked } from "../../state/live.ts";
+import { goTo } from "../../state/router.ts";
 import { download } from "../../state/transfers.ts";
 import { isPressed } from "../../components/shortcut_table.ts";
-import { keyAt, type Selection } from "../../components/selection.ts";
-import { Pick, PickAll } from "../../components/selection_parts.tsx";
+import { keyAt, Pick, PickAll, type Selection } from "../../components/selection.tsx";
 import { FolderMenu, type FolderQuestion } from "./folder_menu.tsx";
 import { folderKey } from "./selected_actions.tsx";
 import type { Sort } from "./use_listing.ts";
@@ -120,11 +115,12 @@ function FolderRow({ projectId, name, path, selection, onFolder }: FolderRowProp
         onChoose={(isRange) => selection.choose(key, isRange)}
       />
       <td class="name">
-        <a class="row-link" href={hrefOf({ name: "files", projectId, directory: path })}>
-          <Icon name="folder" />
-          {visible(name)}
-          <span class="visually-hidden">, folder</span>
-        </a>
+        <RowLink
+          to={{ name: "files", projectId, directory: path }}
+          icon="folder"
+          text={name}
+          more=", folder"
+        />
       </td>
       <td class="number" />
       <td class="when" />
@@ -170,7 +166,6 @@ interface RowProperties {
   readonly projectId: string;
   readonly file: FileRecord;
   readonly isChosen: boolean;
-  /** It has just changed. */
   readonly isChanged: boolean;
   readonly onChoose: (isRange: boolean) => void;
   readonly onDelete: () => void;
@@ -187,14 +182,12 @@ function Row({ projectId, file, isChosen, isChanged, onChoose, onDelete }: RowPr
     >
       <Pick {...{ name, isChosen, onChoose }} />
       <td class="name">
-        <a
-          class="row-link"
-          href={hrefOf({ name: "file", projectId, path, tab: "content" })}
+        <RowLink
+          to={{ name: "file", projectId, path, tab: "content" }}
+          icon={fileIcon(file)}
+          text={name}
           title={visible(path)}
-        >
-          <Icon name={fileIcon(file)} />
-          {visible(name)}
-        </a>
+        />
       </td>
       <td class="number">{formatBytes(size)}</td>
       <td class="when">
@@ -203,24 +196,13 @@ function Row({ projectId, file, isChosen, isChanged, onChoose, onDelete }: RowPr
       </td>
       <td class="number version">{version}</td>
       <td class="actions">
-        <button
-          type="button"
-          class="icon-button"
-          aria-label={`Download ${visible(name)}`}
+        <IconButton
+          icon="download"
+          label={`Download ${visible(name)}`}
           title="Download"
-          onClick={() => download(projectId, path, version)}
-        >
-          <Icon name="download" />
-        </button>
-        <button
-          type="button"
-          class="icon-button"
-          aria-label={`Delete ${visible(name)}`}
-          title="Delete"
-          onClick={onDelete}
-        >
-          <Icon name="trash" />
-        </button>
+          onClick={() => download({ projectId, path }, version)}
+        />
+        <IconButton icon="trash" label={`Delete ${visible(name)}`} title="Delete" onClick={onDelete} />
       </td>
     </tr>
   );

@@ -1,20 +1,15 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** Renames, moves or copies a folder, with all that is below it. */
 import { useState } from "preact/hooks";
 import { isCode, reasonFor } from "../../api/failure.ts";
 import { copyFolder, moveFolder } from "../../api/many.ts";
-import { TextField } from "../../components/field.tsx";
-import { FormDialog } from "../../components/form_dialog.tsx";
+import { FormDialog, TextField, useSubmit } from "../../components/form.tsx";
 import { PathField } from "../../components/path_field.tsx";
-import { useSubmit } from "../../components/use_submit.ts";
 import { directoryOf, joinPath, nameOf, visible } from "../../format.ts";
-import { finish, refresh } from "../../state/many.ts";
-import { InTheWay, useOverwrite } from "./in_the_way.tsx";
+import { describeRefusal, finish, pathsInTheWay, refresh } from "../../state/many.ts";
 
 export type FolderChangeKind = "rename" | "move" | "copy";
 
-interface Properties {
+interface FolderDialogProperties {
   readonly projectId: string;
   readonly path: string;
   readonly kind: FolderChangeKind;
@@ -33,7 +28,7 @@ const WORDS = {
 const HINT =
   "Its files keep their versions at the old paths, under deleted files; their history names where they came from.";
 
-export function FolderDialog({ projectId, path, kind, at, onClose, onDone }: Properties) {
+export function FolderDialog({ projectId, path, kind, at, onClose, onDone }: FolderDialogProperties) {
   const words = WORDS[kind];
   const [text, setText] = useState(
     kind === "rename" ? nameOf(path) : kind === "copy" ? `${path} copy` : path,
@@ -70,5 +65,43 @@ export function FolderDialog({ projectId, path, kind, at, onClose, onDone }: Pro
         : <PathField projectId={projectId} label="New path" {...field} isFolder autoFocus />}
       {problem === undefined && <InTheWay {...{ error, isOverwriting, overwrite }} />}
     </FormDialog>
+  );
+}
+
+export function useOverwrite() {
+  const [isOverwriting, overwrite] = useState(false);
+  return { isOverwriting, overwrite };
+}
+
+interface InTheWayProperties extends ReturnType<typeof useOverwrite> {
+  readonly error: unknown;
+}
+
+/** Why files were not moved or copied; for those in the way at the destination, the offer to write over them. */
+export function InTheWay({ error, isOverwriting, overwrite }: InTheWayProperties) {
+  const isInTheWay = isCode(error, "FILE_ALREADY_EXISTS");
+  if (error === undefined && !isOverwriting) return null;
+  const paths = pathsInTheWay(error);
+  return (
+    <>
+      {error !== undefined && (
+        <div class="form-problem" role="alert">
+          <p>{isInTheWay ? "Nothing was changed: there are files in the way." : describeRefusal(error)}</p>
+          {paths.length > 0 && (
+            <ul class="paths">{paths.map((path) => <li key={path}>{visible(path)}</li>)}</ul>
+          )}
+        </div>
+      )}
+      {(isInTheWay || isOverwriting) && (
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={isOverwriting}
+            onChange={({ currentTarget }) => overwrite(currentTarget.checked)}
+          />
+          Write over them: what was there stays in their history
+        </label>
+      )}
+    </>
   );
 }

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** What can be done with a folder: on its row, and on its own page. */
 import { useCommands } from "../../components/commands.ts";
 import { Icon } from "../../components/icon.tsx";
@@ -8,7 +6,7 @@ import { TimeDialog } from "../../components/time_dialog.tsx";
 import { directoryOf, nameOf, visible } from "../../format.ts";
 import { downloadFolder } from "../../state/archive.ts";
 import { goTo } from "../../state/router.ts";
-import { DeleteSelectedDialog } from "./delete_selected_dialog.tsx";
+import { DeleteSelectedDialog } from "./selected_dialogs.tsx";
 import { type FolderChangeKind, FolderDialog } from "./folder_dialog.tsx";
 
 /** What was chosen in the menu of a folder, and needs an answer. */

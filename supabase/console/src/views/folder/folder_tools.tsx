@@ -1,20 +1,22 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** The buttons of a folder: new file, upload, and what else is given. */
 import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { useCommands } from "../../components/commands.ts";
 import { Icon } from "../../components/icon.tsx";
-import { NewFileDialog } from "./new_file_dialog.tsx";
 import { chosenFiles, uploadAll } from "./uploading.ts";
+import { reasonForPath } from "../../api/failure.ts";
+import { createFile } from "../../api/files.ts";
+import { FormDialog, FormProblem, TextField, useSubmit } from "../../components/form.tsx";
+import { endUndo } from "../../state/notices.ts";
+import { goTo } from "../../state/router.ts";
 
-interface Properties {
+interface FolderToolsProperties {
   readonly projectId: string;
   readonly directory: string;
   readonly children?: ComponentChildren;
 }
 
-export function FolderTools({ projectId, directory, children }: Properties) {
+export function FolderTools({ projectId, directory, children }: FolderToolsProperties) {
   const [isCreating, setCreating] = useState(false);
   const filesInput = useRef<HTMLInputElement>(null);
   const folderInput = useRef<HTMLInputElement>(null);
@@ -76,4 +78,35 @@ export function FolderTools({ projectId, directory, children }: Properties) {
 /** The types of the elements do not know this attribute. */
 function chooseFolder(input: HTMLInputElement | null): void {
   if (input !== null) input.webkitdirectory = true;
+}
+
+interface NewFileDialogProperties {
+  readonly projectId: string;
+  readonly directory: string;
+  readonly onClose: () => void;
+}
+
+/** Creates an empty file and opens it for editing. */
+function NewFileDialog({ projectId, directory, onClose }: NewFileDialogProperties) {
+  const [path, setPath] = useState(directory === "" ? "" : `${directory}/`);
+  const { isBusy, error, submit } = useSubmit(async () => {
+    const made = await createFile({ projectId, path });
+    endUndo({ projectId, path: made.path });
+    onClose();
+    goTo({ name: "file", projectId, path: made.path, tab: "edit" });
+  });
+  const problem = reasonForPath(error, "path");
+  return (
+    <FormDialog title="New file" action="Create file" {...{ isBusy, submit, onClose }}>
+      <TextField
+        label="Path"
+        value={path}
+        onInput={setPath}
+        hint="Including folders, such as notes/plan.md. The extension determines the type."
+        problem={problem}
+        input={{ autoFocus: true, autoComplete: "off", spellcheck: false }}
+      />
+      {problem === undefined && <FormProblem error={error} fields={["path"]} />}
+    </FormDialog>
+  );
 }

@@ -1,11 +1,8 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
-/** The subfolders and files of a folder. */
 import { useRef, useState } from "preact/hooks";
-import { keepFocus } from "../../components/selection_parts.tsx";
+import { keepFocus } from "../../components/selection.tsx";
 import { Breadcrumbs } from "../../components/breadcrumbs.tsx";
-import { enterList } from "../../components/list_navigation.ts";
-import { Empty, Loading, Problem } from "../../components/states.tsx";
+import { enterList } from "../../components/list.tsx";
+import { Empty, Loading, Pending } from "../../components/states.tsx";
 import { formatNumber } from "../../format.ts";
 import { FOLDERS_LISTED_MAX } from "../../limits.ts";
 import { remove } from "../../state/remove_file.ts";
@@ -13,12 +10,11 @@ import { type FilesPlace, hrefOf, replaceWith } from "../../state/router.ts";
 import { FileTable } from "./file_table.tsx";
 import { FolderMenu, type FolderQuestion, FolderQuestionDialog } from "./folder_menu.tsx";
 import { FolderTools } from "./folder_tools.tsx";
-import { FilterField, ScanProgress, useFilter } from "./name_filter.tsx";
+import { FilterField, type NameScan, ScanProgress, useFilter } from "./name_filter.tsx";
 import { pathOfFolder, useChosen, useSelectedActions } from "./selected_actions.tsx";
 import { EarlierFiles, MoreFiles } from "./more_files.tsx";
 import { uploadAll, useDropPlace } from "./uploading.ts";
 import { type Sort, sortOf, useListing } from "./use_listing.ts";
-import type { NameScan } from "./use_name_scan.ts";
 
 export function FolderView({ place }: { readonly place: FilesPlace }) {
   const { projectId, directory } = place;
@@ -30,7 +26,7 @@ export function FolderView({ place }: { readonly place: FilesPlace }) {
   const actions = useSelectedActions(projectId, directory, chosen);
   const [question, ask] = useState<FolderQuestion | null>(null);
   const removeOne = async (path: string) => {
-    if (await remove(projectId, path)) keepFocus([path]);
+    if (await remove({ projectId, path })) keepFocus([path]);
   };
   const onDeleteKey = (key: string) => {
     const path = pathOfFolder(key);
@@ -64,10 +60,8 @@ export function FolderView({ place }: { readonly place: FilesPlace }) {
       {scan && <ScanProgress {...{ scan, filter }} total={listing.total} count={listing.foundCount} />}
       {filter === "" && <EarlierFiles listing={listing} />}
       <div ref={list} aria-busy={listing.isLoading}>
-        {listing.error !== undefined
-          ? <Problem error={listing.error} onRetry={listing.reload} />
-          : listing.data === undefined
-          ? <Loading what="files" />
+        {listing.data === undefined
+          ? <Pending {...listing} what="files" />
           : isEmpty
           ? <EmptyFolder {...{ place, filter, isSearching: listing.isSearching, scan }} />
           : (

@@ -1,7 +1,6 @@
 /** Takes what was told of files into a page of a folder that is loaded already. */
-import type { SortField, SortOrder } from "../../api/files.ts";
+import type { FileList, FileRecord, SortField, SortOrder } from "../../api/files.ts";
 import { type Change, recordOf } from "../../api/changes.ts";
-import type { FileList, FileRecord } from "../../api/records.ts";
 import { directoryOf } from "../../format.ts";
 import { FOLDERS_LISTED_MAX } from "../../limits.ts";
 
@@ -15,10 +14,9 @@ export function isByPath({ by, order }: Sort): boolean {
   return by === "path" && order === "asc";
 }
 
-export interface ListedPage {
+interface ListedPage {
   readonly directory: string;
   readonly sort: Sort;
-  /** The page is the first one. */
   readonly isFirst: boolean;
 }
 
@@ -118,4 +116,16 @@ export function totalWith({ total = null, totalIsExact }: FileList, more: number
 
 function lastOfEach(changes: readonly Change[]): readonly Change[] {
   return [...new Map(changes.map((change) => [change.path ?? change.fileId, change])).values()];
+}
+
+const collator = new Intl.Collator("en", { numeric: true });
+
+/** Numbers in names count as numbers, `item-2` before `item-10`; what the collator takes as equal stays as it came. */
+export function inNaturalOrder<T>(
+  items: readonly T[],
+  nameOf: (item: T) => string,
+  order: SortOrder,
+): readonly T[] {
+  const sign = order === "asc" ? 1 : -1;
+  return items.toSorted((a, b) => sign * collator.compare(nameOf(a), nameOf(b)));
 }

@@ -1,9 +1,7 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** The ends of a list that is loaded as a person scrolls. */
 import type { RefObject } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { keyAt } from "../../components/selection.ts";
+import { keyAt } from "../../components/selection.tsx";
 import { Problem } from "../../components/states.tsx";
 import { useSeen } from "../../components/use_seen.ts";
 import { formatNumber } from "../../format.ts";
@@ -78,7 +76,6 @@ interface PageProblemProperties {
   readonly where: "above" | "below";
 }
 
-/** Why the next page is missing. */
 function PageProblem({ pages, where }: PageProblemProperties) {
   if (pages.adding?.where !== where || pages.adding.error === undefined) return null;
   const onRetry = where === "above" ? pages.addAbove : pages.addBelow;

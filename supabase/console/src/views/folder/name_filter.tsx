@@ -1,13 +1,17 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** The field that filters a folder by name, and how far it has looked. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { reasonOf } from "../../api/failure.ts";
 import { Icon } from "../../components/icon.tsx";
 import { formatCount, formatNumber } from "../../format.ts";
-import { FILTER_FILES_MAX, FILTER_PAUSE_MILLISECONDS } from "../../limits.ts";
+import {
+  FILTER_FILES_MAX,
+  FILTER_PAGES_MAX,
+  FILTER_PAGES_MIN,
+  FILTER_PAUSE_MILLISECONDS,
+} from "../../limits.ts";
 import { type FilesPlace, place as here, replaceWith } from "../../state/router.ts";
-import type { NameScan } from "./use_name_scan.ts";
+import { type FileRecord, listFiles } from "../../api/files.ts";
+import { hasShareLeft } from "../../session/rate_window.ts";
 
 /** The text of the filter; it is kept in the address after a pause in typing, or when the field is left. */
 export function useFilter(place: FilesPlace) {
@@ -44,7 +48,6 @@ export function useFilter(place: FilesPlace) {
 interface ScanProperties {
   readonly scan: NameScan;
   readonly filter: string;
-  /** How many files the folder has, as it is shown. */
   readonly total: string;
   readonly count: number;
 }
@@ -98,4 +101,67 @@ export function FilterField({ value, onInput, onKeyDown, onLeave }: FilterProper
       />
     </div>
   );
+}
+
+interface Scanned {
+  readonly key: string;
+  /** By path, from the beginning of the folder. */
+  readonly files: readonly FileRecord[];
+  readonly isComplete: boolean;
+}
+
+export interface NameScan extends Omit<Scanned, "key"> {
+  readonly isRunning: boolean;
+  readonly error: unknown;
+  /** Reads on, where the scan has paused or failed. */
+  readonly resume: () => void;
+}
+
+/**
+ * The names of a folder that is larger than a page: the API lists names but does not filter them. They are read once, and
+ * then serve every filter; only while `isWanted`. A new `key` begins anew.
+ */
+export function useNameScan(projectId: string, directory: string, key: string, isWanted: boolean): NameScan {
+  const nothing: Scanned = { key, files: [], isComplete: false };
+  const [scanned, setScanned] = useState<Scanned>(nothing);
+  const [error, setError] = useState<unknown>(undefined);
+  const [isRunning, setRunning] = useState(false);
+  const [resumes, setResumes] = useState(0);
+  const current = scanned.key === key ? scanned : nothing;
+  useEffect(() => {
+    if (!isWanted || current.isComplete) return;
+    const abort = new AbortController();
+    setRunning(true);
+    setError(undefined);
+    readOn(projectId, directory, current, setScanned, abort.signal).then(
+      () => abort.signal.aborted || setRunning(false),
+      (problem) => {
+        if (abort.signal.aborted) return;
+        setRunning(false);
+        setError(problem);
+      },
+    );
+    return () => abort.abort();
+  }, [key, isWanted, resumes]);
+  const { files, isComplete } = current;
+  return { files, isComplete, isRunning, error, resume: () => setResumes(resumes + 1) };
+}
+
+/** Reads until the end, or pauses: after FILTER_PAGES_MAX pages, or so that agents keep their share of the requests. */
+async function readOn(
+  projectId: string,
+  directory: string,
+  start: Scanned,
+  onRead: (scanned: Scanned) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  let scanned = start;
+  for (let pages = 0; pages < FILTER_PAGES_MAX && !scanned.isComplete; pages++) {
+    if (pages >= FILTER_PAGES_MIN && !hasShareLeft(projectId)) return;
+    const after = scanned.files.at(-1)?.path;
+    const { files, hasMore } = await listFiles(projectId, { directory, after }, signal);
+    signal.throwIfAborted();
+    scanned = { ...scanned, files: [...scanned.files, ...files], isComplete: !hasMore };
+    onRead(scanned);
+  }
 }

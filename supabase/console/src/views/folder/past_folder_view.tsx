@@ -1,34 +1,28 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** A folder as it was: to read, to download, and to restore. */
 import { useState } from "preact/hooks";
-import { listPastFiles } from "../../api/past.ts";
-import type { FileList } from "../../api/records.ts";
-import { Age } from "../../components/age.tsx";
+import { type FileList, listFiles } from "../../api/files.ts";
+import { Age, ListTable, moveInList, RowLink } from "../../components/list.tsx";
 import { Breadcrumbs } from "../../components/breadcrumbs.tsx";
 import { fileIcon } from "../../components/file_icon.ts";
 import { Icon } from "../../components/icon.tsx";
-import { moveInList } from "../../components/list_navigation.ts";
-import { ListTable } from "../../components/list_table.tsx";
 import { PastBanner } from "../../components/past_banner.tsx";
-import { Empty, Loading, Problem } from "../../components/states.tsx";
+import { Empty, Pending } from "../../components/states.tsx";
 import { formatBytes, formatCount, joinPath, nameOf, visible } from "../../format.ts";
 import { downloadFolder } from "../../state/archive.ts";
-import { type FilesPlace, goTo, hrefOf } from "../../state/router.ts";
+import { type FilesPlace, goTo } from "../../state/router.ts";
 import { useLoad } from "../../state/use_load.ts";
 import { FolderDialog } from "./folder_dialog.tsx";
-import { RestoreFolderDialog } from "./restore_folder_dialog.tsx";
+import { isCode } from "../../api/failure.ts";
+import { planRestore, restoreFolder } from "../../api/many.ts";
+import { FormDialog, useSubmit } from "../../components/form.tsx";
+import { UndoPlan } from "../../components/undo_plan.tsx";
+import { describeRefusal, finish, refresh } from "../../state/many.ts";
 
-interface Properties {
-  readonly place: FilesPlace;
-  readonly at: string;
-}
-
-export function PastFolderView({ place, at }: Properties) {
+export function PastFolderView({ place, at }: { readonly place: FilesPlace; readonly at: string }) {
   const { projectId, directory, after } = place;
   const { data, error, reload } = useLoad(
     `past ${projectId} ${directory} ${at} ${after}`,
-    (signal) => listPastFiles(projectId, { directory, at, after }, signal),
+    (signal) => listFiles(projectId, { directory, at, after }, signal),
   );
   const next = data?.hasMore ? data.next ?? data.files.at(-1)?.path : undefined;
   return (
@@ -39,8 +33,7 @@ export function PastFolderView({ place, at }: Properties) {
       <div class="view-head">
         <Breadcrumbs projectId={projectId} path={directory} at={at} />
       </div>
-      {error !== undefined && <Problem error={error} onRetry={reload} />}
-      {data === undefined ? error === undefined && <Loading what="the folder as it was" /> : (
+      {data === undefined ? <Pending {...{ error, reload }} what="the folder as it was" /> : (
         <>
           <Table {...{ projectId, directory, at }} list={data} isFirst={after === undefined} />
           <LeftOut list={data} />
@@ -105,14 +98,12 @@ function Table({ projectId, directory, at, list, isFirst }: TableProperties) {
       {folders.map((name) => (
         <tr key={`${name}/`}>
           <td class="name">
-            <a
-              class="row-link"
-              href={hrefOf({ name: "files", projectId, directory: joinPath(directory, name), at })}
-            >
-              <Icon name="folder" />
-              {visible(name)}
-              <span class="visually-hidden">, folder</span>
-            </a>
+            <RowLink
+              to={{ name: "files", projectId, directory: joinPath(directory, name), at }}
+              icon="folder"
+              text={name}
+              more=", folder"
+            />
           </td>
           <td class="number" />
           <td class="when" />
@@ -122,10 +113,11 @@ function Table({ projectId, directory, at, list, isFirst }: TableProperties) {
       {list.files.map(({ path, mimeType, size, version, updatedAt }) => (
         <tr key={path}>
           <td class="name">
-            <a class="row-link" href={hrefOf({ name: "file", projectId, path, tab: "content", at })}>
-              <Icon name={fileIcon({ path, mimeType })} />
-              {visible(nameOf(path))}
-            </a>
+            <RowLink
+              to={{ name: "file", projectId, path, tab: "content", at }}
+              icon={fileIcon({ path, mimeType })}
+              text={nameOf(path)}
+            />
           </td>
           <td class="number">{formatBytes(size)}</td>
           <td class="when">
@@ -138,7 +130,6 @@ function Table({ projectId, directory, at, list, isFirst }: TableProperties) {
   );
 }
 
-/** What was there and is not shown. */
 function LeftOut({ list: { trimmed = [], hasMoreDirectories } }: { readonly list: FileList }) {
   return (
     <>
@@ -153,5 +144,45 @@ function LeftOut({ list: { trimmed = [], hasMoreDirectories } }: { readonly list
       )}
       {hasMoreDirectories && <p class="hint">There may have been more folders than those shown.</p>}
     </>
+  );
+}
+
+interface RestoreFolderDialogProperties {
+  readonly projectId: string;
+  readonly directory: string;
+  readonly at: string;
+  readonly onClose: () => void;
+}
+
+function RestoreFolderDialog({ projectId, directory, at, onClose }: RestoreFolderDialogProperties) {
+  const plan = useLoad(
+    `restore ${projectId} ${directory} ${at}`,
+    (signal) => planRestore(projectId, directory, at, signal),
+  );
+  const { data } = plan;
+  const { isBusy, error, submit } = useSubmit(async () => {
+    const { runId, actions } = await restoreFolder(projectId, directory, at);
+    onClose();
+    goTo({ name: "files", projectId, directory });
+    if (runId !== null) finish(projectId, { runId, count: actions.length }, "Restored", "restoring");
+    refresh(projectId, actions.map(({ path }) => path));
+  });
+  return (
+    <FormDialog
+      title={directory === "" ? "Restore the project?" : `Restore ${nameOf(directory)}?`}
+      action="Restore"
+      isBusy={isBusy || data === undefined || data.actions.length === 0}
+      {...{ submit, onClose }}
+    >
+      {isCode(plan.error, "TOO_MANY_FILES")
+        ? <p class="form-problem" role="alert">{describeRefusal(plan.error)}</p>
+        : data === undefined
+        ? <Pending {...plan} what="what it would do" />
+        : <UndoPlan plan={data} gone="made later" same="it was then" />}
+      <p class="hint">Every file gets a new version: what came later stays in its history.</p>
+      {error !== undefined && (
+        <p class="form-problem" role="alert">Nothing was restored. {describeRefusal(error)}</p>
+      )}
+    </FormDialog>
   );
 }

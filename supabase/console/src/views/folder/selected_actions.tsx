@@ -1,21 +1,17 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** What can be done with the chosen files and folders of a list. */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import type { FileRecord } from "../../api/records.ts";
+import type { FileRecord } from "../../api/files.ts";
 import { Icon } from "../../components/icon.tsx";
-import { type Selection, useSelection } from "../../components/selection.ts";
-import { keepFocus, SelectionBar } from "../../components/selection_parts.tsx";
+import { keepFocus, type Selection, SelectionBar, useSelection } from "../../components/selection.tsx";
 import { joinPath } from "../../format.ts";
 import { downloadSelected } from "../../state/archive.ts";
 import { announceChange } from "../../state/changes.ts";
 import { deleteSelected, describeRefusal, type Selected } from "../../state/many.ts";
 import { notifyProblem } from "../../state/notices.ts";
-import { DeleteSelectedDialog } from "./delete_selected_dialog.tsx";
-import { MoveSelectedDialog } from "./move_selected_dialog.tsx";
+import { DeleteSelectedDialog, MoveSelectedDialog } from "./selected_dialogs.tsx";
 
-export interface Chosen {
+interface Chosen {
   readonly selection: Selection;
   readonly selected: Selected;
 }
@@ -46,7 +42,7 @@ export function useChosen(
   };
 }
 
-export interface SelectedActions {
+interface SelectedActions {
   /** Deletes what is chosen; asks first where folders are among it. */
   readonly remove: () => void;
   /** The bar, and the dialog that it has opened. */

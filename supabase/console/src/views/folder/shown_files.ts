@@ -1,5 +1,5 @@
 /** The pages of a folder that are shown, one below the other: what is scrolled to is added, and any page can be renewed. */
-import type { FileList, FileRecord } from "../../api/records.ts";
+import type { FileList, FileRecord } from "../../api/files.ts";
 import { comparison, type Sort } from "./merge_changes.ts";
 
 /** Where a page begins. */

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** Uploads the files and folders that were chosen, or dropped on a folder. */
 import { useState } from "preact/hooks";
 import { formatNumber, joinPath } from "../../format.ts";
@@ -6,7 +5,7 @@ import { UPLOAD_FILES_MAX } from "../../limits.ts";
 import { notify, notifyProblem } from "../../state/notices.ts";
 import { upload } from "../../state/transfers.ts";
 
-export interface ChosenFile {
+interface ChosenFile {
   /** Its name, below the folder that was chosen: `photos/2026/a.jpg`. */
   readonly path: string;
   readonly file: File;

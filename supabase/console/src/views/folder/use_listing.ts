@@ -1,9 +1,7 @@
-/// <reference lib="dom" />
 /** The files of a folder: sorted and paged by the service; a filter is over all of them, whatever is shown. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { recordOf } from "../../api/changes.ts";
-import { listFiles } from "../../api/files.ts";
-import type { FileList, FileRecord } from "../../api/records.ts";
+import { cursorBefore, type FileList, type FileRecord, listFiles } from "../../api/files.ts";
 import { directoryOf, formatTotal, nameOf } from "../../format.ts";
 import {
   FILES_PER_PAGE,
@@ -16,13 +14,10 @@ import { type LiveChange, useLive } from "../../state/live.ts";
 import { usePacedCall } from "../../state/paced.ts";
 import { type FilesPlace, replaceWith } from "../../state/router.ts";
 import { uploadsSettled } from "../../state/transfers.ts";
-import { useLoad } from "../../state/use_load.ts";
-import { cursorBefore } from "../../api/cursor_before.ts";
-import { useSettled } from "../../state/use_settled.ts";
-import { comparison, isByPath, mergeChanges, type Sort, totalWith } from "./merge_changes.ts";
-import { inNaturalOrder } from "./natural_order.ts";
+import { useLoad, useSettled } from "../../state/use_load.ts";
+import { comparison, inNaturalOrder, isByPath, mergeChanges, type Sort, totalWith } from "./merge_changes.ts";
 import type { PageStart } from "./shown_files.ts";
-import { useNameScan } from "./use_name_scan.ts";
+import { useNameScan } from "./name_filter.tsx";
 import { usePages } from "./use_pages.ts";
 
 export type { Sort };

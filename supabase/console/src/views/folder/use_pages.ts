@@ -1,13 +1,10 @@
-/// <reference lib="dom" />
 /** Loads a folder page by page, as a person scrolls. A reload reads the page in view, whose place is in the address. */
 import { useRef, useState } from "preact/hooks";
-import { listFiles } from "../../api/files.ts";
-import type { FileList } from "../../api/records.ts";
+import { type FileList, listFiles } from "../../api/files.ts";
 import { FILES_PER_PAGE, FOLDER_FILES_SHOWN_MAX } from "../../limits.ts";
 import { setFolders } from "../../state/folders.ts";
 import { changesSince, liveCount } from "../../state/live.ts";
-import { useLoad } from "../../state/use_load.ts";
-import { usePatched } from "../../state/use_patched.ts";
+import { useLoad, usePatched } from "../../state/use_load.ts";
 import { isByPath, mergeChanges, type Sort } from "./merge_changes.ts";
 import { isShown, pageOf, type PageStart, type ShownFiles, withPage } from "./shown_files.ts";
 
@@ -71,7 +68,6 @@ export function usePages(folder: Folder, start: PageStart) {
   return {
     load,
     shown,
-    /** Changes the list that is shown. */
     patch: (change: (list: FileList, isFirst: boolean) => FileList) =>
       patch((before) => {
         if (before === undefined) return before;

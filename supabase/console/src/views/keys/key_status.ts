@@ -1,6 +1,7 @@
-import type { Key } from "../../api/records.ts";
+import type { Key } from "../../api/projects.ts";
+import { localSeconds } from "../../format.ts";
 
-export type KeyStatus = "active" | "revoked" | "expired";
+type KeyStatus = "active" | "revoked" | "expired";
 
 export function keyStatus(key: Key, now: number = Date.now()): KeyStatus {
   if (key.revokedAt !== null && Date.parse(key.revokedAt) <= now) return "revoked";
@@ -9,4 +10,12 @@ export function keyStatus(key: Key, now: number = Date.now()): KeyStatus {
 
 export function keyTitle(key: Key): string {
   return key.name === null || key.name === "" ? `${key.prefix}…` : key.name;
+}
+
+export function isoOf(local: string): string | undefined {
+  return local === "" ? undefined : new Date(local).toISOString();
+}
+
+export function localOf(iso: string | null): string {
+  return iso === null ? "" : localSeconds(iso).slice(0, 16);
 }

@@ -1,17 +1,17 @@
-/** @jsxImportSource preact */
-import type { Key } from "../../api/records.ts";
-import { Age } from "../../components/age.tsx";
-import { ListTable } from "../../components/list_table.tsx";
+import type { Key } from "../../api/projects.ts";
+import { Age, ListTable } from "../../components/list.tsx";
 import { visible } from "../../format.ts";
 import { keyStatus, keyTitle } from "./key_status.ts";
 
-interface Actions {
-  readonly onEdit: (key: Key) => void;
-  readonly onRotate: (key: Key) => void;
-  readonly onRevoke: (key: Key) => void;
+const ACTIONS = [["edit", "Edit"], ["rotate", "Rotate"], ["revoke", "Revoke"]] as const;
+export type KeyAction = typeof ACTIONS[number][0];
+
+interface Properties {
+  readonly keys: readonly Key[];
+  readonly onChoose: (action: KeyAction, key: Key) => void;
 }
 
-export function KeyTable({ keys, ...actions }: Actions & { readonly keys: readonly Key[] }) {
+export function KeyTable({ keys, onChoose }: Properties) {
   return (
     <ListTable
       class="list keys"
@@ -21,12 +21,12 @@ export function KeyTable({ keys, ...actions }: Actions & { readonly keys: readon
         "status",
       ], ["Actions", "actions"]]}
     >
-      {keys.map((key) => <Row key={key.id} shown={key} {...actions} />)}
+      {keys.map((key) => <Row key={key.id} shown={key} onChoose={(action) => onChoose(action, key)} />)}
     </ListTable>
   );
 }
 
-function Row({ shown, onEdit, onRotate, onRevoke }: Actions & { readonly shown: Key }) {
+function Row({ shown, onChoose }: { readonly shown: Key; readonly onChoose: (action: KeyAction) => void }) {
   const status = keyStatus(shown);
   const title = keyTitle(shown);
   return (
@@ -48,24 +48,17 @@ function Row({ shown, onEdit, onRotate, onRevoke }: Actions & { readonly shown: 
         )}
       </td>
       <td class="actions">
-        {status === "active" && (
-          <>
-            <button type="button" aria-label={`Edit ${title}`} onClick={() => onEdit(shown)}>
-              Edit
-            </button>
-            <button type="button" aria-label={`Rotate ${title}`} onClick={() => onRotate(shown)}>
-              Rotate
-            </button>
-            <button
-              type="button"
-              class="danger"
-              aria-label={`Revoke ${title}`}
-              onClick={() => onRevoke(shown)}
-            >
-              Revoke
-            </button>
-          </>
-        )}
+        {status === "active" && ACTIONS.map(([action, text]) => (
+          <button
+            key={action}
+            type="button"
+            class={action === "revoke" ? "danger" : ""}
+            aria-label={`${text} ${title}`}
+            onClick={() => onChoose(action)}
+          >
+            {text}
+          </button>
+        ))}
       </td>
     </tr>
   );

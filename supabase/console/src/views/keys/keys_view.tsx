@@ -1,29 +1,24 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
-/** The API keys of the project. */
 import { useState } from "preact/hooks";
-import type { Key, NewKey } from "../../api/records.ts";
+import type { Key, NewKey } from "../../api/projects.ts";
 import { useCommands } from "../../components/commands.ts";
 import { Icon } from "../../components/icon.tsx";
 import { Empty, Loading, Problem } from "../../components/states.tsx";
 import { keysOf, loadKeys } from "../../state/keys.ts";
 import { useLoad } from "../../state/use_load.ts";
-import { CreateKeyDialog } from "./create_key_dialog.tsx";
-import { EditKeyDialog } from "./edit_key_dialog.tsx";
-import { KeyTable } from "./key_table.tsx";
-import { NewKeyDialog } from "./new_key_dialog.tsx";
-import { RevokeKeyDialog } from "./revoke_key_dialog.tsx";
-import { RotateKeyDialog } from "./rotate_key_dialog.tsx";
+import { CreateKeyDialog, EditKeyDialog } from "./key_settings.tsx";
+import { type KeyAction, KeyTable } from "./key_table.tsx";
+import { NewKeyDialog, RevokeKeyDialog, RotateKeyDialog } from "./key_dialogs.tsx";
 
 type Open =
   | { readonly name: "create" }
-  | { readonly name: "edit" | "rotate" | "revoke"; readonly key: Key }
+  | { readonly name: KeyAction; readonly key: Key }
   | { readonly name: "made"; readonly key: NewKey };
 
 export function KeysView({ projectId }: { readonly projectId: string }) {
   const { error, reload } = useLoad(`keys ${projectId}`, (signal) => loadKeys(projectId, signal));
   const [open, setOpen] = useState<Open | null>(null);
   const keys = keysOf(projectId);
+  const dialog = { projectId, onClose: () => setOpen(null) };
   const made = (key: NewKey) => {
     setOpen({ name: "made", key });
     reload();
@@ -55,40 +50,12 @@ export function KeysView({ projectId }: { readonly projectId: string }) {
             <p>An agent reads and writes with a key. Create one for each agent and environment.</p>
           </Empty>
         )
-        : (
-          <KeyTable
-            keys={keys}
-            onEdit={(key) => setOpen({ name: "edit", key })}
-            onRotate={(key) => setOpen({ name: "rotate", key })}
-            onRevoke={(key) => setOpen({ name: "revoke", key })}
-          />
-        )}
-      <Dialogs {...{ projectId, open, made, reload }} onClose={() => setOpen(null)} />
+        : <KeyTable keys={keys} onChoose={(name, key) => setOpen({ name, key })} />}
+      {open?.name === "create" && <CreateKeyDialog {...dialog} onMade={made} />}
+      {open?.name === "edit" && <EditKeyDialog {...dialog} edited={open.key} onDone={reload} />}
+      {open?.name === "rotate" && <RotateKeyDialog {...dialog} old={open.key} onMade={made} />}
+      {open?.name === "revoke" && <RevokeKeyDialog {...dialog} revoked={open.key} onDone={reload} />}
+      {open?.name === "made" && <NewKeyDialog made={open.key} onClose={dialog.onClose} />}
     </section>
   );
-}
-
-interface DialogsProperties {
-  readonly projectId: string;
-  readonly open: Open | null;
-  readonly made: (key: NewKey) => void;
-  readonly reload: () => void;
-  readonly onClose: () => void;
-}
-
-function Dialogs({ projectId, open, made, reload, onClose }: DialogsProperties) {
-  switch (open?.name) {
-    case "create":
-      return <CreateKeyDialog {...{ projectId, onClose }} onMade={made} />;
-    case "edit":
-      return <EditKeyDialog {...{ projectId, onClose }} edited={open.key} onDone={reload} />;
-    case "rotate":
-      return <RotateKeyDialog {...{ projectId, onClose }} old={open.key} onMade={made} />;
-    case "revoke":
-      return <RevokeKeyDialog {...{ projectId, onClose }} revoked={open.key} onDone={reload} />;
-    case "made":
-      return <NewKeyDialog made={open.key} onClose={onClose} />;
-    default:
-      return null;
-  }
 }

@@ -1,16 +1,11 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** What one run did, file by file, and its undo. */
 import { useEffect, useState } from "preact/hooks";
-import type { RunDetails, RunFile } from "../../api/records.ts";
-import { readRun } from "../../api/runs.ts";
-import { Age } from "../../components/age.tsx";
+import { readRun, type RunDetails, type RunFile } from "../../api/runs.ts";
+import { Age, ListTable, moveInList, RowLink } from "../../components/list.tsx";
 import { useCommands } from "../../components/commands.ts";
 import { fileIcon } from "../../components/file_icon.ts";
 import { Icon } from "../../components/icon.tsx";
-import { moveInList } from "../../components/list_navigation.ts";
-import { ListTable } from "../../components/list_table.tsx";
-import { Loading, Problem } from "../../components/states.tsx";
+import { Pending } from "../../components/states.tsx";
 import { describeOperation, formatCount, visible } from "../../format.ts";
 import { ensureKeys, writerName } from "../../state/keys.ts";
 import { useLive } from "../../state/live.ts";
@@ -50,14 +45,17 @@ export function RunView({ place }: { readonly place: RunPlace }) {
       <div class="view-head">
         <h1 id="run-title">Run {runId}</h1>
         <div class="tools">
-          {data && <Before projectId={projectId} run={data} />}
+          {data && (
+            <a class="button" href={hrefOf(placeBefore(projectId, data))}>
+              <Icon name="history" />As it was before
+            </a>
+          )}
           <button type="button" disabled={data === undefined} onClick={() => setUndoing(true)}>
             <Icon name="restore" />Undo …
           </button>
         </div>
       </div>
-      {error !== undefined && <Problem error={error} onRetry={reload} />}
-      {data === undefined ? error === undefined && <Loading what="the run" /> : (
+      {data === undefined ? <Pending {...{ error, reload }} what="the run" /> : (
         <>
           <Summary run={data} writers={writers} />
           <Table projectId={projectId} run={data} />
@@ -76,26 +74,13 @@ export function RunView({ place }: { readonly place: RunPlace }) {
   );
 }
 
-/** Leads to the project as it was just before the run. */
-function Before({ projectId, run }: { readonly projectId: string; readonly run: RunDetails }) {
-  return (
-    <a class="button" href={hrefOf(placeBefore(projectId, run))}>
-      <Icon name="history" />As it was before
-    </a>
-  );
-}
-
+/** The project as it was just before the run. */
 function placeBefore(projectId: string, run: RunDetails): FilesPlace {
   const at = new Date(new Date(run.firstAt).getTime() - 1).toISOString();
   return { name: "files", projectId, directory: "", at };
 }
 
-interface SummaryProperties {
-  readonly run: RunDetails;
-  readonly writers: readonly Writer[];
-}
-
-function Summary({ run, writers }: SummaryProperties) {
+function Summary({ run, writers }: { readonly run: RunDetails; readonly writers: readonly Writer[] }) {
   const { actors, fileCount, versionCount, firstAt, lastAt, countsAreExact = true } = run;
   return (
     <p class="hint">
@@ -136,10 +121,11 @@ function Row({ projectId, file }: { readonly projectId: string; readonly file: R
   return (
     <tr>
       <td class="name">
-        <a class="row-link" href={hrefOf({ ...place, tab: "history" })}>
-          <Icon name={operation === "delete" ? "trash" : fileIcon(file)} />
-          {visible(path)}
-        </a>
+        <RowLink
+          to={{ ...place, tab: "history" }}
+          icon={operation === "delete" ? "trash" : fileIcon(file)}
+          text={path}
+        />
       </td>
       <td class="extra">{describeOperation(path, { operation })}</td>
       <td class="number">{firstVersion === lastVersion ? firstVersion : `${firstVersion}–${lastVersion}`}</td>

@@ -1,17 +1,12 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** Runs, the newest first: all that was written under one `X-Run-Id`. */
-import type { Run } from "../../api/records.ts";
-import { listRuns } from "../../api/runs.ts";
-import { Age } from "../../components/age.tsx";
+import { listRuns, type Run } from "../../api/runs.ts";
+import { Age, ListTable, moveInList, RowLink } from "../../components/list.tsx";
 import { Icon } from "../../components/icon.tsx";
-import { moveInList } from "../../components/list_navigation.ts";
-import { ListTable } from "../../components/list_table.tsx";
-import { Empty, Loading, Problem } from "../../components/states.tsx";
+import { Empty, Pending } from "../../components/states.tsx";
 import { formatNumber, visible } from "../../format.ts";
 import { useLive } from "../../state/live.ts";
 import { usePacedCall } from "../../state/paced.ts";
-import { goTo, hrefOf, type RunsPlace } from "../../state/router.ts";
+import { goTo, type RunsPlace } from "../../state/router.ts";
 import { useLoad } from "../../state/use_load.ts";
 
 export function RunsView({ place }: { readonly place: RunsPlace }) {
@@ -32,9 +27,8 @@ export function RunsView({ place }: { readonly place: RunsPlace }) {
           <Icon name="rotate" />Refresh
         </button>
       </div>
-      {error !== undefined && <Problem error={error} onRetry={reload} />}
       {data === undefined
-        ? error === undefined && <Loading what="the runs" />
+        ? <Pending {...{ error, reload }} what="the runs" />
         : data.runs.length === 0 && !data.hasMore
         ? (
           <Empty
@@ -69,10 +63,7 @@ function Table({ projectId, runs }: { readonly projectId: string; readonly runs:
       {runs.map(({ runId, actors, lastAt, fileCount, versionCount, countsAreExact = true }) => (
         <tr key={runId}>
           <td class="name">
-            <a class="row-link" href={hrefOf({ name: "run", projectId, runId })}>
-              <Icon name="run" />
-              {runId}
-            </a>
+            <RowLink to={{ name: "run", projectId, runId }} icon="run" text={runId} />
           </td>
           <td class="writer">{actors.map(visible).join(", ")}</td>
           <td class="when">

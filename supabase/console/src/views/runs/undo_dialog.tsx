@@ -1,13 +1,9 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** Undoing a run: first what would become of which file, and what others have changed since; then the undo. */
 import { useState } from "preact/hooks";
 import { type HowToUndo, type OnConflict, planUndo, undoRun } from "../../api/runs.ts";
-import { Field } from "../../components/field.tsx";
-import { FormDialog } from "../../components/form_dialog.tsx";
+import { FormDialog, FormProblem, SelectField, useSubmit } from "../../components/form.tsx";
 import { UndoPlan } from "../../components/undo_plan.tsx";
-import { FormProblem, Loading, Problem } from "../../components/states.tsx";
-import { useSubmit } from "../../components/use_submit.ts";
+import { Pending } from "../../components/states.tsx";
 import { formatCount } from "../../format.ts";
 import { announceChange } from "../../state/changes.ts";
 import { notify } from "../../state/notices.ts";
@@ -29,8 +25,9 @@ interface Properties {
 
 export function UndoDialog({ projectId, runId, writers, onClose }: Properties) {
   const [onConflict, setOnConflict] = useState<OnConflict>("skip");
-  const [writer, setWriter] = useState<Writer>();
-  const how = { onConflict, keys: writer?.keys };
+  /** The one of `writers` whose part alone is undone. */
+  const [writer, setWriter] = useState<number>();
+  const how = { onConflict, keys: writer === undefined ? undefined : writers[writer]?.keys };
   const key = `undo ${projectId} ${runId} ${JSON.stringify(how)}`;
   const plan = useLoad(key, (signal) => planUndo(projectId, runId, how, signal));
   const { data } = plan;
@@ -55,57 +52,30 @@ export function UndoDialog({ projectId, runId, writers, onClose }: Properties) {
       isBusy={isBusy || hasNothingToDo}
       {...{ submit, onClose }}
     >
-      {writers.length > 1 && <WriterField {...{ writers, writer, setWriter }} />}
-      {plan.error !== undefined && <Problem error={plan.error} onRetry={plan.reload} />}
-      {data === undefined
-        ? plan.error === undefined && <Loading what="what it would do" />
-        : <UndoPlan plan={data} />}
+      {writers.length > 1 && (
+        <SelectField
+          label="Written with"
+          value={String(writer ?? "")}
+          onChange={(value) => setWriter(value === "" ? undefined : Number(value))}
+          options={[["", "any key"], ...writers.map(({ name }, index) => [String(index), name] as const)]}
+        />
+      )}
+      {data === undefined ? <Pending {...plan} what="what it would do" /> : <UndoPlan plan={data} />}
       {data !== undefined && data.conflicts.length > 0 && (
-        <Field label="These files">
-          {(attributes) => (
-            <select
-              {...attributes}
-              value={onConflict}
-              onChange={({ currentTarget }) =>
-                setOnConflict(currentTarget.value === "overwrite" ? "overwrite" : "skip")}
-            >
-              <option value="skip">stay as they are; undo the others</option>
-              <option value="overwrite">
-                go back all the same; what others wrote stays in their history
-              </option>
-            </select>
-          )}
-        </Field>
+        <SelectField
+          label="These files"
+          value={onConflict}
+          onChange={(value) => setOnConflict(value === "overwrite" ? "overwrite" : "skip")}
+          options={[
+            ["skip", "stay as they are; undo the others"],
+            ["overwrite", "go back all the same; what others wrote stays in their history"],
+          ]}
+        />
       )}
       <p class="hint">
         Every file gets a new version, so the undo can be undone, too: it is a run of its own.
       </p>
       <FormProblem error={error} fields={[]} />
     </FormDialog>
-  );
-}
-
-interface WriterProperties {
-  readonly writers: readonly Writer[];
-  readonly writer: Writer | undefined;
-  readonly setWriter: (writer: Writer | undefined) => void;
-}
-
-/** Everybody's part of the run, or one's alone. */
-function WriterField({ writers, writer, setWriter }: WriterProperties) {
-  return (
-    <Field label="Written with">
-      {(attributes) => (
-        <select
-          {...attributes}
-          value={writer === undefined ? "" : String(writers.indexOf(writer))}
-          onChange={({ currentTarget: { value } }) =>
-            setWriter(value === "" ? undefined : writers[Number(value)])}
-        >
-          <option value="">any key</option>
-          {writers.map(({ name }, index) => <option key={index} value={String(index)}>{name}</option>)}
-        </select>
-      )}
-    </Field>
   );
 }

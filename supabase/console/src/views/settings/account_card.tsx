@@ -1,21 +1,18 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** What the operator has set for this person: who may make projects, and what theirs may use together. */
-import { type Account, readAccount } from "../../api/account.ts";
-import { Bar } from "../../components/bar.tsx";
-import { Loading, Problem } from "../../components/states.tsx";
+import { type Account, readAccount } from "../../api/projects.ts";
+import { Bar } from "../../components/usage_bars.tsx";
+import { Pending } from "../../components/states.tsx";
 import { WhyNoProject } from "../../components/why_no_project.tsx";
 import { formatBytes, formatNumber } from "../../format.ts";
 import { useLoad } from "../../state/use_load.ts";
-import { type Limit, LimitList } from "./limit_list.tsx";
+import { type Limit, LimitList } from "./limits_card.tsx";
 
 export function AccountCard() {
   const { data: account, error, reload } = useLoad("account", readAccount);
   return (
     <section class="card" aria-labelledby="all-projects-title">
       <h2 id="all-projects-title">All of your projects</h2>
-      {error !== undefined && <Problem error={error} onRetry={reload} />}
-      {account === undefined ? error === undefined && <Loading what="your account" /> : (
+      {account === undefined ? <Pending {...{ error, reload }} what="your account" /> : (
         <>
           <Bars account={account} />
           <h3>New projects</h3>

@@ -1,8 +1,5 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** Deletions for good: what is deleted has to be typed. */
-import { deleteAccount, deleteProject } from "../../api/projects.ts";
-import type { Project } from "../../api/records.ts";
+import { deleteAccount, deleteProject, type Project } from "../../api/projects.ts";
 import { ConfirmDialog } from "../../components/confirm_dialog.tsx";
 import { signOut } from "../../session/session.ts";
 import { notify } from "../../state/notices.ts";

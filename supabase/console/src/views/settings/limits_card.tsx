@@ -1,10 +1,7 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** The limits of the project: what happens at each, and how it is raised. */
-import type { Project } from "../../api/records.ts";
-import { CopyButton } from "../../components/copy_button.tsx";
+import type { Project } from "../../api/projects.ts";
+import { CopyButton } from "../../components/copy.tsx";
 import { formatBytes, formatNumber } from "../../format.ts";
-import { type Limit, LimitList } from "./limit_list.tsx";
 
 export function LimitsCard({ project }: { readonly project: Project }) {
   return (
@@ -67,4 +64,26 @@ function ofProject(
         "old versions go, makes room; deleting a file does not, since its versions stay.",
     },
   ];
+}
+
+/** Limits in plain words: what each is about, how much it is, and what happens at it and raises it. */
+export interface Limit {
+  readonly name: string;
+  readonly value: string;
+  readonly meaning: string;
+}
+
+export function LimitList({ limits }: { readonly limits: readonly Limit[] }) {
+  return (
+    <dl class="limits">
+      {limits.map(({ name, value, meaning }) => (
+        <div key={name}>
+          <dt>
+            {name} <strong>{value}</strong>
+          </dt>
+          <dd>{meaning}</dd>
+        </div>
+      ))}
+    </dl>
+  );
 }

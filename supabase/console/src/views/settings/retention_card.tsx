@@ -1,13 +1,9 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** Which versions go by themselves: the rule, and what it would let go, shown before it is saved. */
 import { useState } from "preact/hooks";
 import { reasonFor } from "../../api/failure.ts";
 import { changeRetention, previewRetention, type RetentionPreview } from "../../api/owning.ts";
-import type { Project, Retention } from "../../api/records.ts";
-import { TextField } from "../../components/field.tsx";
-import { FormProblem } from "../../components/states.tsx";
-import { useSubmit } from "../../components/use_submit.ts";
+import type { Project, Retention } from "../../api/projects.ts";
+import { FormProblem, TextField, useSubmit } from "../../components/form.tsx";
 import { formatCount, formatNumber, visible } from "../../format.ts";
 import { notify } from "../../state/notices.ts";
 import { updateProject } from "../../state/projects.ts";

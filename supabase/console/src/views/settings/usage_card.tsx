@@ -1,35 +1,31 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** Usage over time: a chart and tables, by day and by key. */
 import { useState } from "preact/hooks";
 import { readUsage, type Usage, type UsageDay, type UsageOfKey } from "../../api/owning.ts";
-import { SelectField } from "../../components/field.tsx";
-import { ListTable } from "../../components/list_table.tsx";
-import { Loading, Problem } from "../../components/states.tsx";
+import { SelectField } from "../../components/form.tsx";
+import { ListTable } from "../../components/list.tsx";
+import { Pending } from "../../components/states.tsx";
 import { formatBytes, formatNumber, visible } from "../../format.ts";
 import { useLoad } from "../../state/use_load.ts";
-import { type Measure, UsageChart } from "./usage_chart.tsx";
 
 /** Periods in days: the API keeps a year and a month. */
 const PERIODS = [["7", "7 days"], ["30", "30 days"], ["90", "90 days"], ["366", "A year"]] as const;
 
-const MEASURES: Readonly<Record<string, Measure>> = {
-  requests: { name: "Requests", of: ({ requests }) => requests, format: formatNumber, isLevel: false },
-  versions: { name: "Versions made", of: ({ versions }) => versions, format: formatNumber, isLevel: false },
-  written: {
-    name: "Content written",
-    of: ({ bytesWritten }) => bytesWritten,
-    format: formatBytes,
-    isLevel: false,
-  },
-  stored: { name: "Content stored", of: ({ bytes }) => bytes, format: formatBytes, isLevel: true },
-  database: {
-    name: "In the database",
-    of: ({ databaseBytes }) => databaseBytes,
-    format: formatBytes,
-    isLevel: true,
-  },
-};
+/** A quantity of days. */
+interface Measure {
+  readonly name: string;
+  readonly of: "requests" | "versions" | "bytesWritten" | "bytes" | "databaseBytes";
+  readonly format: (value: number) => string;
+  /** Whether it is a state, which belongs to no key and is not added up. */
+  readonly isLevel: boolean;
+}
+
+const MEASURES: readonly Measure[] = [
+  { name: "Requests", of: "requests", format: formatNumber, isLevel: false },
+  { name: "Versions made", of: "versions", format: formatNumber, isLevel: false },
+  { name: "Content written", of: "bytesWritten", format: formatBytes, isLevel: false },
+  { name: "Content stored", of: "bytes", format: formatBytes, isLevel: true },
+  { name: "In the database", of: "databaseBytes", format: formatBytes, isLevel: true },
+];
 
 export function UsageCard({ projectId }: { readonly projectId: string }) {
   const [days, setDays] = useState("30");
@@ -43,14 +39,18 @@ export function UsageCard({ projectId }: { readonly projectId: string }) {
   // So that the choice of a key stays while what it asks for is loaded.
   const [keys, setKeys] = useState<readonly UsageOfKey[]>([]);
   if (data !== undefined && data.keys !== keys) setKeys(data.keys);
-  const measures = Object.entries(MEASURES).filter(([, { isLevel }]) => keyId === "" || !isLevel);
-  const shown = measures.some(([name]) => name === chosen) ? chosen : "requests";
-  const measure = MEASURES[shown];
+  const measures = MEASURES.filter(({ isLevel }) => keyId === "" || !isLevel);
+  const measure = measures.find(({ of }) => of === chosen) ?? measures[0];
   return (
     <section class="card" aria-labelledby="over-time-title">
       <h2 id="over-time-title">Usage over time</h2>
       <div class="usage-choices">
-        <SelectField label="Shown" value={shown} onChange={setChosen} options={measures.map(toOption)} />
+        <SelectField
+          label="Shown"
+          value={measure?.of ?? ""}
+          onChange={setChosen}
+          options={measures.map(({ of, name }) => [of, name])}
+        />
         <SelectField label="Period" value={days} onChange={setDays} options={PERIODS} />
         <SelectField
           label="Key"
@@ -62,8 +62,7 @@ export function UsageCard({ projectId }: { readonly projectId: string }) {
           ]}
         />
       </div>
-      {error !== undefined && <Problem error={error} onRetry={reload} />}
-      {data === undefined || measure === undefined ? error === undefined && <Loading what="the usage" /> : (
+      {data === undefined || measure === undefined ? <Pending {...{ error, reload }} what="the usage" /> : (
         <>
           <UsageChart days={data.days} measure={measure} />
           <details>
@@ -81,10 +80,6 @@ export function UsageCard({ projectId }: { readonly projectId: string }) {
   );
 }
 
-function toOption([value, { name }]: readonly [string, Measure]): readonly [string, string] {
-  return [value, name];
-}
-
 function nameOfKey({ keyId, name, prefix }: Pick<UsageOfKey, "keyId" | "name" | "prefix">): string {
   if (keyId === null) return "Console";
   if (name) return visible(name);
@@ -92,18 +87,16 @@ function nameOfKey({ keyId, name, prefix }: Pick<UsageOfKey, "keyId" | "name" | 
 }
 
 function DayTable({ days }: { readonly days: readonly UsageDay[] }) {
-  const columns = Object.values(MEASURES);
   return (
     <div class="scroll" role="region" aria-label="Usage by day" tabIndex={0}>
       <ListTable
-        class="numbers"
         caption="Usage by day"
-        columns={[["Day"], ...columns.map(({ name }) => [name, "number"] as const)]}
+        columns={[["Day"], ...MEASURES.map(({ name }) => [name, "number"] as const)]}
       >
         {days.toReversed().map((day) => (
           <tr key={day.day}>
             <th scope="row">{day.day}</th>
-            {columns.map(({ name, of, format }) => <td key={name} class="number">{show(of(day), format)}
+            {MEASURES.map(({ name, of, format }) => <td key={name} class="number">{show(day[of], format)}
             </td>)}
           </tr>
         ))}
@@ -117,7 +110,6 @@ function KeyTable({ usage: { keys, keyCount } }: { readonly usage: Usage }) {
   return (
     <div class="scroll" role="region" aria-label="Usage by key" tabIndex={0}>
       <ListTable
-        class="numbers"
         caption="Usage by key"
         columns={[["Key"], ["Requests", "number"], ["Versions made", "number"], [
           "Content written",
@@ -147,4 +139,69 @@ function show(value: number | null, format: (value: number) => string): string {
 /** UTC. */
 function daysAgo(days: number): string {
   return new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
+}
+
+/** In the units of the drawing, which is stretched to the width that there is. */
+const STEP = 10;
+const HEIGHT = 100;
+/** A day that is not zero is seen. */
+const BAR_HEIGHT_MIN = 2;
+
+interface Properties {
+  readonly days: readonly UsageDay[];
+  readonly measure: Measure;
+}
+
+function UsageChart({ days, measure }: Properties) {
+  const { of, format } = measure;
+  const most = Math.max(0, ...days.map((day) => day[of] ?? 0));
+  const [first, last] = [days[0]?.day ?? "", days.at(-1)?.day ?? ""];
+  return (
+    <figure class="chart">
+      <figcaption>{summaryOf(days, measure, most)}</figcaption>
+      <svg
+        viewBox={`0 0 ${Math.max(days.length, 1) * STEP} ${HEIGHT}`}
+        preserveAspectRatio="none"
+        aria-hidden="true"
+        focusable="false"
+      >
+        {days.map((day, index) => {
+          const value = day[of] ?? 0;
+          const height = value === 0 ? 0 : Math.max(value / most * HEIGHT, BAR_HEIGHT_MIN);
+          return (
+            <g key={day.day}>
+              <title>{`${day.day}: ${format(value)}`}</title>
+              <rect class="hover-area" x={index * STEP} y={0} width={STEP} height={HEIGHT} />
+              <rect
+                class="bar-of-day"
+                x={index * STEP + 1}
+                y={HEIGHT - height}
+                width={STEP - 2}
+                height={height}
+              />
+            </g>
+          );
+        })}
+      </svg>
+      <div class="chart-ends" aria-hidden="true">
+        <span>{first}</span>
+        <span>{last}</span>
+      </div>
+    </figure>
+  );
+}
+
+/** `Requests: 120 in all, at most 40 on 2026-01-31.` */
+function summaryOf(
+  days: readonly UsageDay[],
+  { name, of, format, isLevel }: Properties["measure"],
+  most: number,
+): string {
+  const peak = days.find((day) => day[of] === most)?.day;
+  if (most === 0 || peak === undefined) return `${name}: none in this period.`;
+  const sum = days.reduce((total, day) => total + (day[of] ?? 0), 0);
+  const last = days.findLast((day) => day[of] !== null)?.[of] ?? 0;
+  return `${name}: ${isLevel ? `${format(last)} now` : `${format(sum)} in all`}, at most ${
+    format(most)
+  } on ${peak}.`;
 }

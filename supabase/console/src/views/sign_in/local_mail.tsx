@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** The mail that a local stack shows instead of sending it. Other deployments have none. */
 import { useEffect, useState } from "preact/hooks";
 import * as z from "zod/mini";

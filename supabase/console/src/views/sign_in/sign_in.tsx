@@ -1,11 +1,8 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** The form to sign in, to sign up, to request a sign-in link, or to reset the password. */
 import { useState } from "preact/hooks";
 import { config } from "../../config.ts";
-import { TextField } from "../../components/field.tsx";
+import { TextField, useSubmit } from "../../components/form.tsx";
 import { Icon } from "../../components/icon.tsx";
-import { useSubmit } from "../../components/use_submit.ts";
 import { prepareAuthCallback } from "../../session/auth_callback.ts";
 import { hasExpired, linkProblem, supabase } from "../../session/session.ts";
 import { type AuthProblem, authProblem } from "../../session/auth_problem.ts";
@@ -105,8 +102,7 @@ function Fields({ purpose, email, setEmail, password, setPassword, problem }: Fi
 function GitHubButton() {
   const { isBusy, error, submit } = useSubmit(async () => {
     const redirectTo = prepareAuthCallback("sign-in");
-    const { error } = await supabase().auth.signInWithOAuth({ provider: "github", options: { redirectTo } });
-    if (error !== null) throw error;
+    succeeded(await supabase().auth.signInWithOAuth({ provider: "github", options: { redirectTo } }));
   });
   return (
     <div class="signin-other">
@@ -146,27 +142,26 @@ function Others(
 async function attempt(purpose: Purpose, email: string, password: string): Promise<string | null> {
   const { auth } = supabase();
   if (purpose === "sign-in") {
-    const { error } = await auth.signInWithPassword({ email, password });
-    if (error !== null) throw error;
+    succeeded(await auth.signInWithPassword({ email, password }));
     return null;
   }
   if (purpose === "reset") {
-    const { error } = await auth.resetPasswordForEmail(email, {
-      redirectTo: prepareAuthCallback("recovery"),
-    });
-    if (error !== null) throw error;
+    const redirectTo = prepareAuthCallback("recovery");
+    succeeded(await auth.resetPasswordForEmail(email, { redirectTo }));
     return `If ${email} has an account, a link to choose a new password is on its way.`;
   }
-  const redirectTo = prepareAuthCallback("sign-in");
-  const options = { emailRedirectTo: redirectTo };
+  const options = { emailRedirectTo: prepareAuthCallback("sign-in") };
   if (purpose === "link") {
-    const { error } = await auth.signInWithOtp({ email, options });
-    if (error !== null) throw error;
+    succeeded(await auth.signInWithOtp({ email, options }));
     return `A link that signs you in is on its way to ${email}. Open it in this browser.`;
   }
-  const { data, error } = await auth.signUp({ email, password, options });
-  if (error !== null) throw error;
-  return data.session === null
+  const answer = await auth.signUp({ email, password, options });
+  succeeded(answer);
+  return answer.data.session === null
     ? `Confirm your address: a link is on its way to ${email}. Open it in this browser.`
     : null;
+}
+
+function succeeded({ error }: { readonly error: Error | null }): void {
+  if (error !== null) throw error;
 }

@@ -1,5 +1,6 @@
-/** @jsxImportSource preact */
 import type { ComponentChildren } from "preact";
+import { NewPasswordForm } from "../../components/new_password_form.tsx";
+import { needsNewPassword } from "../../session/session.ts";
 
 interface Properties {
   readonly title: string;
@@ -18,5 +19,17 @@ export function SignInCard({ title, children }: Properties) {
         {children}
       </div>
     </main>
+  );
+}
+
+export function NewPasswordPage() {
+  const done = () => needsNewPassword.value = false;
+  return (
+    <SignInCard title="Choose a new password">
+      <NewPasswordForm onDone={done} />
+      <nav class="signin-links" aria-label="Other choices">
+        <button type="button" class="link" onClick={done}>Keep the old password</button>
+      </nav>
+    </SignInCard>
   );
 }

@@ -1,6 +1,8 @@
 /** The form in which a text is read, besides its source. */
 import { nameOf } from "../../../format.ts";
 import { shownType } from "../shown_type.ts";
+import type { FileRecord } from "../../../api/files.ts";
+import type { FilePlace } from "../../../state/router.ts";
 
 export type Form = "markdown" | "csv" | "tsv" | "jsonl" | "json" | "source";
 
@@ -41,4 +43,20 @@ export const FORM_NAMES: Readonly<Record<Exclude<Form, "source">, string>> = {
 /** Whether all of the text is needed: a part of a table or a tree says nothing of the rest. */
 export function isData(form: Form): boolean {
   return form === "csv" || form === "tsv" || form === "jsonl" || form === "json";
+}
+
+/** A row that was asked for; `goes` tells the same row asked for again. */
+export interface RowAsked {
+  readonly number: number;
+  readonly goes: number;
+}
+
+export interface FormProperties {
+  readonly place: FilePlace;
+  readonly record: FileRecord;
+  readonly form: Form;
+  readonly text: string;
+  readonly row: RowAsked | undefined;
+  /** Called with a sentence if the text cannot be shown in the form. */
+  readonly onProblem: (problem: string) => void;
 }

@@ -1,18 +1,15 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** A text in the form that suits it, or its source. */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import type { FileRecord } from "../../../api/records.ts";
-import { Empty, Loading, Problem } from "../../../components/states.tsx";
+import type { FileRecord } from "../../../api/files.ts";
+import { Empty, Pending } from "../../../components/states.tsx";
 import { TEXT_PREVIEW_BYTES_MAX } from "../../../limits.ts";
-import { linesBetween } from "../../../state/lines.ts";
 import { type FilePlace, replaceWith } from "../../../state/router.ts";
+import { linesBetween } from "../../../state/lines.ts";
 import { useLoad } from "../../../state/use_load.ts";
-import { ImagePreview } from "../image_preview.tsx";
+import { ImagePreview } from "../media_preview.tsx";
 import { shownType } from "../shown_type.ts";
-import { type Form, formOf } from "./form.ts";
-import type { FormProperties, RowAsked } from "./form_properties.ts";
+import { type Form, formOf, type FormProperties, type RowAsked } from "./form.ts";
 import { LargeText } from "./large_text.tsx";
 import { Source } from "./source.tsx";
 import { ReadingTools } from "./tools.tsx";
@@ -97,8 +94,7 @@ function Picture({ record: { path, mimeType }, bytes, children }: PicturePropert
 function InForm(properties: FormProperties) {
   const { form } = properties;
   const { data: View, error } = useLoad(`form ${form}`, () => loadForm(form));
-  if (error !== undefined) return <Problem error={error} />;
-  return View === undefined ? <Loading what="the text" /> : <View {...properties} />;
+  return View === undefined ? <Pending error={error} what="the text" /> : <View {...properties} />;
 }
 
 async function loadForm(form: Form) {

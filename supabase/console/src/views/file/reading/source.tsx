@@ -1,14 +1,12 @@
-/** @jsxImportSource preact */
 /** A text as it is stored, with the numbers of its lines. */
 import { visible } from "../../../format.ts";
 import { CodeView } from "../../../code/code_view.tsx";
-import { linesBetween } from "../../../state/lines.ts";
 import { type FilePlace, replaceWith } from "../../../state/router.ts";
-import { wrapsLines } from "../../../state/wrapping.ts";
+import { linesBetween } from "../../../state/lines.ts";
+import { wrapsLines } from "../../../state/preferences.ts";
 
 interface Properties {
   readonly place: FilePlace;
-  /** Another one is another text. */
   readonly id: string;
   readonly text: string;
   readonly mimeType: string;

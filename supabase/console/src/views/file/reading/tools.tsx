@@ -1,17 +1,14 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** Above a text: its forms, wrapping, the line to go to, and copying. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import { CopyButton } from "../../../components/copy_button.tsx";
+import { CopyButton } from "../../../components/copy.tsx";
 import { isPressed, keyNames, SHORTCUTS } from "../../../components/shortcut_table.ts";
 import { type FilePlace, hrefOf, replaceWith } from "../../../state/router.ts";
-import { wrapsLines } from "../../../state/wrapping.ts";
+import { wrapsLines } from "../../../state/preferences.ts";
 import { type Form, FORM_NAMES } from "./form.ts";
 
 interface Properties {
   readonly place: FilePlace;
   readonly form: Form;
-  /** Whether the source is shown. */
   readonly isSource: boolean;
   /** What is copied; none where there is not all of it. */
   readonly text?: string | undefined;

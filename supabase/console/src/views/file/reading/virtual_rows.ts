@@ -1,10 +1,9 @@
-/// <reference lib="dom" />
 /** Which rows of a long list are in view: all have the same height, and only these are drawn. */
 import type { RefObject } from "preact";
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { ROWS_OVERSCANNED } from "../../../limits.ts";
 
-export interface VirtualRows {
+interface VirtualRows {
   /** The first row to draw, and the one after the last. */
   readonly first: number;
   readonly end: number;

@@ -1,7 +1,7 @@
 /** What a link or an image in a document leads to. */
 import { directoryOf, encodePath } from "../../../../format.ts";
-import { linesBetween } from "../../../../state/lines.ts";
 import type { FilePlace, FilesPlace } from "../../../../state/router.ts";
+import { linesBetween } from "../../../../state/lines.ts";
 
 export type Address =
   | { readonly kind: "file"; readonly place: FilePlace }

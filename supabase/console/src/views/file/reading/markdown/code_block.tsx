@@ -1,11 +1,9 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
-import { useEffect, useState } from "preact/hooks";
-import { typeOfFence } from "../../../../code/fences.ts";
+import { typeOfFence } from "../../../../code/languages.ts";
 import type { Span } from "../../../../code/highlight.ts";
-import { CopyButton } from "../../../../components/copy_button.tsx";
+import { CopyButton } from "../../../../components/copy.tsx";
 import { useSeen } from "../../../../components/use_seen.ts";
 import { CODE_HIGHLIGHT_CHARACTERS_MAX } from "../../../../limits.ts";
+import { useLoad } from "../../../../state/use_load.ts";
 
 interface Properties {
   readonly text: string;
@@ -30,27 +28,13 @@ function drawSpan({ text, classes }: Span, index: number) {
   return classes === "" ? text : <span key={index} class={classes}>{text}</span>;
 }
 
-/** Null as long as the text is plain: before the language is loaded, without one, or because the text is too long. */
-function useHighlighted(text: string, mimeType: string | undefined): readonly Span[] | null {
-  const [done, setDone] = useState<{ readonly key: string; readonly spans: readonly Span[] | null } | null>(
-    null,
-  );
-  const key = `${mimeType} ${text}`;
-  useEffect(() => {
-    if (mimeType === undefined || text.length > CODE_HIGHLIGHT_CHARACTERS_MAX) return;
-    let isGone = false;
-    const load = async () => {
-      const { adoptColours, highlight } = await import("../../../../code/highlight.ts");
-      const spans = await highlight(text, mimeType);
-      if (isGone) return;
-      adoptColours();
-      setDone({ key, spans });
-    };
-    // Colours that cannot be loaded leave the text as it is.
-    load().catch(() => {});
-    return () => {
-      isGone = true;
-    };
-  }, [key]);
-  return done?.key === key ? done.spans : null;
+/** Nothing as long as the text is plain: before the language is loaded, without one, or because the text is too long. */
+function useHighlighted(text: string, mimeType: string | undefined): readonly Span[] | null | undefined {
+  return useLoad(`highlighted ${mimeType} ${text}`, async () => {
+    if (mimeType === undefined || text.length > CODE_HIGHLIGHT_CHARACTERS_MAX) return null;
+    const { adoptColours, highlight } = await import("../../../../code/highlight.ts");
+    const spans = await highlight(text, mimeType);
+    adoptColours();
+    return spans;
+  }).data;
 }

@@ -1,12 +1,9 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
-/** A rendered document. */
 import { visible } from "../../../../format.ts";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Loading } from "../../../../components/states.tsx";
 import { DOCUMENT_BLOCKS_PER_STEP } from "../../../../limits.ts";
 import type { FilePlace } from "../../../../state/router.ts";
-import type { FormProperties } from "../form_properties.ts";
+import type { FormProperties } from "../form.ts";
 import { Nodes } from "./nodes.tsx";
 import type { MarkdownNode } from "./parse.ts";
 
@@ -39,28 +36,18 @@ export function MarkdownView({ place, text, onProblem }: FormProperties) {
   );
 }
 
-interface BlocksProperties {
-  readonly nodes: readonly MarkdownNode[];
-  readonly place: FilePlace;
-}
-
 /** Some at a time, so that the page answers while a long document is drawn. What was drawn is not drawn again. */
-function Blocks({ nodes, place }: BlocksProperties) {
+function Blocks({ nodes, place }: { readonly nodes: readonly MarkdownNode[]; readonly place: FilePlace }) {
   const [count, setCount] = useState(DOCUMENT_BLOCKS_PER_STEP);
-  const parts = useMemo(() => {
-    const starts = Array.from(
-      { length: Math.ceil(nodes.length / DOCUMENT_BLOCKS_PER_STEP) },
-      (_, index) => index * DOCUMENT_BLOCKS_PER_STEP,
-    );
-    return starts.map((start) => (
-      <Nodes
-        key={start}
-        nodes={nodes.slice(start, start + DOCUMENT_BLOCKS_PER_STEP)}
-        place={place}
-        isInLink={false}
-      />
-    ));
-  }, [nodes, place]);
+  const parts = useMemo(
+    () =>
+      Array.from({ length: Math.ceil(nodes.length / DOCUMENT_BLOCKS_PER_STEP) }, (_, index) => {
+        const start = index * DOCUMENT_BLOCKS_PER_STEP;
+        const part = nodes.slice(start, start + DOCUMENT_BLOCKS_PER_STEP);
+        return <Nodes key={index} nodes={part} place={place} isInLink={false} />;
+      }),
+    [nodes, place],
+  );
   useEffect(() => {
     if (count >= nodes.length) return;
     const timer = setTimeout(() => setCount(count + DOCUMENT_BLOCKS_PER_STEP));

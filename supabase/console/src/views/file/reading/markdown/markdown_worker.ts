@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** Parses Markdown off the page's thread. */
 import { parseMarkdown } from "./parse.ts";
 

@@ -1,7 +1,5 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** The elements of a document. Each is made here: no text of a file is ever parsed as HTML. */
-import type { ComponentChildren } from "preact";
+import { type ComponentChildren, h } from "preact";
 import { type FilePlace, hrefOf } from "../../../../state/router.ts";
 import { addressOf } from "./address.ts";
 import { CodeBlock } from "./code_block.tsx";
@@ -60,36 +58,11 @@ function Element({ element, ...context }: Context & { readonly element: Markdown
     case "hr":
       return <Tag />;
     default:
-      return <Plain tag={Tag} id={attributes.id}>{inside}</Plain>;
+      return PLAIN.has(Tag) ? h(Tag, { id: attributes.id }, inside) : inside;
   }
 }
 
-const PLAIN = [
-  "blockquote",
-  "code",
-  "del",
-  "em",
-  "li",
-  "p",
-  "section",
-  "strong",
-  "sup",
-  "tbody",
-  "thead",
-  "tr",
-  "ul",
-] as const;
-
-interface PlainProperties {
-  readonly tag: string;
-  readonly id: string | undefined;
-  readonly children: ComponentChildren;
-}
-
-function Plain({ tag, id, children }: PlainProperties) {
-  const Tag = PLAIN.find((one) => one === tag);
-  return Tag === undefined ? <>{children}</> : <Tag id={id}>{children}</Tag>;
-}
+const PLAIN = new Set("blockquote code del em li p section strong sup tbody thead tr ul".split(" "));
 
 interface ElementProperties extends Context {
   readonly element: MarkdownElement;
@@ -98,19 +71,14 @@ interface ElementProperties extends Context {
 
 function Heading({ element, place, isInLink, children }: ElementProperties) {
   const { tag, attributes: { id } } = element;
-  const Tag = (["h1", "h2", "h3", "h4", "h5", "h6"] as const).find((one) => one === tag) ?? "h6";
   const heading = id?.replace(/^user-content-/, "");
-  return (
-    <Tag id={id} tabIndex={-1}>
-      {children}
-      {heading && !isInLink && (
-        <a class="heading-link" href={hrefOf({ ...place, heading, line: undefined })}>
-          <span aria-hidden="true">#</span>
-          <span class="visually-hidden">Link to this heading</span>
-        </a>
-      )}
-    </Tag>
+  const link = heading && !isInLink && (
+    <a class="heading-link" href={hrefOf({ ...place, heading, line: undefined })}>
+      <span aria-hidden="true">#</span>
+      <span class="visually-hidden">Link to this heading</span>
+    </a>
   );
+  return h(tag, { id, tabIndex: -1 }, children, link);
 }
 
 function Link({ element, place, isInLink, children }: ElementProperties) {

@@ -7,7 +7,6 @@ import GithubSlugger from "github-slugger";
 import MarkdownIt, { type Token } from "markdown-it";
 import footnotes from "markdown-it-footnote";
 
-/** A text, or an element. */
 export type MarkdownNode = string | MarkdownElement;
 
 export interface MarkdownElement {

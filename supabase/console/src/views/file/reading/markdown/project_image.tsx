@@ -1,13 +1,12 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** An image of the project, loaded with the person's session when it comes into view. */
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { reasonOf } from "../../../../api/failure.ts";
 import { readLatest } from "../../../../api/files.ts";
 import { useSeen } from "../../../../components/use_seen.ts";
 import { IMAGE_PREVIEW_BYTES_MAX } from "../../../../limits.ts";
 import type { FilePlace } from "../../../../state/router.ts";
 import { useLoad } from "../../../../state/use_load.ts";
+import { useObjectUrl } from "../../media_preview.tsx";
 import { shownType } from "../../shown_type.ts";
 
 interface Properties {
@@ -21,16 +20,10 @@ export function ProjectImage({ place, alt, title }: Properties) {
   const { room, isSeen } = useSeen<HTMLSpanElement>();
   const { data: blob, error } = useLoad(
     `image ${projectId} ${path} ${isSeen}`,
-    async (signal) => isSeen ? await loadImage(projectId, path, signal) : null,
+    async (signal) => isSeen ? await loadImage(place, signal) : null,
   );
-  const [url, setUrl] = useState<string | null>(null);
+  const url = useObjectUrl(blob);
   const [isBroken, setBroken] = useState(false);
-  useEffect(() => {
-    if (!blob) return;
-    const made = URL.createObjectURL(blob);
-    setUrl(made);
-    return () => URL.revokeObjectURL(made);
-  }, [blob]);
   if (error !== undefined || isBroken) {
     const why = error === undefined ? "This browser cannot show it." : reasonOf(error);
     return <span class="image-missing" title={why}>{alt === "" ? path : alt} (image not shown: {why})</span>;
@@ -40,10 +33,10 @@ export function ProjectImage({ place, alt, title }: Properties) {
 }
 
 /** An `img` element executes no scripts, and no other type than an image gets there. Throws what to say instead. */
-async function loadImage(projectId: string, path: string, signal: AbortSignal): Promise<Blob> {
-  const read = await readLatest(projectId, path, IMAGE_PREVIEW_BYTES_MAX, signal);
+async function loadImage(place: FilePlace, signal: AbortSignal): Promise<Blob> {
+  const read = await readLatest(place, IMAGE_PREVIEW_BYTES_MAX, signal);
   if (read === null) throw new Error("It is too large.");
-  const type = shownType({ path, mimeType: read.mimeType });
+  const type = shownType({ path: place.path, mimeType: read.mimeType });
   if (!type.startsWith("image/")) throw new Error(`Its type is ${type}.`);
   return new Blob([read.bytes], { type });
 }

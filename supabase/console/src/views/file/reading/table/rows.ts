@@ -28,20 +28,44 @@ export function readTable({ text, form }: TableRequest, onBatch: (batch: TableBa
   else readDelimited(whole, form === "tsv" ? "\t" : "", onBatch);
 }
 
+/** Rows on their way to a batch. */
+class Rows {
+  #rows: (readonly string[])[] = [];
+  #badRows = 0;
+  #count = 0;
+  #isCut = false;
+
+  constructor(
+    readonly onBatch: (batch: TableBatch) => void,
+    readonly columns: () => Pick<TableBatch, "columns" | "columnCount">,
+  ) {}
+
+  /** Whether there are as many as a table shows. */
+  isFull(): boolean {
+    return this.#isCut = this.#count >= DATA_ROWS_MAX;
+  }
+
+  add(row: readonly string[], isBad: boolean): void {
+    this.#rows.push(row);
+    this.#count++;
+    if (isBad) this.#badRows++;
+    if (this.#rows.length >= TABLE_ROWS_PER_BATCH) this.flush(false);
+  }
+
+  flush(isLast: boolean): void {
+    const [rows, badRows, isCut] = [this.#rows, this.#badRows, this.#isCut];
+    this.onBatch({ ...this.columns(), rows, badRows, isLast, isCut });
+    this.#rows = [];
+    this.#badRows = 0;
+  }
+}
+
 /** The first row names the columns. */
 function readDelimited(text: string, delimiter: string, onBatch: (batch: TableBatch) => void): void {
   let columns: string[] | null = null;
   let headCount = 0;
   let columnCount = 0;
-  let count = 0;
-  let isCut = false;
-  let badRows = 0;
-  let rows: (readonly string[])[] = [];
-  const flush = (isLast: boolean) => {
-    onBatch({ columns: columns ?? [], columnCount, rows, badRows, isLast, isCut });
-    rows = [];
-    badRows = 0;
-  };
+  const rows = new Rows(onBatch, () => ({ columns: columns ?? [], columnCount }));
   Papa.parse<string[]>(text, {
     delimiter,
     skipEmptyLines: true,
@@ -51,35 +75,23 @@ function readDelimited(text: string, delimiter: string, onBatch: (batch: TableBa
         headCount = columnCount = row.length;
         return;
       }
-      if (count >= DATA_ROWS_MAX) {
-        isCut = true;
-        return parser.abort();
-      }
-      if (row.length !== headCount) badRows++;
+      if (rows.isFull()) return parser.abort();
       // A row may be longer than the head.
       while (columns.length < Math.min(row.length, TABLE_COLUMNS_MAX)) columns.push("");
       columnCount = Math.max(columnCount, row.length);
-      rows.push(row.slice(0, TABLE_COLUMNS_MAX));
-      count++;
-      if (rows.length >= TABLE_ROWS_PER_BATCH) flush(false);
+      rows.add(row.slice(0, TABLE_COLUMNS_MAX), row.length !== headCount);
     },
   });
-  flush(true);
+  rows.flush(true);
 }
 
 /** The columns are the keys of all objects, in the order in which they come; other values have a column of their own. */
 function readJsonLines(text: string, onBatch: (batch: TableBatch) => void): void {
   const columns = new Map<string, number>();
-  let rows: (readonly string[])[] = [];
-  let badRows = 0;
-  let count = 0;
-  let isCut = false;
-  const flush = (isLast: boolean) => {
-    const names = [...columns.keys()].slice(0, TABLE_COLUMNS_MAX);
-    onBatch({ columns: names, columnCount: columns.size, rows, badRows, isLast, isCut });
-    rows = [];
-    badRows = 0;
-  };
+  const rows = new Rows(onBatch, () => ({
+    columns: [...columns.keys()].slice(0, TABLE_COLUMNS_MAX),
+    columnCount: columns.size,
+  }));
   const put = (row: string[], name: string, value: string) => {
     const column = columns.get(name) ?? columns.size;
     columns.set(name, column);
@@ -87,13 +99,9 @@ function readJsonLines(text: string, onBatch: (batch: TableBatch) => void): void
   };
   for (const line of linesOf(text)) {
     if (line.trim() === "") continue;
-    if (count++ >= DATA_ROWS_MAX) {
-      isCut = true;
-      break;
-    }
+    if (rows.isFull()) break;
     const row: string[] = [];
     const isBad = !isJson(line);
-    if (isBad) badRows++;
     const { start, end } = rootSpan(line);
     if (!isBad && line[start] === "{") {
       for (const span of spansIn(line, start, Infinity)) {
@@ -101,10 +109,9 @@ function readJsonLines(text: string, onBatch: (batch: TableBatch) => void): void
       }
     } else put(row, "value", isBad ? line : textOf(line, start, end));
     // No holes: they would be lost on the way.
-    rows.push(Array.from(row, (cell) => cell ?? ""));
-    if (rows.length >= TABLE_ROWS_PER_BATCH) flush(false);
+    rows.add(Array.from(row, (cell) => cell ?? ""), isBad);
   }
-  flush(true);
+  rows.flush(true);
 }
 
 function* linesOf(text: string): Generator<string> {

@@ -1,15 +1,18 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** A table of any length: only the rows in view are drawn. Cells are text, whatever they look like. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Empty, Loading } from "../../../../components/states.tsx";
 import { formatCount, formatNumber, visible } from "../../../../format.ts";
-import { DATA_ROWS_MAX, VALUE_CHARACTERS_SHOWN } from "../../../../limits.ts";
-import type { FormProperties } from "../form_properties.ts";
+import {
+  DATA_ROWS_MAX,
+  TABLE_COLUMN_CHARACTERS_MAX,
+  TABLE_COLUMN_CHARACTERS_MIN,
+  TABLE_ROWS_MEASURED,
+  VALUE_CHARACTERS_SHOWN,
+} from "../../../../limits.ts";
+import type { FormProperties } from "../form.ts";
 import { useVirtualRows } from "../virtual_rows.ts";
-import { columnWidths } from "./column_widths.ts";
-import { RowDialog } from "./row_dialog.tsx";
-import { type Table, useTable } from "./use_table.ts";
+import { Dialog } from "../../../../components/dialog.tsx";
+import type { TableBatch, TableRequest } from "./rows.ts";
 
 /** As in the style sheet. */
 const ROW_PIXELS = 29;
@@ -135,4 +138,69 @@ function Room({ pixels, columns }: { readonly pixels: number; readonly columns: 
 
 function shortened(text: string): string {
   return text.length > VALUE_CHARACTERS_SHOWN ? `${text.slice(0, VALUE_CHARACTERS_SHOWN)} …` : text;
+}
+
+function columnWidths(
+  columns: readonly string[],
+  rows: readonly (readonly string[])[],
+): readonly number[] {
+  return columns.map((name, column) => {
+    let width = Math.max(name.length, TABLE_COLUMN_CHARACTERS_MIN);
+    for (const row of rows.slice(0, TABLE_ROWS_MEASURED)) width = Math.max(width, row[column]?.length ?? 0);
+    return Math.min(width, TABLE_COLUMN_CHARACTERS_MAX);
+  });
+}
+
+interface Properties {
+  /** From 1. */
+  readonly number: number;
+  readonly columns: readonly string[];
+  readonly cells: readonly string[];
+  readonly onClose: () => void;
+}
+
+/** One row with all of what is in its cells. */
+function RowDialog({ number, columns, cells, onClose }: Properties) {
+  return (
+    <Dialog title={`Row ${formatNumber(number)}`} onClose={onClose} isWide>
+      <dl class="row-cells">
+        {columns.map((name, index) => (
+          <div key={index}>
+            <dt>{name === "" ? `Column ${index + 1}` : name}</dt>
+            <dd>{cells[index] ?? ""}</dd>
+          </div>
+        ))}
+      </dl>
+    </Dialog>
+  );
+}
+
+export interface Table extends Pick<TableBatch, "columns" | "columnCount" | "isLast" | "isCut"> {
+  readonly rows: readonly (readonly string[])[];
+  readonly badRows: number;
+}
+
+/** Undefined until the first rows are there. */
+function useTable(request: TableRequest, onProblem: () => void): Table | undefined {
+  const [table, setTable] = useState<Table | undefined>();
+  const latest = useRef(onProblem);
+  latest.current = onProblem;
+  const { text, form } = request;
+  useEffect(() => {
+    // One array that grows: copying it for each batch would cost more with each.
+    const rows: (readonly string[])[] = [];
+    let badRows = 0;
+    const worker = new Worker(new URL("./table_worker.ts", import.meta.url), { type: "module" });
+    worker.addEventListener("message", ({ data }: MessageEvent<TableBatch>) => {
+      for (const row of data.rows) rows.push(row);
+      badRows += data.badRows;
+      const { columns, columnCount, isLast, isCut } = data;
+      setTable({ columns, columnCount, isLast, isCut, rows, badRows });
+      if (isLast) worker.terminate();
+    });
+    worker.addEventListener("error", () => latest.current());
+    worker.postMessage({ text, form });
+    return () => worker.terminate();
+  }, [text, form]);
+  return table;
 }

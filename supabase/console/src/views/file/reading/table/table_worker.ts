@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** Reads a table off the page's thread. */
 import { readTable, type TableRequest } from "./rows.ts";
 

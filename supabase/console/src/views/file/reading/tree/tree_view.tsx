@@ -1,15 +1,15 @@
-/** @jsxImportSource preact */
-/// <reference lib="dom" />
 /** JSON as a tree that folds: only the rows in view are drawn, and only unfolded parts are looked into. */
-import { visible } from "../../../../format.ts";
+import { formatCount, visible } from "../../../../format.ts";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Loading } from "../../../../components/states.tsx";
-import type { FormProperties } from "../form_properties.ts";
+import type { FormProperties } from "../form.ts";
 import { useVirtualRows } from "../virtual_rows.ts";
-import { nextRow } from "./tree_keys.ts";
-import { pathOf, Tree } from "./tree.ts";
-import { TreeRowView } from "./tree_row.tsx";
-import { ValueDialog } from "./value_dialog.tsx";
+import { nextRow, pathOf, Tree, type TreeRow } from "./tree.ts";
+import { VALUE_CHARACTERS_SHOWN } from "../../../../limits.ts";
+import { Icon } from "../../../../components/icon.tsx";
+import { kindAt, textOf } from "../json_spans.ts";
+import { CopyButton } from "../../../../components/copy.tsx";
+import { Dialog } from "../../../../components/dialog.tsx";
 
 /** As in the style sheet. */
 const ROW_PIXELS = 24;
@@ -106,5 +106,76 @@ function Rows({ path, text }: { readonly path: string; readonly text: string }) 
         />
       )}
     </>
+  );
+}
+
+/** Deeper rows are no further in. */
+const DEPTH_SHOWN_MAX = 40;
+
+interface TreeRowViewProperties {
+  readonly id: string;
+  readonly tree: Tree;
+  readonly row: TreeRow;
+  readonly isActive: boolean;
+  readonly onChoose: () => void;
+}
+
+function TreeRowView({ id, tree, row, isActive, onChoose }: TreeRowViewProperties) {
+  const { text } = tree;
+  const { depth, index, siblings, hasParts, isOpen, keyStart, keyEnd, start } = row;
+  const kind = kindAt(text, start);
+  return (
+    <div
+      id={id}
+      role="treeitem"
+      class={isActive ? "json-row active" : "json-row"}
+      style={{ paddingLeft: `${Math.min(depth, DEPTH_SHOWN_MAX) * 18 + 8}px` }}
+      aria-level={depth + 1}
+      aria-posinset={index + 1}
+      aria-setsize={siblings}
+      aria-expanded={hasParts ? isOpen : undefined}
+      aria-selected={isActive}
+      onClick={onChoose}
+    >
+      <span class="json-fold">{hasParts && <Icon name="chevron" />}</span>
+      {depth > 0 && (
+        <span class="json-key">
+          {keyStart < 0 ? index : shortened(text.slice(keyStart + 1, keyEnd - 1))}:
+        </span>
+      )}
+      <span class={`json-${kind}`}>{summaryOf(tree, row, kind)}</span>
+    </div>
+  );
+}
+
+function summaryOf(tree: Tree, { start, end, hasParts }: TreeRow, kind: string): string {
+  const { text } = tree;
+  if (!hasParts) return shortened(text.slice(start, Math.min(end, start + VALUE_CHARACTERS_SHOWN + 1)));
+  const count = formatCount(tree.partsOf(start).length, kind === "object" ? "key" : "item");
+  return kind === "object" ? `{ ${count} }` : `[ ${count} ]`;
+}
+
+function shortened(text: string): string {
+  return text.length > VALUE_CHARACTERS_SHOWN ? `${text.slice(0, VALUE_CHARACTERS_SHOWN)} …` : text;
+}
+
+interface ValueDialogProperties {
+  readonly path: string;
+  /** As it is written in the file. */
+  readonly written: string;
+  readonly onClose: () => void;
+}
+
+/** A value in full: of a string its text, with its line breaks. */
+function ValueDialog({ path, written, onClose }: ValueDialogProperties) {
+  const text = textOf(written, 0, written.length);
+  return (
+    <Dialog title={path} onClose={onClose} isWide>
+      <pre class="json-text" tabIndex={0}>{text}</pre>
+      <footer class="dialog-foot">
+        <CopyButton text={text} what="value" label="Copy value" />
+        <CopyButton text={path} what={path} label="Copy path" />
+      </footer>
+    </Dialog>
   );
 }
