@@ -1,11 +1,11 @@
 /** Clients of a local stack for the adapters, and of addresses where nothing listens. */
 import { createClient, type SupabaseClient } from "@supabase/supabase-js";
-import { fetchInTime } from "../../supabase/functions/api/adapters/backend.ts";
-import { systemClock } from "../../supabase/functions/api/runtime/clock.ts";
-import { Deadline } from "../../supabase/functions/api/runtime/deadline.ts";
-import type { CallParts } from "../../supabase/functions/api/adapters/backend.ts";
-import { Notices } from "../../supabase/functions/api/adapters/notices.ts";
-import type { Log } from "../../supabase/functions/api/runtime/log.ts";
+import { fetchInTime } from "../../../supabase/functions/api/adapters/backend.ts";
+import { systemClock } from "../../../supabase/functions/api/runtime/clock.ts";
+import { Deadline } from "../../../supabase/functions/api/runtime/deadline.ts";
+import type { CallParts } from "../../../supabase/functions/api/adapters/backend.ts";
+import { Notices } from "../../../supabase/functions/api/adapters/notices.ts";
+import type { Log } from "../../../supabase/functions/api/runtime/log.ts";
 
 /** Faults are what some of these tests make. */
 export const silent: Log = {
