@@ -119,25 +119,13 @@ for (const contentType of ["", "text/unknown", 1, {}, ["text/plain"]]) {
 /** Bodies that are not JSON in UTF-8. */
 const NOT_JSON: readonly (readonly [string, string | Uint8Array])[] = [
   ["empty", ""],
-  ["white space", " \n"],
   ["an open object", '{"content":"x"'],
-  ["an open string", '{"content":"x'],
-  ["an open escape", '{"content":"\\u00'],
-  ["a broken escape", '{"content":"\\x41"}'],
   ["a control character in a string", '{"content":"a\nb"}'],
   ["a trailing comma", '{"content":"x",}'],
-  ["single quotes", "{'content':'x'}"],
-  ["no quotes", "{content:1}"],
   ["two values", '{"content":"x"}{}'],
-  ["a comment", '{"content":"x"} // done'],
-  ["NaN", '{"content":NaN}'],
   ["a byte order mark", '\ufeff{"content":"x"}'],
-  ["a form", "content=x&path=f.txt"],
   ["invalid UTF-8 in the content", bytes('{"content":"', 0xff, '","path":"f.txt"}')],
-  ["invalid UTF-8 in another field", bytes('{"content":"x","path":"f', 0xc3, '"}')],
   ["an encoded surrogate", bytes('{"content":"', 0xed, 0xa0, 0x80, '"}')],
-  ["UTF-16", new Uint8Array(new Uint16Array(Array.from('{"content":"x"}', (c) => c.charCodeAt(0))).buffer)],
-  ["nesting without end", `{"x":${"[".repeat(JSON_DEPTH_MAX + 1)}`],
   ["nesting too deep", `{"x":${"[".repeat(JSON_DEPTH_MAX)}${"]".repeat(JSON_DEPTH_MAX)}}`],
 ];
 for (const { name, method, path } of WRITES) {
