@@ -8,30 +8,12 @@ import { suite, test } from "../support/stack/suite.ts";
 const { service, files } = await suite();
 
 const READING = [
-  "read_file",
-  "list_files",
-  "grep_files",
-  "search_files",
-  "file_history",
-  "diff_versions",
-  "recent_changes",
+  ..."read_file list_files grep_files search_files file_history diff_versions recent_changes".split(" "),
 ];
 const ALL = [
-  "read_file",
-  "list_files",
-  "grep_files",
-  "search_files",
-  "write_file",
-  "edit_file",
-  "append_file",
-  "delete_file",
-  "move_file",
-  "file_history",
-  "diff_versions",
-  "restore_file",
-  "recent_changes",
-  "undo_run",
-  "create_link",
+  ..."read_file list_files grep_files search_files write_file edit_file append_file".split(" "),
+  ..."delete_file move_file file_history diff_versions restore_file recent_changes undo_run".split(" "),
+  ..."create_link".split(" "),
 ];
 
 const HANDSHAKE = {
@@ -381,14 +363,8 @@ test("Origin: none, loopback and the service's own are served, any other is 403 
   }
   const before = (await own.record("log")).version;
   const refused = [
-    "null",
-    "https://example.com",
-    "http://localhost.example.com",
-    "http://127.0.0.1.example.com",
-    "file://",
-    "chrome-extension://abc",
-    "http://localhost:6274/path",
-    "garbage",
+    ..."null https://example.com http://localhost.example.com http://127.0.0.1.example.com".split(" "),
+    ..."file:// chrome-extension://abc http://localhost:6274/path garbage".split(" "),
   ];
   for (const origin of refused) assertRefused(await call(origin), "FORBIDDEN_ORIGIN", "mcp");
   assertEquals((await own.record("log")).version, before, "nothing is written");
