@@ -285,27 +285,6 @@ for (const era of ERAS) {
   });
 }
 
-test("405: only POST, with Allow", async () => {
-  const { key } = await files();
-  for (const method of ["GET", "PUT", "PATCH", "DELETE"]) {
-    const answer = await service.request(key, method, "/mcp", { headers: { accept: "text/event-stream" } });
-    assertRefused(answer, "METHOD_NOT_ALLOWED");
-    assertEquals(answer.headers.get("allow"), "POST");
-  }
-});
-
-test("a key is taken from x-api-key, and from Authorization", async () => {
-  const { key } = await files();
-  const { body, headers } = messageOf("modern", "tools/list");
-  for (const credentials of [{ "x-api-key": key }, { authorization: `Bearer ${key}` }]) {
-    const answer = await service.request(null, "POST", "/mcp", {
-      body,
-      headers: { ...headers, ...credentials },
-    });
-    assertEquals(answer.status, 200, answer.text);
-  }
-});
-
 test("413: a body of up to 4 MiB is read, and no longer one, of known length or not", async () => {
   const { key } = await files();
   const agent = new Agent(service, key);
@@ -395,19 +374,4 @@ test("a subscription, which would hold a stream open, is no method of the servic
     404,
     -32601,
   ]);
-});
-
-test("two agents at once do not see each other's call", async () => {
-  const all = await Promise.all(Array.from({ length: 8 }, () => files()));
-  await Promise.all(all.map(async (own, index) => {
-    const agent = new Agent(service, own.key, ERAS[index % 2] ?? "modern");
-    for (let turn = 0; turn < 5; turn++) {
-      await agent.call("append_file", { path: "own.txt", content: `${index}\n` });
-      const text = await agent.call("read_file", { path: "own.txt" });
-      assertEquals(
-        new Set(text.split("\n").slice(1).map((line) => line.split("\t")[1])),
-        new Set([`${index}`]),
-      );
-    }
-  }));
 });
