@@ -14,10 +14,13 @@ import { test } from "../support/stack/suite.ts";
 const NOTES = {
   "ops/fleet.md": "# Fleet\nThe company automobile is serviced every spring. Keys hang beside the door.\n",
   "ops/parking.md": "# Parking\nSpaces 12 to 20 belong to us; visitors use the street.\n",
-  "health/insurance.md": "# Insurance\nSee a physician within three days of an accident; the form is in the drawer.\n",
-  "eng/outage-2026-03.md": "# Outage of March\nThe database crashed at 02:14 because the disk was full. Fixed by adding space.\n",
+  "health/insurance.md":
+    "# Insurance\nSee a physician within three days of an accident; the form is in the drawer.\n",
+  "eng/outage-2026-03.md":
+    "# Outage of March\nThe database crashed at 02:14 because the disk was full. Fixed by adding space.\n",
   "eng/latency.md": "# Latency\nThe p99 of reads is 120 ms; rapid answers come from the cache.\n",
-  "eng/style.md": "# Style\nUse tabs for indentation; comments say why. Call the formatter before you commit.\n",
+  "eng/style.md":
+    "# Style\nUse tabs for indentation; comments say why. Call the formatter before you commit.\n",
 };
 
 const embeddings: EmbeddingServer = startEmbeddingServer();

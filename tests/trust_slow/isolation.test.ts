@@ -171,58 +171,26 @@ async function doors(): Promise<Door[]> {
   ]);
   const object = present((await lab.objects(owner)).stored[0]);
   const bucket = "filestore-segments";
+  const door = (name: string, method: string, path: string, body?: unknown): Door => ({
+    ...{ name, method, path: `/storage/v1/${path}` },
+    ...body !== undefined && { body },
+  });
   const storage: Door[] = [
-    { name: "the buckets", method: "GET", path: "/storage/v1/bucket" },
-    { name: "the bucket", method: "GET", path: `/storage/v1/bucket/${bucket}` },
-    ...["", "authenticated/", "public/", "info/"].map((kind) => ({
-      name: `downloading an object, ${kind}`,
-      method: "GET",
-      path: `/storage/v1/object/${kind}${bucket}/${object}`,
-    })),
-    {
-      name: "listing the bucket",
-      method: "POST",
-      path: `/storage/v1/object/list/${bucket}`,
-      body: { prefix: owner.id, limit: 100, offset: 0 },
-    },
-    {
-      name: "signing a link",
-      method: "POST",
-      path: `/storage/v1/object/sign/${bucket}/${object}`,
-      body: { expiresIn: 60 },
-    },
-    {
-      name: "uploading",
-      method: "POST",
-      path: `/storage/v1/object/${bucket}/${owner.id}/20200101/x`,
-      body: { x: 1 },
-    },
-    { name: "overwriting", method: "PUT", path: `/storage/v1/object/${bucket}/${object}`, body: { x: 1 } },
-    {
-      name: "removing",
-      method: "DELETE",
-      path: `/storage/v1/object/${bucket}`,
-      body: { prefixes: [object] },
-    },
-    {
-      name: "copying out",
-      method: "POST",
-      path: "/storage/v1/object/copy",
-      body: { bucketId: bucket, sourceKey: object, destinationKey: "x" },
-    },
-    {
-      name: "moving",
-      method: "POST",
-      path: "/storage/v1/object/move",
-      body: { bucketId: bucket, sourceKey: object, destinationKey: "x" },
-    },
-    {
-      name: "making the bucket public",
-      method: "PUT",
-      path: `/storage/v1/bucket/${bucket}`,
-      body: { public: true },
-    },
-    { name: "emptying the bucket", method: "POST", path: `/storage/v1/bucket/${bucket}/empty`, body: {} },
+    door("the buckets", "GET", "bucket"),
+    door("the bucket", "GET", `bucket/${bucket}`),
+    ...["", "authenticated/", "public/", "info/"].map((kind) =>
+      door(`downloading an object, ${kind}`, "GET", `object/${kind}${bucket}/${object}`)
+    ),
+    door("listing the bucket", "POST", `object/list/${bucket}`, { prefix: owner.id, limit: 100, offset: 0 }),
+    door("signing a link", "POST", `object/sign/${bucket}/${object}`, { expiresIn: 60 }),
+    door("uploading", "POST", `object/${bucket}/${owner.id}/20200101/x`, { x: 1 }),
+    door("overwriting", "PUT", `object/${bucket}/${object}`, { x: 1 }),
+    door("removing", "DELETE", `object/${bucket}`, { prefixes: [object] }),
+    ...["copy", "move"].map((kind) =>
+      door(kind, "POST", `object/${kind}`, { bucketId: bucket, sourceKey: object, destinationKey: "x" })
+    ),
+    door("making the bucket public", "PUT", `bucket/${bucket}`, { public: true }),
+    door("emptying the bucket", "POST", `bucket/${bucket}/empty`, {}),
   ];
   return [...calls, ...selects, ...storage];
 }
