@@ -1,7 +1,7 @@
 /** What the routes of history refuse before they look at a file, alike for all of them; and that nothing changes. */
 import { assertEquals } from "@std/assert";
 import { assertRefused, type Code, issuePaths, type OperationName } from "../support/client/contract.ts";
-import { area, files, request, snapshot, strangerTo } from "./suite.ts";
+import { area, files, snapshot, strangerTo } from "./suite.ts";
 
 const { test, testOfTwo, cases } = area("Refusals of the routes of history");
 export default cases;
@@ -148,25 +148,6 @@ test("the paths of the new routes are files for the others: restore/, copy/ and 
     assertEquals((await own.remove(path)).path, path);
     assertEquals((await own.restore(path, 1)).version, 3);
     assertEquals((await own.diff(path, { from: 1, to: 3 })).diff, "");
-  }
-});
-
-test("preflight: the methods and headers of history are allowed, and its answers' headers shown", async () => {
-  for (const { prefix } of ROUTES) {
-    const answer = await request(null, "OPTIONS", `${prefix}f.txt`, {
-      headers: { origin: "https://example.com", "access-control-request-method": "DELETE" },
-    });
-    assertEquals(answer.status, 204);
-    const list = (name: string) => answer.headers.get(name)?.toLowerCase().split(/,\s*/) ?? [];
-    for (const allowed of ["get", "head", "post", "put", "delete"]) {
-      assertEquals(list("access-control-allow-methods").includes(allowed), true, allowed);
-    }
-    for (const allowed of ["if-match", "if-none-match", "idempotency-key", "range", "if-range"]) {
-      assertEquals(list("access-control-allow-headers").includes(allowed), true, allowed);
-    }
-    for (const shown of ["etag", "idempotency-replayed", "content-range", "accept-ranges"]) {
-      assertEquals(list("access-control-expose-headers").includes(shown), true, shown);
-    }
   }
 });
 

@@ -2,7 +2,7 @@
 import { assertEquals } from "@std/assert";
 import { Buffer } from "node:buffer";
 
-import { assertRefused, issuePaths } from "../support/client/contract.ts";
+import { assertRefused } from "../support/client/contract.ts";
 import { encodePath } from "../support/client/files.ts";
 import { area, files } from "./suite.ts";
 
@@ -111,73 +111,6 @@ test("200: a version is binary or text by itself", async () => {
   assertEquals(kinds, [false, true, false]);
 });
 
-/** Base64 that is taken, and the bytes it stands for. */
-const GOOD_BASE64: readonly (readonly [string, string])[] = [
-  ["", ""],
-  ["aGVsbG8=", "hello"],
-  ["aGVs\nbG8=\n", "hello"],
-  ["aGVs\r\nbG8=\r\n", "hello"],
-  [" aG Vs\tbG8 = ", "hello"],
-  ["YQ==", "a"],
-  ["YQ=\n=", "a"],
-  ["YWI=", "ab"],
-  ["YWJj", "abc"],
-  ["Pz8/Pj4+", "???>>>"],
-  ["\n", ""],
-];
-
-for (const [content, text] of GOOD_BASE64) {
-  test(`200: base64 ${JSON.stringify(content)} is ${JSON.stringify(text)} in write, overwrite and append`, async () => {
-    const own = await files();
-    assertEquals((await own.write("b.txt", content, { isBase64: true })).size, text.length);
-    assertEquals((await own.read("b.txt")).content, text);
-    await own.overwrite("b.txt", content, { isBase64: true });
-    assertEquals((await own.read("b.txt")).content, text);
-    if (content === "") return;
-    await own.append("b.txt", content, { isBase64: true });
-    assertEquals((await own.read("b.txt")).content, text + text);
-  });
-}
-
-const BAD_BASE64 = [
-  "aGVsbG8",
-  "YQ",
-  "YQ=",
-  "YQ===",
-  "=",
-  "====",
-  "YQ==YQ==",
-  "YQ==a",
-  "a-_b",
-  "a*bc",
-  "aGVsbG8=é",
-  "A",
-];
-
-for (const content of BAD_BASE64) {
-  test(`400 VALIDATION_ERROR: base64 ${JSON.stringify(content)} in write, overwrite and append`, async () => {
-    const own = await files();
-    await own.write("b.txt", "kept");
-    const body = { content, isBase64: true };
-    for (
-      const [method, path, more] of [
-        ["POST", "/files", { path: "b.txt" }],
-        ["PUT", "/files/overwrite/b.txt", {}],
-        ["PUT", "/files/append/b.txt", {}],
-      ] as const
-    ) {
-      const details = assertRefused(
-        await own.request(method, path, { body: { ...body, ...more } }),
-        "VALIDATION_ERROR",
-        "write_file",
-      );
-      assertEquals(issuePaths(details), ["content"], path);
-    }
-    const { content: kept, version } = await own.read("b.txt");
-    assertEquals([kept, version], ["kept", 1]);
-  });
-}
-
 test("200: isBase64 false, null and absent are the same", async () => {
   const own = await files();
   for (const more of [{ isBase64: false }, { isBase64: null }, {}]) {
@@ -223,13 +156,6 @@ test("200: a body in chunks, cut within characters and escapes, is read like a w
   });
   assertEquals((await own.request("POST", "/files", { body })).status, 200);
   assertEquals((await own.read("chunked")).content, content);
-});
-
-test("200: of a field given twice in the JSON the last one counts, as for JSON.parse", async () => {
-  const own = await files();
-  const body = `{"content":"first","path":"${own.at("x")}","content":"second","path":"${own.at("y")}"}`;
-  assertEquals((await own.request("POST", "/files", { body })).status, 200);
-  assertEquals((await own.read("y")).content, "second");
 });
 
 test("200: content of several segments, in every script, survives byte for byte", async () => {

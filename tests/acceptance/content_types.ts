@@ -35,14 +35,7 @@ for (const [type, extensions] of Object.entries(TYPES)) {
 }
 
 const UNKNOWN_NAMES = [
-  "Makefile",
-  "a.unknownext",
-  ".md",
-  ".gitignore",
-  "a.",
-  "dir.png/file",
-  "x.md/.hidden",
-  "md",
+  ..."Makefile a.unknownext .md .gitignore a. dir.png/file x.md/.hidden md".split(" "),
 ];
 
 for (const name of UNKNOWN_NAMES) {

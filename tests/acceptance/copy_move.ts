@@ -126,31 +126,6 @@ for (const route of ROUTES) {
   });
 }
 
-test("200: counts of lists follow a file from directory to directory", async () => {
-  const own = await files();
-  await own.write("a/b/1", "x");
-  const tree = async () => {
-    const { total, directories } = await own.list();
-    const all = await own.list({ recursive: true });
-    return [total, directories, all.total, all.files.map(({ path }) => path)];
-  };
-  await own.move("a/b/1", "c/1");
-  assertEquals(await tree(), [0, ["c"], 1, ["c/1"]]);
-  await own.copy("c/1", "a/b/1");
-  assertEquals(await tree(), [0, ["a", "c"], 2, ["a/b/1", "c/1"]]);
-  await own.move("c/1", "1");
-  assertEquals(await tree(), [1, ["a"], 2, ["1", "a/b/1"]]);
-  await own.move("1", "a/b/1", true);
-  assertEquals(await tree(), [0, ["a"], 1, ["a/b/1"]]);
-  assertEquals((await own.list({ directory: "a/b" })).total, 1);
-  await own.copy("a/b/1", "a/b/1/nested");
-  assertEquals((await own.list({ directory: "a/b" })).directories, ["1"]);
-  assertEquals((await own.list({ deleted: true, recursive: true })).files.map(({ path }) => path), [
-    "1",
-    "c/1",
-  ]);
-});
-
 test("200: a copy is independent: later changes of one are not seen in the other", async () => {
   const own = await files();
   await own.write("one", "shared");

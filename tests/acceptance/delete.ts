@@ -119,62 +119,6 @@ test("404: a file is deleted once", async () => {
   assertEquals((await own.versions("once.txt")).total, 2);
 });
 
-test("200: deleted=true lists the deleted files alone: flat, recursive, filtered, in pages, with totals", async () => {
-  const own = await files();
-  const gone = ["a/1", "a/2", "a/b/3", "a/bc/4", "z", "ä/5"];
-  for (const path of [...gone, "a/live", "b/live", "live"]) await own.write(path, "x");
-  const records = new Map<string, unknown>();
-  for (const path of gone) records.set(path, await own.remove(path));
-  await own.write("back", "x");
-  await own.remove("back");
-  await own.write("back", "y");
-
-  const all = await own.list({ deleted: true, recursive: true, limit: 100 });
-  assertEquals(all.files.map(({ path }) => path), gone);
-  assertEquals([all.total, all.hasMore, all.directories], [6, false, undefined]);
-  for (const file of all.files) assertEquals<unknown>(file, records.get(file.path));
-
-  const shapes: [Record<string, string | boolean>, string[], number, string[] | undefined][] = [
-    [{}, ["z"], 1, ["a", "ä"]],
-    [{ directory: "a" }, ["a/1", "a/2"], 2, ["b", "bc"]],
-    [{ directory: "a/b" }, ["a/b/3"], 1, []],
-    [{ directory: "ä" }, ["ä/5"], 1, []],
-    [{ directory: "a", recursive: true }, ["a/1", "a/2", "a/b/3", "a/bc/4"], 4, undefined],
-    [{ directory: "none" }, [], 0, []],
-    [{ recursive: true, maxSize: "0" }, gone, 6, undefined],
-    [{ recursive: true, minSize: "1" }, [], 0, undefined],
-    [{ recursive: true, sortOrder: "desc" }, gone.toReversed(), 6, undefined],
-    [{ recursive: true, sortBy: "updated_at", sortOrder: "desc" }, gone.toReversed(), 6, undefined],
-  ];
-  for (const [query, paths, total, directories] of shapes) {
-    const list = await own.list({ deleted: true, ...query });
-    const name = JSON.stringify(query);
-    assertEquals(list.files.map(({ path }) => path), paths, name);
-    assertEquals([list.total, list.directories], [total, directories], name);
-  }
-  const pages = [];
-  for (const offset of [0, 2, 4, 6]) {
-    const { files: page, total, hasMore } = await own.list({
-      deleted: true,
-      recursive: true,
-      limit: 2,
-      offset,
-    });
-    assertEquals([total, hasMore], [6, offset < 4]);
-    pages.push(...page.map(({ path }) => path));
-  }
-  assertEquals(pages, gone);
-  const cursor = await own.paths({ deleted: true, recursive: true, after: "a/b/3", limit: 2 });
-  assertEquals(cursor, ["a/bc/4", "z"]);
-  const live = await own.list({ deleted: false, recursive: true });
-  assertEquals(live.files.map(({ path, deleted }) => [path, deleted]), [
-    ["a/live", undefined],
-    ["b/live", undefined],
-    ["back", undefined],
-    ["live", undefined],
-  ]);
-});
-
 testOfTwo("404: another project's tombstones are never seen", async () => {
   const own = await files();
   const other = strangerTo(own);

@@ -1,8 +1,6 @@
 /** GET /diff: what changed between two versions, as a unified diff that applies to the letter. */
 import { assert, assertEquals } from "@std/assert";
-import fc from "fast-check";
 import { assertRefused, issuePaths } from "../support/client/contract.ts";
-import type { Files } from "../support/client/files.ts";
 import { randomNumbers } from "../support/random.ts";
 import { applyUnifiedDiff } from "../support/content/unified_diff.ts";
 import { area, files, snapshot } from "./suite.ts";
@@ -180,40 +178,6 @@ test("diff: a small change of a 1 MB text is a small diff", async () => {
   const { diff, additions, deletions } = await own.diff("f.txt");
   assertEquals([additions, deletions], [1, 1]);
   assert(diff.length < 500);
-});
-
-test("diff: any two texts: it applies, back and forth, and its counts are its lines", async () => {
-  const own: Files = await files();
-  const line = fc.constantFrom(
-    "a",
-    "b",
-    "c",
-    "",
-    "+",
-    "-",
-    " ",
-    "@@ -1,1 +1,1 @@",
-    "\\ No newline",
-    "--- x",
-    "\r",
-    "é😀",
-  );
-  const text = fc.tuple(fc.array(line, { maxLength: 25 }), fc.constantFrom("", "\n", "\r\n"))
-    .map(([lines, ending]) => lines.join("\n") + ending);
-  await fc.assert(
-    fc.asyncProperty(text, text, async (before, after) => {
-      const { version } = await own.write("f.txt", before);
-      await own.write("f.txt", after);
-      const forth = await own.diff("f.txt");
-      assertEquals(applyUnifiedDiff(before, forth.diff), after);
-      const back = await own.diff("f.txt", { from: version + 1, to: version });
-      assertEquals(applyUnifiedDiff(after, back.diff), before);
-      const changed = forth.diff.split("\n").slice(2);
-      assertEquals(forth.additions, changed.filter((line) => line.startsWith("+")).length);
-      assertEquals(forth.deletions, changed.filter((line) => line.startsWith("-")).length);
-    }),
-    { numRuns: 60 },
-  );
 });
 
 test("diff: reads what it compares and writes nothing", async () => {

@@ -244,13 +244,3 @@ test("200: replaceAll in a file of 3 MB with CRLF, growing and shrinking", async
   const refused = assertRefused(await own.tryEdit("large.ini", "key", "x"), "STRING_NOT_UNIQUE");
   assertEquals(refused["occurrences"], 250_000);
 });
-
-test("200: edits at the same time each happen once", async () => {
-  const own = await files();
-  const names = ["one", "two", "three", "four"];
-  await own.write("f.txt", names.map((name) => `${name}=0\n`).join(""));
-  await Promise.all(names.map((name) => own.edit("f.txt", `${name}=0`, `${name}=1`)));
-  const { content, version } = await own.read("f.txt");
-  assertEquals(content, names.map((name) => `${name}=1\n`).join(""));
-  assertEquals(version, 5);
-});

@@ -199,17 +199,3 @@ test("412 PRECONDITION_FAILED goes before everything that the file's content dec
   assertEquals((await own.put("edit", "f.txt", body, { "if-match": `W/"${id}.1.r"` })).status, 200);
   assertEquals(await snapshot(), before);
 });
-
-test("edits at the same time as appends: each happens once, on whatever is the latest", async () => {
-  const own = await files();
-  await own.write("f.txt", "<0><1><2>");
-  await Promise.all([0, 1, 2].flatMap((index) => [
-    edits(own, "f.txt", [{ oldString: `<${index}>`, newString: `(${index}` }, {
-      oldString: `(${index}`,
-      newString: `[${index}]`,
-    }]),
-    own.append("f.txt", "."),
-  ]));
-  const { content, version } = await own.read("f.txt");
-  assertEquals([content, version], ["[0][1][2]...", 7]);
-});

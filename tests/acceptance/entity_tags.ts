@@ -5,7 +5,7 @@ import { tagOf } from "../support/client/preconditions.ts";
 
 import { ASKS_FOR_BYTES, type Files } from "../support/client/files.ts";
 
-import { prepare, PREPARED_VERSION, WRITES } from "../support/client/write_kinds.ts";
+import { prepare, WRITES } from "../support/client/write_kinds.ts";
 import { area, files } from "./suite.ts";
 
 const { test, testOfHead, cases } = area("Entity tags");
@@ -163,12 +163,6 @@ test("400 VALIDATION_ERROR: an If-None-Match of a read that is no list of tags",
       assertEquals(issuePaths(assertRefused(answer, "VALIDATION_ERROR")), ["If-None-Match"], condition);
     }
   }
-});
-
-test("PREPARED_VERSION is what prepare makes", async () => {
-  const own = await files();
-  await prepare(own, "f.txt");
-  assertEquals((await own.record("f.txt")).version, PREPARED_VERSION);
 });
 
 /** The runtime may add names of its own to the list. */

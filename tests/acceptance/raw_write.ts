@@ -4,8 +4,8 @@ import { TYPES as TYPES_BY_EXTENSION } from "../support/content/media_types.ts";
 import { assertRefused, dataOf, fileRecord, issuePaths } from "../support/client/contract.ts";
 
 import type { Files } from "../support/client/files.ts";
-import { patternBytes, patternStream } from "../support/content/streams.ts";
-import { area, files, request, snapshot } from "./suite.ts";
+import { patternBytes } from "../support/content/streams.ts";
+import { area, files, snapshot } from "./suite.ts";
 
 const { test, cases } = area("Raw writes");
 export default cases;
@@ -235,20 +235,4 @@ test("415 UNSUPPORTED_MEDIA_TYPE: forms with parts, and bodies that are encoded;
   assertEquals(await snapshot(), before);
   const identity = { ...OCTETS, "content-encoding": "Identity" };
   assertEquals((await own.post(utf8("x"), identity, { path: "g" })).status, 200);
-});
-
-test("404 and 401 come before a raw body is stored", async () => {
-  const own = await files();
-  const before = await snapshot();
-  for (const route of ["append", "overwrite"]) {
-    const body = patternStream(2 * MIB);
-    const answer = await own.request("PUT", `/files/${route}/none.bin`, { body, headers: OCTETS });
-    assertRefused(answer, "FILE_NOT_FOUND", "write_file");
-  }
-  const stranger = await request(`oa_${"0".repeat(43)}`, "POST", "/files?path=f", {
-    body: patternStream(2 * MIB),
-    headers: OCTETS,
-  });
-  assertRefused(stranger, "INVALID_API_KEY", "write_file");
-  assertEquals(await snapshot(), before);
 });

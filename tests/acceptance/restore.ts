@@ -1,7 +1,7 @@
 /** Restore: an earlier version's content and type become the latest version, and no byte moves. */
 import { assertEquals } from "@std/assert";
 import { assertRefused, issuePaths } from "../support/client/contract.ts";
-import { assertDeleted, tagOf } from "../support/client/preconditions.ts";
+import { tagOf } from "../support/client/preconditions.ts";
 import { area, files, snapshot } from "./suite.ts";
 
 const { test, cases } = area("Restore");
@@ -38,36 +38,6 @@ test("200: a deleted file comes back with its id, createdAt and place in lists",
   assertEquals(await own.paths({ directory: "a" }), ["a/b.md"]);
   assertEquals((await own.list({ directory: "a" })).total, 1);
   assertEquals((await own.list({ deleted: true, recursive: true })).total, 0);
-});
-
-test("200: chains of any depth: a restore of a restore of a deleted and rewritten file", async () => {
-  const own = await files();
-  const contents = new Map<number, string | null>();
-  const keep = (version: number, content: string | null) => contents.set(version, content);
-  keep((await own.write("c.txt", "one", { contentType: "text/csv" })).version, "one");
-  keep((await own.append("c.txt", " more")).version, "one more");
-  keep((await own.remove("c.txt")).version, null);
-  keep((await own.write("c.txt", "rewritten")).version, "rewritten");
-  keep((await own.restore("c.txt", 2)).version, "one more");
-  keep((await own.remove("c.txt")).version, null);
-  keep((await own.restore("c.txt", 5)).version, "one more");
-  keep((await own.edit("c.txt", "one", "three")).version, "three more");
-  keep((await own.restore("c.txt", 7)).version, "one more");
-  keep((await own.append("c.txt", "!")).version, "one more!");
-  keep((await own.move("c.txt", "d.txt")).version + 10, null);
-  keep((await own.restore("c.txt", 10)).version, "one more!");
-  keep((await own.restore("c.txt", 12)).version, "one more!");
-  assertEquals([...contents.keys()], Array.from({ length: 13 }, (_, index) => index + 1));
-  for (const [version, content] of contents) {
-    if (content === null) assertDeleted(await own.get("c.txt", {}, { version }), version);
-    else assertEquals((await own.read("c.txt", { version })).content, content, `version ${version}`);
-  }
-  assertEquals((await own.read("c.txt")).content, "one more!");
-  const { versions } = await own.versions("c.txt", { limit: 100 });
-  assertEquals(versions.filter(({ deleted }) => deleted).map(({ version }) => version), [11, 6, 3]);
-  const types = [];
-  for (const version of [1, 4, 5, 7, 9, 13]) types.push((await own.record("c.txt", { version })).mimeType);
-  assertEquals(types, ["text/csv", "text/plain", ...Array(4).fill("text/csv")]);
 });
 
 test("200: binary and empty versions are restored", async () => {

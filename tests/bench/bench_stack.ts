@@ -9,13 +9,9 @@ import { newKey } from "../../supabase/local/admin/new_key.ts";
 import { FUNCTION_ENTRY, MIGRATIONS_DIRECTORY } from "../../supabase/local/repository.ts";
 import { loadSecrets } from "../../supabase/local/stack/secrets.ts";
 import type { StackAddresses, StackProcessOptions } from "./stack_process.ts";
-import type { OtherStorage } from "./storage_front.ts";
 
 const at = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
 
-/** Entries of functions to compare with. */
-export const BARE_FUNCTION = at("./bare_function.ts");
-export const EMPTY_FUNCTION = at("./functions/empty.ts");
 export const EMPTY_FUNCTION_WITH_IMPORTS = at("./functions/empty_with_imports.ts");
 export const SERVICE_FUNCTION = FUNCTION_ENTRY;
 
@@ -37,8 +33,6 @@ export interface OwnFunction {
 }
 
 export interface BenchStack extends StackAddresses {
-  /** Whether Storage is another server, whose tables are not in `sql`'s database. */
-  readonly hasOtherStorage: boolean;
   /** supabase-js at the gateway, with the secret key. */
   readonly supabase: SupabaseClient;
   /** A project of the tier enterprise; unless `hasLimit` is false with a limit of requests, which costs something. */
@@ -56,7 +50,6 @@ export interface BenchStack extends StackAddresses {
 
 export async function startBenchStack(
   databaseUrl: string | undefined,
-  storage: OtherStorage | undefined,
   functionVariables: Readonly<Record<string, string>> = {},
 ): Promise<BenchStack> {
   const directory = await Deno.makeTempDir({ prefix: "filestore-bench-" });
@@ -64,7 +57,6 @@ export async function startBenchStack(
     dataDir: join(directory, "data"),
     migrationsDirectory: await benchMigrations(directory),
     databaseUrl,
-    storage,
     functionVariables,
   };
   const child = new Deno.Command(Deno.execPath(), {
@@ -90,7 +82,6 @@ export async function startBenchStack(
   };
   return {
     ...addresses,
-    hasOtherStorage: storage !== undefined,
     supabase: createClient(addresses.supabaseUrl, addresses.secretKey, {
       auth: { persistSession: false, autoRefreshToken: false, detectSessionInUrl: false },
     }),

@@ -8,8 +8,6 @@ import { atLeast, atMost } from "./report.ts";
 
 const ADDED = "x".repeat(99) + "\n";
 const LARGE = lines(10 * MEGABYTE);
-/** Of the plot: append cost against file size. */
-const SIZES = [KILOBYTE, 10 * KILOBYTE, 100 * KILOBYTE, MEGABYTE, 4 * MEGABYTE, 10 * MEGABYTE];
 /** The line that is edited, somewhere in the middle. */
 const EDITED_LINE = 81_920;
 const BY_HAND_APPEND = "by hand: select, download, join, upload, insert";
@@ -49,32 +47,6 @@ export async function largeAppends({ stack, rounds, report }: Bench): Promise<vo
     null,
     true,
   );
-  await appendCostBySize({ stack, rounds, report });
-}
-
-/** The series of the plot. */
-async function appendCostBySize({ stack, rounds, report }: Bench): Promise<void> {
-  const client = new Client(stack.baseUrl, (await stack.project()).key);
-  const byHand = new ByHand(stack.supabase);
-  const own: [number, number][] = [];
-  const hand: [number, number][] = [];
-  for (const size of SIZES) {
-    const content = lines(size);
-    await client.write(`${size}.txt`, content);
-    await byHand.write(`size/${size}.txt`, bytesOf(content));
-    const times = await interleave(
-      {
-        byHand: () => byHand.append(`size/${size}.txt`, bytesOf(ADDED)),
-        append: () => client.append(`${size}.txt`, ADDED),
-      },
-      fewer(rounds, 10),
-      3,
-    );
-    own.push([size, median(times.append)]);
-    hand.push([size, median(times.byHand)]);
-  }
-  report.series["append, this project"] = own;
-  report.series["append, by hand"] = hand;
 }
 
 export async function largeEdits({ stack, rounds, report }: Bench): Promise<void> {
@@ -96,16 +68,14 @@ export async function largeEdits({ stack, rounds, report }: Bench): Promise<void
     texts.set(who, next);
     return [now, next];
   };
-  if (!stack.hasOtherStorage) {
-    const uploadsBefore = await uploads(stack, project.id);
-    await client.edit("edited.txt", ...toggled("own"));
-    report.value(
-      "uploads of one edit",
-      await uploads(stack, project.id) - uploadsBefore,
-      "objects",
-      atMost(2, "value"),
-    );
-  }
+  const uploadsBefore = await uploads(stack, project.id);
+  await client.edit("edited.txt", ...toggled("own"));
+  report.value(
+    "uploads of one edit",
+    await uploads(stack, project.id) - uploadsBefore,
+    "objects",
+    atMost(2, "value"),
+  );
   const few = fewer(rounds, 20);
   const bare = new Bare(stack.supabase);
   await bare.writeSeveral("edit", MEGABYTE, 10);

@@ -53,12 +53,6 @@ export function mean(values: Times): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** Mean of the slowest share of the values, at least one of them. */
-export function meanOfSlowest(values: Times, share: number): number {
-  const sorted = [...values].sort((a, b) => b - a);
-  return mean(sorted.slice(0, Math.max(1, Math.round(values.length * share))));
-}
-
 /** Milliseconds that `work` takes. */
 export async function timed(work: () => Promise<unknown>): Promise<number> {
   const started = performance.now();

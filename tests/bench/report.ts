@@ -31,8 +31,6 @@ export const atLeast = (value: number, of: Bar["of"] = "ratio"): Bar => ({ of, a
 
 export class Report {
   readonly rows: Row[] = [];
-  /** Series for plots, by name. */
-  readonly series: Record<string, readonly (readonly [x: number, y: number])[]> = {};
   #group = "";
 
   /** Begins a group of rows. */

@@ -10,47 +10,32 @@ import {
   UsageError,
 } from "../../supabase/local/cli/command_line.ts";
 import { startPostgres } from "../support/postgres/postgres.ts";
-import { batches } from "./batches.ts";
 import type { Group } from "./bench.ts";
 import { type BenchStack, startBenchStack } from "./bench_stack.ts";
 import { capacity } from "./capacity.ts";
-import { changes } from "./changes.ts";
 import { clients } from "./clients.ts";
 import { commits } from "./commits.ts";
-import { compactions } from "./compactions.ts";
-import { consoleViews } from "./console/console.ts";
-import { erasures } from "./erasures.ts";
 import { flushes } from "./flushes.ts";
 import { largeAppends, largeEdits } from "./large_files.ts";
 import { largeProjects } from "./large_projects.ts";
 import { largeSearch } from "./large_search.ts";
 import { longHistories } from "./long_histories.ts";
 import { neighbours } from "./neighbours.ts";
-import { processorTime } from "./processor_time.ts";
 import { ranking } from "./ranking/ranking.ts";
 import { Report } from "./report.ts";
 import { smallOperations } from "./small_operations.ts";
 import { startUp } from "./start_up.ts";
-import type { OtherStorage } from "./storage_front.ts";
-import { streaming } from "./streaming.ts";
 import { toolCalls } from "./tool_calls.ts";
 
 const GROUPS: Readonly<Record<string, Group>> = {
   small: smallOperations,
   tools: toolCalls,
-  batches,
   appends: largeAppends,
   edits: largeEdits,
-  compactions,
-  cpu: processorTime,
-  streaming,
   versions: longHistories,
-  changes,
   start: startUp,
-  console: consoleViews,
   projects: largeProjects,
   clients,
-  erasures,
   flushes,
   commits,
   capacity,
@@ -59,24 +44,18 @@ const GROUPS: Readonly<Record<string, Group>> = {
   search: largeSearch,
 };
 /** Groups that say something on a real Postgres only; without --db they get one of their own. */
-const ON_POSTGRES = ["changes", "projects", "clients", "flushes", "capacity", "neighbours", "search"];
-/** Groups that count what Storage's own tables hold, or need the local stack's own gateway. */
-const ON_LOCAL_STORAGE = ["compactions", "console"];
+const ON_POSTGRES = ["projects", "clients", "flushes", "capacity", "neighbours", "search"];
 
 const ROUNDS_DEFAULT = 100;
 const ROUNDS_MAX = 10_000;
 const JSON_DEFAULT = fileURLToPath(new URL("../../supabase/.temp/bench.json", import.meta.url));
 
-const USAGE = `deno task bench [--only NAME]... [--rounds N] [--db URL] [--storage URL --storage-key KEY]
-                [--json FILE]
+const USAGE = `deno task bench [--only NAME]... [--rounds N] [--db URL] [--json FILE]
 
   --only NAME        ${Object.keys(GROUPS).join(", ")};
                      may be given as a list with commas
   --rounds N         how often a small request is repeated (default ${ROUNDS_DEFAULT})
   --db URL           an empty database of a Postgres server instead of PGlite
-  --storage URL      another Storage instead of the local one: that of \`supabase start\`, which is
-                     http://127.0.0.1:54321/storage/v1, or Supabase's own Storage server
-  --storage-key KEY  its service role's token
   --json FILE        where the figures are kept (default supabase/.temp/bench.json)
   --help             this text`;
 
@@ -84,36 +63,29 @@ const OPTIONS = {
   only: { type: "string" },
   rounds: { type: "string" },
   db: { type: "string" },
-  storage: { type: "string" },
-  "storage-key": { type: "string" },
   json: { type: "string" },
 } as const;
 
 await run(USAGE, async () => {
   const { values } = parseCommand(Deno.args, OPTIONS, USAGE);
-  const storage = otherStorage(values.storage, values["storage-key"]);
-  const names = values.only?.split(",") ??
-    Object.keys(GROUPS).filter((name) => !storage || !ON_LOCAL_STORAGE.includes(name));
+  const names = values.only?.split(",") ?? Object.keys(GROUPS);
   const rounds = values.rounds === undefined
     ? ROUNDS_DEFAULT
     : parseWholeNumber(values.rounds, "--rounds", 3, ROUNDS_MAX);
   for (const name of names) {
     if (!GROUPS[name]) throw new UsageError(`Unknown group '${name}'.`);
-    if (storage && ON_LOCAL_STORAGE.includes(name)) {
-      throw new UsageError(`'${name}' needs the local Storage.`);
-    }
   }
   const report = new Report();
   printLine(
     "what, the baseline's median, its own, their ratio (quartiles of the rounds), the difference, the bar",
   );
   const onPglite = names.filter((name) => values.db !== undefined || !ON_POSTGRES.includes(name));
-  await measure(onPglite, values.db, storage, rounds, report);
+  await measure(onPglite, values.db, rounds, report);
   const onPostgres = names.filter((name) => !onPglite.includes(name));
   if (onPostgres.length > 0) {
     const server = await startPostgres({ durable: true });
     try {
-      await measure(onPostgres, server.url, storage, rounds, report);
+      await measure(onPostgres, server.url, rounds, report);
     } finally {
       await server.stop();
     }
@@ -123,24 +95,15 @@ await run(USAGE, async () => {
   await keep(file, rounds, report);
 });
 
-function otherStorage(url: string | undefined, key: string | undefined): OtherStorage | undefined {
-  if (url === undefined && key === undefined) return undefined;
-  if (url === undefined || key === undefined || !URL.canParse(url) || new URL(url).protocol !== "http:") {
-    throw new UsageError("--storage takes an http URL, and needs --storage-key.");
-  }
-  return { url, key };
-}
-
 /** Runs the groups one after the other on a stack of their own. */
 async function measure(
   names: readonly string[],
   databaseUrl: string | undefined,
-  storage: OtherStorage | undefined,
   rounds: number,
   report: Report,
 ): Promise<void> {
   if (names.length === 0) return;
-  const stack: BenchStack = await startBenchStack(databaseUrl, storage);
+  const stack: BenchStack = await startBenchStack(databaseUrl);
   try {
     for (const name of names) await GROUPS[name]?.({ stack, rounds, report });
   } finally {
@@ -151,7 +114,7 @@ async function measure(
 /** Replaces the groups that were measured now and leaves the others as they were. */
 async function keep(file: string, rounds: number, report: Report): Promise<void> {
   const measured = new Set(report.rows.map((row) => row.group));
-  const { rows = [], series = {} } = await Deno.readTextFile(file).then(JSON.parse, () => ({}));
+  const { rows = [] } = await Deno.readTextFile(file).then(JSON.parse, () => ({}));
   const earlier = rows.filter((row: { group: string }) => !measured.has(row.group));
   await Deno.mkdir(dirname(file), { recursive: true });
   const figures = {
@@ -160,7 +123,6 @@ async function keep(file: string, rounds: number, report: Report): Promise<void>
     processors: navigator.hardwareConcurrency,
     rounds,
     rows: [...earlier, ...report.rows],
-    series: { ...series, ...report.series },
   };
   await Deno.writeTextFile(file, JSON.stringify(figures, null, 2) + "\n");
   printNotice(`Kept in ${file}.`);

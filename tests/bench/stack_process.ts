@@ -13,14 +13,11 @@ import { openGateway } from "../../supabase/local/stack/gateway.ts";
 import { loadSecrets } from "../../supabase/local/stack/secrets.ts";
 import { startStack } from "../../supabase/local/stack/stack.ts";
 import { printLine } from "../../supabase/local/cli/command_line.ts";
-import { openStorageFront, type OtherStorage, type StorageFront } from "./storage_front.ts";
 
 export interface StackProcessOptions {
   readonly dataDir: string;
   readonly migrationsDirectory: string;
   readonly databaseUrl: string | undefined;
-  /** In place of the local one. */
-  readonly storage: OtherStorage | undefined;
   /** Of the function, such as its embeddings endpoint. */
   readonly functionVariables?: Readonly<Record<string, string>>;
 }
@@ -40,18 +37,8 @@ export interface StackAddresses {
 if (import.meta.main) await main(JSON.parse(Deno.args[0] ?? "{}"));
 
 async function main(options: StackProcessOptions): Promise<void> {
-  let front: StorageFront | undefined;
-  const stack = await startStack({
-    ...options,
-    port: 0,
-    demo: false,
-    functionSupabaseUrl: async (backendUrl) => {
-      if (!options.storage) return backendUrl;
-      front = await openStorageFront(backendUrl, options.storage);
-      return front.url;
-    },
-  });
-  const backendUrl = front?.url ?? stack.backendUrl;
+  const stack = await startStack({ ...options, port: 0, demo: false });
+  const { backendUrl } = stack;
   const gateway = await openGateway(0);
   const command = await functionCommand({
     entry: fileURLToPath(new URL("./bare_function.ts", import.meta.url)),
@@ -77,7 +64,7 @@ async function main(options: StackProcessOptions): Promise<void> {
   });
   const addresses: StackAddresses = {
     baseUrl: stack.baseUrl,
-    supabaseUrl: front?.url ?? stack.supabaseUrl,
+    supabaseUrl: stack.supabaseUrl,
     backendUrl,
     publishableKey: stack.publishableKey,
     secretKey: stack.secretKey,
@@ -90,6 +77,5 @@ async function main(options: StackProcessOptions): Promise<void> {
   await bare.stop();
   await gateway.close();
   await stack.stop();
-  await front?.close();
   Deno.exit(0);
 }

@@ -6,7 +6,6 @@ import { assertConsistent } from "../support/postgres/consistency.ts";
 import { startPostgres } from "../support/postgres/postgres.ts";
 import { connect, createMigrated } from "../support/postgres/postgres_hosted.ts";
 import {
-  admit,
   commit,
   compact,
   content,
@@ -27,9 +26,6 @@ interface Databases {
 }
 
 const GUARANTEES: [string, (databases: Databases) => Promise<void>][] = [
-  ["appends to one file are all kept, in dense versions, each a prefix of the next", appendsAreAllKept],
-  ["clients that create one path make one file with a version each", oneFilePerPath],
-  ["500 requests at once on a limit of 100 are admitted exactly 100 times", limitIsExact],
   ["files created in overlapping trees, in opposite orders, never deadlock", treesNeverDeadlock],
   [
     "copies, moves, writes and deletions among few paths, in every direction, never deadlock",
@@ -38,8 +34,6 @@ const GUARANTEES: [string, (databases: Databases) => Promise<void>][] = [
   ["a compaction that races appends keeps the order of the content", compactionKeepsOrder],
   ["with a quota, compactions that race appends never deadlock", quotaNeverDeadlocks],
   ["noting a key's last use never deadlocks with the commits of that key", lastUseNeverDeadlocks],
-  ["one commit repeated at once makes one version", commitsAreIdempotent],
-  ["edits of one base version: one wins, the others are told", oneEditWins],
   ["a claim of the search index has the segments of the version it names", claimsAreOfOneVersion],
   ["a commit waits for none of the texts that are indexed at the time", commitsPassIndexing],
 ];
@@ -65,55 +59,6 @@ Deno.test("concurrent clients", async (t) => {
     await server.stop();
   }
 });
-
-async function appendsAreAllKept({ owner, clients }: Databases): Promise<void> {
-  const project = await makeProject(owner, "appends");
-  const first = newSegment(project);
-  valueOf(await commit(clients, project, "write", { path: "log/one.txt", segments: [first] }));
-  const appended = await byClients(CLIENTS, async () => {
-    const ids: string[] = [];
-    for (let i = 0; i < APPENDS_PER_CLIENT; i++) {
-      ids.push(await appendOrMerge(clients, project, "log/one.txt"));
-    }
-    return ids;
-  });
-  const versions = await segmentLists(owner, project);
-  assertEquals(versions.map((row) => row.version), range(1, CLIENTS * APPENDS_PER_CLIENT + 1));
-  const expanded = versions.map((row) => expand(row.segments));
-  assertEquals(new Set(expanded.at(-1)), new Set([first.id, ...appended.flat()]));
-  expanded.forEach((segments, i) => {
-    assertEquals(segments.length, i + 1);
-    if (i > 0) assertEquals(segments.slice(0, -1), expanded[i - 1]);
-  });
-}
-
-async function oneFilePerPath({ owner, clients }: Databases): Promise<void> {
-  const project = await makeProject(owner, "create");
-  const answers = await byClients(
-    CLIENTS,
-    () => commit(clients, project, "write", { path: "same/path.txt", segments: [newSegment(project)] }),
-  );
-  const files = answers.map((answer) => valueOf(answer).file);
-  assertEquals(new Set(files.map((file) => file.id)).size, 1);
-  assertEquals(files.map((file) => file.version).sort((a, b) => a - b), range(1, CLIENTS));
-  assertEquals(await countOf(owner, project, "files"), 1);
-  assertEquals(await countOf(owner, project, "file_versions"), CLIENTS);
-}
-
-async function limitIsExact({ owner, clients }: Databases): Promise<void> {
-  const project = await makeProject(owner, "rate", { tier: "free" });
-  await waitForRoomInMinute(5);
-  const answers = await byClients(500, () => admit(clients, project));
-  const admitted = answers.filter((answer) => answer.refusal === undefined);
-  assertEquals(admitted.length, 100);
-  // What an answer shows as left may lack what is in flight, and so be too much, but never too little: 0 ends the window.
-  const shown = admitted.map((answer) => answer.rate?.remaining ?? -1).sort((a, b) => a - b);
-  assertEquals(shown.filter((remaining, index) => remaining < index || remaining > 99), []);
-  const refused = answers.filter((answer) => answer.refusal !== undefined);
-  assert(
-    refused.every((answer) => answer.refusal?.code === "RATE_LIMIT_EXCEEDED" && answer.rate?.remaining === 0),
-  );
-}
 
 async function treesNeverDeadlock({ owner, clients }: Databases): Promise<void> {
   const project = await makeProject(owner, "trees");
@@ -189,34 +134,6 @@ async function lastUseNeverDeadlocks({ owner, clients }: Databases): Promise<voi
   await Promise.all([forget(), appends.finally(() => isDone = true)]);
 }
 
-async function commitsAreIdempotent({ owner, clients }: Databases): Promise<void> {
-  const project = await makeProject(owner, "replay");
-  for (const kind of ["write", "append"] as const) {
-    const change = { path: "r.txt", segments: [newSegment(project)], commitId: crypto.randomUUID() };
-    const answers = await byClients(CLIENTS, () => commit(clients, project, kind, change));
-    assertEquals(new Set(answers.map((answer) => valueOf(answer).file.version)).size, 1);
-    assertEquals(new Set(answers.map((answer) => JSON.stringify(valueOf(answer).file))).size, 1);
-  }
-  assertEquals((await segmentLists(owner, project)).map((row) => row.segments.length), [1, 2]);
-}
-
-async function oneEditWins({ owner, clients }: Databases): Promise<void> {
-  const project = await makeProject(owner, "edits");
-  valueOf(await commit(clients, project, "write", { path: "e.txt", segments: [newSegment(project)] }));
-  const answers = await byClients(CLIENTS, () => {
-    const segment = newSegment(project);
-    return commit(clients, project, "edit", {
-      path: "e.txt",
-      segments: [segment],
-      segmentIds: [segment.id],
-      baseVersion: 1,
-    });
-  });
-  assertEquals(answers.filter((answer) => answer.refusal === undefined).length, 1);
-  assertEquals(answers.filter((answer) => answer.refusal?.code === "VERSION_CONFLICT").length, CLIENTS - 1);
-  assertEquals(await countOf(owner, project, "file_versions"), 2);
-}
-
 /** Appends of 32 clients to one file, while 32 others compact whatever runs they see there. */
 async function raceMerges(clients: postgres.Sql, project: Project): Promise<void> {
   valueOf(await commit(clients, project, "write", { path: "m.txt", segments: [newSegment(project)] }));
@@ -278,16 +195,6 @@ async function countOf(owner: postgres.Sql, project: Project, table: string): Pr
   const [row] = await owner<{ count: number }[]>`
     select count(*)::integer as count from ${owner(`filestore.${table}`)} where project_id = ${project.id}`;
   return row?.count ?? 0;
-}
-
-function range(from: number, to: number): number[] {
-  return Array.from({ length: to - from + 1 }, (_, i) => from + i);
-}
-
-/** Limits are per clock minute; the test must not begin at the end of one. */
-async function waitForRoomInMinute(seconds: number): Promise<void> {
-  const left = 60 - new Date().getSeconds();
-  if (left <= seconds) await new Promise((resolve) => setTimeout(resolve, left * 1000));
 }
 
 interface ClaimedFile {

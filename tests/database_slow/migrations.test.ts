@@ -1,20 +1,16 @@
 /** The migrations apply, unchanged, wherever the project says they do. */
 import { assertEquals } from "@std/assert";
 import { join } from "node:path";
-import type postgres from "postgres";
 import { startBackend } from "../../supabase/local/stack/backend.ts";
 import { MIGRATIONS_DIRECTORY } from "../../supabase/local/repository.ts";
 import { loadSecrets } from "../../supabase/local/stack/secrets.ts";
 import { type PostgresServer, type PostgresVersion, startPostgres } from "../support/postgres/postgres.ts";
-import { content, makeProject, valueOf } from "../support/postgres/postgres_filestore.ts";
 import {
   applyMigrations,
-  connect,
   createHostedLike,
   listMigrations,
   withConnection,
 } from "../support/postgres/postgres_hosted.ts";
-import { fill, OTHER } from "../database/isolation_calls.ts";
 
 const VERSIONS: PostgresVersion[] = [15, 16, 17];
 
@@ -43,42 +39,6 @@ for (const version of VERSIONS) {
     }
   });
 }
-
-Deno.test("migrations apply on top of a filled database, and change none of its rows", async (t) => {
-  const server = await startPostgres();
-  const files = listMigrations();
-  try {
-    for (let applied = 1; applied <= files.length; applied++) {
-      await t.step(`filled after ${files[applied - 1]}`, async () => {
-        const database = await createHostedLike(server, `filled_${applied}`);
-        const sql = connect(database.url, 1);
-        try {
-          await applyMigrations(sql, files.slice(0, applied));
-          const project = await makeProject(sql, "filled");
-          await sql`set role service_role`;
-          await fill(sql, project, OTHER);
-          await sql`reset role`;
-          const columns = await columnsOfTables(sql);
-          const before = await rowsOf(sql, columns);
-          await applyMigrations(sql, files.slice(applied));
-          assertEquals(await rowsOf(sql, columns), before);
-          const shown = await sql`
-            select f.path from filestore.files f
-            where not f.is_deleted and (
-              not exists (select from filestore.search_queue q where q.file_id = f.id and q.version = f.version and q.stage = 1)
-              or exists (select from filestore.search_texts t where t.file_id = f.id and t.version = f.version))`;
-          assertEquals([...shown], []);
-          await sql`set role service_role`;
-          assertEquals(valueOf(await content(sql, project, "notes/a.txt")).file.version, OTHER.versions);
-        } finally {
-          await sql.end();
-        }
-      });
-    }
-  } finally {
-    await server.stop();
-  }
-});
 
 Deno.test("migrations apply to PGlite as the local stack opens it, and once only", async () => {
   const folder = await Deno.makeTempDir();
@@ -110,24 +70,6 @@ Deno.test("migrations apply to PGlite as the local stack opens it, and once only
     await Deno.remove(folder, { recursive: true });
   }
 });
-
-/** Names of the columns of each table, but for those that are made of the others. */
-async function columnsOfTables(sql: postgres.Sql): Promise<Map<string, string[]>> {
-  const rows = await sql<{ table: string; columns: string[] }[]>`
-    select table_name as table, array_agg(column_name::text order by ordinal_position) as columns
-    from information_schema.columns where table_schema = 'filestore' and table_name not like 'search%' group by table_name order by table_name`;
-  return new Map(rows.map((row) => [row.table, row.columns]));
-}
-
-/** All rows, in these columns: a migration may add others. */
-async function rowsOf(sql: postgres.Sql, tables: Map<string, string[]>): Promise<unknown[]> {
-  const rows: unknown[] = [];
-  for (const [table, columns] of tables) {
-    const found = await sql`select ${sql(columns)} from ${sql(`filestore.${table}`)}`;
-    rows.push(table, found.map((row) => JSON.stringify(row)).sort());
-  }
-  return rows;
-}
 
 async function assertComplete(server: PostgresServer, database: string): Promise<void> {
   await withConnection(server.urlOf("supabase_admin", database), async (sql) => {

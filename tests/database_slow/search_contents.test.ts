@@ -187,14 +187,3 @@ Deno.test("whoever stores and deletes at the same time: a content is there while
     for (const connection of connections) await connection.end();
   }
 });
-
-Deno.test("two projects with the same content have a row each", async () => {
-  const projects = [await makeProject(sql, "one"), await makeProject(sql, "two")];
-  const content = "the very same ".repeat(SEARCH_SHARED_BYTES_MIN);
-  for (const project of projects) {
-    for (const path of ["a", "b"]) {
-      await storeTexts(sql, [{ project, path, content, fileId: await addFile(project, path) }]);
-    }
-    assertEquals(await contentsOf(project), { stored: 1, named: 1 });
-  }
-});

@@ -6,9 +6,7 @@ import { assert, assertEquals } from "@std/assert";
 import type postgres from "postgres";
 import { type Random, randomFrom, SEED } from "../support/random.ts";
 import { startPostgres } from "../support/postgres/postgres.ts";
-import { type Json, makeProject } from "../support/postgres/postgres_filestore.ts";
 import { connect, createMigrated, type Letters } from "../support/postgres/postgres_hosted.ts";
-import { storeTexts } from "../support/postgres/search_texts.ts";
 import { sqlNumber } from "../support/postgres/sql_number.ts";
 
 const TRIGRAMS_MAX = sqlNumber("13_search_tables.sql", "c_numbers");
@@ -61,46 +59,6 @@ for (const letters of LETTERS) {
       const numbers = new Set(row?.numbers);
       assert([...numbers].every((number) => number >= 0 && number < TRIGRAMS_MAX), `seed ${SEED}`);
       assert(numbers.size > TRIGRAMS_MAX / 4, `${numbers.size} numbers (seed ${SEED})`);
-    });
-  });
-}
-
-const FOUND: readonly (readonly [text: string, literals: readonly string[]])[] = [
-  ["版本控制的文件存储，为智能体而做。", ["版本控制", "文件存储", "智能体", "存储，为智能体"]],
-  ["Хранилище файлов с версиями", ["Хранилище", "файлов с верс", "версиями"]],
-  ["버전 관리 파일 저장소", ["저장소", "관리 파일"]],
-  ["größere Dateien, ΟΔΟΣ und İstanbul", ["größere", "ΟΔΟΣ", "ΟΔΟ", "İstanbul", "stanbul"]],
-  ["------ !!! ……", ["------", "!!!", "……"]],
-];
-
-for (const letters of LETTERS) {
-  Deno.test(`literals of any script are found in short and in shared texts: letters of ${letters}`, async () => {
-    await inDatabase(letters, async (sql) => {
-      const project = await makeProject(sql, "scripts");
-      const texts = FOUND.flatMap(([text], n) => [
-        { path: `${n}/long`, content: `${text}\n`.repeat(40) },
-        { path: `${n}/short`, content: text },
-      ]);
-      for (const { path, content } of texts) {
-        const [file] = await sql<{ id: string }[]>`
-          insert into filestore.files (project_id, path, version, mime_type, size, segment_ids, created_at, updated_at)
-          values (${project.id}, ${path}, 1, 'text/plain', 1, '{}', now(), now()) returning id`;
-        await storeTexts(sql, [{ project, fileId: file?.id ?? "", path, content }]);
-      }
-      for (const [n, [, literals]] of FOUND.entries()) {
-        for (const literal of literals) {
-          const query: Json = {
-            ...{ kind: "scan", clauses: [[literal]], caseSensitive: true, directory: "" },
-            ...{ files: 11, skip: 0, bytes: 4_000_000 },
-          };
-          const [row] = await sql<{ answer: { value: { files: { file: { path: string } }[] } } }[]>`
-            select public.filestore_search(${project.keyHash}, null, ${
-            JSON.stringify(query)
-          }::text::jsonb) as answer`;
-          const found = row?.answer.value.files.map(({ file }) => file.path);
-          assertEquals(found, [`${n}/long`, `${n}/short`], literal);
-        }
-      }
     });
   });
 }

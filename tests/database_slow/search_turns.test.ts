@@ -140,29 +140,6 @@ test("a sweep takes what waited when it began, embeddings included, and so ends 
 /** More claims than it takes for one of `projects` to be the first of one, but for once in 10^9 times. */
 const enoughClaims = (projects: number) => Math.ceil(21 * projects);
 
-test("with more projects than a claim takes files each has its turn", async () => {
-  const ids = new Set<string>();
-  for (let n = 0; n < SEARCH_CLAIM_FILES + 20; n++) ids.add(await waiting(1));
-  const sizes = [];
-  for (let claims = 0; claims < enoughClaims(SEARCH_CLAIM_FILES + 20) && ids.size > 0; claims++) {
-    const { files } = await claim();
-    sizes.push(files.length);
-    for (const { projectId } of files) ids.delete(projectId);
-  }
-  assertEquals([ids.size, sizes[0]], [0, SEARCH_CLAIM_FILES]);
-});
-
-test("large texts have their turn, too, among many small ones", async () => {
-  const large = await waiting(3, SEARCH_TEXT_BYTES_MAX);
-  for (let n = 0; n < 10; n++) await waiting(2_000, 20_000);
-  let taken = 0;
-  for (let claims = 0; claims < 3 * enoughClaims(11) && taken < 3; claims++) {
-    const found: Claim = await claim();
-    taken += shares(found).get(large) ?? 0;
-  }
-  assertEquals(taken, 3);
-});
-
 test("a claim has one large text at most, and what is found by its name alone comes along", async () => {
   await waiting(30, SEARCH_TEXT_BYTES_MAX);
   await waiting(30, SEARCH_TEXT_BYTES_MAX);
@@ -190,17 +167,6 @@ test("a claim reads as many rows of a queue of 20,000 as of one of 1,000", async
   // deno-lint-ignore no-console -- figures that the test was run for
   console.log(`rows of the queue: ${few} of 1,000, ${many} of 20,000`);
   assertLessOrEqual(many, few + 10);
-});
-
-test("a file is found behind hundreds of projects that have nothing due", async () => {
-  for (let n = 0; n < 300; n++) await waiting(1);
-  await sql`update filestore.search_queue set due_at = now() + interval '1 hour'`;
-  const single = await waiting(1);
-  let found = 0;
-  for (let claims = 0; claims < enoughClaims(2) && found === 0; claims++) {
-    found = shares(await claim()).get(single) ?? 0;
-  }
-  assertEquals(found, 1);
 });
 
 test("a claim that was not finished is a lease: its files are due again after it, one by one", async () => {

@@ -52,19 +52,8 @@ test("POST /projects makes one; 409 PROJECT_NAME_TAKEN in this account alone; 42
 
 test("a lost answer to POST /projects is asked for again and makes one project", async () => {
   const account = await signUp(service);
-  let asked = 0;
-  service.proxy.hook = async ({ path }, forward) => {
-    const answer = await forward();
-    if (!path.includes("create_project") || ++asked > 1) return answer;
-    await answer.body?.cancel();
-    return new Response("lost", { status: 502 });
-  };
-  try {
-    await account.createProject("Once");
-  } finally {
-    service.proxy.hook = null;
-  }
-  assertEquals([asked, (await account.projects()).map(({ name }) => name)], [2, ["Once"]]);
+  await service.proxy.losing("create_project", () => account.createProject("Once"));
+  assertEquals((await account.projects()).map(({ name }) => name), ["Once"]);
 });
 
 test("GET and PATCH /project are about x-project-id, and without one about the oldest", async () => {

@@ -1,5 +1,5 @@
 /** Keys: every bad one gets one and the same answer, costs the back end nothing, and stores nothing. */
-import { assert, assertEquals, assertNotEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { generateApiKey } from "../../supabase/functions/api/auth/api_key.ts";
 import { ADDRESS_REQUESTS_PER_MINUTE } from "../../supabase/functions/api/limits.ts";
 import { newKey } from "../../supabase/local/admin/new_key.ts";
@@ -244,20 +244,4 @@ test("the address is the last hop of X-Forwarded-For, or what the platform's edg
       99,
     );
   });
-});
-
-test("keys in answers, headers and logs: none is ever repeated", async () => {
-  const own = await files();
-  await own.write("a", "x");
-  const answers = [
-    await own.request("GET", "/files/a"),
-    await own.request("GET", "/files?limit=0"),
-    await service.request(mistyped(own.key), "GET", "/files"),
-  ];
-  for (const { text, headers } of answers) {
-    const shown = text + JSON.stringify([...headers]);
-    assert(!shown.includes(own.key) && !shown.includes(own.key.slice(3, 20)), "a key is shown");
-  }
-  assertNotEquals(service.log.length, 0);
-  assert(!service.log.some((line) => line.includes(own.key.slice(3, 20))), "a key is logged");
 });

@@ -1,5 +1,5 @@
 /** POST /batch: several operations as one commit; contract D3. */
-import { assert, assertEquals } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import { BATCH_OPERATIONS_MAX, CONTENT_LENGTH_MAX } from "../../supabase/functions/api/limits.ts";
 import {
   type Answer,
@@ -13,7 +13,6 @@ import {
 import { owner } from "../support/client/accounts.ts";
 import { administrator, redact } from "../support/client/erasure.ts";
 import { Files } from "../support/client/files.ts";
-import { trafficOf } from "../support/client/traffic.ts";
 import { inParallel } from "../support/in_parallel.ts";
 import { suite, test } from "../support/stack/suite.ts";
 
@@ -141,17 +140,6 @@ test("an edit of what a restore cannot bring back: what is refused is the restor
   }
   assertEquals(await own.versions("old"), before);
   assertRefused(await own.get("new"), "FILE_NOT_FOUND");
-});
-
-test("copies to and fro before an edit: each operation is looked at once", async () => {
-  const own = await files();
-  await own.write("a", "text");
-  const copies = Array.from({ length: BATCH_OPERATIONS_MAX - 1 }, (_, index) => {
-    const [path, destination] = index % 2 === 0 ? ["a", "b"] : ["b", "a"];
-    return { op: "copy", path, destination, overwrite: true };
-  });
-  await batch(own, [...copies, { op: "edit", path: "b", oldString: "text", newString: "texts" }]);
-  assertEquals((await own.read("b")).content, "texts");
 });
 
 const REFUSED: readonly (readonly [what: string, code: Code, operation: Operation])[] = [
@@ -324,56 +312,6 @@ test("a key with a prefix writes below it alone; an edit needs the scope read", 
   const edit = { op: "edit", path: "out/f", oldString: "x", newString: "y" };
   assertEquals(await assertBatchRefused(writer, [edit], "FORBIDDEN_SCOPE"), { scope: "read" });
   assertEquals(await service.tables(), before);
-});
-
-test("clients that move amounts between files under ifVersion conserve the sum, and readers never see half", async () => {
-  const own = await files();
-  const FILES = 8;
-  const CLIENTS = 64;
-  const path = (index: number) => `accounts/${index}`;
-  await batch(own, Array.from({ length: FILES }, (_, index) => write(path(index), "100")));
-  let moved = 0;
-  let isOver = false;
-  // Each batch adds one version to two files, so all of them together are even in number.
-  const reading = (async () => {
-    while (!isOver) {
-      const { files } = await own.list({ directory: "accounts" });
-      assertEquals(files.reduce((sum, { version }) => sum + version, 0) % 2, 0, "half a batch was seen");
-    }
-  })();
-  await inParallel(Array.from({ length: CLIENTS }, (_, client) => client), CLIENTS, async (client) => {
-    for (let round = 0; round < 3; round++) {
-      const [from, to] = [(client + round) % FILES, (client * 3 + round + 1) % FILES];
-      if (from === to) continue;
-      const [a, b] = [await own.read(path(from)), await own.read(path(to))];
-      const answer = await tryBatch(own, [
-        { op: "overwrite", path: path(from), content: String(Number(a.content) - 1), ifVersion: a.version },
-        { op: "overwrite", path: path(to), content: String(Number(b.content) + 1), ifVersion: b.version },
-      ]);
-      if (answer.status === 200) moved++;
-      else assertRefused(answer, "PRECONDITION_FAILED", "batch");
-    }
-  });
-  isOver = true;
-  await reading;
-  assert(moved > 0);
-  const amounts = await Promise.all(Array.from({ length: FILES }, (_, index) => own.read(path(index))));
-  assertEquals(amounts.reduce((sum, { content }) => sum + Number(content), 0), FILES * 100);
-});
-
-test("a hundred small writes are a hundred objects and one call of the database", async () => {
-  const own = await files();
-  await own.write("warm", "x");
-  const operations = Array.from(
-    { length: BATCH_OPERATIONS_MAX },
-    (_, index) => write(`many/${index}`, `content ${index}`),
-  );
-  assertEquals(await trafficOf(service, () => batch(own, operations)), {
-    database: ["filestore_commit_many"],
-    puts: BATCH_OPERATIONS_MAX,
-    gets: 0,
-    removals: 0,
-  });
 });
 
 test("appends of a batch to a file that is full of segments: it is compacted first", async () => {

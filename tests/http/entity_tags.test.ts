@@ -1,32 +1,15 @@
 /** Entity tags of reads and writes, and the 304 that saves the content. RFC 9110, sections 8.8.3 and 13.1.2. */
 import { assertEquals } from "@std/assert";
 
-import { NO_OBJECTS, trafficOf } from "../support/client/traffic.ts";
-
 import { segmentCount } from "../support/client/stored.ts";
 
 import { eventually } from "../support/eventually.ts";
-import cases, { read, REPRESENTATIONS } from "../acceptance/entity_tags.ts";
+import cases from "../acceptance/entity_tags.ts";
 import { acceptance, suite, test } from "../support/stack/suite.ts";
 
 const { service, files } = await suite();
 
 await acceptance(cases);
-
-test("a 304 is one back-end call and fetches no object, be they remembered or not", async () => {
-  const own = await files();
-  const { id } = await own.write("f.txt", "one");
-  for (const forget of [() => Promise.resolve(), () => service.restartFunction()]) {
-    await forget();
-    for (const [suffix, query, accept] of REPRESENTATIONS) {
-      const { database, ...objects } = await trafficOf(service, async () => {
-        const { status } = await read(own, query, { ...accept, "if-none-match": `"${id}.1.${suffix}"` });
-        assertEquals(status, 304);
-      });
-      assertEquals([database.length, objects], [1, NO_OBJECTS]);
-    }
-  }
-});
 
 test("a compaction makes no version, so the tag stays", async () => {
   const own = await files();

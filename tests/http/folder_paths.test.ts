@@ -78,14 +78,3 @@ test("404: a key with a prefix is told of folders below it and of those that lea
     for (const path of ["x", "x/y", "x/y/z", "a"]) assertEquals(await detailsOf(empty, path, read), {}, path);
   }
 });
-
-test("a folder's 404 costs what any answer costs: one call to the database, none to storage", async () => {
-  const own = await files();
-  await own.write("a/b.txt", "x");
-  for (const path of ["a", "nothing"]) {
-    const calls = await service.proxy.during(async () => {
-      assertRefused(await own.get(path), "FILE_NOT_FOUND");
-    });
-    assertEquals(calls.map(({ target }) => target), ["database"], path);
-  }
-});

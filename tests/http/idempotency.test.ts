@@ -1,7 +1,7 @@
 /** Idempotency-Key: the same request twice is the same answer twice, and one version. */
 import { assert, assertEquals } from "@std/assert";
 import { owner } from "../support/client/accounts.ts";
-import { type Answer, assertRefused } from "../support/client/contract.ts";
+import { assertRefused } from "../support/client/contract.ts";
 import { eventually } from "../support/eventually.ts";
 import { Files, ProjectFiles } from "../support/client/files.ts";
 import { assertStale } from "../support/client/preconditions.ts";
@@ -78,23 +78,6 @@ test("Idempotency-Key: two API keys and the console may use the same one for dif
     assertEquals([answer.status, answer.headers.get("idempotency-replayed")], [200, null], path);
     assertReplayed(await write(), answer);
   }
-});
-
-test("Idempotency-Key: refusals of every sort are not remembered", async () => {
-  const own = await files("enterprise", { maxFileBytes: 100 });
-  await own.write("f.txt", "old old");
-  const once = { "idempotency-key": "k" };
-  const refusals: [Promise<Answer>, Parameters<typeof assertRefused>[1]][] = [
-    [own.put("edit", "f.txt", { oldString: "none", newString: "x" }, once), "STRING_NOT_FOUND"],
-    [own.put("edit", "f.txt", { oldString: "old", newString: "x" }, once), "STRING_NOT_UNIQUE"],
-    [own.put("append", "f.txt", { content: "x".repeat(100) }, once), "CONTENT_TOO_LARGE"],
-    [own.put("restore", "f.txt", { version: 9 }, once), "VERSION_NOT_FOUND"],
-    [own.put("copy", "f.txt", { destination: "f.txt" }, once), "VALIDATION_ERROR"],
-    [own.post({ path: "/bad", content: "" }, once), "INVALID_PATH"],
-    [own.post("{", once), "INVALID_JSON"],
-  ];
-  for (const [answer, code] of refusals) assertRefused(await answer, code);
-  assertEquals((await own.put("append", "f.txt", { content: "+" }, once)).status, 200);
 });
 
 test("Idempotency-Key: a large append that filled the tier is still answered", async () => {

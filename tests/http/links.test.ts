@@ -1,7 +1,5 @@
 /** Links: one file read, or written once, by whoever has the address; contract D1. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { join } from "node:path";
-import { Buffer } from "node:buffer";
 import { LINK_REQUESTS_PER_MINUTE, PROJECT_LINKS_MAX } from "../../supabase/functions/api/limits.ts";
 import { Administration } from "../../supabase/local/admin/administration.ts";
 import { newKey } from "../../supabase/local/admin/new_key.ts";
@@ -19,9 +17,7 @@ import {
   rotatedKeyRecord,
 } from "../support/client/contract.ts";
 import { Files } from "../support/client/files.ts";
-import { patternBytes } from "../support/content/streams.ts";
 import { inParallel } from "../support/in_parallel.ts";
-import { withScratchDirectory } from "../support/scratch_directory.ts";
 import { suite, test } from "../support/stack/suite.ts";
 
 const { service, files } = await suite();
@@ -357,16 +353,6 @@ test("prefixes: a key makes, sees and revokes links below its prefix alone", asy
   assertEquals((await use("PUT", outside.target, "y")).status, 200);
 });
 
-test("isolation: another project's links are not listed, and revoked by nobody else", async () => {
-  const [own, other] = [await files(), await files()];
-  await own.write("f.txt", "own");
-  await other.write("f.txt", "other");
-  const { id, target } = await readLink(own, "f.txt");
-  assertEquals(await links(other), []);
-  assertRefused(await other.request("DELETE", `/links/${id}`), "LINK_NOT_FOUND", "revoke_link");
-  assertEquals((await use("GET", target)).text, "own");
-});
-
 test("a list shows what can be used, newest first, without addresses", async () => {
   const own = await files();
   await own.write("f.txt", "x");
@@ -497,30 +483,4 @@ test("400 for what makes no sense, and nothing is made", async () => {
   assertRefused(await own.request("DELETE", "/links/nonsense"), "LINK_NOT_FOUND", "revoke_link");
   assertEquals(await links(own), []);
   assertEquals((await readLink(own, "f.txt", { version: null, expiresIn: null })).path, "f.txt");
-});
-
-test("curl -C - and wget -c resume a read; the commands that a link comes with work as they are", async () => {
-  const own = await files();
-  const whole = patternBytes(0, 3 * 1024 * 1024);
-  await own.writeRaw("big.bin", whole, { "content-type": "application/octet-stream" });
-  const read = await readLink(own, "big.bin");
-  const write = await writeLink(own, "copy of.bin");
-  await withScratchDirectory(async (folder) => {
-    const run = async (command: string) => {
-      const { code, stderr } = await new Deno.Command("sh", { args: ["-c", command], cwd: folder }).output();
-      assertEquals(code, 0, `${command}\n${new TextDecoder().decode(stderr)}`);
-    };
-    const assertWhole = async (name: string) =>
-      assertEquals(Buffer.compare(await Deno.readFile(join(folder, name)), whole), 0, name);
-    await run(read.curl);
-    await assertWhole("big.bin");
-    await Deno.rename(join(folder, "big.bin"), join(folder, "copy of.bin"));
-    await run(write.curl);
-    assertEquals(Buffer.compare((await own.readRaw("copy of.bin")).bytes, whole), 0);
-    for (const [name, command] of [["c", "curl -fsS -C - -o c"], ["w", "wget -q -c -O w"]] as const) {
-      await Deno.writeFile(join(folder, name), whole.subarray(0, 1_000_000));
-      await run(`${command} '${read.url}'`);
-      await assertWhole(name);
-    }
-  });
 });

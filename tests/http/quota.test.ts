@@ -1,6 +1,6 @@
 /** A project's quota: what is stored, history included, and what its rows count by the tariff. What is used is exact. */
 import { assert, assertEquals } from "@std/assert";
-import { assertRefused, dataOf, fileRecord, projectRecord } from "../support/client/contract.ts";
+import { assertRefused, dataOf, projectRecord } from "../support/client/contract.ts";
 import type { ProjectFiles } from "../support/client/files.ts";
 import { costOf, TARIFF_INDEXED_FACTOR, TARIFF_SEGMENT_BYTES } from "../support/client/tariff.ts";
 import { prepare, WRITES } from "../support/client/write_kinds.ts";
@@ -265,12 +265,4 @@ test("a replay and a dry run need no quota", async () => {
   const replay = await append();
   assertEquals([replay.status, replay.headers.get("idempotency-replayed")], [200, "true"]);
   assertEquals((await own.tryEdit("f.txt", "old", "new", { dryRun: true })).status, 200);
-});
-
-test("one project's quota is not another's", async () => {
-  const [own, other] = [await files(), await files()];
-  await setQuota(own, costOf({ newPath: "a.txt", stored: 5 }));
-  await own.write("a.txt", "12345");
-  assertEquals(fileRecord.parse(await other.write("a.txt", "123456789")).size, 9);
-  assertRefused(await own.post({ path: "b.txt", content: "1" }), "QUOTA_EXCEEDED");
 });

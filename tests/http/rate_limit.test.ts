@@ -1,7 +1,6 @@
 /** The rate limit: exact at its edge, per project, reset with the window, and part of the one call that is made. */
 import { assert, assertEquals } from "@std/assert";
 import { type Answer, assertRefused, NO_LIMIT, rateOf } from "../support/client/contract.ts";
-import { unreferencedObjects } from "../support/client/stored.ts";
 import { IS_BRIEF } from "../support/runner/long.ts";
 import { suite, test } from "../support/stack/suite.ts";
 
@@ -76,25 +75,6 @@ for (const [tier, limit] of LIMITS) {
     });
   });
 }
-
-test("a burst of writes over the edge makes exactly as many versions as were admitted", async () => {
-  const { id, key } = await service.project("free");
-  assertEquals(
-    (await service.request(key, "POST", "/files", { body: { path: "f", content: "" } })).status,
-    200,
-  );
-  await service.freezeWindow(id, 90);
-  const answers = await burst(
-    30,
-    10,
-    (index) => service.request(key, "PUT", "/files/append/f", { body: { content: `${index}\n` } }),
-  );
-  assertEquals(countByStatus(answers), { 200: 10, 429: 20 });
-  await service.setTier(id, "enterprise");
-  const [row] = await service.sql("select version from filestore.files where project_id = $1", [id]);
-  assertEquals(row, { version: 11 });
-  assertEquals(await unreferencedObjects(service, id), 0, "what was refused left no object");
-});
 
 test("the window counts per project: two keys share it, two projects do not", async () => {
   const first = await service.project("free");

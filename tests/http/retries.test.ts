@@ -3,7 +3,6 @@ import { assert, assertEquals } from "@std/assert";
 import { assertRefused } from "../support/client/contract.ts";
 import { eventually } from "../support/eventually.ts";
 import type { ProjectFiles } from "../support/client/files.ts";
-import { IS_BRIEF } from "../support/runner/long.ts";
 import type { Hook } from "../support/stack/proxy.ts";
 import { suite, test } from "../support/stack/suite.ts";
 import { prepare, PREPARED_VERSION, WRITES } from "../support/client/write_kinds.ts";
@@ -52,83 +51,6 @@ for (const kind of WRITES) {
     assertEquals(await countsOf(own), { versions, segments, objects: segments });
   });
 }
-
-/** Of each of 20 clients. */
-const RETRIES = IS_BRIEF ? 10 : 50;
-
-test(`${20 * RETRIES} retries with one key make one version`, async () => {
-  const own = await files();
-  await own.write("log", "");
-  let replays = 0;
-  const worker = async () => {
-    for (let index = 0; index < RETRIES; index++) {
-      const answer = await own.put("append", "log", { content: "a line\n" }, once);
-      assertEquals(answer.status, 200, answer.text);
-      if (isReplayed(answer)) replays++;
-    }
-  };
-  await Promise.all(Array.from({ length: 20 }, worker));
-  assertEquals(replays, 20 * RETRIES - 1);
-  assertEquals(await countsOf(own), { versions: 2, segments: 1, objects: 1 });
-  const { content, version } = await own.read("log");
-  assertEquals([content, version], ["a line\n", 2]);
-});
-
-for (const kind of WRITES) {
-  test(`${kind.name}: an answer of the database lost three times is 503; the retry finds the first result`, async () => {
-    const own = await files();
-    await prepare(own, "f.txt");
-    const lost = await withCommitHook(async (_call, forward) => {
-      await (await forward()).body?.cancel();
-      return new Response("<h1>Bad gateway</h1>", { status: 502 });
-    }, () => kind.send(own, "f.txt", once));
-    assertRefused(lost, "SERVICE_UNAVAILABLE", kind.operation);
-    const made = await countsOf(own);
-    const retry = await kind.send(own, "f.txt", once);
-    assertEquals([retry.status, isReplayed(retry)], [200, true], retry.text);
-    assertEquals(await countsOf(own), made);
-    const versions = PREPARED_VERSION + (kind.name === "PUT move" ? 2 : 1);
-    const segments = PREPARED_VERSION + (kind.stores ? 1 : 0);
-    assertEquals(made, { versions, segments, objects: segments });
-  });
-}
-
-test("one lost answer of the database is made up for within the request, with and without a key", async () => {
-  const own = await files();
-  for (const headers of [{}, once]) {
-    for (const kind of WRITES) {
-      const path = `${crypto.randomUUID()}.txt`;
-      await prepare(own, path);
-      let calls = 0;
-      const key = "idempotency-key" in headers ? { "idempotency-key": path } : {};
-      const answer = await withCommitHook(async (_call, forward) => {
-        const response = await forward();
-        return ++calls === 1 ? new Response("", { status: 502 }) : response;
-      }, () => kind.send(own, path, key));
-      assertEquals([answer.status, calls], [200, 2], `${kind.name}: ${answer.text}`);
-      const made = kind.name === "PUT copy" ? PREPARED_VERSION : PREPARED_VERSION + 1;
-      assertEquals((await own.versions(path)).total, made, kind.name);
-    }
-  }
-});
-
-test("a commit that never arrived is 503, and its retry is the first", async () => {
-  const own = await files();
-  await prepare(own, "f.txt");
-  for (const kind of WRITES.filter(({ name }) => !["DELETE", "PUT move"].includes(name))) {
-    const before = await own.versions("f.txt");
-    const key = { "idempotency-key": kind.name };
-    const lost = await withCommitHook(
-      () => new Response("", { status: 502 }),
-      () => kind.send(own, "f.txt", key),
-    );
-    assertRefused(lost, "SERVICE_UNAVAILABLE");
-    assertEquals((await own.versions("f.txt")).total, before.total);
-    const retry = await kind.send(own, "f.txt", key);
-    assertEquals([retry.status, isReplayed(retry)], [200, false], kind.name);
-    await own.write("f.txt", "old\n");
-  }
-});
 
 test("a client that hangs up during the commit finds the first result when it tries again", async () => {
   const own = await files();

@@ -94,14 +94,6 @@ test("another project's files are never found, in any mode", async () => {
   }
 });
 
-test("a search of an indexed project makes 1 call", async () => {
-  const own = await filled();
-  for (const mode of ["text", "regex", "hybrid"]) {
-    const calls = await service.proxy.during(() => search(own, "ship", { mode }));
-    assertEquals(calls.map(({ path }) => path), ["/rest/v1/rpc/filestore_search"], mode);
-  }
-});
-
 test("patterns that make backtracking engines hang are answered at once", async () => {
   const own = await files();
   await own.write("a.txt", `${"a".repeat(100_000)}!\n`);

@@ -382,27 +382,6 @@ test("keys: an undo takes back what was made with these keys; what others claim 
   }
 });
 
-test("1,100 files that another key claims for a run do not stand in the way of one's own undo", async () => {
-  const account = await owner(service);
-  const mine = new Files(service, (await account.createKey()).key);
-  const stranger = new Files(service, (await account.createKey({ pathPrefix: "agents/a" })).key);
-  const narrow = new Files(service, (await account.createKey({ pathPrefix: "mine" })).key);
-  await mine.write("mine/a.txt", "before");
-  await inRun(mine, "night-1").write("mine/a.txt", "after");
-  for (let from = 0; from < 1100; from += 100) {
-    const operations = Array.from(
-      { length: 100 },
-      (_, index) => ({ op: "write", path: `agents/a/${from + index}`, content: "x" }),
-    );
-    const headers = { "x-run-id": "night-1" };
-    assertEquals((await stranger.request("POST", "/batch", { body: { operations }, headers })).status, 200);
-  }
-  assertEquals(assertRefused(await ask(mine, "night-1", {}), "TOO_MANY_FILES"), { files: 1001, limit: 1000 });
-  assertEquals((await plan(narrow, "night-1")).actions.map(({ path }) => path), ["mine/a.txt"]);
-  const done = await undo(mine, "night-1", { keys: "own" });
-  assertEquals([done.actions.map(({ path }) => path), done.conflicts], [["mine/a.txt"], []]);
-});
-
 // Restore -------------------------------------------------------------------------------------------------------------
 
 async function restore(own: Files, body: Record<string, unknown>, headers: HeaderFields = {}) {

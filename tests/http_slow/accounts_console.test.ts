@@ -1,5 +1,5 @@
 /** The console: file routes for the owner of a project, under an access token and x-project-id. */
-import { assert, assertEquals } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import { Account, claimsOf, forgeToken, owner } from "../support/client/accounts.ts";
 import {
   activityList,
@@ -100,32 +100,6 @@ function names(calls: readonly BackendCall[]): string[] {
   return calls.map(({ target, path }) => target === "storage" ? target : path.split("/").at(-1) ?? "");
 }
 
-test("after its first request the console costs no more calls than a key", async () => {
-  const account = await owner(service);
-  const { key } = await account.createKey({ scopes: ["read", "write", "admin"] });
-  await service.restartFunction();
-  const count = async (work: () => Promise<unknown>) => names(await service.proxy.during(work));
-  assertEquals(await count(() => account.request("GET", "/files")), [
-    "filestore_account_session",
-    "filestore_list",
-  ]);
-  await service.request(key, "GET", "/files");
-  for (const [index, route] of FILE_ROUTES.entries()) {
-    const by = async (name: string, ask: (path: string, options: object) => Promise<unknown>) => {
-      const file = `${name} ${index}.txt`;
-      await account.request("POST", "/files", { body: { path: file, content: "one" } });
-      await account.request("PUT", `/files/append/${encodeURIComponent(file)}`, { body: { content: "two" } });
-      const { path, options } = aboutFile(route, file);
-      return await count(() => ask(path, options));
-    };
-    assertEquals(
-      await by("console", (path, options) => account.request(route.method, path, options)),
-      await by("key", (path, options) => service.request(key, route.method, path, options)),
-      route.name,
-    );
-  }
-});
-
 test("a request of the console that is refused by its own data makes 1 call: to open the session, or to count it", async () => {
   const account = await owner(service);
   const refused = async () => {
@@ -168,41 +142,4 @@ test("a session that ended is opened again; a token that ends is verified again 
   // What the answer is, is up to the back end: PostgREST accepts a token for 30 s longer, since clocks differ.
   const calls = await service.proxy.during(() => brief.request("GET", "/files"));
   assertEquals(names(calls)[0], "filestore_account_session");
-});
-
-test("x-api-key wins over an access token", async () => {
-  const [account, other] = [await owner(service), await owner(service)];
-  const { key } = await other.createKey();
-  await other.request("POST", "/files", { body: { path: "theirs.txt", content: "x" } });
-  const answer = await account.request("GET", "/files/theirs.txt", { headers: { "x-api-key": key } });
-  assertEquals(answer.status, 200);
-  assertRefused(
-    await account.request("GET", "/files", { headers: { "x-api-key": "oa_junk" } }),
-    "INVALID_API_KEY",
-  );
-});
-
-test("a preflight allows what the console sends: PATCH, authorization and x-project-id", async () => {
-  const answer = await service.request(null, "OPTIONS", "/project", {
-    headers: { "origin": "https://console.example", "access-control-request-method": "PATCH" },
-  });
-  const list = (name: string) => (answer.headers.get(name) ?? "").toLowerCase().split(/,\s*/);
-  assertEquals(answer.status, 204);
-  assert(list("access-control-allow-methods").includes("patch"));
-  for (const name of ["authorization", "x-project-id", "content-type"]) {
-    assert(list("access-control-allow-headers").includes(name), name);
-  }
-});
-
-test("no token, and no key that was made, is in any log line", async () => {
-  const account = await owner(service);
-  const { key } = await account.createKey();
-  await account.request("GET", "/files");
-  await account.about("x").request("GET", "/files");
-  const [, , signature = ""] = account.token.split(".");
-  assert(service.log.length > 0);
-  assert(
-    !service.log.some((line) => line.includes(signature) || line.includes(key.slice(10))),
-    "a secret is logged",
-  );
 });

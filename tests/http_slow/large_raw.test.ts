@@ -1,9 +1,8 @@
 /** 100 MB of a pro project, in and out, by a function that has 256 MB. */
 import { assert, assertEquals } from "@std/assert";
 import { assertRefused, dataOf, fileRecord } from "../support/client/contract.ts";
-import { trafficOf } from "../support/client/traffic.ts";
 import { ASKS_FOR_BYTES, ProjectFiles } from "../support/client/files.ts";
-import { checksumOf, patternBytes, patternStream } from "../support/content/streams.ts";
+import { checksumOf, patternStream } from "../support/content/streams.ts";
 import { privateSuite, test } from "../support/stack/suite.ts";
 
 const MEMORY_MEGABYTES = 256;
@@ -67,62 +66,3 @@ test("200: 104857600 bytes out, twice at the same time, unchanged", async () => 
   assertEquals(both, [expected, expected]);
   await assertWithinMemory();
 });
-
-test("200: an upload and a download of 100 MB at the same time", async () => {
-  const [answer, sum] = await Promise.all([
-    pro.request("PUT", "/files/overwrite/large.bin", { body: patternStream(LARGE), headers: OCTETS }),
-    download("large.bin").then(bodyOf).then(checksumOf),
-  ]);
-  assertEquals([answer.status, sum], [200, expected]);
-});
-
-test("copy, move, restore and delete of 100 MB are one call each and move no byte", async () => {
-  const steps: (() => Promise<unknown>)[] = [
-    () => pro.copy("large.bin", "copy.bin"),
-    () => pro.move("copy.bin", "moved.bin"),
-    () => pro.remove("moved.bin"),
-    () => pro.restore("moved.bin", 1),
-  ];
-  for (const step of steps) {
-    assertEquals(await trafficOf(service, step), {
-      database: ["filestore_commit"],
-      puts: 0,
-      gets: 0,
-      removals: 0,
-    });
-  }
-  const { bytes } = await pro.readRaw("moved.bin", { range: `bytes=${50 * MIB}-${52 * MIB}` });
-  assertSameBytes(bytes, 50 * MIB);
-});
-
-test("a media element: it asks for everything, stops when it has seen enough, and seeks", async () => {
-  await service.restartFunction();
-  const traffic = await trafficOf(service, async () => {
-    const response = await download("large.bin", { range: "bytes=0-" });
-    assertEquals(response.status, 206);
-    assertEquals(response.headers.get("content-range"), `bytes 0-${LARGE - 1}/${LARGE}`);
-    const reader = (await bodyOf(response)).getReader();
-    const { value = new Uint8Array() } = await reader.read();
-    assertSameBytes(value, 0);
-    // What is under way fills the buffers in between, and no more is fetched.
-    await new Promise((resolve) => setTimeout(resolve, 1000));
-    await reader.cancel();
-  });
-  assert(traffic.gets < 50, `${traffic.gets} of 100 segments were fetched for a reader that did not read on`);
-  for (const from of [70 * MIB + 3, LARGE - 65_536, 9 * MIB]) {
-    const response = await download("large.bin", { range: `bytes=${from}-` });
-    assertEquals(response.headers.get("content-range"), `bytes ${from}-${LARGE - 1}/${LARGE}`);
-    const reader = (await bodyOf(response)).getReader();
-    const { value = new Uint8Array() } = await reader.read();
-    assertSameBytes(value, from);
-    await reader.cancel();
-  }
-});
-
-function assertSameBytes(bytes: Uint8Array, from: number): void {
-  const pattern = patternBytes(from, bytes.length);
-  assert(
-    bytes.length > 0 && bytes.every((byte, index) => byte === pattern[index]),
-    `other bytes from ${from}`,
-  );
-}

@@ -43,27 +43,12 @@ async function failed(own: Files, input: Input): Promise<string> {
 
 const COMMANDS = IS_LONG ? 10_000 : 500;
 const FILES = [
-  "a.md",
-  "b.txt",
-  "notes/a.md",
-  "notes/b",
-  "notes/deep/c.md",
-  "notes/deep/er/d.md",
-  "x/.hidden",
-  "Ä/ß.md",
+  ..."a.md b.txt notes/a.md notes/b notes/deep/c.md notes/deep/er/d.md x/.hidden Ä/ß.md".split(" "),
 ];
 const FOLDERS = ["notes", "notes/deep", "x", "Ä", "notes/deep/er"];
 const ODD = [
-  "/memories",
-  "/memories/",
-  "/memories/notes/",
-  "/memories/../etc",
-  "/notes",
-  "/memories/./a.md",
-  "/memories//b.txt",
-  "/memories/../memories/a.md",
-  "/memories/none",
-  "/memories/notes/../b.txt",
+  ..."/memories /memories/ /memories/notes/ /memories/../etc /notes /memories/./a.md".split(" "),
+  ..."/memories//b.txt /memories/../memories/a.md /memories/none /memories/notes/../b.txt".split(" "),
 ];
 const TEXTS = ["", "one", "one\ntwo\nthree\n", "two two\n", "é\n\nü", "\n", "a\r\nb\r\n", "one\n".repeat(12)];
 const PIECES = ["one", "two", "", "\n", "é", "three\n", "none", "$&", "two\nthree"];

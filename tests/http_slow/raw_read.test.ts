@@ -1,7 +1,6 @@
 /** Reading the bytes themselves: negotiation, headers, one range. RFC 9110, sections 12.5.1, 13.1.5 and 14. */
 import { assertEquals } from "@std/assert";
 
-import { assertRefused } from "../support/client/contract.ts";
 import { trafficOf } from "../support/client/traffic.ts";
 
 import { ASKS_FOR_BYTES } from "../support/client/files.ts";
@@ -37,29 +36,4 @@ test("206: only the segments that hold some of the range are fetched", async () 
   }
   const head = await trafficOf(service, () => own.bytes("HEAD", "big.bin", ASKS_FOR_BYTES));
   assertEquals([head.database.length, head.gets], [1, 0]);
-});
-
-test("500 CONTENT_CORRUPT before the first byte; a later one breaks the connection, never wrong content", async () => {
-  const own = await files();
-  await own.writeRaw("f.bin", patternBytes(0, 6 * MIB), OCTETS);
-  const [row] = await service.sql<{ ids: string[] }>(
-    "select segment_ids as ids from filestore.files where project_id = $1",
-    [own.project.id],
-  );
-  const objects = service.objectsOnDisk();
-  const last = objects.find((path) => path.endsWith(row?.ids.at(-1) ?? "?")) ?? "";
-  await Deno.writeFile(last, new Uint8Array((await Deno.stat(last)).size));
-  await service.restartFunction();
-  await fetch(`${service.baseUrl}/files/f.bin`, { headers: { ...ASKS_FOR_BYTES, "x-api-key": own.key } })
-    .then(
-      async (response) => {
-        assertEquals(response.status, 200);
-        const outcome = await response.arrayBuffer().then(() => "complete", () => "broken");
-        assertEquals(outcome, "broken");
-      },
-    );
-  const corrupt = await own.readRaw("f.bin", { range: `bytes=-10` });
-  assertRefused(corrupt, "CONTENT_CORRUPT", "read_file");
-  const sound = await own.readRaw("f.bin", { range: "bytes=0-9" });
-  assertSameBytes(sound.bytes, patternBytes(0, 10), "a sound part");
 });

@@ -4,7 +4,7 @@ import { RETENTION_PREVIEW_FILES } from "../../supabase/functions/api/limits.ts"
 import { SWEEP_KINDS } from "../../supabase/functions/api/ports/metadata.ts";
 import { owner } from "../support/client/accounts.ts";
 import { assertRefused, dataOf, issuesOf, previewRecord, projectRecord } from "../support/client/contract.ts";
-import { administrator, sweepAll, traces } from "../support/client/erasure.ts";
+import { administrator, lengthen, sweepAll, traces } from "../support/client/erasure.ts";
 import { Files } from "../support/client/files.ts";
 import { assertConsistent } from "../support/postgres/consistency.ts";
 import { privateSuite, test } from "../support/stack/suite.ts";
@@ -30,24 +30,6 @@ async function age(projectId: string, days: number): Promise<void> {
   );
 }
 
-/** Gives the one file of a project versions up to `last`, with the content of its version `from`, which is its last one. */
-async function lengthen(projectId: string, from: number, last: number): Promise<void> {
-  await service.sql(
-    `with more as (
-       insert into filestore.file_versions (project_id, file_id, version, mime_type, size, segment_ids, commit_id, created_at)
-       select v.project_id, v.file_id, n, v.mime_type, v.size, v.segment_ids, gen_random_uuid(), v.created_at
-       from filestore.file_versions v, generate_series($2::integer + 1, $3::integer) n
-       where v.project_id = $1 and v.version = $2
-       returning segment_ids)
-     insert into filestore.project_usage (project_id, shard, database_bytes, versions)
-     select $1, 63, sum(512 + 16 * cardinality(m.segment_ids)), count(*) from more m
-     on conflict (project_id, shard) do update
-       set database_bytes = project_usage.database_bytes + excluded.database_bytes,
-           versions = project_usage.versions + excluded.versions`,
-    [projectId, from, last],
-  );
-  await service.sql("update filestore.files set version = $2 where project_id = $1", [projectId, last]);
-}
 const slice = async () => {
   for (const kind of SWEEP_KINDS) await service.sql("select public.filestore_sweep_erasures($1)", [kind]);
 };
@@ -172,7 +154,7 @@ test("a long history is trimmed in slices, each of which is bounded and can be r
   const own = await files();
   const admin = await administrator(service, own.project.id);
   await own.write("a", "first");
-  await lengthen(own.project.id, 1, 3500);
+  await lengthen(service, own.project.id, "a", 3500);
   await patch(admin, { retention: { keepVersions: 600 } });
   const count = async () =>
     (await service.sql("select from filestore.file_versions where project_id = $1", [own.project.id])).length;
@@ -195,7 +177,7 @@ for (const rule of [null, { keepVersions: 10_000 }]) {
     const canary = crypto.getRandomValues(new Uint8Array(32)).toHex();
     await own.write("a", canary);
     await own.write("a", "stays");
-    await lengthen(own.project.id, 2, 3500);
+    await lengthen(service, own.project.id, "a", 3500);
     await patch(admin, { retention: { keepVersions: 600 } });
     const isUnderWay = async () => {
       const passes = await service.sql(

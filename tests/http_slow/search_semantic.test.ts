@@ -4,11 +4,24 @@ import { SEARCH_CHUNK_LENGTH } from "../../supabase/functions/api/limits.ts";
 import { splitChunks } from "../../supabase/functions/api/search/chunks.ts";
 import { assertRefused } from "../support/client/contract.ts";
 import { embed, type EmbeddingServer, startEmbeddingServer } from "../support/stack/embedding_server.ts";
+import { sweepAll } from "../support/client/erasure.ts";
 import { Files } from "../support/client/files.ts";
-import { NOTES, QUESTIONS } from "../support/content/labelled_searches.ts";
 import { indexed, pathsOf, search, trySearch } from "../support/client/search.ts";
-import { type Service, startService } from "../support/stack/service.ts";
+import { startService } from "../support/stack/service.ts";
 import { test } from "../support/stack/suite.ts";
+
+/** As agents write them. */
+const NOTES = {
+  "ops/fleet.md": "# Fleet\nThe company automobile is serviced every spring. Keys hang beside the door.\n",
+  "ops/parking.md": "# Parking\nSpaces 12 to 20 belong to us; visitors use the street.\n",
+  "health/insurance.md":
+    "# Insurance\nSee a physician within three days of an accident; the form is in the drawer.\n",
+  "eng/outage-2026-03.md":
+    "# Outage of March\nThe database crashed at 02:14 because the disk was full. Fixed by adding space.\n",
+  "eng/latency.md": "# Latency\nThe p99 of reads is 120 ms; rapid answers come from the cache.\n",
+  "eng/style.md":
+    "# Style\nUse tabs for indentation; comments say why. Call the formatter before you commit.\n",
+};
 
 const embeddings: EmbeddingServer = startEmbeddingServer();
 // On real Postgres there is no extension `vector` in the tests: see search_without_vectors.test.ts.
@@ -31,17 +44,6 @@ async function filled(notes: Readonly<Record<string, string>>): Promise<Files> {
   for (const [path, text] of Object.entries(notes)) await own.write(path, text);
   await indexed(service, project.id);
   return own;
-}
-
-/** Sweeps until nothing is left to do. */
-async function sweep({ stack }: Service): Promise<void> {
-  for (let isDone = false; !isDone;) {
-    const answer = await fetch(`${stack.baseUrl}/sweep`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${stack.secretKey}` },
-    });
-    isDone = (await answer.json()).data.isDone;
-  }
 }
 
 function semanticTest(name: string, body: () => Promise<void>): void {
@@ -72,38 +74,6 @@ semanticTest("semantic finds a file by its name, whatever its text means", async
   const [limit] = (await search(own, "rateLimit", { mode: "semantic" })).results;
   assertEquals(limit?.path, "data/rateLimit.bin.txt");
 });
-
-semanticTest(
-  "hybrid is no worse than words or meaning alone: recall@5 and MRR on the labelled set",
-  async () => {
-    const own = await filled(NOTES);
-    const figures: Record<string, { recall: number; rank: number }> = {};
-    // Words alone: hybrid without a model that answers.
-    for (const kind of ["lexical", "semantic", "hybrid"] as const) {
-      let recall = 0;
-      let rank = 0;
-      for (const { q, relevant } of QUESTIONS) {
-        embeddings.failWith = kind === "lexical" ? 400 : null;
-        const page = await search(own, q, { mode: kind === "semantic" ? "semantic" : "hybrid", limit: 10 });
-        assertEquals(page.mode, kind);
-        const paths = pathsOf(page);
-        recall += relevant.filter((path) => paths.slice(0, 5).includes(path)).length / relevant.length;
-        const first = paths.findIndex((path) => relevant.includes(path));
-        rank += first < 0 ? 0 : 1 / (first + 1);
-      }
-      embeddings.failWith = null;
-      figures[kind] = { recall: recall / QUESTIONS.length, rank: rank / QUESTIONS.length };
-    }
-    for (const [kind, { recall, rank }] of Object.entries(figures)) {
-      // deno-lint-ignore no-console -- figures that the test was run for
-      console.log(`${kind}: recall@5 ${recall.toFixed(3)}, MRR ${rank.toFixed(3)}`);
-    }
-    for (const alone of ["lexical", "semantic"]) {
-      assert((figures["hybrid"]?.recall ?? 0) >= (figures[alone]?.recall ?? 1), `recall, ${alone}`);
-      assert((figures["hybrid"]?.rank ?? 0) >= (figures[alone]?.rank ?? 1), `MRR, ${alone}`);
-    }
-  },
-);
 
 semanticTest("hybrid takes a query that only excludes words", async () => {
   const own = await filled({ "car.md": "the automobile", "doctor.md": "a physician" });
@@ -225,7 +195,7 @@ semanticTest(
       });
       assertEquals((await search(own, "automobile", { mode: "hybrid" })).results[0]?.path, "car.md");
       // Nothing of the one changes what the other one has: the sweep embeds the rest.
-      await sweep(both);
+      await sweepAll(both);
       const after = await search(own, "driving", { mode: "semantic" });
       assertEquals([pathsOf(after).slice(0, 2).toSorted(), after.notSearched], [
         ["car.md", "new.md"],
@@ -253,7 +223,7 @@ for (const [what, before] of Object.entries(BEFORE)) {
       ["a.md"],
       ["pending"],
     ]);
-    await sweep(service);
+    await sweepAll(service);
     assertEquals(pathsOf(await search(own, "car", { mode: "semantic" })), ["a.md"]);
   });
 }

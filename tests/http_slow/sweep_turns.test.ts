@@ -3,63 +3,21 @@
  * waits is counted in slices, beside one that has much of everything and adds more before each of them.
  */
 import { assert, assertEquals } from "@std/assert";
-import { createClient } from "@supabase/supabase-js";
-import { fetchInTime } from "../../supabase/functions/api/adapters/backend.ts";
-import { Notices } from "../../supabase/functions/api/adapters/notices.ts";
-import { SupabaseMetadata } from "../../supabase/functions/api/adapters/supabase_metadata.ts";
-import { BUCKET, SupabaseSegments } from "../../supabase/functions/api/adapters/supabase_segments.ts";
 import { sweepSlice } from "../../supabase/functions/api/maintenance/sweep.ts";
-import { systemClock } from "../../supabase/functions/api/runtime/clock.ts";
-import { Deadline } from "../../supabase/functions/api/runtime/deadline.ts";
-import { consoleLog } from "../../supabase/functions/api/runtime/log.ts";
 import { Administration } from "../../supabase/local/admin/administration.ts";
-import { administrator, purge, redact } from "../support/client/erasure.ts";
+import { administrator, lengthen, purge, redact } from "../support/client/erasure.ts";
 import type { Files, ProjectFiles } from "../support/client/files.ts";
 import { assertConsistent } from "../support/postgres/consistency.ts";
 import { privateSuite, test } from "../support/stack/suite.ts";
+import { portsOf } from "../support/stack/supabase_client.ts";
 
 const { service, files } = await privateSuite({});
 const administration = new Administration(service.stack.backendUrl, service.stack.secretKey);
-const client = createClient(service.stack.backendUrl, service.stack.secretKey, {
-  auth: { persistSession: false, autoRefreshToken: false, detectSessionInUrl: false },
-  global: { fetch: fetchInTime },
-});
-const parts = {
-  log: consoleLog,
-  notices: new Notices(consoleLog, systemClock),
-  deadline: new Deadline(Infinity, systemClock),
-};
-const metadata = new SupabaseMetadata(client, parts);
-const segments = new SupabaseSegments(() => client, parts);
+const { bucket, metadata, segments } = portsOf(service.stack);
 
 const ERASED_AT_ONCE = 10_000;
 const DELETED_PROJECTS = 40;
 const SLICES_MAX = 150;
-
-/** Gives a file versions up to the last one, with the content of its first one. */
-async function lengthen(own: ProjectFiles, path: string, last: number): Promise<void> {
-  const { project: { id } } = own;
-  const { version: from } = await own.write(path, `all of ${path} in ${id}`);
-  await service.sql(
-    `with file as (select id from filestore.files where project_id = $1 and path = $2), more as (
-       insert into filestore.file_versions (project_id, file_id, version, mime_type, size, segment_ids, commit_id, created_at)
-       select v.project_id, v.file_id, n, v.mime_type, v.size, v.segment_ids, gen_random_uuid(), v.created_at
-       from filestore.file_versions v, generate_series($3::integer + 1, $4::integer) n
-       where v.file_id = (select id from file) and v.version = $3
-       returning segment_ids)
-     insert into filestore.project_usage (project_id, shard, database_bytes, versions)
-     select $1, 63, sum(512 + 16 * cardinality(m.segment_ids)), count(*) from more m
-     on conflict (project_id, shard) do update
-       set database_bytes = project_usage.database_bytes + excluded.database_bytes,
-           versions = project_usage.versions + excluded.versions`,
-    [id, path, from, last],
-  );
-  await service.sql("update filestore.files set version = $3 where project_id = $1 and path = $2", [
-    id,
-    path,
-    last,
-  ]);
-}
 
 /** Answers that are stored for repeated requests and name files. */
 async function storeAnswers({ project: { id } }: ProjectFiles, count: number): Promise<void> {
@@ -88,7 +46,7 @@ async function deletedProject(): Promise<string> {
 
 /** An upload that no commit names, of a day that is over. */
 async function orphan({ project: { id } }: ProjectFiles): Promise<void> {
-  const { error } = await client.storage.from(BUCKET).upload(
+  const { error } = await bucket.upload(
     `${id}/20240101/${crypto.randomUUID()}`,
     new Uint8Array(16),
     { contentType: "application/octet-stream" },
@@ -101,11 +59,14 @@ async function attacker(): Promise<() => Promise<void>> {
   const own = await files();
   const admin = await administrator(service, own.project.id);
   for (let n = 0; n < 2; n++) {
-    await lengthen(own, `purged-${n}`, ERASED_AT_ONCE + 5000);
+    await own.write(`purged-${n}`, `all of it in ${own.project.id}`);
+    await lengthen(service, own.project.id, `purged-${n}`, ERASED_AT_ONCE + 5000);
     await purge(admin, `purged-${n}`);
   }
-  await lengthen(own, "redacted", 2 * ERASED_AT_ONCE);
-  await lengthen(own, "trimmed", 5000);
+  await own.write("redacted", `all of it in ${own.project.id}`);
+  await lengthen(service, own.project.id, "redacted", 2 * ERASED_AT_ONCE);
+  await own.write("trimmed", `all of it in ${own.project.id}`);
+  await lengthen(service, own.project.id, "trimmed", 5000);
   await storeAnswers(own, 20_000);
   for (let n = 0; n < DELETED_PROJECTS; n++) await deletedProject();
   let calls = 0;
@@ -132,7 +93,8 @@ const WORK: Record<string, { readonly slices: number; make(): Promise<Victim> }>
     slices: 6,
     async make() {
       const own = await files();
-      await lengthen(own, "f", ERASED_AT_ONCE + 4500);
+      await own.write("f", `all of it in ${own.project.id}`);
+      await lengthen(service, own.project.id, "f", ERASED_AT_ONCE + 4500);
       await purge(await administrator(service, own.project.id), "f");
       return {
         projectId: own.project.id,
@@ -161,7 +123,8 @@ const WORK: Record<string, { readonly slices: number; make(): Promise<Victim> }>
     async make() {
       const own = await files();
       await own.write("f", "canary");
-      await lengthen(own, "f", ERASED_AT_ONCE + 500);
+      await own.write("f", `all of it in ${own.project.id}`);
+      await lengthen(service, own.project.id, "f", ERASED_AT_ONCE + 500);
       await redact(await administrator(service, own.project.id), "f", [1]);
       return {
         projectId: own.project.id,
@@ -175,7 +138,8 @@ const WORK: Record<string, { readonly slices: number; make(): Promise<Victim> }>
     slices: 3,
     async make() {
       const own = await files();
-      await lengthen(own, "f", 1600);
+      await own.write("f", `all of it in ${own.project.id}`);
+      await lengthen(service, own.project.id, "f", 1600);
       const admin = await administrator(service, own.project.id);
       await admin.request("PATCH", "/project", { body: { retention: { keepVersions: 300 } } });
       return {

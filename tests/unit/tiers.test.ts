@@ -36,7 +36,7 @@ Deno.test("tiers: as deployed runs every HTTP test but the command that runs the
 Deno.test("tiers: files in one process share a stack, and no file that has one of its own is among them", () => {
   for (const { name, files, isShared } of [...jobsOf("test"), ...jobsOf("all")]) {
     assert(files.length > 0, name);
-    if (!isShared || /^(unit|contract)/.test(name)) continue;
+    if (!isShared || name === "unit") continue;
     for (const file of files) assert(!Deno.readTextFileSync(pathOf(file)).includes("privateSuite("), file);
   }
 });

@@ -34,7 +34,7 @@ export async function ranking({ report }: Bench): Promise<void> {
   const { documents, questions } = labelledSet(await packageDocumentation());
   report.group(`Ranking of ${documents.length} documents of npm packages for their headings`);
   const model = await startCachedModel();
-  const stack = await startBenchStack(undefined, undefined, {
+  const stack = await startBenchStack(undefined, {
     EMBEDDINGS_URL: model.url,
     EMBEDDINGS_MODEL: model.model,
   });

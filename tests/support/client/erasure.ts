@@ -69,3 +69,31 @@ export async function traces(service: Service, text: string): Promise<string[]> 
   }
   return found;
 }
+
+/** Gives a file versions up to `last`, with the content of its latest one. */
+export async function lengthen(
+  service: Service,
+  projectId: string,
+  path: string,
+  last: number,
+): Promise<void> {
+  await service.sql(
+    `with file as (select id, version from filestore.files where project_id = $1 and path = $2), more as (
+       insert into filestore.file_versions (project_id, file_id, version, mime_type, size, segment_ids, commit_id, created_at)
+       select v.project_id, v.file_id, n, v.mime_type, v.size, v.segment_ids, gen_random_uuid(), v.created_at
+       from file f join filestore.file_versions v on v.file_id = f.id and v.version = f.version,
+         generate_series(f.version + 1, $3::integer) n
+       returning segment_ids)
+     insert into filestore.project_usage (project_id, shard, database_bytes, versions)
+     select $1, 63, sum(512 + 16 * cardinality(m.segment_ids)), count(*) from more m
+     on conflict (project_id, shard) do update
+       set database_bytes = project_usage.database_bytes + excluded.database_bytes,
+           versions = project_usage.versions + excluded.versions`,
+    [projectId, path, last],
+  );
+  await service.sql("update filestore.files set version = $3 where project_id = $1 and path = $2", [
+    projectId,
+    path,
+    last,
+  ]);
+}

@@ -33,15 +33,6 @@ export const TYPES: Readonly<Record<string, string>> = {
 
 /** Types that are read as base64 even where the bytes are text. */
 export const BINARY = new Set([
-  "image/jpeg",
-  "image/png",
-  "image/gif",
-  "image/webp",
-  "image/bmp",
-  "application/pdf",
-  "application/zip",
-  "audio/mpeg",
-  "video/mp4",
-  "video/x-msvideo",
-  "video/quicktime",
+  ..."image/jpeg image/png image/gif image/webp image/bmp application/pdf application/zip".split(" "),
+  ..."audio/mpeg video/mp4 video/x-msvideo video/quicktime".split(" "),
 ]);

@@ -1,6 +1,5 @@
 /** The function for requests that nobody well-meaning sends: by its own port, and behind the gateway. */
 import { assert, assertEquals } from "@std/assert";
-import { join } from "node:path";
 import { BODY_BUDGET_WAIT_MILLISECONDS } from "../../../supabase/functions/api/limits.ts";
 import type { FunctionProcess } from "../../../supabase/local/stack/function_process.ts";
 import { Laboratory, type Tenant } from "./laboratory.ts";
@@ -33,7 +32,7 @@ export class HostileLab {
     const lab = await Laboratory.start();
     const tenant = await lab.tenant();
     const log: string[] = [];
-    const bare = await startCollectable(lab, log);
+    const bare = await startFunction(await commandOf(lab, lab.stack.backendUrl), (line) => log.push(line));
     return new HostileLab(lab, tenant, bare, log, [bare.pid, ...lab.stack.functionPids]);
   }
 
@@ -65,34 +64,6 @@ export class HostileLab {
     const health = await fetch(`${this.lab.stack.baseUrl}/health`);
     assertEquals((await health.json()).status, "ok");
   }
-
-  /** Megabytes of the function's own process that stay after everything that can be collected is. */
-  async residentAfterCollection(): Promise<number> {
-    const pid = this.bare.pid ?? 0;
-    for (let round = 0; round < 3; round++) {
-      Deno.kill(pid, "SIGUSR2");
-      await new Promise((resolve) => setTimeout(resolve, 200));
-    }
-    const [, kilobytes = NaN] = /VmRSS:\s+(\d+) kB/.exec(await Deno.readTextFile(`/proc/${pid}/status`)) ??
-      [];
-    return Number(kilobytes) / 1024;
-  }
-}
-
-/** A process of the function whose garbage a signal collects. */
-async function startCollectable(lab: Laboratory, log: string[]): Promise<FunctionProcess> {
-  const command = await commandOf(lab, lab.stack.backendUrl);
-  const collector = join(lab.dataDir, "collector.ts");
-  await Deno.writeTextFile(
-    collector,
-    `Deno.addSignalListener("SIGUSR2", () => Reflect.get(globalThis, "gc")({ type: "major", flavor: "last-resort" }));\n`,
-  );
-  const [run = "run", ...args] = command.args;
-  const withCollector = {
-    ...command,
-    args: [run, "--v8-flags=--expose-gc", "--preload", collector, ...args],
-  };
-  return await startFunction(withCollector, (line) => log.push(line));
 }
 
 /** An answer of the service is in the envelope; one of the HTTP server in front of it may be bare. */

@@ -42,7 +42,6 @@ function jobsOfTest(): Job[] {
   const http = filesOf("http");
   return [
     together("unit", filesOf("unit")),
-    together("contract", filesOf("contract")),
     alone("database", filesOf("database")),
     together("browser", filesOf("browser")),
     ...filesOf("trust").map((file) => alone(file, [file])),
@@ -74,7 +73,6 @@ function jobsOfAll(): Job[] {
     ...each("mcp_slow", "local_slow"),
     alone("http, embedded", http.filter(has(IS_FOR_EMBEDDED))),
     alone("local", filesOf("local")),
-    together("contract", filesOf("contract")),
     together("unit", filesOf("unit")),
   ];
 }

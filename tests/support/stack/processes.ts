@@ -30,13 +30,6 @@ function ticksOf(file: string): number[] {
   return stat.slice(stat.lastIndexOf(")") + 2).split(" ").slice(11, 13).map(Number);
 }
 
-/** CPU seconds that a process spends while `work` runs. */
-export async function cpuDuring(pid: number, work: () => Promise<unknown>): Promise<number> {
-  const before = cpuSeconds(pid);
-  await work();
-  return cpuSeconds(pid) - before;
-}
-
 /** Milliseconds of processor time that this process spends while `work` runs. */
 export async function ownCpuMilliseconds(work: () => unknown): Promise<number> {
   const before = process.cpuUsage();

@@ -85,6 +85,20 @@ export class RecordingProxy {
     return this.calls;
   }
 
+  /** Runs `work` and loses the first answer to a call whose path has `part`. Throws unless it was asked for twice. */
+  async losing<T>(part: string, work: () => Promise<T>): Promise<T> {
+    let asked = 0;
+    this.hook = async ({ path }, forward) => {
+      const answer = await forward();
+      if (!path.includes(part) || ++asked > 1) return answer;
+      await answer.body?.cancel();
+      return new Response("lost", { status: 502 });
+    };
+    const result = await work().finally(() => this.hook = null);
+    if (asked !== 2) throw new Error(`${part} was called ${asked} times`);
+    return result;
+  }
+
   async close(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     for (const socket of this.#sockets) socket.destroy();

@@ -30,12 +30,8 @@ export interface TestKey {
 const RESTART_TIMEOUT_MILLISECONDS = 60_000;
 
 const SNAPSHOT_TABLES = [
-  "filestore.tiers",
-  "filestore.projects",
-  "filestore.files",
-  "filestore.file_versions",
-  "filestore.project_usage",
-  "storage.buckets",
+  ..."filestore.tiers filestore.projects filestore.files filestore.file_versions".split(" "),
+  ..."filestore.project_usage storage.buckets".split(" "),
 ];
 
 /**

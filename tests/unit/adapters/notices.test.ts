@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { Notices } from "../../../supabase/functions/api/adapters/notices.ts";
 import { NOTICE_INTERVAL_SECONDS } from "../../../supabase/functions/api/limits.ts";
-import { silent } from "../../contract/supabase.ts";
+import { silent } from "../../support/stack/supabase_client.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 
 Deno.test("Notices says what the operator must do once in its interval, for each fault by itself", () => {

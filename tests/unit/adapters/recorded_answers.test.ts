@@ -7,7 +7,7 @@ import { SupabaseSegments } from "../../../supabase/functions/api/adapters/supab
 import { ApiError } from "../../../supabase/functions/api/errors.ts";
 import { BACKEND_TRIES_MAX } from "../../../supabase/functions/api/limits.ts";
 import { Deadline } from "../../../supabase/functions/api/runtime/deadline.ts";
-import { client, silent } from "../../contract/supabase.ts";
+import { client, silent } from "../../support/stack/supabase_client.ts";
 import { recordedAnswer, recordedFor, type RecordedName } from "../../support/faults/recorded_answers.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 

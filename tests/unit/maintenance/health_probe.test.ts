@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { HealthProbe } from "../../../supabase/functions/api/maintenance/health_probe.ts";
 import { HEALTH_PROBE_INTERVAL_MILLISECONDS } from "../../../supabase/functions/api/limits.ts";
-import { silent } from "../../contract/supabase.ts";
+import { silent } from "../../support/stack/supabase_client.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 
 /** A probe whose parts fail as `broken` says. */

@@ -10,7 +10,7 @@ import {
   TRANSFER_MILLISECONDS_PER_MIB,
 } from "../../../supabase/functions/api/limits.ts";
 import { Deadline, LATE } from "../../../supabase/functions/api/runtime/deadline.ts";
-import { silent } from "../../contract/supabase.ts";
+import { silent } from "../../support/stack/supabase_client.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 
 function request(milliseconds = BACKEND_DEADLINE_MILLISECONDS) {

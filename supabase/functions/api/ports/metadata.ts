@@ -59,7 +59,6 @@ export interface Authorization {
  * against the project's rate window and performs the operation. A read may be repeated by the adapter after an
  * ambiguous failure; so may a commit, since `commitId` makes it idempotent. All methods throw
  * `ApiError("SERVICE_UNAVAILABLE")` when the back end stays out of reach; no other failure of it reaches a caller.
- * Each statement is checked in `tests/contract`.
  */
 export interface Metadata {
   /** Authorizes a key and counts the request, as so many; returns what exists at `path`, if given. */

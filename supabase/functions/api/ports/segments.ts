@@ -1,6 +1,6 @@
 /**
  * Object storage: bytes in objects that never change. Every method throws `ApiError("SERVICE_UNAVAILABLE")` when the
- * storage stays out of reach; no other failure of it reaches a caller. Each statement is checked in `tests/contract`.
+ * storage stays out of reach; no other failure of it reaches a caller. `tests/http/segments.test.ts` checks it.
  */
 
 /** One immutable object in storage: a piece of one or more versions. */

@@ -1,11 +1,13 @@
 /** Clients of a local stack for the adapters, and of addresses where nothing listens. */
 import { createClient, type SupabaseClient } from "@supabase/supabase-js";
-import { fetchInTime } from "../../supabase/functions/api/adapters/backend.ts";
-import { systemClock } from "../../supabase/functions/api/runtime/clock.ts";
-import { Deadline } from "../../supabase/functions/api/runtime/deadline.ts";
-import type { CallParts } from "../../supabase/functions/api/adapters/backend.ts";
-import { Notices } from "../../supabase/functions/api/adapters/notices.ts";
-import type { Log } from "../../supabase/functions/api/runtime/log.ts";
+import { SupabaseMetadata } from "../../../supabase/functions/api/adapters/supabase_metadata.ts";
+import { BUCKET, SupabaseSegments } from "../../../supabase/functions/api/adapters/supabase_segments.ts";
+import { fetchInTime } from "../../../supabase/functions/api/adapters/backend.ts";
+import { systemClock } from "../../../supabase/functions/api/runtime/clock.ts";
+import { Deadline } from "../../../supabase/functions/api/runtime/deadline.ts";
+import type { CallParts } from "../../../supabase/functions/api/adapters/backend.ts";
+import { Notices } from "../../../supabase/functions/api/adapters/notices.ts";
+import type { Log } from "../../../supabase/functions/api/runtime/log.ts";
 
 /** Faults are what some of these tests make. */
 export const silent: Log = {
@@ -36,4 +38,16 @@ export function unreachableClient(): SupabaseClient {
   const { port } = listener.addr;
   listener.close();
   return client(`http://127.0.0.1:${port}`, "key");
+}
+
+/** The function's ports over a running stack, in this process, with nothing in memory. */
+export function portsOf(
+  { backendUrl, secretKey }: { readonly backendUrl: string; readonly secretKey: string },
+) {
+  const supabase = client(backendUrl, secretKey);
+  return {
+    bucket: supabase.storage.from(BUCKET),
+    metadata: new SupabaseMetadata(supabase, silentParts()),
+    segments: new SupabaseSegments(() => supabase, silentParts()),
+  };
 }

@@ -1,0 +1,84 @@
+/**
+ * The tests can fail: in a copy of the working tree each mutant is applied and its test run, which has to fail. The short
+ * form tries two of them.
+ */
+import { assert } from "@std/assert";
+import { dirname, join } from "node:path";
+import { type Mutant, MUTANTS } from "../mutants/mutants.ts";
+import { figures, rounds } from "../support/runner/long.ts";
+import { REPOSITORY } from "../support/stack/command.ts";
+
+const SHORT = 2;
+/** A test that waits for what the mutant prevents is ended, and has failed. */
+const TIMEOUT_MILLISECONDS = 5 * 60_000;
+/** What is not copied: the history, and what tests and commands have stored. */
+const LEFT_OUT = [".git", ".temp", "node_modules"];
+
+const copy = await Deno.makeTempDir({ prefix: "filestore-mutants-" });
+await copyTree(REPOSITORY, copy);
+let killed = 0;
+
+const chosen = MUTANTS.filter((_, index) =>
+  index % Math.ceil(MUTANTS.length / rounds(SHORT, MUTANTS.length)) === 0
+);
+for (const mutant of chosen) {
+  Deno.test(`mutant: ${mutant.promise}`, async () => {
+    const file = join(copy, mutant.file);
+    const original = await Deno.readTextFile(file);
+    try {
+      await Deno.writeTextFile(file, original.replace(mutant.text, () => mutant.replacement));
+      await generate(mutant);
+      const output = await run(mutant);
+      // A file that cannot be loaded, or a schema that cannot be installed, is no test that has failed.
+      assert(!output.includes("(uncaught error)"), `not a mutant:\n${output}`);
+      assert(output === "" || / [1-9]\d* failed/.test(output), `it survives ${mutant.test}:\n${output}`);
+      killed++;
+    } finally {
+      await Deno.writeTextFile(file, original);
+      await generate(mutant);
+    }
+  });
+}
+
+Deno.test.afterAll(async () => {
+  figures(`mutants: ${killed} of ${chosen.length} killed`);
+  await Deno.remove(copy, { recursive: true });
+});
+
+/** Writes the migration again where the mutant is SQL. */
+async function generate({ file }: Mutant): Promise<void> {
+  if (file.endsWith(".sql")) await deno(["run", "-A", "supabase/local/database/generate_migration.ts"]);
+}
+
+/** What the test printed; nothing where it took too long. */
+async function run({ test, name }: Mutant): Promise<string> {
+  const filter = name === undefined ? [] : ["--filter", name];
+  return await deno(["test", "-A", "--no-check", "--config=tests/deno.jsonc", ...filter, test]);
+}
+
+async function deno(args: string[]): Promise<string> {
+  const signal = AbortSignal.timeout(TIMEOUT_MILLISECONDS);
+  const env = { NO_COLOR: "1", TEST_LONG: "", TEST_BRIEF: "1" };
+  const { stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args,
+    cwd: copy,
+    env,
+    stdin: "null",
+    signal,
+  })
+    .output();
+  if (signal.aborted) return "";
+  return [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes)).join("");
+}
+
+async function copyTree(from: string, to: string): Promise<void> {
+  for (const { name, isDirectory } of Deno.readDirSync(from)) {
+    if (LEFT_OUT.includes(name)) continue;
+    const [source, target] = [join(from, name), join(to, name)];
+    if (isDirectory) await copyTree(source, target);
+    else {
+      await Deno.mkdir(dirname(target), { recursive: true });
+      await Deno.copyFile(source, target);
+    }
+  }
+}
