@@ -1,5 +1,5 @@
 import { fetchInTime } from "../../supabase/functions/api/adapters/backend.ts";
-import { SupabaseMetadata } from "../../supabase/functions/api/adapters/supabase_metadata.ts";
+import { supabaseMetadata } from "../../supabase/functions/api/adapters/supabase_metadata.ts";
 import { hashApiKey } from "../../supabase/functions/api/auth/api_key.ts";
 import { suite } from "../support/stack/suite.ts";
 import { metadataContract } from "./metadata.ts";
@@ -9,7 +9,7 @@ const { service } = await suite();
 const { backendUrl, secretKey } = service.stack;
 
 metadataContract("SupabaseMetadata", {
-  metadata: new SupabaseMetadata(client(backendUrl, secretKey), silentParts()),
+  metadata: supabaseMetadata(client(backendUrl, secretKey), silentParts()),
   losingFirstAnswer() {
     let isFirst = true;
     const fetch: typeof fetchInTime = async (input, init) => {
@@ -19,9 +19,9 @@ metadataContract("SupabaseMetadata", {
       await response.body?.cancel();
       throw new TypeError("the connection broke before the response");
     };
-    return new SupabaseMetadata(client(backendUrl, secretKey, fetch), silentParts());
+    return supabaseMetadata(client(backendUrl, secretKey, fetch), silentParts());
   },
-  unreachable: () => new SupabaseMetadata(unreachableClient(), silentParts()),
+  unreachable: () => supabaseMetadata(unreachableClient(), silentParts()),
   async tenant(requestsPerMinute) {
     const isLimited = requestsPerMinute !== undefined;
     const { id, keyId, key } = await service.project("enterprise", isLimited ? { requestsPerMinute } : {});

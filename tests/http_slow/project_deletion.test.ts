@@ -6,7 +6,7 @@ import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { createClient } from "@supabase/supabase-js";
 import { fetchInTime } from "../../supabase/functions/api/adapters/backend.ts";
 import { Notices } from "../../supabase/functions/api/adapters/notices.ts";
-import { SupabaseMetadata } from "../../supabase/functions/api/adapters/supabase_metadata.ts";
+import { supabaseMetadata } from "../../supabase/functions/api/adapters/supabase_metadata.ts";
 import { BUCKET, SupabaseSegments } from "../../supabase/functions/api/adapters/supabase_segments.ts";
 import { sweepSlice } from "../../supabase/functions/api/maintenance/sweep.ts";
 import { systemClock } from "../../supabase/functions/api/runtime/clock.ts";
@@ -40,7 +40,7 @@ const parts = {
   notices: new Notices(consoleLog, systemClock),
   deadline: new Deadline(Infinity, systemClock),
 };
-const metadata = new SupabaseMetadata(client, parts);
+const metadata = supabaseMetadata(client, parts);
 const segments = new SupabaseSegments(() => client, parts);
 
 type Owner = Awaited<ReturnType<typeof owner>>;

@@ -4,8 +4,8 @@
  */
 import { createClient } from "@supabase/supabase-js";
 import { Notices } from "../../../supabase/functions/api/adapters/notices.ts";
-import { SupabaseAccounts } from "../../../supabase/functions/api/adapters/supabase_accounts.ts";
-import { SupabaseMetadata } from "../../../supabase/functions/api/adapters/supabase_metadata.ts";
+import { supabaseAccounts } from "../../../supabase/functions/api/adapters/supabase_accounts.ts";
+import { supabaseMetadata } from "../../../supabase/functions/api/adapters/supabase_metadata.ts";
 import {
   segmentCache,
   SupabaseSegments,
@@ -81,9 +81,9 @@ export class Isolate {
       connect: (deadline) => {
         const parts = { log, notices, deadline };
         return {
-          metadata: new SupabaseMetadata(client, parts),
+          metadata: supabaseMetadata(client, parts),
           segments: new SupabaseSegments(() => client, parts, cache),
-          accounts: new SupabaseAccounts(() => accounts, parts),
+          accounts: supabaseAccounts(() => accounts, parts),
           embedder: embedder(deadline),
         };
       },
