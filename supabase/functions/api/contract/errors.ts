@@ -5,13 +5,11 @@ interface ErrorEntry {
   readonly status: number;
   /** For the documents and the OpenAPI description. */
   readonly meaning: string;
-  /** What the client reads where nothing more specific is known. */
+  /** What the client reads where the database decides this: then it is one of the codes that a `Refusal` may have. */
   readonly message?: string;
-  /** Whether the database decides this: then it is one of the codes a `Refusal` may have. */
-  readonly fromDatabase?: true;
 }
 
-/** Code → HTTP status, meaning, standard message. */
+/** Code → HTTP status, meaning, message of a refusal. */
 export const ERRORS = {
   INVALID_JSON: {
     status: 400,
@@ -21,26 +19,22 @@ export const ERRORS = {
     status: 400,
     meaning: "The path breaks the rule named in `details.rule`.",
     message: "A path would break the rule named in the details.",
-    fromDatabase: true,
   },
   VALIDATION_ERROR: {
     status: 400,
     meaning: "A field or parameter is missing, not known to the route, of the wrong type or out of range.",
     message: "The request is not valid.",
-    fromDatabase: true,
   },
   INVALID_API_KEY: {
     status: 401,
     meaning: "The API key is missing, malformed, unknown, revoked or expired.",
     message: "The API key is missing or not valid.",
-    fromDatabase: true,
   },
   INVALID_SESSION: {
     status: 401,
     meaning:
       "The access token is missing, malformed or expired, its session has ended or lacks the account's second factor, it was issued to a third-party app, or its account owns nothing: deleted, banned or anonymous.",
     message: "The access token is missing or not valid. Sign in again.",
-    fromDatabase: true,
   },
   FORBIDDEN_SCOPE: {
     status: 403,
@@ -48,7 +42,6 @@ export const ERRORS = {
       "The key lacks `details.scope`, may not write outside `details.pathPrefix`, or its project is suspended " +
       "(`details.suspended`).",
     message: "The API key does not permit this.",
-    fromDatabase: true,
   },
   FORBIDDEN_ORIGIN: {
     status: 403,
@@ -58,37 +51,31 @@ export const ERRORS = {
     status: 404,
     meaning: "The project has no such file.",
     message: "There is no file at this path.",
-    fromDatabase: true,
   },
   VERSION_NOT_FOUND: {
     status: 404,
     meaning: "The file has no such version; see `details.latestVersion`.",
     message: "The file has no such version.",
-    fromDatabase: true,
   },
   RUN_NOT_FOUND: {
     status: 404,
     meaning: "The project has no such run, or the key sees none of its files.",
     message: "There is no such run.",
-    fromDatabase: true,
   },
   PROJECT_NOT_FOUND: {
     status: 404,
     meaning: "The account has no such project.",
     message: "There is no such project in this account.",
-    fromDatabase: true,
   },
   KEY_NOT_FOUND: {
     status: 404,
     meaning: "The project has no such key.",
     message: "There is no such key in this project.",
-    fromDatabase: true,
   },
   LINK_NOT_FOUND: {
     status: 404,
     meaning: "There is no such link, or it ended long ago.",
     message: "There is no such link.",
-    fromDatabase: true,
   },
   ROUTE_NOT_FOUND: {
     status: 404,
@@ -98,79 +85,66 @@ export const ERRORS = {
     status: 405,
     meaning: "The route, or the link, does not take this method; see the `Allow` header.",
     message: "The link does not take this method.",
-    fromDatabase: true,
   },
   FILE_ALREADY_EXISTS: {
     status: 409,
     meaning: "There is a file at the path. 412 where `If-None-Match: *` was the condition.",
     message: "A file already exists at this path.",
-    fromDatabase: true,
   },
   IDEMPOTENCY_KEY_IN_USE: {
     status: 409,
     meaning: "A request with this Idempotency-Key is still running; try again.",
     message: "A request with this Idempotency-Key is still running. Try again shortly.",
-    fromDatabase: true,
   },
   PROJECT_NAME_TAKEN: {
     status: 409,
     meaning: "The account has a project of this name.",
     message: "A project with this name already exists.",
-    fromDatabase: true,
   },
   KEY_REVOKED: {
     status: 409,
     meaning: "The key is revoked or expired, so it can be neither rotated nor changed.",
     message: "The key is revoked or expired. Create a new one.",
-    fromDatabase: true,
   },
   VERSION_CONFLICT: {
     status: 409,
     meaning: "The file, or the folder, kept changing meanwhile; nothing was written.",
     message: "It kept changing while it was edited. Nothing was written; read it again.",
-    fromDatabase: true,
   },
   RUN_CONFLICT: {
     status: 409,
     meaning: "Others have changed files of the run since: see `details.conflicts`; nothing was done.",
     message: "Others have changed files of the run since. Nothing was done; see the conflicts.",
-    fromDatabase: true,
   },
   LINK_EXPIRED: {
     status: 410,
     meaning: "The link expired or was revoked, or the key that made it is not valid any more.",
     message: "The link has expired. Ask for a new one.",
-    fromDatabase: true,
   },
   LINK_USED: {
     status: 410,
     meaning: "The link has written the one version that it was for.",
     message: "The link has been used: it wrote its one version. Ask for a new one.",
-    fromDatabase: true,
   },
   VERSION_REDACTED: {
     status: 410,
     meaning: "The content of the version was erased for good.",
     message: "The content of this version was erased for good.",
-    fromDatabase: true,
   },
   PRECONDITION_FAILED: {
     status: 412,
     meaning: "The file is not at the version that the request requires; see `details.version`.",
     message: "The file is not at the version that the precondition names. Nothing was done.",
-    fromDatabase: true,
   },
   CONTENT_TOO_LARGE: {
     status: 413,
     meaning: "The content, the body or the resulting file is over its limit.",
     message: "The file would be larger than the project's tier allows.",
-    fromDatabase: true,
   },
   QUOTA_EXCEEDED: {
     status: 413,
     meaning: "The project's storage quota does not leave room for this.",
     message: "The project's storage quota does not leave room for this.",
-    fromDatabase: true,
   },
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,
@@ -188,19 +162,16 @@ export const ERRORS = {
     status: 422,
     meaning: "The Idempotency-Key was used for another request.",
     message: "This Idempotency-Key was used for another request.",
-    fromDatabase: true,
   },
   KEY_LIMIT_REACHED: {
     status: 422,
     meaning: "The project has as many working keys as it may have.",
     message: "The project has as many working keys as it may have. Revoke some.",
-    fromDatabase: true,
   },
   LINK_LIMIT_REACHED: {
     status: 422,
     meaning: "The project has as many links as it may have.",
     message: "The project has as many links as it may have. Revoke some, or wait until some expire.",
-    fromDatabase: true,
   },
   NOT_TEXT: {
     status: 422,
@@ -210,7 +181,6 @@ export const ERRORS = {
     status: 422,
     meaning: "The account has as many projects as it may have.",
     message: "The account has as many projects as it may have.",
-    fromDatabase: true,
   },
   SEARCH_TOO_BROAD: {
     status: 422,
@@ -222,7 +192,6 @@ export const ERRORS = {
     status: 422,
     meaning: "More than one export may hold; see `details`.",
     message: "This is more than one export may hold. Export smaller folders, or use the command line.",
-    fromDatabase: true,
   },
   STRING_NOT_FOUND: {
     status: 422,
@@ -236,26 +205,22 @@ export const ERRORS = {
     status: 422,
     meaning: "More files than one commit may change; see `details.files`.",
     message: "This concerns more files than one commit may change. Nothing was done.",
-    fromDatabase: true,
   },
   VERSION_CURRENT: {
     status: 422,
     meaning: "The version is the current one, so its content cannot be erased.",
     message: "This is the current version. Write another one first, or purge the file.",
-    fromDatabase: true,
   },
   VERSION_DELETED: {
     status: 422,
     meaning: "The version is a tombstone; there is nothing to restore.",
     message: "This version is a tombstone; there is nothing to restore.",
-    fromDatabase: true,
   },
   RATE_LIMIT_EXCEEDED: {
     status: 429,
     meaning:
       "Too many requests in this minute, or too many costly ones of the account at the same time; nothing was done.",
     message: "Too many requests in this minute. Nothing was done; try again when the window resets.",
-    fromDatabase: true,
   },
   CONTENT_CORRUPT: {
     status: 500,
@@ -279,7 +244,7 @@ export type ErrorCode = keyof typeof ERRORS;
 
 /** The codes with which the database refuses. */
 export type RefusalCode = {
-  [Code in ErrorCode]: (typeof ERRORS)[Code] extends { readonly fromDatabase: true } ? Code : never;
+  [Code in ErrorCode]: (typeof ERRORS)[Code] extends { readonly message: string } ? Code : never;
 }[ErrorCode];
 
 function isErrorCode(text: string): text is ErrorCode {
@@ -287,7 +252,7 @@ function isErrorCode(text: string): text is ErrorCode {
 }
 
 function isRefusalCode(code: ErrorCode): code is RefusalCode {
-  return "fromDatabase" in ERRORS[code];
+  return "message" in ERRORS[code];
 }
 
 export const REFUSAL_CODES: readonly RefusalCode[] = Object.keys(ERRORS).filter(isErrorCode).filter(

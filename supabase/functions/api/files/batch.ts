@@ -21,7 +21,7 @@ import type { Committer } from "./commit.ts";
 import { compactSegments } from "./compact.ts";
 import { type Edit, editWork, TextEditor } from "./edit_text.ts";
 import { ensureWithinTier } from "./file_size_limit.ts";
-import { detectMediaType } from "./media_type.ts";
+import { detectMediaType } from "../contract/media_types.ts";
 import { ensureEditable } from "./presentation.ts";
 import { mayTryAgainAfterPause } from "./conflict_pause.ts";
 import { discard, storeContent } from "./upload.ts";

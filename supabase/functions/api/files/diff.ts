@@ -1,6 +1,6 @@
 /** Unified diffs, between two versions, and of the change that an edit would make. */
 import type { DiffRecord } from "../contract/files.ts";
-import { isBinaryMediaType } from "./media_type.ts";
+import { isBinaryMediaType } from "../contract/media_types.ts";
 import { fail } from "../errors.ts";
 import { DIFF_BYTES_MAX, DIFF_CONTEXT_LINES } from "../limits.ts";
 import { type Change, lineAt, lineChanges, lineCount, type Lines, splitLines } from "./line_changes.ts";

@@ -1,6 +1,7 @@
 /** Write, overwrite and append: new content for a file, sent as JSON or as the bytes themselves. */
 import type { z } from "zod";
 import type { Gate } from "../auth/gate.ts";
+import { detectMediaType, type MediaType, mediaType } from "../contract/media_types.ts";
 import { ERRORS, fail } from "../errors.ts";
 import {
   type BodySource,
@@ -23,8 +24,6 @@ import { detach, drainAndDetach } from "../runtime/detach.ts";
 import { commit, type Committer } from "./commit.ts";
 import { commitBasis, type CommitRequest, parseCommitRequest } from "./commit_request.ts";
 import { ensureWithinTier } from "./file_size_limit.ts";
-import type { MediaType } from "../contract/media_types.ts";
-import { detectMediaType, isMediaType } from "./media_type.ts";
 import { storeContent } from "./upload.ts";
 
 /** The parts of a write request that are known before its body. */
@@ -47,8 +46,7 @@ export function parseReplacement(kind: "overwrite" | "append", data: RequestData
 
 /** The type that the Content-Type of a raw upload names, if it is a supported one. */
 export function namedMediaType(headers: Headers): MediaType | undefined {
-  const type = mediaTypeOf(headers);
-  return isMediaType(type) ? type : undefined;
+  return mediaType.safeParse(mediaTypeOf(headers)).data;
 }
 
 /** The JSON body of each kind, as its route validates it. */

@@ -8,7 +8,7 @@ import { commitMany, type ManyCommitter } from "../files/commit_many.ts";
 import { commitBasis, type CommitRequest } from "../files/commit_request.ts";
 import { changeFile, type EditContext } from "../files/edit_file.ts";
 import { ensureWithinTier } from "../files/file_size_limit.ts";
-import { detectMediaType } from "../files/media_type.ts";
+import { detectMediaType } from "../contract/media_types.ts";
 import { readSegments, type SegmentSource } from "../files/read_segments.ts";
 import { storeContent } from "../files/upload.ts";
 import { checkPath } from "../http/path.ts";
