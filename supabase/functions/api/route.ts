@@ -4,7 +4,7 @@ import type { Credentials } from "./auth/identify.ts";
 import type { Context } from "./context.ts";
 import type { ErrorCode } from "./errors.ts";
 import type { Query } from "./http/query.ts";
-import { refuseUnknownParameters } from "./http/unknown_names.ts";
+import { refuseUnknownParameters } from "./http/validate.ts";
 import type { RequestData } from "./http/request_data.ts";
 import type { Operation } from "./contract/service.ts";
 import type { Scope } from "./contract/values.ts";

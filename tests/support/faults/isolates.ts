@@ -13,7 +13,7 @@ import {
 import { BACKEND_CALL_TIMEOUT_MILLISECONDS } from "../../../supabase/functions/api/limits.ts";
 import { buildApp } from "../../../supabase/functions/api/app.ts";
 import type { Embedder, SearchIndex } from "../../../supabase/functions/api/ports/search_index.ts";
-import { concatenate } from "../../../supabase/functions/api/runtime/concatenate.ts";
+import { concatenate } from "../../../supabase/functions/api/runtime/bytes.ts";
 import type { Deadline } from "../../../supabase/functions/api/runtime/deadline.ts";
 import type { Log, RequestLine } from "../../../supabase/functions/api/runtime/log.ts";
 import { ManualClock } from "../manual_clock.ts";

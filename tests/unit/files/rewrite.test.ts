@@ -6,7 +6,7 @@ import {
   rewrite,
   sizeOf,
 } from "../../../supabase/functions/api/files/rewrite.ts";
-import { countNewlines, isUtf8 } from "../../../supabase/functions/api/runtime/utf8.ts";
+import { countNewlines, isUtf8 } from "../../../supabase/functions/api/files/segment.ts";
 import { EDIT_LINES_REPORTED_MAX, SEGMENT_BYTES_MAX } from "../../../supabase/functions/api/limits.ts";
 
 const MIB = SEGMENT_BYTES_MAX;

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { entityTag, parseEntityTags, versionOfTag } from "../../../supabase/functions/api/http/entity_tag.ts";
+import { entityTag, parseEntityTags, versionOfTag } from "../../../supabase/functions/api/http/conditions.ts";
 
 Deno.test("entityTag is strong and names file, version and representation", () => {
   const file = { id: "0b4e", version: 7 };

@@ -1,7 +1,6 @@
 /** Segments over Supabase Storage: one private bucket, one object per segment. */
 import type { SupabaseClient } from "@supabase/supabase-js";
-import { detach } from "../runtime/detach.ts";
-import { sha256Hex, unshared } from "../runtime/sha256.ts";
+import { detach, sha256Hex, unshared } from "../runtime/bytes.ts";
 import { ApiError } from "../errors.ts";
 import { BACKEND_TRIES_MAX, SEGMENT_CACHE_BYTES_MAX, SWEEP_PAGE_OBJECTS } from "../limits.ts";
 import { dayOfFolder, segmentFolder } from "../ports/segment_name.ts";

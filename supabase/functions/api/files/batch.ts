@@ -14,13 +14,12 @@ import type { Content } from "../ports/files.ts";
 import type { Metadata } from "../ports/metadata.ts";
 import type { Segment } from "../ports/segments.ts";
 import { inParallel } from "../runtime/in_parallel.ts";
-import { sha256Hex } from "../runtime/sha256.ts";
+import { sha256Hex } from "../runtime/bytes.ts";
 import type { ReleaseSlot } from "../runtime/slots.ts";
 import { Work } from "../runtime/work.ts";
 import type { Committer } from "./commit.ts";
 import { compactSegments } from "./compact.ts";
 import { type Edit, editWork, TextEditor } from "./edit_text.ts";
-import { ensureWithinTier } from "./file_size_limit.ts";
 import { detectMediaType } from "../contract/media_types.ts";
 import { ensureEditable } from "./presentation.ts";
 import { mayTryAgainAfterPause } from "./conflict_pause.ts";
@@ -196,7 +195,7 @@ class OpenBatch {
       await inParallel(withContent, BATCH_UPLOADS_AT_ONCE, async ([index, operation]) => {
         if (!("content" in operation)) return;
         const { content } = operation;
-        refuseAt(index, () => ensureWithinTier(this.context.gate, content.length));
+        refuseAt(index, () => this.context.gate.ensureWithinTier(content.length));
         // A copy, since `storeContent` frees the bytes that it is given.
         if (content.length > 0) stored[index] = await storeContent(this.context, [content.slice()]);
       });
@@ -261,7 +260,7 @@ class OpenBatch {
   ) {
     const { context, work } = this;
     ensureEditable({ file: { mimeType }, segments }, version);
-    const checkSize = (sizeBytes: number) => ensureWithinTier(context.gate, sizeBytes);
+    const checkSize = (sizeBytes: number) => context.gate.ensureWithinTier(sizeBytes);
     return await new TextEditor(context, segments, version, checkSize, work).make(edits);
   }
 

@@ -11,7 +11,7 @@ import {
 } from "../limits.ts";
 import { ByteSearch } from "./byte_search.ts";
 import type { LoadPiece, Piece } from "./rewrite.ts";
-import { cutAtCharacter } from "../runtime/utf8.ts";
+import { cutAtCharacter } from "./segment.ts";
 import { Work } from "../runtime/work.ts";
 
 /** The values of `details.differsOnlyBy`. */

@@ -7,8 +7,7 @@ import { EDIT_LINES_REPORTED_MAX, EDIT_MATCH_UNITS, READ_AHEAD_SEGMENTS } from "
 import type { Segment } from "../ports/segments.ts";
 import { Work } from "../runtime/work.ts";
 import { ByteSearch } from "./byte_search.ts";
-import { SegmentCutter } from "./segment.ts";
-import { countNewlines } from "../runtime/utf8.ts";
+import { countNewlines, SegmentCutter } from "./segment.ts";
 
 /** A part of a text: a stored segment, or up to SEGMENT_BYTES_MAX bytes that are not stored yet. */
 export type Piece =

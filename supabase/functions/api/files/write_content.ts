@@ -20,10 +20,8 @@ import { RAW_UPLOAD_BYTES } from "../limits.ts";
 import type { Committed, Preconditions } from "../ports/commit.ts";
 import type { Authorization } from "../ports/metadata.ts";
 import type { Segment } from "../ports/segments.ts";
-import { detach, drainAndDetach } from "../runtime/detach.ts";
-import { commit, type Committer } from "./commit.ts";
-import { commitBasis, type CommitRequest, parseCommitRequest } from "./commit_request.ts";
-import { ensureWithinTier } from "./file_size_limit.ts";
+import { detach, drainAndDetach } from "../runtime/bytes.ts";
+import { commit, commitBasis, type CommitRequest, type Committer, parseCommitRequest } from "./commit.ts";
 import { storeContent } from "./upload.ts";
 
 /** The parts of a write request that are known before its body. */
@@ -147,7 +145,7 @@ async function storeChunks(
   beforeBytes: number,
 ): Promise<Stored> {
   const addedBytes = chunks.reduce((total, chunk) => total + chunk.length, 0);
-  ensureWithinTier(writer.gate, beforeBytes + addedBytes);
+  writer.gate.ensureWithinTier(beforeBytes + addedBytes);
   const segments = await storeContent(writer, drainAndDetach(chunks));
   return { path, segments, contentType: undefined, fields: {} };
 }
@@ -162,7 +160,7 @@ async function storeRaw(writer: Writer, request: WriteRequest): Promise<Stored> 
   if (request.kind === "append" && declared === 0) throwNothingToAppend();
   ensureExists(authorization);
   const before = existingBytes(request, authorization);
-  ensureWithinTier(gate, before + (declared ?? 0));
+  gate.ensureWithinTier(before + (declared ?? 0));
   const body = isLargeBody(headers)
     ? await openBody(writer, Math.min(declared ?? RAW_UPLOAD_BYTES, RAW_UPLOAD_BYTES))
     : undefined;
@@ -170,7 +168,7 @@ async function storeRaw(writer: Writer, request: WriteRequest): Promise<Stored> 
   async function* counted() {
     for await (const chunk of requestChunks(writer, "VALIDATION_ERROR")) {
       addedBytes += chunk.length;
-      ensureWithinTier(gate, before + addedBytes);
+      gate.ensureWithinTier(before + addedBytes);
       const room = body?.hold(Math.min(addedBytes, RAW_UPLOAD_BYTES));
       if (room) await room;
       // At most RAW_UPLOAD_BYTES are in memory, so for each further chunk as many bytes were moved into Storage.

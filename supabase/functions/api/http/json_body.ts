@@ -5,7 +5,7 @@
  */
 import { fail } from "../errors.ts";
 import { JSON_DEPTH_MAX, JSON_FIELDS_BYTES_MAX, JSON_LONG_STRING_BYTES, JSON_VALUES_MAX } from "../limits.ts";
-import { concatenate } from "../runtime/concatenate.ts";
+import { concatenate } from "../runtime/bytes.ts";
 import { Work } from "../runtime/work.ts";
 import { JsonStringDecoder, JsonStringParser } from "./json_string.ts";
 

@@ -3,9 +3,8 @@ import { z } from "zod";
 import { fail, failField } from "../errors.ts";
 import { BODY_BYTES_MAX, CONTENT_LENGTH_MAX } from "../limits.ts";
 import type { Body } from "../runtime/body_budget.ts";
-import { drainAndDetach } from "../runtime/detach.ts";
+import { drainAndDetach } from "../runtime/bytes.ts";
 import { Work } from "../runtime/work.ts";
-import { Base64Decoder } from "./base64.ts";
 import { type BodySource, declaredBytes, ensureJson, isLargeBody, openBody, requestChunks } from "./body.ts";
 import { readJsonBody } from "./json_body.ts";
 import { validate } from "./validate.ts";
@@ -111,4 +110,45 @@ export async function contentBytes(content: ContentText, isBase64: boolean): Pro
 function throwInvalidBase64(): never {
   const reason = "must be base64 in the standard alphabet, with padding";
   failField("content", reason);
+}
+
+/**
+ * Decodes base64 (RFC 4648 section 4, the standard alphabet with padding) that arrives in chunks cut anywhere. It is
+ * strict except for what common encoders emit and common decoders accept: whitespace anywhere (`base64 FILE` wraps
+ * lines), and nonzero bits after the last byte (`QQ==` and `QR==` are both "A", as for `atob`, Node and Python).
+ */
+export class Base64Decoder {
+  readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  /** Characters that do not form bytes yet: 0 to 3. */
+  #rest = "";
+  #hasEnded = false;
+
+  /** The bytes that are complete now; null if the text is not base64, after which nothing may be pushed. */
+  push(text: Uint8Array): Uint8Array | null {
+    const characters = this.#rest + this.#decoder.decode(text).replaceAll(/[ \t\r\n]+/g, "");
+    if (this.#hasEnded && characters !== "") return null;
+    const whole = characters.slice(0, characters.length - characters.length % 4);
+    this.#rest = characters.slice(whole.length);
+    this.#hasEnded = whole.endsWith("=");
+    const padding = whole.endsWith("==") ? 2 : this.#hasEnded ? 1 : 0;
+    const binary = binaryOf(whole);
+    // `atob` skips a form feed, too.
+    if (binary?.length !== whole.length / 4 * 3 - padding) return null;
+    const bytes = new Uint8Array(binary.length);
+    for (let index = 0; index < bytes.length; index++) bytes[index] = binary.charCodeAt(index);
+    return bytes;
+  }
+
+  /** Whether base64 may end here. */
+  finish(): boolean {
+    return this.#rest === "";
+  }
+}
+
+function binaryOf(base64: string): string | undefined {
+  try {
+    return atob(base64);
+  } catch {
+    return undefined;
+  }
 }

@@ -1,6 +1,6 @@
 /** Parses long JSON strings (RFC 8259 section 7) while they arrive. */
 import { fail } from "../errors.ts";
-import { concatenate } from "../runtime/concatenate.ts";
+import { concatenate } from "../runtime/bytes.ts";
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;

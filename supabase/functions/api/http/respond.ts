@@ -1,5 +1,5 @@
 /** The envelope and the headers of every response. */
-import { entityTag } from "./entity_tag.ts";
+import { entityTag } from "./conditions.ts";
 import type { Operation } from "../contract/service.ts";
 import type { ApiError } from "../errors.ts";
 import { NO_LIMIT_SHOWN, PREFLIGHT_MAX_AGE_SECONDS } from "../limits.ts";

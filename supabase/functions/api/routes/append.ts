@@ -4,9 +4,16 @@ import { fileRecord } from "../contract/files.ts";
 import { parseReplacement, writeContent } from "../files/write_content.ts";
 import { contentField } from "../http/json_request.ts";
 import { writeResponse } from "../http/respond.ts";
-import { ifVersionField, parseIfVersion, rawQuery } from "./if_version.ts";
+import {
+  BODY_ERRORS,
+  EXAMPLE_RECORD,
+  ifVersionField,
+  parseIfVersion,
+  rawQuery,
+  WRITE_ERRORS,
+  WRITE_HEADERS,
+} from "./schemas.ts";
 import { defineRoute } from "../route.ts";
-import { BODY_ERRORS, EXAMPLE_RECORD, WRITE_ERRORS, WRITE_HEADERS } from "./schemas.ts";
 
 const body = z.object({ content: contentField(1), isBase64: z.boolean().nullish(), ...ifVersionField });
 

@@ -5,10 +5,9 @@ import { mediaType } from "../contract/media_types.ts";
 import type { Context } from "../context.ts";
 import { ApiError, fail, failField } from "../errors.ts";
 import { commitBatch, type Operation, refuseAt } from "../files/batch.ts";
-import { Base64Decoder } from "../http/base64.ts";
+import { Base64Decoder, readBody, textField } from "../http/json_request.ts";
 import { isLargeBody } from "../http/body.ts";
 import { idempotencyKey } from "../http/conditions.ts";
-import { readBody, textField } from "../http/json_request.ts";
 import { checkPath } from "../http/path.ts";
 import { endOfPart, success } from "../http/respond.ts";
 import {
@@ -18,13 +17,12 @@ import {
   INTEGER_MAX,
   OPERATIONS_PER_REQUEST,
 } from "../limits.ts";
-import { concatenate } from "../runtime/concatenate.ts";
+import { concatenate } from "../runtime/bytes.ts";
 import { Work } from "../runtime/work.ts";
 import { parseDestination } from "./copy_body.ts";
 import { editFields, parseEdits } from "./edit_body.ts";
-import { ifVersionField } from "./if_version.ts";
+import { BODY_ERRORS, EXAMPLE_RECORD, ifVersionField } from "./schemas.ts";
 import { defineRoute } from "../route.ts";
-import { BODY_ERRORS, EXAMPLE_RECORD } from "./schemas.ts";
 
 const NO_BYTES = new Uint8Array();
 /** Content is encoded in parts of this length. */

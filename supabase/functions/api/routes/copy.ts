@@ -1,8 +1,7 @@
 /** PUT /files/copy/{path}: the current content becomes the next version of another path. */
 import { fileRecord } from "../contract/files.ts";
 import { readFields } from "../auth/read_fields.ts";
-import { commit } from "../files/commit.ts";
-import { commitBasis, parseCommitRequest, withVersion } from "../files/commit_request.ts";
+import { commit, commitBasis, parseCommitRequest, withVersion } from "../files/commit.ts";
 import { copyBody, parseDestination } from "./copy_body.ts";
 import { writeResponse } from "../http/respond.ts";
 import { defineRoute } from "../route.ts";

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { checkPath } from "../http/path.ts";
 import { failField } from "../errors.ts";
-import { ifVersionField } from "./if_version.ts";
+import { ifVersionField } from "./schemas.ts";
 
 export const copyBody = z.object({
   destination: z.string().meta({ minLength: 1, description: "The path the content goes to." }),

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { editPreview, editRecord } from "../contract/files.ts";
 import type { Context } from "../context.ts";
-import { type CommitRequest, parseCommitRequest } from "../files/commit_request.ts";
+import { type CommitRequest, parseCommitRequest } from "../files/commit.ts";
 import { EDITS_BYTES_MAX } from "../limits.ts";
 import { editFile, previewEdit } from "../files/edit_file.ts";
 import type { Answer } from "../ports/answer.ts";

@@ -12,9 +12,14 @@ import { ERRORS, fail } from "../errors.ts";
 import { rawResponse } from "../files/content_response.ts";
 import { issueLink } from "../files/links.ts";
 import { namedMediaType, writeContent } from "../files/write_content.ts";
-import { ensureReadConditions, idempotencyKey, isNotModified, preconditions } from "../http/conditions.ts";
+import {
+  ensureReadConditions,
+  entityTag,
+  idempotencyKey,
+  isNotModified,
+  preconditions,
+} from "../http/conditions.ts";
 import { attachment } from "../http/content_disposition.ts";
-import { entityTag } from "../http/entity_tag.ts";
 import { checkPath } from "../http/path.ts";
 import type { RequestData } from "../http/request_data.ts";
 import { notModified, success, writeResponse } from "../http/respond.ts";

@@ -1,8 +1,7 @@
 /** PUT /files/move/{path}: copy, and a tombstone of the source, both or neither. */
 import { fileRecord } from "../contract/files.ts";
 import { readFields } from "../auth/read_fields.ts";
-import { commit } from "../files/commit.ts";
-import { commitBasis, parseCommitRequest, withVersion } from "../files/commit_request.ts";
+import { commit, commitBasis, parseCommitRequest, withVersion } from "../files/commit.ts";
 import { copyBody, parseDestination } from "./copy_body.ts";
 import { writeResponse } from "../http/respond.ts";
 import { defineRoute } from "../route.ts";

@@ -3,12 +3,10 @@ import { z } from "zod";
 import { fileRecord } from "../contract/files.ts";
 import { INTEGER_MAX } from "../limits.ts";
 import { readFields } from "../auth/read_fields.ts";
-import { commit } from "../files/commit.ts";
-import { commitBasis, parseCommitRequest, withVersion } from "../files/commit_request.ts";
+import { commit, commitBasis, parseCommitRequest, withVersion } from "../files/commit.ts";
 import { writeResponse } from "../http/respond.ts";
-import { ifVersionField } from "./if_version.ts";
+import { BODY_ERRORS, EXAMPLE_RECORD, ifVersionField, WRITE_ERRORS, WRITE_HEADERS } from "./schemas.ts";
 import { defineRoute } from "../route.ts";
-import { BODY_ERRORS, EXAMPLE_RECORD, WRITE_ERRORS, WRITE_HEADERS } from "./schemas.ts";
 
 const body = z.object({ version: z.int().min(1).max(INTEGER_MAX), ...ifVersionField });
 

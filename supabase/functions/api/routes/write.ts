@@ -11,9 +11,8 @@ import { isSet, pick } from "../http/query.ts";
 import type { RequestData } from "../http/request_data.ts";
 import { writeResponse } from "../http/respond.ts";
 import { validate } from "../http/validate.ts";
-import { ifVersionField, parseIfVersion, rawQuery } from "./if_version.ts";
+import { EXAMPLE_RECORD, ifVersionField, parseIfVersion, rawQuery, WRITE_HEADERS } from "./schemas.ts";
 import { defineRoute } from "../route.ts";
-import { EXAMPLE_RECORD, WRITE_HEADERS } from "./schemas.ts";
 
 const body = z.object({
   path: z.string().meta({ minLength: 1, description: "Slashes on every platform, no leading slash." }),

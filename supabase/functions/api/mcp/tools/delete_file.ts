@@ -1,9 +1,8 @@
 import { z } from "zod";
 import type { Context } from "../../context.ts";
 import { ApiError, fail } from "../../errors.ts";
-import { commit } from "../../files/commit.ts";
+import { commit, commitBasis } from "../../files/commit.ts";
 import { commitMany } from "../../files/commit_many.ts";
-import { commitBasis } from "../../files/commit_request.ts";
 import { flag, path, whole } from "../arguments.ts";
 import { ToolRefusal } from "../failures.ts";
 import {

@@ -1,8 +1,7 @@
 import { z } from "zod";
 import type { Context } from "../../context.ts";
 import { ApiError, fail } from "../../errors.ts";
-import { commit } from "../../files/commit.ts";
-import { commitBasis } from "../../files/commit_request.ts";
+import { commit, commitBasis } from "../../files/commit.ts";
 import { flag, path } from "../arguments.ts";
 import { alreadyAppliedRefusal } from "../version_conflicts.ts";
 import { sameContent } from "../same_content.ts";

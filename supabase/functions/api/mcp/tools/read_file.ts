@@ -3,7 +3,7 @@ import type { Context } from "../../context.ts";
 import { countLines, lineWindow, readLines } from "../../files/line_window.ts";
 import { isText } from "../../files/presentation.ts";
 import { readSegments } from "../../files/read_segments.ts";
-import { encodeBase64 } from "../../http/base64.ts";
+import { encodeBase64 } from "../../http/json_content.ts";
 import {
   MCP_IMAGE_BYTES_MAX,
   MCP_READ_BYTES_MAX,
@@ -11,7 +11,7 @@ import {
   MCP_READ_LINES_MAX,
 } from "../../limits.ts";
 import type { Content } from "../../ports/files.ts";
-import { concatenate } from "../../runtime/concatenate.ts";
+import { concatenate } from "../../runtime/bytes.ts";
 import { Work } from "../../runtime/work.ts";
 import { path, whole } from "../arguments.ts";
 import { ToolRefusal } from "../failures.ts";

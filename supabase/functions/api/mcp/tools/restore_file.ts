@@ -1,7 +1,6 @@
 import { z } from "zod";
 import type { Context } from "../../context.ts";
-import { commit } from "../../files/commit.ts";
-import { commitBasis } from "../../files/commit_request.ts";
+import { commit, commitBasis } from "../../files/commit.ts";
 import { path, whole } from "../arguments.ts";
 import { sameContent } from "../same_content.ts";
 import { counted, shownPath } from "../text.ts";
