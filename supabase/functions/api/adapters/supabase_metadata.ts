@@ -6,26 +6,12 @@ import { link, revokedLink } from "../contract/links.ts";
 import { runDetails, runPage, undoResult } from "../contract/runs.ts";
 import { versionList } from "../contract/versions.ts";
 import type { Answer, Caller } from "../ports/answer.ts";
-import type { Metadata } from "../ports/metadata.ts";
-import {
-  authorization,
-  batchCommitted,
-  committed,
-  comparison,
-  content,
-  deadSegments,
-  deletedProject,
-  editBase,
-  feedPage,
-  listPage,
-  manyCommitted,
-  openedLink,
-  parseAnswer,
-  purge,
-  redaction,
-  searchPage,
-  sweep,
-} from "./answers.ts";
+import { feedPage } from "../ports/changes.ts";
+import { comparison, content, editBase, listPage } from "../ports/files.ts";
+import { openedLink } from "../ports/links.ts";
+import { authorization, deadSegment, deletedProject, type Metadata, sweep } from "../ports/metadata.ts";
+import { searchPage } from "../ports/search_index.ts";
+import { batchCommitted, committed, manyCommitted, parseAnswer, purge, redaction } from "./answers.ts";
 import { type CallParts, type Outcome, withRetries } from "./backend.ts";
 import { callFunction, type Parameters } from "./rpc.ts";
 
@@ -161,7 +147,7 @@ function watches(call: CallInternal) {
 function sweeps(call: CallInternal) {
   return {
     sweepErasures: (kind, begun) => call("filestore_sweep_erasures", { kind, begun }, z.boolean()),
-    deadSegments: (limit, begun) => call("filestore_sweep_dead", { limit, begun }, deadSegments),
+    deadSegments: (limit, begun) => call("filestore_sweep_dead", { limit, begun }, z.array(deadSegment)),
     noteRemoved: (ids) => call("filestore_sweep_removed", { ids }, NOTHING),
     nextDeletedProject: (begun) =>
       call("filestore_sweep_deleted_project", { begun }, deletedProject.nullable()),

@@ -10,8 +10,7 @@ import {
   SEARCH_LEASE_SECONDS,
   SEARCH_REQUEUED_FILES,
 } from "../limits.ts";
-import type { SearchIndex } from "../ports/search_index.ts";
-import { claim } from "./answers.ts";
+import { claim, type SearchIndex } from "../ports/search_index.ts";
 import type { CallParts } from "./backend.ts";
 import { callFunction, type Parameters } from "./rpc.ts";
 
