@@ -127,7 +127,8 @@ export interface OpenapiProperties {
   readonly isProtocol?: boolean;
   /** Other statuses than 200 that have this answer. */
   readonly statuses?: readonly number[];
-  readonly errors: readonly DocumentedError[];
+  /** Besides those that follow from what the route takes, and from whom: `openapi/failure.ts`. */
+  readonly errors?: readonly DocumentedError[];
   /** A body, and the `data` of each answer (or the whole response) in order. */
   readonly example?: { readonly body?: unknown; readonly data?: readonly unknown[] };
 }

@@ -68,7 +68,7 @@ function parametersOf(route: Route): Json[] {
     const schema = PARAMETERS[name ?? ""];
     parameters.push({ name, in: "path", required: true, schema: { type: "string", ...schema } });
   }
-  const ofProject = route.credentials === "key" ? ["x-project-id"] : [];
+  const ofProject = ["key", "account or key"].includes(route.credentials) ? ["x-project-id"] : [];
   const ofVersions = route.makesVersions ? PROVENANCE_HEADERS : [];
   for (const name of [...ofProject, ...route.openapi.headers ?? [], ...ofVersions]) {
     parameters.push({ name, in: "header", required: false, ...REQUEST_HEADERS[name] });

@@ -1,7 +1,6 @@
 /** GET /account: what the operator lets a signed-in person do, and what their projects use together. */
 import { account } from "../contract/projects.ts";
 import { success } from "../http/respond.ts";
-import { ACCOUNT_ERRORS } from "./administration.ts";
 import { defineRoute, noParameters } from "../route.ts";
 
 export const getAccount = defineRoute({
@@ -20,6 +19,5 @@ export const getAccount = defineRoute({
       "The signed-in account: whether it may create projects, its limits and what its projects use together",
     description: "Makes nothing, unlike the first `GET /projects`.",
     answer: account,
-    errors: ACCOUNT_ERRORS,
   },
 });

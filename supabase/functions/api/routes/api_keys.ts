@@ -9,15 +9,8 @@ import { KEY_GRACE_PERIOD_SECONDS_MAX } from "../limits.ts";
 import type { AdministrativeAction } from "../ports/accounts.ts";
 import type { RequestData } from "../http/request_data.ts";
 import { success } from "../http/respond.ts";
-import {
-  ACCOUNT_OR_KEY_ERRORS,
-  administer,
-  nameSchema,
-  PROJECT_HEADERS,
-  readAdministrationFields,
-} from "./administration.ts";
+import { administer, nameSchema, readAdministrationFields } from "./administration.ts";
 import { defineRoute, noParameters } from "../route.ts";
-import { BODY_ERRORS } from "./schemas.ts";
 
 /** A directory, with or without slashes at its ends. */
 const pathPrefix = z.string().transform((text, context) => {
@@ -82,14 +75,6 @@ function parseKeyId({ params: { id } }: RequestData): string {
 }
 
 const credentials = "account or key";
-const headers = PROJECT_HEADERS;
-const ROTATION_ERRORS = [
-  ...ACCOUNT_OR_KEY_ERRORS,
-  ...BODY_ERRORS,
-  "VALIDATION_ERROR",
-  "KEY_LIMIT_REACHED",
-] as const;
-
 export const listKeys = defineRoute({
   method: "GET",
   pattern: "/project/apikeys",
@@ -102,11 +87,9 @@ export const listKeys = defineRoute({
     return success("list_api_keys", { keys }, `${keys.length} keys.`);
   },
   openapi: {
-    headers,
     id: "listApiKeys",
     summary: "The project's keys, newest first; a calling key needs the scope `admin`",
     answer: keyList,
-    errors: ACCOUNT_OR_KEY_ERRORS,
   },
 });
 
@@ -123,13 +106,12 @@ export const createKey = defineRoute({
     return success("create_api_key", data, "Created. The key will not be shown again.");
   },
   openapi: {
-    headers,
     id: "createApiKey",
     summary: "Create a key; a calling key needs the scope `admin`",
     body: creation,
     example: { body: { name: "researcher", scopes: ["read", "write"], pathPrefix: "notes" } },
     answer: newKey,
-    errors: ROTATION_ERRORS,
+    errors: ["KEY_LIMIT_REACHED"],
   },
 });
 
@@ -146,13 +128,12 @@ export const rotateKey = defineRoute({
     return success("rotate_api_key", data, "Rotated. The new key will not be shown again.");
   },
   openapi: {
-    headers,
     id: "rotateApiKey",
     summary: "Replace a key by a new one with the same rights",
     body: gracePeriod,
     isBodyOptional: true,
     answer: rotatedKey,
-    errors: [...ROTATION_ERRORS, "KEY_NOT_FOUND", "KEY_REVOKED"],
+    errors: ["KEY_LIMIT_REACHED", "KEY_NOT_FOUND", "KEY_REVOKED"],
   },
 });
 
@@ -170,13 +151,12 @@ export const regenerateKey = defineRoute({
     return success("regenerate_api_key", data, "Regenerated. The new key will not be shown again.");
   },
   openapi: {
-    headers,
     id: "regenerateApiKey",
     summary: "Replace the newest active key by a new one",
     body: gracePeriod,
     isBodyOptional: true,
     answer: rotatedKey,
-    errors: ROTATION_ERRORS,
+    errors: ["KEY_LIMIT_REACHED"],
   },
 });
 
@@ -193,7 +173,6 @@ export const changeKey = defineRoute({
     return success("update_api_key", data, "Changed, from now on.");
   },
   openapi: {
-    headers,
     id: "updateApiKey",
     summary: "Change a key's name or expiry, or narrow what it may do",
     description:
@@ -201,7 +180,7 @@ export const changeKey = defineRoute({
     body: change,
     example: { body: { name: "researcher", scopes: ["read"], pathPrefix: "notes/drafts" } },
     answer: key,
-    errors: [...ACCOUNT_OR_KEY_ERRORS, ...BODY_ERRORS, "VALIDATION_ERROR", "KEY_NOT_FOUND", "KEY_REVOKED"],
+    errors: ["KEY_NOT_FOUND", "KEY_REVOKED"],
   },
 });
 
@@ -217,10 +196,9 @@ export const revokeKey = defineRoute({
     return success("revoke_api_key", data, "Revoked. It no longer works.");
   },
   openapi: {
-    headers,
     id: "revokeApiKey",
     summary: "Revoke a key immediately",
     answer: key,
-    errors: [...ACCOUNT_OR_KEY_ERRORS, "KEY_NOT_FOUND"],
+    errors: ["KEY_NOT_FOUND"],
   },
 });

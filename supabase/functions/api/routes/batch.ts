@@ -19,9 +19,9 @@ import {
 } from "../limits.ts";
 import { concatenate } from "../runtime/bytes.ts";
 import { Work } from "../runtime/work.ts";
-import { parseDestination } from "./copy_body.ts";
+import { parseDestination } from "./copy_move.ts";
 import { editFields, parseEdits } from "./edit_body.ts";
-import { BODY_ERRORS, EXAMPLE_RECORD, ifVersionField } from "./schemas.ts";
+import { EXAMPLE_RECORD, ifVersionField } from "./schemas.ts";
 import { defineRoute } from "../route.ts";
 
 const NO_BYTES = new Uint8Array();
@@ -172,9 +172,7 @@ export const batch = defineRoute({
     headers: ["Idempotency-Key"],
     answer: batchResults,
     errors: [
-      ...BODY_ERRORS,
       "INVALID_PATH",
-      "VALIDATION_ERROR",
       "FILE_NOT_FOUND",
       "VERSION_NOT_FOUND",
       "VERSION_DELETED",
@@ -188,8 +186,6 @@ export const batch = defineRoute({
       "STRING_NOT_UNIQUE",
       "SEARCH_TOO_BROAD",
       "QUOTA_EXCEEDED",
-      "IDEMPOTENCY_KEY_IN_USE",
-      "IDEMPOTENCY_KEY_REUSED",
     ],
     example: {
       body: {

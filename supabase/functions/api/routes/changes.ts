@@ -123,7 +123,7 @@ export const changes = defineRoute({
       `${CHANGES_LOOKED_AT_MAX} versions at most, and may be empty with more to come (\`hasMore\`).`,
     query,
     answer: changePage,
-    errors: ["INVALID_PATH", "VALIDATION_ERROR"],
+    errors: ["INVALID_PATH"],
     example: {
       data: [{
         changes: [{

@@ -7,13 +7,7 @@ import { isSet, type Query } from "../http/query.ts";
 import type { RequestData } from "../http/request_data.ts";
 import { manyResponse, writeResponse } from "../http/respond.ts";
 import { ERASED_VERSIONS_MAX } from "../limits.ts";
-import {
-  EXAMPLE_RECORD,
-  ifVersionParameter,
-  parseIfVersion,
-  WRITE_ERRORS,
-  WRITE_HEADERS,
-} from "./schemas.ts";
+import { EXAMPLE_RECORD, ifVersionParameter, parseIfVersion, WRITE_HEADERS } from "./schemas.ts";
 import { defineRoute } from "../route.ts";
 
 const query = z.object({
@@ -79,7 +73,7 @@ export const deleteFile = defineRoute({
     query,
     headers: WRITE_HEADERS,
     answer: [["delete_file", tombstone], ["purge_file", purged]],
-    errors: WRITE_ERRORS,
+    errors: ["FILE_NOT_FOUND"],
     example: {
       data: [
         { ...EXAMPLE_RECORD, size: 0, deleted: true },

@@ -5,7 +5,7 @@ import { pick } from "../http/query.ts";
 import type { RequestData } from "../http/request_data.ts";
 import { success } from "../http/respond.ts";
 import { validate } from "../http/validate.ts";
-import { ACCOUNT_ERRORS, ACCOUNT_OR_KEY_ERRORS, administer, PROJECT_HEADERS } from "./administration.ts";
+import { administer } from "./administration.ts";
 import { defineRoute } from "../route.ts";
 import { withoutNul } from "./schemas.ts";
 
@@ -36,10 +36,8 @@ export const deleteProject = defineRoute({
     summary: "Delete a project for good, with everything in it; a calling key needs the scope `admin`",
     description:
       "Keys, links and console sessions of the project are refused from then on. Its files, their versions and all else go with the sweep.",
-    headers: PROJECT_HEADERS,
     query: projectQuery,
     answer: deletion.meta({ id: "DeletedProject" }),
-    errors: ACCOUNT_OR_KEY_ERRORS,
     example: { data: [EXAMPLE] },
   },
 });
@@ -62,7 +60,7 @@ export const deleteAccount = defineRoute({
     description: "Refused while the operator has suspended one of its projects.",
     query: accountQuery,
     answer: deletion.meta({ id: "DeletedAccount" }),
-    errors: [...ACCOUNT_ERRORS, "VALIDATION_ERROR", "FORBIDDEN_SCOPE"],
+    errors: ["FORBIDDEN_SCOPE"],
     example: { data: [EXAMPLE] },
   },
 });

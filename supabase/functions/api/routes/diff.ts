@@ -66,8 +66,6 @@ export const diff = defineRoute({
     query,
     answer: diffRecord,
     errors: [
-      "INVALID_PATH",
-      "VALIDATION_ERROR",
       "FILE_NOT_FOUND",
       "VERSION_NOT_FOUND",
       "VERSION_REDACTED",

@@ -103,6 +103,6 @@ export const exportFiles = defineRoute({
     query,
     mediaType: "application/zip",
     responseHeaders: ["Content-Disposition", "Accept-Ranges", "X-Content-Type-Options"],
-    errors: ["INVALID_PATH", "VALIDATION_ERROR", "FILE_NOT_FOUND", "EXPORT_TOO_LARGE", "CONTENT_CORRUPT"],
+    errors: ["INVALID_PATH", "FILE_NOT_FOUND", "EXPORT_TOO_LARGE", "CONTENT_CORRUPT"],
   },
 });

@@ -31,7 +31,7 @@ import {
   WRITE_LINK_SECONDS_MAX,
 } from "../limits.ts";
 import { defineRoute, noParameters } from "../route.ts";
-import { BODY_ERRORS, EXAMPLE_RECORD, WRITE_HEADERS } from "./schemas.ts";
+import { EXAMPLE_RECORD, WRITE_HEADERS } from "./schemas.ts";
 
 /** Fields that only one of the two kinds has. */
 const OF_READING = ["version"] as const;
@@ -95,15 +95,7 @@ export const createLink = defineRoute({
       "the scope `read`, too. A repeat makes another link.",
     body: creation,
     answer: createdLink,
-    errors: [
-      "INVALID_PATH",
-      "VALIDATION_ERROR",
-      ...BODY_ERRORS,
-      "FILE_NOT_FOUND",
-      "VERSION_NOT_FOUND",
-      "VERSION_REDACTED",
-      "LINK_LIMIT_REACHED",
-    ],
+    errors: ["INVALID_PATH", "FILE_NOT_FOUND", "VERSION_NOT_FOUND", "VERSION_REDACTED", "LINK_LIMIT_REACHED"],
     example: {
       body: { path: EXAMPLE_RECORD.path, for: "read", expiresIn: LINK_SECONDS_DEFAULT },
       data: [{
@@ -134,7 +126,6 @@ export const listLinks = defineRoute({
     id: "listLinks",
     summary: "The links that can be used, newest first, without their addresses",
     answer: linkList,
-    errors: [],
   },
 });
 
@@ -159,14 +150,6 @@ export const revokeLink = defineRoute({
     errors: ["LINK_NOT_FOUND"],
   },
 });
-
-const LINK_ERRORS = [
-  "VALIDATION_ERROR",
-  "LINK_NOT_FOUND",
-  "LINK_EXPIRED",
-  "METHOD_NOT_ALLOWED",
-  "FORBIDDEN_SCOPE",
-] as const;
 
 export const readLink = defineRoute({
   method: "GET",
@@ -194,7 +177,6 @@ export const readLink = defineRoute({
     returnsRaw: "only",
     responseHeaders: ["Content-Disposition", "Referrer-Policy"],
     errors: [
-      ...LINK_ERRORS,
       "FILE_NOT_FOUND",
       "VERSION_NOT_FOUND",
       "VERSION_REDACTED",
@@ -241,17 +223,7 @@ export const writeLink = defineRoute({
     takesRaw: "only",
     headers: [...WRITE_HEADERS, "If-None-Match"],
     answer: fileRecord,
-    errors: [
-      ...LINK_ERRORS,
-      "LINK_USED",
-      ["FILE_ALREADY_EXISTS", 412],
-      "IDEMPOTENCY_KEY_IN_USE",
-      "PRECONDITION_FAILED",
-      "CONTENT_TOO_LARGE",
-      "QUOTA_EXCEEDED",
-      "UNSUPPORTED_MEDIA_TYPE",
-      "IDEMPOTENCY_KEY_REUSED",
-    ],
+    errors: ["LINK_USED", "QUOTA_EXCEEDED"],
     example: { data: [EXAMPLE_RECORD] },
   },
 });

@@ -90,7 +90,7 @@ export const list = defineRoute({
     summary: "List a directory",
     query,
     answer: fileList,
-    errors: ["INVALID_PATH", "VALIDATION_ERROR"],
+    errors: ["INVALID_PATH"],
     example: {
       data: [{
         files: [EXAMPLE_RECORD],

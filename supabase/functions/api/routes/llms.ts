@@ -22,7 +22,6 @@ export function llmsRoute(routes: () => readonly Route[]): Route {
       id: "llms",
       summary: "The service in one page for language models",
       mediaType: "text/plain",
-      errors: [],
     },
   });
 }

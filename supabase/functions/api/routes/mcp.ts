@@ -120,7 +120,7 @@ export const mcp = defineRoute({
     body: message,
     answer: reply,
     isProtocol: true,
-    errors: ["FORBIDDEN_ORIGIN", "CONTENT_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"],
+    errors: ["FORBIDDEN_ORIGIN"],
     example: {
       body: { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "list_files", arguments: {} } },
       data: [{

@@ -14,7 +14,6 @@ import { isCommandName, memoryInput } from "../memory/commands.ts";
 import { MemoryFailure } from "../memory/failure.ts";
 import { MemoryTool, SCOPES_OF } from "../memory/memory_tool.ts";
 import { defineRoute } from "../route.ts";
-import { BODY_ERRORS } from "./schemas.ts";
 
 const DEFAULT_ROOT = "memories";
 
@@ -76,7 +75,7 @@ export const memory = defineRoute({
     headers: ["Idempotency-Key", ...PROVENANCE_HEADERS],
     isPlain: true,
     answer: memoryAnswer,
-    errors: ["INVALID_PATH", "VALIDATION_ERROR", ...BODY_ERRORS],
+    errors: ["INVALID_PATH"],
     example: {
       body: { command: "create", path: "/memories/plan.md", file_text: "- ship it\n" },
       data: [{ content: "File created successfully at: /memories/plan.md", is_error: false }],

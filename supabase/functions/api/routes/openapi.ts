@@ -29,7 +29,6 @@ export function openapiRoute(routes: () => readonly Route[]): Route {
       id: "openapi",
       summary: "The service in OpenAPI, for programs",
       answer: z.record(z.string(), z.unknown()),
-      errors: [],
     },
   });
 }

@@ -6,16 +6,9 @@ import { pick } from "../http/query.ts";
 import { ACTIVITY_DEFAULT, EXAMINED_FILES_PER_REQUEST, PAGE_LIMIT_MAX } from "../limits.ts";
 import { success } from "../http/respond.ts";
 import { validate } from "../http/validate.ts";
-import {
-  ACCOUNT_ERRORS,
-  ACCOUNT_OR_KEY_ERRORS,
-  administer,
-  nameSchema,
-  PROJECT_HEADERS,
-  readAdministrationFields,
-} from "./administration.ts";
+import { administer, nameSchema, readAdministrationFields } from "./administration.ts";
 import { defineRoute, noParameters, type OpenapiProperties } from "../route.ts";
-import { BODY_ERRORS, wholeNumber } from "./schemas.ts";
+import { wholeNumber } from "./schemas.ts";
 
 /** As a client sends it: closed, and not empty. */
 const newRetention = z.object(retention.shape).refine(
@@ -58,7 +51,6 @@ export const listProjects = defineRoute({
     summary:
       "The account's projects, oldest first; the first call creates one where the account may make any",
     answer: projectList,
-    errors: ACCOUNT_ERRORS,
   },
 });
 
@@ -80,20 +72,12 @@ export const createProject = defineRoute({
     body: named,
     example: { body: { name: "Research" } },
     answer: project,
-    errors: [
-      ...ACCOUNT_ERRORS,
-      ...BODY_ERRORS,
-      "VALIDATION_ERROR",
-      "PROJECT_NAME_TAKEN",
-      "PROJECT_LIMIT_REACHED",
-    ],
+    errors: ["PROJECT_NAME_TAKEN", "PROJECT_LIMIT_REACHED"],
   },
 });
 
 const oneProject: Omit<OpenapiProperties, "id" | "summary"> = {
-  headers: PROJECT_HEADERS,
   answer: project,
-  errors: ACCOUNT_OR_KEY_ERRORS,
 };
 
 export const getProject = defineRoute({
@@ -139,7 +123,7 @@ export const renameProject = defineRoute({
     body: changes,
     answer: changedProject,
     example: { body: { name: "Research", retention: { keepVersions: 100, keepDays: 30 } } },
-    errors: [...ACCOUNT_OR_KEY_ERRORS, ...BODY_ERRORS, "VALIDATION_ERROR", "PROJECT_NAME_TAKEN"],
+    errors: ["PROJECT_NAME_TAKEN"],
   },
 });
 
@@ -160,9 +144,7 @@ export const listActivity = defineRoute({
   openapi: {
     id: "listActivity",
     summary: "The latest writes across a project, newest first",
-    headers: PROJECT_HEADERS,
     query: activityQuery,
     answer: activity,
-    errors: [...ACCOUNT_OR_KEY_ERRORS, "VALIDATION_ERROR"],
   },
 });

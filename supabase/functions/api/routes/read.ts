@@ -123,8 +123,6 @@ export const read = defineRoute({
       versionList,
     ]],
     errors: [
-      "INVALID_PATH",
-      "VALIDATION_ERROR",
       "FILE_NOT_FOUND",
       "VERSION_NOT_FOUND",
       "VERSION_REDACTED",

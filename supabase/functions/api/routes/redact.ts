@@ -6,7 +6,7 @@ import type { RequestData } from "../http/request_data.ts";
 import { success } from "../http/respond.ts";
 import { CHANGE_NOTE_LENGTH_MAX, INTEGER_MAX, REDACT_VERSIONS_MAX } from "../limits.ts";
 import { defineRoute } from "../route.ts";
-import { BODY_ERRORS, EXAMPLE_RECORD } from "./schemas.ts";
+import { EXAMPLE_RECORD } from "./schemas.ts";
 
 const body = z.object({
   versions: z.array(z.int().min(1).max(INTEGER_MAX)).min(1).max(REDACT_VERSIONS_MAX),
@@ -44,14 +44,7 @@ export const redact = defineRoute({
       "restoring or comparing one is `VERSION_REDACTED`. A repeat tells what is left by then.",
     body,
     answer: redacted,
-    errors: [
-      "INVALID_PATH",
-      "VALIDATION_ERROR",
-      "FILE_NOT_FOUND",
-      "VERSION_NOT_FOUND",
-      "VERSION_CURRENT",
-      ...BODY_ERRORS,
-    ],
+    errors: ["FILE_NOT_FOUND", "VERSION_NOT_FOUND", "VERSION_CURRENT"],
     example: {
       body: { versions: [2], note: "a password" },
       data: [{

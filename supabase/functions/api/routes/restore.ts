@@ -5,7 +5,7 @@ import { INTEGER_MAX } from "../limits.ts";
 import { readFields } from "../auth/read_fields.ts";
 import { commit, commitBasis, parseCommitRequest, withVersion } from "../files/commit.ts";
 import { writeResponse } from "../http/respond.ts";
-import { BODY_ERRORS, EXAMPLE_RECORD, ifVersionField, WRITE_ERRORS, WRITE_HEADERS } from "./schemas.ts";
+import { EXAMPLE_RECORD, ifVersionField, WRITE_HEADERS } from "./schemas.ts";
 import { defineRoute } from "../route.ts";
 
 const body = z.object({ version: z.int().min(1).max(INTEGER_MAX), ...ifVersionField });
@@ -31,14 +31,7 @@ export const restore = defineRoute({
     body,
     headers: WRITE_HEADERS,
     answer: fileRecord,
-    errors: [
-      ...WRITE_ERRORS,
-      ...BODY_ERRORS,
-      "VERSION_NOT_FOUND",
-      "VERSION_REDACTED",
-      "VERSION_DELETED",
-      "QUOTA_EXCEEDED",
-    ],
+    errors: ["FILE_NOT_FOUND", "VERSION_NOT_FOUND", "VERSION_REDACTED", "VERSION_DELETED", "QUOTA_EXCEEDED"],
     example: { body: { version: 1 }, data: [EXAMPLE_RECORD] },
   },
 });

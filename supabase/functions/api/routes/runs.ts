@@ -44,7 +44,6 @@ export const listRuns = defineRoute({
       "`limit`, even none, and more to come (`hasMore`): where they have very many versions, or the key sees nothing of them.",
     query: page,
     answer: runPage,
-    errors: ["VALIDATION_ERROR"],
     example: {
       data: [{ runs: [EXAMPLE_RUN], cursor: "5b1f0c9a7e3d42860f1e2d3c4b5a6978", hasMore: false }],
     },
@@ -80,7 +79,7 @@ export const getRun = defineRoute({
     summary: "One run, with its files in the order of their ids",
     query: files,
     answer: runDetails,
-    errors: ["VALIDATION_ERROR", "RUN_NOT_FOUND"],
+    errors: ["RUN_NOT_FOUND"],
     example: {
       data: [{
         ...EXAMPLE_RUN,

@@ -56,18 +56,6 @@ export const pageOffset = wholeNumber(0).default(0);
 
 /** Request headers of every write. */
 export const WRITE_HEADERS = ["If-Match", "Idempotency-Key"] as const;
-/** Errors of every write to a file that exists. */
-export const WRITE_ERRORS = [
-  "INVALID_PATH",
-  "VALIDATION_ERROR",
-  "FILE_NOT_FOUND",
-  "IDEMPOTENCY_KEY_IN_USE",
-  "PRECONDITION_FAILED",
-  ["FILE_ALREADY_EXISTS", 412],
-  "IDEMPOTENCY_KEY_REUSED",
-] as const;
-/** Errors of every request with a JSON body. */
-export const BODY_ERRORS = ["INVALID_JSON", "UNSUPPORTED_MEDIA_TYPE", "CONTENT_TOO_LARGE"] as const;
 
 const description = "The version that the file at `path` must be at; 0: there must be none.";
 

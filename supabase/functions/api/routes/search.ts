@@ -78,7 +78,7 @@ export const search = defineRoute({
     summary: "Search the current text of files",
     query,
     answer: searchResults,
-    errors: ["INVALID_PATH", "VALIDATION_ERROR", "SEARCH_TOO_BROAD", "SEMANTIC_SEARCH_UNAVAILABLE"],
+    errors: ["INVALID_PATH", "SEARCH_TOO_BROAD", "SEMANTIC_SEARCH_UNAVAILABLE"],
     example: {
       data: [{
         results: [{

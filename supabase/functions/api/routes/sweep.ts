@@ -42,6 +42,5 @@ export const postSweep = defineRoute({
       "Requires `Authorization: Bearer` with the Supabase project's secret key. Repeat until `isDone`.",
     query,
     answer: sweep,
-    errors: ["VALIDATION_ERROR", "INVALID_API_KEY", "RATE_LIMIT_EXCEEDED", "SERVICE_UNAVAILABLE"],
   },
 });

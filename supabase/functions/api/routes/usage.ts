@@ -5,7 +5,7 @@ import { pick } from "../http/query.ts";
 import { success } from "../http/respond.ts";
 import { validate } from "../http/validate.ts";
 import { USAGE_DAYS_MAX } from "../limits.ts";
-import { ACCOUNT_OR_KEY_ERRORS, administer, PROJECT_HEADERS } from "./administration.ts";
+import { administer } from "./administration.ts";
 import { defineRoute } from "../route.ts";
 
 const query = z.object({
@@ -35,9 +35,7 @@ export const getUsage = defineRoute({
     id: "getUsage",
     summary: "Requests, versions and bytes of a project, by day and by key",
     description: "A calling key without the scope `admin` sees of the keys itself alone.",
-    headers: PROJECT_HEADERS,
     query,
     answer: usage,
-    errors: [...ACCOUNT_OR_KEY_ERRORS, "VALIDATION_ERROR"],
   },
 });
