@@ -220,15 +220,8 @@ class OpenBatch {
         return { kind: operation.kind, path, ifVersion, segments };
       case "edit":
         return { path, ifVersion, ...await this.edit(index, path, operation.edits) };
-      case "delete":
-        return { kind: "delete", path, ifVersion };
-      case "restore":
-        return { kind: "restore", path, ifVersion, version: operation.version };
-      case "copy":
-      case "move": {
-        const { kind, destination, overwrite } = operation;
-        return { kind, path, ifVersion, destination, overwrite };
-      }
+      default:
+        return operation;
     }
   }
 

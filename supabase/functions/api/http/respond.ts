@@ -125,10 +125,7 @@ export function jsonText(text: string, status: number): Response {
 
 /** A response with JSON outside the envelope: health, documents, and other protocols. */
 export function json(data: unknown, status = 200): Response {
-  return new Response(bodyOf(JSON.stringify(data)), {
-    status,
-    headers: { "Content-Type": JSON_TYPE, "Cache-Control": "no-store" },
-  });
+  return jsonText(JSON.stringify(data), status);
 }
 
 /** A failure in the envelope. */

@@ -27,8 +27,7 @@ import type { Metadata } from "../ports/metadata.ts";
 import { concatenate } from "../runtime/bytes.ts";
 import { escapeHidden } from "../runtime/hidden_characters.ts";
 import type { AnyCommand, Command, CommandName } from "./commands.ts";
-import { failMemory } from "./failure.ts";
-import { resolveMemoryPath } from "./memory_path.ts";
+import { failMemory, resolveMemoryPath } from "./memory_path.ts";
 
 export interface MemoryContext extends EditContext, SegmentSource {
   readonly metadata:

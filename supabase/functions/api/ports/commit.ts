@@ -19,6 +19,14 @@ export interface Preconditions {
   readonly ifVersion?: number | undefined;
 }
 
+/** A change that needs no content of the file. */
+type Change =
+  | { readonly kind: "write"; readonly segments: readonly Segment[]; readonly mimeType: string }
+  | { readonly kind: "overwrite" | "append"; readonly segments: readonly Segment[] }
+  | { readonly kind: "delete" }
+  | { readonly kind: "restore"; readonly version: number }
+  | { readonly kind: "copy" | "move"; readonly destination: string; readonly overwrite: boolean };
+
 /**
  * One commit: a new version of one file, made of stored and of new, uploaded segments.
  * - `write`: the content is exactly the new segments; creates the file where there is none.
@@ -40,8 +48,7 @@ export type Commit =
   }
   & Preconditions
   & (
-    | { readonly kind: "write"; readonly segments: readonly Segment[]; readonly mimeType: string }
-    | { readonly kind: "overwrite" | "append"; readonly segments: readonly Segment[] }
+    | Change
     | {
       readonly kind: "edit";
       readonly segments: readonly Segment[];
@@ -50,9 +57,6 @@ export type Commit =
       readonly baseVersion: number;
       readonly segmentIds: readonly string[];
     }
-    | { readonly kind: "delete" }
-    | { readonly kind: "restore"; readonly version: number }
-    | { readonly kind: "copy" | "move"; readonly destination: string; readonly overwrite: boolean }
   );
 
 /** One operation of a batch: what a commit of its kind says, besides what all of them have in common. */
@@ -66,8 +70,7 @@ export type BatchOperation =
     readonly failure?: Refusal | undefined;
   }
   & (
-    | { readonly kind: "write"; readonly segments: readonly Segment[]; readonly mimeType: string }
-    | { readonly kind: "overwrite" | "append"; readonly segments: readonly Segment[] }
+    | Change
     | {
       readonly kind: "edit";
       readonly segments: readonly Segment[];
@@ -75,9 +78,6 @@ export type BatchOperation =
       readonly baseSegmentIds: readonly string[];
       readonly segmentIds: readonly string[];
     }
-    | { readonly kind: "delete" }
-    | { readonly kind: "restore"; readonly version: number }
-    | { readonly kind: "copy" | "move"; readonly destination: string; readonly overwrite: boolean }
   );
 
 /** Operations that are committed in order, each seeing what the earlier ones did: all of them or none. */

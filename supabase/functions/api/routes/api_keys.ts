@@ -74,13 +74,16 @@ function parseKeyId({ params: { id } }: RequestData): string {
   return id;
 }
 
-const credentials = "account or key";
+const OF_KEYS = {
+  credentials: "account or key",
+  allows: { admin: "list, change, rotate and revoke keys" },
+} as const;
+
 export const listKeys = defineRoute({
   method: "GET",
   pattern: "/project/apikeys",
   operation: "list_api_keys",
-  allows: { admin: "list, change, rotate and revoke keys" },
-  credentials,
+  ...OF_KEYS,
   parse: noParameters,
   async handle(context) {
     const { keys } = keyList.parse({ keys: await administer(context, "keys", {}) });
@@ -97,8 +100,8 @@ export const createKey = defineRoute({
   method: "POST",
   pattern: "/project/apikeys",
   operation: "create_api_key",
+  ...OF_KEYS,
   allows: { admin: "create keys with any scope" },
-  credentials,
   parse: noParameters,
   async handle(context) {
     const fields = await readAdministrationFields(context, creation);
@@ -119,8 +122,7 @@ export const rotateKey = defineRoute({
   method: "POST",
   pattern: "/project/apikeys/:id/rotate",
   operation: "rotate_api_key",
-  allows: { admin: "list, change, rotate and revoke keys" },
-  credentials,
+  ...OF_KEYS,
   parse: parseKeyId,
   async handle(context, id) {
     const fields = await readGracePeriod(context);
@@ -141,8 +143,7 @@ export const regenerateKey = defineRoute({
   method: "POST",
   pattern: "/project/apikey/regenerate",
   operation: "regenerate_api_key",
-  allows: { admin: "list, change, rotate and revoke keys" },
-  credentials,
+  ...OF_KEYS,
   parse: noParameters,
   async handle(context) {
     const fields = await readGracePeriod(context);
@@ -164,8 +165,7 @@ export const changeKey = defineRoute({
   method: "PATCH",
   pattern: "/project/apikeys/:id",
   operation: "update_api_key",
-  allows: { admin: "list, change, rotate and revoke keys" },
-  credentials,
+  ...OF_KEYS,
   parse: parseKeyId,
   async handle(context, id) {
     const fields = await readAdministrationFields(context, change);
@@ -188,8 +188,7 @@ export const revokeKey = defineRoute({
   method: "DELETE",
   pattern: "/project/apikeys/:id",
   operation: "revoke_api_key",
-  allows: { admin: "list, change, rotate and revoke keys" },
-  credentials,
+  ...OF_KEYS,
   parse: parseKeyId,
   async handle(context, id) {
     const data = key.parse(await administer(context, "revoke_key", { id }));

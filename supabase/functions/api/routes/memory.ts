@@ -11,7 +11,7 @@ import type { RequestData } from "../http/request_data.ts";
 import { json } from "../http/respond.ts";
 import { validate } from "../http/validate.ts";
 import { isCommandName, memoryInput } from "../memory/commands.ts";
-import { MemoryFailure } from "../memory/failure.ts";
+import { MemoryFailure } from "../memory/memory_path.ts";
 import { MemoryTool, SCOPES_OF } from "../memory/memory_tool.ts";
 import { defineRoute } from "../route.ts";
 
