@@ -9,7 +9,7 @@ import { Deadline } from "../../../supabase/functions/api/runtime/deadline.ts";
 import { LiveReadSlots } from "../../../supabase/functions/api/search/live_read_slots.ts";
 import { LiveSearch } from "../../../supabase/functions/api/search/live_search.ts";
 import { substringFinder } from "../../../supabase/functions/api/search/matching_lines.ts";
-import { comparePaths } from "../../../supabase/functions/api/search/path_order.ts";
+import { comparePaths } from "../../../supabase/functions/api/search/unsearched.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 
 const TIME = "2026-11-20T10:15:30.250Z";

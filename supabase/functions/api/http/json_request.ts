@@ -74,6 +74,17 @@ export async function readBody<Fields, Authorization = undefined>(
   return { fields: validate(schema, isObject && streamed ? { ...fields, content } : fields), authorization };
 }
 
+/** The validated body. A request with a large body is authorized before it is read. Throws what `readBody` throws. */
+export async function readFields<Fields>(
+  source: BodySource & { readonly gate: { authorize(): Promise<unknown> } },
+  schema: z.ZodType<Fields>,
+  bytesMax?: number,
+): Promise<Fields> {
+  const authorize = isLargeBody(source.request.headers) ? () => source.gate.authorize() : null;
+  const { fields } = await readBody(source, schema, authorize, bytesMax);
+  return fields;
+}
+
 /** Reserves memory for a large body. Throws CONTENT_TOO_LARGE for a declared size over the limit. */
 async function reserveMemory(source: BodySource): Promise<Body | undefined> {
   const { headers } = source.request;
@@ -125,7 +136,7 @@ export class Base64Decoder {
 
   /** The bytes that are complete now; null if the text is not base64, after which nothing may be pushed. */
   push(text: Uint8Array): Uint8Array | null {
-    const characters = this.#rest + this.#decoder.decode(text).replaceAll(/[ \t\r\n]+/g, "");
+    const characters = this.#rest + this.#decoder.decode(withoutSpaces(text));
     if (this.#hasEnded && characters !== "") return null;
     const whole = characters.slice(0, characters.length - characters.length % 4);
     this.#rest = characters.slice(whole.length);
@@ -143,6 +154,17 @@ export class Base64Decoder {
   finish(): boolean {
     return this.#rest === "";
   }
+}
+
+function withoutSpaces(text: Uint8Array): Uint8Array {
+  const kept = new Uint8Array(text.length);
+  let length = 0;
+  for (let index = 0; index < text.length; index++) {
+    const byte = text[index] ?? 0;
+    // Space, tab, line feed, carriage return.
+    if (byte !== 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0d) kept[length++] = byte;
+  }
+  return kept.subarray(0, length);
 }
 
 function binaryOf(base64: string): string | undefined {

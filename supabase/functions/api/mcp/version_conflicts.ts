@@ -180,3 +180,9 @@ function firstLines(diff: string): string {
   if (more > 0) shown.push(`… ${counted(more, "more line")}: diff_versions shows them`);
   return fitLines(shown.join("\n"), "diff_versions shows them", 4000);
 }
+
+/** Whether two versions consist of the same stored segments, as after a copy, a move or a restore. */
+export function sameContent(one: Content, other: Content): boolean {
+  const [ids, otherIds] = [one, other].map(({ segments }) => segments.map(({ id }) => id).join());
+  return ids === otherIds && one.file.mimeType === other.file.mimeType;
+}

@@ -2,6 +2,7 @@
 import { type ErrorCode, ERRORS } from "../errors.ts";
 import type { Credentials } from "../auth/identify.ts";
 import { responseHeaders } from "./headers.ts";
+import { MEANINGS } from "./meanings.ts";
 import type { Json } from "./schemas.ts";
 import { type DocumentedError, isStrict, type ResponseHeader, type Route } from "../route.ts";
 
@@ -77,7 +78,7 @@ export class FailureResponses {
   private refer(status: number, codes: readonly ErrorCode[]): Json {
     const name = `${status}-${codes.map(pascalCase).join("-")}`;
     this.components[name] ??= {
-      description: codes.map((code) => `\`${code}\`: ${ERRORS[code].meaning}`).join(" "),
+      description: codes.map((code) => `\`${code}\`: ${MEANINGS[code]}`).join(" "),
       headers: responseHeaders(HEADERS_OF_STATUS[status] ?? []),
       content: {
         "application/json": {

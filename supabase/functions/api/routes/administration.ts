@@ -1,6 +1,6 @@
 /** What the routes about projects and keys have in common. */
 import { z } from "zod";
-import { readFields } from "../auth/read_fields.ts";
+import { readFields } from "../http/json_request.ts";
 import type { Context } from "../context.ts";
 import { ADMINISTRATION_BYTES_MAX, NAME_LENGTH_MAX } from "../limits.ts";
 import type { AdministrativeAction } from "../ports/accounts.ts";

@@ -3,7 +3,7 @@
  * source gets a tombstone, both or neither.
  */
 import { z } from "zod";
-import { readFields } from "../auth/read_fields.ts";
+import { readFields } from "../http/json_request.ts";
 import { fileRecord } from "../contract/files.ts";
 import { failField } from "../errors.ts";
 import { commit, commitBasis, parseCommitRequest, withVersion } from "../files/commit.ts";

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { folderResult } from "../contract/files.ts";
 import type { Operation } from "../contract/service.ts";
-import { readFields } from "../auth/read_fields.ts";
+import { readFields } from "../http/json_request.ts";
 import { failField } from "../errors.ts";
 import { commitMany } from "../files/commit_many.ts";
 import { idempotencyKey } from "../http/conditions.ts";

@@ -6,7 +6,7 @@ import { z } from "zod";
 import { fileRecord } from "../contract/files.ts";
 import { createdLink, linkList, purpose, revokedLink } from "../contract/links.ts";
 import { mediaType } from "../contract/media_types.ts";
-import { readFields } from "../auth/read_fields.ts";
+import { readFields } from "../http/json_request.ts";
 import type { Context } from "../context.ts";
 import { ERRORS, fail } from "../errors.ts";
 import { rawResponse } from "../files/content_response.ts";

@@ -1,7 +1,7 @@
 /** POST /memory: the backend of Anthropic's memory tool. */
 import { z } from "zod";
 import { memoryAnswer } from "../contract/service.ts";
-import { readFields } from "../auth/read_fields.ts";
+import { readFields } from "../http/json_request.ts";
 import { ApiError } from "../errors.ts";
 import { idempotencyKey } from "../http/conditions.ts";
 import { checkPath } from "../http/path.ts";

@@ -1,7 +1,7 @@
 /** POST /files/redact/{path}: the content of versions is erased for good; their numbers stay. */
 import { z } from "zod";
 import { redacted } from "../contract/files.ts";
-import { readFields } from "../auth/read_fields.ts";
+import { readFields } from "../http/json_request.ts";
 import type { RequestData } from "../http/request_data.ts";
 import { success } from "../http/respond.ts";
 import { CHANGE_NOTE_LENGTH_MAX, INTEGER_MAX, REDACT_VERSIONS_MAX } from "../limits.ts";

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { fileRecord } from "../contract/files.ts";
 import { INTEGER_MAX } from "../limits.ts";
-import { readFields } from "../auth/read_fields.ts";
+import { readFields } from "../http/json_request.ts";
 import { commit, commitBasis, parseCommitRequest, withVersion } from "../files/commit.ts";
 import { writeResponse } from "../http/respond.ts";
 import { EXAMPLE_RECORD, ifVersionField, WRITE_HEADERS } from "./schemas.ts";

@@ -57,6 +57,7 @@ export const pageOffset = wholeNumber(0).default(0);
 /** Request headers of every write. */
 export const WRITE_HEADERS = ["If-Match", "Idempotency-Key"] as const;
 
+/** Of `ifVersion`, which is in a JSON body, or in the query where the body is bytes or none. */
 const description = "The version that the file at `path` must be at; 0: there must be none.";
 
 /** The field of a body. */

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { undoResult } from "../contract/runs.ts";
 import type { Operation } from "../contract/service.ts";
-import { readFields } from "../auth/read_fields.ts";
+import { readFields } from "../http/json_request.ts";
 import type { Context } from "../context.ts";
 import { failField } from "../errors.ts";
 import { commitBack, planBack } from "../files/commit_many.ts";

@@ -10,9 +10,8 @@ import { Work } from "../runtime/work.ts";
 import type { LiveSource } from "./answer.ts";
 import { matchFile, throwExhausted } from "./match_file.ts";
 import type { Finder } from "./matching_lines.ts";
-import { comparePaths } from "./path_order.ts";
+import { addUnsearched, comparePaths, unsearchedOf } from "./unsearched.ts";
 import { NUL_STAND_IN } from "./snippet.ts";
-import { addUnsearched, unsearchedOf } from "./unsearched.ts";
 
 /** The result for a file that was searched (null: no match), or why it was not searched. */
 type LiveResult = { readonly result: SearchResult | null } | UnsearchedReason;

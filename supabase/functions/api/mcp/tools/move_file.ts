@@ -3,8 +3,7 @@ import type { Context } from "../../context.ts";
 import { ApiError, fail } from "../../errors.ts";
 import { commit, commitBasis } from "../../files/commit.ts";
 import { flag, path } from "../arguments.ts";
-import { alreadyAppliedRefusal } from "../version_conflicts.ts";
-import { sameContent } from "../same_content.ts";
+import { alreadyAppliedRefusal, sameContent } from "../version_conflicts.ts";
 import { shownPath } from "../text.ts";
 import { defineTool } from "../tool.ts";
 

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Context } from "../../context.ts";
 import { commit, commitBasis } from "../../files/commit.ts";
 import { path, whole } from "../arguments.ts";
-import { sameContent } from "../same_content.ts";
+import { sameContent } from "../version_conflicts.ts";
 import { counted, shownPath } from "../text.ts";
 import { defineTool } from "../tool.ts";
 
