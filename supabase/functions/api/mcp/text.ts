@@ -55,6 +55,14 @@ export function describeProvenance({ actor, runId, note }: Provenance): string {
   }${note === undefined ? "" : `: ${quoted(note)}`}`;
 }
 
+/** ` from notes/plan.md version 2`, without the path where that is the file's own; "" where there is no origin. */
+export function describeOrigin(
+  from: { readonly path: string; readonly version: number } | undefined,
+  path: string | undefined,
+): string {
+  return from ? ` from ${from.path === path ? "" : `${shownPath(from.path)} `}version ${from.version}` : "";
+}
+
 /** The first `length` code units of a text, without splitting a surrogate pair. */
 export function cut(text: string, length: number): string {
   if (text.length <= length) return text;

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { diffRecord } from "../contract/files.ts";
 import { checkPath } from "../http/path.ts";
 import { pick } from "../http/query.ts";
-import { diffTexts, readSide } from "../files/diff.ts";
+import { diffSides } from "../files/diff.ts";
 import { successInSlices } from "../http/respond.ts";
 import { validate } from "../http/validate.ts";
 import { WORK_UNITS_PER_REQUEST } from "../limits.ts";
@@ -47,12 +47,8 @@ export const diff = defineRoute({
         ? await metadata.comparison(gate.caller, path, from, to)
         : await metadata.comparisonOfFiles(gate.caller, path, toPath, from, to),
     );
-    const [before, after] = await Promise.all([
-      readSide(context, compared.before),
-      readSide(context, compared.after),
-    ]);
     const work = new Work();
-    const diff = await diffTexts(path, before, after, work, toPath);
+    const diff = await diffSides(context, path, compared, work, toPath);
     gate.addWork(work.units / WORK_UNITS_PER_REQUEST);
     return await successInSlices(
       "diff_file",

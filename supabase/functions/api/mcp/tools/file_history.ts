@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { MCP_HISTORY_DEFAULT, PAGE_LIMIT_MAX } from "../../limits.ts";
 import { path, whole } from "../arguments.ts";
-import { counted, describeProvenance, Lines, shortTime, shownPath } from "../text.ts";
+import { counted, describeOrigin, describeProvenance, Lines, shortTime, shownPath } from "../text.ts";
 import { defineTool } from "../tool.ts";
 
 export const fileHistory = defineTool({
@@ -26,9 +26,7 @@ export const fileHistory = defineTool({
     ) {
       const what = deleted ? "deleted" : counted(size, "byte");
       const how = operation === "delete" ? "" : `, ${operation}`;
-      const origin = from
-        ? ` from ${from.path === path ? "" : `${shownPath(from.path)} `}version ${from.version}`
-        : "";
+      const origin = describeOrigin(from, path);
       const isAdded = lines.add(
         `version ${version}: ${what}, ${shortTime(updatedAt)}${how}${origin}${
           describeProvenance(provenance)

@@ -1,17 +1,22 @@
 import { z } from "zod";
+import { RUN_ID_RULE } from "../../contract/values.ts";
 import type { Context } from "../../context.ts";
 import { isRunId } from "../../http/provenance.ts";
-import {
-  CHANGES_LOOKED_AT_MAX,
-  MCP_CHANGES_DEFAULT,
-  PAGE_LIMIT_MAX,
-  RUN_ID_LENGTH_MAX,
-} from "../../limits.ts";
+import { CHANGES_LOOKED_AT_MAX, MCP_CHANGES_DEFAULT, PAGE_LIMIT_MAX } from "../../limits.ts";
 import type { RunDetails } from "../../contract/runs.ts";
 import type { Change } from "../../contract/versions.ts";
 import type { FeedPage } from "../../ports/changes.ts";
 import { folder, text, whole } from "../arguments.ts";
-import { counted, describeProvenance, grouped, Lines, shortTime, shownActor, shownPath } from "../text.ts";
+import {
+  counted,
+  describeOrigin,
+  describeProvenance,
+  grouped,
+  Lines,
+  shortTime,
+  shownActor,
+  shownPath,
+} from "../text.ts";
 import { defineTool } from "../tool.ts";
 
 /** An argument that may be absent or empty. */
@@ -36,7 +41,7 @@ export const recentChanges = defineTool({
     run: optional(
       "Only what this run did, such as nightly-42.",
       isRunId,
-      `must be 1 to ${RUN_ID_LENGTH_MAX} of the characters A-Z, a-z, 0-9, ".", "_", ":" and "-"`,
+      RUN_ID_RULE,
     ),
     path: folder("Only this file, or files below this folder; empty for all."),
     limit: whole("How many changes to show.", 1, PAGE_LIMIT_MAX).default(MCP_CHANGES_DEFAULT),
@@ -98,12 +103,9 @@ function describeChange(
   { createdAt, operation, path, version, deleted, from, ...provenance }: Change,
 ): string {
   const what = deleted ? `deleted, version ${version}` : `version ${version}`;
-  const origin = from
-    ? ` from ${from.path === path ? "" : `${shownPath(from.path)} `}version ${from.version}`
-    : "";
   return `${shortTime(createdAt)} ${operation} ${
     path === undefined ? "(a purged file)" : shownPath(path)
-  } — ${what}${origin}${describeProvenance(provenance)}`;
+  } — ${what}${describeOrigin(from, path)}${describeProvenance(provenance)}`;
 }
 
 async function describeRun({ gate, metadata }: Context, run: string, limit: number): Promise<string> {
