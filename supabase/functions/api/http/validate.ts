@@ -5,7 +5,7 @@
 import { z } from "zod";
 import { fail } from "../errors.ts";
 import { UNKNOWN_NAME_LENGTH_SHOWN, UNKNOWN_NAMES_ITEMS_MAX, UNKNOWN_NAMES_REPORTED_MAX } from "../limits.ts";
-import type { Query } from "./query.ts";
+import { pick, type Query } from "./query.ts";
 
 /**
  * The value as the schema parses it. Throws VALIDATION_ERROR with `details.issues`, also for fields that the schema
@@ -27,6 +27,14 @@ export function validate<T>(schema: z.ZodType<T>, value: unknown, prefix = ""): 
   ];
   const [first] = issues;
   fail("VALIDATION_ERROR", first ? `${first.path || "The body"}: ${first.reason}` : "Not valid.", { issues });
+}
+
+/** The parameters of a query as the schema parses them. Throws VALIDATION_ERROR. */
+export function validateQuery<Shape extends z.ZodRawShape>(
+  schema: z.ZodObject<Shape>,
+  query: Query,
+): z.output<z.ZodObject<Shape>> {
+  return validate(schema, pick(query, Object.keys(schema.shape)));
 }
 
 /** An item of `details.issues`. */

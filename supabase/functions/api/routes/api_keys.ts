@@ -10,7 +10,7 @@ import type { AdministrativeAction } from "../ports/accounts.ts";
 import type { RequestData } from "../http/request_data.ts";
 import { success } from "../http/respond.ts";
 import { administer, nameSchema, readAdministrationFields } from "./administration.ts";
-import { defineRoute, noParameters } from "../route.ts";
+import { defineRoute } from "../route.ts";
 
 /** A directory, with or without slashes at its ends. */
 const pathPrefix = z.string().transform((text, context) => {
@@ -84,7 +84,6 @@ export const listKeys = defineRoute({
   pattern: "/project/apikeys",
   operation: "list_api_keys",
   ...OF_KEYS,
-  parse: noParameters,
   async handle(context) {
     const { keys } = keyList.parse({ keys: await administer(context, "keys", {}) });
     return success("list_api_keys", { keys }, `${keys.length} keys.`);
@@ -102,7 +101,6 @@ export const createKey = defineRoute({
   operation: "create_api_key",
   ...OF_KEYS,
   allows: { admin: "create keys with any scope" },
-  parse: noParameters,
   async handle(context) {
     const fields = await readAdministrationFields(context, creation);
     const data = newKey.parse(await storeNewKey(context, "create_key", fields));
@@ -144,7 +142,6 @@ export const regenerateKey = defineRoute({
   pattern: "/project/apikey/regenerate",
   operation: "regenerate_api_key",
   ...OF_KEYS,
-  parse: noParameters,
   async handle(context) {
     const fields = await readGracePeriod(context);
     const stored = await storeNewKey(context, "regenerate_key", fields);

@@ -1,10 +1,9 @@
 /** DELETE /project and DELETE /account: for good, with everything that they hold. */
 import { z } from "zod";
 import { deletion } from "../contract/projects.ts";
-import { pick } from "../http/query.ts";
 import type { RequestData } from "../http/request_data.ts";
 import { success } from "../http/respond.ts";
-import { validate } from "../http/validate.ts";
+import { validateQuery } from "../http/validate.ts";
 import { administer } from "./administration.ts";
 import { defineRoute } from "../route.ts";
 import { withoutNul } from "./schemas.ts";
@@ -17,7 +16,7 @@ const projectQuery = confirmation("The project's name, exactly as it is.");
 const accountQuery = confirmation("The account's e-mail address.");
 
 const parseConfirmation = (schema: typeof projectQuery) => ({ query }: RequestData) =>
-  validate(schema, pick(query, ["confirm"]));
+  validateQuery(schema, query);
 
 export const deleteProject = defineRoute({
   method: "DELETE",

@@ -2,10 +2,9 @@
 import { z } from "zod";
 import { diffRecord } from "../contract/files.ts";
 import { checkPath } from "../http/path.ts";
-import { pick } from "../http/query.ts";
 import { diffSides } from "../files/diff.ts";
 import { successInSlices } from "../http/respond.ts";
-import { validate } from "../http/validate.ts";
+import { validateQuery } from "../http/validate.ts";
 import { WORK_UNITS_PER_REQUEST } from "../limits.ts";
 import { Work } from "../runtime/work.ts";
 import { defineRoute } from "../route.ts";
@@ -35,7 +34,7 @@ export const diff = defineRoute({
   credentials: "key",
   allows: { read: "compare versions" },
   parse({ params, query: given }) {
-    const versions = validate(query, pick(given, Object.keys(query.shape)));
+    const versions = validateQuery(query, given);
     if (versions.toPath !== undefined) checkPath(versions.toPath);
     return { path: params.path, ...versions };
   },

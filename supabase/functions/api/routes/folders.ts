@@ -7,10 +7,9 @@ import { failField } from "../errors.ts";
 import { commitMany } from "../files/commit_many.ts";
 import { idempotencyKey } from "../http/conditions.ts";
 import { normalizeDirectory } from "../http/path.ts";
-import { pick } from "../http/query.ts";
 import type { RequestData } from "../http/request_data.ts";
 import { manyResponse } from "../http/respond.ts";
-import { validate } from "../http/validate.ts";
+import { validateQuery } from "../http/validate.ts";
 import { COMMIT_FILES_MAX } from "../limits.ts";
 import type { FolderCommitted } from "../ports/commit_many.ts";
 import { defineRoute, type OpenapiProperties, type Route } from "../route.ts";
@@ -61,7 +60,7 @@ function placing(kind: "copy_folder" | "move_folder", verb: string, openapi: Ope
     makesVersions: true,
     parse: ({ headers, query: given }: RequestData) => ({
       key: idempotencyKey(headers),
-      at: validate(query, pick(given, ["at"])).at,
+      at: validateQuery(query, given).at,
     }),
     async handle(context, { key, at }) {
       if (at !== undefined) context.onEnd(await context.beginCostly());

@@ -30,7 +30,7 @@ import {
   LINK_SECONDS_MIN,
   WRITE_LINK_SECONDS_MAX,
 } from "../limits.ts";
-import { defineRoute, noParameters } from "../route.ts";
+import { defineRoute } from "../route.ts";
 import { EXAMPLE_RECORD, WRITE_HEADERS } from "./schemas.ts";
 
 /** Fields that only one of the two kinds has. */
@@ -70,7 +70,6 @@ export const createLink = defineRoute({
   operation: "create_link",
   credentials: "key",
   allows: { write: "make and end links" },
-  parse: noParameters,
   async handle(context) {
     const { expiresIn, version, contentType, maxBytes, ifVersion, ...fields } = await readFields(
       context,
@@ -117,7 +116,6 @@ export const listLinks = defineRoute({
   operation: "list_links",
   credentials: "key",
   allows: { read: "list links", admin: "see which key did what" },
-  parse: noParameters,
   async handle({ gate, metadata }) {
     const links = gate.unwrap(await metadata.listLinks(gate.caller));
     return success("list_links", { links }, `${links.length} links.`);

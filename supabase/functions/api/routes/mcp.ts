@@ -14,7 +14,7 @@ import { readJsonBody } from "../http/json_body.ts";
 import { PROVENANCE_HEADERS } from "../http/provenance.ts";
 import { jsonText } from "../http/respond.ts";
 import { MCP_BODY_BYTES_MAX } from "../limits.ts";
-import { defineRoute, noParameters } from "../route.ts";
+import { defineRoute } from "../route.ts";
 
 /** Hosts that only programs of the same machine have. */
 const LOOPBACK = /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/;
@@ -107,7 +107,6 @@ export const mcp = defineRoute({
   operation: "mcp",
   credentials: "key",
   scopes: [],
-  parse: noParameters,
   handle,
   openapi: {
     id: "mcp",

@@ -2,12 +2,11 @@
 import { z } from "zod";
 import { changedProject, project, projectList, retention } from "../contract/projects.ts";
 import { activity } from "../contract/versions.ts";
-import { pick } from "../http/query.ts";
 import { ACTIVITY_DEFAULT, EXAMINED_FILES_PER_REQUEST, PAGE_LIMIT_MAX } from "../limits.ts";
 import { success } from "../http/respond.ts";
-import { validate } from "../http/validate.ts";
+import { validateQuery } from "../http/validate.ts";
 import { administer, nameSchema, readAdministrationFields } from "./administration.ts";
-import { defineRoute, noParameters, type OpenapiProperties } from "../route.ts";
+import { defineRoute, type OpenapiProperties } from "../route.ts";
 import { wholeNumber } from "./schemas.ts";
 
 /** As a client sends it: closed, and not empty. */
@@ -40,7 +39,6 @@ export const listProjects = defineRoute({
   pattern: "/projects",
   operation: "list_projects",
   credentials: "account",
-  parse: noParameters,
   async handle({ gate, accounts }) {
     const found = gate.unwrapAccount(await accounts.projects(gate.accessToken));
     const data = projectList.parse({ projects: found });
@@ -59,7 +57,6 @@ export const createProject = defineRoute({
   pattern: "/projects",
   operation: "create_project",
   credentials: "account",
-  parse: noParameters,
   async handle(context) {
     const { gate, accounts } = context;
     const { name } = await readAdministrationFields(context, named);
@@ -85,7 +82,6 @@ export const getProject = defineRoute({
   pattern: "/project",
   operation: "get_project",
   credentials: "account or key",
-  parse: noParameters,
   async handle(context) {
     const data = project.parse(await administer(context, "project", {}));
     return success("get_project", data, "The project.");
@@ -103,7 +99,6 @@ export const renameProject = defineRoute({
   operation: "update_project",
   credentials: "account or key",
   allows: { admin: "rename the project and choose which versions are kept" },
-  parse: noParameters,
   async handle(context) {
     const { name, dryRun, retention: rule } = await readAdministrationFields(context, changes);
     if (dryRun) context.onEnd(await context.beginCostly());
@@ -135,7 +130,7 @@ export const listActivity = defineRoute({
   operation: "list_activity",
   credentials: "account or key",
   allows: { read: "follow changes and runs" },
-  parse: ({ query }) => validate(activityQuery, pick(query, ["limit"])),
+  parse: ({ query }) => validateQuery(activityQuery, query),
   async handle(context, parameters) {
     const writes = await administer(context, "activity", parameters);
     const data = activity.parse({ activity: writes });

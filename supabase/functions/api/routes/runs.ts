@@ -3,10 +3,9 @@ import { z } from "zod";
 import { runDetails, runPage } from "../contract/runs.ts";
 import { cursor } from "../contract/values.ts";
 import { parseRunId } from "../http/provenance.ts";
-import { pick } from "../http/query.ts";
 import type { RequestData } from "../http/request_data.ts";
 import { success } from "../http/respond.ts";
-import { validate } from "../http/validate.ts";
+import { validateQuery } from "../http/validate.ts";
 import { RUN_FILES_MAX, RUN_FILES_PER_REQUEST } from "../limits.ts";
 import { defineRoute } from "../route.ts";
 import { EXAMPLE_RECORD, pageLimit, wholeNumber } from "./schemas.ts";
@@ -31,7 +30,7 @@ export const listRuns = defineRoute({
   operation: "list_runs",
   credentials: "key",
   allows: { read: "follow changes and runs" },
-  parse: ({ query }) => validate(page, pick(query, ["limit", "after"])),
+  parse: ({ query }) => validateQuery(page, query),
   async handle({ gate, metadata }, { limit, after }) {
     const found = gate.unwrap(await metadata.runs(gate.caller, limit, after));
     return success("list_runs", found, `${found.runs.length} runs.`);
@@ -64,7 +63,7 @@ export const getRun = defineRoute({
   parse({ params: { id }, query }: RequestData) {
     return {
       runId: parseRunId(id),
-      ...validate(files, pick(query, ["limit", "after"])),
+      ...validateQuery(files, query),
     };
   },
   async handle(context, { runId, limit, after }) {

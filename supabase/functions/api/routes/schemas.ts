@@ -4,9 +4,8 @@ import type { FileRecord } from "../contract/files.ts";
 import { cursor } from "../contract/values.ts";
 import { INTEGER_MAX, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from "../limits.ts";
 import { failField } from "../errors.ts";
-import { pick } from "../http/query.ts";
 import type { RequestData } from "../http/request_data.ts";
-import { validate } from "../http/validate.ts";
+import { validateQuery } from "../http/validate.ts";
 
 /** Postgres stores no NUL in a text. */
 export const withoutNul = [(text: string) => !text.includes("\0"), "must not contain NUL"] as const;
@@ -80,7 +79,7 @@ export function parseIfVersion(
   data: RequestData,
   isJson: boolean,
 ): { readonly ifVersion: number | undefined } {
-  const { ifVersion } = validate(query, pick(data.query, ["ifVersion"]));
+  const { ifVersion } = validateQuery(query, data.query);
   if (isJson && ifVersion !== undefined) {
     failField("ifVersion", "is a field of the JSON body; in the query it goes with a body of bytes");
   }

@@ -1,9 +1,8 @@
 /** GET /project/usage: what a project and its keys did, day by day. */
 import { z } from "zod";
 import { day, usage } from "../contract/usage.ts";
-import { pick } from "../http/query.ts";
 import { success } from "../http/respond.ts";
-import { validate } from "../http/validate.ts";
+import { validateQuery } from "../http/validate.ts";
 import { USAGE_DAYS_MAX } from "../limits.ts";
 import { administer } from "./administration.ts";
 import { defineRoute } from "../route.ts";
@@ -24,7 +23,7 @@ export const getUsage = defineRoute({
   operation: "get_usage",
   credentials: "account or key",
   allows: { admin: "see the usage of each key" },
-  parse: ({ query: given }) => validate(query, pick(given, ["from", "to", "keyId"])),
+  parse: ({ query: given }) => validateQuery(query, given),
   async handle(context, parameters) {
     // Of this isolate nothing is missing; others hand in theirs within seconds.
     await context.requestCounts.flush().catch(() => {});
