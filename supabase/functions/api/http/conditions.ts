@@ -58,7 +58,7 @@ export function ensurePreconditions(
 export function isNotModified(headers: Headers, file: FileRecord, representation: Representation): boolean {
   const tags = entityTags(headers, "If-None-Match");
   if (tags === undefined || tags === "*") return tags === "*";
-  return tags.some((tag) => `"${tag.opaque}"` === entityTag(file, representation));
+  return tags.some((tag) => `"${tag}"` === entityTag(file, representation));
 }
 
 function refuseEmpty(headers: Headers): void {
@@ -114,31 +114,25 @@ export function entityTag(file: { id: string; version: number }, representation:
   return `"${file.id}.${file.version}.${representation}"`;
 }
 
-export interface EntityTag {
-  /** The text between the quotes. */
-  readonly opaque: string;
-  readonly isWeak: boolean;
-}
-
 /** A list member, possibly empty, up to a comma or the end. No two parts can match the same blanks: it stays linear. */
-const MEMBER = /^[ \t]*(?:(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"[ \t]*)?(?:,|$)/;
+const MEMBER = /^[ \t]*(?:(?:W\/)?"([\x21\x23-\x7e\x80-\xff]*)"[ \t]*)?(?:,|$)/;
 
-/** The members of If-Match or If-None-Match, or "*"; null if the value is malformed. */
-export function parseEntityTags(value: string): "*" | readonly EntityTag[] | null {
+/** What the tags of If-Match or If-None-Match have between their quotes, weak ones included, or "*"; null if malformed. */
+export function parseEntityTags(value: string): "*" | readonly string[] | null {
   if (value.trim() === "*") return "*";
-  const tags: EntityTag[] = [];
+  const tags: string[] = [];
   let rest = value;
   while (rest !== "") {
     const member = MEMBER.exec(rest);
     if (!member) return null;
-    const [whole, weak, opaque] = member;
-    if (opaque !== undefined) tags.push({ opaque, isWeak: weak !== undefined });
+    const [whole, opaque] = member;
+    if (opaque !== undefined) tags.push(opaque);
     rest = rest.slice(whole.length);
   }
   return tags.length > 0 ? tags : null;
 }
 
 /** `{fileId}.{version}` of a tag that the service issued, without the representation; any other tag unchanged. */
-export function versionOfTag(tag: EntityTag): string {
-  return tag.opaque.replace(/\.[jrm]$/, "");
+export function versionOfTag(tag: string): string {
+  return tag.replace(/\.[jrm]$/, "");
 }
