@@ -2,7 +2,7 @@
 import type { Gate } from "../auth/gate.ts";
 import { unavailable } from "../errors.ts";
 import type { Answer, Refusal } from "../ports/answer.ts";
-import type { Commit, Committed, Idempotency, Preconditions } from "../ports/commit.ts";
+import type { Commit, CommitBasis, Committed, Idempotency, Preconditions } from "../ports/commit.ts";
 import type { Metadata } from "../ports/metadata.ts";
 import type { Segment } from "../ports/segments.ts";
 import { compactSegments } from "./compact.ts";
@@ -140,13 +140,6 @@ export function withVersion(
   { ifVersion }: { readonly ifVersion?: number | null | undefined },
 ): CommitRequest {
   return { ...request, ifVersion: ifVersion ?? undefined };
-}
-
-/** The common part of all commits of a request. */
-export interface CommitBasis extends Preconditions {
-  readonly path: string;
-  readonly commitId: string;
-  readonly idempotency: Idempotency | undefined;
 }
 
 /** Requests with one Idempotency-Key are the same if their `route`, path, `fields` and `content` are equal. */

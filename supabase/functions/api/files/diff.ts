@@ -137,21 +137,9 @@ class DiffText {
   }
 }
 
-/** The letters of escapes in C. */
-const ESCAPES = new Map([
-  [7, "a"],
-  [8, "b"],
-  [9, "t"],
-  [10, "n"],
-  [11, "v"],
-  [12, "f"],
-  [13, "r"],
-  [34, '"'],
-  [
-    92,
-    "\\",
-  ],
-]);
+/** The letters of escapes in C: of the bytes from 7, and of those that stand for themselves. */
+const ESCAPES = new Map([..."abtnvfr"].map((letter, index) => [7 + index, letter]));
+for (const letter of '"\\') ESCAPES.set(letter.charCodeAt(0), letter);
 
 /** A file name as `diff` and `git` write it: quoted as a string in C where it has special characters. */
 function quoteName(name: string): string {

@@ -8,11 +8,10 @@ import { ensurePreconditions } from "../http/conditions.ts";
 import type { Metadata } from "../ports/metadata.ts";
 import type { Piece } from "./rewrite.ts";
 import type { Answer } from "../ports/answer.ts";
-import type { Committed } from "../ports/commit.ts";
+import type { CommitBasis, Committed } from "../ports/commit.ts";
 import type { Content, EditBase } from "../ports/files.ts";
 import type { Segment } from "../ports/segments.ts";
 import {
-  type CommitBasis,
   commitBasis,
   type CommitRequest,
   type Committer,

@@ -23,13 +23,8 @@ const BACKSLASH = 0x5c;
 const HEX_DIGITS = new TextEncoder().encode("0123456789abcdef");
 /** By byte: the letter after the backslash, where JSON has a short escape. */
 const SHORT_ESCAPES = new Uint8Array(256);
-for (
-  const [byte, letter] of [[8, "b"], [9, "t"], [10, "n"], [12, "f"], [13, "r"], [34, '"'], [
-    92,
-    "\\",
-  ]] as const
-) {
-  SHORT_ESCAPES[byte] = letter.charCodeAt(0);
+for (const [index, character] of [...'\b\t\n\f\r"\\'].entries()) {
+  SHORT_ESCAPES[character.charCodeAt(0)] = 'btnfr"\\'.charCodeAt(index);
 }
 /** By byte: its length in a JSON string. */
 const ESCAPED_LENGTHS = Uint8Array.from(

@@ -140,8 +140,8 @@ export class Base64Decoder {
     if (this.#hasEnded && characters !== "") return null;
     const whole = characters.slice(0, characters.length - characters.length % 4);
     this.#rest = characters.slice(whole.length);
-    this.#hasEnded = whole.endsWith("=");
-    const padding = whole.endsWith("==") ? 2 : this.#hasEnded ? 1 : 0;
+    const padding = whole.endsWith("==") ? 2 : whole.endsWith("=") ? 1 : 0;
+    this.#hasEnded ||= padding > 0;
     const binary = binaryOf(whole);
     // `atob` skips a form feed, too.
     if (binary?.length !== whole.length / 4 * 3 - padding) return null;

@@ -99,10 +99,8 @@ export async function explainWrite(context: Context, write: RefusedWrite): Promi
       ? `Your content was already added, in version ${expected + 1}: add it again only if it was removed.`
       : "Your content is not the end of the file. Add it if it is still right."
     : isOld
-    ? `Your content was already written, as version ${
-      expected + 1
-    }: write again only if it must replace what ` +
-      "others wrote after you."
+    ? `Your content was already written, as version ${expected + 1}: ` +
+      "write again only if it must replace what others wrote after you."
     : "Work these changes into your content.";
   return await versionRefusal(context, latest, { path, expected, details, advice });
 }
@@ -122,8 +120,8 @@ async function existsRefusal(
     "FILE_ALREADY_EXISTS",
     `${
       shownPath(path)
-    } exists already: ${state}. Nothing was written. To change a part of it, use edit_file. To replace all of ` +
-      `it, read it first, then send expected_version=${version}.`,
+    } exists already: ${state}. Nothing was written. To change a part of it, use edit_file. ` +
+      `To replace all of it, read it first, then send expected_version=${version}.`,
   );
 }
 
@@ -147,10 +145,8 @@ export async function versionRefusal(
   if (isMissing || typeof version !== "number") {
     return new ToolRefusal(
       "PRECONDITION_FAILED",
-      `There is no file at ${
-        shownPath(path)
-      }, and you expected version ${expected}. Nothing was done. file_history shows whether ` +
-        "it was deleted; write_file without expected_version creates it.",
+      `There is no file at ${shownPath(path)}, and you expected version ${expected}. Nothing was done. ` +
+        "file_history shows whether it was deleted; write_file without expected_version creates it.",
     );
   }
   const writer = await lastWriter(context, latest);
@@ -159,10 +155,8 @@ export async function versionRefusal(
     : " ";
   return new ToolRefusal(
     "PRECONDITION_FAILED",
-    `${shownPath(path)} is at version ${version}, not ${expected}${
-      writer && `: written${writer}`
-    }. Nothing was done.${changes}${advice} Then send ` +
-      `expected_version=${version}.`,
+    `${shownPath(path)} is at version ${version}, not ${expected}${writer && `: written${writer}`}. ` +
+      `Nothing was done.${changes}${advice} Then send expected_version=${version}.`,
   );
 }
 
@@ -180,9 +174,8 @@ async function changesSince(
     const compared = gate.unwrap(await metadata.comparison(gate.caller, path, expected, version));
     const { diff, additions, deletions } = await diffSides(context, path, compared);
     if (diff === "") return `The content is that of version ${expected}.`;
-    return `Since version ${expected}: ${counted(additions, "line")} added, ${deletions} removed.\n${
-      firstLines(diff)
-    }`;
+    const changed = `${counted(additions, "line")} added, ${deletions} removed`;
+    return `Since version ${expected}: ${changed}.\n${firstLines(diff)}`;
   } catch (error) {
     if (!(error instanceof ApiError) || error.status >= 500) throw error;
     return `The changes since version ${expected} cannot be shown; read the file.`;

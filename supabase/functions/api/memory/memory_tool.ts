@@ -158,9 +158,8 @@ export class MemoryTool {
       }
       if (others.length > 0) {
         failMemory(
-          `No replacement was performed. Multiple occurrences of old_str \`${before}\` in lines: ${
-            matching.join(", ")
-          }. Please ensure it is unique`,
+          `No replacement was performed. Multiple occurrences of old_str \`${before}\` in lines: ` +
+            `${matching.join(", ")}. Please ensure it is unique`,
         );
       }
       const changed = text.replace(before, () => after);

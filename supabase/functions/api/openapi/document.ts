@@ -194,10 +194,9 @@ function protocolResponses(route: Route, failures: FailureResponses): Json {
     const { $ref } = Object(Object(failures.of(route))[status]);
     const failure = Object(failures.components[String($ref).split("/").at(-1) ?? ""]);
     const envelope = failure.content?.["application/json"].schema;
+    const other = failure.description ? ` ${failure.description}` : "";
     return {
-      description: `A fault of the protocol, as JSON-RPC has it.${
-        failure.description ? ` ${failure.description}` : ""
-      }`,
+      description: `A fault of the protocol, as JSON-RPC has it.${other}`,
       headers: responseHeaders([]),
       content: { "application/json": { schema: envelope ? { anyOf: [schema, envelope] } : schema } },
     };

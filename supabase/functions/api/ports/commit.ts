@@ -19,6 +19,14 @@ export interface Preconditions {
   readonly ifVersion?: number | undefined;
 }
 
+/** What all commits of one file have in common. */
+export interface CommitBasis extends Preconditions {
+  readonly path: string;
+  /** Chosen by the caller, unique per project. Committing it again returns the first version and creates none. */
+  readonly commitId: string;
+  readonly idempotency?: Idempotency | undefined;
+}
+
 /** A change that needs no content of the file. */
 type Change =
   | { readonly kind: "write"; readonly segments: readonly Segment[]; readonly mimeType: string }
@@ -38,15 +46,11 @@ type Change =
  * - `copy`: the content of `path` becomes the next version of `destination`. - `move`: and `path` gets a tombstone.
  */
 export type Commit =
+  & CommitBasis
   & {
-    readonly path: string;
-    /** Chosen by the caller, unique per project. Committing it again returns the first version and creates none. */
-    readonly commitId: string;
-    readonly idempotency?: Idempotency | undefined;
     /** Returned with the record, now and whenever the idempotency key replays this answer. */
     readonly extra?: Readonly<Record<string, unknown>> | undefined;
   }
-  & Preconditions
   & (
     | Change
     | {
@@ -101,4 +105,12 @@ export interface Committed {
   readonly isReplayed: boolean;
   /** The file's segment list, when it may be worth compacting. */
   readonly segments: readonly Segment[] | null;
+}
+
+/** Versions whose content goes. */
+export interface Redaction {
+  readonly path: string;
+  readonly versions: readonly number[];
+  /** Takes the place of their notes. */
+  readonly note: string | undefined;
 }

@@ -7,11 +7,18 @@ import type { Cursor, Wire } from "../contract/values.ts";
 import type { VersionList } from "../contract/versions.ts";
 import type { AdministrativeAction } from "./accounts.ts";
 import type { Answer, Caller } from "./answer.ts";
-import type { Batch, BatchCommitted, Commit, Committed, Idempotency } from "./commit.ts";
+import type {
+  Batch,
+  BatchCommitted,
+  Commit,
+  CommitBasis,
+  Committed,
+  Idempotency,
+  Redaction,
+} from "./commit.ts";
 import type { FolderCommit, ManyBasis, ManyCommitted, RestoreFolder, Undo } from "./commit_many.ts";
 import type { ChangeQuery, FeedPage } from "./changes.ts";
 import type { Comparison, Content, EditBase, ListPage, ListQuery } from "./files.ts";
-import type { Purge, Redaction } from "./erasure.ts";
 import type { NewLink, OpenedLink } from "./links.ts";
 import type { IndexedScope, SearchPage, SearchQuery } from "./search_index.ts";
 import type { Segment } from "./segments.ts";
@@ -141,8 +148,8 @@ export interface Metadata {
     run: readonly string[],
     compacted: readonly Segment[],
   ): Promise<Answer<boolean>>;
-  /** Erases a file for good: unreadable with the commit, whatever its size. */
-  purge(caller: Caller, purge: Purge): Promise<Answer<ManyCommitted<Omit<Purged, "path">>>>;
+  /** Erases a file with all of its versions for good: unreadable with the commit, whatever its size. */
+  purge(caller: Caller, purge: CommitBasis): Promise<Answer<ManyCommitted<Omit<Purged, "path">>>>;
   /** Erases the content of versions; the numbers stay. Repeating it changes nothing. */
   redact(caller: Caller, redaction: Redaction): Promise<Answer<Omit<Redacted, "path">>>;
   createLink(caller: Caller, link: NewLink): Promise<Answer<Link>>;

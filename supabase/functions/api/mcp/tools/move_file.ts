@@ -38,9 +38,8 @@ export const moveFile = defineTool({
       if (typeof deletedVersion !== "number") throw error;
       const version = await versionMoved(context, path, deletedVersion - 1, destination);
       if (version === undefined) throw error;
-      const what = `${shownPath(path)} was moved already: its content is version ${version} of ${
-        shownPath(destination)
-      }`;
+      const where = `version ${version} of ${shownPath(destination)}`;
+      const what = `${shownPath(path)} was moved already: its content is ${where}`;
       throw alreadyAppliedRefusal("FILE_NOT_FOUND", what);
     }
   },

@@ -88,9 +88,7 @@ function describe({ changes, cursor, hasMore }: FeedPage, isSince: boolean, isFi
   }
   const head = shown.length === 0
     ? `Nothing was changed.${bound}`
-    : `${
-      isMore ? `The last ${counted(shown.length, "change")}` : counted(shown.length, "change")
-    }, oldest first.${bound}`;
+    : `${isMore ? "The last " : ""}${counted(shown.length, "change")}, oldest first.${bound}`;
   return join(head, shown.toReversed(), `later changes: since=${next}`);
 }
 
@@ -103,9 +101,9 @@ function describeChange(
   { createdAt, operation, path, version, deleted, from, ...provenance }: Change,
 ): string {
   const what = deleted ? `deleted, version ${version}` : `version ${version}`;
-  return `${shortTime(createdAt)} ${operation} ${
-    path === undefined ? "(a purged file)" : shownPath(path)
-  } — ${what}${describeOrigin(from, path)}${describeProvenance(provenance)}`;
+  const name = path === undefined ? "(a purged file)" : shownPath(path);
+  const how = describeOrigin(from, path) + describeProvenance(provenance);
+  return `${shortTime(createdAt)} ${operation} ${name} — ${what}${how}`;
 }
 
 async function describeRun({ gate, metadata }: Context, run: string, limit: number): Promise<string> {
@@ -124,13 +122,8 @@ async function describeRun({ gate, metadata }: Context, run: string, limit: numb
   }
   const left = fileCount - lines.count;
   const isFull = hasMore && lines.count === files.length && limit < PAGE_LIMIT_MAX;
-  const more = left === 0
-    ? ""
-    : `\n${counted(left, "more file")}: ${
-      isFull ? `limit up to ${PAGE_LIMIT_MAX}` : "path picks those of a folder"
-    }`;
-  return `run ${run} — ${least}${counted(fileCount, "file")}, ${counted(versionCount, "version")}${who}, ${
-    shortTime(firstAt)
-  } ` +
-    `to ${shortTime(lastAt)}\n${lines}${more}`;
+  const advice = isFull ? `limit up to ${PAGE_LIMIT_MAX}` : "path picks those of a folder";
+  const more = left === 0 ? "" : `\n${counted(left, "more file")}: ${advice}`;
+  return `run ${run} — ${least}${counted(fileCount, "file")}, ${counted(versionCount, "version")}${who}, ` +
+    `${shortTime(firstAt)} to ${shortTime(lastAt)}\n${lines}${more}`;
 }

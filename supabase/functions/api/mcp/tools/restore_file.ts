@@ -21,9 +21,8 @@ export const restoreFile = defineTool({
   async run(context, { path, version }) {
     const latest = await versionWithContent(context, path, version);
     if (latest !== undefined) {
-      return `${
-        shownPath(path)
-      } has the content of version ${version} already, as version ${latest}. Nothing was done.`;
+      return `${shownPath(path)} has the content of version ${version} already, as version ${latest}. ` +
+        "Nothing was done.";
     }
     const basis = await commitBasis({ path, idempotencyKey: undefined }, "restore", { version });
     const { file } = await commit(context, { kind: "restore", ...basis, version });

@@ -51,9 +51,8 @@ function describe(answer: UndoResult, run: string): string {
   const isPlan = runId === null;
   if (conflicts.length > 0) return `Undoing run ${run} is not possible yet. ${conflictsOf(answer)}`;
   if (actions.length === 0) {
-    return `Nothing is left to undo: ${counted(unchanged.length, "file")} of run ${run} ${
-      unchanged.length === 1 ? "is" : "are"
-    } as before it.`;
+    const are = unchanged.length === 1 ? "is" : "are";
+    return `Nothing is left to undo: ${counted(unchanged.length, "file")} of run ${run} ${are} as before it.`;
   }
   const lines = new Lines(400);
   for (const action of actions) if (!lines.add(describeAction(action))) break;
