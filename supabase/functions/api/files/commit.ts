@@ -2,7 +2,7 @@
 import type { Gate } from "../auth/gate.ts";
 import { unavailable } from "../errors.ts";
 import type { Answer, Refusal } from "../ports/answer.ts";
-import type { Commit, CommitBasis, Committed, Idempotency, Preconditions } from "../ports/commit.ts";
+import type { Commit, CommitBasis, Committed, Preconditions } from "../ports/commit.ts";
 import type { Metadata } from "../ports/metadata.ts";
 import type { Segment } from "../ports/segments.ts";
 import { compactSegments } from "./compact.ts";
