@@ -1,5 +1,5 @@
 /** The parameters of the service's own calls, for one project: what a bare function sends that makes the very same ones. */
-import { sha256Hex } from "../../supabase/functions/api/runtime/sha256.ts";
+import { sha256Hex } from "../../supabase/functions/api/runtime/bytes.ts";
 import { objectName } from "../support/postgres/postgres_filestore.ts";
 import type { BareCommit, Json } from "./baselines.ts";
 import type { Project } from "./bench_stack.ts";

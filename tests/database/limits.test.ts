@@ -2,8 +2,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { join } from "node:path";
 import type postgres from "postgres";
-import { isBinaryMediaType } from "../../supabase/functions/api/files/media_type.ts";
-import { MEDIA_TYPES } from "../../supabase/functions/api/contract/media_types.ts";
+import { isBinaryMediaType, MEDIA_TYPES } from "../../supabase/functions/api/contract/media_types.ts";
 import * as limits from "../../supabase/functions/api/limits.ts";
 import { listSchemas } from "../../supabase/local/database/generate_migration.ts";
 import { SCHEMAS_DIRECTORY } from "../../supabase/local/repository.ts";

@@ -5,7 +5,7 @@ import { exportFiles, type ExportOptions } from "../../supabase/local/transfer/e
 import { type Call, FileApi } from "../../supabase/local/transfer/file_api.ts";
 import { importFiles } from "../../supabase/local/transfer/import.ts";
 import type { ManifestLine } from "../../supabase/local/transfer/manifest.ts";
-import { sha256Hex } from "../../supabase/functions/api/runtime/sha256.ts";
+import { sha256Hex } from "../../supabase/functions/api/runtime/bytes.ts";
 import { StartupError } from "../../supabase/local/startup_error.ts";
 import type { Files, ProjectFiles } from "../support/client/files.ts";
 import { patternBytes } from "../support/content/streams.ts";

@@ -6,10 +6,10 @@ import { assert, assertEquals } from "@std/assert";
 import { createClient } from "@supabase/supabase-js";
 import { fetchInTime } from "../../supabase/functions/api/adapters/backend.ts";
 import { Notices } from "../../supabase/functions/api/adapters/notices.ts";
-import { SupabaseAccounts } from "../../supabase/functions/api/adapters/supabase_accounts.ts";
-import { SupabaseMetadata } from "../../supabase/functions/api/adapters/supabase_metadata.ts";
+import { supabaseAccounts } from "../../supabase/functions/api/adapters/supabase_accounts.ts";
+import { supabaseMetadata } from "../../supabase/functions/api/adapters/supabase_metadata.ts";
 import { BUCKET, SupabaseSegments } from "../../supabase/functions/api/adapters/supabase_segments.ts";
-import { SupabaseSearchIndex } from "../../supabase/functions/api/adapters/supabase_search_index.ts";
+import { supabaseSearchIndex } from "../../supabase/functions/api/adapters/supabase_search_index.ts";
 import { buildApp } from "../../supabase/functions/api/app.ts";
 import { ApiError } from "../../supabase/functions/api/errors.ts";
 import { SWEEP_EVERY_COMMITS, SWEEP_PAGE_OBJECTS } from "../../supabase/functions/api/limits.ts";
@@ -74,7 +74,7 @@ function isolate(clock: () => number = () => Date.now() + daysAhead * DAY) {
     notices: new Notices(silent, systemClock),
     deadline,
   });
-  const metadata = new SupabaseMetadata(client, parts());
+  const metadata = supabaseMetadata(client, parts());
   const segments = new SupabaseSegments(() => client, parts());
   const background: Promise<unknown>[] = [];
   const sweepErasures = metadata.sweepErasures.bind(metadata);
@@ -87,11 +87,11 @@ function isolate(clock: () => number = () => Date.now() + daysAhead * DAY) {
     connect: (deadline) => ({
       metadata,
       segments,
-      accounts: new SupabaseAccounts(() => client, parts(deadline)),
+      accounts: supabaseAccounts(() => client, parts(deadline)),
       embedder: null,
     }),
     connectIndex: (deadline) => ({
-      index: new SupabaseSearchIndex(() => client, parts(deadline)),
+      index: supabaseSearchIndex(() => client, parts(deadline)),
       segments,
       embedder: null,
     }),

@@ -1,5 +1,6 @@
-/** The list of error codes, from `errors.ts`. */
+/** The list of error codes, from `errors.ts` and `openapi/meanings.ts`. */
 import { type ErrorCode, ERRORS } from "../../functions/api/errors.ts";
+import { MEANINGS } from "../../functions/api/openapi/meanings.ts";
 import { code, nested, wrap } from "./markdown.ts";
 
 /** What a client can do about it. A code without advice does not type-check. */
@@ -68,7 +69,7 @@ const CODES = Object.keys(ERRORS).filter((name): name is ErrorCode => name in ER
 /** One list item a code: its status, its meaning, what to do. */
 export function errorsList(): string {
   return CODES.map((name) => {
-    const { status, meaning } = ERRORS[name];
-    return `${wrap(`- ${code(name)} (${status}): ${meaning}`)}\n${nested(ADVICE[name])}`;
+    const { status } = ERRORS[name];
+    return `${wrap(`- ${code(name)} (${status}): ${MEANINGS[name]}`)}\n${nested(ADVICE[name])}`;
   }).join("\n");
 }

@@ -2,13 +2,13 @@
 import { createClient, type SupabaseClient } from "@supabase/supabase-js";
 import { type CallParts, fetchInTime } from "./adapters/backend.ts";
 import { Notices } from "./adapters/notices.ts";
-import { SupabaseAccounts } from "./adapters/supabase_accounts.ts";
+import { supabaseAccounts } from "./adapters/supabase_accounts.ts";
 import { embeddingSettings } from "./adapters/embedding_settings.ts";
 import { EndpointEmbedder, type ModelSession, SessionEmbedder } from "./adapters/embeddings.ts";
-import { SupabaseMetadata } from "./adapters/supabase_metadata.ts";
-import { SupabaseSearchIndex } from "./adapters/supabase_search_index.ts";
+import { supabaseMetadata } from "./adapters/supabase_metadata.ts";
+import { supabaseSearchIndex } from "./adapters/supabase_search_index.ts";
 import { segmentCache, SupabaseSegments } from "./adapters/supabase_segments.ts";
-import { SupabaseUsage } from "./adapters/supabase_usage.ts";
+import { supabaseUsage } from "./adapters/supabase_usage.ts";
 import { buildApp } from "./app.ts";
 import { systemClock } from "./runtime/clock.ts";
 import type { Deadline } from "./runtime/deadline.ts";
@@ -79,21 +79,21 @@ Deno.serve(buildApp({
   connect(deadline: Deadline) {
     const parts = { log: consoleLog, notices, deadline };
     return {
-      metadata: new SupabaseMetadata(client, parts),
+      metadata: supabaseMetadata(client, parts),
       segments: new SupabaseSegments(() => client, parts, cache),
-      accounts: new SupabaseAccounts(accountsClient, parts),
+      accounts: supabaseAccounts(accountsClient, parts),
       embedder: embedder(parts),
     };
   },
   connectIndex(deadline: Deadline) {
     const parts = { log: consoleLog, notices, deadline };
     return {
-      index: new SupabaseSearchIndex(indexClient, parts),
+      index: supabaseSearchIndex(indexClient, parts),
       segments: new SupabaseSegments(indexClient, parts, cache),
       embedder: embedder(parts),
     };
   },
-  connectUsage: (deadline) => new SupabaseUsage(indexClient, { log: consoleLog, notices, deadline }),
+  connectUsage: (deadline) => supabaseUsage(indexClient, { log: consoleLog, notices, deadline }),
   log: consoleLog,
   secretKeys,
   mcpAllowedOrigins: [new URL(required("SUPABASE_URL")).origin, ...words("MCP_ALLOWED_ORIGINS")],

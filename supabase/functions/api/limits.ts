@@ -105,7 +105,7 @@ export const MCP_EDIT_LINES_MAX = 40;
 /** Tries of an `append_file` whose file is created and deleted meanwhile. */
 export const MCP_APPEND_TRIES_MAX = 3;
 
-/** While requests wait for changes of a project, the isolate asks the database for news of it this often. */
+/** While requests wait for changes of a project, or for its index, the isolate asks the database this often. */
 export const CHANGES_POLL_MILLISECONDS = 250;
 /** How long it waits for the answer; then it asks again. */
 export const CHANGES_POLL_DEADLINE_MILLISECONDS = 5_000;
@@ -261,8 +261,6 @@ export const SEARCH_LIVE_UNITS_MAX = 100_000_000;
 export const SEARCH_LIVE_BUDGET_BYTES = 2 * SEARCH_LIVE_BYTES_MAX;
 /** How long a search waits for its turn at that; then it does without, and says so. */
 export const SEARCH_LIVE_WAIT_MILLISECONDS = 3_000;
-/** While searches of a project wait, the isolate asks the database this often. */
-export const SEARCH_WAIT_POLL_MILLISECONDS = 250;
 
 /** Length of an embedded chunk, in UTF-16 code units: gte-small reads 512 tokens. */
 export const SEARCH_CHUNK_LENGTH = 1_200;

@@ -65,10 +65,8 @@ export function contextOf(
   request: Request,
   onEnd: Context["onEnd"],
 ): Context {
-  const { bodyBudget, readAhead, usedLinks, inFlightCompactions } = services;
-  const { changeWatch, commitSlots, editSlots, health, onCommit, onPending } = services;
-  const { indexWatch, liveReadSlots, requestCounts } = services;
   return {
+    ...services,
     ...{
       request,
       gate,
@@ -84,9 +82,6 @@ export function contextOf(
       onEnd,
     },
     mcpAllowedOrigins,
-    ...{ bodyBudget, readAhead, usedLinks, inFlightCompactions },
-    ...{ indexWatch, liveReadSlots, requestCounts },
-    ...{ changeWatch, commitSlots, editSlots, health, onCommit, onPending },
     beginCostly: () => gate.beginCostly(services.costlySlots, clock, request.signal),
     indexBacklog: (begun) => services.indexBacklog(deadline, begun),
   };

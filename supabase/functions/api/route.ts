@@ -4,7 +4,7 @@ import type { Credentials } from "./auth/identify.ts";
 import type { Context } from "./context.ts";
 import type { ErrorCode } from "./errors.ts";
 import type { Query } from "./http/query.ts";
-import { refuseUnknownParameters } from "./http/unknown_names.ts";
+import { refuseUnknownParameters } from "./http/validate.ts";
 import type { RequestData } from "./http/request_data.ts";
 import type { Operation } from "./contract/service.ts";
 import type { Scope } from "./contract/values.ts";
@@ -48,15 +48,21 @@ interface RouteProperties {
   readonly openapi: OpenapiProperties;
 }
 
-interface RouteDefinition<Parameters> extends RouteProperties {
+type Handler<Arguments extends unknown[]> = (...given: Arguments) => Promise<Response> | Response;
+
+interface PlainRoute extends RouteProperties {
+  readonly handle: Handler<[context: Context]>;
+}
+
+interface ParsingRoute<Parameters> extends RouteProperties {
   /** Validates the request's own data, without its body. Pure. Throws ApiError. */
   readonly parse: (data: RequestData) => Parameters;
-  readonly handle: (context: Context, parameters: Parameters) => Promise<Response> | Response;
+  readonly handle: Handler<[context: Context, parameters: Parameters]>;
 }
 
 export interface Route extends RouteProperties {
   /** Parses the request and returns its handler. */
-  readonly prepare: (data: RequestData) => (context: Context) => Promise<Response> | Response;
+  readonly prepare: (data: RequestData) => Handler<[context: Context]>;
 }
 
 /** Routes whose protocol or clients may add parameters that the service does not know. */
@@ -68,21 +74,20 @@ export function isStrict({ pattern }: Pick<Route, "pattern">): boolean {
 }
 
 /** Hides the type of a route's parameters, so that one table can hold all routes. Its `query` lists the known parameters. */
-export function defineRoute<Parameters>(definition: RouteDefinition<Parameters>): Route {
-  const { parse, handle, ...route } = definition;
+export function defineRoute<Parameters>(definition: ParsingRoute<Parameters>): Route;
+export function defineRoute(definition: PlainRoute): Route;
+export function defineRoute<Parameters>(definition: ParsingRoute<Parameters> | PlainRoute): Route {
+  const { query, body } = definition.openapi;
   return {
-    ...route,
+    ...definition,
     prepare: (data) => {
-      const { query, body } = route.openapi;
-      if (isStrict(route)) refuseUnknownParameters(data.query, query, body);
-      const parameters = parse(data);
-      return (context) => handle(context, parameters);
+      if (isStrict(definition)) refuseUnknownParameters(data.query, query, body);
+      if (!("parse" in definition)) return definition.handle;
+      const parameters = definition.parse(data);
+      return (context) => definition.handle(context, parameters);
     },
   };
 }
-
-/** `parse` of a route that takes no parameters. */
-export function noParameters(): void {}
 
 /** The scopes that a key needs for a route about files. The database decides about routes for projects. */
 export function scopesOf(
@@ -127,7 +132,8 @@ export interface OpenapiProperties {
   readonly isProtocol?: boolean;
   /** Other statuses than 200 that have this answer. */
   readonly statuses?: readonly number[];
-  readonly errors: readonly DocumentedError[];
+  /** Besides those that follow from what the route takes, and from whom: `openapi/failure.ts`. */
+  readonly errors?: readonly DocumentedError[];
   /** A body, and the `data` of each answer (or the whole response) in order. */
   readonly example?: { readonly body?: unknown; readonly data?: readonly unknown[] };
 }

@@ -1,6 +1,6 @@
 /** Shared by the commands: strict options, one line for an error, results on standard output and notices on standard error. */
 import { parseArgs, type ParseArgsConfig } from "node:util";
-import { meantName } from "../../functions/api/http/meant_names.ts";
+import { meantName } from "../../functions/api/http/validate.ts";
 import { escapeHidden as escapeControls } from "../../functions/api/runtime/hidden_characters.ts";
 import { messageOf, StartupError } from "../startup_error.ts";
 

@@ -4,8 +4,8 @@
  */
 import { createClient } from "@supabase/supabase-js";
 import { Notices } from "../../../supabase/functions/api/adapters/notices.ts";
-import { SupabaseAccounts } from "../../../supabase/functions/api/adapters/supabase_accounts.ts";
-import { SupabaseMetadata } from "../../../supabase/functions/api/adapters/supabase_metadata.ts";
+import { supabaseAccounts } from "../../../supabase/functions/api/adapters/supabase_accounts.ts";
+import { supabaseMetadata } from "../../../supabase/functions/api/adapters/supabase_metadata.ts";
 import {
   segmentCache,
   SupabaseSegments,
@@ -13,7 +13,7 @@ import {
 import { BACKEND_CALL_TIMEOUT_MILLISECONDS } from "../../../supabase/functions/api/limits.ts";
 import { buildApp } from "../../../supabase/functions/api/app.ts";
 import type { Embedder, SearchIndex } from "../../../supabase/functions/api/ports/search_index.ts";
-import { concatenate } from "../../../supabase/functions/api/runtime/concatenate.ts";
+import { concatenate } from "../../../supabase/functions/api/runtime/bytes.ts";
 import type { Deadline } from "../../../supabase/functions/api/runtime/deadline.ts";
 import type { Log, RequestLine } from "../../../supabase/functions/api/runtime/log.ts";
 import { ManualClock } from "../manual_clock.ts";
@@ -81,9 +81,9 @@ export class Isolate {
       connect: (deadline) => {
         const parts = { log, notices, deadline };
         return {
-          metadata: new SupabaseMetadata(client, parts),
+          metadata: supabaseMetadata(client, parts),
           segments: new SupabaseSegments(() => client, parts, cache),
-          accounts: new SupabaseAccounts(() => accounts, parts),
+          accounts: supabaseAccounts(() => accounts, parts),
           embedder: embedder(deadline),
         };
       },

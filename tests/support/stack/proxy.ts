@@ -4,7 +4,7 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import { concatenate } from "../../../supabase/functions/api/runtime/concatenate.ts";
+import { concatenate } from "../../../supabase/functions/api/runtime/bytes.ts";
 
 /** One call of the function to Supabase, as it went over the wire. */
 export interface BackendCall {

@@ -1,6 +1,6 @@
 /** Clients of a local stack for the adapters, and of addresses where nothing listens. */
 import { createClient, type SupabaseClient } from "@supabase/supabase-js";
-import { SupabaseMetadata } from "../../../supabase/functions/api/adapters/supabase_metadata.ts";
+import { supabaseMetadata } from "../../../supabase/functions/api/adapters/supabase_metadata.ts";
 import { BUCKET, SupabaseSegments } from "../../../supabase/functions/api/adapters/supabase_segments.ts";
 import { fetchInTime } from "../../../supabase/functions/api/adapters/backend.ts";
 import { systemClock } from "../../../supabase/functions/api/runtime/clock.ts";
@@ -47,7 +47,7 @@ export function portsOf(
   const supabase = client(backendUrl, secretKey);
   return {
     bucket: supabase.storage.from(BUCKET),
-    metadata: new SupabaseMetadata(supabase, silentParts()),
+    metadata: supabaseMetadata(supabase, silentParts()),
     segments: new SupabaseSegments(() => supabase, silentParts()),
   };
 }

@@ -2,7 +2,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { Notices } from "../../../supabase/functions/api/adapters/notices.ts";
 import { callFunction } from "../../../supabase/functions/api/adapters/rpc.ts";
-import { SupabaseAccounts } from "../../../supabase/functions/api/adapters/supabase_accounts.ts";
+import { supabaseAccounts } from "../../../supabase/functions/api/adapters/supabase_accounts.ts";
 import { SupabaseSegments } from "../../../supabase/functions/api/adapters/supabase_segments.ts";
 import { ApiError } from "../../../supabase/functions/api/errors.ts";
 import { BACKEND_TRIES_MAX } from "../../../supabase/functions/api/limits.ts";
@@ -112,7 +112,7 @@ for (const name of recordedFor("upload")) {
 Deno.test("SupabaseAccounts: a token that is refused is INVALID_SESSION; a key that is refused is the operator's fault", async () => {
   for (const name of ["wrongSignature", "noJwt", "anonymousKey"] as const) {
     const { supabase, parts, problems, run, calls } = answering(name, Infinity);
-    const answer = await run(new SupabaseAccounts(() => supabase, parts).projects("a.b.c"));
+    const answer = await run(supabaseAccounts(() => supabase, parts).projects("a.b.c"));
     assertEquals([answer.ok, calls(), problems], [false, 1, []], name);
   }
   for (
@@ -120,7 +120,7 @@ Deno.test("SupabaseAccounts: a token that is refused is INVALID_SESSION; a key t
   ) {
     const { supabase, parts, problems, run } = answering(name, Infinity);
     const error = await assertRejects(
-      () => run(new SupabaseAccounts(() => supabase, parts).projects("a.b.c")),
+      () => run(supabaseAccounts(() => supabase, parts).projects("a.b.c")),
       ApiError,
     );
     assertEquals([error.code, problems], ["SERVICE_UNAVAILABLE", ["publishable_key_refused"]], name);

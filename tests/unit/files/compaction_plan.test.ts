@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertLess, assertLessOrEqual } from "@std/assert";
 import fc from "fast-check";
-import { planCompaction, segmentListMax } from "../../../supabase/functions/api/files/compaction_plan.ts";
+import { planCompaction, segmentListMax } from "../../../supabase/functions/api/files/compact.ts";
 import {
   COMPACTION_CHECK_EVERY_SEGMENTS,
   COMPACTION_RUN_BYTES_MAX,

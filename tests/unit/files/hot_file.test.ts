@@ -4,7 +4,7 @@
  */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { type Committer, tryCommit } from "../../../supabase/functions/api/files/commit.ts";
-import { segmentListMax } from "../../../supabase/functions/api/files/compaction_plan.ts";
+import { segmentListMax } from "../../../supabase/functions/api/files/compact.ts";
 import { storeContent } from "../../../supabase/functions/api/files/upload.ts";
 import type { Answer, Refusal } from "../../../supabase/functions/api/ports/answer.ts";
 import type { Commit, Committed } from "../../../supabase/functions/api/ports/commit.ts";

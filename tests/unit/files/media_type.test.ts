@@ -1,10 +1,10 @@
 import { assertEquals } from "@std/assert";
-import { MEDIA_TYPES } from "../../../supabase/functions/api/contract/media_types.ts";
 import {
   detectMediaType,
   isBinaryMediaType,
-  isMediaType,
-} from "../../../supabase/functions/api/files/media_type.ts";
+  MEDIA_TYPES,
+  mediaType,
+} from "../../../supabase/functions/api/contract/media_types.ts";
 import { BINARY, TYPES } from "../../support/content/media_types.ts";
 
 /** Paths with every extension that leads to a type, in small and capital letters. */
@@ -41,9 +41,9 @@ Deno.test("isBinaryMediaType: images save svg, audio, video, pdf and zip", () =>
   assertEquals(binary, [...BINARY]);
 });
 
-Deno.test("isMediaType takes the 27 spellings and no other", () => {
-  assertEquals(MEDIA_TYPES.every(isMediaType), true);
+Deno.test("mediaType takes the 27 spellings and no other", () => {
+  assertEquals(MEDIA_TYPES.every((type) => mediaType.safeParse(type).success), true);
   for (const text of ["", "text/Plain", "text/plain; charset=utf-8", "text/x-go"]) {
-    assertEquals(isMediaType(text), false);
+    assertEquals(mediaType.safeParse(text).success, false);
   }
 });

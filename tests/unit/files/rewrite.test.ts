@@ -6,7 +6,7 @@ import {
   rewrite,
   sizeOf,
 } from "../../../supabase/functions/api/files/rewrite.ts";
-import { countNewlines, isUtf8 } from "../../../supabase/functions/api/runtime/utf8.ts";
+import { countNewlines, isUtf8 } from "../../../supabase/functions/api/files/segment.ts";
 import { EDIT_LINES_REPORTED_MAX, SEGMENT_BYTES_MAX } from "../../../supabase/functions/api/limits.ts";
 
 const MIB = SEGMENT_BYTES_MAX;
@@ -66,6 +66,12 @@ async function collect(pieces: AsyncIterable<Piece>): Promise<Piece[]> {
   return collected;
 }
 
+/** The text with every occurrence replaced. */
+async function rewritten({ pieces, load }: PiecedText, old: string, replacement: string): Promise<Piece[]> {
+  const { touched } = await countOccurrences(pieces, load, old);
+  return await collect(rewrite(pieces, load, old, replacement, touched));
+}
+
 /** Few different characters, of 1 to 4 bytes that share beginnings, so that strings often nearly match. */
 const text = (minLength: number, maxLength: number) =>
   fc.array(fc.constantFrom("a", "b", "\n", "é", "è", "日", "旦", "😀", "😁"), { minLength, maxLength })
@@ -99,26 +105,21 @@ Deno.test("countOccurrences counts and numbers the lines like a plain search, wh
   );
 });
 
-for (const which of ["all", "first"] as const) {
-  Deno.test(`rewrite of ${which} equals replacing in the text, whatever the borders`, async () => {
-    const property = fc.asyncProperty(
-      text(0, 40),
-      text(1, 4),
-      text(0, 4),
-      places,
-      async (whole, old, replacement, borders) => {
-        const pieced = cutText(whole, borders);
-        const edited = await collect(rewrite(pieced.pieces, pieced.load, old, replacement, which));
-        const expected = which === "all"
-          ? whole.replaceAll(old, () => replacement)
-          : whole.replace(old, () => replacement);
-        assertEquals(await pieced.textOf(edited), expected);
-        if (which === "all") assert(edited.every((piece) => sizeOf(piece) > 0));
-      },
-    );
-    await fc.assert(property, { numRuns: 2000 });
-  });
-}
+Deno.test("rewrite equals replacing in the text, whatever the borders", async () => {
+  const property = fc.asyncProperty(
+    text(0, 40),
+    text(1, 4),
+    text(0, 4),
+    places,
+    async (whole, old, replacement, borders) => {
+      const pieced = cutText(whole, borders);
+      const edited = await rewritten(pieced, old, replacement);
+      assertEquals(await pieced.textOf(edited), whole.replaceAll(old, () => replacement));
+      assert(edited.every((piece) => sizeOf(piece) > 0));
+    },
+  );
+  await fc.assert(property, { numRuns: 2000 });
+});
 
 Deno.test("rewrite can follow rewrite: each edit sees what the one before made", async () => {
   const edits = fc.array(fc.tuple(text(1, 3), text(0, 3)), { maxLength: 5 });
@@ -130,7 +131,7 @@ Deno.test("rewrite can follow rewrite: each edit sees what the one before made",
       for (const [old, replacement] of changes) {
         const { count, touched } = await countOccurrences(pieces, pieced.load, old);
         assertEquals(count, expected.split(old).length - 1);
-        pieces = await collect(rewrite(pieces, pieced.load, old, replacement, "all", touched));
+        pieces = await collect(rewrite(pieces, pieced.load, old, replacement, touched));
         expected = expected.replaceAll(old, () => replacement);
       }
       assertEquals(await pieced.textOf(pieces), expected);
@@ -143,7 +144,7 @@ Deno.test("rewrite takes the replacement literally", async () => {
   for (const replacement of ["$&", "$1", "$$", "$`", "\\n"]) {
     const pieced = cutText("xay", [1]);
     assertEquals(
-      await pieced.textOf(await collect(rewrite(pieced.pieces, pieced.load, "a", replacement, "all"))),
+      await pieced.textOf(await rewritten(pieced, "a", replacement)),
       `x${replacement}y`,
     );
   }
@@ -163,7 +164,7 @@ Deno.test("rewrite of one line makes one new piece, leaves the others and loads 
   const { count, touched } = await countOccurrences(pieced.pieces, pieced.load, "MARK");
   assertEquals([count, touched], [1, [false, true, false]]);
   pieced.loads = 0;
-  const edited = await collect(rewrite(pieced.pieces, pieced.load, "MARK", "mark", "first", touched));
+  const edited = await collect(rewrite(pieced.pieces, pieced.load, "MARK", "mark", touched));
   assertEquals(pieced.loads, 1);
   assertEquals(edited.map((piece) => piece.kind), ["stored", "new", "stored"]);
   assertStrictEquals(edited[0], pieced.pieces[0]);
@@ -172,7 +173,7 @@ Deno.test("rewrite of one line makes one new piece, leaves the others and loads 
 
 Deno.test("rewrite that outgrows a piece makes two halves, not a leftover", async () => {
   const pieced = new PiecedText([full("MARK")]);
-  const edited = await collect(rewrite(pieced.pieces, pieced.load, "MARK", "a longer mark é", "all"));
+  const edited = await rewritten(pieced, "MARK", "a longer mark é");
   assertEquals(edited.length, 2);
   for (const piece of edited) assert(sizeOf(piece) > MIB / 2 - 3 && isUtf8(await pieced.load(piece)));
 });
@@ -185,14 +186,14 @@ Deno.test("rewrite over a border makes at most two new pieces while they fit", a
   const { lines, touched } = await countOccurrences(pieced.pieces, pieced.load, "MARK");
   assertEquals(touched, [false, true, true, false]);
   assertEquals(lines, [1 + countNewlines(full()) + countNewlines(left)]);
-  const edited = await collect(rewrite(pieced.pieces, pieced.load, "MARK", "mk", "all", touched));
+  const edited = await collect(rewrite(pieced.pieces, pieced.load, "MARK", "mk", touched));
   assertEquals(edited.map((piece) => piece.kind), ["stored", "new", "new", "stored"]);
 });
 
 Deno.test("rewrite keeps new pieces in bounds when a small text grows a hundredfold", async () => {
   const pieced = cutText("ab".repeat(20_000), [10, 30_000]);
   const replacement = "é".repeat(100);
-  const edited = await collect(rewrite(pieced.pieces, pieced.load, "a", replacement, "all"));
+  const edited = await rewritten(pieced, "a", replacement);
   assertEquals(await pieced.textOf(edited), `${replacement}b`.repeat(20_000));
   for (const piece of edited) assert(sizeOf(piece) <= MIB && isUtf8(await pieced.load(piece)));
 });
@@ -202,7 +203,7 @@ Deno.test("a string that spans many pieces is found and replaced", async () => {
   const pieced = cutText(`x${old}${old}y`, Array.from({ length: 300 }, (_, index) => index * 67));
   assertEquals((await countOccurrences(pieced.pieces, pieced.load, old)).count, 2);
   assertEquals(
-    await pieced.textOf(await collect(rewrite(pieced.pieces, pieced.load, old, "-", "all"))),
+    await pieced.textOf(await rewritten(pieced, old, "-")),
     "x--y",
   );
 });
@@ -220,7 +221,7 @@ Deno.test("a piece that cannot be loaded fails the search and the rewrite", asyn
     piece === pieced.pieces[1] ? Promise.reject(new Error("gone")) : pieced.load(piece);
   await assertRejects(() => countOccurrences(pieced.pieces, load, "f"), Error, "gone");
   await assertRejects(
-    () => collect(rewrite(pieced.pieces, load, "c", "x", "all", [false, true, false])),
+    () => collect(rewrite(pieced.pieces, load, "c", "x", [false, true, false])),
     Error,
     "gone",
   );
@@ -228,5 +229,5 @@ Deno.test("a piece that cannot be loaded fails the search and the rewrite", asyn
 
 Deno.test("rewrite leaves nothing of an edit that empties the file", async () => {
   const pieced = cutText("aaaa", [1, 2]);
-  assertEquals(await collect(rewrite(pieced.pieces, pieced.load, "a", "", "all")), []);
+  assertEquals(await rewritten(pieced, "a", ""), []);
 });

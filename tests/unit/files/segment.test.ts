@@ -1,15 +1,16 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
-import { concatenate } from "../../../supabase/functions/api/runtime/concatenate.ts";
-import {
-  cutSegments,
-  describeSegment,
-  SegmentCutter,
-} from "../../../supabase/functions/api/files/segment.ts";
-import { isUtf8 } from "../../../supabase/functions/api/runtime/utf8.ts";
+import { concatenate } from "../../../supabase/functions/api/runtime/bytes.ts";
+import { describeSegment, isUtf8, SegmentCutter } from "../../../supabase/functions/api/files/segment.ts";
 import { SEGMENT_BYTES_MAX } from "../../../supabase/functions/api/limits.ts";
 
 const MIB = SEGMENT_BYTES_MAX;
+
+/** The pieces of bytes that come at once. */
+function cutSegments(bytes: Uint8Array): Uint8Array[] {
+  const cutter = new SegmentCutter();
+  return [...cutter.push(bytes), ...cutter.finish()];
+}
 
 /** Text of the given number of bytes whose characters take 1 to 4 bytes. */
 function textOf(size: number): Uint8Array {
@@ -25,7 +26,7 @@ function same(left: Uint8Array, right: Uint8Array): boolean {
 }
 
 for (const size of [0, 1, 1000, MIB - 1, MIB, MIB + 1, 2 * MIB - 1, 2 * MIB, 2 * MIB + 1, 5 * MIB + 12345]) {
-  Deno.test(`cutSegments of ${size} bytes of text: whole, in bounds, each piece text`, () => {
+  Deno.test(`SegmentCutter of ${size} bytes of text: whole, in bounds, each piece text`, () => {
     const bytes = textOf(size);
     const pieces = cutSegments(bytes);
     assert(same(concatenate(pieces), bytes));
@@ -36,14 +37,14 @@ for (const size of [0, 1, 1000, MIB - 1, MIB, MIB + 1, 2 * MIB - 1, 2 * MIB, 2 *
   });
 }
 
-Deno.test("cutSegments makes no more pieces of plain bytes than needed", () => {
+Deno.test("SegmentCutter makes no more pieces of plain bytes than needed", () => {
   for (const size of [1, MIB, MIB + 1, 2 * MIB, 2 * MIB + 1, 10 * MIB]) {
     assertEquals(cutSegments(new Uint8Array(size)).length, Math.ceil(size / MIB));
     assertEquals(cutSegments(new Uint8Array(size).fill(0x80)).length, Math.ceil(size / MIB));
   }
 });
 
-Deno.test("SegmentCutter cuts like cutSegments, whatever the chunks", () => {
+Deno.test("SegmentCutter cuts the same, whatever the chunks", () => {
   const size = fc.oneof(
     fc.integer({ min: 0, max: 4 * MIB }),
     fc.constantFrom(MIB, 2 * MIB - 1, 2 * MIB, 3 * MIB),

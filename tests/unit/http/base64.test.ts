@@ -1,14 +1,17 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import {
-  Base64Decoder,
-  Base64Stream,
-  decodeBase64,
-  encodeBase64,
-} from "../../../supabase/functions/api/http/base64.ts";
+import { Base64Stream, encodeBase64 } from "../../../supabase/functions/api/http/json_content.ts";
+import { Base64Decoder } from "../../../supabase/functions/api/http/json_request.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 const textOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+
+/** The decoded bytes; null if the text is not base64. */
+function decodeBase64(text: Uint8Array | string): Uint8Array | null {
+  const decoder = new Base64Decoder();
+  const bytes = decoder.push(typeof text === "string" ? bytesOf(text) : text);
+  return bytes !== null && decoder.finish() ? bytes : null;
+}
 const anyBytes = fc.uint8Array({ maxLength: 200 });
 
 /** The platform's own encoder, as a reference. */

@@ -1,7 +1,6 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
 import fc from "fast-check";
-import { escapeJson, jsonContent } from "../../../supabase/functions/api/http/json_content.ts";
-import { encodeBase64 } from "../../../supabase/functions/api/http/base64.ts";
+import { encodeBase64, escapeJson, jsonContent } from "../../../supabase/functions/api/http/json_content.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { meantName } from "../../../supabase/functions/api/http/meant_names.ts";
+import { meantName } from "../../../supabase/functions/api/http/validate.ts";
 
 const WRITE = ["path", "content", "contentType", "isBase64", "ifVersion"];
 const KEY = ["name", "environment", "scopes", "pathPrefix", "expiresAt"];

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { detach, drainAndDetach } from "../../../supabase/functions/api/runtime/detach.ts";
+import { detach, drainAndDetach } from "../../../supabase/functions/api/runtime/bytes.ts";
 
 Deno.test("detach() leaves nothing of the bytes' buffer", () => {
   const bytes = new Uint8Array([1, 2, 3]);

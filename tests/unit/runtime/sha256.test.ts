@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { HASHED_AT_ONCE_BYTES_MAX, HASHES_BEFORE_LOADING } from "../../../supabase/functions/api/limits.ts";
-import { sha256Hex } from "../../../supabase/functions/api/runtime/sha256.ts";
+import { sha256Hex } from "../../../supabase/functions/api/runtime/bytes.ts";
 
 const LENGTHS = [
   0,

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { countNewlines, cutAtCharacter, isUtf8 } from "../../../supabase/functions/api/runtime/utf8.ts";
+import { countNewlines, cutAtCharacter, isUtf8 } from "../../../supabase/functions/api/files/segment.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 

@@ -2,19 +2,20 @@
 import { assertEquals } from "@std/assert";
 import { ApiError, unavailable } from "../../../supabase/functions/api/errors.ts";
 import { SEARCH_LIVE_BYTES_MAX } from "../../../supabase/functions/api/limits.ts";
-import type { LiveFile, UnsearchedPage } from "../../../supabase/functions/api/ports/search_index.ts";
+import type { Content } from "../../../supabase/functions/api/ports/files.ts";
+import type { UnsearchedPage } from "../../../supabase/functions/api/ports/search_index.ts";
 import { ByteBudget } from "../../../supabase/functions/api/runtime/byte_budget.ts";
 import { Deadline } from "../../../supabase/functions/api/runtime/deadline.ts";
 import { LiveReadSlots } from "../../../supabase/functions/api/search/live_read_slots.ts";
 import { LiveSearch } from "../../../supabase/functions/api/search/live_search.ts";
 import { substringFinder } from "../../../supabase/functions/api/search/matching_lines.ts";
-import { comparePaths } from "../../../supabase/functions/api/search/path_order.ts";
+import { comparePaths } from "../../../supabase/functions/api/search/unsearched.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 
 const TIME = "2026-11-20T10:15:30.250Z";
 
 /** A file whose only segment is named by its path. */
-function fileOf(path: string, size = 10): LiveFile {
+function fileOf(path: string, size = 10): Content {
   const segment = {
     id: path,
     name: path,
@@ -36,7 +37,7 @@ function fileOf(path: string, size = 10): LiveFile {
   return { file: record, segments: [segment] };
 }
 
-function pageOf(live: readonly LiveFile[], rest: Partial<UnsearchedPage> = {}): UnsearchedPage {
+function pageOf(live: readonly Content[], rest: Partial<UnsearchedPage> = {}): UnsearchedPage {
   return { live, files: 0, bytes: 0, paths: [], reasons: [], isComplete: true, ...rest };
 }
 

@@ -35,16 +35,28 @@ export interface CallOptions {
   readonly mayBeNull?: boolean;
 }
 
+/** The parameters of a function by their names here: `keyHash` is its `p_key_hash`. Undefined is null. */
+export type Parameters = Readonly<Record<string, unknown>>;
+
+function named(parameters: Parameters): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(parameters).map(([name, value]) => [
+      `p_${name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`,
+      value ?? null,
+    ]),
+  );
+}
+
 /** Returns the function's value. Throws SERVICE_UNAVAILABLE when tries or time are used up; throws other errors at once. */
 export function callFunction(
   client: SupabaseClient,
   parts: CallParts,
   name: string,
-  parameters: Readonly<Record<string, unknown>>,
+  parameters: Parameters,
   options: CallOptions = {},
 ): Promise<unknown> {
   return withRetries(parts, name, async (): Promise<Outcome<unknown>> => {
-    const request = client.rpc(name, parameters);
+    const request = client.rpc(name, named(parameters));
     const isAccount = options.accessToken !== undefined;
     if (isAccount) request.setHeader("Authorization", `Bearer ${options.accessToken}`);
     const { data, error, status } = await request;

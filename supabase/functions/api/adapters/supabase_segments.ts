@@ -1,7 +1,6 @@
 /** Segments over Supabase Storage: one private bucket, one object per segment. */
 import type { SupabaseClient } from "@supabase/supabase-js";
-import { detach } from "../runtime/detach.ts";
-import { sha256Hex, unshared } from "../runtime/sha256.ts";
+import { detach, sha256Hex, unshared } from "../runtime/bytes.ts";
 import { ApiError } from "../errors.ts";
 import { BACKEND_TRIES_MAX, SEGMENT_CACHE_BYTES_MAX, SWEEP_PAGE_OBJECTS } from "../limits.ts";
 import { dayOfFolder, segmentFolder } from "../ports/segment_name.ts";
@@ -61,6 +60,9 @@ function isObjectMissing(error: unknown): boolean {
   return code === "NoSuchKey" || (status === 404 && message === "Object not found");
 }
 
+/** What storage-js returns. */
+type Result<T> = { readonly data: T; readonly error: null } | { readonly data: null; readonly error: Error };
+
 /** The result for a response that ends early: storage-js throws then, while it returns other errors. */
 function endedEarly(cause: unknown): { readonly data: null; readonly error: Error } {
   return { data: null, error: new Error("the response ended early", { cause }) };
@@ -98,14 +100,12 @@ export class SupabaseSegments implements Segments {
   ) {}
 
   async put(segment: Segment, bytes: Uint8Array, isKept = true): Promise<void> {
-    await withRetries(this.parts, "upload", async (tryNumber): Promise<Outcome<true>> => {
-      const { error } = await this.client().storage.from(BUCKET).upload(segment.name, unshared(bytes), {
+    await this.call("upload", (bucket, tryNumber) =>
+      bucket.upload(segment.name, unshared(bytes), {
         contentType: "application/octet-stream",
         // The name is random, so an object that an ambiguous try left there has the same bytes.
         upsert: tryNumber > 1,
-      }).catch(endedEarly);
-      return error === null ? { value: true } : transientFailure(error);
-    });
+      }));
     if (isKept) this.cache.set(segment.name, bytes);
   }
 
@@ -117,8 +117,7 @@ export class SupabaseSegments implements Segments {
       "download",
       async (tryNumber): Promise<Outcome<Uint8Array>> => {
         // A stream, since a Blob would hold a second copy of the bytes that the garbage collector does not account for.
-        const { data, error } = await this.client().storage.from(BUCKET).download(segment.name).asStream()
-          .catch(endedEarly);
+        const { data, error } = await this.bucket.download(segment.name).asStream().catch(endedEarly);
         if (error === null) {
           const bytes = await readExactly(data, segment.size).catch(() => undefined);
           if (bytes === null) throw this.corrupt(segment, "wrong size");
@@ -143,10 +142,7 @@ export class SupabaseSegments implements Segments {
   async remove(names: readonly string[]): Promise<void> {
     if (names.length === 0) return;
     for (const name of names) this.cache.delete(name);
-    await withRetries(this.parts, "remove", async (): Promise<Outcome<true>> => {
-      const { error } = await this.client().storage.from(BUCKET).remove([...names]).catch(endedEarly);
-      return error === null ? { value: true } : transientFailure(error);
-    });
+    await this.call("remove", (bucket) => bucket.remove([...names]));
   }
 
   async days(projectId: string): Promise<readonly string[]> {
@@ -164,34 +160,42 @@ export class SupabaseSegments implements Segments {
   }
 
   /** Names relative to the folder. Storage lists the folder's direct children, @supabase/lite everything below it. */
-  private names(folder: string, offset: number, limit: number): Promise<readonly string[]> {
-    return withRetries(this.parts, "list", async (): Promise<Outcome<readonly string[]>> => {
-      const sortBy = { column: "name", order: "asc" };
-      const { data, error } = await this.client().storage.from(BUCKET).list(folder, { limit, offset, sortBy })
-        .catch(endedEarly);
-      if (error !== null) return transientFailure(error);
-      const inFolder = `${folder}/`;
-      return {
-        value: data.map(({ name }) => name.startsWith(inFolder) ? name.slice(inFolder.length) : name),
-      };
-    });
+  private async names(folder: string, offset: number, limit: number): Promise<readonly string[]> {
+    const sortBy = { column: "name", order: "asc" };
+    const objects = await this.call<readonly { readonly name: string }[]>(
+      "list",
+      (bucket) => bucket.list(folder, { limit, offset, sortBy }),
+    );
+    const inFolder = `${folder}/`;
+    return objects.map(({ name }) => name.startsWith(inFolder) ? name.slice(inFolder.length) : name);
   }
 
   async probe(): Promise<void> {
-    const bucket = this.client().storage.from(BUCKET);
-    await withRetries(this.parts, "probe upload", async (): Promise<Outcome<true>> => {
-      const { error } = await bucket.upload(PROBE_OBJECT, unshared(PROBE_BYTES), {
-        contentType: "text/plain",
-        upsert: true,
-      }).catch(endedEarly);
-      return error === null ? { value: true } : transientFailure(error);
-    });
+    await this.call(
+      "probe upload",
+      (bucket) =>
+        bucket.upload(PROBE_OBJECT, unshared(PROBE_BYTES), { contentType: "text/plain", upsert: true }),
+    );
     await withRetries(this.parts, "probe download", async (): Promise<Outcome<true>> => {
-      const { data, error } = await bucket.download(PROBE_OBJECT).asStream().catch(endedEarly);
+      const { data, error } = await this.bucket.download(PROBE_OBJECT).asStream().catch(endedEarly);
       if (error !== null) return transientFailure(error);
       const bytes = await readExactly(data, PROBE_BYTES.length).catch(() => null);
       const isIntact = bytes !== null && bytes.every((byte, index) => byte === PROBE_BYTES[index]);
       return isIntact ? { value: true } : { transient: "other bytes" };
+    });
+  }
+
+  private get bucket() {
+    return this.client().storage.from(BUCKET);
+  }
+
+  private call<T>(
+    name: string,
+    call: (bucket: typeof this.bucket, tryNumber: number) => Promise<Result<T>>,
+  ): Promise<T> {
+    return withRetries(this.parts, name, async (tryNumber): Promise<Outcome<T>> => {
+      const { data, error } = await call(this.bucket, tryNumber).catch(endedEarly);
+      return error === null ? { value: data } : transientFailure(error);
     });
   }
 

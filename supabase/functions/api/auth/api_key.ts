@@ -2,7 +2,7 @@
  * API keys: `oa_`, 28 random characters, 6 characters of checksum. The checksum lets the function reject a mistyped or
  * invented key without a database call, and lets secret scanners recognize keys without false positives.
  */
-import { sha256Hex } from "../runtime/sha256.ts";
+import { sha256Hex } from "../runtime/bytes.ts";
 
 /** The prefix of every key. */
 const API_KEY_MARK = "oa_";

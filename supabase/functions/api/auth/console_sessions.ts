@@ -7,7 +7,7 @@ import { ACCESS_TOKEN_REMEMBERED_SECONDS, KEYS_REMEMBERED_MAX } from "../limits.
 import type { KeyHash } from "../ports/answer.ts";
 import { expiryOf } from "./access_token.ts";
 import { LruCache } from "../runtime/lru_cache.ts";
-import { sha256Hex, toHex } from "../runtime/sha256.ts";
+import { sha256Hex, toHex } from "../runtime/bytes.ts";
 
 export class ConsoleSessions {
   private readonly secret: Promise<CryptoKey>;

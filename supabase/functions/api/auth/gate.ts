@@ -2,7 +2,7 @@
  * The authority of one request: its caller, whether the database has authorized and counted it, and the rate window
  * that its response shows.
  */
-import { ApiError, unavailable } from "../errors.ts";
+import { ApiError, ERRORS, fail, unavailable } from "../errors.ts";
 import { COSTLY_WAIT_MILLISECONDS, REQUESTS_COUNTED_MAX } from "../limits.ts";
 import type { AccountAnswer, Accounts } from "../ports/accounts.ts";
 import type { Scope } from "../contract/values.ts";
@@ -79,9 +79,15 @@ export class Gate {
     return this.grant.projectId;
   }
 
-  /** The tier's file size in bytes, if the database returned it in this request. Null: no limit, or not known. */
-  get authorizedFileBytes(): number | null {
-    return this.granted?.maxFileBytes ?? null;
+  /**
+   * Throws CONTENT_TOO_LARGE for a file over its tier's size, before any byte is stored. Only the database's answer in
+   * this request counts: a cached tier may be out of date. The commit checks again.
+   */
+  ensureWithinTier(sizeBytes: number): void {
+    const limitBytes = this.granted?.maxFileBytes ?? null;
+    if (limitBytes === null || sizeBytes <= limitBytes) return;
+    const { tier } = this.granted ?? {};
+    fail("CONTENT_TOO_LARGE", ERRORS.CONTENT_TOO_LARGE.message, { limitBytes, sizeBytes, tier });
   }
 
   /** The account, on a route for accounts that is called without a key. */

@@ -2,7 +2,7 @@
 import { fail, failField } from "../errors.ts";
 import type { Accounts } from "../ports/accounts.ts";
 import type { KeyHash, RateView } from "../ports/answer.ts";
-import { sha256Hex } from "../runtime/sha256.ts";
+import { sha256Hex } from "../runtime/bytes.ts";
 import { isAccessToken, isPersonsToken } from "./access_token.ts";
 import { hashApiKey, isWellFormedApiKey } from "./api_key.ts";
 import type { ConsoleSessions } from "./console_sessions.ts";

@@ -1,5 +1,5 @@
 /** Tokens of links: 256 random bits, which only the link's address contains. The database stores their SHA-256. */
-import { sha256Hex } from "../runtime/sha256.ts";
+import { sha256Hex } from "../runtime/bytes.ts";
 
 /** Random bytes of a token. */
 const RANDOM_BYTES = 32;

@@ -1,5 +1,4 @@
 /** Requests that wait for changes. */
-import { CHANGES_POLL_MILLISECONDS, CHANGES_WAITERS_MAX } from "../limits.ts";
 import type { Metadata } from "../ports/metadata.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { ProjectWatch } from "../runtime/project_watch.ts";
@@ -13,6 +12,6 @@ export class ChangeWatch extends ProjectWatch<number> {
       const newest = await connect().newestChange(projectId, Math.max(...positions));
       return positions.map((position) => newest > position);
     };
-    super(ask, { pollMilliseconds: CHANGES_POLL_MILLISECONDS, waitersMax: CHANGES_WAITERS_MAX }, clock);
+    super(ask, clock);
   }
 }

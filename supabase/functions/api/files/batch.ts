@@ -14,14 +14,13 @@ import type { Content } from "../ports/files.ts";
 import type { Metadata } from "../ports/metadata.ts";
 import type { Segment } from "../ports/segments.ts";
 import { inParallel } from "../runtime/in_parallel.ts";
-import { sha256Hex } from "../runtime/sha256.ts";
+import { sha256Hex } from "../runtime/bytes.ts";
 import type { ReleaseSlot } from "../runtime/slots.ts";
 import { Work } from "../runtime/work.ts";
 import type { Committer } from "./commit.ts";
 import { compactSegments } from "./compact.ts";
 import { type Edit, editWork, TextEditor } from "./edit_text.ts";
-import { ensureWithinTier } from "./file_size_limit.ts";
-import { detectMediaType } from "./media_type.ts";
+import { detectMediaType } from "../contract/media_types.ts";
 import { ensureEditable } from "./presentation.ts";
 import { mayTryAgainAfterPause } from "./conflict_pause.ts";
 import { discard, storeContent } from "./upload.ts";
@@ -198,7 +197,7 @@ class OpenBatch {
       await inParallel(withContent, BATCH_UPLOADS_AT_ONCE, async ([index, operation]) => {
         if (!("content" in operation)) return;
         const { content } = operation;
-        refuseAt(index, () => ensureWithinTier(this.context.gate, content.length));
+        refuseAt(index, () => this.context.gate.ensureWithinTier(content.length));
         // A copy, since `storeContent` frees the bytes that it is given.
         if (content.length > 0) stored[index] = await storeContent(this.context, [content.slice()]);
       });
@@ -223,15 +222,8 @@ class OpenBatch {
         return { kind: operation.kind, path, ifVersion, segments };
       case "edit":
         return { path, ifVersion, ...await this.edit(index, path, operation.edits) };
-      case "delete":
-        return { kind: "delete", path, ifVersion };
-      case "restore":
-        return { kind: "restore", path, ifVersion, version: operation.version };
-      case "copy":
-      case "move": {
-        const { kind, destination, overwrite } = operation;
-        return { kind, path, ifVersion, destination, overwrite };
-      }
+      default:
+        return operation;
     }
   }
 
@@ -263,7 +255,7 @@ class OpenBatch {
   ) {
     const { context, work } = this;
     ensureEditable({ file: { mimeType }, segments }, version);
-    const checkSize = (sizeBytes: number) => ensureWithinTier(context.gate, sizeBytes);
+    const checkSize = (sizeBytes: number) => context.gate.ensureWithinTier(sizeBytes);
     return await new TextEditor(context, segments, version, checkSize, work).make(edits);
   }
 

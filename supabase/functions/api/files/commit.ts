@@ -2,7 +2,7 @@
 import type { Gate } from "../auth/gate.ts";
 import { unavailable } from "../errors.ts";
 import type { Answer, Refusal } from "../ports/answer.ts";
-import type { Commit, Committed } from "../ports/commit.ts";
+import type { Commit, CommitBasis, Committed, Preconditions } from "../ports/commit.ts";
 import type { Metadata } from "../ports/metadata.ts";
 import type { Segment } from "../ports/segments.ts";
 import { compactSegments } from "./compact.ts";
@@ -13,6 +13,8 @@ import type { ReleaseSlot, Slots } from "../runtime/slots.ts";
 import type { InFlightCompactions } from "./in_flight_compactions.ts";
 import type { SegmentSource } from "./read_segments.ts";
 import { discard, type Uploader } from "./upload.ts";
+import { idempotency, idempotencyKey, preconditions } from "../http/conditions.ts";
+import type { RequestData } from "../http/request_data.ts";
 
 /** The parts of a request that a commit uses: the database, and Storage for compactions. */
 export interface Committer extends Uploader, SegmentSource {
@@ -120,4 +122,35 @@ function compactIfDue(committer: Committer, { segments, file: { path } }: Commit
 /** Identifies the file among those of all projects. */
 export function fileKey({ gate }: Pick<Committer, "gate">, path: string): string {
   return `${gate.projectId}/${path}`;
+}
+
+/** What requests that commit a version have in common: path, preconditions, Idempotency-Key. */
+export interface CommitRequest extends Preconditions {
+  readonly path: string;
+  readonly idempotencyKey: string | undefined;
+}
+
+/** Parses a request to an existing file. */
+export function parseCommitRequest({ params, headers }: RequestData): CommitRequest {
+  const key = idempotencyKey(headers);
+  return { path: params.path, idempotencyKey: key, ...preconditions(headers, false) };
+}
+
+/** The request with the `ifVersion` of its JSON body. */
+export function withVersion(
+  request: CommitRequest,
+  { ifVersion }: { readonly ifVersion?: number | null | undefined },
+): CommitRequest {
+  return { ...request, ifVersion: ifVersion ?? undefined };
+}
+
+/** Requests with one Idempotency-Key are the same if their `route`, path, `fields` and `content` are equal. */
+export async function commitBasis(
+  { path, idempotencyKey, ifMatch, ifNoneMatch, ifVersion }: CommitRequest,
+  route: string,
+  fields: unknown,
+  content: readonly Pick<Segment, "sha256">[] = [],
+): Promise<CommitBasis> {
+  const once = await idempotency(idempotencyKey, route, path, fields, content);
+  return { path, commitId: crypto.randomUUID(), ifMatch, ifNoneMatch, ifVersion, idempotency: once };
 }

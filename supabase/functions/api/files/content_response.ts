@@ -1,7 +1,6 @@
 /** Responses with content: JSON around the segments, raw bytes, or some lines. */
-import { isRangeFresh } from "../http/conditions.ts";
+import { entityTag, isRangeFresh } from "../http/conditions.ts";
 import { type ByteRange, parseRange } from "../http/byte_range.ts";
-import { entityTag } from "../http/entity_tag.ts";
 import { jsonContent } from "../http/json_content.ts";
 import { type LineQuery, lineWindow, readLines } from "./line_window.ts";
 import { fail } from "../errors.ts";

@@ -1,10 +1,10 @@
 /** Unified diffs, between two versions, and of the change that an edit would make. */
 import type { DiffRecord } from "../contract/files.ts";
-import { isBinaryMediaType } from "./media_type.ts";
+import { isBinaryMediaType } from "../contract/media_types.ts";
 import { fail } from "../errors.ts";
 import { DIFF_BYTES_MAX, DIFF_CONTEXT_LINES } from "../limits.ts";
 import { type Change, lineAt, lineChanges, lineCount, type Lines, splitLines } from "./line_changes.ts";
-import type { Side } from "../ports/files.ts";
+import type { Comparison, Side } from "../ports/files.ts";
 import { Work } from "../runtime/work.ts";
 import { readText, type SegmentSource } from "./read_segments.ts";
 
@@ -27,6 +27,18 @@ export async function readSide(source: SegmentSource, side: Side | null): Promis
   }
   ensureDiffable(side.size);
   return await readText(source, side.segments);
+}
+
+/** The diff between two versions of the file at `path`, or of that and the file at `toPath`. Throws what `readSide` throws. */
+export async function diffSides(
+  source: SegmentSource,
+  path: string,
+  { before, after }: Pick<Comparison, "before" | "after">,
+  work?: Work,
+  toPath?: string,
+): Promise<Diff> {
+  const [old, now] = await Promise.all([readSide(source, before), readSide(source, after)]);
+  return await diffTexts(path, old, now, work, toPath);
 }
 
 /** The diff between the text of the file at `path` and that of the file at `toPath`, by default the same. */
@@ -125,21 +137,9 @@ class DiffText {
   }
 }
 
-/** The letters of escapes in C. */
-const ESCAPES = new Map([
-  [7, "a"],
-  [8, "b"],
-  [9, "t"],
-  [10, "n"],
-  [11, "v"],
-  [12, "f"],
-  [13, "r"],
-  [34, '"'],
-  [
-    92,
-    "\\",
-  ],
-]);
+/** The letters of escapes in C: of the bytes from 7, and of those that stand for themselves. */
+const ESCAPES = new Map([..."abtnvfr"].map((letter, index) => [7 + index, letter]));
+for (const letter of '"\\') ESCAPES.set(letter.charCodeAt(0), letter);
 
 /** A file name as `diff` and `git` write it: quoted as a string in C where it has special characters. */
 function quoteName(name: string): string {

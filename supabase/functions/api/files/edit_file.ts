@@ -8,16 +8,21 @@ import { ensurePreconditions } from "../http/conditions.ts";
 import type { Metadata } from "../ports/metadata.ts";
 import type { Piece } from "./rewrite.ts";
 import type { Answer } from "../ports/answer.ts";
-import type { Committed } from "../ports/commit.ts";
+import type { CommitBasis, Committed } from "../ports/commit.ts";
 import type { Content, EditBase } from "../ports/files.ts";
 import type { Segment } from "../ports/segments.ts";
-import { type Committer, fileKey, throwCommitRefusal, tryCommit } from "./commit.ts";
-import { type CommitBasis, commitBasis, type CommitRequest } from "./commit_request.ts";
+import {
+  commitBasis,
+  type CommitRequest,
+  type Committer,
+  fileKey,
+  throwCommitRefusal,
+  tryCommit,
+} from "./commit.ts";
 import { diffTexts, ensureDiffable, readSide } from "./diff.ts";
 import { type Edit, editWork, TextEditor } from "./edit_text.ts";
 import { ensureEditable } from "./presentation.ts";
-import { ensureWithinTier } from "./file_size_limit.ts";
-import { sha256Hex } from "../runtime/sha256.ts";
+import { sha256Hex } from "../runtime/bytes.ts";
 import type { Slots } from "../runtime/slots.ts";
 import { Work } from "../runtime/work.ts";
 import { mayTryAgainAfterPause } from "./conflict_pause.ts";
@@ -68,7 +73,7 @@ export async function editFile(
     request,
     fingerprint: request.idempotencyKey && await fingerprints(request),
     change: async (base: Content, work: Work) => {
-      const checkSize = (sizeBytes: number) => ensureWithinTier(gate, sizeBytes);
+      const checkSize = (sizeBytes: number) => gate.ensureWithinTier(sizeBytes);
       const editor = openEditor(context, base, request, work, checkSize);
       const { replacements, ...stored } = await editor.make(request.edits);
       return { ...stored, extra: { replacements } };
@@ -154,7 +159,7 @@ export async function previewEdit(
   const side = { ...base.file, segments: base.segments };
   const work = editWork();
   const editor = openEditor(context, base, request, work, (sizeBytes) => {
-    ensureWithinTier(gate, sizeBytes);
+    gate.ensureWithinTier(sizeBytes);
     ensureDiffable(sizeBytes);
   });
   ensureDiffable(side.size);

@@ -118,17 +118,9 @@ export class TextEditor {
 
     const result: Piece[] = [];
     let bytesInMemory = 0;
-    const which = found.count > 1 ? "all" : "first";
+    const { oldString, newString } = edit;
     for await (
-      const piece of rewrite(
-        this.pieces,
-        this.load,
-        edit.oldString,
-        edit.newString,
-        which,
-        found.touched,
-        this.work,
-      )
+      const piece of rewrite(this.pieces, this.load, oldString, newString, found.touched, this.work)
     ) {
       bytesInMemory += piece.kind === "new" ? piece.bytes.length : 0;
       result.push(bytesInMemory > EDIT_MEMORY_BYTES ? await this.storeEarly(piece) : piece);

@@ -3,7 +3,7 @@ import { unavailable } from "../errors.ts";
 import { COMPACTIONS_AT_ONCE } from "../limits.ts";
 import type { Segment } from "../ports/segments.ts";
 import { type Deadline, LATE } from "../runtime/deadline.ts";
-import { segmentListMax } from "./compaction_plan.ts";
+import { segmentListMax } from "./compact.ts";
 
 interface InFlight {
   /** Resolves once the compaction has succeeded or failed. */

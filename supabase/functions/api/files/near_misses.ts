@@ -11,9 +11,34 @@ import {
 } from "../limits.ts";
 import { ByteSearch } from "./byte_search.ts";
 import type { LoadPiece, Piece } from "./rewrite.ts";
-import { type Difference, DIFFERENCES } from "./text_differences.ts";
-import { cutAtCharacter } from "../runtime/utf8.ts";
+import { cutAtCharacter } from "./segment.ts";
 import { Work } from "../runtime/work.ts";
+
+/** The values of `details.differsOnlyBy`. */
+type Difference = "lineEndings" | "whitespace" | "case" | "escaping";
+
+/**
+ * Differences that keep a copied string from matching its original, the narrowest first, each with a function that makes
+ * two texts equal that have only this difference.
+ */
+const DIFFERENCES: readonly (readonly [Difference, (text: string) => string])[] = [
+  ["lineEndings", (text) => text.replaceAll(/\r\n?/g, "\n")],
+  ["whitespace", (text) => text.replaceAll(/[\t-\r \u00a0]+/g, "")],
+  ["case", (text) => text.toLowerCase()],
+  ["escaping", unescape],
+];
+
+const ENTITIES = { lt: "<", gt: ">", quot: '"', apos: "'", "#39": "'", amp: "&" };
+
+/** The characters for HTML entities and backslash escapes, repeated ones included; linear in any text. */
+function unescape(text: string): string {
+  const plain = text.replaceAll(/\\+/g, "\\").replaceAll("\\n", "\n").replaceAll("\\r", "\r")
+    .replaceAll("\\t", "\t").replaceAll("\\", "");
+  return Object.entries(ENTITIES).reduce(
+    (rest, [name, character]) => rest.replaceAll(`&${name};`, character),
+    plain,
+  );
+}
 
 export interface NearMisses {
   /** The lines most similar to the string's first line that is not blank, the best first; excerpts of long lines. */
@@ -49,7 +74,6 @@ export async function nearMisses(
   oldString: string,
 ): Promise<NearMisses> {
   const text = await readBeginning(pieces, load);
-  const old = new TextEncoder().encode(oldString);
   // The scan is bounded already, so the work only counts slices.
   const work = new Work();
   if (work.add(NEAREST_UNITS_PER_BYTE * text.length)) await work.pause();
@@ -57,7 +81,7 @@ export async function nearMisses(
     line: candidate.line,
     text: excerpt(text, candidate),
   }));
-  return { nearest, differsOnlyBy: await findDifference(text, old, work) };
+  return { nearest, differsOnlyBy: await findDifference(text, oldString, work) };
 }
 
 async function readBeginning(pieces: readonly Piece[], load: LoadPiece): Promise<Uint8Array> {
@@ -78,11 +102,14 @@ function firstLine(text: string): Uint8Array {
   return new TextEncoder().encode(line.trim());
 }
 
-async function findDifference(text: Uint8Array, old: Uint8Array, work: Work): Promise<Difference | null> {
+async function findDifference(text: Uint8Array, old: string, work: Work): Promise<Difference | null> {
+  const whole = new TextDecoder("utf-8", { ignoreBOM: true }).decode(text);
   for (const [name, normalize] of DIFFERENCES) {
     if (work.add(NORMALIZED_UNITS_PER_BYTE * text.length)) await work.pause();
-    const pattern = normalize(old);
-    if (pattern.length > 0 && new ByteSearch(pattern).next(normalize(text), 0) >= 0) return name;
+    const [pattern, searched] = [old, whole].map((one) => new TextEncoder().encode(normalize(one)));
+    if (pattern && searched && pattern.length > 0 && new ByteSearch(pattern).next(searched, 0) >= 0) {
+      return name;
+    }
   }
   return null;
 }

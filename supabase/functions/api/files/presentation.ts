@@ -1,6 +1,6 @@
 /** How a version's bytes are represented in JSON: as text, or as base64. */
 import { fail } from "../errors.ts";
-import { isBinaryMediaType } from "./media_type.ts";
+import { isBinaryMediaType } from "../contract/media_types.ts";
 import type { Content } from "../ports/files.ts";
 
 /** The parts of the content on which its representation depends. */

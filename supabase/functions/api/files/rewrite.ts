@@ -7,8 +7,7 @@ import { EDIT_LINES_REPORTED_MAX, EDIT_MATCH_UNITS, READ_AHEAD_SEGMENTS } from "
 import type { Segment } from "../ports/segments.ts";
 import { Work } from "../runtime/work.ts";
 import { ByteSearch } from "./byte_search.ts";
-import { SegmentCutter } from "./segment.ts";
-import { countNewlines } from "../runtime/utf8.ts";
+import { countNewlines, SegmentCutter } from "./segment.ts";
 
 /** A part of a text: a stored segment, or up to SEGMENT_BYTES_MAX bytes that are not stored yet. */
 export type Piece =
@@ -26,9 +25,6 @@ export interface Occurrences {
   /** For each piece, whether it contains an occurrence or a part of one. */
   readonly touched: readonly boolean[];
 }
-
-/** Which occurrences are replaced. */
-export type Which = "first" | "all";
 
 /**
  * Finds a well-formed, non-empty string. Holds a few pieces at a time; linear in the size of the text. `linesMax` is
@@ -119,7 +115,7 @@ class Counter implements Occurrences {
 }
 
 /**
- * Yields the text with the first or every occurrence replaced; `newString` is literal. Yields untouched pieces without
+ * Yields the text with every occurrence replaced; `newString` is literal. Yields untouched pieces without
  * loading them, and a run of touched pieces as new pieces, none empty, cut like any new content. `touched` is the
  * result of `countOccurrences` for the same pieces and string. Holds a few pieces at a time.
  */
@@ -128,20 +124,16 @@ export async function* rewrite(
   load: LoadPiece,
   oldString: string,
   newString: string,
-  which: Which,
-  touched?: readonly boolean[],
+  touched: readonly boolean[],
   work: Work = new Work(),
 ): AsyncGenerator<Piece> {
-  const isTouched = touched ?? (await countOccurrences(pieces, load, oldString, work, 0)).touched;
-  const loaded = loadInOrder(pieces.filter((_, index) => isTouched[index]), load);
+  const loaded = loadInOrder(pieces.filter((_, index) => touched[index]), load);
   let run: RunRewriter | null = null;
-  let isDone = false;
   for (const [index, piece] of pieces.entries()) {
-    if (isTouched[index] && !isDone) {
-      run ??= new RunRewriter(oldString, newString, which);
+    if (touched[index]) {
+      run ??= new RunRewriter(oldString, newString);
       const { value } = await loaded.next();
       if (value) { for await (const bytes of run.push(value, work)) yield newPiece(bytes); }
-      isDone = run.isDone;
     } else {
       if (run) yield* run.finish().map(newPiece);
       run = null;
@@ -175,20 +167,16 @@ function touch(touched: boolean[], pieces: readonly Piece[], index: number, byte
 class RunRewriter {
   readonly #search: ByteSearch;
   readonly #newBytes: Uint8Array;
-  readonly #isFirstOnly: boolean;
   readonly #cutter = new SegmentCutter();
   readonly #finished: Uint8Array[] = [];
   /** The number of bytes before the current piece that may begin a match and are not written yet. */
   #held = 0;
   /** Units of work since they were last counted: bytes written, and matches. */
   #units = 0;
-  /** Whether all requested occurrences are replaced. */
-  isDone = false;
 
-  constructor(oldString: string, newString: string, which: Which) {
+  constructor(oldString: string, newString: string) {
     this.#search = new ByteSearch(new TextEncoder().encode(oldString));
     this.#newBytes = new TextEncoder().encode(newString);
-    this.#isFirstOnly = which === "first";
   }
 
   /** Takes the next piece; yields the new pieces as they are finished. */
@@ -203,16 +191,15 @@ class RunRewriter {
   /** Continues at `from`, after a match. Returns where it stopped to have its work counted, or -1 at the piece's end. */
   #replace(bytes: Uint8Array, from: number): number {
     let written = from;
-    let end = this.isDone ? -1 : this.#search.next(bytes, from);
+    let end = this.#search.next(bytes, from);
     for (let matches = 1; end >= 0; matches++) {
       this.#keep(bytes, written, end - this.#search.pattern.length);
       this.#write(this.#newBytes, 0, this.#newBytes.length);
       this.#held = 0;
       written = end;
-      this.isDone = this.#isFirstOnly;
       this.#units += EDIT_MATCH_UNITS;
       if (matches >= MATCHES_COUNTED || this.#finished.length > 0) return end;
-      end = this.isDone ? -1 : this.#search.next(bytes, end);
+      end = this.#search.next(bytes, end);
     }
     this.#keep(bytes, written, bytes.length - this.#search.matched);
     this.#held = this.#search.matched;

@@ -1,12 +1,10 @@
 /**
- * Cuts content into segments. Text is cut at character boundaries, so that every segment of a text is UTF-8 by itself:
+ * Cuts content into segments, and describes them. Text is cut at character boundaries, so that every segment of a text is UTF-8 by itself:
  * escaping, search and edits work on one segment at a time.
  */
 import { SEGMENT_BYTES_MAX } from "../limits.ts";
 import type { Segment } from "../ports/segments.ts";
-import { detach } from "../runtime/detach.ts";
-import { sha256Hex } from "../runtime/sha256.ts";
-import { countNewlines, cutAtCharacter, isUtf8 } from "../runtime/utf8.ts";
+import { detach, sha256Hex } from "../runtime/bytes.ts";
 
 /** Initial buffer of a cutter, in bytes, unless the first input is larger; it doubles up to two segments. */
 const FIRST_BUFFER_BYTES = 1024;
@@ -78,23 +76,6 @@ export class SegmentCutter {
   }
 }
 
-/** Cuts the bytes of one buffer like SegmentCutter. The pieces are views, not copies. */
-export function cutSegments(bytes: Uint8Array): Uint8Array[] {
-  const pieces: Uint8Array[] = [];
-  let rest = bytes;
-  while (rest.length > 0) {
-    const max = rest.length >= 2 * SEGMENT_BYTES_MAX
-      ? SEGMENT_BYTES_MAX
-      : rest.length > SEGMENT_BYTES_MAX
-      ? Math.ceil(rest.length / 2)
-      : rest.length;
-    const end = cutAtCharacter(rest, max);
-    pieces.push(rest.subarray(0, end));
-    rest = rest.subarray(end);
-  }
-  return pieces;
-}
-
 /** The record of one new segment. Throws RangeError unless it has 1 to SEGMENT_BYTES_MAX bytes. */
 export async function describeSegment(id: string, name: string, bytes: Uint8Array): Promise<Segment> {
   if (bytes.length < 1 || bytes.length > SEGMENT_BYTES_MAX) {
@@ -109,4 +90,40 @@ export async function describeSegment(id: string, name: string, bytes: Uint8Arra
     endsWithNewline: bytes.at(-1) === 0x0a,
     isText: isUtf8(bytes),
   };
+}
+
+const LINE_FEED = 0x0a;
+
+/** Whether the bytes are well-formed UTF-8 by themselves. A byte order mark is a character like any other. */
+export function isUtf8(bytes: Uint8Array): boolean {
+  try {
+    new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The number of line feeds among the bytes from `from` to `to` (exclusive). */
+export function countNewlines(bytes: Uint8Array, from = 0, to = bytes.length): number {
+  let count = 0;
+  for (let index = from; index < to; index++) if (bytes[index] === LINE_FEED) count++;
+  return count;
+}
+
+/**
+ * Where to cut so that the first part has at most `max` bytes and no character of UTF-8 text is split: at `max`, or
+ * up to 3 bytes before it; at the end if there are no more than `max` bytes. Bytes that are not text are cut at `max`.
+ */
+export function cutAtCharacter(bytes: Uint8Array, max: number): number {
+  if (bytes.length <= max) return bytes.length;
+  for (let cut = max; cut > 0 && cut > max - 4; cut--) {
+    if (!isContinuation(bytes[cut])) return cut;
+  }
+  return max;
+}
+
+/** Whether the byte can only be the second or a later byte of a character. */
+function isContinuation(byte: number | undefined): boolean {
+  return byte !== undefined && (byte & 0xc0) === 0x80;
 }

@@ -3,7 +3,7 @@ import { ApiError } from "../errors.ts";
 import { UPLOADED_SEGMENTS_KEPT, UPLOADS_AT_ONCE } from "../limits.ts";
 import { segmentName } from "../ports/segment_name.ts";
 import type { Segment, Segments } from "../ports/segments.ts";
-import { detach } from "../runtime/detach.ts";
+import { detach } from "../runtime/bytes.ts";
 import { describeSegment, SegmentCutter } from "./segment.ts";
 
 /** The project and the Storage of new content. */

@@ -1,6 +1,7 @@
 /** Write, overwrite and append: new content for a file, sent as JSON or as the bytes themselves. */
 import type { z } from "zod";
 import type { Gate } from "../auth/gate.ts";
+import { detectMediaType, type MediaType, mediaType } from "../contract/media_types.ts";
 import { ERRORS, fail } from "../errors.ts";
 import {
   type BodySource,
@@ -19,12 +20,8 @@ import { RAW_UPLOAD_BYTES } from "../limits.ts";
 import type { Committed, Preconditions } from "../ports/commit.ts";
 import type { Authorization } from "../ports/metadata.ts";
 import type { Segment } from "../ports/segments.ts";
-import { detach, drainAndDetach } from "../runtime/detach.ts";
-import { commit, type Committer } from "./commit.ts";
-import { commitBasis, type CommitRequest, parseCommitRequest } from "./commit_request.ts";
-import { ensureWithinTier } from "./file_size_limit.ts";
-import type { MediaType } from "../contract/media_types.ts";
-import { detectMediaType, isMediaType } from "./media_type.ts";
+import { detach, drainAndDetach } from "../runtime/bytes.ts";
+import { commit, commitBasis, type CommitRequest, type Committer, parseCommitRequest } from "./commit.ts";
 import { storeContent } from "./upload.ts";
 
 /** The parts of a write request that are known before its body. */
@@ -47,8 +44,7 @@ export function parseReplacement(kind: "overwrite" | "append", data: RequestData
 
 /** The type that the Content-Type of a raw upload names, if it is a supported one. */
 export function namedMediaType(headers: Headers): MediaType | undefined {
-  const type = mediaTypeOf(headers);
-  return isMediaType(type) ? type : undefined;
+  return mediaType.safeParse(mediaTypeOf(headers)).data;
 }
 
 /** The JSON body of each kind, as its route validates it. */
@@ -149,7 +145,7 @@ async function storeChunks(
   beforeBytes: number,
 ): Promise<Stored> {
   const addedBytes = chunks.reduce((total, chunk) => total + chunk.length, 0);
-  ensureWithinTier(writer.gate, beforeBytes + addedBytes);
+  writer.gate.ensureWithinTier(beforeBytes + addedBytes);
   const segments = await storeContent(writer, drainAndDetach(chunks));
   return { path, segments, contentType: undefined, fields: {} };
 }
@@ -164,7 +160,7 @@ async function storeRaw(writer: Writer, request: WriteRequest): Promise<Stored> 
   if (request.kind === "append" && declared === 0) throwNothingToAppend();
   ensureExists(authorization);
   const before = existingBytes(request, authorization);
-  ensureWithinTier(gate, before + (declared ?? 0));
+  gate.ensureWithinTier(before + (declared ?? 0));
   const body = isLargeBody(headers)
     ? await openBody(writer, Math.min(declared ?? RAW_UPLOAD_BYTES, RAW_UPLOAD_BYTES))
     : undefined;
@@ -172,7 +168,7 @@ async function storeRaw(writer: Writer, request: WriteRequest): Promise<Stored> 
   async function* counted() {
     for await (const chunk of requestChunks(writer, "VALIDATION_ERROR")) {
       addedBytes += chunk.length;
-      ensureWithinTier(gate, before + addedBytes);
+      gate.ensureWithinTier(before + addedBytes);
       const room = body?.hold(Math.min(addedBytes, RAW_UPLOAD_BYTES));
       if (room) await room;
       // At most RAW_UPLOAD_BYTES are in memory, so for each further chunk as many bytes were moved into Storage.

@@ -1,6 +1,5 @@
-/** Conditional requests and Idempotency-Key. */
-import { entityTag, parseEntityTags, type Representation, versionOfTag } from "./entity_tag.ts";
-import { sha256Hex } from "../runtime/sha256.ts";
+/** Conditional requests with entity tags (RFC 9110, section 8.8.3), one for each version and representation; Idempotency-Key. */
+import { sha256Hex } from "../runtime/bytes.ts";
 import { ApiError, ERRORS, fail, failField } from "../errors.ts";
 import { IDEMPOTENCY_KEY_LENGTH_MAX } from "../limits.ts";
 import type { Idempotency, Preconditions } from "../ports/commit.ts";
@@ -59,7 +58,7 @@ export function ensurePreconditions(
 export function isNotModified(headers: Headers, file: FileRecord, representation: Representation): boolean {
   const tags = entityTags(headers, "If-None-Match");
   if (tags === undefined || tags === "*") return tags === "*";
-  return tags.some((tag) => `"${tag.opaque}"` === entityTag(file, representation));
+  return tags.some((tag) => `"${tag}"` === entityTag(file, representation));
 }
 
 function refuseEmpty(headers: Headers): void {
@@ -105,4 +104,35 @@ export async function idempotency(
   if (key === undefined) return undefined;
   const request = JSON.stringify([route, path, fields, content.map((segment) => segment.sha256)]);
   return { key, fingerprint: await sha256Hex(new TextEncoder().encode(request)) };
+}
+
+/** `j`: JSON with content; `r`: raw bytes; `m`: the record alone. */
+export type Representation = "j" | "r" | "m";
+
+/** `"{fileId}.{version}.{representation}"`, strong. */
+export function entityTag(file: { id: string; version: number }, representation: Representation): string {
+  return `"${file.id}.${file.version}.${representation}"`;
+}
+
+/** A list member, possibly empty, up to a comma or the end. No two parts can match the same blanks: it stays linear. */
+const MEMBER = /^[ \t]*(?:(?:W\/)?"([\x21\x23-\x7e\x80-\xff]*)"[ \t]*)?(?:,|$)/;
+
+/** What the tags of If-Match or If-None-Match have between their quotes, weak ones included, or "*"; null if malformed. */
+export function parseEntityTags(value: string): "*" | readonly string[] | null {
+  if (value.trim() === "*") return "*";
+  const tags: string[] = [];
+  let rest = value;
+  while (rest !== "") {
+    const member = MEMBER.exec(rest);
+    if (!member) return null;
+    const [whole, opaque] = member;
+    if (opaque !== undefined) tags.push(opaque);
+    rest = rest.slice(whole.length);
+  }
+  return tags.length > 0 ? tags : null;
+}
+
+/** `{fileId}.{version}` of a tag that the service issued, without the representation; any other tag unchanged. */
+export function versionOfTag(tag: string): string {
+  return tag.replace(/\.[jrm]$/, "");
 }

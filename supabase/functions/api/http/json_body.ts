@@ -5,9 +5,9 @@
  */
 import { fail } from "../errors.ts";
 import { JSON_DEPTH_MAX, JSON_FIELDS_BYTES_MAX, JSON_LONG_STRING_BYTES, JSON_VALUES_MAX } from "../limits.ts";
-import { concatenate } from "../runtime/concatenate.ts";
+import { concatenate } from "../runtime/bytes.ts";
 import { Work } from "../runtime/work.ts";
-import { JsonStringDecoder } from "./json_string.ts";
+import { JsonStringDecoder, JsonStringParser } from "./json_string.ts";
 
 export interface JsonBodyOptions {
   /** Longest body in bytes; beyond it 413 `CONTENT_TOO_LARGE`. */
@@ -30,7 +30,7 @@ export interface JsonBodyOptions {
 export type StreamedField =
   | {
     readonly kind: "text";
-    /** The string in UTF-8, in chunks of at most 1 MiB, cut anywhere. Empty if longer than the maximum. */
+    /** The string in UTF-8, in chunks cut anywhere. Empty if longer than the maximum. */
     readonly chunks: Uint8Array[];
     /** In UTF-16 code units; counted even beyond the maximum. */
     readonly length: number;
@@ -287,21 +287,14 @@ async function parseInParts(
   );
 }
 
-/** Parses a long string with its quotes. Returns only a lone surrogate where it has one: no schema accepts that. */
+/** Parses a long string with its quotes. */
 async function parseSliced(bytes: Uint8Array, work: Work): Promise<string> {
-  const decoder = new JsonStringDecoder(bytes.length);
+  const parser = new JsonStringParser();
   for (let from = 1; from < bytes.length; from += SLICED_STRING_BYTES) {
-    decoder.push(bytes.subarray(from, from + SLICED_STRING_BYTES), 0);
+    parser.push(bytes.subarray(from, from + SLICED_STRING_BYTES), 0);
     await work.pause();
   }
-  if (!decoder.wellFormed) return "\ud800";
-  const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
-  let text = "";
-  for (const chunk of decoder.chunks) {
-    text += utf8.decode(chunk, { stream: true });
-    await work.pause();
-  }
-  return text + utf8.decode();
+  return parser.text;
 }
 
 /** `JSON.parse` of strictly decoded UTF-8, in which a byte order mark is not whitespace (RFC 8259 section 8.1). */

@@ -3,9 +3,8 @@ import { z } from "zod";
 import { fail, failField } from "../errors.ts";
 import { BODY_BYTES_MAX, CONTENT_LENGTH_MAX } from "../limits.ts";
 import type { Body } from "../runtime/body_budget.ts";
-import { drainAndDetach } from "../runtime/detach.ts";
+import { drainAndDetach } from "../runtime/bytes.ts";
 import { Work } from "../runtime/work.ts";
-import { Base64Decoder } from "./base64.ts";
 import { type BodySource, declaredBytes, ensureJson, isLargeBody, openBody, requestChunks } from "./body.ts";
 import { readJsonBody } from "./json_body.ts";
 import { validate } from "./validate.ts";
@@ -75,6 +74,17 @@ export async function readBody<Fields, Authorization = undefined>(
   return { fields: validate(schema, isObject && streamed ? { ...fields, content } : fields), authorization };
 }
 
+/** The validated body. A request with a large body is authorized before it is read. Throws what `readBody` throws. */
+export async function readFields<Fields>(
+  source: BodySource & { readonly gate: { authorize(): Promise<unknown> } },
+  schema: z.ZodType<Fields>,
+  bytesMax?: number,
+): Promise<Fields> {
+  const authorize = isLargeBody(source.request.headers) ? () => source.gate.authorize() : null;
+  const { fields } = await readBody(source, schema, authorize, bytesMax);
+  return fields;
+}
+
 /** Reserves memory for a large body. Throws CONTENT_TOO_LARGE for a declared size over the limit. */
 async function reserveMemory(source: BodySource): Promise<Body | undefined> {
   const { headers } = source.request;
@@ -111,4 +121,56 @@ export async function contentBytes(content: ContentText, isBase64: boolean): Pro
 function throwInvalidBase64(): never {
   const reason = "must be base64 in the standard alphabet, with padding";
   failField("content", reason);
+}
+
+/**
+ * Decodes base64 (RFC 4648 section 4, the standard alphabet with padding) that arrives in chunks cut anywhere. It is
+ * strict except for what common encoders emit and common decoders accept: whitespace anywhere (`base64 FILE` wraps
+ * lines), and nonzero bits after the last byte (`QQ==` and `QR==` are both "A", as for `atob`, Node and Python).
+ */
+export class Base64Decoder {
+  readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  /** Characters that do not form bytes yet: 0 to 3. */
+  #rest = "";
+  #hasEnded = false;
+
+  /** The bytes that are complete now; null if the text is not base64, after which nothing may be pushed. */
+  push(text: Uint8Array): Uint8Array | null {
+    const characters = this.#rest + this.#decoder.decode(withoutSpaces(text));
+    if (this.#hasEnded && characters !== "") return null;
+    const whole = characters.slice(0, characters.length - characters.length % 4);
+    this.#rest = characters.slice(whole.length);
+    const padding = whole.endsWith("==") ? 2 : whole.endsWith("=") ? 1 : 0;
+    this.#hasEnded ||= padding > 0;
+    const binary = binaryOf(whole);
+    // `atob` skips a form feed, too.
+    if (binary?.length !== whole.length / 4 * 3 - padding) return null;
+    const bytes = new Uint8Array(binary.length);
+    for (let index = 0; index < bytes.length; index++) bytes[index] = binary.charCodeAt(index);
+    return bytes;
+  }
+
+  /** Whether base64 may end here. */
+  finish(): boolean {
+    return this.#rest === "";
+  }
+}
+
+function withoutSpaces(text: Uint8Array): Uint8Array {
+  const kept = new Uint8Array(text.length);
+  let length = 0;
+  for (let index = 0; index < text.length; index++) {
+    const byte = text[index] ?? 0;
+    // Space, tab, line feed, carriage return.
+    if (byte !== 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0d) kept[length++] = byte;
+  }
+  return kept.subarray(0, length);
+}
+
+function binaryOf(base64: string): string | undefined {
+  try {
+    return atob(base64);
+  } catch {
+    return undefined;
+  }
 }

@@ -5,22 +5,8 @@
 import { fail } from "../errors.ts";
 import { PATH_BYTES_MAX, PATH_SEGMENTS_MAX } from "../limits.ts";
 
-/** The rules, as `details.rule` names them. */
-export type PathRule =
-  | "empty"
-  | "too_long"
-  | "too_many_segments"
-  | "not_well_formed"
-  | "leading_slash"
-  | "trailing_slash"
-  | "empty_segment"
-  | "dot_segment"
-  | "backslash"
-  | "control_character"
-  | "bidirectional_control"
-  | "broken_escape";
-
-const MESSAGES: Readonly<Record<PathRule, string>> = {
+/** What is wrong, by the rule that `details.rule` names. */
+const MESSAGES = {
   empty: "The path is empty.",
   too_long: `The path is longer than ${PATH_BYTES_MAX} bytes of UTF-8.`,
   too_many_segments: `The path has more than ${PATH_SEGMENTS_MAX} segments.`,
@@ -33,7 +19,9 @@ const MESSAGES: Readonly<Record<PathRule, string>> = {
   control_character: "The path contains a control character.",
   bidirectional_control: "The path contains a character that changes the direction of text.",
   broken_escape: "The path has a percent escape that is malformed or not UTF-8.",
-};
+} as const;
+
+type PathRule = keyof typeof MESSAGES;
 
 /** Returns the path. Throws INVALID_PATH with the rule that it breaks. */
 export function checkPath(path: string): string {

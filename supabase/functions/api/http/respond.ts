@@ -1,5 +1,5 @@
 /** The envelope and the headers of every response. */
-import { entityTag } from "./entity_tag.ts";
+import { entityTag } from "./conditions.ts";
 import type { Operation } from "../contract/service.ts";
 import type { ApiError } from "../errors.ts";
 import { NO_LIMIT_SHOWN, PREFLIGHT_MAX_AGE_SECONDS } from "../limits.ts";
@@ -125,10 +125,7 @@ export function jsonText(text: string, status: number): Response {
 
 /** A response with JSON outside the envelope: health, documents, and other protocols. */
 export function json(data: unknown, status = 200): Response {
-  return new Response(bodyOf(JSON.stringify(data)), {
-    status,
-    headers: { "Content-Type": JSON_TYPE, "Cache-Control": "no-store" },
-  });
+  return jsonText(JSON.stringify(data), status);
 }
 
 /** A failure in the envelope. */

@@ -1,5 +1,5 @@
 /** A response whose body is produced while it is sent. */
-import { concatenate } from "../runtime/concatenate.ts";
+import { concatenate } from "../runtime/bytes.ts";
 
 /**
  * Sends the pieces as one body. The headers wait for the first piece, so a failure while it is produced still becomes

@@ -1,7 +1,11 @@
-/** Validates with zod, and reports issues in the form of the contract. */
-import type { z } from "zod";
+/**
+ * Validates with zod, and reports issues in the form of the contract. Fields and query parameters that a route does not
+ * know are refused, with the one that was probably meant: a misspelt guard or limit would have no effect.
+ */
+import { z } from "zod";
 import { fail } from "../errors.ts";
-import { unknownFields } from "./unknown_names.ts";
+import { UNKNOWN_NAME_LENGTH_SHOWN, UNKNOWN_NAMES_ITEMS_MAX, UNKNOWN_NAMES_REPORTED_MAX } from "../limits.ts";
+import { pick, type Query } from "./query.ts";
 
 /**
  * The value as the schema parses it. Throws VALIDATION_ERROR with `details.issues`, also for fields that the schema
@@ -23,4 +27,186 @@ export function validate<T>(schema: z.ZodType<T>, value: unknown, prefix = ""): 
   ];
   const [first] = issues;
   fail("VALIDATION_ERROR", first ? `${first.path || "The body"}: ${first.reason}` : "Not valid.", { issues });
+}
+
+/** The parameters of a query as the schema parses them. Throws VALIDATION_ERROR. */
+export function validateQuery<Shape extends z.ZodRawShape>(
+  schema: z.ZodObject<Shape>,
+  query: Query,
+): z.output<z.ZodObject<Shape>> {
+  return validate(schema, pick(query, Object.keys(schema.shape)));
+}
+
+/** An item of `details.issues`. */
+export interface Issue {
+  readonly path: string;
+  readonly reason: string;
+}
+
+/** Query parameters that platforms and tools add to any address. */
+const OF_PLATFORM = /^(_.*|forceFunctionRegion)$/s;
+
+/** Throws VALIDATION_ERROR for query parameters that the schema does not have. `body` is the schema of the route's body. */
+export function refuseUnknownParameters(
+  query: Query,
+  schema: z.ZodType | undefined,
+  body: z.ZodType | undefined,
+): void {
+  const known = fieldsOf(schema);
+  const ofBody = fieldsOf(body);
+  const unknown = [...query.keys()].filter((name) => !known.includes(name) && !OF_PLATFORM.test(name));
+  const issues = unknown.slice(0, UNKNOWN_NAMES_REPORTED_MAX).map((name) => ({
+    path: shown(name),
+    reason: ofBody.includes(name)
+      ? "is a field of the JSON body, not a query parameter"
+      : reasonOf("query parameter", name, known),
+  }));
+  const [first] = issues;
+  if (!first) return;
+  fail("VALIDATION_ERROR", `The query parameter \`${first.path}\` is not valid: ${first.reason}`, { issues });
+}
+
+/** Issues for the fields of a value that its schema does not have, at any depth; at most UNKNOWN_NAMES_REPORTED_MAX. */
+export function unknownFields(schema: z.core.$ZodType, value: unknown, prefix = ""): Issue[] {
+  if (isWrapped(schema)) return unknownFields(schema.def.innerType, value, prefix);
+  if (schema instanceof z.ZodPipe) return unknownFields(schema.def.in, value, prefix);
+  if (typeof value !== "object" || value === null) return [];
+  if (schema instanceof z.ZodUnion) return unknownToUnion(schema, value, prefix);
+  if (Array.isArray(value) !== schema instanceof z.ZodArray) return [];
+  const known = schema instanceof z.ZodObject && !isOpen(schema) ? Object.keys(schema.shape) : null;
+  const found: Issue[] = [];
+  // The schema refuses a longer list for its length.
+  const examined = Array.isArray(value) ? value.slice(0, UNKNOWN_NAMES_ITEMS_MAX) : value;
+  for (const [name, inner] of Object.entries(examined)) {
+    if (found.length >= UNKNOWN_NAMES_REPORTED_MAX) break;
+    const field = fieldOf(schema, name);
+    if (field) found.push(...unknownFields(field, inner, `${prefix}${name}.`));
+    else if (known) found.push({ path: prefix + shown(name), reason: reasonOf("field", name, known) });
+  }
+  return found.slice(0, UNKNOWN_NAMES_REPORTED_MAX);
+}
+
+/** The issues by the option that the discriminator selects, or without one by the option with the fewest issues. */
+function unknownToUnion(schema: z.ZodUnion, value: object, prefix: string): Issue[] {
+  const discriminator = schema instanceof z.ZodDiscriminatedUnion ? schema.def.discriminator : undefined;
+  const options = discriminator === undefined ? schema.options : schema.options.filter((option) => {
+    const kind = fieldOf(option, discriminator);
+    return kind instanceof z.ZodLiteral && kind.values.has(Reflect.get(value, discriminator));
+  });
+  const [fewest = []] = options.map((option) => unknownFields(option, value, prefix))
+    .toSorted((a, b) => a.length - b.length);
+  return fewest;
+}
+
+function isWrapped(schema: z.core.$ZodType): schema is z.ZodOptional | z.ZodNullable | z.ZodDefault {
+  return schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault;
+}
+
+/** The schema of a field, or of an element. */
+function fieldOf(schema: z.core.$ZodType, name: string): z.core.$ZodType | undefined {
+  if (schema instanceof z.ZodArray) return schema.def.element;
+  return schema instanceof z.ZodObject && Object.hasOwn(schema.shape, name) ? schema.shape[name] : undefined;
+}
+
+/** Whether the schema accepts fields that it does not name. */
+export function isOpen({ def: { catchall } }: z.ZodObject): boolean {
+  return catchall !== undefined && !(catchall instanceof z.ZodNever);
+}
+
+function fieldsOf(schema: z.core.$ZodType | undefined): readonly string[] {
+  if (schema instanceof z.ZodUnion) return schema.options.flatMap(fieldsOf);
+  return schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
+}
+
+function reasonOf(what: string, name: string, known: readonly string[]): string {
+  const meant = name.length <= UNKNOWN_NAME_LENGTH_SHOWN ? meantName(name, known) : undefined;
+  if (meant !== undefined) return `is not a known ${what}; did you mean ${meant}?`;
+  return `is not a known ${what}; ${known.length === 0 ? "there is none" : `known are ${known.join(", ")}`}`;
+}
+
+function shown(name: string): string {
+  return name.length <= UNKNOWN_NAME_LENGTH_SHOWN ? name : `${name.slice(0, UNKNOWN_NAME_LENGTH_SHOWN)}…`;
+}
+
+/** Names for one thing, here and in other interfaces. Where two of them are known, the earlier one is suggested. */
+const SYNONYMS: readonly (readonly string[])[] = [
+  ["ifVersion", "expectedVersion", "baseVersion", "ifMatch", "version"],
+  ["isBase64", "base64", "encoding"],
+  ["directory", "pathPrefix", "prefix", "folder", "dir", "root", "path"],
+  ["path", "filePath", "file", "fileName", "source", "from", "name"],
+  ["destination", "dest", "target", "newPath", "to"],
+  ["contentType", "mimeType", "mediaType", "type"],
+  ["content", "text", "body", "data"],
+  ["oldString", "oldStr", "oldText", "old", "find"],
+  ["newString", "newStr", "newText", "new", "replacement"],
+  ["replaceAll", "all", "global"],
+  ["expectedOccurrences", "occurrences", "count"],
+  ["dryRun", "preview", "simulate"],
+  ["scopes", "permissions", "rights"],
+  ["expiresAt", "expires", "expiry", "expiresIn", "ttl"],
+  ["gracePeriodSeconds", "gracePeriod", "grace"],
+  ["keepVersions", "maxVersions", "versions"],
+  ["keepDays", "maxDays", "maxAge", "days"],
+  ["limit", "pageSize", "perPage", "max", "maxResults", "top"],
+  ["offset", "skip", "start", "page"],
+  ["after", "cursor", "next", "pageToken", "since"],
+  ["before", "until"],
+  ["at", "asOf", "time", "timestamp", "date"],
+  ["q", "query", "search", "pattern", "term"],
+  ["wait", "timeout"],
+  ["name", "label", "title"],
+];
+
+/** The synonyms by their letters: a table, since a client can cause many lookups. */
+const SYNONYMS_BY_LETTERS = synonymsByLetters();
+
+/** Most wrong letters of a name that is still recognized. */
+const WRONG_LETTERS_MAX = 2;
+
+/** The known name that is most similar, or a synonym; undefined where none is. */
+export function meantName(name: string, known: readonly string[]): string | undefined {
+  const given = lettersOf(name);
+  const [nearest] = known
+    .map((one) => ({ one, wrong: wrongLetters(given, lettersOf(one)) }))
+    .filter(({ wrong }) => wrong <= WRONG_LETTERS_MAX)
+    .toSorted((a, b) => a.wrong - b.wrong);
+  if (nearest) return nearest.one;
+  const synonyms = SYNONYMS_BY_LETTERS.get(given) ?? [];
+  return synonyms.flatMap((letters) => known.filter((one) => lettersOf(one) === letters))[0];
+}
+
+function synonymsByLetters(): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, readonly string[]>();
+  for (const words of SYNONYMS.map((names) => names.map(lettersOf))) {
+    for (const word of words) found.set(word, [...found.get(word) ?? [], ...words]);
+  }
+  return found;
+}
+
+/** The letters of a name: those of `if_version`, `If-Version` and `ifVersion` are the same. */
+function lettersOf(name: string): string {
+  return name.toLowerCase().replaceAll(/[_-]/g, "");
+}
+
+/** Letters to change, add, remove or swap with the next one; Infinity where they are over a third of the known name. */
+function wrongLetters(given: string, known: string): number {
+  if (Math.abs(given.length - known.length) > WRONG_LETTERS_MAX) return Infinity;
+  const rows = [Array.from({ length: known.length + 1 }, (_, column) => column)];
+  const at = (row: number, column: number) => rows[row]?.[column] ?? Infinity;
+  for (let row = 1; row <= given.length; row++) {
+    const current = [row];
+    rows.push(current);
+    for (let column = 1; column <= known.length; column++) {
+      const isSame = given[row - 1] === known[column - 1];
+      const isSwapped = given[row - 1] === known[column - 2] && given[row - 2] === known[column - 1];
+      current.push(Math.min(
+        at(row - 1, column) + 1,
+        at(row, column - 1) + 1,
+        at(row - 1, column - 1) + (isSame ? 0 : 1),
+        isSwapped ? at(row - 2, column - 2) + 1 : Infinity,
+      ));
+    }
+  }
+  const wrong = at(given.length, known.length);
+  return wrong <= known.length / 3 ? wrong : Infinity;
 }

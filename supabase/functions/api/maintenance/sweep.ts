@@ -4,8 +4,7 @@
 import type { SweepSlice } from "../contract/service.ts";
 import { SWEEP_PAGE_OBJECTS, SWEEP_STEPS_MAX } from "../limits.ts";
 import { type DeletedProject, type Metadata, type Sweep, SWEEP_KINDS } from "../ports/metadata.ts";
-import { sweepDeleted } from "./sweep_deleted.ts";
-import { segmentName } from "../ports/segment_name.ts";
+import { objectName, segmentFolderName, segmentName } from "../ports/segment_name.ts";
 import type { Segments } from "../ports/segments.ts";
 
 /** The names of the service's objects. The sweep leaves other objects of the bucket alone. */
@@ -82,12 +81,6 @@ async function removeDead(metadata: Metadata, segments: Segments, begun?: string
   return dead.length;
 }
 
-/** Removes a page of a deleted project's objects or rows. */
-async function deletedStep(project: DeletedProject, metadata: Metadata, segments: Segments): Promise<Step> {
-  const { objects, rows } = await sweepDeleted(project, metadata, segments);
-  return { seen: objects, removed: objects, work: objects + rows };
-}
-
 /** Examines a page of one project's objects, and removes those without a row. */
 async function uploadStep(sweep: Sweep, metadata: Metadata, segments: Segments): Promise<Step> {
   const day = await currentDay(segments, sweep);
@@ -121,4 +114,40 @@ async function currentDay(segments: Segments, sweep: Sweep): Promise<string | un
 
 function dayBefore(day: string): string {
   return new Date(Date.parse(day) - 24 * 60 * 60 * 1000).toISOString().slice(0, 10);
+}
+
+/**
+ * Removes a page of a deleted project's objects, or where it has none, of its rows. It may be interrupted anywhere and
+ * repeated, and several may run at the same time.
+ */
+async function deletedStep(project: DeletedProject, metadata: Metadata, segments: Segments): Promise<Step> {
+  const objects = await removeObjects(project, metadata, segments);
+  const rows = objects > 0 ? 0 : await metadata.removeDeletedRows(project.projectId);
+  return { seen: objects, removed: objects, work: objects + rows };
+}
+
+/** Removes the objects that an earlier slice noted and perhaps did not remove; otherwise a page of those in Storage. */
+async function removeObjects(
+  { projectId, objects, isEmptied }: DeletedProject,
+  metadata: Metadata,
+  segments: Segments,
+): Promise<number> {
+  let names = objects;
+  if (names.length === 0) {
+    names = isEmptied ? [] : await listObjects(projectId, segments);
+    if (names.length === 0) return 0;
+    await metadata.noteDeletedObjects(projectId, names);
+  }
+  await segments.remove(names.map((name) => objectName(projectId, name)));
+  await metadata.removeDeletedSegments(projectId, names);
+  return names.length;
+}
+
+/** A page of objects of the first day that has any; names are relative to the project's folder. */
+async function listObjects(projectId: string, segments: Segments): Promise<readonly string[]> {
+  for (const day of await segments.days(projectId)) {
+    const names = await segments.list(projectId, day, 0, SWEEP_PAGE_OBJECTS);
+    if (names.length > 0) return names.map((name) => `${segmentFolderName(new Date(day))}/${name}`);
+  }
+  return [];
 }

@@ -1,7 +1,7 @@
 /** Failures as text for a model: `CODE: sentence. What to do.` */
 import { ApiError, type ErrorCode } from "../errors.ts";
 import { MCP_LINE_LENGTH_MAX } from "../limits.ts";
-import { cutLine, shownPath } from "./text.ts";
+import { cutLine, numbered, shownPath } from "./text.ts";
 
 /** A refusal whose message already says what to do. */
 export class ToolRefusal extends Error {
@@ -18,9 +18,8 @@ const ADVICE: { readonly [Code in ErrorCode]?: string | ((details: Details) => s
   INVALID_PATH: "Write paths like notes/plan.md: forward slashes, no leading slash, no . or .. in them.",
   FILE_NOT_FOUND: adviseOnMissingFile,
   VERSION_NOT_FOUND: ({ latestVersion }) =>
-    `${
-      latestVersion === undefined ? "" : `The latest is ${latestVersion}. `
-    }file_history lists the versions.`,
+    (latestVersion === undefined ? "" : `The latest is ${latestVersion}. `) +
+    "file_history lists the versions.",
   VERSION_REDACTED: "Its content was erased for good; file_history lists the versions.",
   VERSION_DELETED: "Restore an earlier version instead: file_history lists them.",
   FILE_ALREADY_EXISTS: "Choose another destination, or send overwrite=true to replace that file.",
@@ -70,9 +69,7 @@ const DIFFERS: Readonly<Record<string, string>> = {
 
 function adviseOnMissingString({ nearest, differsOnlyBy, version }: Details): string {
   const lines = (Array.isArray(nearest) ? nearest : []).map((near) =>
-    `${String(Reflect.get(near, "line")).padStart(6)}\t${
-      cutLine(String(Reflect.get(near, "text")), MCP_LINE_LENGTH_MAX)
-    }`
+    numbered(Reflect.get(near, "line"), cutLine(String(Reflect.get(near, "text")), MCP_LINE_LENGTH_MAX))
   );
   const only = typeof differsOnlyBy === "string"
     ? ` It differs from the file only by ${DIFFERS[differsOnlyBy] ?? differsOnlyBy}.`

@@ -13,10 +13,10 @@ import { ApiError } from "../errors.ts";
 import { jsonText } from "../http/respond.ts";
 import { VERSION } from "../version.ts";
 import { failureText, ToolRefusal } from "./failures.ts";
-import { INSTRUCTIONS } from "./instructions.ts";
-import { provenanceOf } from "./provenance.ts";
 import { annotationsOf, type ToolOutput } from "./tool.ts";
 import { TOOLS } from "./tools/mod.ts";
+import { actorOf, isRunId, parseProvenance } from "../http/provenance.ts";
+import type { Provenance } from "../ports/answer.ts";
 
 /** Errors that are answered by HTTP status even during a tool's call, since they do not concern the tool. */
 const OF_TRANSPORT: readonly string[] = [
@@ -58,11 +58,7 @@ function withoutContent(status: number): Response {
 }
 
 function isToolCall(message: unknown): boolean {
-  return methodOf(message) === "tools/call";
-}
-
-function methodOf(message: unknown): unknown {
-  return typeof message === "object" && message !== null ? Reflect.get(message, "method") : undefined;
+  return field(message, "method") === "tools/call";
 }
 
 /** Refuses messages that the package would serve and this service does not. */
@@ -71,7 +67,7 @@ function refuse(message: unknown): Response | null {
     return protocolError(400, -32600, "Invalid Request: send one message at a time.");
   }
   // The service announces nothing, and a stream would keep an isolate alive.
-  if (methodOf(message) === "subscriptions/listen") {
+  if (field(message, "method") === "subscriptions/listen") {
     return protocolError(404, ProtocolErrorCode.MethodNotFound, "Method not found", message);
   }
   return null;
@@ -85,7 +81,7 @@ function protocolError(
   message?: unknown,
   data?: unknown,
 ): Response {
-  const given: unknown = typeof message === "object" && message !== null ? Reflect.get(message, "id") : null;
+  const given = field(message, "id");
   const id = typeof given === "string" || typeof given === "number" ? given : null;
   return Response.json({
     jsonrpc: "2.0",
@@ -191,4 +187,38 @@ class Exchange {
 
 function resultOf({ text, image }: ToolOutput): CallToolResult {
   return { content: [{ type: "text", text }, ...image ? [{ type: "image" as const, ...image }] : []] };
+}
+
+/** The description of the server that a client gives its model once: at most 600 characters. */
+const INSTRUCTIONS =
+  "Versioned files that people and other agents use, too. Every change adds a numbered version; old ones stay " +
+  "readable and can be restored. Search with list_files, grep_files (exact text) or search_files (a subject); then " +
+  "read_file, which shows the version. Change a part with edit_file, add to the end with append_file. write_file " +
+  "replaces a whole file and needs the version you read as expected_version. If the file changed meanwhile, the " +
+  "result shows how: redo your change on that. A failure begins with a CODE and says what to do next.";
+
+/**
+ * The provenance of the changes that a tool's call commits: from the request's headers. Without them, the run is the trace (W3C Trace Context) of `_meta`, and the actor is the
+ * client's name and version. Throws VALIDATION_ERROR for invalid headers; values of `_meta` are cut and cleaned
+ * instead.
+ */
+function provenanceOf(headers: Headers, message: unknown): Provenance {
+  const meta = field(field(message, "params"), "_meta");
+  const client = field(meta, "io.modelcontextprotocol/clientInfo");
+  const trace = /^[0-9a-f]{2}-([0-9a-f]{32})-/.exec(text(field(meta, "traceparent")))?.[1];
+  const isTrace = trace !== undefined && isRunId(trace) && !/^0+$/.test(trace);
+  const sent = parseProvenance(headers);
+  return {
+    runId: sent?.runId ?? (isTrace ? trace : undefined),
+    actor: sent?.actor ?? actorOf(text(field(client, "name")), text(field(client, "version"))),
+    note: sent?.note,
+  };
+}
+
+function field(value: unknown, name: string): unknown {
+  return typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
+}
+
+function text(value: unknown): string {
+  return typeof value === "string" ? value : "";
 }

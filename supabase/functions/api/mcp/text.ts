@@ -50,9 +50,17 @@ export function shownActor(actor: string): string {
 
 /** ` by planner/2.1 in run nightly-42: "note"`, or the parts of it that were recorded; "" where none was. */
 export function describeProvenance({ actor, runId, note }: Provenance): string {
-  return `${actor === undefined ? "" : ` by ${shownActor(actor)}`}${
-    runId === undefined ? "" : ` in run ${runId}`
-  }${note === undefined ? "" : `: ${quoted(note)}`}`;
+  const by = actor === undefined ? "" : ` by ${shownActor(actor)}`;
+  const run = runId === undefined ? "" : ` in run ${runId}`;
+  return `${by}${run}${note === undefined ? "" : `: ${quoted(note)}`}`;
+}
+
+/** ` from notes/plan.md version 2`, without the path where that is the file's own; "" where there is no origin. */
+export function describeOrigin(
+  from: { readonly path: string; readonly version: number } | undefined,
+  path: string | undefined,
+): string {
+  return from ? ` from ${from.path === path ? "" : `${shownPath(from.path)} `}version ${from.version}` : "";
 }
 
 /** The first `length` code units of a text, without splitting a surrogate pair. */
@@ -65,9 +73,8 @@ export function cut(text: string, length: number): string {
 /** Cuts a long line and says so. `length` is that of the whole line where `line` is only its beginning. */
 export function cutLine(line: string, max: number, length = line.length): string {
   if (length <= max) return line;
-  return `${cut(line, max)}… [cut: ${grouped(max)} of ${
-    grouped(length)
-  } characters; grep_files finds the rest]`;
+  const note = `${grouped(max)} of ${grouped(length)} characters; grep_files finds the rest`;
+  return `${cut(line, max)}… [cut: ${note}]`;
 }
 
 /** `%6d`, a tab and the line. */

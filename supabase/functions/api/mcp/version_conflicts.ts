@@ -1,7 +1,7 @@
 /** Explains version conflicts to a model: the file's latest version, and what changed since the one it expected. */
 import type { Context } from "../context.ts";
 import { ApiError, type ErrorCode } from "../errors.ts";
-import { diffTexts, readSide } from "../files/diff.ts";
+import { diffSides } from "../files/diff.ts";
 import { isText } from "../files/presentation.ts";
 import { readRange } from "../files/read_segments.ts";
 import { MCP_CONFLICT_DIFF_LINES_MAX, MCP_LINE_LENGTH_MAX } from "../limits.ts";
@@ -35,8 +35,8 @@ async function contentAt(
   return answer.ok ? answer.value : undefined;
 }
 
-/** Whether the content is, or ends with, these bytes. */
-export async function endsWith(context: Context, content: Content, bytes: Uint8Array): Promise<boolean> {
+/** Whether the content ends with these bytes. */
+async function endsWith(context: Context, content: Content, bytes: Uint8Array): Promise<boolean> {
   const start = content.file.size - bytes.length;
   if (start < 0) return false;
   const work = new Work();
@@ -46,25 +46,6 @@ export async function endsWith(context: Context, content: Content, bytes: Uint8A
     for (const byte of part) if (byte !== bytes[at++]) return false;
   }
   return true;
-}
-
-/** Whether the content is exactly these bytes. */
-export async function equals(context: Context, content: Content, bytes: Uint8Array): Promise<boolean> {
-  return content.file.size === bytes.length && await endsWith(context, content, bytes);
-}
-
-/**
- * Whether the version after the one that a write expected has the write's content: then an earlier call committed it,
- * and other changes followed.
- */
-export async function wasAlreadyApplied(
-  context: Context,
-  path: string,
-  expected: number,
-  isApplied: (content: Content) => Promise<boolean>,
-): Promise<boolean> {
-  const next = await contentAt(context, path, expected + 1);
-  return next !== undefined && await isApplied(next);
 }
 
 /**
@@ -87,8 +68,45 @@ async function lastWriter({ gate, metadata }: Context, latest: Content | undefin
   return last?.version === latest.file.version ? describeProvenance(last) : "";
 }
 
+/** A write that met another version than it expected. */
+export interface RefusedWrite {
+  readonly path: string;
+  readonly expected: number;
+  readonly content: string;
+  /** Whether the content was to be added, instead of being the whole. */
+  readonly isAppend: boolean;
+  readonly error: ApiError;
+}
+
+/** The refusal to report. A client that lost the answer repeats its call: then the file has the content already. */
+export async function explainWrite(context: Context, write: RefusedWrite): Promise<ToolRefusal> {
+  const { path, expected, content, isAppend, error: { code, details } } = write;
+  const bytes = new TextEncoder().encode(content);
+  const hasContent = async (version: Content | undefined) =>
+    version !== undefined && (isAppend || version.file.size === bytes.length) &&
+    await endsWith(context, version, bytes);
+  const latest = await latestContent(context, path);
+  if (latest && await hasContent(latest)) {
+    const what = `${isAppend ? "the end of " : ""}version ${latest.file.version} of ${shownPath(path)}`;
+    return alreadyAppliedRefusal(code, `Your content is already ${what}`);
+  }
+  if (expected === 0) return await existsRefusal(context, path, latest, details);
+  // Where the version after the expected one has the content, an earlier call committed it, and other changes followed.
+  const isOld = latest !== undefined && latest.file.version > expected + 1 &&
+    await hasContent(await contentAt(context, path, expected + 1));
+  const advice = isAppend
+    ? isOld
+      ? `Your content was already added, in version ${expected + 1}: add it again only if it was removed.`
+      : "Your content is not the end of the file. Add it if it is still right."
+    : isOld
+    ? `Your content was already written, as version ${expected + 1}: ` +
+      "write again only if it must replace what others wrote after you."
+    : "Work these changes into your content.";
+  return await versionRefusal(context, latest, { path, expected, details, advice });
+}
+
 /** The refusal of a write to a file that exists, without `expected_version`. */
-export async function existsRefusal(
+async function existsRefusal(
   context: Context,
   path: string,
   latest: Content | undefined,
@@ -102,8 +120,8 @@ export async function existsRefusal(
     "FILE_ALREADY_EXISTS",
     `${
       shownPath(path)
-    } exists already: ${state}. Nothing was written. To change a part of it, use edit_file. To replace all of ` +
-      `it, read it first, then send expected_version=${version}.`,
+    } exists already: ${state}. Nothing was written. To change a part of it, use edit_file. ` +
+      `To replace all of it, read it first, then send expected_version=${version}.`,
   );
 }
 
@@ -127,10 +145,8 @@ export async function versionRefusal(
   if (isMissing || typeof version !== "number") {
     return new ToolRefusal(
       "PRECONDITION_FAILED",
-      `There is no file at ${
-        shownPath(path)
-      }, and you expected version ${expected}. Nothing was done. file_history shows whether ` +
-        "it was deleted; write_file without expected_version creates it.",
+      `There is no file at ${shownPath(path)}, and you expected version ${expected}. Nothing was done. ` +
+        "file_history shows whether it was deleted; write_file without expected_version creates it.",
     );
   }
   const writer = await lastWriter(context, latest);
@@ -139,10 +155,8 @@ export async function versionRefusal(
     : " ";
   return new ToolRefusal(
     "PRECONDITION_FAILED",
-    `${shownPath(path)} is at version ${version}, not ${expected}${
-      writer && `: written${writer}`
-    }. Nothing was done.${changes}${advice} Then send ` +
-      `expected_version=${version}.`,
+    `${shownPath(path)} is at version ${version}, not ${expected}${writer && `: written${writer}`}. ` +
+      `Nothing was done.${changes}${advice} Then send expected_version=${version}.`,
   );
 }
 
@@ -158,15 +172,10 @@ async function changesSince(
   if (!isText(latest)) return "It is binary.";
   try {
     const compared = gate.unwrap(await metadata.comparison(gate.caller, path, expected, version));
-    const [before, after] = [
-      await readSide(context, compared.before),
-      await readSide(context, compared.after),
-    ];
-    const { diff, additions, deletions } = await diffTexts(path, before, after);
+    const { diff, additions, deletions } = await diffSides(context, path, compared);
     if (diff === "") return `The content is that of version ${expected}.`;
-    return `Since version ${expected}: ${counted(additions, "line")} added, ${deletions} removed.\n${
-      firstLines(diff)
-    }`;
+    const changed = `${counted(additions, "line")} added, ${deletions} removed`;
+    return `Since version ${expected}: ${changed}.\n${firstLines(diff)}`;
   } catch (error) {
     if (!(error instanceof ApiError) || error.status >= 500) throw error;
     return `The changes since version ${expected} cannot be shown; read the file.`;
@@ -179,4 +188,10 @@ function firstLines(diff: string): string {
   const more = lines.length - shown.length;
   if (more > 0) shown.push(`… ${counted(more, "more line")}: diff_versions shows them`);
   return fitLines(shown.join("\n"), "diff_versions shows them", 4000);
+}
+
+/** Whether two versions consist of the same stored segments, as after a copy, a move or a restore. */
+export function sameContent(one: Content, other: Content): boolean {
+  const [ids, otherIds] = [one, other].map(({ segments }) => segments.map(({ id }) => id).join());
+  return ids === otherIds && one.file.mimeType === other.file.mimeType;
 }

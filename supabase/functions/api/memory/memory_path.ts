@@ -1,6 +1,5 @@
 /** Paths of the memory tool: `/memories/notes.md` stands for `notes.md` in the root folder. */
 import { unescapeHidden } from "../runtime/hidden_characters.ts";
-import { failMemory } from "./failure.ts";
 
 const ROOT = "/memories";
 
@@ -23,4 +22,13 @@ export function resolveMemoryPath(memoryPath: string): string {
   const [root, ...rest] = names;
   if (root !== ROOT) failMemory(`Path ${memoryPath} would escape /memories directory`);
   return rest.join("/");
+}
+
+/** A failure whose message is the answer to the model. */
+export class MemoryFailure extends Error {
+  override readonly name = "MemoryFailure";
+}
+
+export function failMemory(message: string): never {
+  throw new MemoryFailure(message);
 }

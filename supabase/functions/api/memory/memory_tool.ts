@@ -3,12 +3,10 @@
  * `BetaLocalFilesystemMemoryTool` of `@anthropic-ai/sdk` 1.12.0 over a folder on disk; every change adds a version.
  */
 import { ApiError, ERRORS, fail } from "../errors.ts";
-import { throwCommitRefusal, tryCommit } from "../files/commit.ts";
+import { commitBasis, type CommitRequest, throwCommitRefusal, tryCommit } from "../files/commit.ts";
 import { commitMany, type ManyCommitter } from "../files/commit_many.ts";
-import { commitBasis, type CommitRequest } from "../files/commit_request.ts";
 import { changeFile, type EditContext } from "../files/edit_file.ts";
-import { ensureWithinTier } from "../files/file_size_limit.ts";
-import { detectMediaType } from "../files/media_type.ts";
+import { detectMediaType } from "../contract/media_types.ts";
 import { readSegments, type SegmentSource } from "../files/read_segments.ts";
 import { storeContent } from "../files/upload.ts";
 import { checkPath } from "../http/path.ts";
@@ -26,11 +24,10 @@ import type { FolderCommit } from "../ports/commit_many.ts";
 import type { FileRecord } from "../contract/files.ts";
 import type { Content } from "../ports/files.ts";
 import type { Metadata } from "../ports/metadata.ts";
-import { concatenate } from "../runtime/concatenate.ts";
+import { concatenate } from "../runtime/bytes.ts";
 import { escapeHidden } from "../runtime/hidden_characters.ts";
 import type { AnyCommand, Command, CommandName } from "./commands.ts";
-import { failMemory } from "./failure.ts";
-import { resolveMemoryPath } from "./memory_path.ts";
+import { failMemory, resolveMemoryPath } from "./memory_path.ts";
 
 export interface MemoryContext extends EditContext, SegmentSource {
   readonly metadata:
@@ -161,9 +158,8 @@ export class MemoryTool {
       }
       if (others.length > 0) {
         failMemory(
-          `No replacement was performed. Multiple occurrences of old_str \`${before}\` in lines: ${
-            matching.join(", ")
-          }. Please ensure it is unique`,
+          `No replacement was performed. Multiple occurrences of old_str \`${before}\` in lines: ` +
+            `${matching.join(", ")}. Please ensure it is unique`,
         );
       }
       const changed = text.replace(before, () => after);
@@ -212,7 +208,7 @@ export class MemoryTool {
       change: async (base) => {
         const [text, report] = edit(await this.text(base, true));
         const bytes = this.encode(text);
-        ensureWithinTier(gate, bytes.length);
+        gate.ensureWithinTier(bytes.length);
         const segments = await storeContent(context, bytes.length > 0 ? [bytes] : []);
         return { segments, segmentIds: segments.map(({ id }) => id), extra: { said: report } };
       },

@@ -68,7 +68,7 @@ function parametersOf(route: Route): Json[] {
     const schema = PARAMETERS[name ?? ""];
     parameters.push({ name, in: "path", required: true, schema: { type: "string", ...schema } });
   }
-  const ofProject = route.credentials === "key" ? ["x-project-id"] : [];
+  const ofProject = ["key", "account or key"].includes(route.credentials) ? ["x-project-id"] : [];
   const ofVersions = route.makesVersions ? PROVENANCE_HEADERS : [];
   for (const name of [...ofProject, ...route.openapi.headers ?? [], ...ofVersions]) {
     parameters.push({ name, in: "header", required: false, ...REQUEST_HEADERS[name] });
@@ -194,10 +194,9 @@ function protocolResponses(route: Route, failures: FailureResponses): Json {
     const { $ref } = Object(Object(failures.of(route))[status]);
     const failure = Object(failures.components[String($ref).split("/").at(-1) ?? ""]);
     const envelope = failure.content?.["application/json"].schema;
+    const other = failure.description ? ` ${failure.description}` : "";
     return {
-      description: `An error of the protocol, in the form of JSON-RPC.${
-        failure.description ? ` ${failure.description}` : ""
-      }`,
+      description: `A fault of the protocol, as JSON-RPC has it.${other}`,
       headers: responseHeaders([]),
       content: { "application/json": { schema: envelope ? { anyOf: [schema, envelope] } : schema } },
     };
@@ -209,9 +208,9 @@ function protocolResponses(route: Route, failures: FailureResponses): Json {
   };
 }
 
-const DESCRIPTION = `Every write adds a numbered version; earlier versions stay readable.
+const DESCRIPTION = `Every write makes a new numbered version; earlier versions stay readable.
 
-Every answer except those of \`/health\`, \`/llms.txt\` and this document has an envelope: \`{success: true, data, operation, message}\`,
+Each answer but those of \`/health\`, \`/llms.txt\` and this document has an envelope: \`{success: true, data, operation, message}\`,
 or \`{success: false, error: {code, message}}\` with \`operation\` and \`details\` if there are any. Routes with GET
 also answer HEAD. Any other path is 404 \`ROUTE_NOT_FOUND\`, any other method 405 \`METHOD_NOT_ALLOWED\` with \`Allow\`.
 Later versions may add fields to answers; clients must ignore unknown fields.`;

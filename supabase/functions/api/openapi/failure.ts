@@ -1,27 +1,53 @@
 /** Error responses: the envelope of a failure, what its details may hold, and which codes each status may have. */
 import { type ErrorCode, ERRORS } from "../errors.ts";
+import type { Credentials } from "../auth/identify.ts";
 import { responseHeaders } from "./headers.ts";
+import { MEANINGS } from "./meanings.ts";
 import type { Json } from "./schemas.ts";
 import { type DocumentedError, isStrict, type ResponseHeader, type Route } from "../route.ts";
 
-/** Errors of every route with credentials. */
-const AUTHORIZED: readonly ErrorCode[] = ["RATE_LIMIT_EXCEEDED", "SERVICE_UNAVAILABLE"];
-/** Errors of a route about files: it takes a key, or an access token with x-project-id. */
-const OF_FILES: readonly ErrorCode[] = [
-  "INVALID_API_KEY",
-  "INVALID_SESSION",
-  "FORBIDDEN_SCOPE",
-  "PROJECT_NOT_FOUND",
-];
-/** Errors of a route that refuses query parameters which it does not know. */
-const STRICT: readonly ErrorCode[] = ["VALIDATION_ERROR"];
+const OF_OWNER: readonly ErrorCode[] = ["INVALID_SESSION", "PROJECT_NOT_FOUND"];
+const OF_KEY: readonly ErrorCode[] = ["INVALID_API_KEY", "FORBIDDEN_SCOPE"];
+const OF_CALLER: Readonly<Record<Credentials, readonly ErrorCode[]>> = {
+  none: [],
+  // It takes a key, or an access token with x-project-id.
+  key: [...OF_KEY, ...OF_OWNER],
+  account: OF_OWNER,
+  "account or key": [...OF_KEY, ...OF_OWNER],
+  "secret key": ["INVALID_API_KEY"],
+  link: ["VALIDATION_ERROR", "LINK_NOT_FOUND", "LINK_EXPIRED", "METHOD_NOT_ALLOWED", "FORBIDDEN_SCOPE"],
+};
+
+/** Errors that follow from what the route takes. */
+function ofRequest(route: Route): DocumentedError[] {
+  const { pattern, openapi: { body, takesRaw, headers = [], isPlain, isProtocol } } = route;
+  return [
+    ...isStrict(route) ? ["VALIDATION_ERROR"] as const : [],
+    ...pattern.endsWith("/*") ? ["INVALID_PATH"] as const : [],
+    ...body && !isProtocol ? ["INVALID_JSON"] as const : [],
+    ...body || takesRaw ? ["UNSUPPORTED_MEDIA_TYPE", "CONTENT_TOO_LARGE"] as const : [],
+    ...headers.includes("Idempotency-Key") && !isPlain
+      ? ["IDEMPOTENCY_KEY_IN_USE", "IDEMPOTENCY_KEY_REUSED"] as const
+      : [],
+    // `ifVersion` 0 is a condition, too.
+    ...headers.includes("If-Match")
+      ? ["PRECONDITION_FAILED", ["FILE_ALREADY_EXISTS", 412] as const] as const
+      : [],
+  ];
+}
 
 function errorsOf(route: Route): readonly DocumentedError[] {
-  const { credentials, openapi: { errors } } = route;
-  const ofStrict = isStrict(route) ? STRICT : [];
-  const isOpen = credentials === "none" || credentials === "secret key";
-  const ofCaller = isOpen ? [] : [...credentials === "key" ? OF_FILES : [], ...AUTHORIZED];
-  return [...new Set([...ofStrict, ...ofCaller, ...errors, "INTERNAL_ERROR" as const])];
+  const { credentials, openapi: { errors = [] } } = route;
+  const ofLoad = credentials === "none" ? [] : ["RATE_LIMIT_EXCEEDED", "SERVICE_UNAVAILABLE"] as const;
+  return [
+    ...new Set([
+      ...ofRequest(route),
+      ...OF_CALLER[credentials],
+      ...ofLoad,
+      ...errors,
+      "INTERNAL_ERROR" as const,
+    ]),
+  ];
 }
 
 const HEADERS_OF_STATUS: Readonly<Record<number, readonly ResponseHeader[]>> = {
@@ -52,7 +78,7 @@ export class FailureResponses {
   private refer(status: number, codes: readonly ErrorCode[]): Json {
     const name = `${status}-${codes.map(pascalCase).join("-")}`;
     this.components[name] ??= {
-      description: codes.map((code) => `\`${code}\`: ${ERRORS[code].meaning}`).join(" "),
+      description: codes.map((code) => `\`${code}\`: ${MEANINGS[code]}`).join(" "),
       headers: responseHeaders(HEADERS_OF_STATUS[status] ?? []),
       content: {
         "application/json": {

@@ -1,6 +1,6 @@
 /** JSON Schemas of OpenAPI 3.1 from the zod schemas that validate. */
 import { z } from "zod";
-import { isOpen } from "../http/unknown_names.ts";
+import { isOpen } from "../http/validate.ts";
 
 export type Json = Record<string, unknown>;
 

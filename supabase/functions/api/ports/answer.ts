@@ -1,25 +1,27 @@
 /** What every call to the database carries and returns: who is calling, the key's grant, the rate window, a refusal. */
-import type { Scope } from "../contract/values.ts";
-import type { RefusalCode } from "../errors.ts";
-import type { Segment } from "./segments.ts";
+import { z } from "zod";
+import { REFUSAL_CODES } from "../contract/errors.ts";
+import { scope, type Wire } from "../contract/values.ts";
+import { segment } from "./segments.ts";
 
 /** SHA-256 of an API key, 64 lower-case hexadecimal digits. The key itself never leaves the request. */
 export type KeyHash = string;
 
 /** What the database knows of a key. */
-export interface Grant {
-  readonly projectId: string;
+export const grant = z.object({
+  projectId: z.string(),
   /** The account that owns the project; null: none. */
-  readonly accountId: string | null;
+  accountId: z.string().nullable(),
   /** Null where the project's owner works in the console. */
-  readonly keyId: string | null;
-  readonly scopes: readonly Scope[];
-  readonly tier: string;
+  keyId: z.string().nullable(),
+  scopes: z.array(scope),
+  tier: z.string(),
   /** Bytes a file may have; null: no limit. */
-  readonly maxFileBytes: number | null;
+  maxFileBytes: z.number().nullable(),
   /** The directory that the key is confined to; null: none. */
-  readonly pathPrefix: string | null;
-}
+  pathPrefix: z.string().nullable(),
+});
+export type Grant = Wire<typeof grant>;
 
 /** What a client says of its changes. Claims: nothing is decided by them. */
 export interface Provenance {
@@ -41,13 +43,14 @@ export interface Caller {
 }
 
 /** What the rate headers show: a project's window, or the client address's. */
-export interface RateView {
+export const rate = z.object({
   /** Requests a minute; null: no limit. */
-  readonly limit: number | null;
-  readonly remaining: number | null;
+  limit: z.number().nullable(),
+  remaining: z.number().nullable(),
   /** UTC epoch seconds at which the window ends. */
-  readonly reset: number;
-}
+  reset: z.number(),
+});
+export type RateView = Wire<typeof rate>;
 
 /** Every answer of the database carries the rate window and, where the key was authorized, the grant. */
 export type Answer<T> =
@@ -61,13 +64,14 @@ export type Answer<T> =
   & ({ readonly ok: true; readonly value: T } | { readonly ok: false; readonly refusal: Refusal });
 
 /** The database's refusal. Nothing was changed, except that the request was counted (a 429 is not). */
-export interface Refusal {
+export const refusal = z.object({
   /**
    * The codes that `errors.ts` marks as refusals of the database, and SEGMENT_LIST_FULL: the file has as many segments
    * as it may have; compact some of `segments`, then commit again.
    */
-  readonly code: RefusalCode | "SEGMENT_LIST_FULL";
-  readonly details: Readonly<Record<string, unknown>>;
+  code: z.enum([...REFUSAL_CODES, "SEGMENT_LIST_FULL"]),
+  details: z.record(z.string(), z.unknown()),
   /** With SEGMENT_LIST_FULL: the file's segment list. */
-  readonly segments?: readonly Segment[] | undefined;
-}
+  segments: z.array(segment).optional(),
+});
+export type Refusal = Wire<typeof refusal>;

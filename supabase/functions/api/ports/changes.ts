@@ -1,6 +1,7 @@
 /** What happened in a project: its change feed. */
-import type { Cursor } from "../contract/values.ts";
-import type { ChangePage, VersionOperation } from "../contract/versions.ts";
+import type { Cursor, Wire } from "../contract/values.ts";
+import { changePage, type VersionOperation } from "../contract/versions.ts";
+import { z } from "zod";
 
 /** Which versions of a project. All filters given must hold. */
 export interface ChangeFilters {
@@ -28,7 +29,8 @@ export interface ChangeQuery extends ChangeFilters {
   readonly before?: string | undefined;
 }
 
-export interface FeedPage extends ChangePage {
+export const feedPage = changePage.extend({
   /** The cursor as a number, for `Metadata.newestChange`. Not for clients: numbers are shared by all projects. */
-  readonly position: number;
-}
+  position: z.number(),
+});
+export type FeedPage = Wire<typeof feedPage>;

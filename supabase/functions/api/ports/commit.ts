@@ -19,6 +19,22 @@ export interface Preconditions {
   readonly ifVersion?: number | undefined;
 }
 
+/** What all commits of one file have in common. */
+export interface CommitBasis extends Preconditions {
+  readonly path: string;
+  /** Chosen by the caller, unique per project. Committing it again returns the first version and creates none. */
+  readonly commitId: string;
+  readonly idempotency?: Idempotency | undefined;
+}
+
+/** A change that needs no content of the file. */
+type Change =
+  | { readonly kind: "write"; readonly segments: readonly Segment[]; readonly mimeType: string }
+  | { readonly kind: "overwrite" | "append"; readonly segments: readonly Segment[] }
+  | { readonly kind: "delete" }
+  | { readonly kind: "restore"; readonly version: number }
+  | { readonly kind: "copy" | "move"; readonly destination: string; readonly overwrite: boolean };
+
 /**
  * One commit: a new version of one file, made of stored and of new, uploaded segments.
  * - `write`: the content is exactly the new segments; creates the file where there is none.
@@ -30,18 +46,13 @@ export interface Preconditions {
  * - `copy`: the content of `path` becomes the next version of `destination`. - `move`: and `path` gets a tombstone.
  */
 export type Commit =
+  & CommitBasis
   & {
-    readonly path: string;
-    /** Chosen by the caller, unique per project. Committing it again returns the first version and creates none. */
-    readonly commitId: string;
-    readonly idempotency?: Idempotency | undefined;
     /** Returned with the record, now and whenever the idempotency key replays this answer. */
     readonly extra?: Readonly<Record<string, unknown>> | undefined;
   }
-  & Preconditions
   & (
-    | { readonly kind: "write"; readonly segments: readonly Segment[]; readonly mimeType: string }
-    | { readonly kind: "overwrite" | "append"; readonly segments: readonly Segment[] }
+    | Change
     | {
       readonly kind: "edit";
       readonly segments: readonly Segment[];
@@ -50,9 +61,6 @@ export type Commit =
       readonly baseVersion: number;
       readonly segmentIds: readonly string[];
     }
-    | { readonly kind: "delete" }
-    | { readonly kind: "restore"; readonly version: number }
-    | { readonly kind: "copy" | "move"; readonly destination: string; readonly overwrite: boolean }
   );
 
 /** One operation of a batch: what a commit of its kind says, besides what all of them have in common. */
@@ -66,8 +74,7 @@ export type BatchOperation =
     readonly failure?: Refusal | undefined;
   }
   & (
-    | { readonly kind: "write"; readonly segments: readonly Segment[]; readonly mimeType: string }
-    | { readonly kind: "overwrite" | "append"; readonly segments: readonly Segment[] }
+    | Change
     | {
       readonly kind: "edit";
       readonly segments: readonly Segment[];
@@ -75,9 +82,6 @@ export type BatchOperation =
       readonly baseSegmentIds: readonly string[];
       readonly segmentIds: readonly string[];
     }
-    | { readonly kind: "delete" }
-    | { readonly kind: "restore"; readonly version: number }
-    | { readonly kind: "copy" | "move"; readonly destination: string; readonly overwrite: boolean }
   );
 
 /** Operations that are committed in order, each seeing what the earlier ones did: all of them or none. */
@@ -101,4 +105,12 @@ export interface Committed {
   readonly isReplayed: boolean;
   /** The file's segment list, when it may be worth compacting. */
   readonly segments: readonly Segment[] | null;
+}
+
+/** Versions whose content goes. */
+export interface Redaction {
+  readonly path: string;
+  readonly versions: readonly number[];
+  /** Takes the place of their notes. */
+  readonly note: string | undefined;
 }

@@ -1,15 +1,22 @@
 /** Files and versions as they are read. */
-import type { ChangedFile, FileList, FileRecord } from "../contract/files.ts";
-import type { Segment } from "./segments.ts";
+import { z } from "zod";
+import { changedFile, fileList, fileRecord } from "../contract/files.ts";
+import type { Wire } from "../contract/values.ts";
+import { segment } from "./segments.ts";
+
+/** A record with the `extra` fields of its commit. */
+export const committedRecord = changedFile.loose();
 
 /** A file at one version with the segments its bytes are made of, in order. */
-export interface Content {
-  readonly file: FileRecord;
-  readonly segments: readonly Segment[];
-}
+export const content = z.object({
+  file: fileRecord,
+  segments: z.array(segment),
+});
+export type Content = Wire<typeof content>;
 
 /** The file to be edited, or the stored answer of an earlier request with the same idempotency key. */
-export type EditBase = Content | { readonly storedResponse: ChangedFile };
+export const editBase = z.union([z.object({ storedResponse: committedRecord }), content]);
+export type EditBase = Wire<typeof editBase>;
 
 export interface ListQuery {
   /** Tombstoned files instead of live ones. */
@@ -35,23 +42,26 @@ export interface ListQuery {
 }
 
 /** A page of a list. */
-export interface ListPage extends FileList {
+export const listPage = fileList.extend({
   /** With `at`: how many files were looked at. */
-  readonly examined?: number | undefined;
-}
+  examined: z.number().optional(),
+});
+export type ListPage = Wire<typeof listPage>;
 
 /** One version as one side of a comparison. */
-export interface Side {
-  readonly size: number;
-  readonly mimeType: string;
-  readonly segments: readonly Segment[];
-}
+export const side = z.object({
+  size: z.number(),
+  mimeType: z.string(),
+  segments: z.array(segment),
+});
+export type Side = Wire<typeof side>;
 
 /** Two versions of a file, or one each of two files. Null is version 0: no content, before the first. */
-export interface Comparison {
-  readonly path: string;
-  readonly from: number;
-  readonly to: number;
-  readonly before: Side | null;
-  readonly after: Side | null;
-}
+export const comparison = z.object({
+  path: z.string(),
+  from: z.number(),
+  to: z.number(),
+  before: side.nullable(),
+  after: side.nullable(),
+});
+export type Comparison = Wire<typeof comparison>;

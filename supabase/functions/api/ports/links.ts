@@ -1,4 +1,6 @@
 /** Addresses that read one file, or write it once, without a key. */
+import { z } from "zod";
+import type { Wire } from "../contract/values.ts";
 
 /** What a link is to be for. */
 export interface NewLink {
@@ -21,10 +23,11 @@ export interface NewLink {
 }
 
 /** What a link for writing allows. */
-export interface OpenedLink {
-  readonly path: string;
-  readonly contentType: string | null;
-  readonly ifVersion: number | null;
+export const openedLink = z.object({
+  path: z.string(),
+  contentType: z.string().nullable(),
+  ifVersion: z.number().nullable(),
   /** Whether its one version was written. */
-  readonly isUsed: boolean;
-}
+  isUsed: z.boolean(),
+});
+export type OpenedLink = Wire<typeof openedLink>;

@@ -1,16 +1,24 @@
 /** Authority and metadata: keys, files and versions, in Postgres. */
+import { z } from "zod";
 import type { FileRecord, FolderResult, Purged, Redacted } from "../contract/files.ts";
 import type { Link, RevokedLink } from "../contract/links.ts";
 import type { RunDetails, RunPage, UndoResult } from "../contract/runs.ts";
-import type { Cursor } from "../contract/values.ts";
+import type { Cursor, Wire } from "../contract/values.ts";
 import type { VersionList } from "../contract/versions.ts";
 import type { AdministrativeAction } from "./accounts.ts";
 import type { Answer, Caller } from "./answer.ts";
-import type { Batch, BatchCommitted, Commit, Committed, Idempotency } from "./commit.ts";
+import type {
+  Batch,
+  BatchCommitted,
+  Commit,
+  CommitBasis,
+  Committed,
+  Idempotency,
+  Redaction,
+} from "./commit.ts";
 import type { FolderCommit, ManyBasis, ManyCommitted, RestoreFolder, Undo } from "./commit_many.ts";
 import type { ChangeQuery, FeedPage } from "./changes.ts";
 import type { Comparison, Content, EditBase, ListPage, ListQuery } from "./files.ts";
-import type { Purge, Redaction } from "./erasure.ts";
 import type { NewLink, OpenedLink } from "./links.ts";
 import type { IndexedScope, SearchPage, SearchQuery } from "./search_index.ts";
 import type { Segment } from "./segments.ts";
@@ -20,39 +28,43 @@ export const SWEEP_KINDS = ["versions", "marks", "answers", "retention", "usage"
 export type SweepKind = typeof SWEEP_KINDS[number];
 
 /** How far the sweep of one project has come. Days are `yyyy-mm-dd`, UTC. */
-export interface Sweep {
-  readonly projectId: string;
+export const sweep = z.object({
+  projectId: z.string(),
   /** No commit accepts segments of this day or an earlier one any more, so all of them can be swept. */
-  readonly through: string;
+  through: z.string(),
   /** Everything up to this day is swept; null: nothing yet. */
-  readonly sweptThrough: string | null;
+  sweptThrough: z.string().nullable(),
   /** The day being swept, and how many of its objects are kept so far. */
-  readonly day: string | null;
-  readonly kept: number;
-}
+  day: z.string().nullable(),
+  kept: z.number(),
+});
+export type Sweep = Wire<typeof sweep>;
 
 /** A segment that nothing needs, and the name of its object. */
-export interface DeadSegment {
-  readonly id: string;
-  readonly name: string;
-}
+export const deadSegment = z.object({
+  id: z.string(),
+  name: z.string(),
+});
+export type DeadSegment = Wire<typeof deadSegment>;
 
 /** A deleted project that is to be swept. */
-export interface DeletedProject {
-  readonly projectId: string;
+export const deletedProject = z.object({
+  projectId: z.string(),
   /** Objects that a slice has noted and perhaps not removed, as `{yyyymmdd}/{segmentId}`. */
-  readonly objects: readonly string[];
+  objects: z.array(z.string()),
   /** Whether this sweep of it has found no further object. */
-  readonly isEmptied: boolean;
-}
+  isEmptied: z.boolean(),
+});
+export type DeletedProject = Wire<typeof deletedProject>;
 
 /** What a write would meet, before any byte is stored. */
-export interface Authorization {
+export const authorization = z.object({
   /** The live file at the path, if there is one. */
-  readonly file: { readonly version: number; readonly size: number } | null;
+  file: z.object({ version: z.number(), size: z.number() }).nullable(),
   /** The tombstone at the path, if there is one. */
-  readonly deletedVersion: number | null;
-}
+  deletedVersion: z.number().nullable(),
+});
+export type Authorization = Wire<typeof authorization>;
 
 /**
  * Each method that takes a caller is one back-end call and one transaction that authorizes the key, counts the request
@@ -100,7 +112,7 @@ export interface Metadata {
   changes(caller: Caller, query: ChangeQuery): Promise<Answer<FeedPage>>;
   /** The place of the last version that followers of a project can read, or `known` where there is none after it. */
   newestChange(projectId: string, known: number): Promise<number>;
-  /** Runs, the newest first: those that began before the run of the cursor. */
+  /** List runs, the newest first: those that began before the run of the cursor. */
   runs(caller: Caller, limit: number, after?: Cursor): Promise<Answer<RunPage>>;
   /** A run with so many of its files, those with ids after `after`. */
   run(caller: Caller, runId: string, limit: number, after?: string): Promise<Answer<RunDetails>>;
@@ -135,8 +147,8 @@ export interface Metadata {
     run: readonly string[],
     compacted: readonly Segment[],
   ): Promise<Answer<boolean>>;
-  /** Erases a file for good: unreadable with the commit, whatever its size. */
-  purge(caller: Caller, purge: Purge): Promise<Answer<ManyCommitted<Omit<Purged, "path">>>>;
+  /** Erases a file with all of its versions for good: unreadable with the commit, whatever its size. */
+  purge(caller: Caller, purge: CommitBasis): Promise<Answer<ManyCommitted<Omit<Purged, "path">>>>;
   /** Erases the content of versions; the numbers stay. Repeating it changes nothing. */
   redact(caller: Caller, redaction: Redaction): Promise<Answer<Omit<Redacted, "path">>>;
   createLink(caller: Caller, link: NewLink): Promise<Answer<Link>>;

@@ -1,7 +1,10 @@
 /** Search: the queries the database runs over indexed text, and how its index follows the files. */
-import type { FileRecord } from "../contract/files.ts";
-import type { Skipped, Unsearched } from "../contract/search.ts";
-import type { Segment } from "./segments.ts";
+import { z } from "zod";
+import { fileRecord } from "../contract/files.ts";
+import { type Skipped, skipped, unsearched } from "../contract/search.ts";
+import type { Wire } from "../contract/values.ts";
+import { content } from "./files.ts";
+import { segment } from "./segments.ts";
 
 /** What limits a search, whatever it looks for. */
 export interface SearchFilter {
@@ -56,51 +59,50 @@ export interface LiveBounds {
   readonly reads: number;
 }
 
-/** A file whose text is not in the index, with its content. */
-export interface LiveFile {
-  readonly file: FileRecord;
-  readonly segments: readonly Segment[];
-}
-
 /** Text below the directory that the index does not have: what may be read instead, and what is left. */
-export interface UnsearchedPage extends Unsearched {
-  readonly live: readonly LiveFile[];
+export const unsearchedPage = unsearched.extend({
+  files: z.number(),
+  reasons: z.array(unsearched.shape.reasons.element),
+  live: z.array(content),
   /** False: so many files are not indexed that there may be more than are counted. */
-  readonly isComplete: boolean;
-}
+  isComplete: z.boolean(),
+});
+export type UnsearchedPage = Wire<typeof unsearchedPage>;
 
-export interface FoundFile {
-  readonly file: FileRecord;
-  readonly skipped: Skipped | null;
+export const foundFile = z.object({
+  file: fileRecord,
+  skipped: skipped.nullable(),
   /** The text of that version, U+FFFE for NUL; of a skipped file its path. */
-  readonly content: string;
-  readonly score: number;
+  content: z.string(),
+  score: z.number(),
   /** The chunk nearest to the vector. */
-  readonly chunk?: { readonly firstLine: number; readonly text: string } | null | undefined;
-}
+  chunk: z.object({ firstLine: z.number(), text: z.string() }).nullish(),
+});
+export type FoundFile = Wire<typeof foundFile>;
 
-export interface SearchPage {
-  readonly files: readonly FoundFile[];
+export const searchPage = z.object({
+  files: z.array(foundFile),
   /** Of a scan: the path to continue after; null where nothing is left. */
-  readonly next: string | null;
+  next: z.string().nullish().transform((path) => path ?? null),
   /** Of a scan: no index has the pattern, and as many texts were read for it as one call may. */
-  readonly walked: boolean;
+  walked: z.boolean().nullish().transform((walked) => walked ?? false),
   /** Of a ranking. */
-  readonly hasMore: boolean;
+  hasMore: z.boolean().nullish().transform((hasMore) => hasMore ?? false),
   /** Whether the database compares vectors. */
-  readonly hasVectors: boolean;
+  hasVectors: z.boolean(),
   /** Stems of the query's words. */
-  readonly lexemes: readonly string[];
+  lexemes: z.array(z.string()),
   /** Files whose current version is not indexed yet. */
-  readonly pending: number;
+  pending: z.number(),
   /** The directory that was searched, within the prefix of the key, and up to which stage it is to be indexed. */
-  readonly scope: string | null;
-  readonly stage: number;
+  scope: z.string().nullable(),
+  stage: z.number(),
   /** Vectors of this size have no index, and there are more than are compared. */
-  readonly isVectorCut: boolean;
+  isVectorCut: z.boolean(),
   /** Null where nothing was searched, since the key sees nothing of the directory. */
-  readonly unsearched: UnsearchedPage | null;
-}
+  unsearched: unsearchedPage.nullable(),
+});
+export type SearchPage = Wire<typeof searchPage>;
 
 /** A directory, and up to which stage it is to be indexed. */
 export interface IndexedScope {
@@ -109,28 +111,30 @@ export interface IndexedScope {
 }
 
 /** A claimed file. Nobody else gets it until the claim has expired. */
-export interface ClaimedFile {
-  readonly projectId: string;
-  readonly fileId: string;
-  readonly version: number;
-  readonly path: string;
-  readonly mimeType: string;
-  readonly size: number;
-  readonly isDeleted: boolean;
+export const claimedFile = z.object({
+  projectId: z.string(),
+  fileId: z.string(),
+  version: z.number(),
+  path: z.string(),
+  mimeType: z.string(),
+  size: z.number(),
+  isDeleted: z.boolean(),
   /** Claims of this version so far, this one included. */
-  readonly tries: number;
+  tries: z.number(),
   /** The version's segments, where its text is to be stored and small enough. */
-  readonly segments: readonly Segment[];
+  segments: z.array(segment),
   /** To be embedded. */
-  readonly chunks: readonly { readonly hash: string; readonly text: string }[];
-}
+  chunks: z.array(z.object({ hash: z.string(), text: z.string() })),
+});
+export type ClaimedFile = Wire<typeof claimedFile>;
 
-export interface Claim {
-  readonly claimId: string;
-  readonly files: readonly ClaimedFile[];
+export const claim = z.object({
+  claimId: z.string(),
+  files: z.array(claimedFile),
   /** When the next unclaimed file is due, at the earliest; null where there is none. */
-  readonly nextDueMilliseconds: number | null;
-}
+  nextDueMilliseconds: z.number().nullable(),
+});
+export type Claim = Wire<typeof claim>;
 
 /** A claimed file that could not be indexed. */
 export interface FailedFile extends Pick<ClaimedFile, "projectId" | "fileId"> {

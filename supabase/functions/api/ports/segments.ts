@@ -2,24 +2,27 @@
  * Object storage: bytes in objects that never change. Every method throws `ApiError("SERVICE_UNAVAILABLE")` when the
  * storage stays out of reach; no other failure of it reaches a caller. `tests/http/segments.test.ts` checks it.
  */
+import { z } from "zod";
+import type { Wire } from "../contract/values.ts";
 
 /** One immutable object in storage: a piece of one or more versions. */
-export interface Segment {
+export const segment = z.object({
   /** Random UUID. */
-  readonly id: string;
+  id: z.string(),
   /** Object name in the bucket: `{project_id}/{yyyymmdd}/{id}`. Never reused, so caches may be keyed by it. */
-  readonly name: string;
+  name: z.string(),
   /** Bytes, 1 to SEGMENT_BYTES_MAX. */
-  readonly size: number;
+  size: z.number(),
   /** SHA-256 of the bytes, 64 lower-case hexadecimal digits. */
-  readonly sha256: string;
+  sha256: z.string(),
   /** How many bytes are a line feed. */
-  readonly newlines: number;
+  newlines: z.number(),
   /** Whether the last byte is a line feed. */
-  readonly endsWithNewline: boolean;
+  endsWithNewline: z.boolean(),
   /** Whether the bytes are well-formed UTF-8 by themselves. */
-  readonly isText: boolean;
-}
+  isText: z.boolean(),
+});
+export type Segment = Wire<typeof segment>;
 
 export interface Segments {
   /**

@@ -1,15 +1,13 @@
 /** GET /account: what the operator lets a signed-in person do, and what their projects use together. */
 import { account } from "../contract/projects.ts";
 import { success } from "../http/respond.ts";
-import { ACCOUNT_ERRORS } from "./administration.ts";
-import { defineRoute, noParameters } from "../route.ts";
+import { defineRoute } from "../route.ts";
 
 export const getAccount = defineRoute({
   method: "GET",
   pattern: "/account",
   operation: "get_account",
   credentials: "account",
-  parse: noParameters,
   async handle({ gate, accounts }) {
     const data = account.parse(gate.unwrapAccount(await accounts.describe(gate.accessToken)));
     return success("get_account", data, "The account.");
@@ -20,6 +18,5 @@ export const getAccount = defineRoute({
       "Return the signed-in account: whether it may create projects, its limits, and the usage of its projects",
     description: "Creates no project, unlike the first `GET /projects`.",
     answer: account,
-    errors: ACCOUNT_ERRORS,
   },
 });

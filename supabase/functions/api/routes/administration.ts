@@ -1,26 +1,9 @@
 /** What the routes about projects and keys have in common. */
 import { z } from "zod";
-import { readFields } from "../auth/read_fields.ts";
+import { readFields } from "../http/json_request.ts";
 import type { Context } from "../context.ts";
 import { ADMINISTRATION_BYTES_MAX, NAME_LENGTH_MAX } from "../limits.ts";
 import type { AdministrativeAction } from "../ports/accounts.ts";
-
-/** Errors of every route about accounts. */
-export const ACCOUNT_ERRORS = [
-  "INVALID_SESSION",
-  "PROJECT_NOT_FOUND",
-  "RATE_LIMIT_EXCEEDED",
-  "SERVICE_UNAVAILABLE",
-] as const;
-/** Errors of those that also take a key. */
-export const ACCOUNT_OR_KEY_ERRORS = [
-  ...ACCOUNT_ERRORS,
-  "INVALID_API_KEY",
-  "FORBIDDEN_SCOPE",
-  // x-project-id may be malformed.
-  "VALIDATION_ERROR",
-] as const;
-export const PROJECT_HEADERS = ["x-project-id"] as const;
 
 /**
  * The name of a project or key: no control characters, no changes of direction, no space at either end. Its length is

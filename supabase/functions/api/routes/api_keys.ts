@@ -9,15 +9,8 @@ import { KEY_GRACE_PERIOD_SECONDS_MAX } from "../limits.ts";
 import type { AdministrativeAction } from "../ports/accounts.ts";
 import type { RequestData } from "../http/request_data.ts";
 import { success } from "../http/respond.ts";
-import {
-  ACCOUNT_OR_KEY_ERRORS,
-  administer,
-  nameSchema,
-  PROJECT_HEADERS,
-  readAdministrationFields,
-} from "./administration.ts";
-import { defineRoute, noParameters } from "../route.ts";
-import { BODY_ERRORS } from "./schemas.ts";
+import { administer, nameSchema, readAdministrationFields } from "./administration.ts";
+import { defineRoute } from "../route.ts";
 
 /** A directory, with or without slashes at its ends. */
 const pathPrefix = z.string().transform((text, context) => {
@@ -81,32 +74,24 @@ function parseKeyId({ params: { id } }: RequestData): string {
   return id;
 }
 
-const credentials = "account or key";
-const headers = PROJECT_HEADERS;
-const ROTATION_ERRORS = [
-  ...ACCOUNT_OR_KEY_ERRORS,
-  ...BODY_ERRORS,
-  "VALIDATION_ERROR",
-  "KEY_LIMIT_REACHED",
-] as const;
+const OF_KEYS = {
+  credentials: "account or key",
+  allows: { admin: "list, change, rotate and revoke keys" },
+} as const;
 
 export const listKeys = defineRoute({
   method: "GET",
   pattern: "/project/apikeys",
   operation: "list_api_keys",
-  allows: { admin: "list, change, rotate and revoke keys" },
-  credentials,
-  parse: noParameters,
+  ...OF_KEYS,
   async handle(context) {
     const { keys } = keyList.parse({ keys: await administer(context, "keys", {}) });
     return success("list_api_keys", { keys }, `${keys.length} keys.`);
   },
   openapi: {
-    headers,
     id: "listApiKeys",
     summary: "List the project's keys, newest first; a calling key needs the scope `admin`",
     answer: keyList,
-    errors: ACCOUNT_OR_KEY_ERRORS,
   },
 });
 
@@ -114,22 +99,20 @@ export const createKey = defineRoute({
   method: "POST",
   pattern: "/project/apikeys",
   operation: "create_api_key",
+  ...OF_KEYS,
   allows: { admin: "create keys with any scope" },
-  credentials,
-  parse: noParameters,
   async handle(context) {
     const fields = await readAdministrationFields(context, creation);
     const data = newKey.parse(await storeNewKey(context, "create_key", fields));
     return success("create_api_key", data, "Created. The key will not be shown again.");
   },
   openapi: {
-    headers,
     id: "createApiKey",
     summary: "Create a key; a calling key needs the scope `admin`",
     body: creation,
     example: { body: { name: "researcher", scopes: ["read", "write"], pathPrefix: "notes" } },
     answer: newKey,
-    errors: ROTATION_ERRORS,
+    errors: ["KEY_LIMIT_REACHED"],
   },
 });
 
@@ -137,8 +120,7 @@ export const rotateKey = defineRoute({
   method: "POST",
   pattern: "/project/apikeys/:id/rotate",
   operation: "rotate_api_key",
-  allows: { admin: "list, change, rotate and revoke keys" },
-  credentials,
+  ...OF_KEYS,
   parse: parseKeyId,
   async handle(context, id) {
     const fields = await readGracePeriod(context);
@@ -146,13 +128,12 @@ export const rotateKey = defineRoute({
     return success("rotate_api_key", data, "Rotated. The new key will not be shown again.");
   },
   openapi: {
-    headers,
     id: "rotateApiKey",
     summary: "Replace a key by a new one with the same rights",
     body: gracePeriod,
     isBodyOptional: true,
     answer: rotatedKey,
-    errors: [...ROTATION_ERRORS, "KEY_NOT_FOUND", "KEY_REVOKED"],
+    errors: ["KEY_LIMIT_REACHED", "KEY_NOT_FOUND", "KEY_REVOKED"],
   },
 });
 
@@ -160,9 +141,7 @@ export const regenerateKey = defineRoute({
   method: "POST",
   pattern: "/project/apikey/regenerate",
   operation: "regenerate_api_key",
-  allows: { admin: "list, change, rotate and revoke keys" },
-  credentials,
-  parse: noParameters,
+  ...OF_KEYS,
   async handle(context) {
     const fields = await readGracePeriod(context);
     const stored = await storeNewKey(context, "regenerate_key", fields);
@@ -170,13 +149,12 @@ export const regenerateKey = defineRoute({
     return success("regenerate_api_key", data, "Regenerated. The new key will not be shown again.");
   },
   openapi: {
-    headers,
     id: "regenerateApiKey",
     summary: "Replace the newest active key by a new one",
     body: gracePeriod,
     isBodyOptional: true,
     answer: rotatedKey,
-    errors: ROTATION_ERRORS,
+    errors: ["KEY_LIMIT_REACHED"],
   },
 });
 
@@ -184,8 +162,7 @@ export const changeKey = defineRoute({
   method: "PATCH",
   pattern: "/project/apikeys/:id",
   operation: "update_api_key",
-  allows: { admin: "list, change, rotate and revoke keys" },
-  credentials,
+  ...OF_KEYS,
   parse: parseKeyId,
   async handle(context, id) {
     const fields = await readAdministrationFields(context, change);
@@ -193,7 +170,6 @@ export const changeKey = defineRoute({
     return success("update_api_key", data, "Changed, from now on.");
   },
   openapi: {
-    headers,
     id: "updateApiKey",
     summary: "Change a key's name or expiry, or narrow its rights",
     description:
@@ -201,7 +177,7 @@ export const changeKey = defineRoute({
     body: change,
     example: { body: { name: "researcher", scopes: ["read"], pathPrefix: "notes/drafts" } },
     answer: key,
-    errors: [...ACCOUNT_OR_KEY_ERRORS, ...BODY_ERRORS, "VALIDATION_ERROR", "KEY_NOT_FOUND", "KEY_REVOKED"],
+    errors: ["KEY_NOT_FOUND", "KEY_REVOKED"],
   },
 });
 
@@ -209,18 +185,16 @@ export const revokeKey = defineRoute({
   method: "DELETE",
   pattern: "/project/apikeys/:id",
   operation: "revoke_api_key",
-  allows: { admin: "list, change, rotate and revoke keys" },
-  credentials,
+  ...OF_KEYS,
   parse: parseKeyId,
   async handle(context, id) {
     const data = key.parse(await administer(context, "revoke_key", { id }));
     return success("revoke_api_key", data, "Revoked. It no longer works.");
   },
   openapi: {
-    headers,
     id: "revokeApiKey",
     summary: "Revoke a key immediately",
     answer: key,
-    errors: [...ACCOUNT_OR_KEY_ERRORS, "KEY_NOT_FOUND"],
+    errors: ["KEY_NOT_FOUND"],
   },
 });

@@ -1,40 +1,60 @@
-/** PUT /files/append/{path}: add to the end of an existing file. */
+/** PUT /files/append/{path} and PUT /files/overwrite/{path}: add to an existing file, or replace its content. */
 import { z } from "zod";
 import { fileRecord } from "../contract/files.ts";
 import { parseReplacement, writeContent } from "../files/write_content.ts";
 import { contentField } from "../http/json_request.ts";
 import { writeResponse } from "../http/respond.ts";
-import { ifVersionField, parseIfVersion, rawQuery } from "./if_version.ts";
-import { defineRoute } from "../route.ts";
-import { BODY_ERRORS, EXAMPLE_RECORD, WRITE_ERRORS, WRITE_HEADERS } from "./schemas.ts";
+import { defineRoute, type OpenapiProperties, type Route } from "../route.ts";
+import { EXAMPLE_RECORD, ifVersionField, parseIfVersion, rawQuery, WRITE_HEADERS } from "./schemas.ts";
 
-const body = z.object({ content: contentField(1), isBase64: z.boolean().nullish(), ...ifVersionField });
+function changing(
+  kind: "append" | "overwrite",
+  minLength: number,
+  did: string,
+  openapi: OpenapiProperties,
+): Route {
+  const body = z.object({
+    content: contentField(minLength),
+    isBase64: z.boolean().nullish(),
+    ...ifVersionField,
+  });
+  return defineRoute({
+    method: "PUT",
+    pattern: `/files/${kind}/*`,
+    operation: "write_file",
+    credentials: "key",
+    allows: { write: "create and change files" },
+    makesVersions: true,
+    parse(data) {
+      const request = parseReplacement(kind, data);
+      return { ...request, ...parseIfVersion(data, !request.isRaw) };
+    },
+    async handle(context, request) {
+      const committed = await writeContent(context, body, request);
+      return writeResponse("write_file", committed, `${did}; this is version ${committed.file.version}.`);
+    },
+    openapi: {
+      query: rawQuery,
+      body,
+      takesRaw: true,
+      headers: WRITE_HEADERS,
+      answer: fileRecord,
+      errors: ["FILE_NOT_FOUND", "QUOTA_EXCEEDED"],
+      ...openapi,
+    },
+  });
+}
 
-export const append = defineRoute({
-  method: "PUT",
-  pattern: "/files/append/*",
-  operation: "write_file",
-  credentials: "key",
-  allows: { write: "create and change files" },
-  makesVersions: true,
-  parse(data) {
-    const request = parseReplacement("append", data);
-    return { ...request, ...parseIfVersion(data, !request.isRaw) };
-  },
-  async handle(context, request) {
-    const committed = await writeContent(context, body, request);
-    return writeResponse("write_file", committed, `Appended; this is version ${committed.file.version}.`);
-  },
-  openapi: {
-    id: "appendFile",
-    summary: "Add content to the end of an existing file",
-    description: "Concurrent appends all take effect, in some order.",
-    query: rawQuery,
-    body,
-    takesRaw: true,
-    headers: WRITE_HEADERS,
-    answer: fileRecord,
-    errors: [...WRITE_ERRORS, ...BODY_ERRORS, "QUOTA_EXCEEDED"],
-    example: { body: { content: "- sleep\n" }, data: [EXAMPLE_RECORD] },
-  },
+export const append = changing("append", 1, "Appended", {
+  id: "appendFile",
+  summary: "Add content to the end of an existing file",
+  description: "Concurrent appends all take effect, in some order.",
+  example: { body: { content: "- sleep\n" }, data: [EXAMPLE_RECORD] },
+});
+
+export const overwrite = changing("overwrite", 0, "Overwrote the content", {
+  id: "overwriteFile",
+  summary: "Replace the content of an existing file",
+  description: "Never creates a file; the type is unchanged.",
+  example: { body: { content: "# Plan\n" }, data: [EXAMPLE_RECORD] },
 });

@@ -5,12 +5,11 @@ import { mediaType } from "../contract/media_types.ts";
 import type { Context } from "../context.ts";
 import { ApiError, fail, failField } from "../errors.ts";
 import { commitBatch, type Operation, refuseAt } from "../files/batch.ts";
-import { Base64Decoder } from "../http/base64.ts";
+import { Base64Decoder, readBody, textField } from "../http/json_request.ts";
 import { isLargeBody } from "../http/body.ts";
 import { idempotencyKey } from "../http/conditions.ts";
-import { readBody, textField } from "../http/json_request.ts";
 import { checkPath } from "../http/path.ts";
-import { endOfPart, success } from "../http/respond.ts";
+import { endOfPart, manyResponse } from "../http/respond.ts";
 import {
   BATCH_BYTES_MAX,
   BATCH_OPERATIONS_MAX,
@@ -18,13 +17,12 @@ import {
   INTEGER_MAX,
   OPERATIONS_PER_REQUEST,
 } from "../limits.ts";
-import { concatenate } from "../runtime/concatenate.ts";
+import { concatenate } from "../runtime/bytes.ts";
 import { Work } from "../runtime/work.ts";
-import { parseDestination } from "./copy_body.ts";
+import { parseDestination } from "./copy_move.ts";
 import { editFields, parseEdits } from "./edit_body.ts";
-import { ifVersionField } from "./if_version.ts";
+import { EXAMPLE_RECORD, ifVersionField } from "./schemas.ts";
 import { defineRoute } from "../route.ts";
-import { BODY_ERRORS, EXAMPLE_RECORD } from "./schemas.ts";
 
 const NO_BYTES = new Uint8Array();
 /** Content is encoded in parts of this length. */
@@ -64,9 +62,7 @@ async function handle(context: Context, key: string | undefined): Promise<Respon
     : ["write"] as const;
   await gate.require(scopes);
   const { results, isReplayed } = await commitBatch(context, operations, key);
-  const response = success("batch", { results }, `${results.length} operations, all of them done.`);
-  if (isReplayed) response.headers.set("Idempotency-Replayed", "true");
-  return response;
+  return manyResponse("batch", { results }, isReplayed, `${results.length} operations, all of them done.`);
 }
 
 /** The validated body. How many requests it counts as is known once it is read; a faulty one counts as one. */
@@ -174,9 +170,7 @@ export const batch = defineRoute({
     headers: ["Idempotency-Key"],
     answer: batchResults,
     errors: [
-      ...BODY_ERRORS,
       "INVALID_PATH",
-      "VALIDATION_ERROR",
       "FILE_NOT_FOUND",
       "VERSION_NOT_FOUND",
       "VERSION_DELETED",
@@ -190,8 +184,6 @@ export const batch = defineRoute({
       "STRING_NOT_UNIQUE",
       "SEARCH_TOO_BROAD",
       "QUOTA_EXCEEDED",
-      "IDEMPOTENCY_KEY_IN_USE",
-      "IDEMPOTENCY_KEY_REUSED",
     ],
     example: {
       body: {

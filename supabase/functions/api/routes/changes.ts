@@ -4,10 +4,10 @@ import { cursor, runId } from "../contract/values.ts";
 import { changePage, versionOperation } from "../contract/versions.ts";
 import type { Context } from "../context.ts";
 import { checkPath, normalizeDirectory } from "../http/path.ts";
-import { pick, type Query } from "../http/query.ts";
+import { type Query } from "../http/query.ts";
 import type { RequestData } from "../http/request_data.ts";
 import { success } from "../http/respond.ts";
-import { validate } from "../http/validate.ts";
+import { validateQuery } from "../http/validate.ts";
 import {
   ACTOR_LENGTH_MAX,
   CHANGES_LIMIT_DEFAULT,
@@ -60,7 +60,7 @@ const checked = query.superRefine(({ before, after, wait }, context) => {
 });
 
 function parse({ query: given }: RequestData) {
-  const { path, directory, ...rest } = validate(checked, pick(given, Object.keys(query.shape)));
+  const { path, directory, ...rest } = validateQuery(checked, given);
   const below = directory === undefined ? "" : normalizeDirectory(directory);
   return {
     ...rest,
@@ -123,7 +123,7 @@ export const changes = defineRoute({
       `with a path prefix, examines ${CHANGES_LOOKED_AT_MAX} versions at most, and may be empty although \`hasMore\` is true.`,
     query,
     answer: changePage,
-    errors: ["INVALID_PATH", "VALIDATION_ERROR"],
+    errors: ["INVALID_PATH"],
     example: {
       data: [{
         changes: [{

@@ -2,15 +2,13 @@
 import { z } from "zod";
 import { purged, tombstone } from "../contract/files.ts";
 import type { Context } from "../context.ts";
-import { commit } from "../files/commit.ts";
-import { commitBasis, type CommitRequest, parseCommitRequest } from "../files/commit_request.ts";
+import { commit, commitBasis, type CommitRequest, parseCommitRequest } from "../files/commit.ts";
 import { isSet, type Query } from "../http/query.ts";
 import type { RequestData } from "../http/request_data.ts";
 import { manyResponse, writeResponse } from "../http/respond.ts";
 import { ERASED_VERSIONS_MAX } from "../limits.ts";
-import { ifVersionParameter, parseIfVersion } from "./if_version.ts";
+import { EXAMPLE_RECORD, ifVersionParameter, parseIfVersion, WRITE_HEADERS } from "./schemas.ts";
 import { defineRoute } from "../route.ts";
-import { EXAMPLE_RECORD, WRITE_ERRORS, WRITE_HEADERS } from "./schemas.ts";
 
 const query = z.object({
   purge: z.enum(["", "true", "false"]).optional().meta({
@@ -75,7 +73,7 @@ export const deleteFile = defineRoute({
     query,
     headers: WRITE_HEADERS,
     answer: [["delete_file", tombstone], ["purge_file", purged]],
-    errors: WRITE_ERRORS,
+    errors: ["FILE_NOT_FOUND"],
     example: {
       data: [
         { ...EXAMPLE_RECORD, size: 0, deleted: true },

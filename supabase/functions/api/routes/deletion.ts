@@ -1,11 +1,10 @@
 /** DELETE /project and DELETE /account: for good, with everything that they hold. */
 import { z } from "zod";
 import { deletion } from "../contract/projects.ts";
-import { pick } from "../http/query.ts";
 import type { RequestData } from "../http/request_data.ts";
 import { success } from "../http/respond.ts";
-import { validate } from "../http/validate.ts";
-import { ACCOUNT_ERRORS, ACCOUNT_OR_KEY_ERRORS, administer, PROJECT_HEADERS } from "./administration.ts";
+import { validateQuery } from "../http/validate.ts";
+import { administer } from "./administration.ts";
 import { defineRoute } from "../route.ts";
 import { withoutNul } from "./schemas.ts";
 
@@ -17,7 +16,7 @@ const projectQuery = confirmation("The project's name, exactly as it is.");
 const accountQuery = confirmation("The account's e-mail address.");
 
 const parseConfirmation = (schema: typeof projectQuery) => ({ query }: RequestData) =>
-  validate(schema, pick(query, ["confirm"]));
+  validateQuery(schema, query);
 
 export const deleteProject = defineRoute({
   method: "DELETE",
@@ -29,21 +28,15 @@ export const deleteProject = defineRoute({
   async handle(context, { confirm }) {
     const request = { confirm, deletionId: crypto.randomUUID() };
     const data = deletion.parse(await administer(context, "delete", request));
-    return success(
-      "delete_project",
-      data,
-      "Deleted. The service refuses its keys; the sweep erases its data.",
-    );
+    return success("delete_project", data, "Deleted. The service refuses its keys; the sweep erases its data.");
   },
   openapi: {
     id: "deleteProject",
     summary: "Delete a project for good, with everything in it; a calling key needs the scope `admin`",
     description:
       "From then on the service refuses the project's keys, links and console sessions. The sweep erases all of its data.",
-    headers: PROJECT_HEADERS,
     query: projectQuery,
     answer: deletion.meta({ id: "DeletedProject" }),
-    errors: ACCOUNT_OR_KEY_ERRORS,
     example: { data: [EXAMPLE] },
   },
 });
@@ -66,7 +59,7 @@ export const deleteAccount = defineRoute({
     description: "The service refuses this while the operator has suspended one of the account's projects.",
     query: accountQuery,
     answer: deletion.meta({ id: "DeletedAccount" }),
-    errors: [...ACCOUNT_ERRORS, "VALIDATION_ERROR", "FORBIDDEN_SCOPE"],
+    errors: ["FORBIDDEN_SCOPE"],
     example: { data: [EXAMPLE] },
   },
 });

@@ -2,10 +2,9 @@
 import { z } from "zod";
 import { diffRecord } from "../contract/files.ts";
 import { checkPath } from "../http/path.ts";
-import { pick } from "../http/query.ts";
-import { diffTexts, readSide } from "../files/diff.ts";
+import { diffSides } from "../files/diff.ts";
 import { successInSlices } from "../http/respond.ts";
-import { validate } from "../http/validate.ts";
+import { validateQuery } from "../http/validate.ts";
 import { WORK_UNITS_PER_REQUEST } from "../limits.ts";
 import { Work } from "../runtime/work.ts";
 import { defineRoute } from "../route.ts";
@@ -35,7 +34,7 @@ export const diff = defineRoute({
   credentials: "key",
   allows: { read: "compare versions" },
   parse({ params, query: given }) {
-    const versions = validate(query, pick(given, Object.keys(query.shape)));
+    const versions = validateQuery(query, given);
     if (versions.toPath !== undefined) checkPath(versions.toPath);
     return { path: params.path, ...versions };
   },
@@ -47,12 +46,8 @@ export const diff = defineRoute({
         ? await metadata.comparison(gate.caller, path, from, to)
         : await metadata.comparisonOfFiles(gate.caller, path, toPath, from, to),
     );
-    const [before, after] = await Promise.all([
-      readSide(context, compared.before),
-      readSide(context, compared.after),
-    ]);
     const work = new Work();
-    const diff = await diffTexts(path, before, after, work, toPath);
+    const diff = await diffSides(context, path, compared, work, toPath);
     gate.addWork(work.units / WORK_UNITS_PER_REQUEST);
     return await successInSlices(
       "diff_file",
@@ -66,8 +61,6 @@ export const diff = defineRoute({
     query,
     answer: diffRecord,
     errors: [
-      "INVALID_PATH",
-      "VALIDATION_ERROR",
       "FILE_NOT_FOUND",
       "VERSION_NOT_FOUND",
       "VERSION_REDACTED",

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { editPreview, editRecord } from "../contract/files.ts";
 import type { Context } from "../context.ts";
-import { type CommitRequest, parseCommitRequest } from "../files/commit_request.ts";
+import { type CommitRequest, parseCommitRequest } from "../files/commit.ts";
 import { EDITS_BYTES_MAX } from "../limits.ts";
 import { editFile, previewEdit } from "../files/edit_file.ts";
 import type { Answer } from "../ports/answer.ts";
@@ -12,7 +12,7 @@ import { readBody } from "../http/json_request.ts";
 import { successInSlices, writeResponse } from "../http/respond.ts";
 import { editBody, parseEdits } from "./edit_body.ts";
 import { defineRoute } from "../route.ts";
-import { BODY_ERRORS, EXAMPLE_RECORD, WRITE_ERRORS, WRITE_HEADERS } from "./schemas.ts";
+import { EXAMPLE_RECORD, WRITE_HEADERS } from "./schemas.ts";
 
 /**
  * Reading the file authorizes the request; before a large body that comes first. With an idempotency key it must wait
@@ -71,8 +71,7 @@ export const edit = defineRoute({
     headers: WRITE_HEADERS,
     answer: z.union([editRecord, editPreview]),
     errors: [
-      ...WRITE_ERRORS,
-      ...BODY_ERRORS,
+      "FILE_NOT_FOUND",
       "VERSION_CONFLICT",
       "QUOTA_EXCEEDED",
       "NOT_TEXT",

@@ -4,7 +4,7 @@ import type { Edit } from "../files/edit_text.ts";
 import { textField } from "../http/json_request.ts";
 import { validate } from "../http/validate.ts";
 import { EDIT_STRING_LENGTH_MAX, EDITS_MAX } from "../limits.ts";
-import { ifVersionField } from "./if_version.ts";
+import { ifVersionField } from "./schemas.ts";
 
 const pair = z.object({
   oldString: textField(1, EDIT_STRING_LENGTH_MAX),

@@ -3,10 +3,9 @@ import { z } from "zod";
 import type { Context } from "../context.ts";
 import { attachment } from "../http/content_disposition.ts";
 import { normalizeDirectory } from "../http/path.ts";
-import { pick } from "../http/query.ts";
 import type { RequestData } from "../http/request_data.ts";
 import { streamResponse } from "../http/stream_response.ts";
-import { validate } from "../http/validate.ts";
+import { validateQuery } from "../http/validate.ts";
 import {
   EXPORT_BYTES_MAX,
   EXPORT_BYTES_PER_REQUEST,
@@ -30,7 +29,7 @@ const query = z.object({
 });
 
 function parse({ query: given }: RequestData) {
-  const { directory, at } = validate(query, pick(given, Object.keys(query.shape)));
+  const { directory, at } = validateQuery(query, given);
   return { directory: normalizeDirectory(directory), at };
 }
 
@@ -103,6 +102,6 @@ export const exportFiles = defineRoute({
     query,
     mediaType: "application/zip",
     responseHeaders: ["Content-Disposition", "Accept-Ranges", "X-Content-Type-Options"],
-    errors: ["INVALID_PATH", "VALIDATION_ERROR", "FILE_NOT_FOUND", "EXPORT_TOO_LARGE", "CONTENT_CORRUPT"],
+    errors: ["INVALID_PATH", "FILE_NOT_FOUND", "EXPORT_TOO_LARGE", "CONTENT_CORRUPT"],
   },
 });

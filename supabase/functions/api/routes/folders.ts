@@ -2,19 +2,18 @@
 import { z } from "zod";
 import { folderResult } from "../contract/files.ts";
 import type { Operation } from "../contract/service.ts";
-import { readFields } from "../auth/read_fields.ts";
+import { readFields } from "../http/json_request.ts";
 import { failField } from "../errors.ts";
 import { commitMany } from "../files/commit_many.ts";
 import { idempotencyKey } from "../http/conditions.ts";
 import { normalizeDirectory } from "../http/path.ts";
-import { pick } from "../http/query.ts";
 import type { RequestData } from "../http/request_data.ts";
 import { manyResponse } from "../http/respond.ts";
-import { validate } from "../http/validate.ts";
+import { validateQuery } from "../http/validate.ts";
 import { COMMIT_FILES_MAX } from "../limits.ts";
 import type { FolderCommitted } from "../ports/commit_many.ts";
-import { defineRoute } from "../route.ts";
-import { BODY_ERRORS, moment } from "./schemas.ts";
+import { defineRoute, type OpenapiProperties, type Route } from "../route.ts";
+import { moment } from "./schemas.ts";
 
 const body = z.object({
   path: z.string().meta({ minLength: 1, description: "The folder." }),
@@ -32,15 +31,7 @@ const query = z.object({
 });
 
 const EXAMPLE = { count: 1, files: [{ path: "archive/plan.md", version: 1 }] };
-const ERRORS = [
-  "INVALID_PATH",
-  "VALIDATION_ERROR",
-  "FILE_NOT_FOUND",
-  "VERSION_CONFLICT",
-  "IDEMPOTENCY_KEY_IN_USE",
-  "IDEMPOTENCY_KEY_REUSED",
-  "TOO_MANY_FILES",
-] as const;
+const ERRORS = ["INVALID_PATH", "FILE_NOT_FOUND", "VERSION_CONFLICT", "TOO_MANY_FILES"] as const;
 
 /** Source and destination. Throws VALIDATION_ERROR where one cannot be copied to the other. */
 function parseFolders(fields: z.infer<typeof body>) {
@@ -58,69 +49,47 @@ function respond(operation: Operation, verb: string, { value, isReplayed }: Fold
   return manyResponse(operation, value, isReplayed, `${verb} ${value.count} files.`);
 }
 
-const parse = ({ headers }: RequestData) => ({ key: idempotencyKey(headers) });
+/** Copies or moves. Only a copy can be of the folder as it was. */
+function placing(kind: "copy_folder" | "move_folder", verb: string, openapi: OpenapiProperties): Route {
+  return defineRoute({
+    method: "POST",
+    pattern: `/folders/${kind === "copy_folder" ? "copy" : "move"}`,
+    operation: kind,
+    credentials: "key",
+    allows: { write: "copy and move files and folders" },
+    makesVersions: true,
+    parse: ({ headers, query: given }: RequestData) => ({
+      key: idempotencyKey(headers),
+      at: validateQuery(query, given).at,
+    }),
+    async handle(context, { key, at }) {
+      if (at !== undefined) context.onEnd(await context.beginCostly());
+      const fields = { ...parseFolders(await readFields(context, body)), at };
+      return respond(kind, verb, await commitMany(context, key, { kind, ...fields }));
+    },
+    openapi: {
+      body,
+      headers: ["Idempotency-Key"],
+      answer: folderResult,
+      errors: [...ERRORS, "FILE_ALREADY_EXISTS", "QUOTA_EXCEEDED"],
+      example: { body: { path: "notes", destination: "archive" }, data: [EXAMPLE] },
+      ...openapi,
+    },
+  });
+}
 
-export const copyFolder = defineRoute({
-  method: "POST",
-  pattern: "/folders/copy",
-  operation: "copy_folder",
-  credentials: "key",
-  allows: { write: "copy and move files and folders" },
-  makesVersions: true,
-  parse: ({ headers, query: given }: RequestData) => ({
-    key: idempotencyKey(headers),
-    at: validate(query, pick(given, ["at"])).at,
-  }),
-  async handle(context, { key, at }) {
-    if (at !== undefined) context.onEnd(await context.beginCostly());
-    const fields = { ...parseFolders(await readFields(context, body)), at };
-    return respond(
-      "copy_folder",
-      "Copied",
-      await commitMany(context, key, { kind: "copy_folder", ...fields }),
-    );
-  },
-  openapi: {
-    id: "copyFolder",
-    summary: "Copy a folder",
-    description:
-      `Copies every file below, up to ${COMMIT_FILES_MAX}, in one transaction, without copying bytes.`,
-    query,
-    body,
-    headers: ["Idempotency-Key"],
-    answer: folderResult,
-    errors: [...ERRORS, ...BODY_ERRORS, "FILE_ALREADY_EXISTS", "QUOTA_EXCEEDED"],
-    example: { body: { path: "notes", destination: "archive" }, data: [EXAMPLE] },
-  },
+export const copyFolder = placing("copy_folder", "Copied", {
+  id: "copyFolder",
+  summary: "Copy a folder",
+  description: `Copies every file below, up to ${COMMIT_FILES_MAX}, in one transaction, without copying bytes.`,
+  query,
 });
 
-export const moveFolder = defineRoute({
-  method: "POST",
-  pattern: "/folders/move",
-  operation: "move_folder",
-  credentials: "key",
-  allows: { write: "copy and move files and folders" },
-  makesVersions: true,
-  parse,
-  async handle(context, { key }) {
-    const fields = parseFolders(await readFields(context, body));
-    return respond(
-      "move_folder",
-      "Moved",
-      await commitMany(context, key, { kind: "move_folder", ...fields }),
-    );
-  },
-  openapi: {
-    id: "moveFolder",
-    summary: "Move a folder",
-    description:
-      `Moves every file below, up to ${COMMIT_FILES_MAX}, in one transaction, and leaves tombstones. Copies no bytes.`,
-    body,
-    headers: ["Idempotency-Key"],
-    answer: folderResult,
-    errors: [...ERRORS, ...BODY_ERRORS, "FILE_ALREADY_EXISTS", "QUOTA_EXCEEDED"],
-    example: { body: { path: "notes", destination: "archive" }, data: [EXAMPLE] },
-  },
+export const moveFolder = placing("move_folder", "Moved", {
+  id: "moveFolder",
+  summary: "Move a folder",
+  description:
+    `Moves every file below, up to ${COMMIT_FILES_MAX}, in one transaction, and leaves tombstones. Copies no bytes.`,
 });
 
 export const deleteFolder = defineRoute({
@@ -132,11 +101,8 @@ export const deleteFolder = defineRoute({
   makesVersions: true,
   parse: ({ params, headers }: RequestData) => ({ path: params.path, key: idempotencyKey(headers) }),
   async handle(context, { path, key }) {
-    return respond(
-      "delete_folder",
-      "Deleted",
-      await commitMany(context, key, { kind: "delete_folder", path }),
-    );
+    const committed = await commitMany(context, key, { kind: "delete_folder", path });
+    return respond("delete_folder", "Deleted", committed);
   },
   openapi: {
     id: "deleteFolder",

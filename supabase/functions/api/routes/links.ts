@@ -6,15 +6,20 @@ import { z } from "zod";
 import { fileRecord } from "../contract/files.ts";
 import { createdLink, linkList, purpose, revokedLink } from "../contract/links.ts";
 import { mediaType } from "../contract/media_types.ts";
-import { readFields } from "../auth/read_fields.ts";
+import { readFields } from "../http/json_request.ts";
 import type { Context } from "../context.ts";
 import { ERRORS, fail } from "../errors.ts";
 import { rawResponse } from "../files/content_response.ts";
 import { issueLink } from "../files/links.ts";
 import { namedMediaType, writeContent } from "../files/write_content.ts";
-import { ensureReadConditions, idempotencyKey, isNotModified, preconditions } from "../http/conditions.ts";
+import {
+  ensureReadConditions,
+  entityTag,
+  idempotencyKey,
+  isNotModified,
+  preconditions,
+} from "../http/conditions.ts";
 import { attachment } from "../http/content_disposition.ts";
-import { entityTag } from "../http/entity_tag.ts";
 import { checkPath } from "../http/path.ts";
 import type { RequestData } from "../http/request_data.ts";
 import { notModified, success, writeResponse } from "../http/respond.ts";
@@ -25,8 +30,8 @@ import {
   LINK_SECONDS_MIN,
   WRITE_LINK_SECONDS_MAX,
 } from "../limits.ts";
-import { defineRoute, noParameters } from "../route.ts";
-import { BODY_ERRORS, EXAMPLE_RECORD, WRITE_HEADERS } from "./schemas.ts";
+import { defineRoute } from "../route.ts";
+import { EXAMPLE_RECORD, WRITE_HEADERS } from "./schemas.ts";
 
 /** Fields that only one of the two kinds has. */
 const OF_READING = ["version"] as const;
@@ -65,7 +70,6 @@ export const createLink = defineRoute({
   operation: "create_link",
   credentials: "key",
   allows: { write: "create and end links" },
-  parse: noParameters,
   async handle(context) {
     const { expiresIn, version, contentType, maxBytes, ifVersion, ...fields } = await readFields(
       context,
@@ -86,19 +90,10 @@ export const createLink = defineRoute({
     id: "createLink",
     summary: "Create an address that reads one file, or writes it once, without a key",
     description:
-      "The link acts as the key that created it, and ends when that key is revoked or expires; a rotation does not end " +
-      "it. A link for reading also needs the scope `read`. A repeated request creates another link.",
+      "The link acts as the key that created it, and ends when that key is revoked or expires; a rotation does not end it. A link for reading also needs the scope `read`. A repeated request creates another link.",
     body: creation,
     answer: createdLink,
-    errors: [
-      "INVALID_PATH",
-      "VALIDATION_ERROR",
-      ...BODY_ERRORS,
-      "FILE_NOT_FOUND",
-      "VERSION_NOT_FOUND",
-      "VERSION_REDACTED",
-      "LINK_LIMIT_REACHED",
-    ],
+    errors: ["INVALID_PATH", "FILE_NOT_FOUND", "VERSION_NOT_FOUND", "VERSION_REDACTED", "LINK_LIMIT_REACHED"],
     example: {
       body: { path: EXAMPLE_RECORD.path, for: "read", expiresIn: LINK_SECONDS_DEFAULT },
       data: [{
@@ -120,7 +115,6 @@ export const listLinks = defineRoute({
   operation: "list_links",
   credentials: "key",
   allows: { read: "list links", admin: "see which key did what" },
-  parse: noParameters,
   async handle({ gate, metadata }) {
     const links = gate.unwrap(await metadata.listLinks(gate.caller));
     return success("list_links", { links }, `${links.length} links.`);
@@ -129,7 +123,6 @@ export const listLinks = defineRoute({
     id: "listLinks",
     summary: "List the links that still work, newest first, without their addresses",
     answer: linkList,
-    errors: [],
   },
 });
 
@@ -154,14 +147,6 @@ export const revokeLink = defineRoute({
     errors: ["LINK_NOT_FOUND"],
   },
 });
-
-const LINK_ERRORS = [
-  "VALIDATION_ERROR",
-  "LINK_NOT_FOUND",
-  "LINK_EXPIRED",
-  "METHOD_NOT_ALLOWED",
-  "FORBIDDEN_SCOPE",
-] as const;
 
 export const readLink = defineRoute({
   method: "GET",
@@ -189,7 +174,6 @@ export const readLink = defineRoute({
     returnsRaw: "only",
     responseHeaders: ["Content-Disposition", "Referrer-Policy"],
     errors: [
-      ...LINK_ERRORS,
       "FILE_NOT_FOUND",
       "VERSION_NOT_FOUND",
       "VERSION_REDACTED",
@@ -236,17 +220,7 @@ export const writeLink = defineRoute({
     takesRaw: "only",
     headers: [...WRITE_HEADERS, "If-None-Match"],
     answer: fileRecord,
-    errors: [
-      ...LINK_ERRORS,
-      "LINK_USED",
-      ["FILE_ALREADY_EXISTS", 412],
-      "IDEMPOTENCY_KEY_IN_USE",
-      "PRECONDITION_FAILED",
-      "CONTENT_TOO_LARGE",
-      "QUOTA_EXCEEDED",
-      "UNSUPPORTED_MEDIA_TYPE",
-      "IDEMPOTENCY_KEY_REUSED",
-    ],
+    errors: ["LINK_USED", "QUOTA_EXCEEDED"],
     example: { data: [EXAMPLE_RECORD] },
   },
 });

@@ -3,9 +3,8 @@ import { z } from "zod";
 import { fileList } from "../contract/files.ts";
 import { mediaType } from "../contract/media_types.ts";
 import { checkPath, normalizeDirectory } from "../http/path.ts";
-import { pick } from "../http/query.ts";
 import { success } from "../http/respond.ts";
-import { validate } from "../http/validate.ts";
+import { validateQuery } from "../http/validate.ts";
 import { EXAMINED_FILES_PER_REQUEST } from "../limits.ts";
 import { defineRoute } from "../route.ts";
 import { date, EXAMPLE_RECORD, moment, pageLimit, pageOffset } from "./schemas.ts";
@@ -66,7 +65,7 @@ export const list = defineRoute({
   credentials: "key",
   allows: { read: "list files" },
   parse({ query: given }) {
-    const { directory, after, ...rest } = validate(query, pick(given, Object.keys(query.shape)));
+    const { directory, after, ...rest } = validateQuery(query, given);
     return {
       directory: normalizeDirectory(directory),
       after: after === undefined ? undefined : checkPath(after),
@@ -91,7 +90,7 @@ export const list = defineRoute({
     summary: "List a directory",
     query,
     answer: fileList,
-    errors: ["INVALID_PATH", "VALIDATION_ERROR"],
+    errors: ["INVALID_PATH"],
     example: {
       data: [{
         files: [EXAMPLE_RECORD],

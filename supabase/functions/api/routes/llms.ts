@@ -1,7 +1,7 @@
 /** GET /llms.txt: what the service is and each of its routes in a line, for language models. */
 import { DOCUMENT_CACHE } from "./openapi.ts";
 import { serverUrl } from "../http/server_url.ts";
-import { defineRoute, noParameters, type Route } from "../route.ts";
+import { defineRoute, type Route } from "../route.ts";
 
 /** `routes` is called with each request: the table includes this route itself. */
 export function llmsRoute(routes: () => readonly Route[]): Route {
@@ -10,7 +10,6 @@ export function llmsRoute(routes: () => readonly Route[]): Route {
     pattern: "/llms.txt",
     operation: null,
     credentials: "none",
-    parse: noParameters,
     async handle({ request }) {
       // Loaded on demand, so that a cold start does not pay for it.
       const { llmsText } = await import("../openapi/llms.ts");
@@ -22,7 +21,6 @@ export function llmsRoute(routes: () => readonly Route[]): Route {
       id: "llms",
       summary: "Describe the service in one page, for language models",
       mediaType: "text/plain",
-      errors: [],
     },
   });
 }

@@ -14,7 +14,7 @@ import { readJsonBody } from "../http/json_body.ts";
 import { PROVENANCE_HEADERS } from "../http/provenance.ts";
 import { jsonText } from "../http/respond.ts";
 import { MCP_BODY_BYTES_MAX } from "../limits.ts";
-import { defineRoute, noParameters } from "../route.ts";
+import { defineRoute } from "../route.ts";
 
 /** Hosts that only programs of the same machine have. */
 const LOOPBACK = /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/;
@@ -107,11 +107,10 @@ export const mcp = defineRoute({
   operation: "mcp",
   credentials: "key",
   scopes: [],
-  parse: noParameters,
   handle,
   openapi: {
     id: "mcp",
-    summary: "Call tools through the Model Context Protocol, for agents",
+    summary: "Call tools through the Call tools through the Model Context Protocol, for agents",
     description:
       "Streamable HTTP without sessions: one JSON-RPC message in each request, one JSON answer. Protocol revisions " +
       "2026-07-28 and those of 2025. A failed tool returns a result with `isError`; errors of the protocol are JSON-RPC " +
@@ -120,7 +119,7 @@ export const mcp = defineRoute({
     body: message,
     answer: reply,
     isProtocol: true,
-    errors: ["FORBIDDEN_ORIGIN", "CONTENT_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"],
+    errors: ["FORBIDDEN_ORIGIN"],
     example: {
       body: { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "list_files", arguments: {} } },
       data: [{

@@ -1,7 +1,7 @@
 /** POST /memory: the backend of Anthropic's memory tool. */
 import { z } from "zod";
 import { memoryAnswer } from "../contract/service.ts";
-import { readFields } from "../auth/read_fields.ts";
+import { readFields } from "../http/json_request.ts";
 import { ApiError } from "../errors.ts";
 import { idempotencyKey } from "../http/conditions.ts";
 import { checkPath } from "../http/path.ts";
@@ -11,10 +11,9 @@ import type { RequestData } from "../http/request_data.ts";
 import { json } from "../http/respond.ts";
 import { validate } from "../http/validate.ts";
 import { isCommandName, memoryInput } from "../memory/commands.ts";
-import { MemoryFailure } from "../memory/failure.ts";
+import { MemoryFailure } from "../memory/memory_path.ts";
 import { MemoryTool, SCOPES_OF } from "../memory/memory_tool.ts";
 import { defineRoute } from "../route.ts";
-import { BODY_ERRORS } from "./schemas.ts";
 
 const DEFAULT_ROOT = "memories";
 
@@ -75,7 +74,7 @@ export const memory = defineRoute({
     headers: ["Idempotency-Key", ...PROVENANCE_HEADERS],
     isPlain: true,
     answer: memoryAnswer,
-    errors: ["INVALID_PATH", "VALIDATION_ERROR", ...BODY_ERRORS],
+    errors: ["INVALID_PATH"],
     example: {
       body: { command: "create", path: "/memories/plan.md", file_text: "- ship it\n" },
       data: [{ content: "File created successfully at: /memories/plan.md", is_error: false }],

@@ -1,10 +1,10 @@
 /** All routes. Their order does not matter: no two match the same method and path. */
 import { getAccount } from "./account.ts";
-import { append } from "./append.ts";
+import { append, overwrite } from "./append.ts";
 import { batch } from "./batch.ts";
 import { changes } from "./changes.ts";
-import { copy } from "./copy.ts";
 import { redact } from "./redact.ts";
+import { copy, move } from "./copy_move.ts";
 import { deleteFile } from "./delete.ts";
 import { diff } from "./diff.ts";
 import { edit } from "./edit.ts";
@@ -16,9 +16,7 @@ import { createLink, listLinks, readLink, revokeLink, writeLink } from "./links.
 import { llmsRoute } from "./llms.ts";
 import { mcp } from "./mcp.ts";
 import { memory } from "./memory.ts";
-import { move } from "./move.ts";
 import { openapiRoute } from "./openapi.ts";
-import { overwrite } from "./overwrite.ts";
 import { read } from "./read.ts";
 import { restore } from "./restore.ts";
 import { getRun, listRuns } from "./runs.ts";

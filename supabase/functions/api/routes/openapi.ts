@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { json } from "../http/respond.ts";
 import { serverUrl } from "../http/server_url.ts";
-import { defineRoute, noParameters, type Route } from "../route.ts";
+import { defineRoute, type Route } from "../route.ts";
 
 /** Not `public`: a document names the host of its request, so a shared cache must not pass it on. */
 export const DOCUMENT_CACHE = { "Cache-Control": "private, max-age=300" } as const;
@@ -15,7 +15,6 @@ export function openapiRoute(routes: () => readonly Route[]): Route {
     pattern: "/openapi.json",
     operation: null,
     credentials: "none",
-    parse: noParameters,
     async handle({ request }) {
       // Made on demand, so that a cold start does not pay for it.
       document ??= import("../openapi/document.ts").then((module) => module.openapiDocument(routes()));
@@ -29,7 +28,6 @@ export function openapiRoute(routes: () => readonly Route[]): Route {
       id: "openapi",
       summary: "Describe the service in OpenAPI, for programs",
       answer: z.record(z.string(), z.unknown()),
-      errors: [],
     },
   });
 }

@@ -2,20 +2,12 @@
 import { z } from "zod";
 import { changedProject, project, projectList, retention } from "../contract/projects.ts";
 import { activity } from "../contract/versions.ts";
-import { pick } from "../http/query.ts";
 import { ACTIVITY_DEFAULT, EXAMINED_FILES_PER_REQUEST, PAGE_LIMIT_MAX } from "../limits.ts";
 import { success } from "../http/respond.ts";
-import { validate } from "../http/validate.ts";
-import {
-  ACCOUNT_ERRORS,
-  ACCOUNT_OR_KEY_ERRORS,
-  administer,
-  nameSchema,
-  PROJECT_HEADERS,
-  readAdministrationFields,
-} from "./administration.ts";
-import { defineRoute, noParameters, type OpenapiProperties } from "../route.ts";
-import { BODY_ERRORS, wholeNumber } from "./schemas.ts";
+import { validateQuery } from "../http/validate.ts";
+import { administer, nameSchema, readAdministrationFields } from "./administration.ts";
+import { defineRoute, type OpenapiProperties } from "../route.ts";
+import { wholeNumber } from "./schemas.ts";
 
 /** As a client sends it: closed, and not empty. */
 const newRetention = z.object(retention.shape).refine(
@@ -26,13 +18,11 @@ const named = z.object({ name: nameSchema(1) });
 const changes = z.object({
   name: nameSchema(1).nullish(),
   dryRun: z.boolean().nullish().meta({
-    description:
-      "Preview: changes nothing, and returns what the new rule, or without one the present rule, would erase now.",
+    description: "Preview: changes nothing, and returns what the new rule, or without one the present rule, would erase now.",
   }),
   retention: newRetention.nullable().optional().meta({
     description:
-      "Replaces the present rule. The sweep erases a version if each of `keepVersions` and `keepDays` that the rule " +
-      "has allows it; never the latest version. Null removes the rule.",
+      "Replaces the present rule. The sweep erases a version if each of `keepVersions` and `keepDays` that the rule has allows it; never the latest version. Null removes the rule.",
   }),
 });
 
@@ -48,7 +38,6 @@ export const listProjects = defineRoute({
   pattern: "/projects",
   operation: "list_projects",
   credentials: "account",
-  parse: noParameters,
   async handle({ gate, accounts }) {
     const found = gate.unwrapAccount(await accounts.projects(gate.accessToken));
     const data = projectList.parse({ projects: found });
@@ -59,7 +48,6 @@ export const listProjects = defineRoute({
     summary:
       "List the account's projects, oldest first; the first call creates one if the account may create projects",
     answer: projectList,
-    errors: ACCOUNT_ERRORS,
   },
 });
 
@@ -68,7 +56,6 @@ export const createProject = defineRoute({
   pattern: "/projects",
   operation: "create_project",
   credentials: "account",
-  parse: noParameters,
   async handle(context) {
     const { gate, accounts } = context;
     const { name } = await readAdministrationFields(context, named);
@@ -81,20 +68,12 @@ export const createProject = defineRoute({
     body: named,
     example: { body: { name: "Research" } },
     answer: project,
-    errors: [
-      ...ACCOUNT_ERRORS,
-      ...BODY_ERRORS,
-      "VALIDATION_ERROR",
-      "PROJECT_NAME_TAKEN",
-      "PROJECT_LIMIT_REACHED",
-    ],
+    errors: ["PROJECT_NAME_TAKEN", "PROJECT_LIMIT_REACHED"],
   },
 });
 
 const oneProject: Omit<OpenapiProperties, "id" | "summary"> = {
-  headers: PROJECT_HEADERS,
   answer: project,
-  errors: ACCOUNT_OR_KEY_ERRORS,
 };
 
 export const getProject = defineRoute({
@@ -102,7 +81,6 @@ export const getProject = defineRoute({
   pattern: "/project",
   operation: "get_project",
   credentials: "account or key",
-  parse: noParameters,
   async handle(context) {
     const data = project.parse(await administer(context, "project", {}));
     return success("get_project", data, "The project.");
@@ -110,8 +88,7 @@ export const getProject = defineRoute({
   openapi: {
     ...oneProject,
     id: "getProject",
-    summary:
-      "Return a project with its limits and usage: the key's project, or one of the account (by default the oldest)",
+    summary: "Return a project with its limits and usage: the key's project, or one of the account (by default the oldest)",
   },
 });
 
@@ -121,7 +98,6 @@ export const renameProject = defineRoute({
   operation: "update_project",
   credentials: "account or key",
   allows: { admin: "rename the project and choose which versions are kept" },
-  parse: noParameters,
   async handle(context) {
     const { name, dryRun, retention: rule } = await readAdministrationFields(context, changes);
     if (dryRun) context.onEnd(await context.beginCostly());
@@ -141,7 +117,7 @@ export const renameProject = defineRoute({
     body: changes,
     answer: changedProject,
     example: { body: { name: "Research", retention: { keepVersions: 100, keepDays: 30 } } },
-    errors: [...ACCOUNT_OR_KEY_ERRORS, ...BODY_ERRORS, "VALIDATION_ERROR", "PROJECT_NAME_TAKEN"],
+    errors: ["PROJECT_NAME_TAKEN"],
   },
 });
 
@@ -153,7 +129,7 @@ export const listActivity = defineRoute({
   operation: "list_activity",
   credentials: "account or key",
   allows: { read: "follow changes and runs" },
-  parse: ({ query }) => validate(activityQuery, pick(query, ["limit"])),
+  parse: ({ query }) => validateQuery(activityQuery, query),
   async handle(context, parameters) {
     const writes = await administer(context, "activity", parameters);
     const data = activity.parse({ activity: writes });
@@ -162,9 +138,7 @@ export const listActivity = defineRoute({
   openapi: {
     id: "listActivity",
     summary: "List the latest writes across a project, newest first",
-    headers: PROJECT_HEADERS,
     query: activityQuery,
     answer: activity,
-    errors: [...ACCOUNT_OR_KEY_ERRORS, "VALIDATION_ERROR"],
   },
 });

@@ -2,11 +2,10 @@
 import { z } from "zod";
 import { fileRecord, readRecord } from "../contract/files.ts";
 import { versionList } from "../contract/versions.ts";
-import { ensureReadConditions, isNotModified } from "../http/conditions.ts";
+import { ensureReadConditions, entityTag, isNotModified } from "../http/conditions.ts";
 import type { Operation } from "../contract/service.ts";
 import type { Context } from "../context.ts";
 import { wantsRaw } from "../http/accept.ts";
-import { entityTag } from "../http/entity_tag.ts";
 import { parseLines } from "../files/line_window.ts";
 import { isPresent, pick, type Query } from "../http/query.ts";
 import type { RequestData } from "../http/request_data.ts";
@@ -124,8 +123,6 @@ export const read = defineRoute({
       versionList,
     ]],
     errors: [
-      "INVALID_PATH",
-      "VALIDATION_ERROR",
       "FILE_NOT_FOUND",
       "VERSION_NOT_FOUND",
       "VERSION_REDACTED",

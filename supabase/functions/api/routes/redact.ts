@@ -1,12 +1,12 @@
 /** POST /files/redact/{path}: the content of versions is erased for good; their numbers stay. */
 import { z } from "zod";
 import { redacted } from "../contract/files.ts";
-import { readFields } from "../auth/read_fields.ts";
+import { readFields } from "../http/json_request.ts";
 import type { RequestData } from "../http/request_data.ts";
 import { success } from "../http/respond.ts";
 import { CHANGE_NOTE_LENGTH_MAX, INTEGER_MAX, REDACT_VERSIONS_MAX } from "../limits.ts";
 import { defineRoute } from "../route.ts";
-import { BODY_ERRORS, EXAMPLE_RECORD } from "./schemas.ts";
+import { EXAMPLE_RECORD } from "./schemas.ts";
 
 const body = z.object({
   versions: z.array(z.int().min(1).max(INTEGER_MAX)).min(1).max(REDACT_VERSIONS_MAX),
@@ -44,14 +44,7 @@ export const redact = defineRoute({
       "reading, restoring or comparing one is `VERSION_REDACTED`. A repeat returns what remains at that time.",
     body,
     answer: redacted,
-    errors: [
-      "INVALID_PATH",
-      "VALIDATION_ERROR",
-      "FILE_NOT_FOUND",
-      "VERSION_NOT_FOUND",
-      "VERSION_CURRENT",
-      ...BODY_ERRORS,
-    ],
+    errors: ["FILE_NOT_FOUND", "VERSION_NOT_FOUND", "VERSION_CURRENT"],
     example: {
       body: { versions: [2], note: "a password" },
       data: [{

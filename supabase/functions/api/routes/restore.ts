@@ -2,13 +2,11 @@
 import { z } from "zod";
 import { fileRecord } from "../contract/files.ts";
 import { INTEGER_MAX } from "../limits.ts";
-import { readFields } from "../auth/read_fields.ts";
-import { commit } from "../files/commit.ts";
-import { commitBasis, parseCommitRequest, withVersion } from "../files/commit_request.ts";
+import { readFields } from "../http/json_request.ts";
+import { commit, commitBasis, parseCommitRequest, withVersion } from "../files/commit.ts";
 import { writeResponse } from "../http/respond.ts";
-import { ifVersionField } from "./if_version.ts";
+import { EXAMPLE_RECORD, ifVersionField, WRITE_HEADERS } from "./schemas.ts";
 import { defineRoute } from "../route.ts";
-import { BODY_ERRORS, EXAMPLE_RECORD, WRITE_ERRORS, WRITE_HEADERS } from "./schemas.ts";
 
 const body = z.object({ version: z.int().min(1).max(INTEGER_MAX), ...ifVersionField });
 
@@ -33,14 +31,7 @@ export const restore = defineRoute({
     body,
     headers: WRITE_HEADERS,
     answer: fileRecord,
-    errors: [
-      ...WRITE_ERRORS,
-      ...BODY_ERRORS,
-      "VERSION_NOT_FOUND",
-      "VERSION_REDACTED",
-      "VERSION_DELETED",
-      "QUOTA_EXCEEDED",
-    ],
+    errors: ["FILE_NOT_FOUND", "VERSION_NOT_FOUND", "VERSION_REDACTED", "VERSION_DELETED", "QUOTA_EXCEEDED"],
     example: { body: { version: 1 }, data: [EXAMPLE_RECORD] },
   },
 });

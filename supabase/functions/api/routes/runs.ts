@@ -3,10 +3,9 @@ import { z } from "zod";
 import { runDetails, runPage } from "../contract/runs.ts";
 import { cursor } from "../contract/values.ts";
 import { parseRunId } from "../http/provenance.ts";
-import { pick } from "../http/query.ts";
 import type { RequestData } from "../http/request_data.ts";
 import { success } from "../http/respond.ts";
-import { validate } from "../http/validate.ts";
+import { validateQuery } from "../http/validate.ts";
 import { RUN_FILES_MAX, RUN_FILES_PER_REQUEST } from "../limits.ts";
 import { defineRoute } from "../route.ts";
 import { EXAMPLE_RECORD, pageLimit, wholeNumber } from "./schemas.ts";
@@ -31,7 +30,7 @@ export const listRuns = defineRoute({
   operation: "list_runs",
   credentials: "key",
   allows: { read: "follow changes and runs" },
-  parse: ({ query }) => validate(page, pick(query, ["limit", "after"])),
+  parse: ({ query }) => validateQuery(page, query),
   async handle({ gate, metadata }, { limit, after }) {
     const found = gate.unwrap(await metadata.runs(gate.caller, limit, after));
     return success("list_runs", found, `${found.runs.length} runs.`);
@@ -44,7 +43,6 @@ export const listRuns = defineRoute({
       "or none, although `hasMore` is true: if runs have very many versions, or the key can see none of them.",
     query: page,
     answer: runPage,
-    errors: ["VALIDATION_ERROR"],
     example: {
       data: [{ runs: [EXAMPLE_RUN], cursor: "5b1f0c9a7e3d42860f1e2d3c4b5a6978", hasMore: false }],
     },
@@ -65,7 +63,7 @@ export const getRun = defineRoute({
   parse({ params: { id }, query }: RequestData) {
     return {
       runId: parseRunId(id),
-      ...validate(files, pick(query, ["limit", "after"])),
+      ...validateQuery(files, query),
     };
   },
   async handle(context, { runId, limit, after }) {
@@ -80,7 +78,7 @@ export const getRun = defineRoute({
     summary: "Return one run, with its files in the order of their ids",
     query: files,
     answer: runDetails,
-    errors: ["VALIDATION_ERROR", "RUN_NOT_FOUND"],
+    errors: ["RUN_NOT_FOUND"],
     example: {
       data: [{
         ...EXAMPLE_RUN,

@@ -3,6 +3,9 @@ import { z } from "zod";
 import type { FileRecord } from "../contract/files.ts";
 import { cursor } from "../contract/values.ts";
 import { INTEGER_MAX, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from "../limits.ts";
+import { failField } from "../errors.ts";
+import type { RequestData } from "../http/request_data.ts";
+import { validateQuery } from "../http/validate.ts";
 
 /** Postgres stores no NUL in a text. */
 export const withoutNul = [(text: string) => !text.includes("\0"), "must not contain NUL"] as const;
@@ -52,15 +55,41 @@ export const pageOffset = wholeNumber(0).default(0);
 
 /** Request headers of every write. */
 export const WRITE_HEADERS = ["If-Match", "Idempotency-Key"] as const;
-/** Errors of every write to a file that exists. */
-export const WRITE_ERRORS = [
-  "INVALID_PATH",
-  "VALIDATION_ERROR",
-  "FILE_NOT_FOUND",
-  "IDEMPOTENCY_KEY_IN_USE",
-  "PRECONDITION_FAILED",
-  ["FILE_ALREADY_EXISTS", 412],
-  "IDEMPOTENCY_KEY_REUSED",
-] as const;
-/** Errors of every request with a JSON body. */
-export const BODY_ERRORS = ["INVALID_JSON", "UNSUPPORTED_MEDIA_TYPE", "CONTENT_TOO_LARGE"] as const;
+
+/** Of `ifVersion`, which is in a JSON body, or in the query where the body is bytes or none. */
+const description = "The version that the file at `path` must be at; 0: there must be none.";
+
+/** The field of a body. */
+export const ifVersionField = { ifVersion: z.int().min(0).max(INTEGER_MAX).nullish().meta({ description }) };
+
+/** The query parameter. */
+export const ifVersionParameter = {
+  ifVersion: wholeNumber(0).optional().meta({
+    type: "integer",
+    minimum: 0,
+    maximum: INTEGER_MAX,
+    description: `${description} Where the body is JSON, it is a field there.`,
+  }),
+};
+
+const query = z.object(ifVersionParameter);
+
+/** That of the query. Throws VALIDATION_ERROR; also where there is one though the body is JSON, whose field counts. */
+export function parseIfVersion(
+  data: RequestData,
+  isJson: boolean,
+): { readonly ifVersion: number | undefined } {
+  const { ifVersion } = validateQuery(query, data.query);
+  if (isJson && ifVersion !== undefined) {
+    failField("ifVersion", "is a field of the JSON body; in the query it goes with a body of bytes");
+  }
+  return { ifVersion };
+}
+
+/** Query parameters of a write whose body may be the bytes themselves. `raw` marks it so, whatever its Content-Type. */
+export const rawQuery = z.object({
+  raw: z.enum(["", "true", "false"]).optional().meta({
+    description: "Present, or `true`: the body is the bytes themselves.",
+  }),
+  ...ifVersionParameter,
+});

@@ -4,10 +4,9 @@ import { mediaType } from "../contract/media_types.ts";
 import { requestedMode, searchResults } from "../contract/search.ts";
 import type { Context } from "../context.ts";
 import { normalizeDirectory } from "../http/path.ts";
-import { pick } from "../http/query.ts";
 import type { RequestData } from "../http/request_data.ts";
 import { success } from "../http/respond.ts";
-import { validate } from "../http/validate.ts";
+import { validateQuery } from "../http/validate.ts";
 import {
   SEARCH_GLOB_LENGTH_MAX,
   SEARCH_OFFSET_MAX,
@@ -49,7 +48,7 @@ const query = z.object({
 });
 
 function parse(data: RequestData) {
-  const { directory, wait, ...parameters } = validate(query, pick(data.query, Object.keys(query.shape)));
+  const { directory, wait, ...parameters } = validateQuery(query, data.query);
   return { plan: planSearch({ ...parameters, directory: normalizeDirectory(directory) }), wait };
 }
 
@@ -78,7 +77,7 @@ export const search = defineRoute({
     summary: "Search the current text of files",
     query,
     answer: searchResults,
-    errors: ["INVALID_PATH", "VALIDATION_ERROR", "SEARCH_TOO_BROAD", "SEMANTIC_SEARCH_UNAVAILABLE"],
+    errors: ["INVALID_PATH", "SEARCH_TOO_BROAD", "SEMANTIC_SEARCH_UNAVAILABLE"],
     example: {
       data: [{
         results: [{

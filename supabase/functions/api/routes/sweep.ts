@@ -4,9 +4,8 @@ import { sweep } from "../contract/service.ts";
 import type { Context } from "../context.ts";
 import { sweepSlice } from "../maintenance/sweep.ts";
 import { success } from "../http/respond.ts";
-import { pick } from "../http/query.ts";
 import type { RequestData } from "../http/request_data.ts";
-import { validate } from "../http/validate.ts";
+import { validateQuery } from "../http/validate.ts";
 import { defineRoute } from "../route.ts";
 
 const query = z.object({
@@ -33,7 +32,7 @@ export const postSweep = defineRoute({
   pattern: "/sweep",
   operation: "sweep",
   credentials: "secret key",
-  parse: ({ query: given }: RequestData) => validate(query, pick(given, ["begun"])),
+  parse: ({ query: given }: RequestData) => validateQuery(query, given),
   handle,
   openapi: {
     id: "sweep",
@@ -42,6 +41,5 @@ export const postSweep = defineRoute({
       "Requires `Authorization: Bearer` with the Supabase project's secret key. Repeat the request until `isDone`.",
     query,
     answer: sweep,
-    errors: ["VALIDATION_ERROR", "INVALID_API_KEY", "RATE_LIMIT_EXCEEDED", "SERVICE_UNAVAILABLE"],
   },
 });

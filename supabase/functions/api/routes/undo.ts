@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { undoResult } from "../contract/runs.ts";
 import type { Operation } from "../contract/service.ts";
-import { readFields } from "../auth/read_fields.ts";
+import { readFields } from "../http/json_request.ts";
 import type { Context } from "../context.ts";
 import { failField } from "../errors.ts";
 import { commitBack, planBack } from "../files/commit_many.ts";
@@ -13,7 +13,7 @@ import type { RequestData } from "../http/request_data.ts";
 import { manyResponse } from "../http/respond.ts";
 import { COMMIT_FILES_MAX, PROJECT_KEYS_MAX } from "../limits.ts";
 import { defineRoute } from "../route.ts";
-import { BODY_ERRORS, moment } from "./schemas.ts";
+import { moment } from "./schemas.ts";
 
 const dryRun = z.boolean().nullish().meta({
   default: true,
@@ -118,15 +118,11 @@ export const undoRun = defineRoute({
     answer: undoResult,
     errors: [
       "INVALID_PATH",
-      "VALIDATION_ERROR",
       "RUN_NOT_FOUND",
       "RUN_CONFLICT",
       "VERSION_CONFLICT",
-      "IDEMPOTENCY_KEY_IN_USE",
-      "IDEMPOTENCY_KEY_REUSED",
       "TOO_MANY_FILES",
       "QUOTA_EXCEEDED",
-      ...BODY_ERRORS,
     ],
     example: { body: { dryRun: true }, data: [EXAMPLE] },
   },
@@ -157,16 +153,7 @@ export const restoreFolder = defineRoute({
     body: restoreBody,
     headers: ["Idempotency-Key"],
     answer: undoResult,
-    errors: [
-      "INVALID_PATH",
-      "VALIDATION_ERROR",
-      "VERSION_CONFLICT",
-      "IDEMPOTENCY_KEY_IN_USE",
-      "IDEMPOTENCY_KEY_REUSED",
-      "TOO_MANY_FILES",
-      "QUOTA_EXCEEDED",
-      ...BODY_ERRORS,
-    ],
+    errors: ["INVALID_PATH", "VERSION_CONFLICT", "TOO_MANY_FILES", "QUOTA_EXCEEDED"],
     example: {
       body: { directory: "notes", at: "2026-11-20T09:30:00.000Z" },
       data: [{

@@ -1,11 +1,10 @@
 /** GET /project/usage: what a project and its keys did, day by day. */
 import { z } from "zod";
 import { day, usage } from "../contract/usage.ts";
-import { pick } from "../http/query.ts";
 import { success } from "../http/respond.ts";
-import { validate } from "../http/validate.ts";
+import { validateQuery } from "../http/validate.ts";
 import { USAGE_DAYS_MAX } from "../limits.ts";
-import { ACCOUNT_OR_KEY_ERRORS, administer, PROJECT_HEADERS } from "./administration.ts";
+import { administer } from "./administration.ts";
 import { defineRoute } from "../route.ts";
 
 const query = z.object({
@@ -24,7 +23,7 @@ export const getUsage = defineRoute({
   operation: "get_usage",
   credentials: "account or key",
   allows: { admin: "see the usage of each key" },
-  parse: ({ query: given }) => validate(query, pick(given, ["from", "to", "keyId"])),
+  parse: ({ query: given }) => validateQuery(query, given),
   async handle(context, parameters) {
     // Of this isolate nothing is missing; others hand in theirs within seconds.
     await context.requestCounts.flush().catch(() => {});
@@ -35,9 +34,7 @@ export const getUsage = defineRoute({
     id: "getUsage",
     summary: "Return requests, versions and bytes of a project, by day and by key",
     description: "A calling key without the scope `admin` sees only itself in `keys`.",
-    headers: PROJECT_HEADERS,
     query,
     answer: usage,
-    errors: [...ACCOUNT_OR_KEY_ERRORS, "VALIDATION_ERROR"],
   },
 });

@@ -11,9 +11,8 @@ import { isSet, pick } from "../http/query.ts";
 import type { RequestData } from "../http/request_data.ts";
 import { writeResponse } from "../http/respond.ts";
 import { validate } from "../http/validate.ts";
-import { ifVersionField, parseIfVersion, rawQuery } from "./if_version.ts";
+import { EXAMPLE_RECORD, ifVersionField, parseIfVersion, rawQuery, WRITE_HEADERS } from "./schemas.ts";
 import { defineRoute } from "../route.ts";
-import { EXAMPLE_RECORD, WRITE_HEADERS } from "./schemas.ts";
 
 const body = z.object({
   path: z.string().meta({ minLength: 1, description: "Slashes on every platform, no leading slash." }),
@@ -74,18 +73,7 @@ export const write = defineRoute({
     takesRaw: true,
     headers: [...WRITE_HEADERS, "If-None-Match"],
     answer: fileRecord,
-    errors: [
-      "INVALID_PATH",
-      "INVALID_JSON",
-      "VALIDATION_ERROR",
-      ["FILE_ALREADY_EXISTS", 412],
-      "IDEMPOTENCY_KEY_IN_USE",
-      "PRECONDITION_FAILED",
-      "CONTENT_TOO_LARGE",
-      "QUOTA_EXCEEDED",
-      "UNSUPPORTED_MEDIA_TYPE",
-      "IDEMPOTENCY_KEY_REUSED",
-    ],
+    errors: ["INVALID_PATH", "QUOTA_EXCEEDED"],
     example: { body: { path: "notes/plan.md", content: "# Plan\n- ship it\n" }, data: [EXAMPLE_RECORD] },
   },
 });

@@ -10,11 +10,6 @@ interface Project {
   isWidening: boolean;
 }
 
-interface Waiter {
-  readonly bytes: number;
-  readonly admit: () => void;
-}
-
 /**
  * `totalBytes` of memory for all bodies of an isolate. A project reserves up to `projectBytes` of them, by the largest
  * size of each body; a further body waits. While all bodies together hold at most `projectBytes`, each is charged for
@@ -23,14 +18,15 @@ interface Waiter {
  */
 export class BodyBudget {
   readonly #projects = new Map<string, Project>();
-  readonly #waiters: Waiter[] = [];
-  #heldBytes = 0;
+  readonly #total: ByteBudget;
 
-  constructor(private readonly totalBytes: number, private readonly projectBytes: number) {}
+  constructor(totalBytes: number, private readonly projectBytes: number) {
+    this.#total = new ByteBudget(totalBytes);
+  }
 
   /** Bytes that all bodies hold. */
   get heldBytes(): number {
-    return this.#heldBytes;
+    return this.#total.takenBytes;
   }
 
   /**
@@ -69,7 +65,7 @@ export class BodyBudget {
       return new Body(this, reserved, waitMilliseconds, signal, {
         widen: declaredBytes === null ? widen : null,
         leave: () => {
-          for (const release of releases) release();
+          for (const release of releases.splice(0)) release();
         },
       });
     } catch (error) {
@@ -80,71 +76,32 @@ export class BodyBudget {
 
   /**
    * Called by `Body`. Takes `bytes`, or where memory is scarce `lackingBytes`, which is all that the body still lacks.
-   * Returns the number of bytes taken, or a promise of it where there is no room yet.
+   * Returns what was taken, or a promise of it where there is no room yet.
    */
   grow(
     bytes: number,
     lackingBytes: number,
     waitMilliseconds: number,
     signal: AbortSignal,
-  ): number | Promise<number> {
-    if (this.#heldBytes + bytes <= this.projectBytes) return this.#take(bytes);
-    if (this.#waiters.length === 0 && this.#hasRoom(lackingBytes)) return this.#take(lackingBytes);
-    return new Promise((resolve, reject) => {
-      const leave = () => {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", abort);
-        this.#waiters.splice(this.#waiters.indexOf(waiter), 1);
-      };
-      const abort = () => {
-        leave();
-        reject(signal.reason);
-        this.#admitWaiters();
-      };
-      const timer = setTimeout(() => {
-        leave();
-        reject(unavailable("The service is busy with other large requests."));
-        // The next waiter may need less.
-        this.#admitWaiters();
-      }, waitMilliseconds);
-      const waiter: Waiter = {
-        bytes: lackingBytes,
-        admit: () => {
-          leave();
-          resolve(this.#take(lackingBytes));
-        },
-      };
-      signal.addEventListener("abort", abort);
-      this.#waiters.push(waiter);
-    });
+  ): Taken | Promise<Taken> {
+    const some = this.#total.tryTakeWithin(bytes, this.projectBytes);
+    if (some) return { bytes, release: some };
+    const all = this.#total.tryAcquire(lackingBytes);
+    if (all) return { bytes: lackingBytes, release: all };
+    return this.#total.acquire(lackingBytes, waitMilliseconds, signal)
+      .then((release) => ({ bytes: lackingBytes, release }));
   }
+}
 
-  /** Called by `Body` to release all that it holds. */
-  shrink(bytes: number): void {
-    this.#heldBytes -= bytes;
-    this.#admitWaiters();
-  }
-
-  #hasRoom(bytes: number): boolean {
-    return this.#heldBytes + bytes <= this.totalBytes;
-  }
-
-  #take(bytes: number): number {
-    this.#heldBytes += bytes;
-    return bytes;
-  }
-
-  #admitWaiters(): void {
-    for (let first = this.#waiters[0]; first && this.#hasRoom(first.bytes); first = this.#waiters[0]) {
-      first.admit();
-    }
-  }
+interface Taken {
+  readonly bytes: number;
+  readonly release: Release;
 }
 
 /** The memory that one body holds. */
 export class Body {
   #heldBytes = 0;
-  #isReleased = false;
+  readonly #releases: Release[] = [];
   #mostBytes: number;
 
   constructor(
@@ -168,13 +125,14 @@ export class Body {
     if (more <= 0) return undefined;
     const lacking = this.#mostBytes - this.#heldBytes;
     const taken = this.budget.grow(more, lacking, this.waitMilliseconds, this.signal);
-    if (typeof taken === "number") {
-      this.#heldBytes += taken;
-      return undefined;
-    }
-    return taken.then((bytes) => {
-      this.#heldBytes += bytes;
-    });
+    if (taken instanceof Promise) return taken.then((later) => this.#add(later));
+    this.#add(taken);
+    return undefined;
+  }
+
+  #add({ bytes, release }: Taken): void {
+    this.#heldBytes += bytes;
+    this.#releases.push(release);
   }
 
   async #widen(widen: () => Promise<number>, bytes: number): Promise<void> {
@@ -187,9 +145,7 @@ export class Body {
 
   /** Releases the memory. Calling it again has no effect. */
   release(): void {
-    if (this.#isReleased) return;
-    this.#isReleased = true;
-    this.budget.shrink(this.#heldBytes);
+    for (const release of this.#releases.splice(0)) release();
     this.reservation.leave();
   }
 }

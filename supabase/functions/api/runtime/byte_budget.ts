@@ -1,5 +1,6 @@
 /** A memory budget for large buffers, so that many large requests do not exhaust an isolate. */
-import { unavailable } from "../errors.ts";
+import { type ApiError, unavailable } from "../errors.ts";
+import { type Clock, systemClock } from "./clock.ts";
 
 /** Returns bytes to the budget. Calling it again has no effect. */
 export type Release = () => void;
@@ -20,16 +21,22 @@ export class ByteBudget {
   }
 
   /**
-   * Takes `bytes`, at most the total, as soon as there is room and every earlier request has been served. Throws 503
-   * `SERVICE_UNAVAILABLE` after `waitMilliseconds`, and the signal's reason when it aborts.
+   * Takes `bytes`, at most the total, as soon as there is room and every earlier request has been served. Throws the
+   * error of `late` after `waitMilliseconds`, by default 503 `SERVICE_UNAVAILABLE`, and the signal's reason when it aborts.
    */
-  acquire(bytes: number, waitMilliseconds: number, signal?: AbortSignal): Promise<Release> {
+  acquire(
+    bytes: number,
+    waitMilliseconds: number,
+    signal?: AbortSignal,
+    clock: Clock = systemClock,
+    late: () => ApiError = busy,
+  ): Promise<Release> {
     const taken = Math.min(Math.max(bytes, 0), this.#totalBytes);
     if (signal?.aborted) return Promise.reject(signal.reason);
     if (this.#waiters.length === 0 && this.#hasRoom(taken)) return Promise.resolve(this.#take(taken));
     return new Promise((resolve, reject) => {
       const leave = () => {
-        clearTimeout(timer);
+        cancel();
         signal?.removeEventListener("abort", abort);
         this.#waiters.splice(this.#waiters.indexOf(waiter), 1);
       };
@@ -40,10 +47,7 @@ export class ByteBudget {
         this.#admitWaiters();
       };
       const abort = () => giveUp(signal?.reason);
-      const timer = setTimeout(
-        () => giveUp(unavailable("The service is busy with other large requests.")),
-        waitMilliseconds,
-      );
+      const cancel = clock.after(waitMilliseconds, () => giveUp(late()));
       const waiter: Waiter = {
         bytes: taken,
         admit: () => {
@@ -54,6 +58,20 @@ export class ByteBudget {
       signal?.addEventListener("abort", abort);
       this.#waiters.push(waiter);
     });
+  }
+
+  get takenBytes(): number {
+    return this.#takenBytes;
+  }
+
+  /** The number of waiting requests. */
+  get waiting(): number {
+    return this.#waiters.length;
+  }
+
+  /** Takes the bytes, even while requests wait, if at most `mostBytes` are taken then; otherwise returns null. */
+  tryTakeWithin(bytes: number, mostBytes: number): Release | null {
+    return this.#takenBytes + bytes <= mostBytes ? this.#take(bytes) : null;
   }
 
   /** Takes the bytes if there is room now and no request is waiting; otherwise returns null. */
@@ -81,4 +99,8 @@ export class ByteBudget {
       first.admit();
     }
   }
+}
+
+function busy(): ApiError {
+  return unavailable("The service is busy with other large requests.");
 }

@@ -1,4 +1,5 @@
 /** Requests that wait for an event in their project: one call to the back end at a time serves all of them. */
+import { CHANGES_POLL_MILLISECONDS, CHANGES_WAITERS_MAX } from "../limits.ts";
 import type { Clock } from "./clock.ts";
 
 interface Waiter<Question> {
@@ -12,13 +13,6 @@ interface Watch<Question> {
   askedAt: number;
 }
 
-export interface WatchOptions {
-  /** The least time between two questions about a project. */
-  readonly pollMilliseconds: number;
-  /** Requests of one project that may wait at the same time. */
-  readonly waitersMax: number;
-}
-
 /** One per isolate and kind of event. A project without waiting requests takes no memory and causes no calls. */
 export class ProjectWatch<Question> {
   readonly #watches = new Map<string, Watch<Question>>();
@@ -26,7 +20,6 @@ export class ProjectWatch<Question> {
   /** `ask` returns for each question of a project whether its condition holds. A call that fails is repeated. */
   constructor(
     private readonly ask: (projectId: string, questions: readonly Question[]) => Promise<readonly boolean[]>,
-    private readonly options: WatchOptions,
     private readonly clock: Clock,
   ) {}
 
@@ -37,7 +30,7 @@ export class ProjectWatch<Question> {
 
   /**
    * Waits until the condition holds, and returns true. Returns false once the time is over, or at once where
-   * `waitersMax` requests wait already. Rejects with the signal's reason when it aborts.
+   * CHANGES_WAITERS_MAX requests wait already. Rejects with the signal's reason when it aborts.
    */
   async wait(
     projectId: string,
@@ -46,7 +39,7 @@ export class ProjectWatch<Question> {
     signal: AbortSignal,
   ): Promise<boolean> {
     signal.throwIfAborted();
-    if (milliseconds <= 0 || this.waiters(projectId) >= this.options.waitersMax) return false;
+    if (milliseconds <= 0 || this.waiters(projectId) >= CHANGES_WAITERS_MAX) return false;
     const { promise, resolve, reject } = Promise.withResolvers<boolean>();
     const watch = this.#watches.get(projectId);
     const waiter = { question, resolve };
@@ -70,9 +63,9 @@ export class ProjectWatch<Question> {
     this.#askLater(projectId, watch);
   }
 
-  /** Calls the back end once `pollMilliseconds` have passed since its last call. */
+  /** Calls the back end once CHANGES_POLL_MILLISECONDS have passed since its last call. */
   #askLater(projectId: string, watch: Watch<Question>): void {
-    const wait = Math.max(0, watch.askedAt + this.options.pollMilliseconds - this.clock.now());
+    const wait = Math.max(0, watch.askedAt + CHANGES_POLL_MILLISECONDS - this.clock.now());
     this.clock.after(wait, () => void this.#ask(projectId, watch));
   }
 

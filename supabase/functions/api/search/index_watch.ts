@@ -1,5 +1,4 @@
 /** Searches that wait until their directory is indexed. */
-import { SEARCH_WAIT_POLL_MILLISECONDS, SEARCH_WAITERS_MAX } from "../limits.ts";
 import type { Metadata } from "../ports/metadata.ts";
 import type { IndexedScope } from "../ports/search_index.ts";
 import type { Clock } from "../runtime/clock.ts";
@@ -9,10 +8,6 @@ import { ProjectWatch } from "../runtime/project_watch.ts";
 export class IndexWatch extends ProjectWatch<IndexedScope> {
   /** `connect` returns the port for one call, with a deadline of its own. */
   constructor(connect: () => Pick<Metadata, "areIndexed">, clock: Clock) {
-    super(
-      (projectId, scopes) => connect().areIndexed(projectId, scopes),
-      { pollMilliseconds: SEARCH_WAIT_POLL_MILLISECONDS, waitersMax: SEARCH_WAITERS_MAX },
-      clock,
-    );
+    super((projectId, scopes) => connect().areIndexed(projectId, scopes), clock);
   }
 }

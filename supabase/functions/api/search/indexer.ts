@@ -1,6 +1,6 @@
 /** Leases queued files, reads their texts, and stores them in the search index. */
 import { ApiError } from "../errors.ts";
-import { isBinaryMediaType } from "../files/media_type.ts";
+import { isBinaryMediaType } from "../contract/media_types.ts";
 import { readText, type SegmentSource } from "../files/read_segments.ts";
 import {
   SEARCH_CLAIM_BYTES,

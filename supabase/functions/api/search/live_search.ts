@@ -3,15 +3,15 @@ import { ApiError } from "../errors.ts";
 import { readText } from "../files/read_segments.ts";
 import { COSTLY_REST_MILLISECONDS, SEARCH_LIVE_UNITS_MAX, SEARCH_READS_AT_ONCE } from "../limits.ts";
 import type { SearchResult, Unsearched, UnsearchedReason } from "../contract/search.ts";
-import type { LiveFile, UnsearchedPage } from "../ports/search_index.ts";
+import type { Content } from "../ports/files.ts";
+import type { UnsearchedPage } from "../ports/search_index.ts";
 import { inParallel } from "../runtime/in_parallel.ts";
 import { Work } from "../runtime/work.ts";
 import type { LiveSource } from "./answer.ts";
 import { matchFile, throwExhausted } from "./match_file.ts";
 import type { Finder } from "./matching_lines.ts";
-import { comparePaths } from "./path_order.ts";
+import { addUnsearched, comparePaths, unsearchedOf } from "./unsearched.ts";
 import { NUL_STAND_IN } from "./snippet.ts";
-import { addUnsearched, unsearchedOf } from "./unsearched.ts";
 
 /** The result for a file that was searched (null: no match), or why it was not searched. */
 type LiveResult = { readonly result: SearchResult | null } | UnsearchedReason;
@@ -75,7 +75,7 @@ export class LiveSearch {
     return this.#found.shift() ?? null;
   }
 
-  async #searchAll(live: readonly LiveFile[]): Promise<LiveResult[]> {
+  async #searchAll(live: readonly Content[]): Promise<LiveResult[]> {
     const { gate, deadline, request, liveReadSlots } = this.source;
     const bytes = live.reduce((sum, { file }) => sum + file.size, 0);
     let release;
@@ -92,7 +92,7 @@ export class LiveSearch {
     }
   }
 
-  async #search({ file, segments }: LiveFile): Promise<LiveResult> {
+  async #search({ file, segments }: Content): Promise<LiveResult> {
     if (this.#stopReason) return this.#stopReason;
     let content;
     try {

@@ -1,5 +1,5 @@
 /** The lines of a text that match a substring or a pattern, in order. A line ends with its line feed. */
-import { foldCase } from "./case_folding.ts";
+import { foldCase } from "./character_set.ts";
 import { substringSearch } from "./substring_search.ts";
 import type { LazyDfa } from "./lazy_dfa.ts";
 import type { Work } from "../runtime/work.ts";

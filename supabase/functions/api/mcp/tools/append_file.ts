@@ -5,16 +5,7 @@ import { writeChunks } from "../../files/write_content.ts";
 import { MCP_APPEND_TRIES_MAX } from "../../limits.ts";
 import type { Committed } from "../../ports/commit.ts";
 import { expectedVersion, path, text } from "../arguments.ts";
-import {
-  alreadyAppliedRefusal,
-  endsWith,
-  existsRefusal,
-  isVersionConflict,
-  latestContent,
-  versionRefusal,
-  wasAlreadyApplied,
-} from "../version_conflicts.ts";
-import type { ToolRefusal } from "../failures.ts";
+import { explainWrite, isVersionConflict } from "../version_conflicts.ts";
 import { counted, shownPath } from "../text.ts";
 import { defineTool } from "../tool.ts";
 
@@ -41,7 +32,7 @@ export const appendFile = defineTool({
       return `${did} ${shownPath(path)}: version ${file.version}, ${counted(file.size, "byte")}.`;
     } catch (error) {
       if (expected === undefined || !isVersionConflict(error)) throw error;
-      throw await explain(context, path, content, expected, error);
+      throw await explainWrite(context, { path, expected, content, isAppend: true, error });
     }
   },
 });
@@ -73,28 +64,4 @@ async function append(
 
 function isAbout(error: unknown, code: ApiError["code"]): boolean {
   return error instanceof ApiError && error.code === code;
-}
-
-async function explain(
-  context: Context,
-  path: string,
-  content: string,
-  expected: number,
-  error: ApiError,
-): Promise<ToolRefusal> {
-  const bytes = new TextEncoder().encode(content);
-  const latest = await latestContent(context, path);
-  if (latest && await endsWith(context, latest, bytes)) {
-    return alreadyAppliedRefusal(
-      error.code,
-      `Your content is already the end of version ${latest.file.version} of ${shownPath(path)}`,
-    );
-  }
-  if (expected === 0) return await existsRefusal(context, path, latest, error.details);
-  const isOld = latest !== undefined && latest.file.version > expected + 1 &&
-    await wasAlreadyApplied(context, path, expected, (next) => endsWith(context, next, bytes));
-  const advice = isOld
-    ? `Your content was already added, in version ${expected + 1}: add it again only if it was removed.`
-    : "Your content is not the end of the file. Add it if it is still right.";
-  return await versionRefusal(context, latest, { path, expected, details: error.details, advice });
 }

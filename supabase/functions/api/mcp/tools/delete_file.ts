@@ -1,9 +1,8 @@
 import { z } from "zod";
 import type { Context } from "../../context.ts";
 import { ApiError, fail } from "../../errors.ts";
-import { commit } from "../../files/commit.ts";
+import { commit, commitBasis } from "../../files/commit.ts";
 import { commitMany } from "../../files/commit_many.ts";
-import { commitBasis } from "../../files/commit_request.ts";
 import { flag, path, whole } from "../arguments.ts";
 import { ToolRefusal } from "../failures.ts";
 import {
@@ -40,10 +39,8 @@ async function deleteOne(context: Context, path: string, expected: number | unde
   try {
     const basis = await commitBasis({ path, idempotencyKey: undefined, ifVersion: expected }, "delete", {});
     const { file } = await commit(context, { kind: "delete", ...basis });
-    return `Deleted ${shownPath(path)}: version ${file.version} marks that. restore_file with version=${
-      file.version - 1
-    } ` +
-      "restores it.";
+    return `Deleted ${shownPath(path)}: version ${file.version} marks that. ` +
+      `restore_file with version=${file.version - 1} restores it.`;
   } catch (error) {
     const deletedVersion = error instanceof ApiError ? error.details?.["deletedVersion"] : undefined;
     const isMissing = error instanceof ApiError && error.code === "FILE_NOT_FOUND";
@@ -74,10 +71,8 @@ async function deleteFolder(context: Context, path: string): Promise<string> {
     }
     const left = value.files.length - lines.count;
     const more = left === 0 ? "" : `\n… and ${counted(left, "more file")}`;
-    return `Deleted the ${
-      counted(value.count, "file")
-    } of ${name}: these versions mark that. restore_file with one ` +
-      `version less restores a file.\n${lines}${more}`;
+    return `Deleted the ${counted(value.count, "file")} of ${name}: these versions mark that. ` +
+      `restore_file with one version less restores a file.\n${lines}${more}`;
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== "FILE_NOT_FOUND") throw error;
     return await deleteOne(context, path, undefined);

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { diffTexts, readSide } from "../../files/diff.ts";
+import { diffSides } from "../../files/diff.ts";
 import { WORK_UNITS_PER_REQUEST } from "../../limits.ts";
 import { Work } from "../../runtime/work.ts";
 import { path, whole } from "../arguments.ts";
@@ -23,12 +23,8 @@ export const diffVersions = defineTool({
     const { gate, metadata } = context;
     context.onEnd(await context.beginCostly());
     const compared = gate.unwrap(await metadata.comparison(gate.caller, path, from, to));
-    const [before, after] = [
-      await readSide(context, compared.before),
-      await readSide(context, compared.after),
-    ];
     const work = new Work();
-    const { diff, additions, deletions } = await diffTexts(path, before, after, work);
+    const { diff, additions, deletions } = await diffSides(context, path, compared, work);
     gate.addWork(work.units / WORK_UNITS_PER_REQUEST);
     const title = `${shownPath(path)}: version ${compared.from} to ${compared.to}`;
     if (diff === "") return `${title}: the content is the same.`;

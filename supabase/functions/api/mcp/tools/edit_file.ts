@@ -143,10 +143,8 @@ async function repeatRefusal(
   if (old.count !== each * edited.count) return undefined;
   return new ToolRefusal(
     "PRECONDITION_FAILED",
-    `new_string is in ${shownPath(file.path)} already: version ${file.version}, line ${
-      edited.lines[0]
-    }. Nothing was done now. If you ` +
-      "sent this call before, it worked, and there is nothing left to do. To apply the edit once more, send " +
+    `new_string is in ${shownPath(file.path)} already: version ${file.version}, line ${edited.lines[0]}. ` +
+      "Nothing was done now. If you sent this call before, it worked, and there is nothing left to do. To apply the edit once more, send " +
       `expected_version=${file.version}.`,
   );
 }

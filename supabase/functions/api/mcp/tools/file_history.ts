@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { MCP_HISTORY_DEFAULT, PAGE_LIMIT_MAX } from "../../limits.ts";
 import { path, whole } from "../arguments.ts";
-import { counted, describeProvenance, Lines, shortTime, shownPath } from "../text.ts";
+import { counted, describeOrigin, describeProvenance, Lines, shortTime, shownPath } from "../text.ts";
 import { defineTool } from "../tool.ts";
 
 export const fileHistory = defineTool({
@@ -26,22 +26,17 @@ export const fileHistory = defineTool({
     ) {
       const what = deleted ? "deleted" : counted(size, "byte");
       const how = operation === "delete" ? "" : `, ${operation}`;
-      const origin = from
-        ? ` from ${from.path === path ? "" : `${shownPath(from.path)} `}version ${from.version}`
-        : "";
+      const origin = describeOrigin(from, path) + describeProvenance(provenance);
+      const latest = index === 0 ? " (latest)" : "";
       const isAdded = lines.add(
-        `version ${version}: ${what}, ${shortTime(updatedAt)}${how}${origin}${
-          describeProvenance(provenance)
-        }${index === 0 ? " (latest)" : ""}`,
+        `version ${version}: ${what}, ${shortTime(updatedAt)}${how}${origin}${latest}`,
       );
       if (!isAdded) break;
     }
     const more = total - lines.count;
-    const rest = more === 0
-      ? ""
-      : `\n${counted(more, "older version")}: ${
-        limit < PAGE_LIMIT_MAX ? `limit up to ${PAGE_LIMIT_MAX}` : "read_file with version shows any of them"
-      }`;
+    const canShowMore = limit < PAGE_LIMIT_MAX;
+    const advice = canShowMore ? `limit up to ${PAGE_LIMIT_MAX}` : "read_file with version shows any of them";
+    const rest = more === 0 ? "" : `\n${counted(more, "older version")}: ${advice}`;
     return `${name} — ${counted(total, "version")}\n${lines}${rest}`;
   },
 });

@@ -135,11 +135,10 @@ function describe(
     break;
   }
   const shown = lines.count - (folders.length - left);
-  const total = isFiltered || from !== undefined || page.total === undefined || page.total === null
-    ? counted(shown, "file")
-    : `${page.totalIsExact === false ? "more than " : ""}${counted(page.total, "file")}${
-      recursive ? "" : ` and ${counted(folders.length, "folder")}`
-    }`;
+  const isPart = isFiltered || from !== undefined || page.total === undefined || page.total === null;
+  const least = page.totalIsExact === false ? "more than " : "";
+  const others = recursive ? "" : ` and ${counted(folders.length, "folder")}`;
+  const total = isPart ? counted(shown, "file") : `${least}${counted(page.total ?? 0, "file")}${others}`;
   return `${name} — ${total}\n${lines}${last === null ? "" : `\nmore files: after ${quoted(last)}`}`;
 }
 
@@ -149,8 +148,6 @@ function describeNothing(directory: string, isFiltered: boolean): string {
     return `No file in ${place} matches the glob. Without glob, list_files shows what is there.`;
   }
   if (directory === "") return "There are no files yet. write_file creates one.";
-  return `There are no files below ${place} – if ${
-    shownPath(directory)
-  } is a file, use read_file. list_files ` +
-    "without path shows the top.";
+  return `There are no files below ${place} – if ${shownPath(directory)} is a file, use read_file. ` +
+    "list_files without path shows the top.";
 }

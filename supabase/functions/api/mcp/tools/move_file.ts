@@ -1,11 +1,9 @@
 import { z } from "zod";
 import type { Context } from "../../context.ts";
 import { ApiError, fail } from "../../errors.ts";
-import { commit } from "../../files/commit.ts";
-import { commitBasis } from "../../files/commit_request.ts";
+import { commit, commitBasis } from "../../files/commit.ts";
 import { flag, path } from "../arguments.ts";
-import { alreadyAppliedRefusal } from "../version_conflicts.ts";
-import { sameContent } from "../same_content.ts";
+import { alreadyAppliedRefusal, sameContent } from "../version_conflicts.ts";
 import { shownPath } from "../text.ts";
 import { defineTool } from "../tool.ts";
 
@@ -40,9 +38,8 @@ export const moveFile = defineTool({
       if (typeof deletedVersion !== "number") throw error;
       const version = await versionMoved(context, path, deletedVersion - 1, destination);
       if (version === undefined) throw error;
-      const what = `${shownPath(path)} was moved already: its content is version ${version} of ${
-        shownPath(destination)
-      }`;
+      const where = `version ${version} of ${shownPath(destination)}`;
+      const what = `${shownPath(path)} was moved already: its content is ${where}`;
       throw alreadyAppliedRefusal("FILE_NOT_FOUND", what);
     }
   },

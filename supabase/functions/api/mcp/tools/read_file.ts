@@ -1,9 +1,10 @@
 import { z } from "zod";
+import type { FileRecord } from "../../contract/files.ts";
 import type { Context } from "../../context.ts";
 import { countLines, lineWindow, readLines } from "../../files/line_window.ts";
 import { isText } from "../../files/presentation.ts";
 import { readSegments } from "../../files/read_segments.ts";
-import { encodeBase64 } from "../../http/base64.ts";
+import { encodeBase64 } from "../../http/json_content.ts";
 import {
   MCP_IMAGE_BYTES_MAX,
   MCP_READ_BYTES_MAX,
@@ -11,7 +12,7 @@ import {
   MCP_READ_LINES_MAX,
 } from "../../limits.ts";
 import type { Content } from "../../ports/files.ts";
-import { concatenate } from "../../runtime/concatenate.ts";
+import { concatenate } from "../../runtime/bytes.ts";
 import { Work } from "../../runtime/work.ts";
 import { path, whole } from "../arguments.ts";
 import { ToolRefusal } from "../failures.ts";
@@ -90,15 +91,16 @@ async function readImage(context: Context, { file, segments }: Content): Promise
   const start = String.fromCharCode(...bytes.subarray(0, 16));
   const [mimeType] = SIGNATURES.find(([, isSignature]) => isSignature(start)) ?? [];
   if (mimeType === undefined) return undefined;
-  const text = `${shownPath(file.path)} — version ${file.version}, ${mimeType}, ${
-    counted(file.size, "byte")
-  }`;
-  return { text, image: { data: new TextDecoder().decode(encodeBase64(bytes)), mimeType } };
+  return {
+    text: describeBytes(file, mimeType),
+    image: { data: new TextDecoder().decode(encodeBase64(bytes)), mimeType },
+  };
 }
 
 function describeBinary({ file }: Content): string {
-  return `${shownPath(file.path)} — version ${file.version}, ${file.mimeType}, ${
-    counted(file.size, "byte")
-  }, binary: ` +
-    `it is not shown. ${OTHER_WAYS}`;
+  return `${describeBytes(file, file.mimeType)}, binary: it is not shown. ${OTHER_WAYS}`;
+}
+
+function describeBytes({ path, version, size }: FileRecord, mimeType: string): string {
+  return `${shownPath(path)} — version ${version}, ${mimeType}, ${counted(size, "byte")}`;
 }

@@ -1,17 +1,22 @@
 import { z } from "zod";
+import { RUN_ID_RULE } from "../../contract/values.ts";
 import type { Context } from "../../context.ts";
 import { isRunId } from "../../http/provenance.ts";
-import {
-  CHANGES_LOOKED_AT_MAX,
-  MCP_CHANGES_DEFAULT,
-  PAGE_LIMIT_MAX,
-  RUN_ID_LENGTH_MAX,
-} from "../../limits.ts";
+import { CHANGES_LOOKED_AT_MAX, MCP_CHANGES_DEFAULT, PAGE_LIMIT_MAX } from "../../limits.ts";
 import type { RunDetails } from "../../contract/runs.ts";
 import type { Change } from "../../contract/versions.ts";
 import type { FeedPage } from "../../ports/changes.ts";
 import { folder, text, whole } from "../arguments.ts";
-import { counted, describeProvenance, grouped, Lines, shortTime, shownActor, shownPath } from "../text.ts";
+import {
+  counted,
+  describeOrigin,
+  describeProvenance,
+  grouped,
+  Lines,
+  shortTime,
+  shownActor,
+  shownPath,
+} from "../text.ts";
 import { defineTool } from "../tool.ts";
 
 /** An argument that may be absent or empty. */
@@ -36,7 +41,7 @@ export const recentChanges = defineTool({
     run: optional(
       "Only changes of this run, such as nightly-42.",
       isRunId,
-      `must be 1 to ${RUN_ID_LENGTH_MAX} of the characters A-Z, a-z, 0-9, ".", "_", ":" and "-"`,
+      RUN_ID_RULE,
     ),
     path: folder("Only this file, or files below this folder; empty for all."),
     limit: whole("How many changes to show.", 1, PAGE_LIMIT_MAX).default(MCP_CHANGES_DEFAULT),
@@ -83,9 +88,7 @@ function describe({ changes, cursor, hasMore }: FeedPage, isSince: boolean, isFi
   }
   const head = shown.length === 0
     ? `Nothing was changed.${bound}`
-    : `${
-      isMore ? `The last ${counted(shown.length, "change")}` : counted(shown.length, "change")
-    }, oldest first.${bound}`;
+    : `${isMore ? "The last " : ""}${counted(shown.length, "change")}, oldest first.${bound}`;
   return join(head, shown.toReversed(), `later changes: since=${next}`);
 }
 
@@ -98,12 +101,9 @@ function describeChange(
   { createdAt, operation, path, version, deleted, from, ...provenance }: Change,
 ): string {
   const what = deleted ? `deleted, version ${version}` : `version ${version}`;
-  const origin = from
-    ? ` from ${from.path === path ? "" : `${shownPath(from.path)} `}version ${from.version}`
-    : "";
-  return `${shortTime(createdAt)} ${operation} ${
-    path === undefined ? "(a purged file)" : shownPath(path)
-  } — ${what}${origin}${describeProvenance(provenance)}`;
+  const name = path === undefined ? "(a purged file)" : shownPath(path);
+  const how = describeOrigin(from, path) + describeProvenance(provenance);
+  return `${shortTime(createdAt)} ${operation} ${name} — ${what}${how}`;
 }
 
 async function describeRun({ gate, metadata }: Context, run: string, limit: number): Promise<string> {
@@ -122,13 +122,8 @@ async function describeRun({ gate, metadata }: Context, run: string, limit: numb
   }
   const left = fileCount - lines.count;
   const isFull = hasMore && lines.count === files.length && limit < PAGE_LIMIT_MAX;
-  const more = left === 0
-    ? ""
-    : `\n${counted(left, "more file")}: ${
-      isFull ? `limit up to ${PAGE_LIMIT_MAX}` : "path picks those of a folder"
-    }`;
-  return `run ${run} — ${least}${counted(fileCount, "file")}, ${counted(versionCount, "version")}${who}, ${
-    shortTime(firstAt)
-  } ` +
-    `to ${shortTime(lastAt)}\n${lines}${more}`;
+  const advice = isFull ? `limit up to ${PAGE_LIMIT_MAX}` : "path picks those of a folder";
+  const more = left === 0 ? "" : `\n${counted(left, "more file")}: ${advice}`;
+  return `run ${run} — ${least}${counted(fileCount, "file")}, ${counted(versionCount, "version")}${who}, ` +
+    `${shortTime(firstAt)} to ${shortTime(lastAt)}\n${lines}${more}`;
 }

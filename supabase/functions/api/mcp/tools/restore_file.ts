@@ -1,9 +1,8 @@
 import { z } from "zod";
 import type { Context } from "../../context.ts";
-import { commit } from "../../files/commit.ts";
-import { commitBasis } from "../../files/commit_request.ts";
+import { commit, commitBasis } from "../../files/commit.ts";
 import { path, whole } from "../arguments.ts";
-import { sameContent } from "../same_content.ts";
+import { sameContent } from "../version_conflicts.ts";
 import { counted, shownPath } from "../text.ts";
 import { defineTool } from "../tool.ts";
 
@@ -22,9 +21,8 @@ export const restoreFile = defineTool({
   async run(context, { path, version }) {
     const latest = await versionWithContent(context, path, version);
     if (latest !== undefined) {
-      return `${
-        shownPath(path)
-      } has the content of version ${version} already, as version ${latest}. Nothing was done.`;
+      return `${shownPath(path)} has the content of version ${version} already, as version ${latest}. ` +
+        "Nothing was done.";
     }
     const basis = await commitBasis({ path, idempotencyKey: undefined }, "restore", { version });
     const { file } = await commit(context, { kind: "restore", ...basis, version });

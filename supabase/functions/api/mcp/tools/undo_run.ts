@@ -1,8 +1,8 @@
 import { z } from "zod";
+import { RUN_ID_RULE } from "../../contract/values.ts";
 import { ApiError } from "../../errors.ts";
 import { commitBack, planBack } from "../../files/commit_many.ts";
 import { isRunId } from "../../http/provenance.ts";
-import { RUN_ID_LENGTH_MAX } from "../../limits.ts";
 import type { UndoResult } from "../../contract/runs.ts";
 import { text } from "../arguments.ts";
 import { ToolRefusal } from "../failures.ts";
@@ -19,10 +19,7 @@ export const undoRun = defineTool({
   scopes: ["write"],
   effect: "replaces",
   input: z.object({
-    run: text("The run, such as nightly-42.", 1).refine(
-      isRunId,
-      `must be 1 to ${RUN_ID_LENGTH_MAX} of the characters A-Z, a-z, 0-9, ".", "_", ":" and "-"`,
-    ),
+    run: text("The run, such as nightly-42.", 1).refine(isRunId, RUN_ID_RULE),
     dry_run: z.boolean("must be true or false").default(true).meta({
       description: "Only list what would change.",
     }),
@@ -54,9 +51,8 @@ function describe(answer: UndoResult, run: string): string {
   const isPlan = runId === null;
   if (conflicts.length > 0) return `Undoing run ${run} is not possible yet. ${conflictsOf(answer)}`;
   if (actions.length === 0) {
-    return `Nothing is left to undo: ${counted(unchanged.length, "file")} of run ${run} ${
-      unchanged.length === 1 ? "is" : "are"
-    } as before it.`;
+    const are = unchanged.length === 1 ? "is" : "are";
+    return `Nothing is left to undo: ${counted(unchanged.length, "file")} of run ${run} ${are} as before it.`;
   }
   const lines = new Lines(400);
   for (const action of actions) if (!lines.add(describeAction(action))) break;

@@ -1,20 +1,9 @@
 import { z } from "zod";
-import type { Context } from "../../context.ts";
-import type { ApiError } from "../../errors.ts";
 import { writeChunks } from "../../files/write_content.ts";
 import type { FileRecord } from "../../contract/files.ts";
 import { Work } from "../../runtime/work.ts";
 import { expectedVersion, path, text } from "../arguments.ts";
-import {
-  alreadyAppliedRefusal,
-  equals,
-  existsRefusal,
-  isVersionConflict,
-  latestContent,
-  versionRefusal,
-  wasAlreadyApplied,
-} from "../version_conflicts.ts";
-import type { ToolRefusal } from "../failures.ts";
+import { explainWrite, isVersionConflict } from "../version_conflicts.ts";
 import { counted, shownPath } from "../text.ts";
 import { defineTool } from "../tool.ts";
 
@@ -46,7 +35,7 @@ export const writeFile = defineTool({
       return await describeWritten(file, content);
     } catch (error) {
       if (!isVersionConflict(error)) throw error;
-      throw await explain(context, path, content, expected, error);
+      throw await explainWrite(context, { path, expected, content, isAppend: false, error });
     }
   },
 });
@@ -71,32 +60,4 @@ async function countLines(content: string): Promise<number> {
     from = to;
   }
   return lines;
-}
-
-/** The refusal to report. A client that lost the answer repeats its call: then the file has the content already. */
-async function explain(
-  context: Context,
-  path: string,
-  content: string,
-  expected: number,
-  error: ApiError,
-): Promise<ToolRefusal> {
-  const bytes = new TextEncoder().encode(content);
-  const latest = await latestContent(context, path);
-  if (latest && await equals(context, latest, bytes)) {
-    return alreadyAppliedRefusal(
-      error.code,
-      `Your content is already version ${latest.file.version} of ${shownPath(path)}`,
-    );
-  }
-  if (expected === 0) return await existsRefusal(context, path, latest, error.details);
-  const isOld = latest !== undefined && latest.file.version > expected + 1 &&
-    await wasAlreadyApplied(context, path, expected, (next) => equals(context, next, bytes));
-  const advice = isOld
-    ? `Your content was already written, as version ${
-      expected + 1
-    }: write again only if it must replace what others ` +
-      "wrote after you."
-    : "Work these changes into your content.";
-  return await versionRefusal(context, latest, { path, expected, details: error.details, advice });
 }

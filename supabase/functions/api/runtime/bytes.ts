@@ -1,5 +1,33 @@
+/** Buffers of bytes: joining, freeing and hashing them. */
 import type { createHash } from "node:crypto";
 import { HASHED_AT_ONCE_BYTES_MAX, HASHES_BEFORE_LOADING } from "../limits.ts";
+
+/** Copies the pieces, in order, into one buffer. */
+export function concatenate(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(pieces.reduce((length, piece) => length + piece.length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    whole.set(piece, at);
+    at += piece.length;
+  }
+  return whole;
+}
+
+/**
+ * Frees the memory of unneeded bytes at once. Afterwards they are empty, and so is every other view of the same buffer.
+ * The garbage collector would free them later, since it underestimates how much memory a buffer holds.
+ */
+export function detach(bytes: Uint8Array): void {
+  if (bytes.buffer instanceof ArrayBuffer) bytes.buffer.transfer(0);
+}
+
+/** Yields the chunks in order and detaches each one when the next is requested: they can be read only once. */
+export function* drainAndDetach(chunks: readonly Uint8Array[]): Generator<Uint8Array, void, void> {
+  for (const chunk of chunks) {
+    yield chunk;
+    detach(chunk);
+  }
+}
 
 /** A table, since hashes are written several times per request. */
 const HEX_OF_BYTE = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));

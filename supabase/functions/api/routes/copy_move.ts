@@ -1,0 +1,70 @@
+/**
+ * PUT /files/copy/{path}: the current content becomes the next version of another path. PUT /files/move/{path}: and the
+ * source gets a tombstone, both or neither.
+ */
+import { z } from "zod";
+import { readFields } from "../http/json_request.ts";
+import { fileRecord } from "../contract/files.ts";
+import { failField } from "../errors.ts";
+import { commit, commitBasis, parseCommitRequest, withVersion } from "../files/commit.ts";
+import { checkPath } from "../http/path.ts";
+import { writeResponse } from "../http/respond.ts";
+import { defineRoute, type OpenapiProperties, type Route } from "../route.ts";
+import { EXAMPLE_RECORD, ifVersionField, WRITE_HEADERS } from "./schemas.ts";
+
+const body = z.object({
+  destination: z.string().meta({ minLength: 1, description: "The path of the copied or moved file." }),
+  overwrite: z.boolean().nullish().meta({
+    description: "Add a version if a file exists at the destination.",
+  }),
+  ...ifVersionField,
+});
+
+/** The destination; `prefix` stands before the field's name in a fault. Throws INVALID_PATH, or VALIDATION_ERROR if it is the source path. */
+export function parseDestination(path: string, fields: z.infer<typeof body>, prefix = "") {
+  const destination = checkPath(fields.destination);
+  if (destination === path) failField(`${prefix}destination`, "must differ from the source path");
+  return { destination, overwrite: fields.overwrite ?? false };
+}
+
+function placing(kind: "copy" | "move", verb: string, openapi: OpenapiProperties): Route {
+  const operation = `${kind}_file` as const;
+  return defineRoute({
+    method: "PUT",
+    pattern: `/files/${kind}/*`,
+    operation,
+    credentials: "key",
+    allows: { write: "copy and move files and folders" },
+    makesVersions: true,
+    parse: parseCommitRequest,
+    async handle(context, request) {
+      const fields = await readFields(context, body);
+      const basis = await commitBasis(withVersion(request, fields), kind, fields);
+      const destination = parseDestination(request.path, fields);
+      const committed = await commit(context, { kind, ...basis, ...destination });
+      const { path, version } = committed.file;
+      return writeResponse(operation, committed, `${verb}; version ${version} of ${path}.`);
+    },
+    openapi: {
+      body,
+      headers: WRITE_HEADERS,
+      answer: fileRecord,
+      errors: ["FILE_NOT_FOUND", "FILE_ALREADY_EXISTS", "QUOTA_EXCEEDED"],
+      ...openapi,
+    },
+  });
+}
+
+export const copy = placing("copy", "Copied", {
+  id: "copyFile",
+  summary: "Copy a file to another path",
+  description: "The current content becomes the next version of the destination. Copies no bytes.",
+  example: { body: { destination: "notes/copy.md" }, data: [EXAMPLE_RECORD] },
+});
+
+export const move = placing("move", "Moved", {
+  id: "moveFile",
+  summary: "Move a file to another path",
+  description: "A copy and a tombstone of the source, in one transaction. Moves no bytes.",
+  example: { body: { destination: "archive/plan.md" }, data: [EXAMPLE_RECORD] },
+});
