@@ -1,5 +1,5 @@
 /** `deno task sweep`: runs slices of the sweep until nothing is left that was due when the command began. */
-import { parseCommand, printLine, printNotice, run, UsageError } from "./command_line.ts";
+import { parseCommand, printLine, printNotice, run } from "./command_line.ts";
 import { connect, CONNECTION_OPTIONS, CONNECTION_USAGE } from "./connection.ts";
 
 const USAGE = `deno task sweep

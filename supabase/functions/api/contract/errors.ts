@@ -61,14 +61,19 @@ export const ERRORS = {
   },
   LINK_LIMIT_REACHED: {
     status: 422,
-    message: "The project already has the largest allowed number of links. Revoke some, or wait until some expire.",
+    message:
+      "The project already has the largest allowed number of links. Revoke some, or wait until some expire.",
   },
   NOT_TEXT: { status: 422 },
-  PROJECT_LIMIT_REACHED: { status: 422, message: "The account already has the largest allowed number of projects." },
+  PROJECT_LIMIT_REACHED: {
+    status: 422,
+    message: "The account already has the largest allowed number of projects.",
+  },
   SEARCH_TOO_BROAD: { status: 422 },
   EXPORT_TOO_LARGE: {
     status: 422,
-    message: "These files are more than one export can contain. Export smaller folders, or use the command line.",
+    message:
+      "These files are more than one export can contain. Export smaller folders, or use the command line.",
   },
   STRING_NOT_FOUND: { status: 422 },
   STRING_NOT_UNIQUE: { status: 422 },

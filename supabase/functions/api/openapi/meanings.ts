@@ -21,11 +21,13 @@ export const MEANINGS: Readonly<Record<ErrorCode, string>> = {
   LINK_NOT_FOUND: "There is no such link, or it ended long ago.",
   ROUTE_NOT_FOUND: "There is no such route.",
   METHOD_NOT_ALLOWED: "The route, or the link, does not accept this method; see the `Allow` header.",
-  FILE_ALREADY_EXISTS: "A file already exists at the path. The status is 412 if the request required that there is no file.",
+  FILE_ALREADY_EXISTS:
+    "A file already exists at the path. The status is 412 if the request required that there is no file.",
   IDEMPOTENCY_KEY_IN_USE: "A request with this Idempotency-Key is still running; try again.",
   PROJECT_NAME_TAKEN: "The account has a project of this name.",
   KEY_REVOKED: "The key is revoked or expired, so it can be neither rotated nor changed.",
-  VERSION_CONFLICT: "Other requests kept changing the file or folder during this request; nothing was written.",
+  VERSION_CONFLICT:
+    "Other requests kept changing the file or folder during this request; nothing was written.",
   RUN_CONFLICT: "After the run, others have changed its files; nothing was done. See `details.conflicts`.",
   LINK_EXPIRED: "The link expired or was revoked, or the key that created it is no longer valid.",
   LINK_USED: "The link has already written its one version.",

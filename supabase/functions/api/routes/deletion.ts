@@ -28,7 +28,11 @@ export const deleteProject = defineRoute({
   async handle(context, { confirm }) {
     const request = { confirm, deletionId: crypto.randomUUID() };
     const data = deletion.parse(await administer(context, "delete", request));
-    return success("delete_project", data, "Deleted. The service refuses its keys; the sweep erases its data.");
+    return success(
+      "delete_project",
+      data,
+      "Deleted. The service refuses its keys; the sweep erases its data.",
+    );
   },
   openapi: {
     id: "deleteProject",

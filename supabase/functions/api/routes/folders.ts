@@ -81,7 +81,8 @@ function placing(kind: "copy_folder" | "move_folder", verb: string, openapi: Ope
 export const copyFolder = placing("copy_folder", "Copied", {
   id: "copyFolder",
   summary: "Copy a folder",
-  description: `Copies every file below, up to ${COMMIT_FILES_MAX}, in one transaction, without copying bytes.`,
+  description:
+    `Copies every file below, up to ${COMMIT_FILES_MAX}, in one transaction, without copying bytes.`,
   query,
 });
 

@@ -18,7 +18,8 @@ const named = z.object({ name: nameSchema(1) });
 const changes = z.object({
   name: nameSchema(1).nullish(),
   dryRun: z.boolean().nullish().meta({
-    description: "Preview: changes nothing, and returns what the new rule, or without one the present rule, would erase now.",
+    description:
+      "Preview: changes nothing, and returns what the new rule, or without one the present rule, would erase now.",
   }),
   retention: newRetention.nullable().optional().meta({
     description:
@@ -88,7 +89,8 @@ export const getProject = defineRoute({
   openapi: {
     ...oneProject,
     id: "getProject",
-    summary: "Return a project with its limits and usage: the key's project, or one of the account (by default the oldest)",
+    summary:
+      "Return a project with its limits and usage: the key's project, or one of the account (by default the oldest)",
   },
 });
 
