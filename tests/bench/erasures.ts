@@ -232,7 +232,7 @@ async function purge(
   const before = await during(delay(BASELINE_MILLISECONDS), writing);
   const purged = await timed(async () => {
     const change = { path: "file-1", commitId: crypto.randomUUID() };
-    await sweeper`select public.filestore_purge(${project.keyHash}, ${crypto.randomUUID()}, ${
+    await sweeper`select public.filestore_commit(${project.keyHash}, ${crypto.randomUUID()}, 'purge', ${
       sweeper.json(change)
     })`;
   });

@@ -88,7 +88,7 @@ export class SupabaseMetadata implements Metadata {
     to?: number,
   ): Promise<Answer<Comparison>> {
     const sides = { p_path: path, p_to_path: toPath, p_from: from ?? null, p_to: to ?? null };
-    return this.call("filestore_diff_files", caller, sides, comparison);
+    return this.call("filestore_diff", caller, sides, comparison);
   }
 
   versions(
@@ -207,7 +207,12 @@ export class SupabaseMetadata implements Metadata {
 
   purge(caller: Caller, commit: Purge): Promise<Answer<ManyCommitted<Omit<Purged, "path">>>> {
     const { provenance } = caller;
-    return this.call("filestore_purge", caller, { p_commit: { ...commit, provenance } }, purge);
+    return this.call(
+      "filestore_commit",
+      caller,
+      { p_kind: "purge", p_commit: { ...commit, provenance } },
+      purge,
+    );
   }
 
   redact(caller: Caller, { path, versions, note }: Redaction): Promise<Answer<Omit<Redacted, "path">>> {
