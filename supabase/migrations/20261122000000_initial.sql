@@ -113,175 +113,110 @@ comment on procedure filestore.pin_plan(regproc) is
 -- Bounds that several functions use, or that the database and the edge function both use. A number that only one
 -- function uses is a constant of that function.
 
-create type filestore.limits as (
-  path_bytes_max integer,
-  path_segments_max integer,
+create view filestore.limits as select
+  1024 as path_bytes_max,
+  32 as path_segments_max,
   -- A file has at most this many segments, and the next number more for each MiB or part of one.
-  segment_list_max_base integer,
-  segment_list_max_per_mib integer,
+  128 as segment_list_max_base,
+  2 as segment_list_max_per_mib,
   -- A commit returns the segment list for compaction whenever its length passes a multiple of this.
-  compaction_check_every_segments integer,
-  account_projects_max integer,
+  8 as compaction_check_every_segments,
+  20 as account_projects_max,
   -- Calls of the functions for accounts, all projects of an account together.
-  account_requests_per_minute integer,
+  120 as account_requests_per_minute,
   -- Keys that are neither revoked nor expired.
-  project_keys_max integer,
-  key_grace_period_seconds_max integer,
+  100 as project_keys_max,
+  604800 as key_grace_period_seconds_max,
   -- The sweep removes a key this long after it was revoked or has expired.
-  ended_keys_kept_days integer,
-  name_length_max integer,
+  90 as ended_keys_kept_days,
+  100 as name_length_max,
   -- Links of a project that can be used.
-  project_links_max integer,
-  link_seconds_min integer,
-  link_seconds_max integer,
-  write_link_seconds_max integer,
-  link_requests_per_minute integer,
+  1000 as project_links_max,
+  60 as link_seconds_min,
+  604800 as link_seconds_max,
+  3600 as write_link_seconds_max,
+  60 as link_requests_per_minute,
   -- An ended link is answered as one that ended for this long; then the sweep removes it.
-  ended_links_kept_days integer,
-  idempotency_key_seconds integer,
-  operations_per_request integer,
+  7 as ended_links_kept_days,
+  86400 as idempotency_key_seconds,
+  10 as operations_per_request,
   -- How long an operation waits for a lock that another transaction holds.
-  lock_timeout_milliseconds integer,
+  2000 as lock_timeout_milliseconds,
   -- Commits of one project that add to its usage at the same time without waiting for each other.
-  usage_shards integer,
+  64 as usage_shards,
   -- The tariff of a version, deletions included, …
-  tariff_version_bytes integer,
+  512 as tariff_version_bytes,
   -- … of each byte of its run id, actor and note, which an index has, too, …
-  tariff_provenance_factor integer,
+  2 as tariff_provenance_factor,
   -- … of each segment in its list, …
-  tariff_listed_segment_bytes integer,
+  16 as tariff_listed_segment_bytes,
   -- … of each stored segment, and of each in the list of a version with the content of another file, …
-  tariff_segment_bytes integer,
+  256 as tariff_segment_bytes,
   -- … and of each byte of text in the search index. `filestore.file_cost` has that of a file.
-  tariff_indexed_factor integer,
+  6 as tariff_indexed_factor,
   -- A longer text is found by its path alone.
-  search_text_bytes_max integer,
+  1048576 as search_text_bytes_max,
   -- A longer text is stored once for all files of a project that have it.
-  search_shared_bytes_min integer,
-  list_directories_max integer,
+  512 as search_shared_bytes_min,
+  1000 as list_directories_max,
   -- Files that a list counts. Of more it tells only that there are more.
-  list_total_max integer,
-  page_limit_max integer,
+  10000 as list_total_max,
+  100 as page_limit_max,
   -- Files that a page of a list with `at=` examines, and as many for the names of sub-folders.
-  list_at_examined_max integer,
+  2000 as list_at_examined_max,
   -- Files of one commit of a folder, an undo or a restore.
-  commit_files_max integer,
+  1000 as commit_files_max,
   -- Paths that a refused copy or move of a folder names.
-  conflicting_paths_shown_max integer,
+  20 as conflicting_paths_shown_max,
   -- Files that the restoring of a folder examines, in search of those that changed.
-  restore_examined_max integer,
+  10000 as restore_examined_max,
   -- An archive holds at most this many files, bytes, and segments, each of which is a download.
-  export_files_max integer,
-  export_bytes_max integer,
-  export_segments_max integer,
+  500 as export_files_max,
+  52428800 as export_bytes_max,
+  1000 as export_segments_max,
   -- As how many requests the plan of an undo or a restore counts at most.
-  plan_requests_max integer,
-  changes_limit_max integer,
+  10 as plan_requests_max,
+  1000 as changes_limit_max,
   -- Versions that a page of the change feed with filters, or for a key with a path prefix, examines.
-  changes_looked_at_max integer,
-  run_actors_max integer,
+  10000 as changes_looked_at_max,
+  20 as run_actors_max,
   -- Versions that are counted of one run; of one that has more, counts are what it has at least.
-  run_versions_counted_max integer,
+  10000 as run_versions_counted_max,
   -- Versions that the plan of an undo examines, in search of those of others.
-  undo_versions_examined_max integer,
+  20000 as undo_versions_examined_max,
   -- Versions that a purge removes with its commit. The sweep removes the others in slices.
-  erased_versions_max integer,
+  10000 as erased_versions_max,
   -- Files that a preview of a rule of retention examines, versions it counts, and files it names.
-  retention_preview_files integer,
-  retention_preview_versions integer,
-  retention_preview_shown integer,
+  2000 as retention_preview_files,
+  100000 as retention_preview_versions,
+  20 as retention_preview_shown,
   -- Days of one question about usage, days that usage is kept, and keys that its answer names.
-  usage_days_max integer,
-  usage_kept_days integer,
-  usage_keys_shown_max integer,
-  redact_remaining_max integer,
+  366 as usage_days_max,
+  400 as usage_kept_days,
+  100 as usage_keys_shown_max,
+  20 as redact_remaining_max,
   -- Files without indexed text that a search examines, and paths of them that its answer names.
-  search_unsearched_max integer,
-  search_unsearched_paths_max integer,
+  2000 as search_unsearched_max,
+  20 as search_unsearched_paths_max,
   -- In a project with up to this many chunks each embedding is compared; in a larger one the index is used.
-  search_exact_chunks_max integer
-);
-comment on type filestore.limits is 'The bounds that several functions, or the database and the edge function, share.';
+  10000 as search_exact_chunks_max,
+  -- Dimensions of embeddings that have an index; others are compared one by one.
+  '{384, 512, 768, 1024, 1536}'::integer[] as vector_sizes;
+comment on view filestore.limits is 'The bounds that several functions, or the database and the edge function, share.';
+grant select on filestore.limits
+  to filestore_account, filestore_admin, filestore_engine, filestore_search;
 
--- In plpgsql, so that each value stands beside its name. Immutable: the planner replaces `(filestore.limits()).x` by a
--- constant, so that reading a limit costs nothing.
+-- Immutable: the planner replaces `(filestore.limits()).x` by a constant, so that reading a limit costs nothing.
 create function filestore.limits() returns filestore.limits
 language plpgsql immutable set search_path = '' as $$
-declare
-  v_limits filestore.limits;
 begin
-  v_limits.path_bytes_max := 1024;
-  v_limits.path_segments_max := 32;
-  v_limits.segment_list_max_base := 128;
-  v_limits.segment_list_max_per_mib := 2;
-  v_limits.compaction_check_every_segments := 8;
-  v_limits.account_projects_max := 20;
-  v_limits.account_requests_per_minute := 120;
-  v_limits.project_keys_max := 100;
-  v_limits.key_grace_period_seconds_max := 604800;
-  v_limits.ended_keys_kept_days := 90;
-  v_limits.name_length_max := 100;
-  v_limits.project_links_max := 1000;
-  v_limits.link_seconds_min := 60;
-  v_limits.link_seconds_max := 604800;
-  v_limits.write_link_seconds_max := 3600;
-  v_limits.link_requests_per_minute := 60;
-  v_limits.ended_links_kept_days := 7;
-  v_limits.idempotency_key_seconds := 86400;
-  v_limits.operations_per_request := 10;
-  v_limits.lock_timeout_milliseconds := 2000;
-  v_limits.usage_shards := 64;
-  v_limits.tariff_version_bytes := 512;
-  v_limits.tariff_provenance_factor := 2;
-  v_limits.tariff_listed_segment_bytes := 16;
-  v_limits.tariff_segment_bytes := 256;
-  v_limits.tariff_indexed_factor := 6;
-  v_limits.search_text_bytes_max := 1048576;
-  v_limits.search_shared_bytes_min := 512;
-  v_limits.list_directories_max := 1000;
-  v_limits.list_total_max := 10000;
-  v_limits.page_limit_max := 100;
-  v_limits.list_at_examined_max := 2000;
-  v_limits.commit_files_max := 1000;
-  v_limits.conflicting_paths_shown_max := 20;
-  v_limits.restore_examined_max := 10000;
-  v_limits.export_files_max := 500;
-  v_limits.export_bytes_max := 52428800;
-  v_limits.export_segments_max := 1000;
-  v_limits.plan_requests_max := 10;
-  v_limits.changes_limit_max := 1000;
-  v_limits.changes_looked_at_max := 10000;
-  v_limits.run_actors_max := 20;
-  v_limits.run_versions_counted_max := 10000;
-  v_limits.undo_versions_examined_max := 20000;
-  v_limits.erased_versions_max := 10000;
-  v_limits.retention_preview_files := 2000;
-  v_limits.retention_preview_versions := 100000;
-  v_limits.retention_preview_shown := 20;
-  v_limits.usage_days_max := 366;
-  v_limits.usage_kept_days := 400;
-  v_limits.usage_keys_shown_max := 100;
-  v_limits.redact_remaining_max := 20;
-  v_limits.search_unsearched_max := 2000;
-  v_limits.search_unsearched_paths_max := 20;
-  v_limits.search_exact_chunks_max := 10000;
-  return v_limits;
+  return (select l from filestore.limits l);
 end
 $$;
 comment on function filestore.limits is
   'The limits. A test compares those that `limits.ts` has, too, and finds each that no function reads.';
 call filestore.grant_execute(
   'filestore.limits', 'filestore_account', 'filestore_admin', 'filestore_engine', 'filestore_search');
-
-create function filestore.vector_sizes() returns integer[]
-language plpgsql immutable set search_path = '' as $$
-begin
-  return '{384, 512, 768, 1024, 1536}';
-end
-$$;
-comment on function filestore.vector_sizes is
-  'Dimensions of embeddings that have an index; others are compared one by one.';
-call filestore.grant_execute('filestore.vector_sizes', 'filestore_engine', 'filestore_search');
 -- 02_access.sql ======================================================================================================
 -- The caller: the account of an access token, and the settings that each operation makes for its own transaction, from
 -- which policies know the rows that it may see (after the transaction a setting is empty, not null).
@@ -335,21 +270,6 @@ comment on function filestore.is_session_active is
   'Where Auth keeps sessions, a token that names none has none.';
 call filestore.grant_execute('filestore.is_session_active', 'filestore_engine');
 
-create function filestore.may_own(p_account_id uuid, p_claims jsonb) returns boolean
-language plpgsql stable security definer set search_path = '' as $$
-begin
-  return p_claims ->> 'is_anonymous' is distinct from 'true'
-    and filestore.is_account_active(p_account_id)
-    and not exists (select from filestore.account_deletions d where d.account_id = p_account_id)
-    and filestore.is_session_active(
-      p_account_id, filestore.to_uuid(p_claims ->> 'session_id'), p_claims ->> 'aal');
-end
-$$;
-comment on function filestore.may_own is
-  'Whether the account may act as an owner in the session that these claims are of: not where it was deleted or '
-  'banned or is anonymous, and not where the session has ended or lacks the account''s second factor.';
-call filestore.grant_execute('filestore.may_own', 'filestore_account');
-
 create function filestore.current_claims() returns jsonb
 language plpgsql stable set search_path = ''
 as $$ begin return nullif(current_setting('request.jwt.claims', true), '')::jsonb; end $$;
@@ -372,19 +292,24 @@ $$;
 comment on function filestore.claimed_account_id is
   'The account (auth.users.id) that the access token is of, whether or not it may act. Null where Auth did not issue '
   'the token to a person who signed in here, but to a third-party app, for another role, or for another service.';
-call filestore.grant_execute('filestore.claimed_account_id', 'filestore_account', 'filestore_admin');
+call filestore.grant_execute('filestore.claimed_account_id', 'filestore_admin');
 
 create function filestore.current_account_id() returns uuid
-language plpgsql stable set search_path = '' as $$
+language plpgsql stable security definer set search_path = '' as $$
 declare
+  v_claims constant jsonb := filestore.current_claims();
   v_id constant uuid := filestore.claimed_account_id();
 begin
-  return case when v_id is not null and filestore.may_own(v_id, filestore.current_claims()) then v_id end;
+  return case when v_id is not null and v_claims ->> 'is_anonymous' is distinct from 'true'
+    and filestore.is_account_active(v_id)
+    and not exists (select from filestore.account_deletions d where d.account_id = v_id)
+    and filestore.is_session_active(v_id, filestore.to_uuid(v_claims ->> 'session_id'), v_claims ->> 'aal')
+    then v_id end;
 end
 $$;
 comment on function filestore.current_account_id is
-  'The signed-in account (auth.users.id), or null; also null where it may not act as an owner, and where the subject '
-  'of another issuer is no account of this project.';
+  'The signed-in account (auth.users.id), or null; also null where it may not act as an owner: where it was deleted or '
+  'banned or is anonymous, and where the session of the token has ended or lacks the account''s second factor.';
 call filestore.grant_execute('filestore.current_account_id', 'filestore_account');
 
 -- What the transaction acts for. These functions pin no search_path, which their bodies do not need: what they name was
@@ -562,8 +487,9 @@ alter table filestore.api_keys enable row level security;
 create policy "A key sees itself" on filestore.api_keys to filestore_engine
   using (key_hash = filestore.current_key_hash());
 grant select, update (last_used_at, has_written) on filestore.api_keys to filestore_engine;
-create policy "The operator administers every key" on filestore.api_keys to filestore_admin using (true);
-grant select, insert, update, delete on filestore.api_keys to filestore_admin;
+create policy "The operator sees every key, and the sweep removes it" on filestore.api_keys to filestore_admin
+  using (true);
+grant select, update (key_hash, prefix), delete on filestore.api_keys to filestore_admin;
 create policy "An account administers the keys of the project that it opened"
   on filestore.api_keys to filestore_account
   using (project_id = filestore.current_project_id());
@@ -833,7 +759,7 @@ create table filestore.file_versions (
   commit_id uuid not null,
   position bigint not null default nextval('filestore.positions'),
   operation filestore.operation not null default 'write',
-  key_id uuid,
+  key_id uuid not null default '00000000-0000-0000-0000-000000000000',
   run_id text collate "C",
   actor text collate "C",
   note text,
@@ -864,6 +790,7 @@ comment on column filestore.file_versions.redacted_at is
   'Since when the content is erased: the list of segments is empty, whatever the size.';
 comment on column filestore.file_versions.redacted_segment_ids is
   'What the list was. Ids alone: they tell which other versions still have a piece of it, and keep nothing.';
+comment on column filestore.file_versions.key_id is 'All zeros: no key, but the console or the sweep.';
 comment on column filestore.file_versions.undone_run_id is 'Of an undo: the run whose changes it takes back.';
 alter table filestore.file_versions alter column segment_ids set storage external;
 create index file_versions_by_commit on filestore.file_versions (commit_id, project_id);
@@ -873,6 +800,9 @@ create index file_versions_by_position on filestore.file_versions (project_id, p
 -- same run. The columns at the end save a list of runs from reading the versions.
 create index file_versions_by_run on filestore.file_versions (project_id, run_id, key_id, file_id, version)
   include (position, created_at, actor) where run_id is not null;
+-- Which runs have undone a run.
+create index file_versions_by_undone_run on filestore.file_versions (project_id, undone_run_id, run_id)
+  where undone_run_id is not null;
 -- What a run moved: an undo asks whether both halves go back.
 create index file_versions_moves_by_run on filestore.file_versions (project_id, run_id, file_id, version)
   where run_id is not null and operation = 'move';
@@ -905,21 +835,6 @@ grant select, insert on filestore.runs to filestore_engine;
 create policy "A deletion removes the runs of its project" on filestore.runs to filestore_admin
   using (project_id = filestore.current_project_id());
 grant select (project_id, run_id), delete on filestore.runs to filestore_admin;
-
-create table filestore.run_undos (
-  project_id uuid not null,
-  undone_run_id text collate "C" not null,
-  run_id text collate "C" not null,
-  primary key (project_id, undone_run_id, run_id)
-);
-comment on table filestore.run_undos is 'Which runs have undone which.';
-alter table filestore.run_undos enable row level security;
-create policy "A key sees and adds the undos of its project" on filestore.run_undos to filestore_engine
-  using (project_id = filestore.current_project_id());
-grant select, insert on filestore.run_undos to filestore_engine;
-create policy "A deletion removes the undos of its project" on filestore.run_undos to filestore_admin
-  using (project_id = filestore.current_project_id());
-grant select (project_id, undone_run_id, run_id), delete on filestore.run_undos to filestore_admin;
 
 create table filestore.segments (
   id uuid primary key,
@@ -1248,7 +1163,7 @@ create index project_deletions_by_turn on filestore.project_deletions (visited_a
 alter table filestore.project_deletions enable row level security;
 create policy "The sweep sees and changes all project deletions"
   on filestore.project_deletions to filestore_admin using (true);
-grant select, insert, update, delete on filestore.project_deletions to filestore_admin;
+grant select, update, delete on filestore.project_deletions to filestore_admin;
 create policy "An account requests the deletion of the project that it opened"
   on filestore.project_deletions for insert to filestore_account
   with check (project_id = filestore.current_project_id());
@@ -1484,7 +1399,7 @@ begin
     v_project);
   if v_vector is not null then
     -- A chunk is in the one of its size.
-    foreach v_dimensions in array filestore.vector_sizes() loop
+    foreach v_dimensions in array (filestore.limits()).vector_sizes loop
       execute format(
         'create index search_chunks_by_meaning_%2$s on filestore.search_chunks '
         'using hnsw ((embedding::%1$s.vector(%2$s)) %1$s.vector_cosine_ops) where cardinality(embedding) = %2$s',
@@ -1519,35 +1434,6 @@ language plpgsql stable set search_path = ''
 as $$ begin return jsonb_build_object('refusal', jsonb_build_object('code', p_code, 'details', p_details)); end $$;
 comment on function filestore.refusal is 'A refusal, with its code of the wire contract.';
 call filestore.grant_execute('filestore.refusal', 'filestore_account', 'filestore_admin', 'filestore_engine');
-
-create function filestore.is_name(p_name text, p_minimum integer) returns boolean
-language plpgsql immutable set search_path = '' as $$
-declare
-  -- What JavaScript takes for space.
-  c_space constant text := '[\s\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]';
-begin
-  return coalesce(
-    char_length(p_name) between p_minimum and (filestore.limits()).name_length_max
-    -- Control characters, and those that change the direction of text.
-    and p_name !~ '[\u0001-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]'
-    and p_name !~ ('^' || c_space || '|' || c_space || '$'), false);
-end
-$$;
-comment on function filestore.is_name is 'Whether a text may be the name of a project or key.';
-call filestore.grant_execute('filestore.is_name', 'filestore_account', 'filestore_admin');
-
-create function filestore.is_path(p_path text) returns boolean
-language plpgsql immutable set search_path = '' as $$
-begin
-  return octet_length(p_path) between 1 and (filestore.limits()).path_bytes_max
-    and cardinality(string_to_array(p_path, '/')) <= (filestore.limits()).path_segments_max
-    and p_path !~ ('^/|/$|//|\\|(^|/)\.{1,2}(/|$)'
-      -- Control characters, and those that change the direction of text.
-      || '|[\u0001-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]');
-end
-$$;
-comment on function filestore.is_path is 'Whether a text is a valid path, of a file or a directory.';
-call filestore.grant_execute('filestore.is_path', 'filestore_account', 'filestore_admin');
 
 create type filestore.listed_file as (
   id uuid,
@@ -1590,16 +1476,9 @@ $$;
 comment on function filestore.file_records is 'Files as the wire shows them: JSON objects, joined by commas.';
 call filestore.grant_execute('filestore.file_records', 'filestore_engine');
 
-create function filestore.file_record(
-  p_id uuid, p_path text, p_version integer, p_mime_type text, p_size bigint,
-  p_created_at timestamptz, p_updated_at timestamptz
-) returns jsonb
-language plpgsql stable set search_path = '' as $$
-begin
-  return filestore.file_records(array[
-    row(p_id, p_path, p_version, p_mime_type, p_size, p_created_at, p_updated_at, false)::filestore.listed_file]);
-end
-$$;
+create function filestore.file_record(p_file filestore.files) returns jsonb
+language plpgsql stable set search_path = ''
+as $$ begin return filestore.file_records(array[filestore.listed(p_file)]); end $$;
 comment on function filestore.file_record is 'A file at one version, as the wire shows it.';
 call filestore.grant_execute('filestore.file_record', 'filestore_engine');
 
@@ -1663,7 +1542,7 @@ create function filestore.is_live(p_file filestore.files) returns boolean
 language plpgsql immutable set search_path = ''
 as $$ begin return (p_file).id is not null and not (p_file).is_deleted; end $$;
 comment on function filestore.is_live is 'Whether the file exists and its latest version is not a tombstone.';
-call filestore.grant_execute('filestore.is_live', 'filestore_engine');
+call filestore.grant_execute('filestore.is_live', 'filestore_admin', 'filestore_engine');
 
 create function filestore.at_version(
   p_file filestore.files, p_version filestore.file_versions
@@ -1830,23 +1709,6 @@ comment on function filestore.count_requests is
   'shard with room; with p_may_wait false, for a transaction that has locked a shard already, it refuses instead.';
 call filestore.grant_execute('filestore.count_requests', 'filestore_engine');
 
-create function filestore.envelope_of(
-  p_session filestore.session, p_limit integer, p_count filestore.request_count
-) returns jsonb
-language plpgsql stable set search_path = '' as $$
-begin
-  return jsonb_build_object(
-    'rate', jsonb_build_object(
-      'limit', p_limit, 'remaining', (p_count).remaining, 'reset', extract(epoch from (p_count).resets_at)::bigint),
-    'grant', jsonb_build_object(
-      'projectId', (p_session).project_id, 'accountId', (p_session).account_id, 'keyId', (p_session).key_id,
-      'tier', (p_session).tier, 'maxFileBytes', (p_session).max_file_bytes, 'scopes', (p_session).scopes,
-      'pathPrefix', (p_session).path_prefix));
-end
-$$;
-comment on function filestore.envelope_of is 'What every answer of an authorized request contains.';
-call filestore.grant_execute('filestore.envelope_of', 'filestore_engine');
-
 create type filestore.caller as (
   project_id uuid,
   key_id uuid,
@@ -1944,16 +1806,14 @@ begin
     v_is_deleted, v_session.account_id, v_session.account_bytes
   from filestore.projects p join filestore.tiers t on t.name = p.tier cross join filestore.settings s
   where p.id = v_caller.project_id;
-  -- A key ends with its project; a console session, and a link created in one, with its account's ownership.
-  if v_is_deleted or v_caller.key_id is null and v_caller.account_id is distinct from v_session.account_id then
-    v_session.envelope := filestore.refusal('INVALID_API_KEY');
-    return v_session;
-  end if;
-  -- The sessions of a deleted account have ended, too: its projects are suspended, for them as for keys.
-  if not v_caller.is_session_active and filestore.is_account_active(v_caller.account_id) then
-    v_session.envelope := filestore.refusal('INVALID_SESSION');
-    return v_session;
-  end if;
+  v_session.envelope := case
+    -- A key ends with its project; a console session, and a link created in one, with its account's ownership.
+    when v_is_deleted or v_caller.key_id is null and v_caller.account_id is distinct from v_session.account_id
+      then filestore.refusal('INVALID_API_KEY')
+    -- The sessions of a deleted account have ended, too: its projects are suspended, for them as for keys.
+    when not v_caller.is_session_active and filestore.is_account_active(v_caller.account_id)
+      then filestore.refusal('INVALID_SESSION') end;
+  if v_session.envelope is not null then return v_session; end if;
   v_count := filestore.count_requests(v_session.project_id, v_limit, p_request_id, p_requests);
   if not v_count.is_allowed then
     v_refusal := filestore.refusal('RATE_LIMIT_EXCEEDED');
@@ -1963,10 +1823,15 @@ begin
   elsif p_scope <> all (v_session.scopes) then
     v_refusal := filestore.refusal('FORBIDDEN_SCOPE', jsonb_build_object('scope', p_scope));
   end if;
-  if v_count.is_allowed then
-    perform filestore.note_use(v_caller, p_scope is not distinct from 'write' and v_refusal is null);
-  end if;
-  v_session.envelope := filestore.envelope_of(v_session, v_limit, v_count) || coalesce(v_refusal, '{}');
+  perform filestore.note_use(v_caller, p_scope is not distinct from 'write' and v_refusal is null)
+  where v_count.is_allowed;
+  v_session.envelope := jsonb_build_object(
+    'rate', jsonb_build_object(
+      'limit', v_limit, 'remaining', v_count.remaining, 'reset', extract(epoch from v_count.resets_at)::bigint),
+    'grant', jsonb_build_object(
+      'projectId', v_session.project_id, 'accountId', v_session.account_id, 'keyId', v_session.key_id,
+      'tier', v_session.tier, 'maxFileBytes', v_session.max_file_bytes, 'scopes', v_session.scopes,
+      'pathPrefix', v_session.path_prefix)) || coalesce(v_refusal, '{}');
   return v_session;
 end
 $$;
@@ -1976,21 +1841,15 @@ comment on function filestore.authorize is
   'deleted. INVALID_SESSION where a console session''s access token is of a session that has ended.';
 call filestore.grant_execute('filestore.authorize', 'filestore_engine');
 
-create function filestore.may_write(p_session filestore.session, p_path text) returns boolean
-language plpgsql immutable set search_path = ''
-as $$ begin return (p_session).path_prefix is null or starts_with(p_path, (p_session).path_prefix || '/'); end $$;
-comment on function filestore.may_write is 'Whether a path lies where the key may write.';
-call filestore.grant_execute('filestore.may_write', 'filestore_engine');
-
-create function filestore.outside_prefix(p_session filestore.session) returns jsonb
-language plpgsql stable set search_path = ''
-as $$
+create function filestore.outside_prefix(p_session filestore.session, p_path text) returns jsonb
+language plpgsql stable set search_path = '' as $$
 begin
-  return filestore.refusal('FORBIDDEN_SCOPE', jsonb_build_object('pathPrefix', (p_session).path_prefix));
+  return case when not starts_with(p_path, p_session.path_prefix || '/')
+    then filestore.refusal('FORBIDDEN_SCOPE', jsonb_build_object('pathPrefix', p_session.path_prefix)) end;
 end
 $$;
 comment on function filestore.outside_prefix is
-  'The refusal of a write outside the key''s prefix, whatever is there.';
+  'The refusal of a path outside the key''s prefix, else null. The path of a directory ends with a slash.';
 call filestore.grant_execute('filestore.outside_prefix', 'filestore_engine');
 
 create function public.filestore_authorize(
@@ -1999,12 +1858,11 @@ create function public.filestore_authorize(
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, null, p_requests);
+  v_refusal constant jsonb := filestore.outside_prefix(v_session, p_path);
   v_file filestore.files;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
-  if not filestore.may_write(v_session, p_path) then
-    return v_session.envelope || filestore.outside_prefix(v_session);
-  end if;
+  if v_refusal is not null then return v_session.envelope || v_refusal; end if;
   select * into v_file from filestore.files f where f.project_id = v_session.project_id and f.path = p_path;
   return v_session.envelope || jsonb_build_object('value', jsonb_build_object(
     'file', case when filestore.is_live(v_file)
@@ -2018,15 +1876,6 @@ comment on function public.filestore_authorize is
   'functions that take a key.';
 call filestore.publish('public.filestore_authorize', 'filestore_engine', 'service_role');
 
-create function filestore.may_write_below(p_session filestore.session, p_directory text) returns boolean
-language plpgsql immutable set search_path = '' as $$
-begin
-  return (p_session).path_prefix is null or p_directory = (p_session).path_prefix
-    or filestore.may_write(p_session, p_directory);
-end
-$$;
-comment on function filestore.may_write_below is 'Whether the key may write everything below a directory.';
-call filestore.grant_execute('filestore.may_write_below', 'filestore_engine');
 -- 22_cursors.sql =====================================================================================================
 -- Positions of the change feed, and the cursors that clients get for them.
 
@@ -2265,26 +2114,42 @@ comment on function filestore.seen_directory is
   'nothing.';
 call filestore.grant_execute('filestore.seen_directory', 'filestore_engine');
 
--- fence: as `plain_page`, each statement has one index that provides its order.
-create function filestore.holds_files(p_project_id uuid, p_directory text) returns boolean
+-- fence: as `plain_page`. The index has live files alone, so that deleted ones cost nothing.
+create function filestore.count_live_files(
+  p_project_id uuid, p_directory text, p_recursive boolean,
+  p_most integer default (filestore.limits()).list_total_max + 1
+) returns integer
 language plpgsql stable set search_path = '' as $$
+declare
+  v_count integer;
 begin
-  perform from filestore.files f
-  where f.project_id = p_project_id and not f.is_deleted
-    and f.directory >= p_directory and f.directory <= p_directory
-  order by f.directory, f.path limit 1;
-  if found then return true; end if;
-  perform from filestore.files f
-  where f.project_id = p_project_id and not f.is_deleted
-    and f.directory > p_directory || '/' and f.directory < p_directory || '0'
-  order by f.directory, f.path limit 1;
-  return found;
+  if p_recursive and p_directory = '' then
+    return (
+      select count(*) from (
+        select from filestore.files f where f.project_id = p_project_id and not f.is_deleted
+        order by f.directory, f.path limit p_most
+      ) f);
+  end if;
+  select count(*) into v_count from (
+    select from filestore.files f
+    where f.project_id = p_project_id and not f.is_deleted
+      and f.directory >= p_directory and f.directory <= p_directory
+    order by f.directory, f.path limit p_most
+  ) f;
+  if not p_recursive or v_count = p_most then return v_count; end if;
+  return v_count + (
+    select count(*) from (
+      select from filestore.files f
+      where f.project_id = p_project_id and not f.is_deleted
+        and f.directory > p_directory || '/' and f.directory < p_directory || '0'
+      order by f.directory, f.path limit p_most - v_count
+    ) f);
 end
 $$;
-comment on function filestore.holds_files is
-  'Whether there are live files below a directory, which is not the root: then the directory exists.';
-call filestore.grant_execute('filestore.holds_files', 'filestore_engine');
-call filestore.pin_plan('filestore.holds_files');
+comment on function filestore.count_live_files is
+  'How many live files a directory has, directly or in its whole subtree, up to p_most.';
+call filestore.grant_execute('filestore.count_live_files', 'filestore_account', 'filestore_engine');
+call filestore.pin_plan('filestore.count_live_files');
 
 create function filestore.nothing_at(p_session filestore.session, p_path text, p_file filestore.files) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -2292,7 +2157,7 @@ declare
   -- Above a key's prefix only the directories that lead to it are visible.
   v_seen constant text := filestore.seen_directory(p_session, p_path);
 begin
-  return case when v_seen is not null and filestore.holds_files(p_session.project_id, v_seen)
+  return case when v_seen is not null and filestore.count_live_files(p_session.project_id, v_seen, true, 1) > 0
     then jsonb_set(filestore.not_found(p_file), '{refusal,details,directory}', 'true')
     else filestore.not_found(p_file) end;
 end
@@ -2310,7 +2175,6 @@ declare
   v_version filestore.file_versions;
   v_then record;
   v_refusal jsonb;
-  v_record jsonb;
 begin
   if p_at is not null then
     v_then := filestore.record_at(p_session, p_path, p_at);
@@ -2332,11 +2196,10 @@ begin
     end if;
     if v_file.is_deleted then return filestore.nothing_at(p_session, p_path, v_file); end if;
   end if;
-  v_record := filestore.file_record(
-    v_file.id, v_file.path, v_file.version, v_file.mime_type, v_file.size, v_file.created_at, v_file.updated_at);
-  if not p_with_segments then return jsonb_build_object('value', v_record); end if;
+  if not p_with_segments then return jsonb_build_object('value', filestore.file_record(v_file)); end if;
   return jsonb_build_object('value', jsonb_build_object(
-    'file', v_record, 'segments', filestore.segment_list(p_session.project_id, v_file.segment_ids)));
+    'file', filestore.file_record(v_file),
+    'segments', filestore.segment_list(p_session.project_id, v_file.segment_ids)));
 end
 $$;
 comment on function filestore.find_version is
@@ -2370,11 +2233,9 @@ declare
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
   if p_idempotency is not null then
-    if not filestore.may_write(v_session, p_path) then
-      return v_session.envelope || filestore.outside_prefix(v_session);
-    end if;
-    v_stored := case when p_idempotency ? 'key'
-      then filestore.stored_response(v_session, p_idempotency, p_path) end;
+    v_stored := coalesce(
+      filestore.outside_prefix(v_session, p_path),
+      case when p_idempotency ? 'key' then filestore.stored_response(v_session, p_idempotency, p_path) end);
     if v_stored ? 'refusal' then
       return v_session.envelope || v_stored;
     elsif v_stored is not null then
@@ -2392,7 +2253,8 @@ comment on function public.filestore_content is
 call filestore.publish('public.filestore_content', 'filestore_engine', 'service_role');
 
 create function public.filestore_diff(
-  p_key_hash text, p_request_id uuid, p_path text, p_from integer default null, p_to integer default null
+  p_key_hash text, p_request_id uuid, p_path text, p_from integer default null, p_to integer default null,
+  p_to_path text default null
 ) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -2400,12 +2262,24 @@ declare
   v_file filestore.files;
   v_to integer;
   v_from integer;
-  v_sides jsonb;
+  v_sides jsonb := '{}';
   v_number integer;
   v_version filestore.file_versions;
   v_refusal jsonb;
+  v_before jsonb;
+  v_after jsonb;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
+  if p_to_path is not null then
+    v_before := filestore.find_version(v_session, p_path, p_from, null, true);
+    v_after := filestore.find_version(v_session, p_to_path, p_to, null, true);
+    return v_session.envelope || case
+      when v_before ? 'refusal' then v_before when v_after ? 'refusal' then v_after
+      else jsonb_build_object('value', jsonb_build_object(
+        'path', p_path, 'from', v_before #> '{value,file,version}', 'to', v_after #> '{value,file,version}',
+        'before', v_before #> '{value,file}' || jsonb_build_object('segments', v_before #> '{value,segments}'),
+        'after', v_after #> '{value,file}' || jsonb_build_object('segments', v_after #> '{value,segments}'))) end;
+  end if;
   select * into v_file from filestore.files f where f.project_id = v_session.project_id and f.path = p_path;
   if not found then return v_session.envelope || filestore.nothing_at(v_session, p_path, v_file); end if;
   v_to := coalesce(p_to, v_file.version);
@@ -2420,47 +2294,19 @@ begin
     where v.project_id = v_session.project_id and v.file_id = v_file.id and v.version = v_number;
     v_refusal := filestore.unreadable_version(v_file, v_number, v_version);
     if v_refusal is not null then return v_session.envelope || v_refusal; end if;
+    v_sides := v_sides || jsonb_build_object(v_number, jsonb_build_object(
+      'size', v_version.size, 'mimeType', v_version.mime_type,
+      'segments', filestore.segment_list(v_session.project_id, v_version.segment_ids)));
   end loop;
-  select jsonb_object_agg(v.version, jsonb_build_object(
-    'size', v.size, 'mimeType', v.mime_type, 'segments', filestore.segment_list(v.project_id, v.segment_ids)))
-  into v_sides
-  from filestore.file_versions v
-  where v.project_id = v_session.project_id and v.file_id = v_file.id and v.version in (v_from, v_to);
   return v_session.envelope || jsonb_build_object('value', jsonb_build_object(
     'path', v_file.path, 'from', v_from, 'to', v_to,
     'before', v_sides -> v_from::text, 'after', v_sides -> v_to::text));
 end
 $$;
 comment on function public.filestore_diff is
-  'Two versions of a file, by default the last two; version 0 is empty. Refusals: FILE_NOT_FOUND, VERSION_NOT_FOUND, '
-  'VERSION_REDACTED.';
+  'Two versions of a file, by default the last two; version 0 is empty. With p_to_path a version of one file and one '
+  'of another, by default the latest of each. Refusals: FILE_NOT_FOUND, VERSION_NOT_FOUND, VERSION_REDACTED.';
 call filestore.publish('public.filestore_diff', 'filestore_engine', 'service_role');
-
-create function public.filestore_diff_files(
-  p_key_hash text, p_request_id uuid, p_path text, p_to_path text, p_from integer default null,
-  p_to integer default null
-) returns jsonb
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
-  v_before jsonb;
-  v_after jsonb;
-begin
-  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
-  v_before := filestore.find_version(v_session, p_path, p_from, null, true);
-  if v_before ? 'refusal' then return v_session.envelope || v_before; end if;
-  v_after := filestore.find_version(v_session, p_to_path, p_to, null, true);
-  if v_after ? 'refusal' then return v_session.envelope || v_after; end if;
-  return v_session.envelope || jsonb_build_object('value', jsonb_build_object(
-    'path', p_path, 'from', v_before #> '{value,file,version}', 'to', v_after #> '{value,file,version}',
-    'before', v_before #> '{value,file}' || jsonb_build_object('segments', v_before #> '{value,segments}'),
-    'after', v_after #> '{value,file}' || jsonb_build_object('segments', v_after #> '{value,segments}')));
-end
-$$;
-comment on function public.filestore_diff_files is
-  'A version of one file and one of another, by default the latest of each. Refusals: FILE_NOT_FOUND, '
-  'VERSION_NOT_FOUND.';
-call filestore.publish('public.filestore_diff_files', 'filestore_engine', 'service_role');
 
 create function public.filestore_versions(
   p_key_hash text, p_request_id uuid, p_path text, p_limit integer, p_offset integer, p_at text default null
@@ -2471,6 +2317,7 @@ declare
   -- The owner, who has no key, has this scope, too.
   v_shows_keys constant boolean := 'admin' = any (v_session.scopes);
   c_iso constant text := 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"';
+  c_console constant uuid := '00000000-0000-0000-0000-000000000000';
   v_cursor_key bytea;
   v_file filestore.files;
   v_first integer;
@@ -2497,7 +2344,7 @@ begin
       || coalesce(',"note":' || to_json(v.note), '')
       || case when s.path is null then ''
         else ',"from":{"path":' || to_json(s.path) || ',"version":' || v.source_version || '}' end
-      || case when v_shows_keys then coalesce(',"keyId":"' || v.key_id || '"', '') else '' end || '}',
+      || case when v_shows_keys and v.key_id <> c_console then ',"keyId":"' || v.key_id || '"' else '' end || '}',
     ',' order by v.version desc), '') || ']')::json
   into v_page
   from filestore.file_versions v
@@ -2564,26 +2411,6 @@ comment on function filestore.plain_page is
 call filestore.grant_execute('filestore.plain_page', 'filestore_engine');
 call filestore.pin_plan('filestore.plain_page');
 
-create function filestore.conditions_of(p_query jsonb) returns text
-language plpgsql immutable set search_path = '' as $$
-begin
-  return (
-    select coalesce(string_agg(' and ' || c.condition, ''), '')
-    from (values
-      ('contentType', $sql$f.mime_type = $3 ->> 'contentType'$sql$),
-      ('minSize', $sql$f.size >= ($3 ->> 'minSize')::bigint$sql$),
-      ('maxSize', $sql$f.size <= ($3 ->> 'maxSize')::bigint$sql$),
-      ('createdAfter', $sql$f.created_at > ($3 ->> 'createdAfter')::timestamptz$sql$),
-      ('createdBefore', $sql$f.created_at < ($3 ->> 'createdBefore')::timestamptz$sql$),
-      ('updatedAfter', $sql$f.updated_at > ($3 ->> 'updatedAfter')::timestamptz$sql$),
-      ('updatedBefore', $sql$f.updated_at < ($3 ->> 'updatedBefore')::timestamptz$sql$)
-    ) c (name, condition)
-    where p_query ->> c.name is not null);
-end
-$$;
-comment on function filestore.conditions_of is 'The filters of a list, as conditions in SQL; $3 is the query.';
-call filestore.grant_execute('filestore.conditions_of', 'filestore_engine');
-
 create function filestore.sorted_page(
   p_project_id uuid, p_query jsonb, out files text, out has_more boolean, out total integer
 )
@@ -2595,7 +2422,19 @@ declare
   v_offset constant integer := (p_query ->> 'offset')::integer;
   v_is_descending constant boolean := p_query ->> 'sortOrder' = 'desc';
   v_deleted constant boolean := coalesce((p_query ->> 'deleted')::boolean, false);
-  v_filters constant text := filestore.conditions_of(p_query);
+  -- The filters, as conditions in SQL; $3 is the query.
+  v_filters constant text := (
+    select coalesce(string_agg(' and ' || c.condition, ''), '')
+    from (values
+      ('contentType', $sql$f.mime_type = $3 ->> 'contentType'$sql$),
+      ('minSize', $sql$f.size >= ($3 ->> 'minSize')::bigint$sql$),
+      ('maxSize', $sql$f.size <= ($3 ->> 'maxSize')::bigint$sql$),
+      ('createdAfter', $sql$f.created_at > ($3 ->> 'createdAfter')::timestamptz$sql$),
+      ('createdBefore', $sql$f.created_at < ($3 ->> 'createdBefore')::timestamptz$sql$),
+      ('updatedAfter', $sql$f.updated_at > ($3 ->> 'updatedAfter')::timestamptz$sql$),
+      ('updatedBefore', $sql$f.updated_at < ($3 ->> 'updatedBefore')::timestamptz$sql$)
+    ) c (name, condition)
+    where p_query ->> c.name is not null);
   v_scope text := 'f.project_id = $1 and ' || case when v_deleted then 'f.is_deleted' else 'not f.is_deleted' end;
   v_cursor text := '';
   v_order text;
@@ -2643,41 +2482,6 @@ comment on function filestore.sorted_page is
   'Files in any order, filtered, or deleted ones: one page, whether there is more, and, if they are filtered or '
   'deleted, how many there are, at most one more than `list_total_max`.';
 call filestore.grant_execute('filestore.sorted_page', 'filestore_engine');
-
--- fence: as `plain_page`. The index has live files alone, so that deleted ones cost nothing.
-create function filestore.count_live_files(p_project_id uuid, p_directory text, p_recursive boolean) returns integer
-language plpgsql stable set search_path = '' as $$
-declare
-  c_most constant integer := (filestore.limits()).list_total_max + 1;
-  v_count integer;
-begin
-  if p_recursive and p_directory = '' then
-    return (
-      select count(*) from (
-        select from filestore.files f where f.project_id = p_project_id and not f.is_deleted
-        order by f.directory, f.path limit c_most
-      ) f);
-  end if;
-  select count(*) into v_count from (
-    select from filestore.files f
-    where f.project_id = p_project_id and not f.is_deleted
-      and f.directory >= p_directory and f.directory <= p_directory
-    order by f.directory, f.path limit c_most
-  ) f;
-  if not p_recursive or v_count = c_most then return v_count; end if;
-  return v_count + (
-    select count(*) from (
-      select from filestore.files f
-      where f.project_id = p_project_id and not f.is_deleted
-        and f.directory > p_directory || '/' and f.directory < p_directory || '0'
-      order by f.directory, f.path limit c_most - v_count
-    ) f);
-end
-$$;
-comment on function filestore.count_live_files is
-  'How many live files a directory has, directly or in its whole subtree, at most one more than `list_total_max`.';
-call filestore.grant_execute('filestore.count_live_files', 'filestore_account', 'filestore_engine');
-call filestore.pin_plan('filestore.count_live_files');
 
 -- fence: as `plain_page`. From one folder to the next, past what is in it, so files cost nothing, live or deleted.
 create function filestore.folder_names(
@@ -2947,10 +2751,11 @@ comment on function filestore.page_at is
 call filestore.grant_execute('filestore.page_at', 'filestore_engine');
 call filestore.pin_plan('filestore.page_at');
 
-create function filestore.list_at(p_session filestore.session, p_query jsonb) returns json
+create function filestore.list_at(
+  p_session filestore.session, p_query jsonb, p_moment filestore.moment
+) returns json
 language plpgsql volatile set search_path = '' as $$
 declare
-  v_moment constant filestore.moment := filestore.moment_of(p_session, p_query ->> 'at');
   v_is_recursive constant boolean := (p_query ->> 'recursive')::boolean;
   v_asked constant text := p_query ->> 'directory';
   v_seen constant text := filestore.seen_directory(p_session, v_asked);
@@ -2958,24 +2763,23 @@ declare
   v_directories record;
   v_rest jsonb;
 begin
-  if v_moment.refusal is not null then return v_moment.refusal::json; end if;
   if (v_seen = v_asked or v_is_recursive and v_seen is not null) is not true then
-    return json_build_object('value', filestore.list_above_prefix(
+    return filestore.list_above_prefix(
       p_session, p_query, v_seen is not null and (filestore.was_directory(
-        p_session, v_seen, v_moment, (filestore.limits()).list_at_examined_max)).is_found));
+        p_session, v_seen, p_moment, (filestore.limits()).list_at_examined_max)).is_found);
   end if;
   v_page := filestore.page_at(
-    p_session, v_seen, v_is_recursive, coalesce(p_query ->> 'after', ''), (p_query ->> 'limit')::integer, v_moment);
+    p_session, v_seen, v_is_recursive, coalesce(p_query ->> 'after', ''), (p_query ->> 'limit')::integer, p_moment);
   v_rest := jsonb_build_object(
     'limit', p_query -> 'limit', 'offset', 0, 'hasMore', v_page.next is not null, 'next', v_page.next,
     'examined', v_page.examined, 'trimmed', to_jsonb(nullif(v_page.trimmed, '{}')));
   if not v_is_recursive then
-    v_directories := filestore.directories_at(p_session, v_asked, v_moment);
+    v_directories := filestore.directories_at(p_session, v_asked, p_moment);
     v_rest := v_rest || jsonb_build_object(
       'directories', v_directories.names, 'hasMoreDirectories', nullif(v_directories.has_more, false),
       'examined', v_page.examined + v_directories.examined);
   end if;
-  return json_build_object('value', filestore.list_value(v_page.files, jsonb_strip_nulls(v_rest)));
+  return filestore.list_value(v_page.files, jsonb_strip_nulls(v_rest));
 end
 $$;
 comment on function filestore.list_at is
@@ -2989,21 +2793,22 @@ declare
   v_directory constant text := p_query ->> 'directory';
   v_is_recursive constant boolean := (p_query ->> 'recursive')::boolean;
   v_seen constant text := filestore.seen_directory(v_session, v_directory);
+  v_moment filestore.moment;
   v_page json;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope::json; end if;
   if p_query ? 'at' then
-    v_page := filestore.list_at(v_session, p_query);
-    return case when v_page ->> 'refusal' is null then filestore.page_response(v_session, v_page -> 'value')
-      else (v_session.envelope || v_page::jsonb)::json end;
-  end if;
-  if v_seen = v_directory or v_is_recursive and v_seen is not null
+    v_moment := filestore.moment_of(v_session, p_query ->> 'at');
+    if v_moment.refusal is not null then return (v_session.envelope || v_moment.refusal)::json; end if;
+    v_page := filestore.list_at(v_session, p_query, v_moment);
+  elsif v_seen = v_directory or v_is_recursive and v_seen is not null
     or coalesce((p_query ->> 'deleted')::boolean, false) then
     v_page := filestore.list_page(v_session, p_query || jsonb_build_object(
       'directory', case when v_is_recursive then coalesce(v_seen, v_directory) else v_directory end));
   else
     v_page := filestore.list_above_prefix(
-      v_session, p_query, v_seen is not null and filestore.holds_files(v_session.project_id, v_seen));
+      v_session, p_query,
+      v_seen is not null and filestore.count_live_files(v_session.project_id, v_seen, true, 1) > 0);
   end if;
   return filestore.page_response(v_session, v_page);
 end
@@ -3110,7 +2915,7 @@ begin
   end if;
   return v_session.envelope || jsonb_build_object('value', (
     select jsonb_agg(jsonb_build_object(
-      'file', filestore.file_record(f.id, f.path, f.version, f.mime_type, f.size, f.created_at, f.updated_at),
+      'file', filestore.file_record(f),
       'segments', filestore.segment_list(v_session.project_id, f.segment_ids)) order by f.path)
     from unnest(v_found.files) f));
 end
@@ -3190,27 +2995,6 @@ comment on function filestore.last_position_by is
 call filestore.grant_execute('filestore.last_position_by', 'filestore_engine');
 call filestore.pin_plan('filestore.last_position_by');
 
-create function filestore.is_receipt_seen(p_project_id uuid, p_file_id uuid, p_query jsonb) returns boolean
-language plpgsql stable set search_path = '' as $$
-declare
-  v_cursor_key constant bytea := (select p.cursor_key from filestore.projects p where p.id = p_project_id);
-begin
-  return exists (
-    select from filestore.purged_files g
-    cross join lateral (
-      select filestore.place_hash(v_cursor_key, g.file_id, p_query ->> 'path') as path,
-             filestore.place_hash(v_cursor_key, g.file_id, nullif(p_query ->> 'directory', '')) as directory,
-             filestore.place_hash(v_cursor_key, g.file_id, p_query ->> 'place') as place
-    ) h
-    where g.project_id = p_project_id and g.file_id = p_file_id and (h.path is null or h.path = g.path_hash)
-      and (h.directory is null or h.directory = any (g.place_hashes))
-      and (h.place is null or h.place = g.path_hash or h.place = any (g.place_hashes)));
-end
-$$;
-comment on function filestore.is_receipt_seen is
-  'Whether the key sees the receipt of a purged file, and the filters by path let it through.';
-call filestore.grant_execute('filestore.is_receipt_seen', 'filestore_engine');
-
 create function filestore.pick_changes(
   p_project_id uuid, p_query jsonb, p_by_path boolean, p_after bigint, p_end bigint, p_examined_max integer,
   p_picked_max integer, out positions bigint[], out examined_to bigint
@@ -3227,6 +3011,7 @@ declare
   v_beyond constant text := nullif(p_query ->> 'directory', '') || '0';
   v_until constant timestamptz := p_query ->> 'until';
   v_newest_first constant boolean := coalesce((p_query ->> 'newestFirst')::boolean, false);
+  v_cursor_key constant bytea := (select p.cursor_key from filestore.projects p where p.id = p_project_id);
   v_examined bigint[];
 begin
   if v_newest_first then
@@ -3255,8 +3040,15 @@ begin
         and (v_below is null or f.path >= v_below and f.path < v_beyond)
         and (v_place is null or f.path = v_place or f.path >= v_place || '/' and f.path < v_place || '0')
       union all
-      select true where p_by_path and v.operation = 'purge'
-        and filestore.is_receipt_seen(p_project_id, v.file_id, p_query)
+      select true from filestore.purged_files g
+      cross join lateral (
+        select filestore.place_hash(v_cursor_key, g.file_id, v_path) as path,
+               filestore.place_hash(v_cursor_key, g.file_id, nullif(p_query ->> 'directory', '')) as directory,
+               filestore.place_hash(v_cursor_key, g.file_id, v_place) as place
+      ) h
+      where p_by_path and v.operation = 'purge' and g.project_id = p_project_id and g.file_id = v.file_id
+        and (h.path is null or h.path = g.path_hash) and (h.directory is null or h.directory = any (g.place_hashes))
+        and (h.place is null or h.place = g.path_hash or h.place = any (g.place_hashes))
     ) f
     where (v_run is null or v.run_id = v_run) and (v_actor is null or v.actor = v_actor)
       and (v_key_id is null or v.key_id = v_key_id) and (v_operation is null or v.operation = v_operation)
@@ -3290,7 +3082,8 @@ begin
         || case when v.is_deleted then ',"deleted":true' else '' end || ',"commitId":"' || v.commit_id || '"'
         || coalesce(',"runId":' || to_json(v.run_id), '') || coalesce(',"actor":' || to_json(v.actor), '')
         || coalesce(',"note":' || to_json(v.note), '')
-        || case when p_shows_keys then coalesce(',"keyId":"' || v.key_id || '"', '') else '' end
+        || case when p_shows_keys and v.key_id <> '00000000-0000-0000-0000-000000000000'
+          then ',"keyId":"' || v.key_id || '"' else '' end
         || case when s.path is null then ''
           else ',"from":{"path":' || to_json(s.path) || ',"version":' || v.source_version || '}' end
         || ',"createdAt":"' || to_char(v.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '"}',
@@ -3424,12 +3217,11 @@ comment on type filestore.run_file is
 
 create function filestore.run_keys(p_project_id uuid, p_run_id text) returns uuid[]
 language plpgsql stable set search_path = '' as $$
-declare
-  c_none constant uuid := '00000000-0000-0000-0000-000000000000';
 begin
   return array(
     with recursive keys (key_id) as (
-      select c_none
+      (select v.key_id from filestore.file_versions v
+       where v.project_id = p_project_id and v.run_id = p_run_id order by v.key_id limit 1)
       union all
       select n.key_id from keys k
       cross join lateral (
@@ -3438,53 +3230,13 @@ begin
         order by v.key_id limit 1
       ) n
     )
-    select k.key_id from keys k
-    where k.key_id <> c_none or exists (
-      select from filestore.file_versions v
-      where v.project_id = p_project_id and v.run_id = p_run_id and v.key_id is null));
+    select k.key_id from keys k);
 end
 $$;
 comment on function filestore.run_keys is
   'The keys with which versions of a run were written, all zeros for the console. Reads one index entry for each.';
 call filestore.grant_execute('filestore.run_keys', 'filestore_engine');
 call filestore.pin_plan('filestore.run_keys');
-
-create function filestore.run_file_after(
-  p_project_id uuid, p_run_id text, p_key_id uuid, p_after uuid, p_from uuid,
-  out file_id uuid, out first_version integer, out first_position bigint, out first_at timestamptz,
-  out last_version integer, out last_at timestamptz
-)
-language plpgsql stable set search_path = '' as $$
-begin
-  -- Twice, since a condition that is true of null as well would not be one of the index.
-  if p_key_id = '00000000-0000-0000-0000-000000000000' then
-    select v.file_id, v.version, v.position, v.created_at
-    into file_id, first_version, first_position, first_at from filestore.file_versions v
-    where v.project_id = p_project_id and v.run_id = p_run_id and v.key_id is null
-      and v.file_id > p_after and v.file_id >= p_from
-    order by v.key_id, v.file_id, v.version limit 1;
-    select v.version, v.created_at into last_version, last_at from filestore.file_versions v
-    where v.project_id = p_project_id and v.run_id = p_run_id and v.key_id is null
-      and v.file_id = run_file_after.file_id
-    order by v.key_id desc, v.file_id desc, v.version desc limit 1;
-  else
-    select v.file_id, v.version, v.position, v.created_at
-    into file_id, first_version, first_position, first_at from filestore.file_versions v
-    where v.project_id = p_project_id and v.run_id = p_run_id and v.key_id = p_key_id
-      and v.file_id > p_after and v.file_id >= p_from
-    order by v.key_id, v.file_id, v.version limit 1;
-    select v.version, v.created_at into last_version, last_at from filestore.file_versions v
-    where v.project_id = p_project_id and v.run_id = p_run_id and v.key_id = p_key_id
-      and v.file_id = run_file_after.file_id
-    order by v.key_id desc, v.file_id desc, v.version desc limit 1;
-  end if;
-end
-$$;
-comment on function filestore.run_file_after is
-  'The next file after p_after, and not before p_from, of which a run wrote versions with a key, or all zeros for the '
-  'console, with the first of these and the last. Reads two index entries.';
-call filestore.grant_execute('filestore.run_file_after', 'filestore_engine');
-call filestore.pin_plan('filestore.run_file_after');
 
 create function filestore.run_files(
   p_project_id uuid, p_run_id text, p_key_ids uuid[], p_file_ids uuid[], p_after uuid,
@@ -3503,7 +3255,8 @@ declare
   v_place integer;
   v_examined integer;
   v_seen integer;
-  v_next record;
+  v_first record;
+  v_last record;
   v_path text;
 begin
   is_complete := true;
@@ -3519,14 +3272,17 @@ begin
         v_from := p_file_ids[v_place];
       end if;
       exit when v_from is null;
-      v_next := filestore.run_file_after(p_project_id, p_run_id, v_key_id, v_after, v_from);
-      exit when v_next.file_id is null;
+      select v.file_id, v.version, v.created_at into v_first from filestore.file_versions v
+      where v.project_id = p_project_id and v.run_id = p_run_id and v.key_id = v_key_id
+        and v.file_id > v_after and v.file_id >= v_from
+      order by v.key_id, v.file_id, v.version limit 1;
+      exit when not found;
       v_examined := v_examined + 1;
       if v_examined > c_examined_max then
         is_complete := false;
         exit;
       end if;
-      v_after := v_next.file_id;
+      v_after := v_first.file_id;
       if p_file_ids is not null then
         while p_file_ids[v_place] < v_after loop v_place := v_place + 1; end loop;
         continue when p_file_ids[v_place] is distinct from v_after;
@@ -3534,8 +3290,11 @@ begin
       select f.path into v_path from filestore.files f where f.project_id = p_project_id and f.id = v_after;
       continue when not found;
       v_seen := v_seen + 1;
+      select v.version, v.created_at into v_last from filestore.file_versions v
+      where v.project_id = p_project_id and v.run_id = p_run_id and v.key_id = v_key_id and v.file_id = v_after
+      order by v.key_id desc, v.file_id desc, v.version desc limit 1;
       v_found := v_found || row (
-        v_after, v_path, v_next.first_version, v_next.last_version, v_next.first_at, v_next.last_at,
+        v_after, v_path, v_first.version, v_last.version, v_first.created_at, v_last.created_at,
         array[v_key_id])::filestore.run_file;
     end loop;
   end loop;
@@ -3566,32 +3325,21 @@ comment on function filestore.whose is
   'With which keys something was written, as the wire shows it: which ones only to the owner, and to keys with admin.';
 call filestore.grant_execute('filestore.whose', 'filestore_engine');
 
-create type filestore.run_summary as (
-  run_id text,
-  file_count bigint,
-  version_count bigint,
-  first_at timestamptz,
-  last_at timestamptz,
-  actors text[],
-  counted bigint,
-  is_exact boolean
-);
-comment on type filestore.run_summary is
-  'What the key sees of a run, and how many versions were counted for it. Where it has more, counts are what it has at '
-  'least, and times and actors those of the versions that were read.';
-
-create function filestore.summarize_run(p_project_id uuid, p_run_id text, p_is_confined boolean)
-returns filestore.run_summary
+create function filestore.summarize_run(
+  p_project_id uuid, p_run_id text, p_is_confined boolean, out summary jsonb, out counted bigint
+)
 language plpgsql stable set search_path = '' as $$
 declare
   c_counted_max constant integer := (filestore.limits()).run_versions_counted_max;
-  v_run filestore.run_summary;
-  v_files filestore.run_file[];
+  v_files bigint;
+  v_versions bigint;
+  v_first_at timestamptz;
+  v_last_at timestamptz;
 begin
   -- The index of runs has all that is asked for.
-  select p_run_id, count(f.is_seen), coalesce(sum(g.versions) filter (where f.is_seen), 0),
-         min(g.first_at) filter (where f.is_seen), max(g.last_at) filter (where f.is_seen), null, sum(g.versions)
-  into v_run
+  select count(f.is_seen), coalesce(sum(g.versions) filter (where f.is_seen), 0),
+         min(g.first_at) filter (where f.is_seen), max(g.last_at) filter (where f.is_seen), coalesce(sum(g.versions), 0)
+  into v_files, v_versions, v_first_at, v_last_at, counted
   from (
     select l.file_id, count(*) as versions, min(l.created_at) as first_at, max(l.created_at) as last_at
     from (
@@ -3606,50 +3354,39 @@ begin
     union all
     select true from filestore.files f where p_is_confined and f.project_id = p_project_id and f.id = g.file_id
   ) f (is_seen) on true;
-  v_run.is_exact := coalesce(v_run.counted, 0) <= c_counted_max;
-  if not v_run.is_exact then
-    v_files := (filestore.run_files(
+  if counted > c_counted_max then
+    select greatest(v_files, count(*)), greatest(least(v_versions, c_counted_max), count(*)),
+           least(v_first_at, min(f.first_at)), greatest(v_last_at, max(f.last_at))
+    into v_files, v_versions, v_first_at, v_last_at
+    from unnest((filestore.run_files(
       p_project_id, p_run_id, filestore.run_keys(p_project_id, p_run_id), null, null,
-      (filestore.limits()).commit_files_max)).files;
-    select greatest(v_run.file_count, count(*)), greatest(least(v_run.version_count, c_counted_max), count(*)),
-           least(v_run.first_at, min(f.first_at)), greatest(v_run.last_at, max(f.last_at))
-    into v_run.file_count, v_run.version_count, v_run.first_at, v_run.last_at
-    from unnest(v_files) f;
+      (filestore.limits()).commit_files_max)).files) f;
   end if;
-  if v_run.version_count = 0 then return v_run; end if;
-  v_run.actors := array(
-    select distinct l.actor from (
-      select v.file_id, v.actor from filestore.file_versions v
-      where v.project_id = p_project_id and v.run_id = p_run_id
-      order by v.key_id, v.file_id, v.version limit c_counted_max + 1
-    ) l
-    cross join lateral (
-      select true where not p_is_confined
-      union all
-      select true from filestore.files f where p_is_confined and f.project_id = p_project_id and f.id = l.file_id
-    ) f
-    where l.actor is not null
-    order by l.actor limit (filestore.limits()).run_actors_max);
-  return v_run;
+  if v_versions = 0 then return; end if;
+  summary := jsonb_build_object(
+    'runId', p_run_id, 'fileCount', v_files, 'versionCount', v_versions, 'firstAt', filestore.iso(v_first_at),
+    'lastAt', filestore.iso(v_last_at), 'actors', array(
+      select distinct l.actor from (
+        select v.file_id, v.actor from filestore.file_versions v
+        where v.project_id = p_project_id and v.run_id = p_run_id
+        order by v.key_id, v.file_id, v.version limit c_counted_max + 1
+      ) l
+      cross join lateral (
+        select true where not p_is_confined
+        union all
+        select true from filestore.files f where p_is_confined and f.project_id = p_project_id and f.id = l.file_id
+      ) f
+      where l.actor is not null
+      order by l.actor limit (filestore.limits()).run_actors_max))
+    || case when counted > c_counted_max then '{"countsAreExact": false}'::jsonb else '{}'::jsonb end;
 end
 $$;
 comment on function filestore.summarize_run is
-  'A run, as its versions tell, up to a number of them from the index alone; none of them where the key sees none.';
+  'What the key sees of a run, as the wire shows it, and how many versions were counted for it: from the index alone. '
+  'Where it has more, counts are what it has at least, and times and actors those of the versions that were read. Null '
+  'where the key sees none.';
 call filestore.grant_execute('filestore.summarize_run', 'filestore_engine');
 call filestore.pin_plan('filestore.summarize_run');
-
-create function filestore.run_record(p_run filestore.run_summary) returns jsonb
-language plpgsql stable set search_path = '' as $$
-begin
-  return jsonb_build_object(
-    'runId', (p_run).run_id, 'actors', to_jsonb((p_run).actors), 'fileCount', (p_run).file_count,
-    'versionCount', (p_run).version_count, 'firstAt', filestore.iso((p_run).first_at),
-    'lastAt', filestore.iso((p_run).last_at))
-    || case when (p_run).is_exact then '{}'::jsonb else '{"countsAreExact": false}' end;
-end
-$$;
-comment on function filestore.run_record is 'A run, as the wire shows it.';
-call filestore.grant_execute('filestore.run_record', 'filestore_engine');
 
 create function public.filestore_runs(p_key_hash text, p_request_id uuid, p_limit integer, p_after text) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
@@ -3661,7 +3398,7 @@ declare
   v_project_id constant uuid := v_session.project_id;
   v_before bigint;
   v_run record;
-  v_summary filestore.run_summary;
+  v_summary record;
   v_runs jsonb := '[]';
   v_examined integer := 0;
   v_counted bigint := 0;
@@ -3685,9 +3422,9 @@ begin
     exit when v_has_more;
     v_summary := filestore.summarize_run(v_project_id, v_run.run_id, v_session.path_prefix is not null);
     v_examined := v_examined + 1;
-    v_counted := v_counted + coalesce(v_summary.counted, 0);
+    v_counted := v_counted + v_summary.counted;
     v_before := v_run.first_position;
-    if v_summary.version_count > 0 then v_runs := v_runs || filestore.run_record(v_summary); end if;
+    if v_summary.summary is not null then v_runs := v_runs || v_summary.summary; end if;
   end loop;
   return v_session.envelope || jsonb_build_object('value', jsonb_build_object(
     'runs', v_runs, 'hasMore', v_has_more,
@@ -3706,13 +3443,13 @@ language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
   v_project_id constant uuid := v_session.project_id;
-  v_summary filestore.run_summary;
+  v_summary jsonb;
   v_run record;
   v_files jsonb;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
-  v_summary := filestore.summarize_run(v_project_id, p_run_id, v_session.path_prefix is not null);
-  if v_summary.version_count = 0 then return v_session.envelope || filestore.refusal('RUN_NOT_FOUND'); end if;
+  v_summary := (filestore.summarize_run(v_project_id, p_run_id, v_session.path_prefix is not null)).summary;
+  if v_summary is null then return v_session.envelope || filestore.refusal('RUN_NOT_FOUND'); end if;
   v_run := filestore.run_files(
     v_project_id, p_run_id, filestore.run_keys(v_project_id, p_run_id), null, p_after, p_limit + 1);
   v_files := (
@@ -3725,7 +3462,7 @@ begin
       select v.operation from filestore.file_versions v
       where v.project_id = v_project_id and v.file_id = f.file_id and v.version = f.last_version offset 0
     ) v);
-  return v_session.envelope || jsonb_build_object('value', filestore.run_record(v_summary) || jsonb_build_object(
+  return v_session.envelope || jsonb_build_object('value', v_summary || jsonb_build_object(
     'files', v_files - p_limit, 'hasMore', jsonb_array_length(v_files) > p_limit));
 end
 $$;
@@ -3846,17 +3583,18 @@ comment on function filestore.has_text is
   '`isBinaryMediaType`.';
 call filestore.grant_execute('filestore.has_text', 'filestore_admin', 'filestore_engine');
 
-create function filestore.indexed_bytes(p_size bigint, p_mime_type text, p_is_text boolean) returns bigint
+create function filestore.indexed_cost(p_file filestore.files) returns bigint
 language plpgsql immutable set search_path = '' as $$
 begin
   return case
-    when p_size <= (filestore.limits()).search_text_bytes_max and filestore.has_text(p_mime_type, p_is_text)
-    then p_size else 0 end;
+    when filestore.is_live(p_file) and (p_file).size <= (filestore.limits()).search_text_bytes_max
+      and filestore.has_text((p_file).mime_type, (p_file).is_text)
+    then (filestore.limits()).tariff_indexed_factor * (p_file).size else 0 end;
 end
 $$;
-comment on function filestore.indexed_bytes is
-  'How many bytes of a live file are in the search index, once it was indexed.';
-call filestore.grant_execute('filestore.indexed_bytes', 'filestore_admin', 'filestore_engine');
+comment on function filestore.indexed_cost is
+  'What the text of a file in the search index counts towards the quota, whether or not it was indexed yet.';
+call filestore.grant_execute('filestore.indexed_cost', 'filestore_admin', 'filestore_engine');
 
 create function filestore.file_cost(p_path text) returns bigint
 language plpgsql immutable set search_path = '' as $$
@@ -3876,28 +3614,6 @@ comment on function filestore.file_cost is
   'file has no path, and counts as its row.';
 call filestore.grant_execute('filestore.file_cost', 'filestore_admin', 'filestore_engine');
 
-create function filestore.database_cost(
-  p_before filestore.files, p_path text, p_next filestore.next_version, p_new_segments integer
-) returns bigint
-language plpgsql immutable set search_path = '' as $$
-begin
-  return case when coalesce((p_before).version, 0) = 0 then filestore.file_cost(p_path) else 0 end
-    + (filestore.limits()).tariff_version_bytes
-    + (filestore.limits()).tariff_listed_segment_bytes * cardinality(p_next.segment_ids)
-    + (filestore.limits()).tariff_segment_bytes * p_new_segments
-    + case when p_next.source_file_id is not null and p_next.source_file_id is distinct from (p_before).id
-      then (filestore.limits()).tariff_segment_bytes * cardinality(p_next.segment_ids) else 0 end
-    + (filestore.limits()).tariff_indexed_factor * (
-      case when p_next.is_deleted then 0
-        else filestore.indexed_bytes(p_next.size, p_next.mime_type, p_next.is_text) end
-      - case when filestore.is_live(p_before)
-        then filestore.indexed_bytes((p_before).size, (p_before).mime_type, (p_before).is_text) else 0 end);
-end
-$$;
-comment on function filestore.database_cost is
-  'What the rows of a version count towards the quota, by the tariff; less than zero where less text is indexed.';
-call filestore.grant_execute('filestore.database_cost', 'filestore_engine');
-
 create function filestore.version_cost(p_version filestore.file_versions) returns bigint
 language plpgsql immutable set search_path = '' as $$
 declare
@@ -3910,8 +3626,8 @@ begin
       then (filestore.limits()).tariff_segment_bytes * c_listed else 0 end;
 end
 $$;
-comment on function filestore.version_cost is 'What the row of a version counts towards the quota, as it was charged.';
-call filestore.grant_execute('filestore.version_cost', 'filestore_admin');
+comment on function filestore.version_cost is 'What the row of a version counts towards the quota.';
+call filestore.grant_execute('filestore.version_cost', 'filestore_admin', 'filestore_engine');
 -- 41_versions.sql ====================================================================================================
 -- Commits: every change of a file adds one version to it.
 --
@@ -3927,28 +3643,35 @@ as $$ begin return clock_timestamp(); end $$;
 comment on function filestore.sweep_clock is 'The current time for the sweep; tests replace it.';
 call filestore.grant_execute('filestore.sweep_clock', 'filestore_account', 'filestore_admin', 'filestore_engine');
 
-create function filestore.add_segments(p_project_id uuid, p_segments jsonb) returns void
+create function filestore.add_segments(
+  p_project_id uuid, p_segments jsonb, out bytes bigint, out database_bytes bigint
+)
 language plpgsql volatile set search_path = '' as $$
 declare
   -- The sweep removes what was uploaded earlier and not committed.
   c_oldest constant date := (filestore.sweep_clock() at time zone 'UTC')::date - 1;
-  v_added integer;
+  v_added bigint;
 begin
-  insert into filestore.segments (id, project_id, stored_on, size, sha256, newlines, ends_with_newline, is_text)
-  select s.id, p_project_id, d.stored_on, s.size, decode(s.sha256, 'hex'), s.newlines, s."endsWithNewline", s."isText"
-  from jsonb_to_recordset(p_segments) s (
-    id uuid, name text, size integer, sha256 text, newlines integer, "endsWithNewline" boolean, "isText" boolean)
-  cross join lateral (select to_date(split_part(s.name, '/', 2), 'YYYYMMDD')) d (stored_on)
-  where d.stored_on >= c_oldest;
-  get diagnostics v_added = row_count;
+  with added as (
+    insert into filestore.segments (id, project_id, stored_on, size, sha256, newlines, ends_with_newline, is_text)
+    select s.id, p_project_id, d.stored_on, s.size, decode(s.sha256, 'hex'), s.newlines, s."endsWithNewline",
+           s."isText"
+    from jsonb_to_recordset(p_segments) s (
+      id uuid, name text, size integer, sha256 text, newlines integer, "endsWithNewline" boolean, "isText" boolean)
+    cross join lateral (select to_date(split_part(s.name, '/', 2), 'YYYYMMDD')) d (stored_on)
+    where d.stored_on >= c_oldest
+    returning size
+  )
+  select count(*), coalesce(sum(a.size), 0) into v_added, bytes from added a;
   if v_added < jsonb_array_length(p_segments) then
     raise exception 'a segment was uploaded too long ago to be committed';
   end if;
+  database_bytes := (filestore.limits()).tariff_segment_bytes * v_added;
 end
 $$;
 comment on function filestore.add_segments is
-  'Adds rows for uploaded segments, so that files may reference them. Raises for an upload so old that the sweep may '
-  'have removed it.';
+  'Adds rows for uploaded segments, so that files may reference them, and returns what they count towards the quota. '
+  'Raises for an upload so old that the sweep may have removed it.';
 call filestore.grant_execute('filestore.add_segments', 'filestore_engine');
 
 create function filestore.lock_file(p_project_id uuid, p_path text) returns filestore.files
@@ -3966,64 +3689,58 @@ comment on function filestore.lock_file is
   'first indexing of a file.';
 call filestore.grant_execute('filestore.lock_file', 'filestore_engine');
 
-create function filestore.lock_paths(p_project_id uuid, p_paths text[], p_new_paths text[]) returns text[]
+create function filestore.lock_paths(
+  p_project_id uuid, p_paths text[], p_new_paths text[], out missing text[], out committed_at timestamptz
+)
 language plpgsql volatile set search_path = '' as $$
 declare
   v_path text;
+  v_file filestore.files;
   v_now constant timestamptz := clock_timestamp();
-  v_missing text[] := '{}';
 begin
+  missing := '{}';
   for v_path in select distinct p.path collate "C" from unnest(p_paths) p (path) order by 1 loop
-    continue when (filestore.lock_file(p_project_id, v_path)).id is not null;
-    if v_path = any (p_new_paths) then
+    v_file := filestore.lock_file(p_project_id, v_path);
+    if v_file.id is null and v_path = any (p_new_paths) then
       -- Waits for a commit that is creating the file.
       insert into filestore.files (
         project_id, path, version, mime_type, size, is_deleted, segment_ids, created_at, updated_at)
       values (p_project_id, v_path, 0, '', 0, true, '{}', v_now, v_now)
       on conflict (project_id, path) do nothing;
-      continue when found or (filestore.lock_file(p_project_id, v_path)).id is not null;
+      continue when found;
+      v_file := filestore.lock_file(p_project_id, v_path);
     end if;
-    v_missing := v_missing || v_path;
+    if v_file.id is null then missing := missing || v_path; end if;
+    committed_at := greatest(committed_at, v_file.updated_at);
   end loop;
-  return v_missing;
+  committed_at := greatest(committed_at, date_trunc('milliseconds', clock_timestamp()));
 end
 $$;
 comment on function filestore.lock_paths is
   'Locks the files at these paths, in the order of the paths, so that commits of several files cannot wait for each '
   'other. Those of p_new_paths that have no file get a row of version 0, which the transaction fills, or rolls back. '
-  'Returns the other paths without a file.';
+  'Returns the other paths without a file, and the time of a commit of these files: none goes back in time.';
 call filestore.grant_execute('filestore.lock_paths', 'filestore_engine');
 
 create function filestore.failed_precondition(p_file filestore.files, p_commit jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
-  v_is_live boolean;
-  v_tag text;
-  v_version integer;
+  v_is_live constant boolean := filestore.is_live(p_file);
+  v_tag constant text := (p_file).id || '.' || (p_file).version;
+  v_if_version constant integer := p_commit ->> 'ifVersion';
+  v_code text;
 begin
-  if not p_commit ?| '{ifVersion,ifMatch,ifNoneMatch}' then return null; end if;
-  v_is_live := filestore.is_live(p_file);
-  v_tag := (p_file).id || '.' || (p_file).version;
-  v_version := nullif((p_file).version, 0);
-  -- "ifVersion" is the number that the file must be at, 0 for no file.
-  if v_is_live and p_commit -> 'ifVersion' = '0' then
-    return filestore.refusal('FILE_ALREADY_EXISTS', jsonb_build_object('version', v_version));
-  end if;
-  if (p_commit ->> 'ifVersion')::integer > 0
-    and not (v_is_live and (p_commit ->> 'ifVersion')::integer = (p_file).version) then
-    return filestore.refusal('PRECONDITION_FAILED', jsonb_build_object('version', v_version));
-  end if;
-  -- "ifMatch" and "ifNoneMatch" are lists of "{fileId}.{version}", or ["*"]: any file at all.
-  if p_commit ? 'ifMatch' and not (v_is_live and (p_commit -> 'ifMatch' ? '*' or p_commit -> 'ifMatch' ? v_tag)) then
-    return filestore.refusal('PRECONDITION_FAILED', jsonb_build_object('version', v_version));
-  end if;
-  if v_is_live and p_commit -> 'ifNoneMatch' ? '*' then
-    return filestore.refusal('FILE_ALREADY_EXISTS', jsonb_build_object('version', v_version));
-  end if;
-  if v_is_live and p_commit -> 'ifNoneMatch' ? v_tag then
-    return filestore.refusal('PRECONDITION_FAILED', jsonb_build_object('version', v_version));
-  end if;
-  return null;
+  -- "ifVersion" is the number that the file must be at, 0 for no file. "ifMatch" and "ifNoneMatch" are lists of
+  -- "{fileId}.{version}", or ["*"]: any file at all.
+  v_code := case
+    when v_is_live and v_if_version = 0 then 'FILE_ALREADY_EXISTS'
+    when v_if_version > 0 and not (v_is_live and v_if_version = (p_file).version) then 'PRECONDITION_FAILED'
+    when p_commit ? 'ifMatch' and not (v_is_live and p_commit -> 'ifMatch' ?| array['*', v_tag])
+      then 'PRECONDITION_FAILED'
+    when v_is_live and p_commit -> 'ifNoneMatch' ? '*' then 'FILE_ALREADY_EXISTS'
+    when v_is_live and p_commit -> 'ifNoneMatch' ? v_tag then 'PRECONDITION_FAILED' end;
+  return case when v_code is not null
+    then filestore.refusal(v_code, jsonb_build_object('version', nullif((p_file).version, 0))) end;
 end
 $$;
 comment on function filestore.failed_precondition is
@@ -4053,13 +3770,11 @@ create type filestore.change as (
   actor text,
   note text,
   undone_run_id text,
-  committed_at timestamptz,
-  provenance_cost integer
+  committed_at timestamptz
 );
 comment on type filestore.change is 'What the versions of a commit have in common.';
 comment on column filestore.change.committed_at is
   'Of several files: not before any of them was last changed. Null: now, or when the file was last changed.';
-comment on column filestore.change.provenance_cost is 'What the provenance of each version counts towards the quota.';
 
 create function filestore.change_of(p_kind text, p_commit jsonb) returns filestore.change
 language plpgsql immutable set search_path = '' as $$
@@ -4067,10 +3782,8 @@ declare
   v_provenance constant jsonb := p_commit -> 'provenance';
 begin
   return row (
-    p_commit ->> 'commitId', p_kind, v_provenance ->> 'runId',
-    v_provenance ->> 'actor', v_provenance ->> 'note', null, null,
-    case when v_provenance is null then 0 else (filestore.limits()).tariff_provenance_factor * octet_length(concat(
-      v_provenance ->> 'runId', v_provenance ->> 'actor', v_provenance ->> 'note')) end)::filestore.change;
+    p_commit ->> 'commitId', p_kind, v_provenance ->> 'runId', v_provenance ->> 'actor', v_provenance ->> 'note',
+    null, null)::filestore.change;
 end
 $$;
 comment on function filestore.change_of is 'What the versions of a commit have in common.';
@@ -4121,83 +3834,19 @@ comment on function filestore.content_of_edit is
   'or its segments were compacted since. Raises for a segment that is neither stored nor part of the commit.';
 call filestore.grant_execute('filestore.content_of_edit', 'filestore_engine');
 
-create function filestore.plan_version(
-  p_session filestore.session, p_file filestore.files, p_kind text, p_commit jsonb,
-  out planned filestore.next_version, out new_bytes bigint, out refusal jsonb
-)
-language plpgsql stable set search_path = '' as $$
-declare
-  v_segments constant jsonb := p_commit -> 'segments';
-  v_source filestore.file_versions;
-  v_new_ids uuid[];
-  v_is_text boolean;
-  v_edited record;
-begin
-  if jsonb_array_length(v_segments) = 1 then
-    -- As most commits have: without a query, which costs more than these expressions.
-    v_new_ids := array[(v_segments -> 0 ->> 'id')::uuid];
-    new_bytes := (v_segments -> 0 ->> 'size')::bigint;
-    v_is_text := (v_segments -> 0 ->> 'isText')::boolean;
-  else
-    select coalesce(array_agg((s.value ->> 'id')::uuid order by s.position), '{}'),
-           coalesce(sum((s.value ->> 'size')::bigint), 0), coalesce(bool_and((s.value ->> 'isText')::boolean), true)
-    into v_new_ids, new_bytes, v_is_text
-    from jsonb_array_elements(v_segments) with ordinality as s (value, position);
-  end if;
-
-  planned.is_deleted := p_kind = 'delete';
-  planned.is_text := v_is_text;
-  planned.mime_type := coalesce(p_commit ->> 'mimeType', (p_file).mime_type);
-  case p_kind
-    when 'write', 'overwrite', 'delete' then
-      planned.segment_ids := v_new_ids;
-      planned.size := new_bytes;
-    when 'append' then
-      planned.segment_ids := (p_file).segment_ids || v_new_ids;
-      planned.size := (p_file).size + new_bytes;
-      planned.is_text := v_is_text and (p_file).is_text;
-      if cardinality(planned.segment_ids) > (filestore.limits()).segment_list_max_base
-        + (filestore.limits()).segment_list_max_per_mib * ((planned.size + 1048575) / 1048576) then
-        refusal := filestore.refusal('SEGMENT_LIST_FULL') || jsonb_build_object(
-          'segments', filestore.segment_list((p_file).project_id, (p_file).segment_ids));
-      end if;
-    when 'edit' then
-      v_edited := filestore.content_of_edit(p_file, p_commit);
-      refusal := v_edited.refusal;
-      planned.segment_ids := v_edited.segment_ids;
-      planned.size := v_edited.size;
-      planned.is_text := v_edited.is_text;
-    when 'restore' then
-      select * into v_source from filestore.file_versions v
-      where v.project_id = (p_file).project_id and v.file_id = (p_file).id
-        and v.version = (p_commit ->> 'version')::integer;
-      refusal := filestore.unreadable_version(p_file, (p_commit ->> 'version')::integer, v_source);
-      if refusal is null and v_source.is_deleted then
-        refusal := filestore.refusal('VERSION_DELETED', jsonb_build_object('version', v_source.version));
-      end if;
-      planned.segment_ids := v_source.segment_ids;
-      planned.size := v_source.size;
-      planned.mime_type := v_source.mime_type;
-      planned.is_text := v_source.is_text;
-      planned.source_file_id := v_source.file_id;
-      planned.source_version := v_source.version;
-  end case;
-  if refusal is null and p_session.max_file_bytes is not null then
-    refusal := filestore.too_large(p_session, planned.size);
-  end if;
-end
-$$;
-comment on function filestore.plan_version is
-  'The version that a commit would add to the locked file, and how many bytes it brings, or why it is refused.';
-call filestore.grant_execute('filestore.plan_version', 'filestore_engine');
+create type filestore.applied as (refusal jsonb, file filestore.files, cost bigint, versions integer);
+comment on type filestore.applied is
+  'What became of one operation: the refusal, or the file at its new version (null where another transaction has just '
+  'created it: lock that one and try again), what its rows count towards the quota, and how many versions were added.';
 
 create function filestore.put_version(
   p_session filestore.session, p_file filestore.files, p_path text, p_next filestore.next_version,
   p_change filestore.change
-) returns filestore.files
+) returns filestore.applied
 language plpgsql volatile set search_path = '' as $$
 declare
   v_file filestore.files := p_file;
+  v_version filestore.file_versions;
   v_position constant bigint := filestore.next_position(p_session.project_id);
   v_now constant timestamptz := coalesce(
     p_change.committed_at, greatest(date_trunc('milliseconds', clock_timestamp()), (p_file).updated_at));
@@ -4224,26 +3873,31 @@ begin
   values (
     p_session.project_id, v_file.id, v_file.version, v_file.mime_type, v_file.size, v_file.is_deleted,
     v_file.is_text, v_file.segment_ids, p_change.commit_id, v_position, p_change.operation,
-    p_session.key_id, p_change.run_id, p_change.actor, p_change.note, p_next.source_file_id, p_next.source_version,
-    p_change.undone_run_id, v_now);
+    coalesce(p_session.key_id, '00000000-0000-0000-0000-000000000000'), p_change.run_id, p_change.actor,
+    p_change.note, p_next.source_file_id, p_next.source_version, p_change.undone_run_id, v_now)
+  returning * into v_version;
   if p_next.source_file_id <> v_file.id then
     insert into filestore.shared_segments (project_id, segment_id, file_id)
     select p_session.project_id, s.id, f.id
     from unnest(p_next.segment_ids) s (id) cross join (values (p_next.source_file_id), (v_file.id)) f (id)
     on conflict do nothing;
   end if;
-  return v_file;
+  return row (
+    null, v_file,
+    filestore.version_cost(v_version) + filestore.indexed_cost(v_file) - filestore.indexed_cost(p_file)
+      + case when coalesce(p_file.version, 0) = 0 then filestore.file_cost(p_path) else 0 end,
+    1)::filestore.applied;
 end
 $$;
 comment on function filestore.put_version is
-  'Adds a version to a locked file, or creates the file. Null where another transaction has just created it: lock '
-  'that one and check again.';
+  'Adds a version to a locked file, or creates the file. Null where another transaction has just created it. It may '
+  'cost less than zero, where less text is indexed.';
 call filestore.grant_execute('filestore.put_version', 'filestore_engine');
 
 create function filestore.begin_run(p_project_id uuid, p_change filestore.change) returns void
 language plpgsql volatile set search_path = '' as $$
 begin
-  if not exists (
+  if p_change.run_id is not null and not exists (
     select from filestore.runs r where r.project_id = p_project_id and r.run_id = p_change.run_id
   ) then
     insert into filestore.runs (project_id, run_id, first_position)
@@ -4251,14 +3905,10 @@ begin
     where v.project_id = p_project_id and v.commit_id = p_change.commit_id
     on conflict do nothing;
   end if;
-  if p_change.undone_run_id is not null then
-    insert into filestore.run_undos (project_id, undone_run_id, run_id)
-    values (p_project_id, p_change.undone_run_id, p_change.run_id) on conflict do nothing;
-  end if;
 end
 $$;
 comment on function filestore.begin_run is
-  'Makes the row of a run with its first commit, once that has its versions.';
+  'Makes the row of the run of a commit, if it has one, with the run''s first commit, once that has its versions.';
 call filestore.grant_execute('filestore.begin_run', 'filestore_engine');
 
 create function filestore.queue_for_search() returns trigger
@@ -4295,12 +3945,7 @@ create function filestore.commit_result(
 language plpgsql stable set search_path = '' as $$
 begin
   return jsonb_build_object('value', jsonb_build_object(
-    'file', filestore.file_record(
-      (p_file).id, (p_file).path, (p_file).version, (p_file).mime_type, (p_file).size, (p_file).created_at,
-      (p_file).updated_at)
-      || case when (p_file).is_deleted then '{"deleted": true}'::jsonb else '{}'::jsonb end
-      || coalesce(p_extra, '{}'::jsonb),
-    'segments', p_segments));
+    'file', filestore.file_record(p_file) || coalesce(p_extra, '{}'), 'segments', p_segments));
 end
 $$;
 comment on function filestore.commit_result is
@@ -4329,40 +3974,61 @@ comment on function filestore.repeated_commit is
   'ended.';
 call filestore.grant_execute('filestore.repeated_commit', 'filestore_engine');
 
-create type filestore.applied as (
-  refusal jsonb, file filestore.files, bytes bigint, cost bigint, versions integer);
-comment on type filestore.applied is
-  'What became of one operation: the refusal, or the file at its new version (null where another transaction has just '
-  'created it: lock that one and try again), the bytes of its new segments, what its rows count towards the quota, and '
-  'how many versions were added.';
-
 create function filestore.apply_to_file(
   p_session filestore.session, p_file filestore.files, p_kind text, p_commit jsonb, p_change filestore.change
 ) returns filestore.applied
 language plpgsql volatile set search_path = '' as $$
 declare
-  v_path constant text := p_commit ->> 'path';
-  v_plan record;
+  v_segments constant jsonb := p_commit -> 'segments';
+  v_number constant integer := p_commit ->> 'version';
   v_applied filestore.applied;
+  v_next filestore.next_version;
+  v_source filestore.file_versions;
+  v_edited record;
 begin
-  if p_kind <> 'write' and not filestore.is_live(p_file)
-    and not (p_kind = 'restore' and coalesce((p_file).version, 0) > 0) then
-    v_applied.refusal := filestore.not_found(p_file);
-    return v_applied;
-  end if;
-  v_applied.refusal := filestore.failed_precondition(p_file, p_commit);
+  v_applied.refusal := case
+    when p_kind = 'write' or filestore.is_live(p_file) or p_kind = 'restore' and (p_file).version > 0
+    then filestore.failed_precondition(p_file, p_commit) else filestore.not_found(p_file) end;
   if v_applied.refusal is not null then return v_applied; end if;
-  v_plan := filestore.plan_version(p_session, p_file, p_kind, p_commit);
-  if v_plan.refusal is not null then
-    v_applied.refusal := v_plan.refusal;
-    return v_applied;
+  if jsonb_array_length(v_segments) = 1 then
+    -- As most commits have: without a query, which costs more than these expressions.
+    v_next.segment_ids := array[(v_segments -> 0 ->> 'id')::uuid];
+    v_next.size := (v_segments -> 0 ->> 'size')::bigint;
+    v_next.is_text := (v_segments -> 0 ->> 'isText')::boolean;
+  else
+    select coalesce(array_agg((s.value ->> 'id')::uuid order by s.position), '{}'),
+           coalesce(sum((s.value ->> 'size')::bigint), 0), coalesce(bool_and((s.value ->> 'isText')::boolean), true)
+    into v_next.segment_ids, v_next.size, v_next.is_text
+    from jsonb_array_elements(v_segments) with ordinality as s (value, position);
   end if;
-  v_applied.cost := filestore.database_cost(
-    p_file, v_path, v_plan.planned, coalesce(jsonb_array_length(p_commit -> 'segments'), 0)) + p_change.provenance_cost;
-  v_applied.bytes := v_plan.new_bytes;
-  v_applied.versions := 1;
-  v_applied.file := filestore.put_version(p_session, p_file, v_path, v_plan.planned, p_change);
-  return v_applied;
+  v_next.is_deleted := p_kind = 'delete';
+  v_next.mime_type := coalesce(p_commit ->> 'mimeType', (p_file).mime_type);
+  if p_kind = 'append' then
+    v_next.segment_ids := (p_file).segment_ids || v_next.segment_ids;
+    v_next.size := (p_file).size + v_next.size;
+    v_next.is_text := v_next.is_text and (p_file).is_text;
+    if cardinality(v_next.segment_ids) > (filestore.limits()).segment_list_max_base
+      + (filestore.limits()).segment_list_max_per_mib * ((v_next.size + 1048575) / 1048576) then
+      v_applied.refusal := filestore.refusal('SEGMENT_LIST_FULL') || jsonb_build_object(
+        'segments', filestore.segment_list((p_file).project_id, (p_file).segment_ids));
+    end if;
+  elsif p_kind = 'edit' then
+    v_edited := filestore.content_of_edit(p_file, p_commit);
+    v_applied.refusal := v_edited.refusal;
+    v_next.segment_ids := v_edited.segment_ids;
+    v_next.size := v_edited.size;
+    v_next.is_text := v_edited.is_text;
+  elsif p_kind = 'restore' then
+    select * into v_source from filestore.file_versions v
+    where v.project_id = (p_file).project_id and v.file_id = (p_file).id and v.version = v_number;
+    v_applied.refusal := coalesce(
+      filestore.unreadable_version(p_file, v_number, v_source), case when v_source.is_deleted
+        then filestore.refusal('VERSION_DELETED', jsonb_build_object('version', v_number)) end);
+    v_next := filestore.content_of(filestore.at_version(p_file, v_source));
+  end if;
+  v_applied.refusal := coalesce(v_applied.refusal, filestore.too_large(p_session, v_next.size));
+  if v_applied.refusal is not null then return v_applied; end if;
+  return filestore.put_version(p_session, p_file, p_commit ->> 'path', v_next, p_change);
 end
 $$;
 comment on function filestore.apply_to_file is
@@ -4375,8 +4041,7 @@ create function filestore.apply_to_two(
 ) returns filestore.applied
 language plpgsql volatile set search_path = '' as $$
 declare
-  v_next filestore.next_version;
-  v_left filestore.next_version;
+  v_left filestore.applied;
   v_applied filestore.applied;
 begin
   if not filestore.is_live(p_source) then
@@ -4391,20 +4056,13 @@ begin
   end if;
   v_applied.refusal := filestore.too_large(p_session, p_source.size);
   if v_applied.refusal is not null then return v_applied; end if;
-  v_next := filestore.content_of(p_source);
-  v_applied.bytes := 0;
-  v_applied.cost := filestore.database_cost(p_target, p_commit ->> 'destination', v_next, 0) + p_change.provenance_cost;
-  v_applied.versions := 1;
   if p_kind = 'move' then
-    v_left := filestore.tombstone_of(p_source);
-    v_applied.cost := v_applied.cost + filestore.database_cost(p_source, p_source.path, v_left, 0)
-      + p_change.provenance_cost;
-    v_applied.versions := 2;
+    v_left := filestore.put_version(p_session, p_source, p_source.path, filestore.tombstone_of(p_source), p_change);
   end if;
-  if p_kind = 'move' then
-    perform filestore.put_version(p_session, p_source, p_source.path, v_left, p_change);
-  end if;
-  v_applied.file := filestore.put_version(p_session, p_target, p_commit ->> 'destination', v_next, p_change);
+  v_applied := filestore.put_version(
+    p_session, p_target, p_commit ->> 'destination', filestore.content_of(p_source), p_change);
+  v_applied.cost := v_applied.cost + coalesce(v_left.cost, 0);
+  v_applied.versions := v_applied.versions + coalesce(v_left.versions, 0);
   return v_applied;
 end
 $$;
@@ -4416,25 +4074,25 @@ call filestore.grant_execute('filestore.apply_to_two', 'filestore_engine');
 create function filestore.commit_version(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  v_path constant text := p_commit ->> 'path';
-  v_segments constant jsonb := p_commit -> 'segments';
   v_check_every constant integer := (filestore.limits()).compaction_check_every_segments;
   v_change constant filestore.change := filestore.change_of(p_kind, p_commit);
   v_file filestore.files;
   v_applied filestore.applied;
+  v_added record;
   v_result jsonb;
 begin
   loop
-    v_file := filestore.lock_file(p_session.project_id, v_path);
+    v_file := filestore.lock_file(p_session.project_id, p_commit ->> 'path');
     v_result := filestore.repeated_commit(v_file, p_commit);
     if v_result is not null then return v_result; end if;
     v_applied := filestore.apply_to_file(p_session, v_file, p_kind, p_commit, v_change);
     if v_applied.refusal is not null then return v_applied.refusal; end if;
     exit when (v_applied.file).id is not null;
   end loop;
-  if v_segments is not null then perform filestore.add_segments(p_session.project_id, v_segments); end if;
-  if v_change.run_id is not null then perform filestore.begin_run(p_session.project_id, v_change); end if;
-  v_result := filestore.charge_usage(p_session, v_applied.bytes, v_applied.cost, 1, p_kind = 'delete');
+  v_added := filestore.add_segments(p_session.project_id, p_commit -> 'segments');
+  perform filestore.begin_run(p_session.project_id, v_change);
+  v_result := filestore.charge_usage(
+    p_session, v_added.bytes, v_applied.cost + v_added.database_bytes, 1, p_kind = 'delete');
   if v_result is not null then return v_result; end if;
   return filestore.commit_result(v_applied.file, p_commit -> 'extra', case
     when p_kind in ('append', 'edit') and cardinality((v_applied.file).segment_ids) / v_check_every
@@ -4453,24 +4111,24 @@ declare
   v_path constant text := p_commit ->> 'path';
   v_destination constant text := p_commit ->> 'destination';
   v_change filestore.change := filestore.change_of(p_kind, p_commit);
+  v_locked constant record := filestore.lock_paths(
+    p_session.project_id, array[v_path, v_destination], array[v_destination]);
   v_source filestore.files;
   v_target filestore.files;
   v_applied filestore.applied;
   v_result jsonb;
 begin
   -- Of a source that does not exist nothing is locked.
-  if v_path <> all (filestore.lock_paths(p_session.project_id, array[v_path, v_destination], array[v_destination])) then
+  if v_path <> all (v_locked.missing) then
     v_source := filestore.lock_file(p_session.project_id, v_path);
   end if;
   v_target := filestore.lock_file(p_session.project_id, v_destination);
   v_result := filestore.repeated_commit(v_target, p_commit);
   if v_result is not null then return v_result; end if;
-  v_change.committed_at := greatest(
-    date_trunc('milliseconds', clock_timestamp()), v_source.updated_at,
-    case when v_target.version > 0 then v_target.updated_at end);
+  v_change.committed_at := v_locked.committed_at;
   v_applied := filestore.apply_to_two(p_session, v_source, v_target, p_kind, p_commit, v_change);
   if v_applied.refusal is not null then return v_applied.refusal; end if;
-  if v_change.run_id is not null then perform filestore.begin_run(p_session.project_id, v_change); end if;
+  perform filestore.begin_run(p_session.project_id, v_change);
   v_result := filestore.charge_usage(p_session, 0, v_applied.cost, v_applied.versions, false);
   if v_result is not null then return v_result; end if;
   return filestore.commit_result(v_applied.file, p_commit -> 'extra');
@@ -4491,8 +4149,7 @@ declare
   v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'write');
   v_file filestore.files;
   v_from integer;
-  v_bytes constant bigint := (
-    select sum((s.value ->> 'size')::bigint) from jsonb_array_elements(p_compacted) s);
+  v_added record;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
   select * into v_file from filestore.files f
@@ -4504,7 +4161,8 @@ begin
     return v_session.envelope || jsonb_build_object(
       'value', coalesce((p_compacted -> 0 ->> 'id')::uuid = any (v_file.segment_ids), false));
   end if;
-  if v_bytes is distinct from (
+  v_added := filestore.add_segments(v_session.project_id, p_compacted);
+  if v_added.bytes is distinct from (
     select sum(s.size) from unnest(p_run) r (id)
     -- fence: the planner must not flatten this; segments are fetched one by one by primary key.
     cross join lateral (
@@ -4513,7 +4171,6 @@ begin
   ) then
     raise exception 'the segments differ in size from the run they replace';
   end if;
-  perform filestore.add_segments(v_session.project_id, p_compacted);
   update filestore.files f
   set segment_ids = v_file.segment_ids[: v_from - 1]
     || (select array_agg((s.value ->> 'id')::uuid order by s.position)
@@ -4528,8 +4185,7 @@ begin
     where v.project_id = v_session.project_id and v.file_id = v_file.id and v.version = v_file.version)::uuid[]);
   insert into filestore.possibly_unreferenced_segments (project_id, file_id, segment_id)
   select v_session.project_id, v_file.id, (s.value ->> 'id')::uuid from jsonb_array_elements(p_compacted) s;
-  perform filestore.add_usage(
-    v_session.project_id, v_bytes, (filestore.limits()).tariff_segment_bytes * jsonb_array_length(p_compacted), 0);
+  perform filestore.add_usage(v_session.project_id, v_added.bytes, v_added.database_bytes, 0);
   return v_session.envelope || jsonb_build_object('value', true);
 end
 $$;
@@ -4539,44 +4195,6 @@ comment on function public.filestore_compact is
 call filestore.publish('public.filestore_compact', 'filestore_engine', 'service_role');
 -- 43_batches.sql =====================================================================================================
 -- Commits of several files: all of their versions, or none.
-
-create function filestore.batch_results(p_session filestore.session, p_commit jsonb) returns jsonb
-language plpgsql stable set search_path = '' as $$
-begin
-  -- One version for each operation, in their order; a move has added a tombstone besides.
-  return (
-    select coalesce(jsonb_agg(
-      filestore.commit_result(
-        filestore.at_version(f, v.added), p_commit -> 'operations' -> (v.place - 1)::integer -> 'extra')
-        #> '{value,file}' order by v.place), '[]')
-    from (
-      select c as added, row_number() over (order by c.position) as place from filestore.file_versions c
-      where c.project_id = p_session.project_id and c.commit_id = (p_commit ->> 'commitId')::uuid
-        and not (c.operation = 'move' and c.is_deleted)
-    ) v
-    join filestore.files f on f.project_id = p_session.project_id and f.id = (v.added).file_id);
-end
-$$;
-comment on function filestore.batch_results is
-  'The record of each operation of a batch that was just committed.';
-call filestore.grant_execute('filestore.batch_results', 'filestore_engine');
-
--- fence: files are looked up one by one. A plan that is kept must not scan the table, which may have been small.
-create function filestore.commit_time(p_project_id uuid, p_paths text[]) returns timestamptz
-language plpgsql volatile set search_path = '' as $$
-begin
-  return (
-    select greatest(date_trunc('milliseconds', clock_timestamp()), max(f.updated_at))
-    from unnest(p_paths) p (path)
-    cross join lateral (
-      select o.updated_at from filestore.files o
-      where o.project_id = p_project_id and o.path = p.path and o.version > 0 offset 0
-    ) f);
-end
-$$;
-comment on function filestore.commit_time is
-  'The time of a commit of these files, which are locked: no file''s versions go back in time.';
-call filestore.grant_execute('filestore.commit_time', 'filestore_engine');
 
 create function filestore.commit_batch(p_session filestore.session, p_commit jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -4593,20 +4211,21 @@ declare
   v_change filestore.change := filestore.change_of('write', p_commit);
   v_applied filestore.applied;
   v_source filestore.files;
+  v_locked record;
+  v_added record;
   v_operation jsonb;
   v_kind text;
-  v_index integer := 0;
-  v_bytes bigint := 0;
+  v_results jsonb := '[]';
   v_cost bigint := 0;
   v_versions integer := 0;
   v_may_exceed boolean := true;
 begin
   -- A path outside the key's prefix is not seen, and gets no row.
-  perform filestore.lock_paths(
+  v_locked := filestore.lock_paths(
     v_project_id, v_paths,
-    array(select p.path from unnest(v_paths) p (path) where filestore.may_write(p_session, p.path)));
-  v_change.committed_at := filestore.commit_time(v_project_id, v_paths);
-  perform filestore.add_segments(v_project_id, v_segments);
+    array(select p.path from unnest(v_paths) p (path) where filestore.outside_prefix(p_session, p.path) is null));
+  v_change.committed_at := v_locked.committed_at;
+  v_added := filestore.add_segments(v_project_id, v_segments);
   for v_operation in select o.value from jsonb_array_elements(v_operations) with ordinality o order by o.ordinality loop
     v_kind := v_operation ->> 'kind';
     v_source := filestore.lock_file(v_project_id, v_operation ->> 'path');
@@ -4622,19 +4241,19 @@ begin
       v_applied.refusal := jsonb_build_object('refusal', v_operation -> 'failure');
     end if;
     if v_applied.refusal is not null then
-      return jsonb_set(v_applied.refusal, '{refusal,details,index}', to_jsonb(v_index));
+      return jsonb_set(v_applied.refusal, '{refusal,details,index}', to_jsonb(jsonb_array_length(v_results)));
     end if;
-    v_index := v_index + 1;
-    v_bytes := v_bytes + v_applied.bytes;
+    v_results := v_results || (
+      filestore.commit_result(v_applied.file, v_operation -> 'extra') #> '{value,file}');
     v_cost := v_cost + v_applied.cost;
     v_versions := v_versions + v_applied.versions;
     v_may_exceed := v_may_exceed and v_kind = 'delete';
   end loop;
-  if v_change.run_id is not null then perform filestore.begin_run(v_project_id, v_change); end if;
-  v_applied.refusal := filestore.charge_usage(p_session, v_bytes, v_cost, v_versions, v_may_exceed);
+  perform filestore.begin_run(v_project_id, v_change);
+  v_applied.refusal := filestore.charge_usage(
+    p_session, v_added.bytes, v_cost + v_added.database_bytes, v_versions, v_may_exceed);
   if v_applied.refusal is not null then return v_applied.refusal; end if;
-  return jsonb_build_object('value', jsonb_build_object(
-    'file', jsonb_build_object('results', filestore.batch_results(p_session, p_commit))));
+  return jsonb_build_object('value', jsonb_build_object('file', jsonb_build_object('results', v_results)));
 end
 $$;
 comment on function filestore.commit_batch is
@@ -4680,7 +4299,8 @@ create type filestore.plan as (
   new_paths text[],
   steps filestore.step[],
   value jsonb,
-  remaining integer
+  remaining integer,
+  committed_at timestamptz
 );
 comment on type filestore.plan is
   'What is to become of many files: all that it depends on, those of them that it may create, and a version for some.';
@@ -4694,19 +4314,6 @@ end
 $$;
 comment on function filestore.too_many_files is 'The refusal of what concerns more files than one commit may change.';
 call filestore.grant_execute('filestore.too_many_files', 'filestore_engine');
-
-create function filestore.broken_path_rule(p_path text) returns text
-language plpgsql immutable set search_path = '' as $$
-begin
-  return case
-    when octet_length(p_path) > (filestore.limits()).path_bytes_max then 'too_long'
-    when cardinality(string_to_array(p_path, '/')) > (filestore.limits()).path_segments_max
-      then 'too_many_segments' end;
-end
-$$;
-comment on function filestore.broken_path_rule is
-  'The rule that a path made of two valid ones breaks, as `details.rule` names it; null: none.';
-call filestore.grant_execute('filestore.broken_path_rule', 'filestore_engine');
 
 create function filestore.taken_paths(p_project_id uuid, p_paths text[], p_except text[]) returns text[]
 language plpgsql stable set search_path = '' as $$
@@ -4746,16 +4353,12 @@ declare
   v_added filestore.step[] := '{}';
   v_taken text[];
 begin
-  if not (v_is_copy or filestore.may_write_below(p_session, v_directory))
-    or not (v_is_deletion or filestore.may_write_below(p_session, v_destination)) then
-    v_plan.refusal := filestore.outside_prefix(p_session);
-    return v_plan;
-  end if;
-  if p_commit ? 'at' then
-    v_moment := filestore.moment_of(p_session, p_commit ->> 'at');
-    v_plan.refusal := v_moment.refusal;
-    if v_plan.refusal is not null then return v_plan; end if;
-  end if;
+  v_moment := case when p_commit ? 'at' then filestore.moment_of(p_session, p_commit ->> 'at') end;
+  v_plan.refusal := coalesce(
+    case when not v_is_copy then filestore.outside_prefix(p_session, v_directory || '/') end,
+    case when not v_is_deletion then filestore.outside_prefix(p_session, v_destination || '/') end,
+    v_moment.refusal);
+  if v_plan.refusal is not null then return v_plan; end if;
   v_found := filestore.files_below(p_session, v_directory, v_moment, c_files_max);
   v_plan.value := jsonb_strip_nulls(jsonb_build_object('trimmed', nullif(v_found.trimmed, '{}')));
   v_plan.refusal := case
@@ -4770,7 +4373,11 @@ begin
     end if;
     continue when v_is_deletion;
     v_path := v_destination || substr(v_file.path, length(v_directory) + 1);
-    v_rule := filestore.broken_path_rule(v_path);
+    -- A path made of two valid ones breaks no other rule.
+    v_rule := case
+      when octet_length(v_path) > (filestore.limits()).path_bytes_max then 'too_long'
+      when cardinality(string_to_array(v_path, '/')) > (filestore.limits()).path_segments_max
+        then 'too_many_segments' end;
     v_plan.refusal := case when v_rule is null
       then filestore.too_large(p_session, v_file.size, jsonb_build_object('path', v_file.path))
       else filestore.refusal('INVALID_PATH', jsonb_build_object('rule', v_rule, 'path', v_file.path)) end;
@@ -4858,50 +4465,49 @@ comment on function filestore.revert_step is
   'The version that makes a file what it was, the same as a plan shows it, and a refusal where it is too large by now.';
 call filestore.grant_execute('filestore.revert_step', 'filestore_engine');
 
-create function filestore.undoing_runs(p_project_id uuid, p_run_id text) returns text[]
-language plpgsql stable set search_path = '' as $$
-begin
-  return array(
-    with recursive own (run_id) as (
-      select p_run_id collate "C"
-      union
-      select u.run_id from own o
-      cross join lateral (
-        select n.run_id from filestore.run_undos n
-        where n.project_id = p_project_id and n.undone_run_id = o.run_id offset 0
-      ) u
-    )
-    select o.run_id from own o);
-end
-$$;
-comment on function filestore.undoing_runs is
-  'A run, the runs that have undone it, those that have undone these, and so on.';
-call filestore.grant_execute('filestore.undoing_runs', 'filestore_engine');
-
 create function filestore.undo_files(
-  p_session filestore.session, p_run_id text, p_key_ids uuid[], p_paths text[],
-  out files filestore.run_file[], out refusal jsonb
+  p_session filestore.session, p_commit jsonb,
+  out key_ids uuid[], out own_runs text[], out files filestore.run_file[], out refusal jsonb
 )
 language plpgsql volatile set search_path = '' as $$
 declare
   c_files_max constant integer := (filestore.limits()).commit_files_max;
+  c_none constant uuid := '00000000-0000-0000-0000-000000000000';
+  v_run_id constant text := p_commit ->> 'run';
   v_ids uuid[];
   v_run record;
 begin
-  if p_paths is not null then
+  key_ids := case jsonb_typeof(p_commit -> 'keys')
+    when 'string' then array[coalesce(p_session.key_id, c_none)]
+    -- All zeros stand for the console, and are nobody's key.
+    when 'array' then array_remove(array(
+      select distinct k::uuid from jsonb_array_elements_text(p_commit -> 'keys') k), c_none)
+    else filestore.run_keys(p_session.project_id, v_run_id) end;
+  own_runs := array(
+    with recursive own (run_id) as (
+      select v_run_id collate "C"
+      union
+      select u.run_id from own o
+      cross join lateral (
+        select v.run_id from filestore.file_versions v
+        where v.project_id = p_session.project_id and v.undone_run_id = o.run_id
+        order by v.undone_run_id, v.run_id offset 0
+      ) u
+    )
+    select o.run_id from own o);
+  if jsonb_typeof(p_commit -> 'paths') = 'array' then
     v_ids := array(
-      select f.id from unnest(p_paths) p (path)
+      select f.id from jsonb_array_elements_text(p_commit -> 'paths') p (path)
       -- fence: files are looked up one by one.
       cross join lateral (
         select f.id from filestore.files f where f.project_id = p_session.project_id and f.path = p.path offset 0
       ) f
       order by f.id);
   end if;
-  v_run := filestore.run_files(
-    p_session.project_id, p_run_id, p_key_ids, v_ids, null, c_files_max + 1);
+  v_run := filestore.run_files(p_session.project_id, v_run_id, key_ids, v_ids, null, c_files_max + 1);
   files := array(select f from unnest(v_run.files) f order by f.path collate "C");
-  if cardinality(files) = 0 and (p_paths is null or cardinality((filestore.run_files(
-    p_session.project_id, p_run_id, p_key_ids, null, null, 1)).files) = 0) then
+  if cardinality(files) = 0 and (v_ids is null or cardinality((filestore.run_files(
+    p_session.project_id, v_run_id, key_ids, null, null, 1)).files) = 0) then
     refusal := filestore.refusal('RUN_NOT_FOUND');
   elsif cardinality(files) > c_files_max or not v_run.is_complete then
     refusal := filestore.too_many_files(c_files_max + 1);
@@ -4909,9 +4515,11 @@ begin
 end
 $$;
 comment on function filestore.undo_files is
-  'The files that a run has changed with these keys, by path. Refused: a run of which the key sees none, and one of '
-  'too many files.';
+  'The keys whose versions of a run an undo takes back (its own, those that it names, or all); the run, the runs that '
+  'have undone it, those that have undone these, and so on; and the files that the run has changed with these keys, by '
+  'path. Refused: a run of which the key sees none, and one of too many files.';
 call filestore.grant_execute('filestore.undo_files', 'filestore_engine');
+call filestore.pin_plan('filestore.undo_files');
 
 create function filestore.split_moves(
   p_session filestore.session, p_run_id text, p_key_ids uuid[], p_ids uuid[]
@@ -4931,7 +4539,7 @@ begin
     from (
       select v.file_id, v.source_file_id from filestore.file_versions v
       where v.project_id = p_session.project_id and v.run_id = p_run_id and v.operation = 'move'
-        and coalesce(v.key_id, '00000000-0000-0000-0000-000000000000') = any (p_key_ids)
+        and v.key_id = any (p_key_ids)
       order by v.file_id, v.version limit c_examined_max + 1
     ) l
   ) m;
@@ -4943,23 +4551,6 @@ comment on function filestore.split_moves is
   'there are too many moves to examine.';
 call filestore.grant_execute('filestore.split_moves', 'filestore_engine');
 call filestore.pin_plan('filestore.split_moves');
-
-create function filestore.undone_keys(p_session filestore.session, p_commit jsonb) returns uuid[]
-language plpgsql stable set search_path = '' as $$
-declare
-  c_none constant uuid := '00000000-0000-0000-0000-000000000000';
-begin
-  return case jsonb_typeof(p_commit -> 'keys')
-    when 'string' then array[coalesce(p_session.key_id, c_none)]
-    -- All zeros stand for the console, and are nobody's key.
-    when 'array' then array_remove(array(
-      select distinct k::uuid from jsonb_array_elements_text(p_commit -> 'keys') k), c_none)
-    else filestore.run_keys(p_session.project_id, p_commit ->> 'run') end;
-end
-$$;
-comment on function filestore.undone_keys is
-  'The keys whose versions of the run an undo takes back: its own, those that it names, or all.';
-call filestore.grant_execute('filestore.undone_keys', 'filestore_engine');
 
 create function filestore.conflict_of(
   p_session filestore.session, p_file filestore.files, p_of_run filestore.run_file, p_run_id text, p_key_ids uuid[],
@@ -4984,7 +4575,7 @@ begin
         and v.version > c_first and v.version <= (p_file).version
       order by v.version desc limit p_examinable
     ) l
-    where not (l.run_id is not distinct from p_run_id and coalesce(l.key_id, c_console) = any (p_key_ids))
+    where not (l.run_id is not distinct from p_run_id and l.key_id = any (p_key_ids))
       and (l.undone_run_id is null or l.undone_run_id <> all (p_own_runs))
     order by l.version desc limit 1;
     examined := case when found then (p_file).version - v_version.version + 1
@@ -4998,7 +4589,7 @@ begin
       v_reason := 'moved';
       select * into v_version from filestore.file_versions v
       where v.project_id = p_session.project_id and v.file_id = (p_file).id and v.version >= c_first
-        and v.run_id = p_run_id and v.operation = 'move' and coalesce(v.key_id, c_console) = any (p_key_ids)
+        and v.run_id = p_run_id and v.operation = 'move' and v.key_id = any (p_key_ids)
       order by v.version limit 1;
     end if;
   end if;
@@ -5006,9 +4597,9 @@ begin
   conflict := jsonb_build_object(
     'path', (p_file).path, 'version', v_version.version, 'actor', v_version.actor, 'runId', v_version.run_id)
     || case when v_version.file_id is null then '{}'::jsonb else jsonb_build_object(
-      'own', v_version.key_id is not distinct from p_session.key_id) end
-    || case when v_version.key_id is null or not 'admin' = any (p_session.scopes) then '{}'::jsonb
-      else jsonb_build_object('keyId', v_version.key_id) end
+      'own', v_version.key_id = coalesce(p_session.key_id, c_console)) end
+    || case when v_version.key_id <> c_console and 'admin' = any (p_session.scopes)
+      then jsonb_build_object('keyId', v_version.key_id) else '{}'::jsonb end
     || case when v_reason is null then '{}'::jsonb else jsonb_build_object('reason', v_reason) end;
 end
 $$;
@@ -5024,11 +4615,7 @@ language plpgsql volatile set search_path = '' as $$
 declare
   v_run_id constant text := p_commit ->> 'run';
   v_on_conflict constant text := p_commit ->> 'onConflict';
-  v_only constant text[] := case when jsonb_typeof(p_commit -> 'paths') = 'array'
-    then array(select jsonb_array_elements_text(p_commit -> 'paths')) end;
-  v_key_ids constant uuid[] := filestore.undone_keys(p_session, p_commit);
-  v_own constant text[] := filestore.undoing_runs(p_session.project_id, v_run_id);
-  v_run record;
+  v_run constant record := filestore.undo_files(p_session, p_commit);
   v_split uuid[];
   v_plan filestore.plan;
   v_of_run filestore.run_file;
@@ -5046,12 +4633,11 @@ declare
   v_unchanged text[] := '{}';
   v_conflicts jsonb[] := '{}';
 begin
-  v_run := filestore.undo_files(p_session, v_run_id, v_key_ids, v_only);
   v_plan.refusal := v_run.refusal;
   v_plan.paths := array(select f.path from unnest(v_run.files) f);
   if v_plan.refusal is not null then return v_plan; end if;
   v_split := filestore.split_moves(
-    p_session, v_run_id, v_key_ids, array(select f.file_id from unnest(v_run.files) f));
+    p_session, v_run_id, v_run.key_ids, array(select f.file_id from unnest(v_run.files) f));
   foreach v_of_run in array v_run.files loop
     select * into v_file from filestore.files f
     where f.project_id = p_session.project_id and f.id = v_of_run.file_id;
@@ -5067,7 +4653,8 @@ begin
       continue;
     end if;
     v_found := filestore.conflict_of(
-      p_session, v_file, v_of_run, v_run_id, v_key_ids, v_own, v_file.id = any (v_split), v_is_erased, v_left);
+      p_session, v_file, v_of_run, v_run_id, v_run.key_ids, v_run.own_runs, v_file.id = any (v_split),
+      v_is_erased, v_left);
     v_left := v_left - v_found.examined;
     if v_found.conflict is not null then
       v_conflicts := v_conflicts || v_found.conflict;
@@ -5158,14 +4745,8 @@ declare
   v_unchanged text[] := '{}';
   v_trimmed text[] := '{}';
 begin
-  if not filestore.may_write_below(p_session, v_directory) then
-    v_plan.refusal := filestore.outside_prefix(p_session);
-    return v_plan;
-  end if;
-  if v_moment.refusal is not null then
-    v_plan.refusal := v_moment.refusal;
-    return v_plan;
-  end if;
+  v_plan.refusal := coalesce(filestore.outside_prefix(p_session, v_directory || '/'), v_moment.refusal);
+  if v_plan.refusal is not null then return v_plan; end if;
   if v_moment.position is not null then
     -- A commit takes its time before its positions, so a later position may have an earlier time, by a moment.
     select v.created_at - interval '1 minute' into v_since from filestore.file_versions v
@@ -5257,6 +4838,7 @@ declare
   v_plan filestore.plan;
   v_again filestore.plan;
   v_remaining integer;
+  v_locked record;
 begin
   for v_try in 1 .. c_tries loop
     v_plan := filestore.plan_of(p_session, p_kind, p_commit);
@@ -5268,9 +4850,10 @@ begin
         octet_length(v_plan.value::text) / c_answer_bytes_per_file));
     end if;
     begin
-      perform filestore.lock_paths(p_session.project_id, v_plan.paths, v_plan.new_paths);
+      v_locked := filestore.lock_paths(p_session.project_id, v_plan.paths, v_plan.new_paths);
       v_again := filestore.plan_of(p_session, p_kind, p_commit);
       v_again.remaining := v_remaining;
+      v_again.committed_at := v_locked.committed_at;
       if v_again.refusal is not null or v_again.paths = v_plan.paths
         or not exists (select unnest(v_again.paths) except select unnest(v_plan.paths)) then
         return v_again;
@@ -5290,40 +4873,6 @@ comment on function filestore.locked_plan is
   'request by its files, or by the length of its answer. A refusal may leave paths taken: roll it back.';
 call filestore.grant_execute('filestore.locked_plan', 'filestore_engine');
 
-create function filestore.apply_plan(
-  p_session filestore.session, p_plan filestore.plan, p_change filestore.change
-) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_change filestore.change := p_change;
-  v_step filestore.step;
-  v_files filestore.files[] := '{}';
-  v_file filestore.files;
-  v_cost bigint := 0;
-  v_number integer := 0;
-  v_is_deletion boolean := true;
-begin
-  if cardinality(p_plan.steps) = 0 then return null; end if;
-  v_change.committed_at := filestore.commit_time(p_session.project_id, p_plan.paths);
-  foreach v_step in array p_plan.steps loop
-    select * into v_file from filestore.files f
-    where f.project_id = p_session.project_id and f.path = v_step.path;
-    v_files := v_files || v_file;
-    v_cost := v_cost + filestore.database_cost(v_file, v_step.path, v_step.next, 0) + v_change.provenance_cost;
-    v_is_deletion := v_is_deletion and (v_step.next).is_deleted;
-  end loop;
-  foreach v_step in array p_plan.steps loop
-    v_number := v_number + 1;
-    perform filestore.put_version(p_session, v_files[v_number], v_step.path, v_step.next, v_change);
-  end loop;
-  if v_change.run_id is not null then perform filestore.begin_run(p_session.project_id, v_change); end if;
-  return filestore.charge_usage(p_session, 0, v_cost, v_number, v_is_deletion);
-end
-$$;
-comment on function filestore.apply_plan is
-  'Adds the versions of a plan whose files are locked; returns a refusal or null.';
-call filestore.grant_execute('filestore.apply_plan', 'filestore_engine');
-
 create function filestore.commit_planned(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -5331,14 +4880,30 @@ declare
     when 'copy_folder' then 'copy' when 'move_folder' then 'move' when 'delete_folder' then 'delete'
     when 'restore_folder' then 'restore' else p_kind end, p_commit);
   v_plan filestore.plan;
+  v_step filestore.step;
+  v_file filestore.files;
+  v_applied filestore.applied;
+  v_cost bigint := 0;
+  v_is_deletion boolean := true;
   v_answer jsonb;
 begin
   if p_kind = 'undo' then v_change.undone_run_id := p_commit ->> 'run'; end if;
   v_plan := filestore.locked_plan(p_session, p_kind, p_commit);
-  v_plan.refusal := coalesce(v_plan.refusal, filestore.apply_plan(p_session, v_plan, v_change));
-  if v_plan.refusal is not null then
-    return v_plan.refusal;
-  elsif p_kind in ('undo', 'restore_folder') then
+  if v_plan.refusal is not null then return v_plan.refusal; end if;
+  v_change.committed_at := v_plan.committed_at;
+  foreach v_step in array v_plan.steps loop
+    select * into v_file from filestore.files f
+    where f.project_id = p_session.project_id and f.path = v_step.path;
+    v_applied := filestore.put_version(p_session, v_file, v_step.path, v_step.next, v_change);
+    v_cost := v_cost + v_applied.cost;
+    v_is_deletion := v_is_deletion and (v_step.next).is_deleted;
+  end loop;
+  if cardinality(v_plan.steps) > 0 then
+    perform filestore.begin_run(p_session.project_id, v_change);
+    v_plan.refusal := filestore.charge_usage(p_session, 0, v_cost, cardinality(v_plan.steps), v_is_deletion);
+    if v_plan.refusal is not null then return v_plan.refusal; end if;
+  end if;
+  if p_kind in ('undo', 'restore_folder') then
     v_answer := filestore.revert_answer(p_session, v_plan, v_change.run_id);
   else
     -- Without the tombstones of a move; the same whenever a client asks for it.
@@ -5397,19 +4962,6 @@ call filestore.publish('public.filestore_plan', 'filestore_engine', 'service_rol
 -- out. None that is dead can come back: a commit has a segment from its own upload, or from a version or a list that is
 -- readable under the same locks. The rows are the engine's to read, and erasing them is done by functions that run as
 -- `filestore_admin`. See decision 0009.
-
-create function filestore.release_usage(
-  p_project_id uuid, p_bytes bigint, p_database_bytes bigint, p_versions bigint
-) returns void
-language plpgsql volatile security definer set search_path = '' as $$
-begin
-  perform filestore.add_usage(p_project_id, -p_bytes, -p_database_bytes, -p_versions);
-end
-$$;
-comment on function filestore.release_usage is
-  'Subtracts what was erased from what the project uses: the last step of an erasure, as `charge_usage` is of a '
-  'commit.';
-call filestore.publish('filestore.release_usage', 'filestore_admin', 'filestore_engine');
 
 create function filestore.mark_segments_dead(
   p_project_id uuid, p_segment_ids uuid[], out bytes bigint, out database_bytes bigint
@@ -5599,7 +5151,7 @@ begin
     actor, created_at)
   values (
     v_project_id, v_file_id, (p_file).version + 1, 'application/octet-stream', 0, true, '{}', p_commit_id, v_position,
-    'purge', p_key_id, p_actor, v_now)
+    'purge', coalesce(p_key_id, '00000000-0000-0000-0000-000000000000'), p_actor, v_now)
   returning * into v_receipt;
   insert into filestore.purged_files (
     project_id, file_id, path_hash, place_hashes, versions, bytes, pending_versions, first_pending_versions,
@@ -5615,13 +5167,11 @@ begin
   delete from filestore.search_texts t where t.project_id = v_project_id and t.file_id = v_file_id;
   perform filestore.blank_answers(v_project_id);
   -- The row of the file and the receipt stay.
-  perform filestore.release_usage(
-    v_project_id, v_released.bytes,
-    v_removed.database_bytes + v_released.database_bytes
-      + filestore.file_cost((p_file).path) - filestore.file_cost(null) - filestore.version_cost(v_receipt)
-      + case when (p_file).is_deleted then 0 else (filestore.limits()).tariff_indexed_factor
-        * filestore.indexed_bytes((p_file).size, (p_file).mime_type, (p_file).is_text) end,
-    v_removed.versions - 1);
+  perform filestore.add_usage(
+    v_project_id, -v_released.bytes,
+    filestore.file_cost(null) - filestore.file_cost((p_file).path) + filestore.version_cost(v_receipt)
+      - filestore.indexed_cost(p_file) - v_removed.database_bytes - v_released.database_bytes,
+    1 - v_removed.versions);
 end
 $$;
 comment on function filestore.purge_file is
@@ -5729,8 +5279,8 @@ begin
   where t.project_id = v_project_id and t.file_id = v_file_id and t.version = any (p_versions);
   v_marked := filestore.mark_unneeded_segments(p_file, v_segment_ids, (filestore.limits()).erased_versions_max);
   perform filestore.blank_answers(v_project_id);
-  perform filestore.release_usage(
-    v_project_id, v_marked.bytes, coalesce(v_freed - v_left, 0) + v_marked.database_bytes, 0);
+  perform filestore.add_usage(
+    v_project_id, -v_marked.bytes, coalesce(v_left - v_freed, 0) - v_marked.database_bytes, 0);
 end
 $$;
 comment on function filestore.redact_versions is
@@ -5739,8 +5289,7 @@ call filestore.publish('filestore.redact_versions', 'filestore_admin', 'filestor
 
 create function filestore.sharing_versions(p_session filestore.session, p_file filestore.files, p_segment_ids uuid[])
 returns jsonb
-language plpgsql volatile
-set search_path = '' set plan_cache_mode = 'force_generic_plan' set enable_seqscan = off set jit = off as $$
+language plpgsql volatile set search_path = '' as $$
 declare
   -- Versions of each file that are examined, the latest ones.
   c_examined_max constant integer := 2000;
@@ -5783,6 +5332,7 @@ comment on function filestore.sharing_versions is
   'Some versions that have one of these segments: of the file and of others that the key sees, among the latest of '
   'each.';
 call filestore.grant_execute('filestore.sharing_versions', 'filestore_engine');
+call filestore.pin_plan('filestore.sharing_versions');
 
 create function public.filestore_redact(
   p_key_hash text, p_request_id uuid, p_path text, p_versions integer[], p_note text
@@ -5848,9 +5398,9 @@ begin
   update filestore.purged_files g
   set pending_versions = case when v_removed.versions = 0 then 0 else g.pending_versions - v_removed.versions end
   where g.project_id = v_purged.project_id and g.file_id = v_purged.file_id;
-  perform filestore.release_usage(
-    v_purged.project_id, v_released.bytes, v_removed.database_bytes + v_released.database_bytes,
-    v_removed.versions);
+  perform filestore.add_usage(
+    v_purged.project_id, -v_released.bytes, -v_removed.database_bytes - v_released.database_bytes,
+    -v_removed.versions);
 end
 $$;
 comment on function filestore.sweep_purged_versions is
@@ -5924,7 +5474,7 @@ begin
   if v_dead is null then return; end if;
   perform set_config('filestore.due_since', v_due_since::text, true);
   v_released := filestore.mark_segments_dead(p_project_id, v_dead);
-  perform filestore.release_usage(p_project_id, v_released.bytes, v_released.database_bytes, 0);
+  perform filestore.add_usage(p_project_id, -v_released.bytes, -v_released.database_bytes, 0);
 end
 $$;
 comment on function filestore.mark_examined_segments is
@@ -5932,33 +5482,10 @@ comment on function filestore.mark_examined_segments is
   'no version and in no list are dead, and those in a list wait for another pass.';
 call filestore.grant_execute('filestore.mark_examined_segments', 'filestore_admin');
 
-create function filestore.begin_marking(p_project_id uuid) returns boolean
-language plpgsql volatile set search_path = '' as $$
-declare
-  c_most constant integer := 10000;
-  v_due_since constant timestamptz := (
-    select c.due_since from filestore.possibly_unreferenced_segments c
-    where c.project_id = p_project_id and c.due_since is not null order by c.due_since limit 1);
-  v_count integer;
-begin
-  update filestore.possibly_unreferenced_segments c
-  set is_examined = true, is_referenced = false, due_since = coalesce(c.due_since, v_due_since)
-  from (
-    select o.file_id, o.segment_id from filestore.possibly_unreferenced_segments o
-    where o.project_id = p_project_id and not o.is_examined order by o.segment_id limit c_most
-  ) n
-  where c.project_id = p_project_id and c.file_id = n.file_id and c.segment_id = n.segment_id;
-  get diagnostics v_count = row_count;
-  return v_count < c_most;
-end
-$$;
-comment on function filestore.begin_marking is
-  'Notes some of the segments that a pass is to be about; true once these are all of them.';
-call filestore.grant_execute('filestore.begin_marking', 'filestore_admin');
-
 create function filestore.sweep_marks(p_project_id uuid) returns void
 language plpgsql volatile set search_path = '' as $$
 declare
+  c_noted constant integer := 10000;
   c_versions constant integer := 2000;
   v_through bigint;
   v_end bigint;
@@ -5967,7 +5494,18 @@ begin
   if not pg_try_advisory_xact_lock(hashtextextended('marks/' || p_project_id, 0)) then return; end if;
   v_through := (select s.marked_through from filestore.sweeps s where s.project_id = p_project_id);
   if v_through is null then
-    if not filestore.begin_marking(p_project_id) then return; end if;
+    -- A pass begins once all that it is to be about is noted.
+    update filestore.possibly_unreferenced_segments c
+    set is_examined = true, is_referenced = false, due_since = coalesce(c.due_since, (
+      select d.due_since from filestore.possibly_unreferenced_segments d
+      where d.project_id = p_project_id and d.due_since is not null order by d.due_since limit 1))
+    from (
+      select o.file_id, o.segment_id from filestore.possibly_unreferenced_segments o
+      where o.project_id = p_project_id and not o.is_examined order by o.segment_id limit c_noted
+    ) n
+    where c.project_id = p_project_id and c.file_id = n.file_id and c.segment_id = n.segment_id;
+    get diagnostics v_count = row_count;
+    if v_count = c_noted then return; end if;
     v_through := 0;
   end if;
   v_end := filestore.feed_end(p_project_id);
@@ -6048,15 +5586,14 @@ begin
     where o.project_id = p_session.project_id and o.created_at < v_expired
     order by o.created_at limit 10 for update skip locked);
   begin
-    delete from filestore.idempotency_keys i
-    where i.project_id = p_session.project_id and i.caller_id = p_session.caller_id and i.key = v_idempotency ->> 'key'
-      and i.created_at < v_expired;
     -- Waits for a running request with the same key, whose response is stored by then.
-    insert into filestore.idempotency_keys (project_id, caller_id, key, fingerprint, created_at)
+    insert into filestore.idempotency_keys as i (project_id, caller_id, key, fingerprint, created_at)
     values (
       p_session.project_id, p_session.caller_id, v_idempotency ->> 'key',
       decode(v_idempotency ->> 'fingerprint', 'hex'), clock_timestamp())
-    on conflict do nothing;
+    on conflict (project_id, caller_id, key) do update
+      set fingerprint = excluded.fingerprint, response = null, names = null, created_at = excluded.created_at
+      where i.created_at < v_expired;
     if not found then
       -- Null where the key has expired since.
       return coalesce(
@@ -6098,25 +5635,26 @@ call filestore.grant_execute('filestore.commit_idempotent', 'filestore_engine');
 create function public.filestore_commit(p_key_hash text, p_request_id uuid, p_kind text, p_commit jsonb) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'write');
+  v_session constant filestore.session := filestore.authorize(
+    p_key_hash, p_request_id, case p_kind when 'purge' then 'admin' else 'write' end);
   v_result jsonb;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
-  if not filestore.may_write(v_session, coalesce(p_commit ->> 'destination', p_commit ->> 'path'))
-    or not (p_kind = 'copy' or filestore.may_write(v_session, p_commit ->> 'path')) then
-    return v_session.envelope || filestore.outside_prefix(v_session);
-  end if;
-  v_result := filestore.commit_idempotent(v_session, p_kind, p_commit);
+  v_result := coalesce(
+    filestore.outside_prefix(v_session, coalesce(p_commit ->> 'destination', p_commit ->> 'path')),
+    case when p_kind <> 'copy' then filestore.outside_prefix(v_session, p_commit ->> 'path') end,
+    filestore.commit_idempotent(v_session, p_kind, p_commit));
   -- A refusal changed nothing, so it does not wait for the disk.
   if v_result ? 'refusal' then perform set_config('synchronous_commit', 'off', true); end if;
   return v_session.envelope || v_result;
 end
 $$;
 comment on function public.filestore_commit is
-  'Adds a version. p_kind: write (creates the file where there is none), overwrite, append, edit, delete, restore, '
-  'copy, move. Refusals: FILE_NOT_FOUND, VERSION_NOT_FOUND, VERSION_DELETED, VERSION_CONFLICT, PRECONDITION_FAILED, '
-  'FILE_ALREADY_EXISTS, IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_KEY_IN_USE, CONTENT_TOO_LARGE, QUOTA_EXCEEDED, '
-  'SEGMENT_LIST_FULL, VERSION_REDACTED.';
+  'Adds a version, or erases a file with all of its versions. p_kind: write (creates the file where there is none), '
+  'overwrite, append, edit, delete, restore, copy, move; purge, with the scope admin. Refusals: FILE_NOT_FOUND, '
+  'VERSION_NOT_FOUND, VERSION_DELETED, VERSION_CONFLICT, PRECONDITION_FAILED, FILE_ALREADY_EXISTS, '
+  'IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_KEY_IN_USE, CONTENT_TOO_LARGE, QUOTA_EXCEEDED, SEGMENT_LIST_FULL, '
+  'VERSION_REDACTED.';
 call filestore.publish('public.filestore_commit', 'filestore_engine', 'service_role');
 
 create function public.filestore_commit_many(
@@ -6131,15 +5669,13 @@ begin
   begin
     v_session := filestore.authorize(p_key_hash, p_request_id, 'write', p_requests);
     if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
-    if v_session.path_prefix is not null and exists (
-      select from jsonb_array_elements(p_commit -> 'operations') o
-      cross join lateral (
-        values (o.value ->> 'destination'), (case when o.value ->> 'kind' <> 'copy' then o.value ->> 'path' end)
-      ) p (path)
-      where not filestore.may_write(v_session, p.path)
-    ) then
-      return v_session.envelope || filestore.outside_prefix(v_session);
-    end if;
+    select filestore.outside_prefix(v_session, p.path) into v_result
+    from jsonb_array_elements(p_commit -> 'operations') o
+    cross join lateral (
+      values (o.value ->> 'destination'), (case when o.value ->> 'kind' <> 'copy' then o.value ->> 'path' end)
+    ) p (path)
+    where v_session.path_prefix is not null and filestore.outside_prefix(v_session, p.path) is not null limit 1;
+    if found then return v_session.envelope || v_result; end if;
     -- Without a key of the client the commit's own id is one, so that the answer is stored for a call that is repeated
     -- because its answer was lost. No client's key has this character.
     v_result := filestore.commit_idempotent(v_session, p_kind, jsonb_build_object('idempotency', jsonb_build_object(
@@ -6165,19 +5701,6 @@ comment on function public.filestore_commit_many is
   'left. Refusals: those of filestore_commit, of a batch with details.index; of the others those of their plans.';
 call filestore.publish('public.filestore_commit_many', 'filestore_engine', 'service_role');
 
-create function public.filestore_purge(p_key_hash text, p_request_id uuid, p_commit jsonb) returns jsonb
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'admin');
-begin
-  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
-  return v_session.envelope || filestore.commit_idempotent(v_session, 'purge', p_commit);
-end
-$$;
-comment on function public.filestore_purge is
-  'Erases a file with all of its versions, for a key with the scope admin, or the owner. Refusals: FILE_NOT_FOUND, '
-  'PRECONDITION_FAILED, IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_KEY_IN_USE.';
-call filestore.publish('public.filestore_purge', 'filestore_engine', 'service_role');
 -- 50_links.sql =======================================================================================================
 -- Links: an address that reads one file, or writes it once, without a key. Its user acts as the key that created it.
 
@@ -6219,12 +5742,9 @@ declare
   v_link filestore.links;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
-  if not filestore.may_write(v_session, v_path) then
-    return v_session.envelope || filestore.outside_prefix(v_session);
-  end if;
-  if v_scope <> all (v_session.scopes) then
-    return v_session.envelope || filestore.refusal('FORBIDDEN_SCOPE', jsonb_build_object('scope', v_scope));
-  end if;
+  v_found := coalesce(filestore.outside_prefix(v_session, v_path), case when v_scope <> all (v_session.scopes)
+    then filestore.refusal('FORBIDDEN_SCOPE', jsonb_build_object('scope', v_scope)) end);
+  if v_found is not null then return v_session.envelope || v_found; end if;
   if v_seconds not between v_limits.link_seconds_min
     and (case v_scope when 'read' then v_limits.link_seconds_max else v_limits.write_link_seconds_max end) then
     raise exception 'a link cannot be valid for % seconds', v_seconds;
@@ -6364,8 +5884,8 @@ begin
   v_session.caller_id := v_link.id;
   if v_session.envelope #>> '{refusal,code}' = 'INVALID_API_KEY' then
     v_session.envelope := filestore.refusal('LINK_EXPIRED');
-  elsif not v_session.envelope ? 'refusal' and not filestore.may_write(v_session, v_link.path) then
-    v_session.envelope := v_session.envelope || filestore.outside_prefix(v_session);
+  elsif not v_session.envelope ? 'refusal' then
+    v_session.envelope := v_session.envelope || coalesce(filestore.outside_prefix(v_session, v_link.path), '{}');
   end if;
   if v_session.envelope ? 'refusal' then return (v_session, v_link)::filestore.opened_link; end if;
 
@@ -6476,6 +5996,12 @@ declare
   v_cut integer := (p_file).version - 1;
   v_moment filestore.moment;
 begin
+  if (p_file).path is null or (p_file).version = 0 then return 0; end if;
+  if (p_file).is_deleted then
+    return case when (p_file).updated_at
+      < filestore.sweep_clock() - make_interval(days => (p_rule ->> 'deletedDays')::integer)
+      then (p_file).version else 0 end;
+  end if;
   if not p_rule ?| '{keepVersions,keepDays}' then return 0; end if;
   if p_rule ? 'keepVersions' then
     v_cut := least(v_cut, (p_file).version - (p_rule ->> 'keepVersions')::integer);
@@ -6489,18 +6015,9 @@ begin
 end
 $$;
 comment on function filestore.retention_cut is
-  'The last version of a live file that a rule does not keep; below 1 where it keeps all.';
+  'The last version of a file that a rule does not keep: below 1 where it keeps all, the latest one of a deleted file '
+  'that is to be purged.';
 call filestore.grant_execute('filestore.retention_cut', 'filestore_admin');
-
-create function filestore.is_expired(p_file filestore.files, p_rule jsonb) returns boolean
-language plpgsql volatile set search_path = '' as $$
-begin
-  return (p_file).is_deleted and (p_file).updated_at
-    < filestore.sweep_clock() - make_interval(days => (p_rule ->> 'deletedDays')::integer);
-end
-$$;
-comment on function filestore.is_expired is 'Whether a rule lets a deleted file go whole.';
-call filestore.grant_execute('filestore.is_expired', 'filestore_admin');
 
 create function filestore.preview_retention(p_project_id uuid, p_rule jsonb) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
@@ -6509,7 +6026,6 @@ declare
   c_versions_max constant integer := (filestore.limits()).retention_preview_versions;
   c_shown_max constant integer := (filestore.limits()).retention_preview_shown;
   v_file filestore.files;
-  v_is_expired boolean;
   v_cut integer;
   v_count integer;
   v_examined integer := 0;
@@ -6525,10 +6041,7 @@ begin
       v_is_complete := v_examined < c_files_max and v_versions < c_versions_max;
       exit when not v_is_complete;
       v_examined := v_examined + 1;
-      continue when v_file.path is null or v_file.version = 0;
-      v_is_expired := coalesce(filestore.is_expired(v_file, p_rule), false);
-      v_cut := case when v_is_expired then v_file.version when v_file.is_deleted then 0
-        else filestore.retention_cut(v_file, p_rule) end;
+      v_cut := filestore.retention_cut(v_file, p_rule);
       continue when v_cut < 1;
       select count(*) into v_count from (
         select from filestore.file_versions v
@@ -6536,9 +6049,10 @@ begin
         limit c_versions_max - v_versions) c;
       continue when v_count = 0;
       v_versions := v_versions + v_count;
-      v_files := v_files + v_is_expired::integer;
+      v_files := v_files + v_file.is_deleted::integer;
       if jsonb_array_length(v_shown) < c_shown_max then
-        v_shown := v_shown || jsonb_build_object('path', v_file.path, 'versions', v_count, 'whole', v_is_expired);
+        v_shown := v_shown || jsonb_build_object(
+          'path', v_file.path, 'versions', v_count, 'whole', v_file.is_deleted);
       end if;
     end loop;
   end if;
@@ -6555,70 +6069,23 @@ comment on function filestore.preview_retention is
 call filestore.publish('filestore.preview_retention', 'filestore_admin', 'filestore_account');
 call filestore.pin_plan('filestore.preview_retention');
 
-create function filestore.trim_versions(
-  p_file filestore.files, p_cut integer, p_versions_max integer,
-  out versions bigint, out bytes bigint, out database_bytes bigint
-)
-language plpgsql volatile set search_path = '' as $$
-declare
-  -- Versions that are examined, with the file locked, for segments that they still need.
-  c_examined_max constant integer := 500;
-  v_removed record;
-  v_marked record;
-begin
-  v_removed := filestore.remove_versions((p_file).project_id, (p_file).id, p_cut, p_versions_max);
-  delete from filestore.links l
-  where l.project_id = (p_file).project_id and l.path = (p_file).path and l.version <= p_cut;
-  delete from filestore.search_texts t
-  where t.project_id = (p_file).project_id and t.file_id = (p_file).id and t.version <= p_cut;
-  v_marked := filestore.mark_unneeded_segments(
-    p_file, v_removed.segment_ids, c_examined_max);
-  versions := v_removed.versions;
-  bytes := v_marked.bytes;
-  database_bytes := v_removed.database_bytes + v_marked.database_bytes;
-end
-$$;
-comment on function filestore.trim_versions is
-  'Removes versions of a locked file up to one of them, the first ones, up to p_versions_max.';
-call filestore.grant_execute('filestore.trim_versions', 'filestore_admin');
-
-create function filestore.due_retention(p_begun timestamptz, out project_id uuid, out due_since timestamptz)
-returns setof record
-language plpgsql volatile set search_path = '' as $$
-begin
-  return query
-  select p.id, coalesce(p.retention_set_at, p.created_at)
-  from filestore.projects p left join filestore.retention_passes r on r.project_id = p.id
-  where p.retention is not null and (
-    r.after_file is not null and (r.started_at <= p_begun) is not false
-    -- Null: whenever that was.
-    or (p.retention_set_at <= p_begun) is not false and (r.applied_at < p_begun) is not false and (
-      r.project_id is null or r.after_file is not null or r.started_at < p.retention_set_at
-      or r.started_at < filestore.sweep_clock() - interval '1 hour'
-      or filestore.last_position(p.id, r.position, 9223372036854775807) > r.position));
-end
-$$;
-comment on function filestore.due_retention is
-  'Projects whose rule is to be applied: a pass is under way, or something was written, the rule changed or time went '
-  'by since the last one began. With p_begun a pass that was under way then, and one that begins later: not a second '
-  'one, nor one for a rule that was set later.';
-call filestore.grant_execute('filestore.due_retention', 'filestore_admin');
-
 create function filestore.apply_rule(
   p_seen filestore.files, p_rule jsonb, p_waits boolean, p_versions_max integer,
   out outcome text, out versions bigint, out bytes bigint, out database_bytes bigint
 )
 language plpgsql volatile set search_path = '' as $$
 declare
-  v_is_expired boolean := filestore.is_expired(p_seen, p_rule);
-  v_cut integer := case when (p_seen).is_deleted then 0 else filestore.retention_cut(p_seen, p_rule) end;
+  v_cut integer := filestore.retention_cut(p_seen, p_rule);
+  -- Versions that are examined, with the file locked, for segments that they still need.
+  c_examined_max constant integer := 500;
   v_file filestore.files;
-  v_trimmed record;
+  v_removed record;
+  v_marked record;
 begin
   versions := 0;
   bytes := 0;
   database_bytes := 0;
-  if (p_seen).path is null or (p_seen).version = 0 or not v_is_expired and not exists (
+  if not exists (
     select from filestore.file_versions v
     where v.project_id = (p_seen).project_id and v.file_id = (p_seen).id and v.version <= v_cut
   ) then
@@ -6642,17 +6109,21 @@ begin
     outcome := 'locked';
     return;
   end if;
-  v_is_expired := v_is_expired and v_file.version = (p_seen).version;
-  v_cut := case when v_file.is_deleted then 0 else filestore.retention_cut(v_file, p_rule) end;
-  outcome := case when v_is_expired then 'purged' when v_cut > 0 then 'trimmed' else 'kept' end;
+  v_cut := filestore.retention_cut(v_file, p_rule);
+  outcome := case when v_cut < 1 then 'kept' when v_file.is_deleted then 'purged' else 'trimmed' end;
   if outcome = 'purged' then
     delete from filestore.links l where l.project_id = v_file.project_id and l.path = v_file.path;
     perform filestore.purge_file(v_file, gen_random_uuid(), null, null);
   elsif outcome = 'trimmed' then
-    v_trimmed := filestore.trim_versions(v_file, v_cut, p_versions_max);
-    versions := v_trimmed.versions;
-    bytes := v_trimmed.bytes;
-    database_bytes := v_trimmed.database_bytes;
+    v_removed := filestore.remove_versions(v_file.project_id, v_file.id, v_cut, p_versions_max);
+    delete from filestore.links l
+    where l.project_id = v_file.project_id and l.path = v_file.path and l.version <= v_cut;
+    delete from filestore.search_texts t
+    where t.project_id = v_file.project_id and t.file_id = v_file.id and t.version <= v_cut;
+    v_marked := filestore.mark_unneeded_segments(v_file, v_removed.segment_ids, c_examined_max);
+    versions := v_removed.versions;
+    bytes := v_marked.bytes;
+    database_bytes := v_removed.database_bytes + v_marked.database_bytes;
   end if;
 end
 $$;
@@ -6700,7 +6171,7 @@ begin
     exit when v_is_full;
     v_locked := v_locked + (v_step.outcome is not null)::integer;
     if v_step.outcome = 'purged' then
-      perform filestore.release_usage(p_project_id, v_bytes, v_database_bytes, v_versions);
+      perform filestore.add_usage(p_project_id, -v_bytes, -v_database_bytes, -v_versions);
       update filestore.retention_passes r set after_file = v_seen.id where r.project_id = p_project_id;
       return;
     end if;
@@ -6713,7 +6184,7 @@ begin
     v_after := v_seen.id;
   end loop;
   if v_versions > 0 then
-    perform filestore.release_usage(p_project_id, v_bytes, v_database_bytes, v_versions);
+    perform filestore.add_usage(p_project_id, -v_bytes, -v_database_bytes, -v_versions);
   end if;
   v_after := case when v_is_full then coalesce(v_after, '00000000-0000-0000-0000-000000000000')
     when v_files = c_files_max then v_after end;
@@ -6760,11 +6231,7 @@ comment on function public.filestore_count_usage is
 call filestore.publish('public.filestore_count_usage', 'filestore_admin', 'service_role');
 
 create function filestore.fold_usage(p_project_id uuid, p_versions_max integer) returns integer
-language plpgsql volatile security definer
--- By index, whatever the statistics say: see 30_changes.sql.
-set search_path = '' set plan_cache_mode = 'force_generic_plan'
-set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_today constant date := (filestore.sweep_clock() at time zone 'UTC')::date;
   v_oldest constant date := v_today - (filestore.limits()).usage_kept_days;
@@ -6778,8 +6245,7 @@ begin
   v_end := filestore.feed_end(p_project_id);
   v_position := coalesce((select f.position from filestore.usage_folds f where f.project_id = p_project_id), 0);
   with slice as materialized (
-    select v.file_id, v.version, v.position, v.operation, v.size, v.created_at,
-           coalesce(v.key_id, '00000000-0000-0000-0000-000000000000') as key_id
+    select v.file_id, v.version, v.position, v.operation, v.size, v.created_at, v.key_id
     from filestore.file_versions v
     where v.project_id = p_project_id and v.position > v_position and v.position <= v_end
     order by v.position limit p_versions_max
@@ -6825,6 +6291,7 @@ comment on function filestore.fold_usage is
   'Counts versions of a project that are not counted yet, up to p_versions_max, in its days, and keeps what it holds '
   'now; returns their number.';
 call filestore.publish('filestore.fold_usage', 'filestore_admin', 'filestore_account');
+call filestore.pin_plan('filestore.fold_usage');
 
 create function filestore.sweep_usage(p_begun timestamptz) returns boolean
 language plpgsql volatile set search_path = '' as $$
@@ -6953,7 +6420,17 @@ begin
       return query select p.id, p.answers_blank_since from filestore.projects p
       where p.answers_blank_through is not null;
     when 'retention' then
-      return query select r.project_id, r.due_since from filestore.due_retention(p_begun) r;
+      -- A pass is under way, or something was written, the rule changed or time went by since the last one began. With
+      -- p_begun a pass that was under way then, and one that begins later: not a second one, nor one for a rule that
+      -- was set later. Null: whenever that was.
+      return query select p.id, coalesce(p.retention_set_at, p.created_at)
+      from filestore.projects p left join filestore.retention_passes r on r.project_id = p.id
+      where p.retention is not null and (
+        r.after_file is not null and (r.started_at <= p_begun) is not false
+        or (p.retention_set_at <= p_begun) is not false and (r.applied_at < p_begun) is not false and (
+          r.project_id is null or r.after_file is not null or r.started_at < p.retention_set_at
+          or r.started_at < filestore.sweep_clock() - interval '1 hour'
+          or filestore.last_position(p.id, r.position, 9223372036854775807) > r.position));
   end case;
 end
 $$;
@@ -7214,14 +6691,6 @@ comment on function public.filestore_verify_versions is
 call filestore.publish('public.filestore_verify_versions', 'filestore_admin', 'service_role');
 call filestore.pin_plan('public.filestore_verify_versions');
 
-create function public.filestore_verify_swept(p_project_id uuid) returns jsonb
-language sql stable security definer set search_path = '' as $$
-  select to_jsonb(s.swept_through) from filestore.sweeps s where s.project_id = p_project_id
-$$;
-comment on function public.filestore_verify_swept is
-  'The last day of a project that the sweep has done, and does not visit again; null: none yet.';
-call filestore.publish('public.filestore_verify_swept', 'filestore_admin', 'service_role');
-
 --
 -- A segment has no row that leads to its versions. So who verifies takes some segments and goes over all versions of
 -- their projects; what is in none of them, nor in one that was made meanwhile, is needed by nothing, and never will be:
@@ -7258,12 +6727,17 @@ comment on function public.filestore_verify_segments is
   'all. Those that the sweep removes anyway are not among them. `next` is null at the end.';
 call filestore.publish('public.filestore_verify_segments', 'filestore_admin', 'service_role');
 
-create function public.filestore_verify_end(p_project_id uuid) returns bigint
-language plpgsql volatile security definer set search_path = ''
-as $$ begin return filestore.feed_end(p_project_id); end $$;
-comment on function public.filestore_verify_end is
-  'A position: of versions up to it, each that there will ever be can be seen from now on.';
-call filestore.publish('public.filestore_verify_end', 'filestore_admin', 'service_role');
+create function public.filestore_verify_progress(p_project_id uuid) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+begin
+  return jsonb_build_object('position', filestore.feed_end(p_project_id), 'sweptThrough', (
+    select s.swept_through from filestore.sweeps s where s.project_id = p_project_id));
+end
+$$;
+comment on function public.filestore_verify_progress is
+  'A position: of versions up to it, each that there will ever be can be seen from now on. And the last day of the '
+  'project that the sweep has done, and does not visit again; null: none yet.';
+call filestore.publish('public.filestore_verify_progress', 'filestore_admin', 'service_role');
 
 create function public.filestore_verify_unneeded(
   p_project_id uuid, p_ids uuid[], p_position bigint, p_repairs boolean
@@ -7304,9 +6778,9 @@ begin
 end
 $$;
 comment on function public.filestore_verify_unneeded is
-  'How many of these segments nothing needs. They are in no version up to p_position, nor in the list of a file: who '
-  'calls this has looked at all of them since `filestore_verify_end` returned that. With p_repairs they are left to '
-  'the sweep, which removes their objects and then their rows.';
+  'How many of these segments nothing needs. They are in no version up to p_position, nor in the list of a file: the '
+  'caller has looked at all of them since `filestore_verify_progress` returned that position. With p_repairs they are '
+  'left to the sweep, which removes their objects and then their rows.';
 call filestore.publish('public.filestore_verify_unneeded', 'filestore_admin', 'service_role');
 
 create function public.filestore_verify_unknown(p_ids uuid[]) returns jsonb
@@ -7338,7 +6812,7 @@ language sql immutable set search_path = '' as $$
     ('possibly_unreferenced_segments', 'project_id, file_id, segment_id'), ('dead_segments', 'segment_id'),
     ('retention_passes', 'project_id'), ('purged_files', 'project_id, file_id'),
     ('file_versions', 'file_id, version'), ('files', 'project_id, id'),
-    ('run_undos', 'project_id, undone_run_id, run_id'), ('runs', 'project_id, run_id'),
+    ('runs', 'project_id, run_id'),
     ('idempotency_keys', 'project_id, caller_id, key'),
     ('link_windows', 'project_id, link_id'), ('links', 'id'), ('console_sessions', 'token_hash'), ('api_keys', 'id'),
     ('rate_windows', 'project_id, shard'), ('project_usage', 'project_id, shard'),
@@ -7350,55 +6824,48 @@ comment on function filestore.tables_of_projects is
   'their objects.';
 call filestore.grant_execute('filestore.tables_of_projects', 'filestore_admin');
 
-create function filestore.end_project(p_project_id uuid, p_deletion_id uuid) returns jsonb
+create function filestore.end_project(p_project_id uuid, p_confirm text, p_deletion_id uuid) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
   v_now constant timestamptz(3) := clock_timestamp();
+  v_name text;
 begin
   perform set_config('filestore.project_id', p_project_id::text, true);
+  select p.name into v_name from filestore.projects p
+  where p.id = p_project_id and p.deleted_at is null for no key update;
+  if not found then return filestore.refusal('PROJECT_NOT_FOUND'); end if;
+  if v_name is distinct from p_confirm then
+    return filestore.refused_field('confirm', 'must be the name of the project');
+  end if;
   -- Another project may have the name at once.
-  update filestore.projects p set (deleted_at, owner_id, name) = (v_now, null, p.id::text)
-  where p.id = p_project_id and p.deleted_at is null;
-  if not found then return null; end if;
+  update filestore.projects p set (deleted_at, owner_id, name) = (v_now, null, p.id::text) where p.id = p_project_id;
   insert into filestore.project_deletions (project_id, id, deleted_at, due_at, visited_at)
   values (p_project_id, coalesce(p_deletion_id, gen_random_uuid()), v_now, v_now, v_now);
-  return jsonb_build_object('id', p_project_id, 'deletedAt', filestore.iso(v_now));
+  return jsonb_build_object('value', jsonb_build_object('id', p_project_id, 'deletedAt', filestore.iso(v_now)));
 end
 $$;
 comment on function filestore.end_project is
-  'Ends a project in a commit of bounded cost: nobody can use or see it any more, and the sweep removes what it holds.';
-call filestore.grant_execute('filestore.end_project', 'filestore_account', 'filestore_admin');
+  'Ends a project whose name is given, in a commit of bounded cost: nobody can use or see it any more, and the sweep '
+  'removes what it holds. Refusals: VALIDATION_ERROR, PROJECT_NOT_FOUND.';
+call filestore.grant_execute('filestore.end_project', 'filestore_account');
 
-create function filestore.delete_project(p_project_id uuid, p_parameters jsonb) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_name constant text := (select p.name from filestore.projects p where p.id = p_project_id for no key update);
-  v_ended jsonb;
-begin
-  if v_name is distinct from p_parameters ->> 'confirm' then
-    return filestore.refused_field('confirm', 'must be the name of the project');
-  end if;
-  v_ended := filestore.end_project(p_project_id, (p_parameters ->> 'deletionId')::uuid);
-  return case when v_ended is null then filestore.refusal('PROJECT_NOT_FOUND')
-    else jsonb_build_object('value', v_ended) end;
-end
-$$;
-comment on function filestore.delete_project is
-  'Deletes an opened project whose name is given as `confirm`. Refusals: VALIDATION_ERROR, PROJECT_NOT_FOUND.';
-call filestore.grant_execute('filestore.delete_project', 'filestore_account');
-
-create function filestore.repeated_deletion(p_action text, p_parameters jsonb) returns jsonb
+create function filestore.repeated_deletion(p_deletion_id uuid) returns jsonb
 language plpgsql stable security definer set search_path = '' as $$
 begin
-  if p_action <> 'delete' then return null; end if;
   return (
-    select jsonb_build_object('id', d.project_id, 'deletedAt', filestore.iso(d.deleted_at))
-    from filestore.project_deletions d where d.id = (p_parameters ->> 'deletionId')::uuid);
+    select jsonb_build_object('value', jsonb_build_object('id', d.of_id, 'deletedAt', filestore.iso(d.deleted_at)))
+    from (
+      select p.id, p.project_id as of_id, p.deleted_at from filestore.project_deletions p
+      union all
+      select a.id, a.account_id, a.deleted_at from filestore.account_deletions a
+      where a.account_id = filestore.claimed_account_id()
+    ) d
+    where d.id = p_deletion_id);
 end
 $$;
 comment on function filestore.repeated_deletion is
-  'What an earlier attempt at this deletion answered, or null. Its id is a secret of who asked for it, whose key is '
-  'refused by now.';
+  'What an earlier attempt at this deletion of a project, or of the signed-in account, answered; else null. Its id is '
+  'a secret of the client that asked for it, whose key is refused by now.';
 call filestore.publish(
   'filestore.repeated_deletion', 'filestore_admin', 'filestore_account', 'filestore_engine');
 
@@ -7415,19 +6882,6 @@ $$;
 comment on function filestore.end_account is
   'Ends an account: it may do nothing any more. The sweep has Auth remove it, unless the caller has within a minute.';
 call filestore.publish('filestore.end_account', 'filestore_admin', 'filestore_account');
-
-create function filestore.repeated_account_deletion(p_deletion_id uuid) returns jsonb
-language plpgsql stable security definer set search_path = '' as $$
-begin
-  return (
-    select jsonb_build_object('id', d.account_id, 'deletedAt', filestore.iso(d.deleted_at))
-    from filestore.account_deletions d
-    where d.id = p_deletion_id and d.account_id = filestore.claimed_account_id());
-end
-$$;
-comment on function filestore.repeated_account_deletion is
-  'What an earlier attempt at this deletion answered, or null.';
-call filestore.publish('filestore.repeated_account_deletion', 'filestore_admin', 'filestore_account');
 
 create function public.filestore_sweep_forget_account(p_account_id uuid) returns void
 language sql volatile security definer set search_path = ''
@@ -7611,10 +7065,8 @@ begin
         'maxProjectBytes', coalesce(p.max_project_bytes, t.max_project_bytes)),
       'usage', jsonb_build_object(
         'files', least(v_files, c_files_max),
-        'bytes', coalesce((select sum(u.bytes) from filestore.project_usage u where u.project_id = p.id), 0),
-        'databaseBytes', coalesce((
-          select sum(u.database_bytes) from filestore.project_usage u where u.project_id = p.id), 0),
-        'versions', coalesce((select sum(u.versions) from filestore.project_usage u where u.project_id = p.id), 0),
+        'bytes', coalesce(u.bytes, 0), 'databaseBytes', coalesce(u.database_bytes, 0),
+        'versions', coalesce(u.versions, 0),
         'requestsThisMinute', coalesce((
           select sum(w.request_count) from filestore.rate_windows w
           where w.project_id = p.id and w.window_start >= date_trunc('minute', clock_timestamp())), 0))
@@ -7623,6 +7075,10 @@ begin
         select k.prefix from filestore.api_keys k where k.project_id = p.id and filestore.is_active(k)
         order by k.created_at desc, k.id limit 1))
     from filestore.projects p join filestore.tiers t on t.name = p.tier
+    cross join lateral (
+      select sum(o.bytes) as bytes, sum(o.database_bytes) as database_bytes, sum(o.versions) as versions
+      from filestore.project_usage o where o.project_id = p.id
+    ) u
     where p.id = p_project_id);
 end
 $$;
@@ -7632,10 +7088,19 @@ call filestore.grant_execute('filestore.account_project', 'filestore_account');
 
 create function filestore.validate_name(p_name text, p_minimum integer) returns jsonb
 language plpgsql stable set search_path = '' as $$
+declare
+  c_maximum constant integer := (filestore.limits()).name_length_max;
+  -- What JavaScript takes for space.
+  c_space constant text := '[\s\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]';
 begin
-  return case when not filestore.is_name(p_name, p_minimum) then filestore.refused_field('name', format(
-    'must have %s to %s characters, no control characters and no space at either end',
-    p_minimum, (filestore.limits()).name_length_max)) end;
+  if char_length(p_name) between p_minimum and c_maximum
+    -- Control characters, and those that change the direction of text.
+    and p_name !~ '[\u0001-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]'
+    and p_name !~ ('^' || c_space || '|' || c_space || '$') then
+    return null;
+  end if;
+  return filestore.refused_field('name', format(
+    'must have %s to %s characters, no control characters and no space at either end', p_minimum, c_maximum));
 end
 $$;
 comment on function filestore.validate_name is 'The refusal of an invalid name of a project or key, or null.';
@@ -7657,7 +7122,12 @@ begin
     ('environment', 'must be development or production', p_key ->> 'environment' in ('development', 'production')),
     ('scopes', 'must be one or more of read, write and admin',
       v_scopes <> '[]' and v_scopes <@ '["read", "write", "admin"]'),
-    ('pathPrefix', 'must be a directory', v_prefix is null or filestore.is_path(v_prefix)),
+    ('pathPrefix', 'must be a directory', v_prefix is null
+      or octet_length(v_prefix) between 1 and (filestore.limits()).path_bytes_max
+      and cardinality(string_to_array(v_prefix, '/')) <= (filestore.limits()).path_segments_max
+      and v_prefix !~ ('^/|/$|//|\\|(^|/)\.{1,2}(/|$)'
+        -- Control characters, and those that change the direction of text.
+        || '|[\u0001-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]')),
     ('pathPrefix', 'must not be combined with the scope admin', v_prefix is null or not v_scopes ? 'admin'),
     ('expiresAt', 'must lie in the future', v_expires_at is null
       or case when v_expires_at ~ c_time then v_expires_at::timestamptz > clock_timestamp() end)
@@ -7801,10 +7271,10 @@ call filestore.publish('public.filestore_account_projects', 'filestore_account',
 create function public.filestore_account_create_project(p_name text, p_id uuid) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  v_entry constant jsonb := filestore.enter_account();
+  v_entry jsonb := filestore.enter_account();
 begin
+  v_entry := v_entry || coalesce(filestore.validate_name(p_name, 1), '{}');
   if v_entry ? 'refusal' then return v_entry; end if;
-  if not filestore.is_name(p_name, 1) then return v_entry || filestore.validate_name(p_name, 1); end if;
   perform filestore.lock_account();
   return v_entry || filestore.create_project(p_name, p_id);
 end
@@ -7864,12 +7334,18 @@ begin
     array(select distinct jsonb_array_elements_text(p_key -> 'scopes') order by 1), p_key ->> 'pathPrefix',
     (p_key ->> 'expiresAt')::timestamptz, decode(p_key ->> 'keyHash', 'hex'), p_key ->> 'prefix')
   returning * into v_key;
+  update filestore.api_keys k
+  set expires_at = least(k.expires_at, clock_timestamp() + make_interval(
+    secs => (p_key ->> 'namesakesExpireInSeconds')::integer))
+  where p_key ? 'namesakesExpireInSeconds' and k.project_id = p_project_id and k.name = v_key.name
+    and k.id <> v_key.id and k.revoked_at is null;
   return jsonb_build_object('value', filestore.account_key(v_key));
 end
 $$;
 comment on function filestore.create_key is
-  'Stores the hash of a new key. A key that it replaces immediately does not count towards the limit. Refusals: '
-  'KEY_LIMIT_REACHED, VALIDATION_ERROR.';
+  'Stores the hash of a new key. A key that it replaces immediately does not count towards the limit. With '
+  'namesakesExpireInSeconds the project''s other keys of its name expire then. Refusals: KEY_LIMIT_REACHED, '
+  'VALIDATION_ERROR.';
 call filestore.grant_execute('filestore.create_key', 'filestore_account');
 
 create function filestore.repeated_key(p_project_id uuid, p_key jsonb) returns jsonb
@@ -7969,7 +7445,7 @@ $$;
 comment on function filestore.change_key is
   'Changes of an active key what is given: name; expiresAt; scopes, of those that it has; pathPrefix, to one at or '
   'below its own. Refusals: KEY_NOT_FOUND, KEY_REVOKED, VALIDATION_ERROR.';
-call filestore.grant_execute('filestore.change_key', 'filestore_account', 'filestore_admin');
+call filestore.grant_execute('filestore.change_key', 'filestore_account');
 
 create function filestore.revoke_key(p_project_id uuid, p_id uuid) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -7995,7 +7471,8 @@ begin
       'note', v.note, 'from', case when s.id is not null
         then jsonb_build_object('path', s.path, 'version', v.source_version) end,
       'createdAt', filestore.iso(v.created_at)))
-      || jsonb_build_object('keyId', v.key_id) order by v.position desc), '[]')
+      || jsonb_build_object(
+        'keyId', nullif(v.key_id, '00000000-0000-0000-0000-000000000000')) order by v.position desc), '[]')
     from (
       select l.* from filestore.file_versions l
       where l.project_id = p_project_id order by l.position desc limit p_limit
@@ -8045,7 +7522,8 @@ begin
       end;
       return jsonb_build_object('value', filestore.account_project(p_project_id));
     when 'delete' then
-      return filestore.delete_project(p_project_id, p_parameters);
+      return filestore.end_project(
+        p_project_id, p_parameters ->> 'confirm', (p_parameters ->> 'deletionId')::uuid);
     when 'keys' then
       return jsonb_build_object('value', (
         select coalesce(jsonb_agg(filestore.account_key(k) order by k.created_at desc, k.id), '[]')
@@ -8076,9 +7554,9 @@ begin
 end
 $$;
 comment on function filestore.administer is
-  'What can be done with an opened project, by its owner and by keys with the scope admin: project, rename, delete, '
-  'keys, create_key, rotate_key, regenerate_key, change_key, revoke_key, activity, usage.';
-call filestore.publish('filestore.administer', 'filestore_account', 'filestore_engine');
+  'What can be done with an opened project, by its owner, by keys with the scope admin and by the operator: project, '
+  'rename, delete, keys, create_key, rotate_key, regenerate_key, change_key, revoke_key, activity, usage.';
+call filestore.publish('filestore.administer', 'filestore_account', 'filestore_admin', 'filestore_engine');
 
 create function public.filestore_administer(
   p_key_hash text, p_request_id uuid, p_action text, p_parameters jsonb
@@ -8088,17 +7566,17 @@ declare
   v_session constant filestore.session := filestore.authorize(
     p_key_hash, p_request_id,
     case when p_action in ('project', 'usage') then null when p_action = 'activity' then 'read' else 'admin' end);
-  v_repeated jsonb;
 begin
   if v_session.envelope ? 'refusal' then
-    v_repeated := filestore.repeated_deletion(p_action, p_parameters);
-    return case when v_repeated is null then v_session.envelope else jsonb_build_object('value', v_repeated) end;
+    return coalesce(
+      case when p_action = 'delete' then filestore.repeated_deletion((p_parameters ->> 'deletionId')::uuid) end,
+      v_session.envelope);
   end if;
-  if v_session.path_prefix is not null then return v_session.envelope || filestore.outside_prefix(v_session); end if;
-  return v_session.envelope || filestore.administer(
+  -- The whole project is a directory, too, outside of any prefix.
+  return v_session.envelope || coalesce(filestore.outside_prefix(v_session, ''), filestore.administer(
     v_session.project_id, p_action,
     case when p_action = 'usage' and 'admin' <> all (v_session.scopes)
-      then p_parameters || jsonb_build_object('onlyKeyId', v_session.key_id) else p_parameters end);
+      then p_parameters || jsonb_build_object('onlyKeyId', v_session.key_id) else p_parameters end));
 end
 $$;
 comment on function public.filestore_administer is
@@ -8133,8 +7611,10 @@ declare
   v_repeated jsonb;
 begin
   if v_entry ? 'refusal' then return v_entry; end if;
-  v_repeated := filestore.repeated_deletion(p_action, p_parameters);
-  if v_repeated is not null then return v_entry || jsonb_build_object('value', v_repeated); end if;
+  if p_action = 'delete' then
+    v_repeated := filestore.repeated_deletion((p_parameters ->> 'deletionId')::uuid);
+    if v_repeated is not null then return v_entry || v_repeated; end if;
+  end if;
   v_project_id := filestore.open_own_project(p_project_id);
   if v_project_id is null then return v_entry || filestore.refusal('PROJECT_NOT_FOUND'); end if;
   if p_action not in ('project', 'usage', 'keys', 'revoke_key')
@@ -8195,13 +7675,13 @@ call filestore.grant_execute('filestore.find_account', 'filestore_account', 'fil
 create function public.filestore_account_delete(p_confirm text, p_deletion_id uuid) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  v_repeated constant jsonb := filestore.repeated_account_deletion(p_deletion_id);
+  v_repeated constant jsonb := filestore.repeated_deletion(p_deletion_id);
   v_account_id constant uuid := filestore.current_account_id();
   v_entry jsonb;
   v_email text;
-  v_project_id uuid;
+  v_project filestore.projects;
 begin
-  if v_repeated is not null then return jsonb_build_object('value', v_repeated); end if;
+  if v_repeated is not null then return v_repeated; end if;
   v_entry := filestore.enter_account();
   if v_entry ? 'refusal' then return v_entry; end if;
   -- A person without an address confirms by the id of the account.
@@ -8215,10 +7695,8 @@ begin
   if exists (select from filestore.projects p where p.owner_id = v_account_id and p.suspended_at is not null) then
     return v_entry || filestore.refusal('FORBIDDEN_SCOPE', '{"suspended": true}');
   end if;
-  for v_project_id in
-    select p.id from filestore.projects p where p.owner_id = v_account_id order by p.id
-  loop
-    perform filestore.end_project(v_project_id, null);
+  for v_project in select * from filestore.projects p where p.owner_id = v_account_id order by p.id loop
+    perform filestore.end_project(v_project.id, v_project.name, null);
   end loop;
   return v_entry || jsonb_build_object('value', filestore.end_account(v_account_id, p_deletion_id));
 end
@@ -8228,8 +7706,8 @@ comment on function public.filestore_account_delete is
   'account then. Refusals: VALIDATION_ERROR, FORBIDDEN_SCOPE where the operator has suspended one of the projects.';
 call filestore.publish('public.filestore_account_delete', 'filestore_account', 'authenticated');
 -- 71_operator.sql ====================================================================================================
--- Projects and keys, for the operator's command line. Only the secret key may call these. They return a record, or
--- {"error": code, "message": text}.
+-- Projects and keys, for the operator's command line. Only the secret key may call these. They return a record, or a
+-- refusal, whose details may have a message.
 
 create function filestore.find_owner(p_account text, out id uuid, out problem text)
 language plpgsql stable security definer set search_path = '' as $$
@@ -8280,26 +7758,6 @@ $$;
 comment on function filestore.project_record is 'A project with the limits in force and its owner''s e-mail address.';
 call filestore.grant_execute('filestore.project_record', 'filestore_admin');
 
-create function filestore.key_record(p_key filestore.api_keys) returns jsonb
-language plpgsql stable set search_path = '' as $$
-begin
-  return jsonb_build_object(
-    'id', (p_key).id, 'prefix', (p_key).prefix, 'name', (p_key).name, 'scopes', (p_key).scopes,
-    'pathPrefix', (p_key).path_prefix, 'project', jsonb_build_object('id', p.id, 'name', p.name),
-    'createdAt', filestore.iso((p_key).created_at), 'expiresAt', filestore.iso((p_key).expires_at),
-    'revokedAt', filestore.iso((p_key).revoked_at), 'lastUsedAt', filestore.iso((p_key).last_used_at))
-  from filestore.projects p where p.id = (p_key).project_id;
-end
-$$;
-comment on function filestore.key_record is 'A key without its hash.';
-call filestore.grant_execute('filestore.key_record', 'filestore_admin');
-
-create function filestore.error(p_code text, p_message text) returns jsonb
-language plpgsql immutable set search_path = ''
-as $$ begin return jsonb_build_object('error', p_code, 'message', p_message); end $$;
-comment on function filestore.error is 'An error of the administration.';
-call filestore.grant_execute('filestore.error', 'filestore_admin');
-
 create function public.filestore_admin_find_project(p_project text, p_owner text default null) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -8313,7 +7771,7 @@ begin
     select o.id, o.problem into v_owner_id, v_problem from filestore.find_owner(p_owner) o;
   end if;
   if v_project.id is null and v_problem is not null then
-    return filestore.error('ACCOUNT_REFUSED', v_problem);
+    return filestore.refusal('ACCOUNT_REFUSED', jsonb_build_object('message', v_problem));
   elsif v_project.id is null then
     select * into v_project from filestore.projects p
     where p.name = p_project and p.owner_id is not distinct from v_owner_id and p.deleted_at is null;
@@ -8324,48 +7782,42 @@ begin
     where p.name = p_project and p.deleted_at is null order by p.created_at, p.id limit 10) o
   left join lateral filestore.find_account(o.owner_id::text) a on true;
   return case when v_others is null
-    then filestore.error('PROJECT_NOT_FOUND', format('There is no project %s.', quote_literal(p_project)))
-    else filestore.error('PROJECT_AMBIGUOUS', format(
-      'Others have a project %s; give its id, or its owner with --owner: %s.', quote_literal(p_project), v_others)) end;
+    then filestore.refusal('PROJECT_NOT_FOUND', jsonb_build_object(
+      'message', format('There is no project %s.', quote_literal(p_project))))
+    else filestore.refusal('PROJECT_AMBIGUOUS', jsonb_build_object('message', format(
+      'Others have a project %s; give its id, or its owner with --owner: %s.', quote_literal(p_project), v_others)))
+    end;
 end
 $$;
 comment on function public.filestore_admin_find_project is
   'The project with this id; else the one with this name of the account p_owner, or without it of the operator, which '
-  'is a project that no account owns. Errors: ACCOUNT_REFUSED, PROJECT_NOT_FOUND, PROJECT_AMBIGUOUS.';
+  'is a project that no account owns. Refusals: ACCOUNT_REFUSED, PROJECT_NOT_FOUND, PROJECT_AMBIGUOUS.';
 call filestore.publish('public.filestore_admin_find_project', 'filestore_admin', 'service_role');
-
-create function filestore.invalid_name(p_name text) returns jsonb
-language sql stable set search_path = '' as $$
-  select filestore.error(
-    'INVALID_NAME', 'A project name has 1 to 100 characters, no control characters and no space at either end.')
-  where not filestore.is_name(p_name, 1)
-$$;
-comment on function filestore.invalid_name is 'The error of an invalid name of a project, or null.';
-call filestore.grant_execute('filestore.invalid_name', 'filestore_admin');
 
 create function public.filestore_admin_create_project(p_name text, p_tier text, p_id uuid default null) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_id constant uuid := coalesce(p_id, gen_random_uuid());
   v_project filestore.projects;
+  v_refusal constant jsonb := filestore.validate_name(p_name, 1);
 begin
-  if filestore.invalid_name(p_name) is not null then return filestore.invalid_name(p_name); end if;
+  if v_refusal is not null then return v_refusal; end if;
   if not exists (select from filestore.tiers t where t.name = p_tier) then
-    return filestore.error('UNKNOWN_TIER', 'The tiers are free, pro and enterprise.');
+    return filestore.refusal('UNKNOWN_TIER');
   end if;
   insert into filestore.projects (id, name, tier) values (v_id, p_name, p_tier) on conflict do nothing;
   select * into v_project from filestore.projects p where p.id = v_id;
   if not found then
-    return filestore.error('NAME_TAKEN', format('A project %s already exists.', quote_literal(p_name)));
+    return filestore.refusal('PROJECT_NAME_TAKEN');
   elsif v_project.deleted_at is not null then
-    return filestore.error('PROJECT_DELETED', 'The project with this id was deleted.');
+    return filestore.refusal('PROJECT_DELETED');
   end if;
   return filestore.project_record(v_project);
 end
 $$;
 comment on function public.filestore_admin_create_project is
-  'Creates a project, or returns the one that has this id. Errors: INVALID_NAME, UNKNOWN_TIER, NAME_TAKEN, '
-  'PROJECT_DELETED.';
+  'Creates a project, or returns the one that has this id. Refusals: VALIDATION_ERROR, UNKNOWN_TIER, '
+  'PROJECT_NAME_TAKEN, PROJECT_DELETED.';
 call filestore.publish('public.filestore_admin_create_project', 'filestore_admin', 'service_role');
 
 create function public.filestore_admin_list_projects() returns jsonb
@@ -8383,23 +7835,23 @@ declare
   v_project filestore.projects;
   v_account_id uuid;
   v_problem text;
+  v_refusal constant jsonb := case when p_changes ? 'name' then filestore.validate_name(p_changes ->> 'name', 1) end;
 begin
+  if v_refusal is not null then return v_refusal; end if;
   if p_changes ? 'owner' then
     select o.id, o.problem into v_account_id, v_problem from filestore.find_owner(p_changes ->> 'owner') o;
   end if;
-  if p_changes ? 'name' and filestore.invalid_name(p_changes ->> 'name') is not null then
-    return filestore.invalid_name(p_changes ->> 'name');
-  elsif v_problem is not null then
-    return filestore.error('ACCOUNT_REFUSED', v_problem);
+  if v_problem is not null then
+    return filestore.refusal('ACCOUNT_REFUSED', jsonb_build_object('message', v_problem));
   elsif p_changes ? 'tier' and not exists (select from filestore.tiers t where t.name = p_changes ->> 'tier') then
-    return filestore.error('UNKNOWN_TIER', 'The tiers are free, pro and enterprise.');
+    return filestore.refusal('UNKNOWN_TIER');
   end if;
   update filestore.projects p
   set name = coalesce(p_changes ->> 'name', p.name), owner_id = coalesce(v_account_id, p.owner_id),
       suspended_at = case p_changes ->> 'isSuspended'
         when 'true' then coalesce(p.suspended_at, clock_timestamp()) when 'false' then null else p.suspended_at end
   where p.id = p_id and p.deleted_at is null returning * into v_project;
-  if not found then return filestore.error('PROJECT_NOT_FOUND', 'There is no project with this id.'); end if;
+  if not found then return filestore.refusal('PROJECT_NOT_FOUND'); end if;
   if p_changes ? 'tier' then
     update filestore.projects p
     set tier = p_changes ->> 'tier', requests_per_minute = (p_changes ->> 'requestsPerMinute')::integer,
@@ -8409,15 +7861,14 @@ begin
   end if;
   return filestore.project_record(v_project);
 exception
-  when check_violation then return filestore.error('INVALID_LIMIT', 'A limit is a whole number from 1.');
-  when unique_violation then
-    return filestore.error('NAME_TAKEN', 'The owner has another project with this name; rename one of them.');
+  when check_violation then return filestore.refusal('INVALID_LIMIT');
+  when unique_violation then return filestore.refusal('PROJECT_NAME_TAKEN');
 end
 $$;
 comment on function public.filestore_admin_update_project is
   'Changes of a project what is given: name; owner (id or e-mail address); isSuspended; tier, with limits of its own '
-  'requestsPerMinute, maxFileBytes, maxProjectBytes (absent: those of the tier). Errors: PROJECT_NOT_FOUND, '
-  'INVALID_NAME, ACCOUNT_REFUSED, UNKNOWN_TIER, INVALID_LIMIT, NAME_TAKEN.';
+  'requestsPerMinute, maxFileBytes, maxProjectBytes (absent: those of the tier). Refusals: '
+  'PROJECT_NOT_FOUND, VALIDATION_ERROR, ACCOUNT_REFUSED, UNKNOWN_TIER, INVALID_LIMIT, PROJECT_NAME_TAKEN.';
 call filestore.publish('public.filestore_admin_update_project', 'filestore_admin', 'service_role');
 
 create function public.filestore_admin_settings(p_changes jsonb default '{}') returns jsonb
@@ -8430,8 +7881,8 @@ begin
   select m.maker into v_refused from unnest(v_makers) m (maker)
   where m.maker <> 'anyone' and m.maker !~ '^[^@[:space:][:cntrl:]]*@[^@[:space:][:cntrl:]]+$' limit 1;
   if v_refused is not null then
-    return filestore.error('INVALID_MAKER', format(
-      '%s is neither "anyone" nor an e-mail address or a domain like @example.com.', quote_literal(v_refused)));
+    return filestore.refusal('INVALID_MAKER', jsonb_build_object('message', format(
+      '%s is neither "anyone" nor an e-mail address or a domain like @example.com.', quote_literal(v_refused))));
   end if;
   update filestore.settings s
   set project_makers = case when p_changes ? 'projectMakers' then v_makers else s.project_makers end,
@@ -8442,145 +7893,47 @@ begin
     select jsonb_build_object('projectMakers', s.project_makers, 'accountBytes', s.account_bytes)
     from filestore.settings s);
 exception
-  when check_violation then return filestore.error('INVALID_LIMIT', 'A limit is a whole number from 1.');
+  when check_violation then return filestore.refusal('INVALID_LIMIT');
 end
 $$;
 comment on function public.filestore_admin_settings is
   'Changes of the installation''s settings what is given, and returns them: projectMakers (["anyone"], addresses and '
-  'domains, [] for none, null for undecided), accountBytes (null: no quota). Errors: INVALID_MAKER, INVALID_LIMIT.';
+  'domains, [] for none, null for undecided), accountBytes (null: no quota). Refusals: INVALID_MAKER, INVALID_LIMIT.';
 call filestore.publish('public.filestore_admin_settings', 'filestore_admin', 'service_role');
-
-create function public.filestore_admin_create_key(
-  p_project_id uuid, p_name text, p_key_hash text, p_prefix text, p_expires_at timestamptz default null,
-  p_scopes text[] default '{read,write}', p_path_prefix text default null, p_grace_seconds integer default null
-) returns jsonb
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  v_key filestore.api_keys;
-begin
-  if not filestore.is_name(coalesce(p_name, ''), 0) then
-    return filestore.error(
-      'INVALID_NAME', 'A key''s name has at most 100 characters, no control characters and no space at either end.');
-  end if;
-  if exists (select from filestore.projects p where p.id = p_project_id and p.deleted_at is not null) then
-    return filestore.error('PROJECT_NOT_FOUND', 'There is no project with this id.');
-  end if;
-  insert into filestore.api_keys (project_id, name, key_hash, prefix, expires_at, scopes, path_prefix)
-  values (
-    p_project_id, coalesce(p_name, ''), decode(p_key_hash, 'hex'), p_prefix, p_expires_at, p_scopes, p_path_prefix)
-  returning * into v_key;
-  update filestore.api_keys k
-  set expires_at = least(k.expires_at, clock_timestamp() + make_interval(secs => p_grace_seconds))
-  where p_grace_seconds is not null and k.project_id = p_project_id and k.name = v_key.name and k.id <> v_key.id
-    and k.revoked_at is null;
-  return filestore.key_record(v_key);
-exception
-  when foreign_key_violation then
-    return filestore.error('PROJECT_NOT_FOUND', 'There is no project with this id.');
-  when check_violation then
-    return filestore.error('INVALID_KEY', 'Scopes are read, write, admin; a key with a path prefix cannot have admin.');
-end
-$$;
-comment on function public.filestore_admin_create_key is
-  'Stores the hash of a new key. With a grace period, the other keys of its name expire when it ends. Errors: '
-  'PROJECT_NOT_FOUND, INVALID_NAME, INVALID_KEY.';
-call filestore.publish('public.filestore_admin_create_key', 'filestore_admin', 'service_role');
 
 create function public.filestore_admin_list_keys(p_project_id uuid default null) returns jsonb
 language sql volatile security definer set search_path = '' as $$
-  select jsonb_build_object('keys', coalesce(jsonb_agg(filestore.key_record(k) order by k.created_at, k.id), '[]'))
+  select jsonb_build_object('keys', coalesce(jsonb_agg(
+    filestore.account_key(k) || jsonb_build_object('project', jsonb_build_object('id', p.id, 'name', p.name))
+    order by k.created_at, k.id), '[]'))
   from filestore.api_keys k join filestore.projects p on p.id = k.project_id and p.deleted_at is null
   where p_project_id is null or k.project_id = p_project_id
 $$;
 comment on function public.filestore_admin_list_keys is 'All keys, of one project if given, oldest first.';
 call filestore.publish('public.filestore_admin_list_keys', 'filestore_admin', 'service_role');
 
-create function public.filestore_admin_revoke_key(p_id uuid) returns jsonb
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  v_key filestore.api_keys;
-begin
-  update filestore.api_keys k set revoked_at = coalesce(k.revoked_at, clock_timestamp())
-  where k.id = p_id returning * into v_key;
-  if not found then return filestore.error('KEY_NOT_FOUND', 'There is no key with this id.'); end if;
-  return filestore.key_record(v_key);
-end
-$$;
-comment on function public.filestore_admin_revoke_key is 'Revokes a key immediately. Errors: KEY_NOT_FOUND.';
-call filestore.publish('public.filestore_admin_revoke_key', 'filestore_admin', 'service_role');
-
-create function public.filestore_admin_change_key(p_id uuid, p_changes jsonb) returns jsonb
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  v_key filestore.api_keys;
-  v_changed jsonb;
-begin
-  select * into v_key from filestore.api_keys k where k.id = p_id;
-  v_changed := filestore.change_key(v_key.project_id, p_id, p_changes);
-  case v_changed #>> '{refusal,code}'
-    when 'KEY_NOT_FOUND' then return filestore.error('KEY_NOT_FOUND', 'There is no key with this id.');
-    when 'KEY_REVOKED' then return filestore.error('KEY_REVOKED', 'The key is revoked or has expired.');
-    when 'VALIDATION_ERROR' then
-      return filestore.error('INVALID_KEY', format('%s %s.',
-        v_changed #>> '{refusal,details,issues,0,path}', v_changed #>> '{refusal,details,issues,0,reason}'));
-    else
-      select * into v_key from filestore.api_keys k where k.id = p_id;
-      return filestore.key_record(v_key);
-  end case;
-end
-$$;
-comment on function public.filestore_admin_change_key is
-  'filestore.change_key of any project. Errors: KEY_NOT_FOUND, KEY_REVOKED, INVALID_KEY.';
-call filestore.publish('public.filestore_admin_change_key', 'filestore_admin', 'service_role');
-
-create function public.filestore_admin_rotate_key(
-  p_id uuid, p_key_hash text, p_prefix text, p_grace_seconds integer default 0
-) returns jsonb
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  v_old filestore.api_keys;
-  v_new filestore.api_keys;
-begin
-  select * into v_old from filestore.api_keys k where k.id = p_id for update;
-  if not found then return filestore.error('KEY_NOT_FOUND', 'There is no key with this id.'); end if;
-  if v_old.revoked_at is not null then
-    return filestore.error('KEY_REVOKED', 'The key is revoked; create a new one.');
-  end if;
-  insert into filestore.api_keys (project_id, name, environment, scopes, path_prefix, key_hash, prefix, expires_at)
-  values (
-    v_old.project_id, v_old.name, v_old.environment, v_old.scopes, v_old.path_prefix, decode(p_key_hash, 'hex'),
-    p_prefix, v_old.expires_at)
-  returning * into v_new;
-  update filestore.api_keys k
-  set revoked_at = case when p_grace_seconds = 0 then clock_timestamp() end,
-      expires_at = least(k.expires_at, clock_timestamp() + make_interval(secs => nullif(p_grace_seconds, 0)))
-  where k.id = p_id;
-  update filestore.links l set key_id = v_new.id, key_hash = v_new.key_hash where l.key_id = p_id;
-  return filestore.key_record(v_new);
-end
-$$;
-comment on function public.filestore_admin_rotate_key is
-  'Replaces a key by a new one with the same name, rights and expiry; the old one is revoked immediately, or expires '
-  'after the grace period. Errors: KEY_NOT_FOUND, KEY_REVOKED.';
-call filestore.publish('public.filestore_admin_rotate_key', 'filestore_admin', 'service_role');
-
-create function public.filestore_admin_delete_project(p_id uuid, p_confirm text) returns jsonb
+create function public.filestore_admin_administer(p_project_id uuid, p_action text, p_parameters jsonb) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_project filestore.projects;
+  v_result jsonb;
 begin
-  select * into v_project from filestore.projects p where p.id = p_id and p.deleted_at is null for no key update;
-  if not found then return filestore.error('PROJECT_NOT_FOUND', 'There is no project with this id.'); end if;
-  if v_project.name is distinct from p_confirm then
-    return filestore.error('NOT_CONFIRMED', format(
-      'Nothing was deleted: the name of the project is %s.', quote_literal(v_project.name)));
+  select * into v_project from filestore.projects p
+  where p.deleted_at is null and p.id = coalesce(
+    p_project_id, (select k.project_id from filestore.api_keys k where k.id = (p_parameters ->> 'id')::uuid));
+  if not found then
+    return filestore.refusal(case when p_project_id is null then 'KEY_NOT_FOUND' else 'PROJECT_NOT_FOUND' end);
   end if;
-  return filestore.end_project(p_id, null);
+  perform set_config('filestore.project_id', v_project.id::text, true);
+  v_result := filestore.administer(v_project.id, p_action, p_parameters);
+  return case when v_result ? 'value' then v_result -> 'value'
+    || jsonb_build_object('project', jsonb_build_object('id', v_project.id, 'name', v_project.name)) else v_result end;
 end
 $$;
-comment on function public.filestore_admin_delete_project is
-  'Deletes a project whose name is given, a suspended one, too. Errors: PROJECT_NOT_FOUND, NOT_CONFIRMED.';
-call filestore.publish('public.filestore_admin_delete_project', 'filestore_admin', 'service_role');
+comment on function public.filestore_admin_administer is
+  'filestore.administer for the operator, a suspended project included: of this project, or of that of the key with '
+  'this `id`. Refusals: PROJECT_NOT_FOUND, KEY_NOT_FOUND, and those of the action.';
+call filestore.publish('public.filestore_admin_administer', 'filestore_admin', 'service_role');
 -- 72_health.sql ======================================================================================================
 -- What GET /health?deep calls: a commit, which is taken back.
 
@@ -8598,7 +7951,9 @@ declare
 begin
   begin
     perform public.filestore_admin_create_project('health probe', 'free', v_project_id);
-    perform public.filestore_admin_create_key(v_project_id, '', v_key_hash, 'oa_healthpro');
+    perform public.filestore_admin_administer(v_project_id, 'create_key', jsonb_build_object(
+      'keyHash', v_key_hash, 'prefix', 'oa_healthpro', 'environment', 'development',
+      'scopes', '["write"]'::jsonb));
     v_committed := public.filestore_commit(v_key_hash, gen_random_uuid(), 'write', jsonb_build_object(
       'path', 'probe.txt', 'commitId', v_project_id, 'mimeType', 'text/plain',
       'segments', jsonb_build_array(v_segment)));
@@ -8642,18 +7997,6 @@ $$;
 comment on function filestore.search_camel_split is
   'The text with a comma between the parts of words such as rateLimit and HTTPServer.';
 call filestore.grant_execute('filestore.search_camel_split', 'filestore_engine', 'filestore_search');
-
-create function filestore.search_lexemes(p_words text) returns tsvector
-language plpgsql stable set search_path = '' as $$
-declare
-  v_words constant tsvector := to_tsvector('pg_catalog.english', p_words);
-begin
-  -- A name such as about.md or now.txt is asked for by its words, too.
-  return case when length(v_words) > 0 then v_words else to_tsvector('pg_catalog.simple', p_words) end;
-end
-$$;
-comment on function filestore.search_lexemes is 'The stems of words, and of stop words alone the words as they are.';
-call filestore.grant_execute('filestore.search_lexemes', 'filestore_engine', 'filestore_search');
 
 create function filestore.search_path_words(p_path text) returns tsvector
 language plpgsql stable set search_path = '' as $$
@@ -8755,59 +8098,45 @@ create trigger release_content_on_update after update of content_hash on filesto
   for each row when (old.content_hash is not null and old.content_hash is distinct from new.content_hash)
   execute function filestore.search_release_content();
 
-create function filestore.search_waiting_projects(p_stage integer, p_projects integer, p_due timestamptz)
-returns uuid[]
-language plpgsql volatile set search_path = '' as $$
-declare
-  -- Projects that one claim examines; the next claim begins somewhere else.
-  c_looks constant integer := 200;
-  v_start constant uuid := gen_random_uuid();
-  v_project_id uuid := v_start;
-  v_due_at timestamptz;
-  v_is_round boolean := false;
-  v_projects uuid[] := '{}';
-begin
-  -- One probe of the index for each project, however many of its files wait.
-  for v_look in 1 .. c_looks loop
-    select q.project_id, q.due_at into v_project_id, v_due_at from filestore.search_queue q
-    where q.stage = p_stage and q.project_id > v_project_id order by q.project_id, q.due_at limit 1;
-    if not found then
-      exit when v_is_round;
-      v_is_round := true;
-      v_project_id := '00000000-0000-0000-0000-000000000000';
-      continue;
-    end if;
-    exit when v_is_round and v_project_id > v_start;
-    if v_due_at <= p_due then v_projects := v_projects || v_project_id; end if;
-    exit when cardinality(v_projects) = p_projects;
-  end loop;
-  return v_projects;
-end
-$$;
-comment on function filestore.search_waiting_projects is
-  'Up to p_projects projects that have a file due, from a random place on, so that no project waits for long.';
-call filestore.grant_execute('filestore.search_waiting_projects', 'filestore_search');
-
 create function filestore.search_take(
   p_claim_id uuid, p_stage integer, p_files integer, p_bytes bigint, p_lease_seconds integer, p_due timestamptz
 ) returns table (project_id uuid, file_id uuid)
 language plpgsql volatile set search_path = '' as $$
 declare
   c_files_of_one_project constant integer := 25;
+  -- Projects that are examined from each of two places on.
+  c_looks constant integer := 200;
   v_text_bytes_max constant integer := (filestore.limits()).search_text_bytes_max;
-  v_projects constant uuid[] := filestore.search_waiting_projects(p_stage, p_files, p_due);
 begin
   return query
-  with due as materialized (
+  with recursive looks as (
+    -- One probe of the index for each project, however many of its files wait: from a random place on, so that no
+    -- project waits for long, and from the first.
+    select n.* from (values (gen_random_uuid()), ('00000000-0000-0000-0000-000000000000')) s (start)
+    cross join lateral (
+      select q.project_id, q.due_at, 1 as number from filestore.search_queue q
+      where q.stage = p_stage and q.project_id > s.start order by q.project_id, q.due_at limit 1) n
+    union all
+    select n.* from looks l cross join lateral (
+      select q.project_id, q.due_at, l.number + 1 from filestore.search_queue q
+      where q.stage = p_stage and q.project_id > l.project_id order by q.project_id, q.due_at limit 1) n
+    where l.number < c_looks
+  ), due as materialized (
     select q.*, p.place
-    from (select w.id, row_number() over (order by random()) as place from unnest(v_projects) w (id)) p
+    from (
+      select w.project_id as id, row_number() over () as place, count(*) over () as projects
+      from (
+        select l.project_id from looks l where l.due_at <= p_due group by l.project_id
+        order by random() limit p_files
+      ) w
+    ) p
     cross join lateral (
       -- A text that is too large to be indexed is not read.
       select q.project_id, q.file_id, q.due_at, q.attempts,
              case when q.bytes <= v_text_bytes_max then q.bytes else 0 end as bytes
       from filestore.search_queue q
       where q.stage = p_stage and q.project_id = p.id and q.due_at <= p_due
-      order by q.due_at limit least(c_files_of_one_project, p_files / greatest(cardinality(v_projects), 1))
+      order by q.due_at limit least(c_files_of_one_project, p_files / p.projects)
       for update of q skip locked
     ) q
   ), ordered as (
@@ -8830,27 +8159,6 @@ comment on function filestore.search_take is
   'alone, since it may end the isolate. After the lease a file is due again; each lease is twice as long as the one '
   'before.';
 call filestore.grant_execute('filestore.search_take', 'filestore_search');
-
-create function filestore.search_chunks_to_embed(
-  p_project_id uuid, p_file_id uuid, p_version integer, p_model text, p_chunks integer
-) returns jsonb
-language plpgsql stable set search_path = '' as $$
-begin
-  return (
-    select coalesce(jsonb_agg(jsonb_build_object(
-      'hash', k.hash, 'text', substr(coalesce(t.content, c.content), k.start + 1, k.length))), '[]')
-    from (
-      select k.hash, k.start, k.length from filestore.search_chunks k
-      where k.project_id = p_project_id and k.file_id = p_file_id and k.version = p_version
-        and k.model is distinct from p_model
-      order by k.start limit p_chunks
-    ) k
-    join filestore.search_texts t on t.project_id = p_project_id and t.file_id = p_file_id
-    left join filestore.search_contents c on c.project_id = p_project_id and c.hash = t.content_hash);
-end
-$$;
-comment on function filestore.search_chunks_to_embed is 'The first chunks of a text that p_model has not embedded.';
-call filestore.grant_execute('filestore.search_chunks_to_embed', 'filestore_search');
 
 create function public.filestore_search_claim(
   p_stage integer, p_files integer, p_bytes bigint, p_chunks integer, p_lease_seconds integer,
@@ -8879,9 +8187,18 @@ begin
     'size', f.size, 'isDeleted', f.is_deleted, 'tries', q.attempts,
     'segments', case when p_stage = 1 and not f.is_deleted and f.size <= (filestore.limits()).search_text_bytes_max
       then filestore.segment_list(q.project_id, f.segment_ids) else '[]'::jsonb end,
-    'chunks', case when p_stage = 2 then filestore.search_chunks_to_embed(
-      q.project_id, q.file_id, q.version, p_model, greatest(p_chunks / cardinality(v_file_ids), 1))
-      else '[]'::jsonb end))
+    'chunks', (
+      -- The first ones that p_model has not embedded.
+      select coalesce(jsonb_agg(jsonb_build_object(
+        'hash', k.hash, 'text', substr(coalesce(t.content, c.content), k.start + 1, k.length))), '[]')
+      from (
+        select k.hash, k.start, k.length from filestore.search_chunks k
+        where p_stage = 2 and k.project_id = q.project_id and k.file_id = q.file_id and k.version = q.version
+          and k.model is distinct from p_model
+        order by k.start limit greatest(p_chunks / cardinality(v_file_ids), 1)
+      ) k
+      join filestore.search_texts t on t.project_id = q.project_id and t.file_id = q.file_id
+      left join filestore.search_contents c on c.project_id = q.project_id and c.hash = t.content_hash)))
   into v_files
   from unnest(v_project_ids, v_file_ids) i (project_id, file_id)
   join filestore.search_queue q on q.project_id = i.project_id and q.file_id = i.file_id
@@ -9138,30 +8455,27 @@ returns integer
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_count integer;
-  v_given_up integer;
 begin
   insert into filestore.search_queue (project_id, file_id, version, path, bytes, stage, due_at)
-  select t.project_id, t.file_id, t.version, t.path, t.bytes,
-         -- A text that was stored while there was no model has no chunks yet.
-         case when exists (
-           select from filestore.search_chunks k where k.project_id = t.project_id and k.file_id = t.file_id
-         ) then 2 else 1 end,
-         t.indexed_at
-  from filestore.search_texts t
-  where p_model is not null and t.skipped is null and (t.model is null or t.model < p_model or t.model > p_model)
-    and not exists (select from filestore.search_queue q where q.project_id = t.project_id and q.file_id = t.file_id)
-  limit p_files
+  (select t.project_id, t.file_id, t.version, t.path, t.bytes,
+          -- A text that was stored while there was no model has no chunks yet.
+          case when exists (
+            select from filestore.search_chunks k where k.project_id = t.project_id and k.file_id = t.file_id
+          ) then 2 else 1 end,
+          t.indexed_at
+   from filestore.search_texts t
+   where p_model is not null and t.skipped is null and (t.model is null or t.model < p_model or t.model > p_model)
+     and not exists (select from filestore.search_queue q where q.project_id = t.project_id and q.file_id = t.file_id)
+   limit p_files)
+  union all
+  (select f.project_id, f.id, f.version, f.path, f.size, 1, t.indexed_at
+   from filestore.search_texts t
+   join filestore.files f on f.project_id = t.project_id and f.id = t.file_id and f.version = t.version
+   where t.skipped = 'not_indexable' and t.indexed_at < clock_timestamp() - p_given_up_seconds * interval '1 second'
+   limit p_files)
   on conflict do nothing;
   get diagnostics v_count = row_count;
-  insert into filestore.search_queue (project_id, file_id, version, path, bytes, due_at)
-  select f.project_id, f.id, f.version, f.path, f.size, t.indexed_at
-  from filestore.search_texts t
-  join filestore.files f on f.project_id = t.project_id and f.id = t.file_id and f.version = t.version
-  where t.skipped = 'not_indexable' and t.indexed_at < clock_timestamp() - p_given_up_seconds * interval '1 second'
-  limit p_files
-  on conflict do nothing;
-  get diagnostics v_given_up = row_count;
-  return v_count + v_given_up;
+  return v_count;
 end
 $$;
 comment on function public.filestore_search_requeue is
@@ -9364,7 +8678,7 @@ begin
   execute format(
     'create function filestore.search_has_vectors() returns boolean language sql immutable set search_path = '''' '
     'as %L', case when v_schema is null then 'select false' else 'select true' end);
-  foreach v_dimensions in array filestore.vector_sizes() loop
+  foreach v_dimensions in array (filestore.limits()).vector_sizes loop
     -- fence: the planner does not know how many rows a project has, so it is left no plan but a scan of the index.
     execute format('create function filestore.search_nearest_%s', v_dimensions) || v_signature
       || case when v_schema is null then v_none else
@@ -9419,13 +8733,17 @@ call filestore.grant_execute('filestore.search_tsquery', 'filestore_search');
 
 create function filestore.search_query_lexemes(p_words text) returns text[]
 language plpgsql stable set search_path = '' as $$
+declare
+  v_words constant text := filestore.search_split(p_words || ' ' || filestore.search_camel_split(p_words));
+  v_stems constant tsvector := to_tsvector('pg_catalog.english', v_words);
 begin
+  -- A name such as about.md or now.txt is asked for by its words, too.
   return tsvector_to_array(
-    filestore.search_lexemes(filestore.search_split(p_words))
-    || filestore.search_lexemes(filestore.search_split(filestore.search_camel_split(p_words))));
+    case when length(v_stems) > 0 then v_stems else to_tsvector('pg_catalog.simple', v_words) end);
 end
 $$;
-comment on function filestore.search_query_lexemes is 'The stems of all words of a query, without what joins them.';
+comment on function filestore.search_query_lexemes is
+  'The stems of all words of a query, without what joins them; of stop words alone the words as they are.';
 call filestore.grant_execute('filestore.search_query_lexemes', 'filestore_engine', 'filestore_search');
 
 create function filestore.search_rest(p_query tsquery, p_known text[]) returns tsquery
@@ -9568,7 +8886,7 @@ begin
       select v.value::real from jsonb_array_elements_text(v_meaning.vector) with ordinality v order by v.ordinality);
     return query execute format(
       'select $8, n.file_id, n.hash, 1 - n.distance from filestore.search_nearest_%s($1, $2, $3, $4, $5, $6, $7) n',
-      case when v_is_small or cardinality(v_vector) <> all (filestore.vector_sizes()) then 'exact'
+      case when v_is_small or cardinality(v_vector) <> all ((filestore.limits()).vector_sizes) then 'exact'
         else cardinality(v_vector)::text end)
     using p_project_id, v_meaning.model, v_vector, c_directory || '/', c_directory || '0',
       p_query ->> 'glob', p_query ->> 'contentType', v_meaning.list;
@@ -9657,7 +8975,8 @@ begin
     union
     (select e.file_id from filestore.search_unembedded(p_session.project_id, p_query, v_max) e where p_stage = 2)
   ), unsearched as (
-    select f.*, t.reason, greatest(cardinality(f.segment_ids), 1) as reads,
+    select f::filestore.files as file, f.path, f.size, f.segment_ids, t.reason,
+           greatest(cardinality(f.segment_ids), 1) as reads,
            v_live is not null and f.size <= (v_live ->> 'fileBytes')::bigint as may_be_read
     from waiting w
     -- fence: as in search_by_pattern.
@@ -9683,9 +9002,8 @@ begin
   )
   select json_build_object(
     'live', coalesce(json_agg(json_build_object(
-      'file', filestore.file_record(z.id, z.path, z.version, z.mime_type, z.size, z.created_at, z.updated_at),
-      'segments', filestore.segment_list(p_session.project_id, z.segment_ids)) order by z.path)
-      filter (where z.is_read), '[]'),
+      'file', filestore.file_record(z.file), 'segments', filestore.segment_list(p_session.project_id, z.segment_ids))
+      order by z.path) filter (where z.is_read), '[]'),
     'files', count(*) filter (where not z.is_read),
     'bytes', coalesce(sum(z.size) filter (where not z.is_read), 0),
     'paths', coalesce(to_json((array_agg(z.path order by z.path) filter (where not z.is_read))[
@@ -9714,7 +9032,7 @@ declare
   v_max constant integer := (filestore.limits()).search_exact_chunks_max;
 begin
   if p_vector = 'null'::jsonb or p_vector is null then return false; end if;
-  if jsonb_array_length(p_vector) = any (filestore.vector_sizes()) then return false; end if;
+  if jsonb_array_length(p_vector) = any ((filestore.limits()).vector_sizes) then return false; end if;
   return (select count(*) from (
     select from filestore.search_chunks c where c.project_id = p_session.project_id limit v_max + 1) c) > v_max;
 end
@@ -9735,8 +9053,7 @@ begin
   ), found as (
     select w.file_id, w.place from walked w where w.file_id is not null
   ), visible as (
-    select f.id, f.path, f.version, f.mime_type, f.size, f.created_at, f.updated_at, t.skipped,
-           coalesce(t.content, c.content) as content, n.place,
+    select f::filestore.files as file, f.path, t.skipped, coalesce(t.content, c.content) as content, n.place,
            n.place = min(n.place) over () or sum(t.json_bytes) over (order by n.place) <= (p_query ->> 'bytes')::bigint
              as fits
     from found n
@@ -9758,8 +9075,8 @@ begin
   )
   select json_build_object(
     'files', coalesce(json_agg(json_build_object(
-      'file', filestore.file_record(v.id, v.path, v.version, v.mime_type, v.size, v.created_at, v.updated_at),
-      'skipped', v.skipped, 'content', v.content, 'score', 0) order by v.place) filter (where v.fits), '[]'),
+      'file', filestore.file_record(v.file), 'skipped', v.skipped, 'content', v.content, 'score', 0)
+      order by v.place) filter (where v.fits), '[]'),
     -- Where the next page starts: after the last file returned, or, where all were, after the last candidate, or
     -- where the texts were read to.
     'next', case
@@ -9850,8 +9167,7 @@ declare
 begin
   select json_build_object(
     'files', coalesce(json_agg(json_build_object(
-      'file', filestore.file_record(f.id, f.path, f.version, f.mime_type, f.size, f.created_at, f.updated_at),
-      'skipped', t.skipped, 'content', x.content, 'score', z.score,
+      'file', filestore.file_record(f::filestore.files), 'skipped', t.skipped, 'content', x.content, 'score', z.score,
       'chunk', case when k.hash is not null then json_build_object(
         'firstLine', k.first_line, 'text', substr(x.content, k.start + 1, k.length)) end
     ) order by z.place) filter (where z.fits), '[]'),

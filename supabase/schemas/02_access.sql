@@ -50,21 +50,6 @@ comment on function filestore.is_session_active is
   'Where Auth keeps sessions, a token that names none has none.';
 call filestore.grant_execute('filestore.is_session_active', 'filestore_engine');
 
-create function filestore.may_own(p_account_id uuid, p_claims jsonb) returns boolean
-language plpgsql stable security definer set search_path = '' as $$
-begin
-  return p_claims ->> 'is_anonymous' is distinct from 'true'
-    and filestore.is_account_active(p_account_id)
-    and not exists (select from filestore.account_deletions d where d.account_id = p_account_id)
-    and filestore.is_session_active(
-      p_account_id, filestore.to_uuid(p_claims ->> 'session_id'), p_claims ->> 'aal');
-end
-$$;
-comment on function filestore.may_own is
-  'Whether the account may act as an owner in the session that these claims are of: not where it was deleted or '
-  'banned or is anonymous, and not where the session has ended or lacks the account''s second factor.';
-call filestore.grant_execute('filestore.may_own', 'filestore_account');
-
 create function filestore.current_claims() returns jsonb
 language plpgsql stable set search_path = ''
 as $$ begin return nullif(current_setting('request.jwt.claims', true), '')::jsonb; end $$;
@@ -87,19 +72,24 @@ $$;
 comment on function filestore.claimed_account_id is
   'The account (auth.users.id) that the access token is of, whether or not it may act. Null where Auth did not issue '
   'the token to a person who signed in here, but to a third-party app, for another role, or for another service.';
-call filestore.grant_execute('filestore.claimed_account_id', 'filestore_account', 'filestore_admin');
+call filestore.grant_execute('filestore.claimed_account_id', 'filestore_admin');
 
 create function filestore.current_account_id() returns uuid
-language plpgsql stable set search_path = '' as $$
+language plpgsql stable security definer set search_path = '' as $$
 declare
+  v_claims constant jsonb := filestore.current_claims();
   v_id constant uuid := filestore.claimed_account_id();
 begin
-  return case when v_id is not null and filestore.may_own(v_id, filestore.current_claims()) then v_id end;
+  return case when v_id is not null and v_claims ->> 'is_anonymous' is distinct from 'true'
+    and filestore.is_account_active(v_id)
+    and not exists (select from filestore.account_deletions d where d.account_id = v_id)
+    and filestore.is_session_active(v_id, filestore.to_uuid(v_claims ->> 'session_id'), v_claims ->> 'aal')
+    then v_id end;
 end
 $$;
 comment on function filestore.current_account_id is
-  'The signed-in account (auth.users.id), or null; also null where it may not act as an owner, and where the subject '
-  'of another issuer is no account of this project.';
+  'The signed-in account (auth.users.id), or null; also null where it may not act as an owner: where it was deleted or '
+  'banned or is anonymous, and where the session of the token has ended or lacks the account''s second factor.';
 call filestore.grant_execute('filestore.current_account_id', 'filestore_account');
 
 -- What the transaction acts for. These functions pin no search_path, which their bodies do not need: what they name was

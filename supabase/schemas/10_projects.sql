@@ -132,8 +132,9 @@ alter table filestore.api_keys enable row level security;
 create policy "A key sees itself" on filestore.api_keys to filestore_engine
   using (key_hash = filestore.current_key_hash());
 grant select, update (last_used_at, has_written) on filestore.api_keys to filestore_engine;
-create policy "The operator administers every key" on filestore.api_keys to filestore_admin using (true);
-grant select, insert, update, delete on filestore.api_keys to filestore_admin;
+create policy "The operator sees every key, and the sweep removes it" on filestore.api_keys to filestore_admin
+  using (true);
+grant select, update (key_hash, prefix), delete on filestore.api_keys to filestore_admin;
 create policy "An account administers the keys of the project that it opened"
   on filestore.api_keys to filestore_account
   using (project_id = filestore.current_project_id());

@@ -90,7 +90,7 @@ create table filestore.file_versions (
   commit_id uuid not null,
   position bigint not null default nextval('filestore.positions'),
   operation filestore.operation not null default 'write',
-  key_id uuid,
+  key_id uuid not null default '00000000-0000-0000-0000-000000000000',
   run_id text collate "C",
   actor text collate "C",
   note text,
@@ -121,6 +121,7 @@ comment on column filestore.file_versions.redacted_at is
   'Since when the content is erased: the list of segments is empty, whatever the size.';
 comment on column filestore.file_versions.redacted_segment_ids is
   'What the list was. Ids alone: they tell which other versions still have a piece of it, and keep nothing.';
+comment on column filestore.file_versions.key_id is 'All zeros: no key, but the console or the sweep.';
 comment on column filestore.file_versions.undone_run_id is 'Of an undo: the run whose changes it takes back.';
 alter table filestore.file_versions alter column segment_ids set storage external;
 create index file_versions_by_commit on filestore.file_versions (commit_id, project_id);
@@ -130,6 +131,9 @@ create index file_versions_by_position on filestore.file_versions (project_id, p
 -- same run. The columns at the end save a list of runs from reading the versions.
 create index file_versions_by_run on filestore.file_versions (project_id, run_id, key_id, file_id, version)
   include (position, created_at, actor) where run_id is not null;
+-- Which runs have undone a run.
+create index file_versions_by_undone_run on filestore.file_versions (project_id, undone_run_id, run_id)
+  where undone_run_id is not null;
 -- What a run moved: an undo asks whether both halves go back.
 create index file_versions_moves_by_run on filestore.file_versions (project_id, run_id, file_id, version)
   where run_id is not null and operation = 'move';
@@ -162,21 +166,6 @@ grant select, insert on filestore.runs to filestore_engine;
 create policy "A deletion removes the runs of its project" on filestore.runs to filestore_admin
   using (project_id = filestore.current_project_id());
 grant select (project_id, run_id), delete on filestore.runs to filestore_admin;
-
-create table filestore.run_undos (
-  project_id uuid not null,
-  undone_run_id text collate "C" not null,
-  run_id text collate "C" not null,
-  primary key (project_id, undone_run_id, run_id)
-);
-comment on table filestore.run_undos is 'Which runs have undone which.';
-alter table filestore.run_undos enable row level security;
-create policy "A key sees and adds the undos of its project" on filestore.run_undos to filestore_engine
-  using (project_id = filestore.current_project_id());
-grant select, insert on filestore.run_undos to filestore_engine;
-create policy "A deletion removes the undos of its project" on filestore.run_undos to filestore_admin
-  using (project_id = filestore.current_project_id());
-grant select (project_id, undone_run_id, run_id), delete on filestore.run_undos to filestore_admin;
 
 create table filestore.segments (
   id uuid primary key,

@@ -221,7 +221,7 @@ create index project_deletions_by_turn on filestore.project_deletions (visited_a
 alter table filestore.project_deletions enable row level security;
 create policy "The sweep sees and changes all project deletions"
   on filestore.project_deletions to filestore_admin using (true);
-grant select, insert, update, delete on filestore.project_deletions to filestore_admin;
+grant select, update, delete on filestore.project_deletions to filestore_admin;
 create policy "An account requests the deletion of the project that it opened"
   on filestore.project_deletions for insert to filestore_account
   with check (project_id = filestore.current_project_id());

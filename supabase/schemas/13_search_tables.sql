@@ -215,7 +215,7 @@ begin
     v_project);
   if v_vector is not null then
     -- A chunk is in the one of its size.
-    foreach v_dimensions in array filestore.vector_sizes() loop
+    foreach v_dimensions in array (filestore.limits()).vector_sizes loop
       execute format(
         'create index search_chunks_by_meaning_%2$s on filestore.search_chunks '
         'using hnsw ((embedding::%1$s.vector(%2$s)) %1$s.vector_cosine_ops) where cardinality(embedding) = %2$s',

@@ -24,35 +24,6 @@ as $$ begin return jsonb_build_object('refusal', jsonb_build_object('code', p_co
 comment on function filestore.refusal is 'A refusal, with its code of the wire contract.';
 call filestore.grant_execute('filestore.refusal', 'filestore_account', 'filestore_admin', 'filestore_engine');
 
-create function filestore.is_name(p_name text, p_minimum integer) returns boolean
-language plpgsql immutable set search_path = '' as $$
-declare
-  -- What JavaScript takes for space.
-  c_space constant text := '[\s\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]';
-begin
-  return coalesce(
-    char_length(p_name) between p_minimum and (filestore.limits()).name_length_max
-    -- Control characters, and those that change the direction of text.
-    and p_name !~ '[\u0001-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]'
-    and p_name !~ ('^' || c_space || '|' || c_space || '$'), false);
-end
-$$;
-comment on function filestore.is_name is 'Whether a text may be the name of a project or key.';
-call filestore.grant_execute('filestore.is_name', 'filestore_account', 'filestore_admin');
-
-create function filestore.is_path(p_path text) returns boolean
-language plpgsql immutable set search_path = '' as $$
-begin
-  return octet_length(p_path) between 1 and (filestore.limits()).path_bytes_max
-    and cardinality(string_to_array(p_path, '/')) <= (filestore.limits()).path_segments_max
-    and p_path !~ ('^/|/$|//|\\|(^|/)\.{1,2}(/|$)'
-      -- Control characters, and those that change the direction of text.
-      || '|[\u0001-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]');
-end
-$$;
-comment on function filestore.is_path is 'Whether a text is a valid path, of a file or a directory.';
-call filestore.grant_execute('filestore.is_path', 'filestore_account', 'filestore_admin');
-
 create type filestore.listed_file as (
   id uuid,
   path text,
@@ -94,16 +65,9 @@ $$;
 comment on function filestore.file_records is 'Files as the wire shows them: JSON objects, joined by commas.';
 call filestore.grant_execute('filestore.file_records', 'filestore_engine');
 
-create function filestore.file_record(
-  p_id uuid, p_path text, p_version integer, p_mime_type text, p_size bigint,
-  p_created_at timestamptz, p_updated_at timestamptz
-) returns jsonb
-language plpgsql stable set search_path = '' as $$
-begin
-  return filestore.file_records(array[
-    row(p_id, p_path, p_version, p_mime_type, p_size, p_created_at, p_updated_at, false)::filestore.listed_file]);
-end
-$$;
+create function filestore.file_record(p_file filestore.files) returns jsonb
+language plpgsql stable set search_path = ''
+as $$ begin return filestore.file_records(array[filestore.listed(p_file)]); end $$;
 comment on function filestore.file_record is 'A file at one version, as the wire shows it.';
 call filestore.grant_execute('filestore.file_record', 'filestore_engine');
 
@@ -167,7 +131,7 @@ create function filestore.is_live(p_file filestore.files) returns boolean
 language plpgsql immutable set search_path = ''
 as $$ begin return (p_file).id is not null and not (p_file).is_deleted; end $$;
 comment on function filestore.is_live is 'Whether the file exists and its latest version is not a tombstone.';
-call filestore.grant_execute('filestore.is_live', 'filestore_engine');
+call filestore.grant_execute('filestore.is_live', 'filestore_admin', 'filestore_engine');
 
 create function filestore.at_version(
   p_file filestore.files, p_version filestore.file_versions

@@ -79,23 +79,6 @@ comment on function filestore.count_requests is
   'shard with room; with p_may_wait false, for a transaction that has locked a shard already, it refuses instead.';
 call filestore.grant_execute('filestore.count_requests', 'filestore_engine');
 
-create function filestore.envelope_of(
-  p_session filestore.session, p_limit integer, p_count filestore.request_count
-) returns jsonb
-language plpgsql stable set search_path = '' as $$
-begin
-  return jsonb_build_object(
-    'rate', jsonb_build_object(
-      'limit', p_limit, 'remaining', (p_count).remaining, 'reset', extract(epoch from (p_count).resets_at)::bigint),
-    'grant', jsonb_build_object(
-      'projectId', (p_session).project_id, 'accountId', (p_session).account_id, 'keyId', (p_session).key_id,
-      'tier', (p_session).tier, 'maxFileBytes', (p_session).max_file_bytes, 'scopes', (p_session).scopes,
-      'pathPrefix', (p_session).path_prefix));
-end
-$$;
-comment on function filestore.envelope_of is 'What every answer of an authorized request contains.';
-call filestore.grant_execute('filestore.envelope_of', 'filestore_engine');
-
 create type filestore.caller as (
   project_id uuid,
   key_id uuid,
@@ -193,16 +176,14 @@ begin
     v_is_deleted, v_session.account_id, v_session.account_bytes
   from filestore.projects p join filestore.tiers t on t.name = p.tier cross join filestore.settings s
   where p.id = v_caller.project_id;
-  -- A key ends with its project; a console session, and a link created in one, with its account's ownership.
-  if v_is_deleted or v_caller.key_id is null and v_caller.account_id is distinct from v_session.account_id then
-    v_session.envelope := filestore.refusal('INVALID_API_KEY');
-    return v_session;
-  end if;
-  -- The sessions of a deleted account have ended, too: its projects are suspended, for them as for keys.
-  if not v_caller.is_session_active and filestore.is_account_active(v_caller.account_id) then
-    v_session.envelope := filestore.refusal('INVALID_SESSION');
-    return v_session;
-  end if;
+  v_session.envelope := case
+    -- A key ends with its project; a console session, and a link created in one, with its account's ownership.
+    when v_is_deleted or v_caller.key_id is null and v_caller.account_id is distinct from v_session.account_id
+      then filestore.refusal('INVALID_API_KEY')
+    -- The sessions of a deleted account have ended, too: its projects are suspended, for them as for keys.
+    when not v_caller.is_session_active and filestore.is_account_active(v_caller.account_id)
+      then filestore.refusal('INVALID_SESSION') end;
+  if v_session.envelope is not null then return v_session; end if;
   v_count := filestore.count_requests(v_session.project_id, v_limit, p_request_id, p_requests);
   if not v_count.is_allowed then
     v_refusal := filestore.refusal('RATE_LIMIT_EXCEEDED');
@@ -212,10 +193,15 @@ begin
   elsif p_scope <> all (v_session.scopes) then
     v_refusal := filestore.refusal('FORBIDDEN_SCOPE', jsonb_build_object('scope', p_scope));
   end if;
-  if v_count.is_allowed then
-    perform filestore.note_use(v_caller, p_scope is not distinct from 'write' and v_refusal is null);
-  end if;
-  v_session.envelope := filestore.envelope_of(v_session, v_limit, v_count) || coalesce(v_refusal, '{}');
+  perform filestore.note_use(v_caller, p_scope is not distinct from 'write' and v_refusal is null)
+  where v_count.is_allowed;
+  v_session.envelope := jsonb_build_object(
+    'rate', jsonb_build_object(
+      'limit', v_limit, 'remaining', v_count.remaining, 'reset', extract(epoch from v_count.resets_at)::bigint),
+    'grant', jsonb_build_object(
+      'projectId', v_session.project_id, 'accountId', v_session.account_id, 'keyId', v_session.key_id,
+      'tier', v_session.tier, 'maxFileBytes', v_session.max_file_bytes, 'scopes', v_session.scopes,
+      'pathPrefix', v_session.path_prefix)) || coalesce(v_refusal, '{}');
   return v_session;
 end
 $$;
@@ -225,21 +211,15 @@ comment on function filestore.authorize is
   'deleted. INVALID_SESSION where a console session''s access token is of a session that has ended.';
 call filestore.grant_execute('filestore.authorize', 'filestore_engine');
 
-create function filestore.may_write(p_session filestore.session, p_path text) returns boolean
-language plpgsql immutable set search_path = ''
-as $$ begin return (p_session).path_prefix is null or starts_with(p_path, (p_session).path_prefix || '/'); end $$;
-comment on function filestore.may_write is 'Whether a path lies where the key may write.';
-call filestore.grant_execute('filestore.may_write', 'filestore_engine');
-
-create function filestore.outside_prefix(p_session filestore.session) returns jsonb
-language plpgsql stable set search_path = ''
-as $$
+create function filestore.outside_prefix(p_session filestore.session, p_path text) returns jsonb
+language plpgsql stable set search_path = '' as $$
 begin
-  return filestore.refusal('FORBIDDEN_SCOPE', jsonb_build_object('pathPrefix', (p_session).path_prefix));
+  return case when not starts_with(p_path, p_session.path_prefix || '/')
+    then filestore.refusal('FORBIDDEN_SCOPE', jsonb_build_object('pathPrefix', p_session.path_prefix)) end;
 end
 $$;
 comment on function filestore.outside_prefix is
-  'The refusal of a write outside the key''s prefix, whatever is there.';
+  'The refusal of a path outside the key''s prefix, else null. The path of a directory ends with a slash.';
 call filestore.grant_execute('filestore.outside_prefix', 'filestore_engine');
 
 create function public.filestore_authorize(
@@ -248,12 +228,11 @@ create function public.filestore_authorize(
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, null, p_requests);
+  v_refusal constant jsonb := filestore.outside_prefix(v_session, p_path);
   v_file filestore.files;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
-  if not filestore.may_write(v_session, p_path) then
-    return v_session.envelope || filestore.outside_prefix(v_session);
-  end if;
+  if v_refusal is not null then return v_session.envelope || v_refusal; end if;
   select * into v_file from filestore.files f where f.project_id = v_session.project_id and f.path = p_path;
   return v_session.envelope || jsonb_build_object('value', jsonb_build_object(
     'file', case when filestore.is_live(v_file)
@@ -267,12 +246,3 @@ comment on function public.filestore_authorize is
   'functions that take a key.';
 call filestore.publish('public.filestore_authorize', 'filestore_engine', 'service_role');
 
-create function filestore.may_write_below(p_session filestore.session, p_directory text) returns boolean
-language plpgsql immutable set search_path = '' as $$
-begin
-  return (p_session).path_prefix is null or p_directory = (p_session).path_prefix
-    or filestore.may_write(p_session, p_directory);
-end
-$$;
-comment on function filestore.may_write_below is 'Whether the key may write everything below a directory.';
-call filestore.grant_execute('filestore.may_write_below', 'filestore_engine');

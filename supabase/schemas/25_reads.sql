@@ -15,26 +15,42 @@ comment on function filestore.seen_directory is
   'nothing.';
 call filestore.grant_execute('filestore.seen_directory', 'filestore_engine');
 
--- fence: as `plain_page`, each statement has one index that provides its order.
-create function filestore.holds_files(p_project_id uuid, p_directory text) returns boolean
+-- fence: as `plain_page`. The index has live files alone, so that deleted ones cost nothing.
+create function filestore.count_live_files(
+  p_project_id uuid, p_directory text, p_recursive boolean,
+  p_most integer default (filestore.limits()).list_total_max + 1
+) returns integer
 language plpgsql stable set search_path = '' as $$
+declare
+  v_count integer;
 begin
-  perform from filestore.files f
-  where f.project_id = p_project_id and not f.is_deleted
-    and f.directory >= p_directory and f.directory <= p_directory
-  order by f.directory, f.path limit 1;
-  if found then return true; end if;
-  perform from filestore.files f
-  where f.project_id = p_project_id and not f.is_deleted
-    and f.directory > p_directory || '/' and f.directory < p_directory || '0'
-  order by f.directory, f.path limit 1;
-  return found;
+  if p_recursive and p_directory = '' then
+    return (
+      select count(*) from (
+        select from filestore.files f where f.project_id = p_project_id and not f.is_deleted
+        order by f.directory, f.path limit p_most
+      ) f);
+  end if;
+  select count(*) into v_count from (
+    select from filestore.files f
+    where f.project_id = p_project_id and not f.is_deleted
+      and f.directory >= p_directory and f.directory <= p_directory
+    order by f.directory, f.path limit p_most
+  ) f;
+  if not p_recursive or v_count = p_most then return v_count; end if;
+  return v_count + (
+    select count(*) from (
+      select from filestore.files f
+      where f.project_id = p_project_id and not f.is_deleted
+        and f.directory > p_directory || '/' and f.directory < p_directory || '0'
+      order by f.directory, f.path limit p_most - v_count
+    ) f);
 end
 $$;
-comment on function filestore.holds_files is
-  'Whether there are live files below a directory, which is not the root: then the directory exists.';
-call filestore.grant_execute('filestore.holds_files', 'filestore_engine');
-call filestore.pin_plan('filestore.holds_files');
+comment on function filestore.count_live_files is
+  'How many live files a directory has, directly or in its whole subtree, up to p_most.';
+call filestore.grant_execute('filestore.count_live_files', 'filestore_account', 'filestore_engine');
+call filestore.pin_plan('filestore.count_live_files');
 
 create function filestore.nothing_at(p_session filestore.session, p_path text, p_file filestore.files) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -42,7 +58,7 @@ declare
   -- Above a key's prefix only the directories that lead to it are visible.
   v_seen constant text := filestore.seen_directory(p_session, p_path);
 begin
-  return case when v_seen is not null and filestore.holds_files(p_session.project_id, v_seen)
+  return case when v_seen is not null and filestore.count_live_files(p_session.project_id, v_seen, true, 1) > 0
     then jsonb_set(filestore.not_found(p_file), '{refusal,details,directory}', 'true')
     else filestore.not_found(p_file) end;
 end
@@ -60,7 +76,6 @@ declare
   v_version filestore.file_versions;
   v_then record;
   v_refusal jsonb;
-  v_record jsonb;
 begin
   if p_at is not null then
     v_then := filestore.record_at(p_session, p_path, p_at);
@@ -82,11 +97,10 @@ begin
     end if;
     if v_file.is_deleted then return filestore.nothing_at(p_session, p_path, v_file); end if;
   end if;
-  v_record := filestore.file_record(
-    v_file.id, v_file.path, v_file.version, v_file.mime_type, v_file.size, v_file.created_at, v_file.updated_at);
-  if not p_with_segments then return jsonb_build_object('value', v_record); end if;
+  if not p_with_segments then return jsonb_build_object('value', filestore.file_record(v_file)); end if;
   return jsonb_build_object('value', jsonb_build_object(
-    'file', v_record, 'segments', filestore.segment_list(p_session.project_id, v_file.segment_ids)));
+    'file', filestore.file_record(v_file),
+    'segments', filestore.segment_list(p_session.project_id, v_file.segment_ids)));
 end
 $$;
 comment on function filestore.find_version is
@@ -120,11 +134,9 @@ declare
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
   if p_idempotency is not null then
-    if not filestore.may_write(v_session, p_path) then
-      return v_session.envelope || filestore.outside_prefix(v_session);
-    end if;
-    v_stored := case when p_idempotency ? 'key'
-      then filestore.stored_response(v_session, p_idempotency, p_path) end;
+    v_stored := coalesce(
+      filestore.outside_prefix(v_session, p_path),
+      case when p_idempotency ? 'key' then filestore.stored_response(v_session, p_idempotency, p_path) end);
     if v_stored ? 'refusal' then
       return v_session.envelope || v_stored;
     elsif v_stored is not null then
@@ -142,7 +154,8 @@ comment on function public.filestore_content is
 call filestore.publish('public.filestore_content', 'filestore_engine', 'service_role');
 
 create function public.filestore_diff(
-  p_key_hash text, p_request_id uuid, p_path text, p_from integer default null, p_to integer default null
+  p_key_hash text, p_request_id uuid, p_path text, p_from integer default null, p_to integer default null,
+  p_to_path text default null
 ) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -150,12 +163,24 @@ declare
   v_file filestore.files;
   v_to integer;
   v_from integer;
-  v_sides jsonb;
+  v_sides jsonb := '{}';
   v_number integer;
   v_version filestore.file_versions;
   v_refusal jsonb;
+  v_before jsonb;
+  v_after jsonb;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
+  if p_to_path is not null then
+    v_before := filestore.find_version(v_session, p_path, p_from, null, true);
+    v_after := filestore.find_version(v_session, p_to_path, p_to, null, true);
+    return v_session.envelope || case
+      when v_before ? 'refusal' then v_before when v_after ? 'refusal' then v_after
+      else jsonb_build_object('value', jsonb_build_object(
+        'path', p_path, 'from', v_before #> '{value,file,version}', 'to', v_after #> '{value,file,version}',
+        'before', v_before #> '{value,file}' || jsonb_build_object('segments', v_before #> '{value,segments}'),
+        'after', v_after #> '{value,file}' || jsonb_build_object('segments', v_after #> '{value,segments}'))) end;
+  end if;
   select * into v_file from filestore.files f where f.project_id = v_session.project_id and f.path = p_path;
   if not found then return v_session.envelope || filestore.nothing_at(v_session, p_path, v_file); end if;
   v_to := coalesce(p_to, v_file.version);
@@ -170,47 +195,19 @@ begin
     where v.project_id = v_session.project_id and v.file_id = v_file.id and v.version = v_number;
     v_refusal := filestore.unreadable_version(v_file, v_number, v_version);
     if v_refusal is not null then return v_session.envelope || v_refusal; end if;
+    v_sides := v_sides || jsonb_build_object(v_number, jsonb_build_object(
+      'size', v_version.size, 'mimeType', v_version.mime_type,
+      'segments', filestore.segment_list(v_session.project_id, v_version.segment_ids)));
   end loop;
-  select jsonb_object_agg(v.version, jsonb_build_object(
-    'size', v.size, 'mimeType', v.mime_type, 'segments', filestore.segment_list(v.project_id, v.segment_ids)))
-  into v_sides
-  from filestore.file_versions v
-  where v.project_id = v_session.project_id and v.file_id = v_file.id and v.version in (v_from, v_to);
   return v_session.envelope || jsonb_build_object('value', jsonb_build_object(
     'path', v_file.path, 'from', v_from, 'to', v_to,
     'before', v_sides -> v_from::text, 'after', v_sides -> v_to::text));
 end
 $$;
 comment on function public.filestore_diff is
-  'Two versions of a file, by default the last two; version 0 is empty. Refusals: FILE_NOT_FOUND, VERSION_NOT_FOUND, '
-  'VERSION_REDACTED.';
+  'Two versions of a file, by default the last two; version 0 is empty. With p_to_path a version of one file and one '
+  'of another, by default the latest of each. Refusals: FILE_NOT_FOUND, VERSION_NOT_FOUND, VERSION_REDACTED.';
 call filestore.publish('public.filestore_diff', 'filestore_engine', 'service_role');
-
-create function public.filestore_diff_files(
-  p_key_hash text, p_request_id uuid, p_path text, p_to_path text, p_from integer default null,
-  p_to integer default null
-) returns jsonb
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
-  v_before jsonb;
-  v_after jsonb;
-begin
-  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
-  v_before := filestore.find_version(v_session, p_path, p_from, null, true);
-  if v_before ? 'refusal' then return v_session.envelope || v_before; end if;
-  v_after := filestore.find_version(v_session, p_to_path, p_to, null, true);
-  if v_after ? 'refusal' then return v_session.envelope || v_after; end if;
-  return v_session.envelope || jsonb_build_object('value', jsonb_build_object(
-    'path', p_path, 'from', v_before #> '{value,file,version}', 'to', v_after #> '{value,file,version}',
-    'before', v_before #> '{value,file}' || jsonb_build_object('segments', v_before #> '{value,segments}'),
-    'after', v_after #> '{value,file}' || jsonb_build_object('segments', v_after #> '{value,segments}')));
-end
-$$;
-comment on function public.filestore_diff_files is
-  'A version of one file and one of another, by default the latest of each. Refusals: FILE_NOT_FOUND, '
-  'VERSION_NOT_FOUND.';
-call filestore.publish('public.filestore_diff_files', 'filestore_engine', 'service_role');
 
 create function public.filestore_versions(
   p_key_hash text, p_request_id uuid, p_path text, p_limit integer, p_offset integer, p_at text default null
@@ -221,6 +218,7 @@ declare
   -- The owner, who has no key, has this scope, too.
   v_shows_keys constant boolean := 'admin' = any (v_session.scopes);
   c_iso constant text := 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"';
+  c_console constant uuid := '00000000-0000-0000-0000-000000000000';
   v_cursor_key bytea;
   v_file filestore.files;
   v_first integer;
@@ -247,7 +245,7 @@ begin
       || coalesce(',"note":' || to_json(v.note), '')
       || case when s.path is null then ''
         else ',"from":{"path":' || to_json(s.path) || ',"version":' || v.source_version || '}' end
-      || case when v_shows_keys then coalesce(',"keyId":"' || v.key_id || '"', '') else '' end || '}',
+      || case when v_shows_keys and v.key_id <> c_console then ',"keyId":"' || v.key_id || '"' else '' end || '}',
     ',' order by v.version desc), '') || ']')::json
   into v_page
   from filestore.file_versions v

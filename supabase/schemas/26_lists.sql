@@ -41,26 +41,6 @@ comment on function filestore.plain_page is
 call filestore.grant_execute('filestore.plain_page', 'filestore_engine');
 call filestore.pin_plan('filestore.plain_page');
 
-create function filestore.conditions_of(p_query jsonb) returns text
-language plpgsql immutable set search_path = '' as $$
-begin
-  return (
-    select coalesce(string_agg(' and ' || c.condition, ''), '')
-    from (values
-      ('contentType', $sql$f.mime_type = $3 ->> 'contentType'$sql$),
-      ('minSize', $sql$f.size >= ($3 ->> 'minSize')::bigint$sql$),
-      ('maxSize', $sql$f.size <= ($3 ->> 'maxSize')::bigint$sql$),
-      ('createdAfter', $sql$f.created_at > ($3 ->> 'createdAfter')::timestamptz$sql$),
-      ('createdBefore', $sql$f.created_at < ($3 ->> 'createdBefore')::timestamptz$sql$),
-      ('updatedAfter', $sql$f.updated_at > ($3 ->> 'updatedAfter')::timestamptz$sql$),
-      ('updatedBefore', $sql$f.updated_at < ($3 ->> 'updatedBefore')::timestamptz$sql$)
-    ) c (name, condition)
-    where p_query ->> c.name is not null);
-end
-$$;
-comment on function filestore.conditions_of is 'The filters of a list, as conditions in SQL; $3 is the query.';
-call filestore.grant_execute('filestore.conditions_of', 'filestore_engine');
-
 create function filestore.sorted_page(
   p_project_id uuid, p_query jsonb, out files text, out has_more boolean, out total integer
 )
@@ -72,7 +52,19 @@ declare
   v_offset constant integer := (p_query ->> 'offset')::integer;
   v_is_descending constant boolean := p_query ->> 'sortOrder' = 'desc';
   v_deleted constant boolean := coalesce((p_query ->> 'deleted')::boolean, false);
-  v_filters constant text := filestore.conditions_of(p_query);
+  -- The filters, as conditions in SQL; $3 is the query.
+  v_filters constant text := (
+    select coalesce(string_agg(' and ' || c.condition, ''), '')
+    from (values
+      ('contentType', $sql$f.mime_type = $3 ->> 'contentType'$sql$),
+      ('minSize', $sql$f.size >= ($3 ->> 'minSize')::bigint$sql$),
+      ('maxSize', $sql$f.size <= ($3 ->> 'maxSize')::bigint$sql$),
+      ('createdAfter', $sql$f.created_at > ($3 ->> 'createdAfter')::timestamptz$sql$),
+      ('createdBefore', $sql$f.created_at < ($3 ->> 'createdBefore')::timestamptz$sql$),
+      ('updatedAfter', $sql$f.updated_at > ($3 ->> 'updatedAfter')::timestamptz$sql$),
+      ('updatedBefore', $sql$f.updated_at < ($3 ->> 'updatedBefore')::timestamptz$sql$)
+    ) c (name, condition)
+    where p_query ->> c.name is not null);
   v_scope text := 'f.project_id = $1 and ' || case when v_deleted then 'f.is_deleted' else 'not f.is_deleted' end;
   v_cursor text := '';
   v_order text;
@@ -120,41 +112,6 @@ comment on function filestore.sorted_page is
   'Files in any order, filtered, or deleted ones: one page, whether there is more, and, if they are filtered or '
   'deleted, how many there are, at most one more than `list_total_max`.';
 call filestore.grant_execute('filestore.sorted_page', 'filestore_engine');
-
--- fence: as `plain_page`. The index has live files alone, so that deleted ones cost nothing.
-create function filestore.count_live_files(p_project_id uuid, p_directory text, p_recursive boolean) returns integer
-language plpgsql stable set search_path = '' as $$
-declare
-  c_most constant integer := (filestore.limits()).list_total_max + 1;
-  v_count integer;
-begin
-  if p_recursive and p_directory = '' then
-    return (
-      select count(*) from (
-        select from filestore.files f where f.project_id = p_project_id and not f.is_deleted
-        order by f.directory, f.path limit c_most
-      ) f);
-  end if;
-  select count(*) into v_count from (
-    select from filestore.files f
-    where f.project_id = p_project_id and not f.is_deleted
-      and f.directory >= p_directory and f.directory <= p_directory
-    order by f.directory, f.path limit c_most
-  ) f;
-  if not p_recursive or v_count = c_most then return v_count; end if;
-  return v_count + (
-    select count(*) from (
-      select from filestore.files f
-      where f.project_id = p_project_id and not f.is_deleted
-        and f.directory > p_directory || '/' and f.directory < p_directory || '0'
-      order by f.directory, f.path limit c_most - v_count
-    ) f);
-end
-$$;
-comment on function filestore.count_live_files is
-  'How many live files a directory has, directly or in its whole subtree, at most one more than `list_total_max`.';
-call filestore.grant_execute('filestore.count_live_files', 'filestore_account', 'filestore_engine');
-call filestore.pin_plan('filestore.count_live_files');
 
 -- fence: as `plain_page`. From one folder to the next, past what is in it, so files cost nothing, live or deleted.
 create function filestore.folder_names(

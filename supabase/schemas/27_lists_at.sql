@@ -155,10 +155,11 @@ comment on function filestore.page_at is
 call filestore.grant_execute('filestore.page_at', 'filestore_engine');
 call filestore.pin_plan('filestore.page_at');
 
-create function filestore.list_at(p_session filestore.session, p_query jsonb) returns json
+create function filestore.list_at(
+  p_session filestore.session, p_query jsonb, p_moment filestore.moment
+) returns json
 language plpgsql volatile set search_path = '' as $$
 declare
-  v_moment constant filestore.moment := filestore.moment_of(p_session, p_query ->> 'at');
   v_is_recursive constant boolean := (p_query ->> 'recursive')::boolean;
   v_asked constant text := p_query ->> 'directory';
   v_seen constant text := filestore.seen_directory(p_session, v_asked);
@@ -166,24 +167,23 @@ declare
   v_directories record;
   v_rest jsonb;
 begin
-  if v_moment.refusal is not null then return v_moment.refusal::json; end if;
   if (v_seen = v_asked or v_is_recursive and v_seen is not null) is not true then
-    return json_build_object('value', filestore.list_above_prefix(
+    return filestore.list_above_prefix(
       p_session, p_query, v_seen is not null and (filestore.was_directory(
-        p_session, v_seen, v_moment, (filestore.limits()).list_at_examined_max)).is_found));
+        p_session, v_seen, p_moment, (filestore.limits()).list_at_examined_max)).is_found);
   end if;
   v_page := filestore.page_at(
-    p_session, v_seen, v_is_recursive, coalesce(p_query ->> 'after', ''), (p_query ->> 'limit')::integer, v_moment);
+    p_session, v_seen, v_is_recursive, coalesce(p_query ->> 'after', ''), (p_query ->> 'limit')::integer, p_moment);
   v_rest := jsonb_build_object(
     'limit', p_query -> 'limit', 'offset', 0, 'hasMore', v_page.next is not null, 'next', v_page.next,
     'examined', v_page.examined, 'trimmed', to_jsonb(nullif(v_page.trimmed, '{}')));
   if not v_is_recursive then
-    v_directories := filestore.directories_at(p_session, v_asked, v_moment);
+    v_directories := filestore.directories_at(p_session, v_asked, p_moment);
     v_rest := v_rest || jsonb_build_object(
       'directories', v_directories.names, 'hasMoreDirectories', nullif(v_directories.has_more, false),
       'examined', v_page.examined + v_directories.examined);
   end if;
-  return json_build_object('value', filestore.list_value(v_page.files, jsonb_strip_nulls(v_rest)));
+  return filestore.list_value(v_page.files, jsonb_strip_nulls(v_rest));
 end
 $$;
 comment on function filestore.list_at is
@@ -197,21 +197,22 @@ declare
   v_directory constant text := p_query ->> 'directory';
   v_is_recursive constant boolean := (p_query ->> 'recursive')::boolean;
   v_seen constant text := filestore.seen_directory(v_session, v_directory);
+  v_moment filestore.moment;
   v_page json;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope::json; end if;
   if p_query ? 'at' then
-    v_page := filestore.list_at(v_session, p_query);
-    return case when v_page ->> 'refusal' is null then filestore.page_response(v_session, v_page -> 'value')
-      else (v_session.envelope || v_page::jsonb)::json end;
-  end if;
-  if v_seen = v_directory or v_is_recursive and v_seen is not null
+    v_moment := filestore.moment_of(v_session, p_query ->> 'at');
+    if v_moment.refusal is not null then return (v_session.envelope || v_moment.refusal)::json; end if;
+    v_page := filestore.list_at(v_session, p_query, v_moment);
+  elsif v_seen = v_directory or v_is_recursive and v_seen is not null
     or coalesce((p_query ->> 'deleted')::boolean, false) then
     v_page := filestore.list_page(v_session, p_query || jsonb_build_object(
       'directory', case when v_is_recursive then coalesce(v_seen, v_directory) else v_directory end));
   else
     v_page := filestore.list_above_prefix(
-      v_session, p_query, v_seen is not null and filestore.holds_files(v_session.project_id, v_seen));
+      v_session, p_query,
+      v_seen is not null and filestore.count_live_files(v_session.project_id, v_seen, true, 1) > 0);
   end if;
   return filestore.page_response(v_session, v_page);
 end

@@ -95,7 +95,7 @@ begin
   end if;
   return v_session.envelope || jsonb_build_object('value', (
     select jsonb_agg(jsonb_build_object(
-      'file', filestore.file_record(f.id, f.path, f.version, f.mime_type, f.size, f.created_at, f.updated_at),
+      'file', filestore.file_record(f),
       'segments', filestore.segment_list(v_session.project_id, f.segment_ids)) order by f.path)
     from unnest(v_found.files) f));
 end

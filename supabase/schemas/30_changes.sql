@@ -68,27 +68,6 @@ comment on function filestore.last_position_by is
 call filestore.grant_execute('filestore.last_position_by', 'filestore_engine');
 call filestore.pin_plan('filestore.last_position_by');
 
-create function filestore.is_receipt_seen(p_project_id uuid, p_file_id uuid, p_query jsonb) returns boolean
-language plpgsql stable set search_path = '' as $$
-declare
-  v_cursor_key constant bytea := (select p.cursor_key from filestore.projects p where p.id = p_project_id);
-begin
-  return exists (
-    select from filestore.purged_files g
-    cross join lateral (
-      select filestore.place_hash(v_cursor_key, g.file_id, p_query ->> 'path') as path,
-             filestore.place_hash(v_cursor_key, g.file_id, nullif(p_query ->> 'directory', '')) as directory,
-             filestore.place_hash(v_cursor_key, g.file_id, p_query ->> 'place') as place
-    ) h
-    where g.project_id = p_project_id and g.file_id = p_file_id and (h.path is null or h.path = g.path_hash)
-      and (h.directory is null or h.directory = any (g.place_hashes))
-      and (h.place is null or h.place = g.path_hash or h.place = any (g.place_hashes)));
-end
-$$;
-comment on function filestore.is_receipt_seen is
-  'Whether the key sees the receipt of a purged file, and the filters by path let it through.';
-call filestore.grant_execute('filestore.is_receipt_seen', 'filestore_engine');
-
 create function filestore.pick_changes(
   p_project_id uuid, p_query jsonb, p_by_path boolean, p_after bigint, p_end bigint, p_examined_max integer,
   p_picked_max integer, out positions bigint[], out examined_to bigint
@@ -105,6 +84,7 @@ declare
   v_beyond constant text := nullif(p_query ->> 'directory', '') || '0';
   v_until constant timestamptz := p_query ->> 'until';
   v_newest_first constant boolean := coalesce((p_query ->> 'newestFirst')::boolean, false);
+  v_cursor_key constant bytea := (select p.cursor_key from filestore.projects p where p.id = p_project_id);
   v_examined bigint[];
 begin
   if v_newest_first then
@@ -133,8 +113,15 @@ begin
         and (v_below is null or f.path >= v_below and f.path < v_beyond)
         and (v_place is null or f.path = v_place or f.path >= v_place || '/' and f.path < v_place || '0')
       union all
-      select true where p_by_path and v.operation = 'purge'
-        and filestore.is_receipt_seen(p_project_id, v.file_id, p_query)
+      select true from filestore.purged_files g
+      cross join lateral (
+        select filestore.place_hash(v_cursor_key, g.file_id, v_path) as path,
+               filestore.place_hash(v_cursor_key, g.file_id, nullif(p_query ->> 'directory', '')) as directory,
+               filestore.place_hash(v_cursor_key, g.file_id, v_place) as place
+      ) h
+      where p_by_path and v.operation = 'purge' and g.project_id = p_project_id and g.file_id = v.file_id
+        and (h.path is null or h.path = g.path_hash) and (h.directory is null or h.directory = any (g.place_hashes))
+        and (h.place is null or h.place = g.path_hash or h.place = any (g.place_hashes))
     ) f
     where (v_run is null or v.run_id = v_run) and (v_actor is null or v.actor = v_actor)
       and (v_key_id is null or v.key_id = v_key_id) and (v_operation is null or v.operation = v_operation)
@@ -168,7 +155,8 @@ begin
         || case when v.is_deleted then ',"deleted":true' else '' end || ',"commitId":"' || v.commit_id || '"'
         || coalesce(',"runId":' || to_json(v.run_id), '') || coalesce(',"actor":' || to_json(v.actor), '')
         || coalesce(',"note":' || to_json(v.note), '')
-        || case when p_shows_keys then coalesce(',"keyId":"' || v.key_id || '"', '') else '' end
+        || case when p_shows_keys and v.key_id <> '00000000-0000-0000-0000-000000000000'
+          then ',"keyId":"' || v.key_id || '"' else '' end
         || case when s.path is null then ''
           else ',"from":{"path":' || to_json(s.path) || ',"version":' || v.source_version || '}' end
         || ',"createdAt":"' || to_char(v.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '"}',

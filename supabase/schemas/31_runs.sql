@@ -14,12 +14,11 @@ comment on type filestore.run_file is
 
 create function filestore.run_keys(p_project_id uuid, p_run_id text) returns uuid[]
 language plpgsql stable set search_path = '' as $$
-declare
-  c_none constant uuid := '00000000-0000-0000-0000-000000000000';
 begin
   return array(
     with recursive keys (key_id) as (
-      select c_none
+      (select v.key_id from filestore.file_versions v
+       where v.project_id = p_project_id and v.run_id = p_run_id order by v.key_id limit 1)
       union all
       select n.key_id from keys k
       cross join lateral (
@@ -28,53 +27,13 @@ begin
         order by v.key_id limit 1
       ) n
     )
-    select k.key_id from keys k
-    where k.key_id <> c_none or exists (
-      select from filestore.file_versions v
-      where v.project_id = p_project_id and v.run_id = p_run_id and v.key_id is null));
+    select k.key_id from keys k);
 end
 $$;
 comment on function filestore.run_keys is
   'The keys with which versions of a run were written, all zeros for the console. Reads one index entry for each.';
 call filestore.grant_execute('filestore.run_keys', 'filestore_engine');
 call filestore.pin_plan('filestore.run_keys');
-
-create function filestore.run_file_after(
-  p_project_id uuid, p_run_id text, p_key_id uuid, p_after uuid, p_from uuid,
-  out file_id uuid, out first_version integer, out first_position bigint, out first_at timestamptz,
-  out last_version integer, out last_at timestamptz
-)
-language plpgsql stable set search_path = '' as $$
-begin
-  -- Twice, since a condition that is true of null as well would not be one of the index.
-  if p_key_id = '00000000-0000-0000-0000-000000000000' then
-    select v.file_id, v.version, v.position, v.created_at
-    into file_id, first_version, first_position, first_at from filestore.file_versions v
-    where v.project_id = p_project_id and v.run_id = p_run_id and v.key_id is null
-      and v.file_id > p_after and v.file_id >= p_from
-    order by v.key_id, v.file_id, v.version limit 1;
-    select v.version, v.created_at into last_version, last_at from filestore.file_versions v
-    where v.project_id = p_project_id and v.run_id = p_run_id and v.key_id is null
-      and v.file_id = run_file_after.file_id
-    order by v.key_id desc, v.file_id desc, v.version desc limit 1;
-  else
-    select v.file_id, v.version, v.position, v.created_at
-    into file_id, first_version, first_position, first_at from filestore.file_versions v
-    where v.project_id = p_project_id and v.run_id = p_run_id and v.key_id = p_key_id
-      and v.file_id > p_after and v.file_id >= p_from
-    order by v.key_id, v.file_id, v.version limit 1;
-    select v.version, v.created_at into last_version, last_at from filestore.file_versions v
-    where v.project_id = p_project_id and v.run_id = p_run_id and v.key_id = p_key_id
-      and v.file_id = run_file_after.file_id
-    order by v.key_id desc, v.file_id desc, v.version desc limit 1;
-  end if;
-end
-$$;
-comment on function filestore.run_file_after is
-  'The next file after p_after, and not before p_from, of which a run wrote versions with a key, or all zeros for the '
-  'console, with the first of these and the last. Reads two index entries.';
-call filestore.grant_execute('filestore.run_file_after', 'filestore_engine');
-call filestore.pin_plan('filestore.run_file_after');
 
 create function filestore.run_files(
   p_project_id uuid, p_run_id text, p_key_ids uuid[], p_file_ids uuid[], p_after uuid,
@@ -93,7 +52,8 @@ declare
   v_place integer;
   v_examined integer;
   v_seen integer;
-  v_next record;
+  v_first record;
+  v_last record;
   v_path text;
 begin
   is_complete := true;
@@ -109,14 +69,17 @@ begin
         v_from := p_file_ids[v_place];
       end if;
       exit when v_from is null;
-      v_next := filestore.run_file_after(p_project_id, p_run_id, v_key_id, v_after, v_from);
-      exit when v_next.file_id is null;
+      select v.file_id, v.version, v.created_at into v_first from filestore.file_versions v
+      where v.project_id = p_project_id and v.run_id = p_run_id and v.key_id = v_key_id
+        and v.file_id > v_after and v.file_id >= v_from
+      order by v.key_id, v.file_id, v.version limit 1;
+      exit when not found;
       v_examined := v_examined + 1;
       if v_examined > c_examined_max then
         is_complete := false;
         exit;
       end if;
-      v_after := v_next.file_id;
+      v_after := v_first.file_id;
       if p_file_ids is not null then
         while p_file_ids[v_place] < v_after loop v_place := v_place + 1; end loop;
         continue when p_file_ids[v_place] is distinct from v_after;
@@ -124,8 +87,11 @@ begin
       select f.path into v_path from filestore.files f where f.project_id = p_project_id and f.id = v_after;
       continue when not found;
       v_seen := v_seen + 1;
+      select v.version, v.created_at into v_last from filestore.file_versions v
+      where v.project_id = p_project_id and v.run_id = p_run_id and v.key_id = v_key_id and v.file_id = v_after
+      order by v.key_id desc, v.file_id desc, v.version desc limit 1;
       v_found := v_found || row (
-        v_after, v_path, v_next.first_version, v_next.last_version, v_next.first_at, v_next.last_at,
+        v_after, v_path, v_first.version, v_last.version, v_first.created_at, v_last.created_at,
         array[v_key_id])::filestore.run_file;
     end loop;
   end loop;
@@ -156,32 +122,21 @@ comment on function filestore.whose is
   'With which keys something was written, as the wire shows it: which ones only to the owner, and to keys with admin.';
 call filestore.grant_execute('filestore.whose', 'filestore_engine');
 
-create type filestore.run_summary as (
-  run_id text,
-  file_count bigint,
-  version_count bigint,
-  first_at timestamptz,
-  last_at timestamptz,
-  actors text[],
-  counted bigint,
-  is_exact boolean
-);
-comment on type filestore.run_summary is
-  'What the key sees of a run, and how many versions were counted for it. Where it has more, counts are what it has at '
-  'least, and times and actors those of the versions that were read.';
-
-create function filestore.summarize_run(p_project_id uuid, p_run_id text, p_is_confined boolean)
-returns filestore.run_summary
+create function filestore.summarize_run(
+  p_project_id uuid, p_run_id text, p_is_confined boolean, out summary jsonb, out counted bigint
+)
 language plpgsql stable set search_path = '' as $$
 declare
   c_counted_max constant integer := (filestore.limits()).run_versions_counted_max;
-  v_run filestore.run_summary;
-  v_files filestore.run_file[];
+  v_files bigint;
+  v_versions bigint;
+  v_first_at timestamptz;
+  v_last_at timestamptz;
 begin
   -- The index of runs has all that is asked for.
-  select p_run_id, count(f.is_seen), coalesce(sum(g.versions) filter (where f.is_seen), 0),
-         min(g.first_at) filter (where f.is_seen), max(g.last_at) filter (where f.is_seen), null, sum(g.versions)
-  into v_run
+  select count(f.is_seen), coalesce(sum(g.versions) filter (where f.is_seen), 0),
+         min(g.first_at) filter (where f.is_seen), max(g.last_at) filter (where f.is_seen), coalesce(sum(g.versions), 0)
+  into v_files, v_versions, v_first_at, v_last_at, counted
   from (
     select l.file_id, count(*) as versions, min(l.created_at) as first_at, max(l.created_at) as last_at
     from (
@@ -196,50 +151,39 @@ begin
     union all
     select true from filestore.files f where p_is_confined and f.project_id = p_project_id and f.id = g.file_id
   ) f (is_seen) on true;
-  v_run.is_exact := coalesce(v_run.counted, 0) <= c_counted_max;
-  if not v_run.is_exact then
-    v_files := (filestore.run_files(
+  if counted > c_counted_max then
+    select greatest(v_files, count(*)), greatest(least(v_versions, c_counted_max), count(*)),
+           least(v_first_at, min(f.first_at)), greatest(v_last_at, max(f.last_at))
+    into v_files, v_versions, v_first_at, v_last_at
+    from unnest((filestore.run_files(
       p_project_id, p_run_id, filestore.run_keys(p_project_id, p_run_id), null, null,
-      (filestore.limits()).commit_files_max)).files;
-    select greatest(v_run.file_count, count(*)), greatest(least(v_run.version_count, c_counted_max), count(*)),
-           least(v_run.first_at, min(f.first_at)), greatest(v_run.last_at, max(f.last_at))
-    into v_run.file_count, v_run.version_count, v_run.first_at, v_run.last_at
-    from unnest(v_files) f;
+      (filestore.limits()).commit_files_max)).files) f;
   end if;
-  if v_run.version_count = 0 then return v_run; end if;
-  v_run.actors := array(
-    select distinct l.actor from (
-      select v.file_id, v.actor from filestore.file_versions v
-      where v.project_id = p_project_id and v.run_id = p_run_id
-      order by v.key_id, v.file_id, v.version limit c_counted_max + 1
-    ) l
-    cross join lateral (
-      select true where not p_is_confined
-      union all
-      select true from filestore.files f where p_is_confined and f.project_id = p_project_id and f.id = l.file_id
-    ) f
-    where l.actor is not null
-    order by l.actor limit (filestore.limits()).run_actors_max);
-  return v_run;
+  if v_versions = 0 then return; end if;
+  summary := jsonb_build_object(
+    'runId', p_run_id, 'fileCount', v_files, 'versionCount', v_versions, 'firstAt', filestore.iso(v_first_at),
+    'lastAt', filestore.iso(v_last_at), 'actors', array(
+      select distinct l.actor from (
+        select v.file_id, v.actor from filestore.file_versions v
+        where v.project_id = p_project_id and v.run_id = p_run_id
+        order by v.key_id, v.file_id, v.version limit c_counted_max + 1
+      ) l
+      cross join lateral (
+        select true where not p_is_confined
+        union all
+        select true from filestore.files f where p_is_confined and f.project_id = p_project_id and f.id = l.file_id
+      ) f
+      where l.actor is not null
+      order by l.actor limit (filestore.limits()).run_actors_max))
+    || case when counted > c_counted_max then '{"countsAreExact": false}'::jsonb else '{}'::jsonb end;
 end
 $$;
 comment on function filestore.summarize_run is
-  'A run, as its versions tell, up to a number of them from the index alone; none of them where the key sees none.';
+  'What the key sees of a run, as the wire shows it, and how many versions were counted for it: from the index alone. '
+  'Where it has more, counts are what it has at least, and times and actors those of the versions that were read. Null '
+  'where the key sees none.';
 call filestore.grant_execute('filestore.summarize_run', 'filestore_engine');
 call filestore.pin_plan('filestore.summarize_run');
-
-create function filestore.run_record(p_run filestore.run_summary) returns jsonb
-language plpgsql stable set search_path = '' as $$
-begin
-  return jsonb_build_object(
-    'runId', (p_run).run_id, 'actors', to_jsonb((p_run).actors), 'fileCount', (p_run).file_count,
-    'versionCount', (p_run).version_count, 'firstAt', filestore.iso((p_run).first_at),
-    'lastAt', filestore.iso((p_run).last_at))
-    || case when (p_run).is_exact then '{}'::jsonb else '{"countsAreExact": false}' end;
-end
-$$;
-comment on function filestore.run_record is 'A run, as the wire shows it.';
-call filestore.grant_execute('filestore.run_record', 'filestore_engine');
 
 create function public.filestore_runs(p_key_hash text, p_request_id uuid, p_limit integer, p_after text) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
@@ -251,7 +195,7 @@ declare
   v_project_id constant uuid := v_session.project_id;
   v_before bigint;
   v_run record;
-  v_summary filestore.run_summary;
+  v_summary record;
   v_runs jsonb := '[]';
   v_examined integer := 0;
   v_counted bigint := 0;
@@ -275,9 +219,9 @@ begin
     exit when v_has_more;
     v_summary := filestore.summarize_run(v_project_id, v_run.run_id, v_session.path_prefix is not null);
     v_examined := v_examined + 1;
-    v_counted := v_counted + coalesce(v_summary.counted, 0);
+    v_counted := v_counted + v_summary.counted;
     v_before := v_run.first_position;
-    if v_summary.version_count > 0 then v_runs := v_runs || filestore.run_record(v_summary); end if;
+    if v_summary.summary is not null then v_runs := v_runs || v_summary.summary; end if;
   end loop;
   return v_session.envelope || jsonb_build_object('value', jsonb_build_object(
     'runs', v_runs, 'hasMore', v_has_more,
@@ -296,13 +240,13 @@ language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
   v_project_id constant uuid := v_session.project_id;
-  v_summary filestore.run_summary;
+  v_summary jsonb;
   v_run record;
   v_files jsonb;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
-  v_summary := filestore.summarize_run(v_project_id, p_run_id, v_session.path_prefix is not null);
-  if v_summary.version_count = 0 then return v_session.envelope || filestore.refusal('RUN_NOT_FOUND'); end if;
+  v_summary := (filestore.summarize_run(v_project_id, p_run_id, v_session.path_prefix is not null)).summary;
+  if v_summary is null then return v_session.envelope || filestore.refusal('RUN_NOT_FOUND'); end if;
   v_run := filestore.run_files(
     v_project_id, p_run_id, filestore.run_keys(v_project_id, p_run_id), null, p_after, p_limit + 1);
   v_files := (
@@ -315,7 +259,7 @@ begin
       select v.operation from filestore.file_versions v
       where v.project_id = v_project_id and v.file_id = f.file_id and v.version = f.last_version offset 0
     ) v);
-  return v_session.envelope || jsonb_build_object('value', filestore.run_record(v_summary) || jsonb_build_object(
+  return v_session.envelope || jsonb_build_object('value', v_summary || jsonb_build_object(
     'files', v_files - p_limit, 'hasMore', jsonb_array_length(v_files) > p_limit));
 end
 $$;

@@ -111,17 +111,18 @@ comment on function filestore.has_text is
   '`isBinaryMediaType`.';
 call filestore.grant_execute('filestore.has_text', 'filestore_admin', 'filestore_engine');
 
-create function filestore.indexed_bytes(p_size bigint, p_mime_type text, p_is_text boolean) returns bigint
+create function filestore.indexed_cost(p_file filestore.files) returns bigint
 language plpgsql immutable set search_path = '' as $$
 begin
   return case
-    when p_size <= (filestore.limits()).search_text_bytes_max and filestore.has_text(p_mime_type, p_is_text)
-    then p_size else 0 end;
+    when filestore.is_live(p_file) and (p_file).size <= (filestore.limits()).search_text_bytes_max
+      and filestore.has_text((p_file).mime_type, (p_file).is_text)
+    then (filestore.limits()).tariff_indexed_factor * (p_file).size else 0 end;
 end
 $$;
-comment on function filestore.indexed_bytes is
-  'How many bytes of a live file are in the search index, once it was indexed.';
-call filestore.grant_execute('filestore.indexed_bytes', 'filestore_admin', 'filestore_engine');
+comment on function filestore.indexed_cost is
+  'What the text of a file in the search index counts towards the quota, whether or not it was indexed yet.';
+call filestore.grant_execute('filestore.indexed_cost', 'filestore_admin', 'filestore_engine');
 
 create function filestore.file_cost(p_path text) returns bigint
 language plpgsql immutable set search_path = '' as $$
@@ -141,28 +142,6 @@ comment on function filestore.file_cost is
   'file has no path, and counts as its row.';
 call filestore.grant_execute('filestore.file_cost', 'filestore_admin', 'filestore_engine');
 
-create function filestore.database_cost(
-  p_before filestore.files, p_path text, p_next filestore.next_version, p_new_segments integer
-) returns bigint
-language plpgsql immutable set search_path = '' as $$
-begin
-  return case when coalesce((p_before).version, 0) = 0 then filestore.file_cost(p_path) else 0 end
-    + (filestore.limits()).tariff_version_bytes
-    + (filestore.limits()).tariff_listed_segment_bytes * cardinality(p_next.segment_ids)
-    + (filestore.limits()).tariff_segment_bytes * p_new_segments
-    + case when p_next.source_file_id is not null and p_next.source_file_id is distinct from (p_before).id
-      then (filestore.limits()).tariff_segment_bytes * cardinality(p_next.segment_ids) else 0 end
-    + (filestore.limits()).tariff_indexed_factor * (
-      case when p_next.is_deleted then 0
-        else filestore.indexed_bytes(p_next.size, p_next.mime_type, p_next.is_text) end
-      - case when filestore.is_live(p_before)
-        then filestore.indexed_bytes((p_before).size, (p_before).mime_type, (p_before).is_text) else 0 end);
-end
-$$;
-comment on function filestore.database_cost is
-  'What the rows of a version count towards the quota, by the tariff; less than zero where less text is indexed.';
-call filestore.grant_execute('filestore.database_cost', 'filestore_engine');
-
 create function filestore.version_cost(p_version filestore.file_versions) returns bigint
 language plpgsql immutable set search_path = '' as $$
 declare
@@ -175,5 +154,5 @@ begin
       then (filestore.limits()).tariff_segment_bytes * c_listed else 0 end;
 end
 $$;
-comment on function filestore.version_cost is 'What the row of a version counts towards the quota, as it was charged.';
-call filestore.grant_execute('filestore.version_cost', 'filestore_admin');
+comment on function filestore.version_cost is 'What the row of a version counts towards the quota.';
+call filestore.grant_execute('filestore.version_cost', 'filestore_admin', 'filestore_engine');

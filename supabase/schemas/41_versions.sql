@@ -12,28 +12,35 @@ as $$ begin return clock_timestamp(); end $$;
 comment on function filestore.sweep_clock is 'The current time for the sweep; tests replace it.';
 call filestore.grant_execute('filestore.sweep_clock', 'filestore_account', 'filestore_admin', 'filestore_engine');
 
-create function filestore.add_segments(p_project_id uuid, p_segments jsonb) returns void
+create function filestore.add_segments(
+  p_project_id uuid, p_segments jsonb, out bytes bigint, out database_bytes bigint
+)
 language plpgsql volatile set search_path = '' as $$
 declare
   -- The sweep removes what was uploaded earlier and not committed.
   c_oldest constant date := (filestore.sweep_clock() at time zone 'UTC')::date - 1;
-  v_added integer;
+  v_added bigint;
 begin
-  insert into filestore.segments (id, project_id, stored_on, size, sha256, newlines, ends_with_newline, is_text)
-  select s.id, p_project_id, d.stored_on, s.size, decode(s.sha256, 'hex'), s.newlines, s."endsWithNewline", s."isText"
-  from jsonb_to_recordset(p_segments) s (
-    id uuid, name text, size integer, sha256 text, newlines integer, "endsWithNewline" boolean, "isText" boolean)
-  cross join lateral (select to_date(split_part(s.name, '/', 2), 'YYYYMMDD')) d (stored_on)
-  where d.stored_on >= c_oldest;
-  get diagnostics v_added = row_count;
+  with added as (
+    insert into filestore.segments (id, project_id, stored_on, size, sha256, newlines, ends_with_newline, is_text)
+    select s.id, p_project_id, d.stored_on, s.size, decode(s.sha256, 'hex'), s.newlines, s."endsWithNewline",
+           s."isText"
+    from jsonb_to_recordset(p_segments) s (
+      id uuid, name text, size integer, sha256 text, newlines integer, "endsWithNewline" boolean, "isText" boolean)
+    cross join lateral (select to_date(split_part(s.name, '/', 2), 'YYYYMMDD')) d (stored_on)
+    where d.stored_on >= c_oldest
+    returning size
+  )
+  select count(*), coalesce(sum(a.size), 0) into v_added, bytes from added a;
   if v_added < jsonb_array_length(p_segments) then
     raise exception 'a segment was uploaded too long ago to be committed';
   end if;
+  database_bytes := (filestore.limits()).tariff_segment_bytes * v_added;
 end
 $$;
 comment on function filestore.add_segments is
-  'Adds rows for uploaded segments, so that files may reference them. Raises for an upload so old that the sweep may '
-  'have removed it.';
+  'Adds rows for uploaded segments, so that files may reference them, and returns what they count towards the quota. '
+  'Raises for an upload so old that the sweep may have removed it.';
 call filestore.grant_execute('filestore.add_segments', 'filestore_engine');
 
 create function filestore.lock_file(p_project_id uuid, p_path text) returns filestore.files
@@ -51,64 +58,58 @@ comment on function filestore.lock_file is
   'first indexing of a file.';
 call filestore.grant_execute('filestore.lock_file', 'filestore_engine');
 
-create function filestore.lock_paths(p_project_id uuid, p_paths text[], p_new_paths text[]) returns text[]
+create function filestore.lock_paths(
+  p_project_id uuid, p_paths text[], p_new_paths text[], out missing text[], out committed_at timestamptz
+)
 language plpgsql volatile set search_path = '' as $$
 declare
   v_path text;
+  v_file filestore.files;
   v_now constant timestamptz := clock_timestamp();
-  v_missing text[] := '{}';
 begin
+  missing := '{}';
   for v_path in select distinct p.path collate "C" from unnest(p_paths) p (path) order by 1 loop
-    continue when (filestore.lock_file(p_project_id, v_path)).id is not null;
-    if v_path = any (p_new_paths) then
+    v_file := filestore.lock_file(p_project_id, v_path);
+    if v_file.id is null and v_path = any (p_new_paths) then
       -- Waits for a commit that is creating the file.
       insert into filestore.files (
         project_id, path, version, mime_type, size, is_deleted, segment_ids, created_at, updated_at)
       values (p_project_id, v_path, 0, '', 0, true, '{}', v_now, v_now)
       on conflict (project_id, path) do nothing;
-      continue when found or (filestore.lock_file(p_project_id, v_path)).id is not null;
+      continue when found;
+      v_file := filestore.lock_file(p_project_id, v_path);
     end if;
-    v_missing := v_missing || v_path;
+    if v_file.id is null then missing := missing || v_path; end if;
+    committed_at := greatest(committed_at, v_file.updated_at);
   end loop;
-  return v_missing;
+  committed_at := greatest(committed_at, date_trunc('milliseconds', clock_timestamp()));
 end
 $$;
 comment on function filestore.lock_paths is
   'Locks the files at these paths, in the order of the paths, so that commits of several files cannot wait for each '
   'other. Those of p_new_paths that have no file get a row of version 0, which the transaction fills, or rolls back. '
-  'Returns the other paths without a file.';
+  'Returns the other paths without a file, and the time of a commit of these files: none goes back in time.';
 call filestore.grant_execute('filestore.lock_paths', 'filestore_engine');
 
 create function filestore.failed_precondition(p_file filestore.files, p_commit jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
-  v_is_live boolean;
-  v_tag text;
-  v_version integer;
+  v_is_live constant boolean := filestore.is_live(p_file);
+  v_tag constant text := (p_file).id || '.' || (p_file).version;
+  v_if_version constant integer := p_commit ->> 'ifVersion';
+  v_code text;
 begin
-  if not p_commit ?| '{ifVersion,ifMatch,ifNoneMatch}' then return null; end if;
-  v_is_live := filestore.is_live(p_file);
-  v_tag := (p_file).id || '.' || (p_file).version;
-  v_version := nullif((p_file).version, 0);
-  -- "ifVersion" is the number that the file must be at, 0 for no file.
-  if v_is_live and p_commit -> 'ifVersion' = '0' then
-    return filestore.refusal('FILE_ALREADY_EXISTS', jsonb_build_object('version', v_version));
-  end if;
-  if (p_commit ->> 'ifVersion')::integer > 0
-    and not (v_is_live and (p_commit ->> 'ifVersion')::integer = (p_file).version) then
-    return filestore.refusal('PRECONDITION_FAILED', jsonb_build_object('version', v_version));
-  end if;
-  -- "ifMatch" and "ifNoneMatch" are lists of "{fileId}.{version}", or ["*"]: any file at all.
-  if p_commit ? 'ifMatch' and not (v_is_live and (p_commit -> 'ifMatch' ? '*' or p_commit -> 'ifMatch' ? v_tag)) then
-    return filestore.refusal('PRECONDITION_FAILED', jsonb_build_object('version', v_version));
-  end if;
-  if v_is_live and p_commit -> 'ifNoneMatch' ? '*' then
-    return filestore.refusal('FILE_ALREADY_EXISTS', jsonb_build_object('version', v_version));
-  end if;
-  if v_is_live and p_commit -> 'ifNoneMatch' ? v_tag then
-    return filestore.refusal('PRECONDITION_FAILED', jsonb_build_object('version', v_version));
-  end if;
-  return null;
+  -- "ifVersion" is the number that the file must be at, 0 for no file. "ifMatch" and "ifNoneMatch" are lists of
+  -- "{fileId}.{version}", or ["*"]: any file at all.
+  v_code := case
+    when v_is_live and v_if_version = 0 then 'FILE_ALREADY_EXISTS'
+    when v_if_version > 0 and not (v_is_live and v_if_version = (p_file).version) then 'PRECONDITION_FAILED'
+    when p_commit ? 'ifMatch' and not (v_is_live and p_commit -> 'ifMatch' ?| array['*', v_tag])
+      then 'PRECONDITION_FAILED'
+    when v_is_live and p_commit -> 'ifNoneMatch' ? '*' then 'FILE_ALREADY_EXISTS'
+    when v_is_live and p_commit -> 'ifNoneMatch' ? v_tag then 'PRECONDITION_FAILED' end;
+  return case when v_code is not null
+    then filestore.refusal(v_code, jsonb_build_object('version', nullif((p_file).version, 0))) end;
 end
 $$;
 comment on function filestore.failed_precondition is
@@ -138,13 +139,11 @@ create type filestore.change as (
   actor text,
   note text,
   undone_run_id text,
-  committed_at timestamptz,
-  provenance_cost integer
+  committed_at timestamptz
 );
 comment on type filestore.change is 'What the versions of a commit have in common.';
 comment on column filestore.change.committed_at is
   'Of several files: not before any of them was last changed. Null: now, or when the file was last changed.';
-comment on column filestore.change.provenance_cost is 'What the provenance of each version counts towards the quota.';
 
 create function filestore.change_of(p_kind text, p_commit jsonb) returns filestore.change
 language plpgsql immutable set search_path = '' as $$
@@ -152,10 +151,8 @@ declare
   v_provenance constant jsonb := p_commit -> 'provenance';
 begin
   return row (
-    p_commit ->> 'commitId', p_kind, v_provenance ->> 'runId',
-    v_provenance ->> 'actor', v_provenance ->> 'note', null, null,
-    case when v_provenance is null then 0 else (filestore.limits()).tariff_provenance_factor * octet_length(concat(
-      v_provenance ->> 'runId', v_provenance ->> 'actor', v_provenance ->> 'note')) end)::filestore.change;
+    p_commit ->> 'commitId', p_kind, v_provenance ->> 'runId', v_provenance ->> 'actor', v_provenance ->> 'note',
+    null, null)::filestore.change;
 end
 $$;
 comment on function filestore.change_of is 'What the versions of a commit have in common.';
@@ -206,83 +203,19 @@ comment on function filestore.content_of_edit is
   'or its segments were compacted since. Raises for a segment that is neither stored nor part of the commit.';
 call filestore.grant_execute('filestore.content_of_edit', 'filestore_engine');
 
-create function filestore.plan_version(
-  p_session filestore.session, p_file filestore.files, p_kind text, p_commit jsonb,
-  out planned filestore.next_version, out new_bytes bigint, out refusal jsonb
-)
-language plpgsql stable set search_path = '' as $$
-declare
-  v_segments constant jsonb := p_commit -> 'segments';
-  v_source filestore.file_versions;
-  v_new_ids uuid[];
-  v_is_text boolean;
-  v_edited record;
-begin
-  if jsonb_array_length(v_segments) = 1 then
-    -- As most commits have: without a query, which costs more than these expressions.
-    v_new_ids := array[(v_segments -> 0 ->> 'id')::uuid];
-    new_bytes := (v_segments -> 0 ->> 'size')::bigint;
-    v_is_text := (v_segments -> 0 ->> 'isText')::boolean;
-  else
-    select coalesce(array_agg((s.value ->> 'id')::uuid order by s.position), '{}'),
-           coalesce(sum((s.value ->> 'size')::bigint), 0), coalesce(bool_and((s.value ->> 'isText')::boolean), true)
-    into v_new_ids, new_bytes, v_is_text
-    from jsonb_array_elements(v_segments) with ordinality as s (value, position);
-  end if;
-
-  planned.is_deleted := p_kind = 'delete';
-  planned.is_text := v_is_text;
-  planned.mime_type := coalesce(p_commit ->> 'mimeType', (p_file).mime_type);
-  case p_kind
-    when 'write', 'overwrite', 'delete' then
-      planned.segment_ids := v_new_ids;
-      planned.size := new_bytes;
-    when 'append' then
-      planned.segment_ids := (p_file).segment_ids || v_new_ids;
-      planned.size := (p_file).size + new_bytes;
-      planned.is_text := v_is_text and (p_file).is_text;
-      if cardinality(planned.segment_ids) > (filestore.limits()).segment_list_max_base
-        + (filestore.limits()).segment_list_max_per_mib * ((planned.size + 1048575) / 1048576) then
-        refusal := filestore.refusal('SEGMENT_LIST_FULL') || jsonb_build_object(
-          'segments', filestore.segment_list((p_file).project_id, (p_file).segment_ids));
-      end if;
-    when 'edit' then
-      v_edited := filestore.content_of_edit(p_file, p_commit);
-      refusal := v_edited.refusal;
-      planned.segment_ids := v_edited.segment_ids;
-      planned.size := v_edited.size;
-      planned.is_text := v_edited.is_text;
-    when 'restore' then
-      select * into v_source from filestore.file_versions v
-      where v.project_id = (p_file).project_id and v.file_id = (p_file).id
-        and v.version = (p_commit ->> 'version')::integer;
-      refusal := filestore.unreadable_version(p_file, (p_commit ->> 'version')::integer, v_source);
-      if refusal is null and v_source.is_deleted then
-        refusal := filestore.refusal('VERSION_DELETED', jsonb_build_object('version', v_source.version));
-      end if;
-      planned.segment_ids := v_source.segment_ids;
-      planned.size := v_source.size;
-      planned.mime_type := v_source.mime_type;
-      planned.is_text := v_source.is_text;
-      planned.source_file_id := v_source.file_id;
-      planned.source_version := v_source.version;
-  end case;
-  if refusal is null and p_session.max_file_bytes is not null then
-    refusal := filestore.too_large(p_session, planned.size);
-  end if;
-end
-$$;
-comment on function filestore.plan_version is
-  'The version that a commit would add to the locked file, and how many bytes it brings, or why it is refused.';
-call filestore.grant_execute('filestore.plan_version', 'filestore_engine');
+create type filestore.applied as (refusal jsonb, file filestore.files, cost bigint, versions integer);
+comment on type filestore.applied is
+  'What became of one operation: the refusal, or the file at its new version (null where another transaction has just '
+  'created it: lock that one and try again), what its rows count towards the quota, and how many versions were added.';
 
 create function filestore.put_version(
   p_session filestore.session, p_file filestore.files, p_path text, p_next filestore.next_version,
   p_change filestore.change
-) returns filestore.files
+) returns filestore.applied
 language plpgsql volatile set search_path = '' as $$
 declare
   v_file filestore.files := p_file;
+  v_version filestore.file_versions;
   v_position constant bigint := filestore.next_position(p_session.project_id);
   v_now constant timestamptz := coalesce(
     p_change.committed_at, greatest(date_trunc('milliseconds', clock_timestamp()), (p_file).updated_at));
@@ -309,26 +242,31 @@ begin
   values (
     p_session.project_id, v_file.id, v_file.version, v_file.mime_type, v_file.size, v_file.is_deleted,
     v_file.is_text, v_file.segment_ids, p_change.commit_id, v_position, p_change.operation,
-    p_session.key_id, p_change.run_id, p_change.actor, p_change.note, p_next.source_file_id, p_next.source_version,
-    p_change.undone_run_id, v_now);
+    coalesce(p_session.key_id, '00000000-0000-0000-0000-000000000000'), p_change.run_id, p_change.actor,
+    p_change.note, p_next.source_file_id, p_next.source_version, p_change.undone_run_id, v_now)
+  returning * into v_version;
   if p_next.source_file_id <> v_file.id then
     insert into filestore.shared_segments (project_id, segment_id, file_id)
     select p_session.project_id, s.id, f.id
     from unnest(p_next.segment_ids) s (id) cross join (values (p_next.source_file_id), (v_file.id)) f (id)
     on conflict do nothing;
   end if;
-  return v_file;
+  return row (
+    null, v_file,
+    filestore.version_cost(v_version) + filestore.indexed_cost(v_file) - filestore.indexed_cost(p_file)
+      + case when coalesce(p_file.version, 0) = 0 then filestore.file_cost(p_path) else 0 end,
+    1)::filestore.applied;
 end
 $$;
 comment on function filestore.put_version is
-  'Adds a version to a locked file, or creates the file. Null where another transaction has just created it: lock '
-  'that one and check again.';
+  'Adds a version to a locked file, or creates the file. Null where another transaction has just created it. It may '
+  'cost less than zero, where less text is indexed.';
 call filestore.grant_execute('filestore.put_version', 'filestore_engine');
 
 create function filestore.begin_run(p_project_id uuid, p_change filestore.change) returns void
 language plpgsql volatile set search_path = '' as $$
 begin
-  if not exists (
+  if p_change.run_id is not null and not exists (
     select from filestore.runs r where r.project_id = p_project_id and r.run_id = p_change.run_id
   ) then
     insert into filestore.runs (project_id, run_id, first_position)
@@ -336,14 +274,10 @@ begin
     where v.project_id = p_project_id and v.commit_id = p_change.commit_id
     on conflict do nothing;
   end if;
-  if p_change.undone_run_id is not null then
-    insert into filestore.run_undos (project_id, undone_run_id, run_id)
-    values (p_project_id, p_change.undone_run_id, p_change.run_id) on conflict do nothing;
-  end if;
 end
 $$;
 comment on function filestore.begin_run is
-  'Makes the row of a run with its first commit, once that has its versions.';
+  'Makes the row of the run of a commit, if it has one, with the run''s first commit, once that has its versions.';
 call filestore.grant_execute('filestore.begin_run', 'filestore_engine');
 
 create function filestore.queue_for_search() returns trigger
@@ -380,12 +314,7 @@ create function filestore.commit_result(
 language plpgsql stable set search_path = '' as $$
 begin
   return jsonb_build_object('value', jsonb_build_object(
-    'file', filestore.file_record(
-      (p_file).id, (p_file).path, (p_file).version, (p_file).mime_type, (p_file).size, (p_file).created_at,
-      (p_file).updated_at)
-      || case when (p_file).is_deleted then '{"deleted": true}'::jsonb else '{}'::jsonb end
-      || coalesce(p_extra, '{}'::jsonb),
-    'segments', p_segments));
+    'file', filestore.file_record(p_file) || coalesce(p_extra, '{}'), 'segments', p_segments));
 end
 $$;
 comment on function filestore.commit_result is
@@ -414,40 +343,61 @@ comment on function filestore.repeated_commit is
   'ended.';
 call filestore.grant_execute('filestore.repeated_commit', 'filestore_engine');
 
-create type filestore.applied as (
-  refusal jsonb, file filestore.files, bytes bigint, cost bigint, versions integer);
-comment on type filestore.applied is
-  'What became of one operation: the refusal, or the file at its new version (null where another transaction has just '
-  'created it: lock that one and try again), the bytes of its new segments, what its rows count towards the quota, and '
-  'how many versions were added.';
-
 create function filestore.apply_to_file(
   p_session filestore.session, p_file filestore.files, p_kind text, p_commit jsonb, p_change filestore.change
 ) returns filestore.applied
 language plpgsql volatile set search_path = '' as $$
 declare
-  v_path constant text := p_commit ->> 'path';
-  v_plan record;
+  v_segments constant jsonb := p_commit -> 'segments';
+  v_number constant integer := p_commit ->> 'version';
   v_applied filestore.applied;
+  v_next filestore.next_version;
+  v_source filestore.file_versions;
+  v_edited record;
 begin
-  if p_kind <> 'write' and not filestore.is_live(p_file)
-    and not (p_kind = 'restore' and coalesce((p_file).version, 0) > 0) then
-    v_applied.refusal := filestore.not_found(p_file);
-    return v_applied;
-  end if;
-  v_applied.refusal := filestore.failed_precondition(p_file, p_commit);
+  v_applied.refusal := case
+    when p_kind = 'write' or filestore.is_live(p_file) or p_kind = 'restore' and (p_file).version > 0
+    then filestore.failed_precondition(p_file, p_commit) else filestore.not_found(p_file) end;
   if v_applied.refusal is not null then return v_applied; end if;
-  v_plan := filestore.plan_version(p_session, p_file, p_kind, p_commit);
-  if v_plan.refusal is not null then
-    v_applied.refusal := v_plan.refusal;
-    return v_applied;
+  if jsonb_array_length(v_segments) = 1 then
+    -- As most commits have: without a query, which costs more than these expressions.
+    v_next.segment_ids := array[(v_segments -> 0 ->> 'id')::uuid];
+    v_next.size := (v_segments -> 0 ->> 'size')::bigint;
+    v_next.is_text := (v_segments -> 0 ->> 'isText')::boolean;
+  else
+    select coalesce(array_agg((s.value ->> 'id')::uuid order by s.position), '{}'),
+           coalesce(sum((s.value ->> 'size')::bigint), 0), coalesce(bool_and((s.value ->> 'isText')::boolean), true)
+    into v_next.segment_ids, v_next.size, v_next.is_text
+    from jsonb_array_elements(v_segments) with ordinality as s (value, position);
   end if;
-  v_applied.cost := filestore.database_cost(
-    p_file, v_path, v_plan.planned, coalesce(jsonb_array_length(p_commit -> 'segments'), 0)) + p_change.provenance_cost;
-  v_applied.bytes := v_plan.new_bytes;
-  v_applied.versions := 1;
-  v_applied.file := filestore.put_version(p_session, p_file, v_path, v_plan.planned, p_change);
-  return v_applied;
+  v_next.is_deleted := p_kind = 'delete';
+  v_next.mime_type := coalesce(p_commit ->> 'mimeType', (p_file).mime_type);
+  if p_kind = 'append' then
+    v_next.segment_ids := (p_file).segment_ids || v_next.segment_ids;
+    v_next.size := (p_file).size + v_next.size;
+    v_next.is_text := v_next.is_text and (p_file).is_text;
+    if cardinality(v_next.segment_ids) > (filestore.limits()).segment_list_max_base
+      + (filestore.limits()).segment_list_max_per_mib * ((v_next.size + 1048575) / 1048576) then
+      v_applied.refusal := filestore.refusal('SEGMENT_LIST_FULL') || jsonb_build_object(
+        'segments', filestore.segment_list((p_file).project_id, (p_file).segment_ids));
+    end if;
+  elsif p_kind = 'edit' then
+    v_edited := filestore.content_of_edit(p_file, p_commit);
+    v_applied.refusal := v_edited.refusal;
+    v_next.segment_ids := v_edited.segment_ids;
+    v_next.size := v_edited.size;
+    v_next.is_text := v_edited.is_text;
+  elsif p_kind = 'restore' then
+    select * into v_source from filestore.file_versions v
+    where v.project_id = (p_file).project_id and v.file_id = (p_file).id and v.version = v_number;
+    v_applied.refusal := coalesce(
+      filestore.unreadable_version(p_file, v_number, v_source), case when v_source.is_deleted
+        then filestore.refusal('VERSION_DELETED', jsonb_build_object('version', v_number)) end);
+    v_next := filestore.content_of(filestore.at_version(p_file, v_source));
+  end if;
+  v_applied.refusal := coalesce(v_applied.refusal, filestore.too_large(p_session, v_next.size));
+  if v_applied.refusal is not null then return v_applied; end if;
+  return filestore.put_version(p_session, p_file, p_commit ->> 'path', v_next, p_change);
 end
 $$;
 comment on function filestore.apply_to_file is
@@ -460,8 +410,7 @@ create function filestore.apply_to_two(
 ) returns filestore.applied
 language plpgsql volatile set search_path = '' as $$
 declare
-  v_next filestore.next_version;
-  v_left filestore.next_version;
+  v_left filestore.applied;
   v_applied filestore.applied;
 begin
   if not filestore.is_live(p_source) then
@@ -476,20 +425,13 @@ begin
   end if;
   v_applied.refusal := filestore.too_large(p_session, p_source.size);
   if v_applied.refusal is not null then return v_applied; end if;
-  v_next := filestore.content_of(p_source);
-  v_applied.bytes := 0;
-  v_applied.cost := filestore.database_cost(p_target, p_commit ->> 'destination', v_next, 0) + p_change.provenance_cost;
-  v_applied.versions := 1;
   if p_kind = 'move' then
-    v_left := filestore.tombstone_of(p_source);
-    v_applied.cost := v_applied.cost + filestore.database_cost(p_source, p_source.path, v_left, 0)
-      + p_change.provenance_cost;
-    v_applied.versions := 2;
+    v_left := filestore.put_version(p_session, p_source, p_source.path, filestore.tombstone_of(p_source), p_change);
   end if;
-  if p_kind = 'move' then
-    perform filestore.put_version(p_session, p_source, p_source.path, v_left, p_change);
-  end if;
-  v_applied.file := filestore.put_version(p_session, p_target, p_commit ->> 'destination', v_next, p_change);
+  v_applied := filestore.put_version(
+    p_session, p_target, p_commit ->> 'destination', filestore.content_of(p_source), p_change);
+  v_applied.cost := v_applied.cost + coalesce(v_left.cost, 0);
+  v_applied.versions := v_applied.versions + coalesce(v_left.versions, 0);
   return v_applied;
 end
 $$;
@@ -501,25 +443,25 @@ call filestore.grant_execute('filestore.apply_to_two', 'filestore_engine');
 create function filestore.commit_version(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  v_path constant text := p_commit ->> 'path';
-  v_segments constant jsonb := p_commit -> 'segments';
   v_check_every constant integer := (filestore.limits()).compaction_check_every_segments;
   v_change constant filestore.change := filestore.change_of(p_kind, p_commit);
   v_file filestore.files;
   v_applied filestore.applied;
+  v_added record;
   v_result jsonb;
 begin
   loop
-    v_file := filestore.lock_file(p_session.project_id, v_path);
+    v_file := filestore.lock_file(p_session.project_id, p_commit ->> 'path');
     v_result := filestore.repeated_commit(v_file, p_commit);
     if v_result is not null then return v_result; end if;
     v_applied := filestore.apply_to_file(p_session, v_file, p_kind, p_commit, v_change);
     if v_applied.refusal is not null then return v_applied.refusal; end if;
     exit when (v_applied.file).id is not null;
   end loop;
-  if v_segments is not null then perform filestore.add_segments(p_session.project_id, v_segments); end if;
-  if v_change.run_id is not null then perform filestore.begin_run(p_session.project_id, v_change); end if;
-  v_result := filestore.charge_usage(p_session, v_applied.bytes, v_applied.cost, 1, p_kind = 'delete');
+  v_added := filestore.add_segments(p_session.project_id, p_commit -> 'segments');
+  perform filestore.begin_run(p_session.project_id, v_change);
+  v_result := filestore.charge_usage(
+    p_session, v_added.bytes, v_applied.cost + v_added.database_bytes, 1, p_kind = 'delete');
   if v_result is not null then return v_result; end if;
   return filestore.commit_result(v_applied.file, p_commit -> 'extra', case
     when p_kind in ('append', 'edit') and cardinality((v_applied.file).segment_ids) / v_check_every
@@ -538,24 +480,24 @@ declare
   v_path constant text := p_commit ->> 'path';
   v_destination constant text := p_commit ->> 'destination';
   v_change filestore.change := filestore.change_of(p_kind, p_commit);
+  v_locked constant record := filestore.lock_paths(
+    p_session.project_id, array[v_path, v_destination], array[v_destination]);
   v_source filestore.files;
   v_target filestore.files;
   v_applied filestore.applied;
   v_result jsonb;
 begin
   -- Of a source that does not exist nothing is locked.
-  if v_path <> all (filestore.lock_paths(p_session.project_id, array[v_path, v_destination], array[v_destination])) then
+  if v_path <> all (v_locked.missing) then
     v_source := filestore.lock_file(p_session.project_id, v_path);
   end if;
   v_target := filestore.lock_file(p_session.project_id, v_destination);
   v_result := filestore.repeated_commit(v_target, p_commit);
   if v_result is not null then return v_result; end if;
-  v_change.committed_at := greatest(
-    date_trunc('milliseconds', clock_timestamp()), v_source.updated_at,
-    case when v_target.version > 0 then v_target.updated_at end);
+  v_change.committed_at := v_locked.committed_at;
   v_applied := filestore.apply_to_two(p_session, v_source, v_target, p_kind, p_commit, v_change);
   if v_applied.refusal is not null then return v_applied.refusal; end if;
-  if v_change.run_id is not null then perform filestore.begin_run(p_session.project_id, v_change); end if;
+  perform filestore.begin_run(p_session.project_id, v_change);
   v_result := filestore.charge_usage(p_session, 0, v_applied.cost, v_applied.versions, false);
   if v_result is not null then return v_result; end if;
   return filestore.commit_result(v_applied.file, p_commit -> 'extra');

@@ -8,8 +8,7 @@ declare
   v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'write');
   v_file filestore.files;
   v_from integer;
-  v_bytes constant bigint := (
-    select sum((s.value ->> 'size')::bigint) from jsonb_array_elements(p_compacted) s);
+  v_added record;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
   select * into v_file from filestore.files f
@@ -21,7 +20,8 @@ begin
     return v_session.envelope || jsonb_build_object(
       'value', coalesce((p_compacted -> 0 ->> 'id')::uuid = any (v_file.segment_ids), false));
   end if;
-  if v_bytes is distinct from (
+  v_added := filestore.add_segments(v_session.project_id, p_compacted);
+  if v_added.bytes is distinct from (
     select sum(s.size) from unnest(p_run) r (id)
     -- fence: the planner must not flatten this; segments are fetched one by one by primary key.
     cross join lateral (
@@ -30,7 +30,6 @@ begin
   ) then
     raise exception 'the segments differ in size from the run they replace';
   end if;
-  perform filestore.add_segments(v_session.project_id, p_compacted);
   update filestore.files f
   set segment_ids = v_file.segment_ids[: v_from - 1]
     || (select array_agg((s.value ->> 'id')::uuid order by s.position)
@@ -45,8 +44,7 @@ begin
     where v.project_id = v_session.project_id and v.file_id = v_file.id and v.version = v_file.version)::uuid[]);
   insert into filestore.possibly_unreferenced_segments (project_id, file_id, segment_id)
   select v_session.project_id, v_file.id, (s.value ->> 'id')::uuid from jsonb_array_elements(p_compacted) s;
-  perform filestore.add_usage(
-    v_session.project_id, v_bytes, (filestore.limits()).tariff_segment_bytes * jsonb_array_length(p_compacted), 0);
+  perform filestore.add_usage(v_session.project_id, v_added.bytes, v_added.database_bytes, 0);
   return v_session.envelope || jsonb_build_object('value', true);
 end
 $$;

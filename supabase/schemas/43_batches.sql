@@ -1,43 +1,5 @@
 -- Commits of several files: all of their versions, or none.
 
-create function filestore.batch_results(p_session filestore.session, p_commit jsonb) returns jsonb
-language plpgsql stable set search_path = '' as $$
-begin
-  -- One version for each operation, in their order; a move has added a tombstone besides.
-  return (
-    select coalesce(jsonb_agg(
-      filestore.commit_result(
-        filestore.at_version(f, v.added), p_commit -> 'operations' -> (v.place - 1)::integer -> 'extra')
-        #> '{value,file}' order by v.place), '[]')
-    from (
-      select c as added, row_number() over (order by c.position) as place from filestore.file_versions c
-      where c.project_id = p_session.project_id and c.commit_id = (p_commit ->> 'commitId')::uuid
-        and not (c.operation = 'move' and c.is_deleted)
-    ) v
-    join filestore.files f on f.project_id = p_session.project_id and f.id = (v.added).file_id);
-end
-$$;
-comment on function filestore.batch_results is
-  'The record of each operation of a batch that was just committed.';
-call filestore.grant_execute('filestore.batch_results', 'filestore_engine');
-
--- fence: files are looked up one by one. A plan that is kept must not scan the table, which may have been small.
-create function filestore.commit_time(p_project_id uuid, p_paths text[]) returns timestamptz
-language plpgsql volatile set search_path = '' as $$
-begin
-  return (
-    select greatest(date_trunc('milliseconds', clock_timestamp()), max(f.updated_at))
-    from unnest(p_paths) p (path)
-    cross join lateral (
-      select o.updated_at from filestore.files o
-      where o.project_id = p_project_id and o.path = p.path and o.version > 0 offset 0
-    ) f);
-end
-$$;
-comment on function filestore.commit_time is
-  'The time of a commit of these files, which are locked: no file''s versions go back in time.';
-call filestore.grant_execute('filestore.commit_time', 'filestore_engine');
-
 create function filestore.commit_batch(p_session filestore.session, p_commit jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -53,20 +15,21 @@ declare
   v_change filestore.change := filestore.change_of('write', p_commit);
   v_applied filestore.applied;
   v_source filestore.files;
+  v_locked record;
+  v_added record;
   v_operation jsonb;
   v_kind text;
-  v_index integer := 0;
-  v_bytes bigint := 0;
+  v_results jsonb := '[]';
   v_cost bigint := 0;
   v_versions integer := 0;
   v_may_exceed boolean := true;
 begin
   -- A path outside the key's prefix is not seen, and gets no row.
-  perform filestore.lock_paths(
+  v_locked := filestore.lock_paths(
     v_project_id, v_paths,
-    array(select p.path from unnest(v_paths) p (path) where filestore.may_write(p_session, p.path)));
-  v_change.committed_at := filestore.commit_time(v_project_id, v_paths);
-  perform filestore.add_segments(v_project_id, v_segments);
+    array(select p.path from unnest(v_paths) p (path) where filestore.outside_prefix(p_session, p.path) is null));
+  v_change.committed_at := v_locked.committed_at;
+  v_added := filestore.add_segments(v_project_id, v_segments);
   for v_operation in select o.value from jsonb_array_elements(v_operations) with ordinality o order by o.ordinality loop
     v_kind := v_operation ->> 'kind';
     v_source := filestore.lock_file(v_project_id, v_operation ->> 'path');
@@ -82,19 +45,19 @@ begin
       v_applied.refusal := jsonb_build_object('refusal', v_operation -> 'failure');
     end if;
     if v_applied.refusal is not null then
-      return jsonb_set(v_applied.refusal, '{refusal,details,index}', to_jsonb(v_index));
+      return jsonb_set(v_applied.refusal, '{refusal,details,index}', to_jsonb(jsonb_array_length(v_results)));
     end if;
-    v_index := v_index + 1;
-    v_bytes := v_bytes + v_applied.bytes;
+    v_results := v_results || (
+      filestore.commit_result(v_applied.file, v_operation -> 'extra') #> '{value,file}');
     v_cost := v_cost + v_applied.cost;
     v_versions := v_versions + v_applied.versions;
     v_may_exceed := v_may_exceed and v_kind = 'delete';
   end loop;
-  if v_change.run_id is not null then perform filestore.begin_run(v_project_id, v_change); end if;
-  v_applied.refusal := filestore.charge_usage(p_session, v_bytes, v_cost, v_versions, v_may_exceed);
+  perform filestore.begin_run(v_project_id, v_change);
+  v_applied.refusal := filestore.charge_usage(
+    p_session, v_added.bytes, v_cost + v_added.database_bytes, v_versions, v_may_exceed);
   if v_applied.refusal is not null then return v_applied.refusal; end if;
-  return jsonb_build_object('value', jsonb_build_object(
-    'file', jsonb_build_object('results', filestore.batch_results(p_session, p_commit))));
+  return jsonb_build_object('value', jsonb_build_object('file', jsonb_build_object('results', v_results)));
 end
 $$;
 comment on function filestore.commit_batch is

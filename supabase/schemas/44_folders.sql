@@ -16,7 +16,8 @@ create type filestore.plan as (
   new_paths text[],
   steps filestore.step[],
   value jsonb,
-  remaining integer
+  remaining integer,
+  committed_at timestamptz
 );
 comment on type filestore.plan is
   'What is to become of many files: all that it depends on, those of them that it may create, and a version for some.';
@@ -30,19 +31,6 @@ end
 $$;
 comment on function filestore.too_many_files is 'The refusal of what concerns more files than one commit may change.';
 call filestore.grant_execute('filestore.too_many_files', 'filestore_engine');
-
-create function filestore.broken_path_rule(p_path text) returns text
-language plpgsql immutable set search_path = '' as $$
-begin
-  return case
-    when octet_length(p_path) > (filestore.limits()).path_bytes_max then 'too_long'
-    when cardinality(string_to_array(p_path, '/')) > (filestore.limits()).path_segments_max
-      then 'too_many_segments' end;
-end
-$$;
-comment on function filestore.broken_path_rule is
-  'The rule that a path made of two valid ones breaks, as `details.rule` names it; null: none.';
-call filestore.grant_execute('filestore.broken_path_rule', 'filestore_engine');
 
 create function filestore.taken_paths(p_project_id uuid, p_paths text[], p_except text[]) returns text[]
 language plpgsql stable set search_path = '' as $$
@@ -82,16 +70,12 @@ declare
   v_added filestore.step[] := '{}';
   v_taken text[];
 begin
-  if not (v_is_copy or filestore.may_write_below(p_session, v_directory))
-    or not (v_is_deletion or filestore.may_write_below(p_session, v_destination)) then
-    v_plan.refusal := filestore.outside_prefix(p_session);
-    return v_plan;
-  end if;
-  if p_commit ? 'at' then
-    v_moment := filestore.moment_of(p_session, p_commit ->> 'at');
-    v_plan.refusal := v_moment.refusal;
-    if v_plan.refusal is not null then return v_plan; end if;
-  end if;
+  v_moment := case when p_commit ? 'at' then filestore.moment_of(p_session, p_commit ->> 'at') end;
+  v_plan.refusal := coalesce(
+    case when not v_is_copy then filestore.outside_prefix(p_session, v_directory || '/') end,
+    case when not v_is_deletion then filestore.outside_prefix(p_session, v_destination || '/') end,
+    v_moment.refusal);
+  if v_plan.refusal is not null then return v_plan; end if;
   v_found := filestore.files_below(p_session, v_directory, v_moment, c_files_max);
   v_plan.value := jsonb_strip_nulls(jsonb_build_object('trimmed', nullif(v_found.trimmed, '{}')));
   v_plan.refusal := case
@@ -106,7 +90,11 @@ begin
     end if;
     continue when v_is_deletion;
     v_path := v_destination || substr(v_file.path, length(v_directory) + 1);
-    v_rule := filestore.broken_path_rule(v_path);
+    -- A path made of two valid ones breaks no other rule.
+    v_rule := case
+      when octet_length(v_path) > (filestore.limits()).path_bytes_max then 'too_long'
+      when cardinality(string_to_array(v_path, '/')) > (filestore.limits()).path_segments_max
+        then 'too_many_segments' end;
     v_plan.refusal := case when v_rule is null
       then filestore.too_large(p_session, v_file.size, jsonb_build_object('path', v_file.path))
       else filestore.refusal('INVALID_PATH', jsonb_build_object('rule', v_rule, 'path', v_file.path)) end;

@@ -55,50 +55,49 @@ comment on function filestore.revert_step is
   'The version that makes a file what it was, the same as a plan shows it, and a refusal where it is too large by now.';
 call filestore.grant_execute('filestore.revert_step', 'filestore_engine');
 
-create function filestore.undoing_runs(p_project_id uuid, p_run_id text) returns text[]
-language plpgsql stable set search_path = '' as $$
-begin
-  return array(
-    with recursive own (run_id) as (
-      select p_run_id collate "C"
-      union
-      select u.run_id from own o
-      cross join lateral (
-        select n.run_id from filestore.run_undos n
-        where n.project_id = p_project_id and n.undone_run_id = o.run_id offset 0
-      ) u
-    )
-    select o.run_id from own o);
-end
-$$;
-comment on function filestore.undoing_runs is
-  'A run, the runs that have undone it, those that have undone these, and so on.';
-call filestore.grant_execute('filestore.undoing_runs', 'filestore_engine');
-
 create function filestore.undo_files(
-  p_session filestore.session, p_run_id text, p_key_ids uuid[], p_paths text[],
-  out files filestore.run_file[], out refusal jsonb
+  p_session filestore.session, p_commit jsonb,
+  out key_ids uuid[], out own_runs text[], out files filestore.run_file[], out refusal jsonb
 )
 language plpgsql volatile set search_path = '' as $$
 declare
   c_files_max constant integer := (filestore.limits()).commit_files_max;
+  c_none constant uuid := '00000000-0000-0000-0000-000000000000';
+  v_run_id constant text := p_commit ->> 'run';
   v_ids uuid[];
   v_run record;
 begin
-  if p_paths is not null then
+  key_ids := case jsonb_typeof(p_commit -> 'keys')
+    when 'string' then array[coalesce(p_session.key_id, c_none)]
+    -- All zeros stand for the console, and are nobody's key.
+    when 'array' then array_remove(array(
+      select distinct k::uuid from jsonb_array_elements_text(p_commit -> 'keys') k), c_none)
+    else filestore.run_keys(p_session.project_id, v_run_id) end;
+  own_runs := array(
+    with recursive own (run_id) as (
+      select v_run_id collate "C"
+      union
+      select u.run_id from own o
+      cross join lateral (
+        select v.run_id from filestore.file_versions v
+        where v.project_id = p_session.project_id and v.undone_run_id = o.run_id
+        order by v.undone_run_id, v.run_id offset 0
+      ) u
+    )
+    select o.run_id from own o);
+  if jsonb_typeof(p_commit -> 'paths') = 'array' then
     v_ids := array(
-      select f.id from unnest(p_paths) p (path)
+      select f.id from jsonb_array_elements_text(p_commit -> 'paths') p (path)
       -- fence: files are looked up one by one.
       cross join lateral (
         select f.id from filestore.files f where f.project_id = p_session.project_id and f.path = p.path offset 0
       ) f
       order by f.id);
   end if;
-  v_run := filestore.run_files(
-    p_session.project_id, p_run_id, p_key_ids, v_ids, null, c_files_max + 1);
+  v_run := filestore.run_files(p_session.project_id, v_run_id, key_ids, v_ids, null, c_files_max + 1);
   files := array(select f from unnest(v_run.files) f order by f.path collate "C");
-  if cardinality(files) = 0 and (p_paths is null or cardinality((filestore.run_files(
-    p_session.project_id, p_run_id, p_key_ids, null, null, 1)).files) = 0) then
+  if cardinality(files) = 0 and (v_ids is null or cardinality((filestore.run_files(
+    p_session.project_id, v_run_id, key_ids, null, null, 1)).files) = 0) then
     refusal := filestore.refusal('RUN_NOT_FOUND');
   elsif cardinality(files) > c_files_max or not v_run.is_complete then
     refusal := filestore.too_many_files(c_files_max + 1);
@@ -106,9 +105,11 @@ begin
 end
 $$;
 comment on function filestore.undo_files is
-  'The files that a run has changed with these keys, by path. Refused: a run of which the key sees none, and one of '
-  'too many files.';
+  'The keys whose versions of a run an undo takes back (its own, those that it names, or all); the run, the runs that '
+  'have undone it, those that have undone these, and so on; and the files that the run has changed with these keys, by '
+  'path. Refused: a run of which the key sees none, and one of too many files.';
 call filestore.grant_execute('filestore.undo_files', 'filestore_engine');
+call filestore.pin_plan('filestore.undo_files');
 
 create function filestore.split_moves(
   p_session filestore.session, p_run_id text, p_key_ids uuid[], p_ids uuid[]
@@ -128,7 +129,7 @@ begin
     from (
       select v.file_id, v.source_file_id from filestore.file_versions v
       where v.project_id = p_session.project_id and v.run_id = p_run_id and v.operation = 'move'
-        and coalesce(v.key_id, '00000000-0000-0000-0000-000000000000') = any (p_key_ids)
+        and v.key_id = any (p_key_ids)
       order by v.file_id, v.version limit c_examined_max + 1
     ) l
   ) m;
@@ -140,23 +141,6 @@ comment on function filestore.split_moves is
   'there are too many moves to examine.';
 call filestore.grant_execute('filestore.split_moves', 'filestore_engine');
 call filestore.pin_plan('filestore.split_moves');
-
-create function filestore.undone_keys(p_session filestore.session, p_commit jsonb) returns uuid[]
-language plpgsql stable set search_path = '' as $$
-declare
-  c_none constant uuid := '00000000-0000-0000-0000-000000000000';
-begin
-  return case jsonb_typeof(p_commit -> 'keys')
-    when 'string' then array[coalesce(p_session.key_id, c_none)]
-    -- All zeros stand for the console, and are nobody's key.
-    when 'array' then array_remove(array(
-      select distinct k::uuid from jsonb_array_elements_text(p_commit -> 'keys') k), c_none)
-    else filestore.run_keys(p_session.project_id, p_commit ->> 'run') end;
-end
-$$;
-comment on function filestore.undone_keys is
-  'The keys whose versions of the run an undo takes back: its own, those that it names, or all.';
-call filestore.grant_execute('filestore.undone_keys', 'filestore_engine');
 
 create function filestore.conflict_of(
   p_session filestore.session, p_file filestore.files, p_of_run filestore.run_file, p_run_id text, p_key_ids uuid[],
@@ -181,7 +165,7 @@ begin
         and v.version > c_first and v.version <= (p_file).version
       order by v.version desc limit p_examinable
     ) l
-    where not (l.run_id is not distinct from p_run_id and coalesce(l.key_id, c_console) = any (p_key_ids))
+    where not (l.run_id is not distinct from p_run_id and l.key_id = any (p_key_ids))
       and (l.undone_run_id is null or l.undone_run_id <> all (p_own_runs))
     order by l.version desc limit 1;
     examined := case when found then (p_file).version - v_version.version + 1
@@ -195,7 +179,7 @@ begin
       v_reason := 'moved';
       select * into v_version from filestore.file_versions v
       where v.project_id = p_session.project_id and v.file_id = (p_file).id and v.version >= c_first
-        and v.run_id = p_run_id and v.operation = 'move' and coalesce(v.key_id, c_console) = any (p_key_ids)
+        and v.run_id = p_run_id and v.operation = 'move' and v.key_id = any (p_key_ids)
       order by v.version limit 1;
     end if;
   end if;
@@ -203,9 +187,9 @@ begin
   conflict := jsonb_build_object(
     'path', (p_file).path, 'version', v_version.version, 'actor', v_version.actor, 'runId', v_version.run_id)
     || case when v_version.file_id is null then '{}'::jsonb else jsonb_build_object(
-      'own', v_version.key_id is not distinct from p_session.key_id) end
-    || case when v_version.key_id is null or not 'admin' = any (p_session.scopes) then '{}'::jsonb
-      else jsonb_build_object('keyId', v_version.key_id) end
+      'own', v_version.key_id = coalesce(p_session.key_id, c_console)) end
+    || case when v_version.key_id <> c_console and 'admin' = any (p_session.scopes)
+      then jsonb_build_object('keyId', v_version.key_id) else '{}'::jsonb end
     || case when v_reason is null then '{}'::jsonb else jsonb_build_object('reason', v_reason) end;
 end
 $$;
@@ -221,11 +205,7 @@ language plpgsql volatile set search_path = '' as $$
 declare
   v_run_id constant text := p_commit ->> 'run';
   v_on_conflict constant text := p_commit ->> 'onConflict';
-  v_only constant text[] := case when jsonb_typeof(p_commit -> 'paths') = 'array'
-    then array(select jsonb_array_elements_text(p_commit -> 'paths')) end;
-  v_key_ids constant uuid[] := filestore.undone_keys(p_session, p_commit);
-  v_own constant text[] := filestore.undoing_runs(p_session.project_id, v_run_id);
-  v_run record;
+  v_run constant record := filestore.undo_files(p_session, p_commit);
   v_split uuid[];
   v_plan filestore.plan;
   v_of_run filestore.run_file;
@@ -243,12 +223,11 @@ declare
   v_unchanged text[] := '{}';
   v_conflicts jsonb[] := '{}';
 begin
-  v_run := filestore.undo_files(p_session, v_run_id, v_key_ids, v_only);
   v_plan.refusal := v_run.refusal;
   v_plan.paths := array(select f.path from unnest(v_run.files) f);
   if v_plan.refusal is not null then return v_plan; end if;
   v_split := filestore.split_moves(
-    p_session, v_run_id, v_key_ids, array(select f.file_id from unnest(v_run.files) f));
+    p_session, v_run_id, v_run.key_ids, array(select f.file_id from unnest(v_run.files) f));
   foreach v_of_run in array v_run.files loop
     select * into v_file from filestore.files f
     where f.project_id = p_session.project_id and f.id = v_of_run.file_id;
@@ -264,7 +243,8 @@ begin
       continue;
     end if;
     v_found := filestore.conflict_of(
-      p_session, v_file, v_of_run, v_run_id, v_key_ids, v_own, v_file.id = any (v_split), v_is_erased, v_left);
+      p_session, v_file, v_of_run, v_run_id, v_run.key_ids, v_run.own_runs, v_file.id = any (v_split),
+      v_is_erased, v_left);
     v_left := v_left - v_found.examined;
     if v_found.conflict is not null then
       v_conflicts := v_conflicts || v_found.conflict;
@@ -355,14 +335,8 @@ declare
   v_unchanged text[] := '{}';
   v_trimmed text[] := '{}';
 begin
-  if not filestore.may_write_below(p_session, v_directory) then
-    v_plan.refusal := filestore.outside_prefix(p_session);
-    return v_plan;
-  end if;
-  if v_moment.refusal is not null then
-    v_plan.refusal := v_moment.refusal;
-    return v_plan;
-  end if;
+  v_plan.refusal := coalesce(filestore.outside_prefix(p_session, v_directory || '/'), v_moment.refusal);
+  if v_plan.refusal is not null then return v_plan; end if;
   if v_moment.position is not null then
     -- A commit takes its time before its positions, so a later position may have an earlier time, by a moment.
     select v.created_at - interval '1 minute' into v_since from filestore.file_versions v

@@ -24,6 +24,7 @@ declare
   v_plan filestore.plan;
   v_again filestore.plan;
   v_remaining integer;
+  v_locked record;
 begin
   for v_try in 1 .. c_tries loop
     v_plan := filestore.plan_of(p_session, p_kind, p_commit);
@@ -35,9 +36,10 @@ begin
         octet_length(v_plan.value::text) / c_answer_bytes_per_file));
     end if;
     begin
-      perform filestore.lock_paths(p_session.project_id, v_plan.paths, v_plan.new_paths);
+      v_locked := filestore.lock_paths(p_session.project_id, v_plan.paths, v_plan.new_paths);
       v_again := filestore.plan_of(p_session, p_kind, p_commit);
       v_again.remaining := v_remaining;
+      v_again.committed_at := v_locked.committed_at;
       if v_again.refusal is not null or v_again.paths = v_plan.paths
         or not exists (select unnest(v_again.paths) except select unnest(v_plan.paths)) then
         return v_again;
@@ -57,40 +59,6 @@ comment on function filestore.locked_plan is
   'request by its files, or by the length of its answer. A refusal may leave paths taken: roll it back.';
 call filestore.grant_execute('filestore.locked_plan', 'filestore_engine');
 
-create function filestore.apply_plan(
-  p_session filestore.session, p_plan filestore.plan, p_change filestore.change
-) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_change filestore.change := p_change;
-  v_step filestore.step;
-  v_files filestore.files[] := '{}';
-  v_file filestore.files;
-  v_cost bigint := 0;
-  v_number integer := 0;
-  v_is_deletion boolean := true;
-begin
-  if cardinality(p_plan.steps) = 0 then return null; end if;
-  v_change.committed_at := filestore.commit_time(p_session.project_id, p_plan.paths);
-  foreach v_step in array p_plan.steps loop
-    select * into v_file from filestore.files f
-    where f.project_id = p_session.project_id and f.path = v_step.path;
-    v_files := v_files || v_file;
-    v_cost := v_cost + filestore.database_cost(v_file, v_step.path, v_step.next, 0) + v_change.provenance_cost;
-    v_is_deletion := v_is_deletion and (v_step.next).is_deleted;
-  end loop;
-  foreach v_step in array p_plan.steps loop
-    v_number := v_number + 1;
-    perform filestore.put_version(p_session, v_files[v_number], v_step.path, v_step.next, v_change);
-  end loop;
-  if v_change.run_id is not null then perform filestore.begin_run(p_session.project_id, v_change); end if;
-  return filestore.charge_usage(p_session, 0, v_cost, v_number, v_is_deletion);
-end
-$$;
-comment on function filestore.apply_plan is
-  'Adds the versions of a plan whose files are locked; returns a refusal or null.';
-call filestore.grant_execute('filestore.apply_plan', 'filestore_engine');
-
 create function filestore.commit_planned(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -98,14 +66,30 @@ declare
     when 'copy_folder' then 'copy' when 'move_folder' then 'move' when 'delete_folder' then 'delete'
     when 'restore_folder' then 'restore' else p_kind end, p_commit);
   v_plan filestore.plan;
+  v_step filestore.step;
+  v_file filestore.files;
+  v_applied filestore.applied;
+  v_cost bigint := 0;
+  v_is_deletion boolean := true;
   v_answer jsonb;
 begin
   if p_kind = 'undo' then v_change.undone_run_id := p_commit ->> 'run'; end if;
   v_plan := filestore.locked_plan(p_session, p_kind, p_commit);
-  v_plan.refusal := coalesce(v_plan.refusal, filestore.apply_plan(p_session, v_plan, v_change));
-  if v_plan.refusal is not null then
-    return v_plan.refusal;
-  elsif p_kind in ('undo', 'restore_folder') then
+  if v_plan.refusal is not null then return v_plan.refusal; end if;
+  v_change.committed_at := v_plan.committed_at;
+  foreach v_step in array v_plan.steps loop
+    select * into v_file from filestore.files f
+    where f.project_id = p_session.project_id and f.path = v_step.path;
+    v_applied := filestore.put_version(p_session, v_file, v_step.path, v_step.next, v_change);
+    v_cost := v_cost + v_applied.cost;
+    v_is_deletion := v_is_deletion and (v_step.next).is_deleted;
+  end loop;
+  if cardinality(v_plan.steps) > 0 then
+    perform filestore.begin_run(p_session.project_id, v_change);
+    v_plan.refusal := filestore.charge_usage(p_session, 0, v_cost, cardinality(v_plan.steps), v_is_deletion);
+    if v_plan.refusal is not null then return v_plan.refusal; end if;
+  end if;
+  if p_kind in ('undo', 'restore_folder') then
     v_answer := filestore.revert_answer(p_session, v_plan, v_change.run_id);
   else
     -- Without the tombstones of a move; the same whenever a client asks for it.

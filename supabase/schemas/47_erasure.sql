@@ -7,19 +7,6 @@
 -- readable under the same locks. The rows are the engine's to read, and erasing them is done by functions that run as
 -- `filestore_admin`. See decision 0009.
 
-create function filestore.release_usage(
-  p_project_id uuid, p_bytes bigint, p_database_bytes bigint, p_versions bigint
-) returns void
-language plpgsql volatile security definer set search_path = '' as $$
-begin
-  perform filestore.add_usage(p_project_id, -p_bytes, -p_database_bytes, -p_versions);
-end
-$$;
-comment on function filestore.release_usage is
-  'Subtracts what was erased from what the project uses: the last step of an erasure, as `charge_usage` is of a '
-  'commit.';
-call filestore.publish('filestore.release_usage', 'filestore_admin', 'filestore_engine');
-
 create function filestore.mark_segments_dead(
   p_project_id uuid, p_segment_ids uuid[], out bytes bigint, out database_bytes bigint
 )
@@ -208,7 +195,7 @@ begin
     actor, created_at)
   values (
     v_project_id, v_file_id, (p_file).version + 1, 'application/octet-stream', 0, true, '{}', p_commit_id, v_position,
-    'purge', p_key_id, p_actor, v_now)
+    'purge', coalesce(p_key_id, '00000000-0000-0000-0000-000000000000'), p_actor, v_now)
   returning * into v_receipt;
   insert into filestore.purged_files (
     project_id, file_id, path_hash, place_hashes, versions, bytes, pending_versions, first_pending_versions,
@@ -224,13 +211,11 @@ begin
   delete from filestore.search_texts t where t.project_id = v_project_id and t.file_id = v_file_id;
   perform filestore.blank_answers(v_project_id);
   -- The row of the file and the receipt stay.
-  perform filestore.release_usage(
-    v_project_id, v_released.bytes,
-    v_removed.database_bytes + v_released.database_bytes
-      + filestore.file_cost((p_file).path) - filestore.file_cost(null) - filestore.version_cost(v_receipt)
-      + case when (p_file).is_deleted then 0 else (filestore.limits()).tariff_indexed_factor
-        * filestore.indexed_bytes((p_file).size, (p_file).mime_type, (p_file).is_text) end,
-    v_removed.versions - 1);
+  perform filestore.add_usage(
+    v_project_id, -v_released.bytes,
+    filestore.file_cost(null) - filestore.file_cost((p_file).path) + filestore.version_cost(v_receipt)
+      - filestore.indexed_cost(p_file) - v_removed.database_bytes - v_released.database_bytes,
+    1 - v_removed.versions);
 end
 $$;
 comment on function filestore.purge_file is
@@ -338,8 +323,8 @@ begin
   where t.project_id = v_project_id and t.file_id = v_file_id and t.version = any (p_versions);
   v_marked := filestore.mark_unneeded_segments(p_file, v_segment_ids, (filestore.limits()).erased_versions_max);
   perform filestore.blank_answers(v_project_id);
-  perform filestore.release_usage(
-    v_project_id, v_marked.bytes, coalesce(v_freed - v_left, 0) + v_marked.database_bytes, 0);
+  perform filestore.add_usage(
+    v_project_id, -v_marked.bytes, coalesce(v_left - v_freed, 0) - v_marked.database_bytes, 0);
 end
 $$;
 comment on function filestore.redact_versions is
@@ -348,8 +333,7 @@ call filestore.publish('filestore.redact_versions', 'filestore_admin', 'filestor
 
 create function filestore.sharing_versions(p_session filestore.session, p_file filestore.files, p_segment_ids uuid[])
 returns jsonb
-language plpgsql volatile
-set search_path = '' set plan_cache_mode = 'force_generic_plan' set enable_seqscan = off set jit = off as $$
+language plpgsql volatile set search_path = '' as $$
 declare
   -- Versions of each file that are examined, the latest ones.
   c_examined_max constant integer := 2000;
@@ -392,6 +376,7 @@ comment on function filestore.sharing_versions is
   'Some versions that have one of these segments: of the file and of others that the key sees, among the latest of '
   'each.';
 call filestore.grant_execute('filestore.sharing_versions', 'filestore_engine');
+call filestore.pin_plan('filestore.sharing_versions');
 
 create function public.filestore_redact(
   p_key_hash text, p_request_id uuid, p_path text, p_versions integer[], p_note text
@@ -457,9 +442,9 @@ begin
   update filestore.purged_files g
   set pending_versions = case when v_removed.versions = 0 then 0 else g.pending_versions - v_removed.versions end
   where g.project_id = v_purged.project_id and g.file_id = v_purged.file_id;
-  perform filestore.release_usage(
-    v_purged.project_id, v_released.bytes, v_removed.database_bytes + v_released.database_bytes,
-    v_removed.versions);
+  perform filestore.add_usage(
+    v_purged.project_id, -v_released.bytes, -v_removed.database_bytes - v_released.database_bytes,
+    -v_removed.versions);
 end
 $$;
 comment on function filestore.sweep_purged_versions is
@@ -533,7 +518,7 @@ begin
   if v_dead is null then return; end if;
   perform set_config('filestore.due_since', v_due_since::text, true);
   v_released := filestore.mark_segments_dead(p_project_id, v_dead);
-  perform filestore.release_usage(p_project_id, v_released.bytes, v_released.database_bytes, 0);
+  perform filestore.add_usage(p_project_id, -v_released.bytes, -v_released.database_bytes, 0);
 end
 $$;
 comment on function filestore.mark_examined_segments is
@@ -541,33 +526,10 @@ comment on function filestore.mark_examined_segments is
   'no version and in no list are dead, and those in a list wait for another pass.';
 call filestore.grant_execute('filestore.mark_examined_segments', 'filestore_admin');
 
-create function filestore.begin_marking(p_project_id uuid) returns boolean
-language plpgsql volatile set search_path = '' as $$
-declare
-  c_most constant integer := 10000;
-  v_due_since constant timestamptz := (
-    select c.due_since from filestore.possibly_unreferenced_segments c
-    where c.project_id = p_project_id and c.due_since is not null order by c.due_since limit 1);
-  v_count integer;
-begin
-  update filestore.possibly_unreferenced_segments c
-  set is_examined = true, is_referenced = false, due_since = coalesce(c.due_since, v_due_since)
-  from (
-    select o.file_id, o.segment_id from filestore.possibly_unreferenced_segments o
-    where o.project_id = p_project_id and not o.is_examined order by o.segment_id limit c_most
-  ) n
-  where c.project_id = p_project_id and c.file_id = n.file_id and c.segment_id = n.segment_id;
-  get diagnostics v_count = row_count;
-  return v_count < c_most;
-end
-$$;
-comment on function filestore.begin_marking is
-  'Notes some of the segments that a pass is to be about; true once these are all of them.';
-call filestore.grant_execute('filestore.begin_marking', 'filestore_admin');
-
 create function filestore.sweep_marks(p_project_id uuid) returns void
 language plpgsql volatile set search_path = '' as $$
 declare
+  c_noted constant integer := 10000;
   c_versions constant integer := 2000;
   v_through bigint;
   v_end bigint;
@@ -576,7 +538,18 @@ begin
   if not pg_try_advisory_xact_lock(hashtextextended('marks/' || p_project_id, 0)) then return; end if;
   v_through := (select s.marked_through from filestore.sweeps s where s.project_id = p_project_id);
   if v_through is null then
-    if not filestore.begin_marking(p_project_id) then return; end if;
+    -- A pass begins once all that it is to be about is noted.
+    update filestore.possibly_unreferenced_segments c
+    set is_examined = true, is_referenced = false, due_since = coalesce(c.due_since, (
+      select d.due_since from filestore.possibly_unreferenced_segments d
+      where d.project_id = p_project_id and d.due_since is not null order by d.due_since limit 1))
+    from (
+      select o.file_id, o.segment_id from filestore.possibly_unreferenced_segments o
+      where o.project_id = p_project_id and not o.is_examined order by o.segment_id limit c_noted
+    ) n
+    where c.project_id = p_project_id and c.file_id = n.file_id and c.segment_id = n.segment_id;
+    get diagnostics v_count = row_count;
+    if v_count = c_noted then return; end if;
     v_through := 0;
   end if;
   v_end := filestore.feed_end(p_project_id);

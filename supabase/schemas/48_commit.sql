@@ -48,15 +48,14 @@ begin
     where o.project_id = p_session.project_id and o.created_at < v_expired
     order by o.created_at limit 10 for update skip locked);
   begin
-    delete from filestore.idempotency_keys i
-    where i.project_id = p_session.project_id and i.caller_id = p_session.caller_id and i.key = v_idempotency ->> 'key'
-      and i.created_at < v_expired;
     -- Waits for a running request with the same key, whose response is stored by then.
-    insert into filestore.idempotency_keys (project_id, caller_id, key, fingerprint, created_at)
+    insert into filestore.idempotency_keys as i (project_id, caller_id, key, fingerprint, created_at)
     values (
       p_session.project_id, p_session.caller_id, v_idempotency ->> 'key',
       decode(v_idempotency ->> 'fingerprint', 'hex'), clock_timestamp())
-    on conflict do nothing;
+    on conflict (project_id, caller_id, key) do update
+      set fingerprint = excluded.fingerprint, response = null, names = null, created_at = excluded.created_at
+      where i.created_at < v_expired;
     if not found then
       -- Null where the key has expired since.
       return coalesce(
@@ -98,25 +97,26 @@ call filestore.grant_execute('filestore.commit_idempotent', 'filestore_engine');
 create function public.filestore_commit(p_key_hash text, p_request_id uuid, p_kind text, p_commit jsonb) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'write');
+  v_session constant filestore.session := filestore.authorize(
+    p_key_hash, p_request_id, case p_kind when 'purge' then 'admin' else 'write' end);
   v_result jsonb;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
-  if not filestore.may_write(v_session, coalesce(p_commit ->> 'destination', p_commit ->> 'path'))
-    or not (p_kind = 'copy' or filestore.may_write(v_session, p_commit ->> 'path')) then
-    return v_session.envelope || filestore.outside_prefix(v_session);
-  end if;
-  v_result := filestore.commit_idempotent(v_session, p_kind, p_commit);
+  v_result := coalesce(
+    filestore.outside_prefix(v_session, coalesce(p_commit ->> 'destination', p_commit ->> 'path')),
+    case when p_kind <> 'copy' then filestore.outside_prefix(v_session, p_commit ->> 'path') end,
+    filestore.commit_idempotent(v_session, p_kind, p_commit));
   -- A refusal changed nothing, so it does not wait for the disk.
   if v_result ? 'refusal' then perform set_config('synchronous_commit', 'off', true); end if;
   return v_session.envelope || v_result;
 end
 $$;
 comment on function public.filestore_commit is
-  'Adds a version. p_kind: write (creates the file where there is none), overwrite, append, edit, delete, restore, '
-  'copy, move. Refusals: FILE_NOT_FOUND, VERSION_NOT_FOUND, VERSION_DELETED, VERSION_CONFLICT, PRECONDITION_FAILED, '
-  'FILE_ALREADY_EXISTS, IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_KEY_IN_USE, CONTENT_TOO_LARGE, QUOTA_EXCEEDED, '
-  'SEGMENT_LIST_FULL, VERSION_REDACTED.';
+  'Adds a version, or erases a file with all of its versions. p_kind: write (creates the file where there is none), '
+  'overwrite, append, edit, delete, restore, copy, move; purge, with the scope admin. Refusals: FILE_NOT_FOUND, '
+  'VERSION_NOT_FOUND, VERSION_DELETED, VERSION_CONFLICT, PRECONDITION_FAILED, FILE_ALREADY_EXISTS, '
+  'IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_KEY_IN_USE, CONTENT_TOO_LARGE, QUOTA_EXCEEDED, SEGMENT_LIST_FULL, '
+  'VERSION_REDACTED.';
 call filestore.publish('public.filestore_commit', 'filestore_engine', 'service_role');
 
 create function public.filestore_commit_many(
@@ -131,15 +131,13 @@ begin
   begin
     v_session := filestore.authorize(p_key_hash, p_request_id, 'write', p_requests);
     if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
-    if v_session.path_prefix is not null and exists (
-      select from jsonb_array_elements(p_commit -> 'operations') o
-      cross join lateral (
-        values (o.value ->> 'destination'), (case when o.value ->> 'kind' <> 'copy' then o.value ->> 'path' end)
-      ) p (path)
-      where not filestore.may_write(v_session, p.path)
-    ) then
-      return v_session.envelope || filestore.outside_prefix(v_session);
-    end if;
+    select filestore.outside_prefix(v_session, p.path) into v_result
+    from jsonb_array_elements(p_commit -> 'operations') o
+    cross join lateral (
+      values (o.value ->> 'destination'), (case when o.value ->> 'kind' <> 'copy' then o.value ->> 'path' end)
+    ) p (path)
+    where v_session.path_prefix is not null and filestore.outside_prefix(v_session, p.path) is not null limit 1;
+    if found then return v_session.envelope || v_result; end if;
     -- Without a key of the client the commit's own id is one, so that the answer is stored for a call that is repeated
     -- because its answer was lost. No client's key has this character.
     v_result := filestore.commit_idempotent(v_session, p_kind, jsonb_build_object('idempotency', jsonb_build_object(
@@ -165,16 +163,3 @@ comment on function public.filestore_commit_many is
   'left. Refusals: those of filestore_commit, of a batch with details.index; of the others those of their plans.';
 call filestore.publish('public.filestore_commit_many', 'filestore_engine', 'service_role');
 
-create function public.filestore_purge(p_key_hash text, p_request_id uuid, p_commit jsonb) returns jsonb
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'admin');
-begin
-  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
-  return v_session.envelope || filestore.commit_idempotent(v_session, 'purge', p_commit);
-end
-$$;
-comment on function public.filestore_purge is
-  'Erases a file with all of its versions, for a key with the scope admin, or the owner. Refusals: FILE_NOT_FOUND, '
-  'PRECONDITION_FAILED, IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_KEY_IN_USE.';
-call filestore.publish('public.filestore_purge', 'filestore_engine', 'service_role');

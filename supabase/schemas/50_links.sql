@@ -38,12 +38,9 @@ declare
   v_link filestore.links;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
-  if not filestore.may_write(v_session, v_path) then
-    return v_session.envelope || filestore.outside_prefix(v_session);
-  end if;
-  if v_scope <> all (v_session.scopes) then
-    return v_session.envelope || filestore.refusal('FORBIDDEN_SCOPE', jsonb_build_object('scope', v_scope));
-  end if;
+  v_found := coalesce(filestore.outside_prefix(v_session, v_path), case when v_scope <> all (v_session.scopes)
+    then filestore.refusal('FORBIDDEN_SCOPE', jsonb_build_object('scope', v_scope)) end);
+  if v_found is not null then return v_session.envelope || v_found; end if;
   if v_seconds not between v_limits.link_seconds_min
     and (case v_scope when 'read' then v_limits.link_seconds_max else v_limits.write_link_seconds_max end) then
     raise exception 'a link cannot be valid for % seconds', v_seconds;
@@ -183,8 +180,8 @@ begin
   v_session.caller_id := v_link.id;
   if v_session.envelope #>> '{refusal,code}' = 'INVALID_API_KEY' then
     v_session.envelope := filestore.refusal('LINK_EXPIRED');
-  elsif not v_session.envelope ? 'refusal' and not filestore.may_write(v_session, v_link.path) then
-    v_session.envelope := v_session.envelope || filestore.outside_prefix(v_session);
+  elsif not v_session.envelope ? 'refusal' then
+    v_session.envelope := v_session.envelope || coalesce(filestore.outside_prefix(v_session, v_link.path), '{}');
   end if;
   if v_session.envelope ? 'refusal' then return (v_session, v_link)::filestore.opened_link; end if;
 

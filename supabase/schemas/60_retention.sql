@@ -7,6 +7,12 @@ declare
   v_cut integer := (p_file).version - 1;
   v_moment filestore.moment;
 begin
+  if (p_file).path is null or (p_file).version = 0 then return 0; end if;
+  if (p_file).is_deleted then
+    return case when (p_file).updated_at
+      < filestore.sweep_clock() - make_interval(days => (p_rule ->> 'deletedDays')::integer)
+      then (p_file).version else 0 end;
+  end if;
   if not p_rule ?| '{keepVersions,keepDays}' then return 0; end if;
   if p_rule ? 'keepVersions' then
     v_cut := least(v_cut, (p_file).version - (p_rule ->> 'keepVersions')::integer);
@@ -20,18 +26,9 @@ begin
 end
 $$;
 comment on function filestore.retention_cut is
-  'The last version of a live file that a rule does not keep; below 1 where it keeps all.';
+  'The last version of a file that a rule does not keep: below 1 where it keeps all, the latest one of a deleted file '
+  'that is to be purged.';
 call filestore.grant_execute('filestore.retention_cut', 'filestore_admin');
-
-create function filestore.is_expired(p_file filestore.files, p_rule jsonb) returns boolean
-language plpgsql volatile set search_path = '' as $$
-begin
-  return (p_file).is_deleted and (p_file).updated_at
-    < filestore.sweep_clock() - make_interval(days => (p_rule ->> 'deletedDays')::integer);
-end
-$$;
-comment on function filestore.is_expired is 'Whether a rule lets a deleted file go whole.';
-call filestore.grant_execute('filestore.is_expired', 'filestore_admin');
 
 create function filestore.preview_retention(p_project_id uuid, p_rule jsonb) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
@@ -40,7 +37,6 @@ declare
   c_versions_max constant integer := (filestore.limits()).retention_preview_versions;
   c_shown_max constant integer := (filestore.limits()).retention_preview_shown;
   v_file filestore.files;
-  v_is_expired boolean;
   v_cut integer;
   v_count integer;
   v_examined integer := 0;
@@ -56,10 +52,7 @@ begin
       v_is_complete := v_examined < c_files_max and v_versions < c_versions_max;
       exit when not v_is_complete;
       v_examined := v_examined + 1;
-      continue when v_file.path is null or v_file.version = 0;
-      v_is_expired := coalesce(filestore.is_expired(v_file, p_rule), false);
-      v_cut := case when v_is_expired then v_file.version when v_file.is_deleted then 0
-        else filestore.retention_cut(v_file, p_rule) end;
+      v_cut := filestore.retention_cut(v_file, p_rule);
       continue when v_cut < 1;
       select count(*) into v_count from (
         select from filestore.file_versions v
@@ -67,9 +60,10 @@ begin
         limit c_versions_max - v_versions) c;
       continue when v_count = 0;
       v_versions := v_versions + v_count;
-      v_files := v_files + v_is_expired::integer;
+      v_files := v_files + v_file.is_deleted::integer;
       if jsonb_array_length(v_shown) < c_shown_max then
-        v_shown := v_shown || jsonb_build_object('path', v_file.path, 'versions', v_count, 'whole', v_is_expired);
+        v_shown := v_shown || jsonb_build_object(
+          'path', v_file.path, 'versions', v_count, 'whole', v_file.is_deleted);
       end if;
     end loop;
   end if;
@@ -86,70 +80,23 @@ comment on function filestore.preview_retention is
 call filestore.publish('filestore.preview_retention', 'filestore_admin', 'filestore_account');
 call filestore.pin_plan('filestore.preview_retention');
 
-create function filestore.trim_versions(
-  p_file filestore.files, p_cut integer, p_versions_max integer,
-  out versions bigint, out bytes bigint, out database_bytes bigint
-)
-language plpgsql volatile set search_path = '' as $$
-declare
-  -- Versions that are examined, with the file locked, for segments that they still need.
-  c_examined_max constant integer := 500;
-  v_removed record;
-  v_marked record;
-begin
-  v_removed := filestore.remove_versions((p_file).project_id, (p_file).id, p_cut, p_versions_max);
-  delete from filestore.links l
-  where l.project_id = (p_file).project_id and l.path = (p_file).path and l.version <= p_cut;
-  delete from filestore.search_texts t
-  where t.project_id = (p_file).project_id and t.file_id = (p_file).id and t.version <= p_cut;
-  v_marked := filestore.mark_unneeded_segments(
-    p_file, v_removed.segment_ids, c_examined_max);
-  versions := v_removed.versions;
-  bytes := v_marked.bytes;
-  database_bytes := v_removed.database_bytes + v_marked.database_bytes;
-end
-$$;
-comment on function filestore.trim_versions is
-  'Removes versions of a locked file up to one of them, the first ones, up to p_versions_max.';
-call filestore.grant_execute('filestore.trim_versions', 'filestore_admin');
-
-create function filestore.due_retention(p_begun timestamptz, out project_id uuid, out due_since timestamptz)
-returns setof record
-language plpgsql volatile set search_path = '' as $$
-begin
-  return query
-  select p.id, coalesce(p.retention_set_at, p.created_at)
-  from filestore.projects p left join filestore.retention_passes r on r.project_id = p.id
-  where p.retention is not null and (
-    r.after_file is not null and (r.started_at <= p_begun) is not false
-    -- Null: whenever that was.
-    or (p.retention_set_at <= p_begun) is not false and (r.applied_at < p_begun) is not false and (
-      r.project_id is null or r.after_file is not null or r.started_at < p.retention_set_at
-      or r.started_at < filestore.sweep_clock() - interval '1 hour'
-      or filestore.last_position(p.id, r.position, 9223372036854775807) > r.position));
-end
-$$;
-comment on function filestore.due_retention is
-  'Projects whose rule is to be applied: a pass is under way, or something was written, the rule changed or time went '
-  'by since the last one began. With p_begun a pass that was under way then, and one that begins later: not a second '
-  'one, nor one for a rule that was set later.';
-call filestore.grant_execute('filestore.due_retention', 'filestore_admin');
-
 create function filestore.apply_rule(
   p_seen filestore.files, p_rule jsonb, p_waits boolean, p_versions_max integer,
   out outcome text, out versions bigint, out bytes bigint, out database_bytes bigint
 )
 language plpgsql volatile set search_path = '' as $$
 declare
-  v_is_expired boolean := filestore.is_expired(p_seen, p_rule);
-  v_cut integer := case when (p_seen).is_deleted then 0 else filestore.retention_cut(p_seen, p_rule) end;
+  v_cut integer := filestore.retention_cut(p_seen, p_rule);
+  -- Versions that are examined, with the file locked, for segments that they still need.
+  c_examined_max constant integer := 500;
   v_file filestore.files;
-  v_trimmed record;
+  v_removed record;
+  v_marked record;
 begin
   versions := 0;
   bytes := 0;
   database_bytes := 0;
-  if (p_seen).path is null or (p_seen).version = 0 or not v_is_expired and not exists (
+  if not exists (
     select from filestore.file_versions v
     where v.project_id = (p_seen).project_id and v.file_id = (p_seen).id and v.version <= v_cut
   ) then
@@ -173,17 +120,21 @@ begin
     outcome := 'locked';
     return;
   end if;
-  v_is_expired := v_is_expired and v_file.version = (p_seen).version;
-  v_cut := case when v_file.is_deleted then 0 else filestore.retention_cut(v_file, p_rule) end;
-  outcome := case when v_is_expired then 'purged' when v_cut > 0 then 'trimmed' else 'kept' end;
+  v_cut := filestore.retention_cut(v_file, p_rule);
+  outcome := case when v_cut < 1 then 'kept' when v_file.is_deleted then 'purged' else 'trimmed' end;
   if outcome = 'purged' then
     delete from filestore.links l where l.project_id = v_file.project_id and l.path = v_file.path;
     perform filestore.purge_file(v_file, gen_random_uuid(), null, null);
   elsif outcome = 'trimmed' then
-    v_trimmed := filestore.trim_versions(v_file, v_cut, p_versions_max);
-    versions := v_trimmed.versions;
-    bytes := v_trimmed.bytes;
-    database_bytes := v_trimmed.database_bytes;
+    v_removed := filestore.remove_versions(v_file.project_id, v_file.id, v_cut, p_versions_max);
+    delete from filestore.links l
+    where l.project_id = v_file.project_id and l.path = v_file.path and l.version <= v_cut;
+    delete from filestore.search_texts t
+    where t.project_id = v_file.project_id and t.file_id = v_file.id and t.version <= v_cut;
+    v_marked := filestore.mark_unneeded_segments(v_file, v_removed.segment_ids, c_examined_max);
+    versions := v_removed.versions;
+    bytes := v_marked.bytes;
+    database_bytes := v_removed.database_bytes + v_marked.database_bytes;
   end if;
 end
 $$;
@@ -231,7 +182,7 @@ begin
     exit when v_is_full;
     v_locked := v_locked + (v_step.outcome is not null)::integer;
     if v_step.outcome = 'purged' then
-      perform filestore.release_usage(p_project_id, v_bytes, v_database_bytes, v_versions);
+      perform filestore.add_usage(p_project_id, -v_bytes, -v_database_bytes, -v_versions);
       update filestore.retention_passes r set after_file = v_seen.id where r.project_id = p_project_id;
       return;
     end if;
@@ -244,7 +195,7 @@ begin
     v_after := v_seen.id;
   end loop;
   if v_versions > 0 then
-    perform filestore.release_usage(p_project_id, v_bytes, v_database_bytes, v_versions);
+    perform filestore.add_usage(p_project_id, -v_bytes, -v_database_bytes, -v_versions);
   end if;
   v_after := case when v_is_full then coalesce(v_after, '00000000-0000-0000-0000-000000000000')
     when v_files = c_files_max then v_after end;

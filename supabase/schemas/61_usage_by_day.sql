@@ -31,11 +31,7 @@ comment on function public.filestore_count_usage is
 call filestore.publish('public.filestore_count_usage', 'filestore_admin', 'service_role');
 
 create function filestore.fold_usage(p_project_id uuid, p_versions_max integer) returns integer
-language plpgsql volatile security definer
--- By index, whatever the statistics say: see 30_changes.sql.
-set search_path = '' set plan_cache_mode = 'force_generic_plan'
-set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_today constant date := (filestore.sweep_clock() at time zone 'UTC')::date;
   v_oldest constant date := v_today - (filestore.limits()).usage_kept_days;
@@ -49,8 +45,7 @@ begin
   v_end := filestore.feed_end(p_project_id);
   v_position := coalesce((select f.position from filestore.usage_folds f where f.project_id = p_project_id), 0);
   with slice as materialized (
-    select v.file_id, v.version, v.position, v.operation, v.size, v.created_at,
-           coalesce(v.key_id, '00000000-0000-0000-0000-000000000000') as key_id
+    select v.file_id, v.version, v.position, v.operation, v.size, v.created_at, v.key_id
     from filestore.file_versions v
     where v.project_id = p_project_id and v.position > v_position and v.position <= v_end
     order by v.position limit p_versions_max
@@ -96,6 +91,7 @@ comment on function filestore.fold_usage is
   'Counts versions of a project that are not counted yet, up to p_versions_max, in its days, and keeps what it holds '
   'now; returns their number.';
 call filestore.publish('filestore.fold_usage', 'filestore_admin', 'filestore_account');
+call filestore.pin_plan('filestore.fold_usage');
 
 create function filestore.sweep_usage(p_begun timestamptz) returns boolean
 language plpgsql volatile set search_path = '' as $$

@@ -24,7 +24,17 @@ begin
       return query select p.id, p.answers_blank_since from filestore.projects p
       where p.answers_blank_through is not null;
     when 'retention' then
-      return query select r.project_id, r.due_since from filestore.due_retention(p_begun) r;
+      -- A pass is under way, or something was written, the rule changed or time went by since the last one began. With
+      -- p_begun a pass that was under way then, and one that begins later: not a second one, nor one for a rule that
+      -- was set later. Null: whenever that was.
+      return query select p.id, coalesce(p.retention_set_at, p.created_at)
+      from filestore.projects p left join filestore.retention_passes r on r.project_id = p.id
+      where p.retention is not null and (
+        r.after_file is not null and (r.started_at <= p_begun) is not false
+        or (p.retention_set_at <= p_begun) is not false and (r.applied_at < p_begun) is not false and (
+          r.project_id is null or r.after_file is not null or r.started_at < p.retention_set_at
+          or r.started_at < filestore.sweep_clock() - interval '1 hour'
+          or filestore.last_position(p.id, r.position, 9223372036854775807) > r.position));
   end case;
 end
 $$;

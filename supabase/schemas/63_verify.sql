@@ -57,14 +57,6 @@ comment on function public.filestore_verify_versions is
 call filestore.publish('public.filestore_verify_versions', 'filestore_admin', 'service_role');
 call filestore.pin_plan('public.filestore_verify_versions');
 
-create function public.filestore_verify_swept(p_project_id uuid) returns jsonb
-language sql stable security definer set search_path = '' as $$
-  select to_jsonb(s.swept_through) from filestore.sweeps s where s.project_id = p_project_id
-$$;
-comment on function public.filestore_verify_swept is
-  'The last day of a project that the sweep has done, and does not visit again; null: none yet.';
-call filestore.publish('public.filestore_verify_swept', 'filestore_admin', 'service_role');
-
 --
 -- A segment has no row that leads to its versions. So who verifies takes some segments and goes over all versions of
 -- their projects; what is in none of them, nor in one that was made meanwhile, is needed by nothing, and never will be:
@@ -101,12 +93,17 @@ comment on function public.filestore_verify_segments is
   'all. Those that the sweep removes anyway are not among them. `next` is null at the end.';
 call filestore.publish('public.filestore_verify_segments', 'filestore_admin', 'service_role');
 
-create function public.filestore_verify_end(p_project_id uuid) returns bigint
-language plpgsql volatile security definer set search_path = ''
-as $$ begin return filestore.feed_end(p_project_id); end $$;
-comment on function public.filestore_verify_end is
-  'A position: of versions up to it, each that there will ever be can be seen from now on.';
-call filestore.publish('public.filestore_verify_end', 'filestore_admin', 'service_role');
+create function public.filestore_verify_progress(p_project_id uuid) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+begin
+  return jsonb_build_object('position', filestore.feed_end(p_project_id), 'sweptThrough', (
+    select s.swept_through from filestore.sweeps s where s.project_id = p_project_id));
+end
+$$;
+comment on function public.filestore_verify_progress is
+  'A position: of versions up to it, each that there will ever be can be seen from now on. And the last day of the '
+  'project that the sweep has done, and does not visit again; null: none yet.';
+call filestore.publish('public.filestore_verify_progress', 'filestore_admin', 'service_role');
 
 create function public.filestore_verify_unneeded(
   p_project_id uuid, p_ids uuid[], p_position bigint, p_repairs boolean
@@ -147,9 +144,9 @@ begin
 end
 $$;
 comment on function public.filestore_verify_unneeded is
-  'How many of these segments nothing needs. They are in no version up to p_position, nor in the list of a file: who '
-  'calls this has looked at all of them since `filestore_verify_end` returned that. With p_repairs they are left to '
-  'the sweep, which removes their objects and then their rows.';
+  'How many of these segments nothing needs. They are in no version up to p_position, nor in the list of a file: the '
+  'caller has looked at all of them since `filestore_verify_progress` returned that position. With p_repairs they are '
+  'left to the sweep, which removes their objects and then their rows.';
 call filestore.publish('public.filestore_verify_unneeded', 'filestore_admin', 'service_role');
 
 create function public.filestore_verify_unknown(p_ids uuid[]) returns jsonb

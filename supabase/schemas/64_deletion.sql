@@ -14,7 +14,7 @@ language sql immutable set search_path = '' as $$
     ('possibly_unreferenced_segments', 'project_id, file_id, segment_id'), ('dead_segments', 'segment_id'),
     ('retention_passes', 'project_id'), ('purged_files', 'project_id, file_id'),
     ('file_versions', 'file_id, version'), ('files', 'project_id, id'),
-    ('run_undos', 'project_id, undone_run_id, run_id'), ('runs', 'project_id, run_id'),
+    ('runs', 'project_id, run_id'),
     ('idempotency_keys', 'project_id, caller_id, key'),
     ('link_windows', 'project_id, link_id'), ('links', 'id'), ('console_sessions', 'token_hash'), ('api_keys', 'id'),
     ('rate_windows', 'project_id, shard'), ('project_usage', 'project_id, shard'),
@@ -26,55 +26,48 @@ comment on function filestore.tables_of_projects is
   'their objects.';
 call filestore.grant_execute('filestore.tables_of_projects', 'filestore_admin');
 
-create function filestore.end_project(p_project_id uuid, p_deletion_id uuid) returns jsonb
+create function filestore.end_project(p_project_id uuid, p_confirm text, p_deletion_id uuid) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
   v_now constant timestamptz(3) := clock_timestamp();
+  v_name text;
 begin
   perform set_config('filestore.project_id', p_project_id::text, true);
+  select p.name into v_name from filestore.projects p
+  where p.id = p_project_id and p.deleted_at is null for no key update;
+  if not found then return filestore.refusal('PROJECT_NOT_FOUND'); end if;
+  if v_name is distinct from p_confirm then
+    return filestore.refused_field('confirm', 'must be the name of the project');
+  end if;
   -- Another project may have the name at once.
-  update filestore.projects p set (deleted_at, owner_id, name) = (v_now, null, p.id::text)
-  where p.id = p_project_id and p.deleted_at is null;
-  if not found then return null; end if;
+  update filestore.projects p set (deleted_at, owner_id, name) = (v_now, null, p.id::text) where p.id = p_project_id;
   insert into filestore.project_deletions (project_id, id, deleted_at, due_at, visited_at)
   values (p_project_id, coalesce(p_deletion_id, gen_random_uuid()), v_now, v_now, v_now);
-  return jsonb_build_object('id', p_project_id, 'deletedAt', filestore.iso(v_now));
+  return jsonb_build_object('value', jsonb_build_object('id', p_project_id, 'deletedAt', filestore.iso(v_now)));
 end
 $$;
 comment on function filestore.end_project is
-  'Ends a project in a commit of bounded cost: nobody can use or see it any more, and the sweep removes what it holds.';
-call filestore.grant_execute('filestore.end_project', 'filestore_account', 'filestore_admin');
+  'Ends a project whose name is given, in a commit of bounded cost: nobody can use or see it any more, and the sweep '
+  'removes what it holds. Refusals: VALIDATION_ERROR, PROJECT_NOT_FOUND.';
+call filestore.grant_execute('filestore.end_project', 'filestore_account');
 
-create function filestore.delete_project(p_project_id uuid, p_parameters jsonb) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_name constant text := (select p.name from filestore.projects p where p.id = p_project_id for no key update);
-  v_ended jsonb;
-begin
-  if v_name is distinct from p_parameters ->> 'confirm' then
-    return filestore.refused_field('confirm', 'must be the name of the project');
-  end if;
-  v_ended := filestore.end_project(p_project_id, (p_parameters ->> 'deletionId')::uuid);
-  return case when v_ended is null then filestore.refusal('PROJECT_NOT_FOUND')
-    else jsonb_build_object('value', v_ended) end;
-end
-$$;
-comment on function filestore.delete_project is
-  'Deletes an opened project whose name is given as `confirm`. Refusals: VALIDATION_ERROR, PROJECT_NOT_FOUND.';
-call filestore.grant_execute('filestore.delete_project', 'filestore_account');
-
-create function filestore.repeated_deletion(p_action text, p_parameters jsonb) returns jsonb
+create function filestore.repeated_deletion(p_deletion_id uuid) returns jsonb
 language plpgsql stable security definer set search_path = '' as $$
 begin
-  if p_action <> 'delete' then return null; end if;
   return (
-    select jsonb_build_object('id', d.project_id, 'deletedAt', filestore.iso(d.deleted_at))
-    from filestore.project_deletions d where d.id = (p_parameters ->> 'deletionId')::uuid);
+    select jsonb_build_object('value', jsonb_build_object('id', d.of_id, 'deletedAt', filestore.iso(d.deleted_at)))
+    from (
+      select p.id, p.project_id as of_id, p.deleted_at from filestore.project_deletions p
+      union all
+      select a.id, a.account_id, a.deleted_at from filestore.account_deletions a
+      where a.account_id = filestore.claimed_account_id()
+    ) d
+    where d.id = p_deletion_id);
 end
 $$;
 comment on function filestore.repeated_deletion is
-  'What an earlier attempt at this deletion answered, or null. Its id is a secret of who asked for it, whose key is '
-  'refused by now.';
+  'What an earlier attempt at this deletion of a project, or of the signed-in account, answered; else null. Its id is '
+  'a secret of the client that asked for it, whose key is refused by now.';
 call filestore.publish(
   'filestore.repeated_deletion', 'filestore_admin', 'filestore_account', 'filestore_engine');
 
@@ -91,19 +84,6 @@ $$;
 comment on function filestore.end_account is
   'Ends an account: it may do nothing any more. The sweep has Auth remove it, unless the caller has within a minute.';
 call filestore.publish('filestore.end_account', 'filestore_admin', 'filestore_account');
-
-create function filestore.repeated_account_deletion(p_deletion_id uuid) returns jsonb
-language plpgsql stable security definer set search_path = '' as $$
-begin
-  return (
-    select jsonb_build_object('id', d.account_id, 'deletedAt', filestore.iso(d.deleted_at))
-    from filestore.account_deletions d
-    where d.id = p_deletion_id and d.account_id = filestore.claimed_account_id());
-end
-$$;
-comment on function filestore.repeated_account_deletion is
-  'What an earlier attempt at this deletion answered, or null.';
-call filestore.publish('filestore.repeated_account_deletion', 'filestore_admin', 'filestore_account');
 
 create function public.filestore_sweep_forget_account(p_account_id uuid) returns void
 language sql volatile security definer set search_path = ''

@@ -45,10 +45,8 @@ begin
         'maxProjectBytes', coalesce(p.max_project_bytes, t.max_project_bytes)),
       'usage', jsonb_build_object(
         'files', least(v_files, c_files_max),
-        'bytes', coalesce((select sum(u.bytes) from filestore.project_usage u where u.project_id = p.id), 0),
-        'databaseBytes', coalesce((
-          select sum(u.database_bytes) from filestore.project_usage u where u.project_id = p.id), 0),
-        'versions', coalesce((select sum(u.versions) from filestore.project_usage u where u.project_id = p.id), 0),
+        'bytes', coalesce(u.bytes, 0), 'databaseBytes', coalesce(u.database_bytes, 0),
+        'versions', coalesce(u.versions, 0),
         'requestsThisMinute', coalesce((
           select sum(w.request_count) from filestore.rate_windows w
           where w.project_id = p.id and w.window_start >= date_trunc('minute', clock_timestamp())), 0))
@@ -57,6 +55,10 @@ begin
         select k.prefix from filestore.api_keys k where k.project_id = p.id and filestore.is_active(k)
         order by k.created_at desc, k.id limit 1))
     from filestore.projects p join filestore.tiers t on t.name = p.tier
+    cross join lateral (
+      select sum(o.bytes) as bytes, sum(o.database_bytes) as database_bytes, sum(o.versions) as versions
+      from filestore.project_usage o where o.project_id = p.id
+    ) u
     where p.id = p_project_id);
 end
 $$;
@@ -66,10 +68,19 @@ call filestore.grant_execute('filestore.account_project', 'filestore_account');
 
 create function filestore.validate_name(p_name text, p_minimum integer) returns jsonb
 language plpgsql stable set search_path = '' as $$
+declare
+  c_maximum constant integer := (filestore.limits()).name_length_max;
+  -- What JavaScript takes for space.
+  c_space constant text := '[\s\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]';
 begin
-  return case when not filestore.is_name(p_name, p_minimum) then filestore.refused_field('name', format(
-    'must have %s to %s characters, no control characters and no space at either end',
-    p_minimum, (filestore.limits()).name_length_max)) end;
+  if char_length(p_name) between p_minimum and c_maximum
+    -- Control characters, and those that change the direction of text.
+    and p_name !~ '[\u0001-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]'
+    and p_name !~ ('^' || c_space || '|' || c_space || '$') then
+    return null;
+  end if;
+  return filestore.refused_field('name', format(
+    'must have %s to %s characters, no control characters and no space at either end', p_minimum, c_maximum));
 end
 $$;
 comment on function filestore.validate_name is 'The refusal of an invalid name of a project or key, or null.';
@@ -91,7 +102,12 @@ begin
     ('environment', 'must be development or production', p_key ->> 'environment' in ('development', 'production')),
     ('scopes', 'must be one or more of read, write and admin',
       v_scopes <> '[]' and v_scopes <@ '["read", "write", "admin"]'),
-    ('pathPrefix', 'must be a directory', v_prefix is null or filestore.is_path(v_prefix)),
+    ('pathPrefix', 'must be a directory', v_prefix is null
+      or octet_length(v_prefix) between 1 and (filestore.limits()).path_bytes_max
+      and cardinality(string_to_array(v_prefix, '/')) <= (filestore.limits()).path_segments_max
+      and v_prefix !~ ('^/|/$|//|\\|(^|/)\.{1,2}(/|$)'
+        -- Control characters, and those that change the direction of text.
+        || '|[\u0001-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]')),
     ('pathPrefix', 'must not be combined with the scope admin', v_prefix is null or not v_scopes ? 'admin'),
     ('expiresAt', 'must lie in the future', v_expires_at is null
       or case when v_expires_at ~ c_time then v_expires_at::timestamptz > clock_timestamp() end)
@@ -235,10 +251,10 @@ call filestore.publish('public.filestore_account_projects', 'filestore_account',
 create function public.filestore_account_create_project(p_name text, p_id uuid) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  v_entry constant jsonb := filestore.enter_account();
+  v_entry jsonb := filestore.enter_account();
 begin
+  v_entry := v_entry || coalesce(filestore.validate_name(p_name, 1), '{}');
   if v_entry ? 'refusal' then return v_entry; end if;
-  if not filestore.is_name(p_name, 1) then return v_entry || filestore.validate_name(p_name, 1); end if;
   perform filestore.lock_account();
   return v_entry || filestore.create_project(p_name, p_id);
 end
@@ -298,12 +314,18 @@ begin
     array(select distinct jsonb_array_elements_text(p_key -> 'scopes') order by 1), p_key ->> 'pathPrefix',
     (p_key ->> 'expiresAt')::timestamptz, decode(p_key ->> 'keyHash', 'hex'), p_key ->> 'prefix')
   returning * into v_key;
+  update filestore.api_keys k
+  set expires_at = least(k.expires_at, clock_timestamp() + make_interval(
+    secs => (p_key ->> 'namesakesExpireInSeconds')::integer))
+  where p_key ? 'namesakesExpireInSeconds' and k.project_id = p_project_id and k.name = v_key.name
+    and k.id <> v_key.id and k.revoked_at is null;
   return jsonb_build_object('value', filestore.account_key(v_key));
 end
 $$;
 comment on function filestore.create_key is
-  'Stores the hash of a new key. A key that it replaces immediately does not count towards the limit. Refusals: '
-  'KEY_LIMIT_REACHED, VALIDATION_ERROR.';
+  'Stores the hash of a new key. A key that it replaces immediately does not count towards the limit. With '
+  'namesakesExpireInSeconds the project''s other keys of its name expire then. Refusals: KEY_LIMIT_REACHED, '
+  'VALIDATION_ERROR.';
 call filestore.grant_execute('filestore.create_key', 'filestore_account');
 
 create function filestore.repeated_key(p_project_id uuid, p_key jsonb) returns jsonb
@@ -403,7 +425,7 @@ $$;
 comment on function filestore.change_key is
   'Changes of an active key what is given: name; expiresAt; scopes, of those that it has; pathPrefix, to one at or '
   'below its own. Refusals: KEY_NOT_FOUND, KEY_REVOKED, VALIDATION_ERROR.';
-call filestore.grant_execute('filestore.change_key', 'filestore_account', 'filestore_admin');
+call filestore.grant_execute('filestore.change_key', 'filestore_account');
 
 create function filestore.revoke_key(p_project_id uuid, p_id uuid) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -429,7 +451,8 @@ begin
       'note', v.note, 'from', case when s.id is not null
         then jsonb_build_object('path', s.path, 'version', v.source_version) end,
       'createdAt', filestore.iso(v.created_at)))
-      || jsonb_build_object('keyId', v.key_id) order by v.position desc), '[]')
+      || jsonb_build_object(
+        'keyId', nullif(v.key_id, '00000000-0000-0000-0000-000000000000')) order by v.position desc), '[]')
     from (
       select l.* from filestore.file_versions l
       where l.project_id = p_project_id order by l.position desc limit p_limit
@@ -479,7 +502,8 @@ begin
       end;
       return jsonb_build_object('value', filestore.account_project(p_project_id));
     when 'delete' then
-      return filestore.delete_project(p_project_id, p_parameters);
+      return filestore.end_project(
+        p_project_id, p_parameters ->> 'confirm', (p_parameters ->> 'deletionId')::uuid);
     when 'keys' then
       return jsonb_build_object('value', (
         select coalesce(jsonb_agg(filestore.account_key(k) order by k.created_at desc, k.id), '[]')
@@ -510,9 +534,9 @@ begin
 end
 $$;
 comment on function filestore.administer is
-  'What can be done with an opened project, by its owner and by keys with the scope admin: project, rename, delete, '
-  'keys, create_key, rotate_key, regenerate_key, change_key, revoke_key, activity, usage.';
-call filestore.publish('filestore.administer', 'filestore_account', 'filestore_engine');
+  'What can be done with an opened project, by its owner, by keys with the scope admin and by the operator: project, '
+  'rename, delete, keys, create_key, rotate_key, regenerate_key, change_key, revoke_key, activity, usage.';
+call filestore.publish('filestore.administer', 'filestore_account', 'filestore_admin', 'filestore_engine');
 
 create function public.filestore_administer(
   p_key_hash text, p_request_id uuid, p_action text, p_parameters jsonb
@@ -522,17 +546,17 @@ declare
   v_session constant filestore.session := filestore.authorize(
     p_key_hash, p_request_id,
     case when p_action in ('project', 'usage') then null when p_action = 'activity' then 'read' else 'admin' end);
-  v_repeated jsonb;
 begin
   if v_session.envelope ? 'refusal' then
-    v_repeated := filestore.repeated_deletion(p_action, p_parameters);
-    return case when v_repeated is null then v_session.envelope else jsonb_build_object('value', v_repeated) end;
+    return coalesce(
+      case when p_action = 'delete' then filestore.repeated_deletion((p_parameters ->> 'deletionId')::uuid) end,
+      v_session.envelope);
   end if;
-  if v_session.path_prefix is not null then return v_session.envelope || filestore.outside_prefix(v_session); end if;
-  return v_session.envelope || filestore.administer(
+  -- The whole project is a directory, too, outside of any prefix.
+  return v_session.envelope || coalesce(filestore.outside_prefix(v_session, ''), filestore.administer(
     v_session.project_id, p_action,
     case when p_action = 'usage' and 'admin' <> all (v_session.scopes)
-      then p_parameters || jsonb_build_object('onlyKeyId', v_session.key_id) else p_parameters end);
+      then p_parameters || jsonb_build_object('onlyKeyId', v_session.key_id) else p_parameters end));
 end
 $$;
 comment on function public.filestore_administer is
@@ -567,8 +591,10 @@ declare
   v_repeated jsonb;
 begin
   if v_entry ? 'refusal' then return v_entry; end if;
-  v_repeated := filestore.repeated_deletion(p_action, p_parameters);
-  if v_repeated is not null then return v_entry || jsonb_build_object('value', v_repeated); end if;
+  if p_action = 'delete' then
+    v_repeated := filestore.repeated_deletion((p_parameters ->> 'deletionId')::uuid);
+    if v_repeated is not null then return v_entry || v_repeated; end if;
+  end if;
   v_project_id := filestore.open_own_project(p_project_id);
   if v_project_id is null then return v_entry || filestore.refusal('PROJECT_NOT_FOUND'); end if;
   if p_action not in ('project', 'usage', 'keys', 'revoke_key')
@@ -629,13 +655,13 @@ call filestore.grant_execute('filestore.find_account', 'filestore_account', 'fil
 create function public.filestore_account_delete(p_confirm text, p_deletion_id uuid) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  v_repeated constant jsonb := filestore.repeated_account_deletion(p_deletion_id);
+  v_repeated constant jsonb := filestore.repeated_deletion(p_deletion_id);
   v_account_id constant uuid := filestore.current_account_id();
   v_entry jsonb;
   v_email text;
-  v_project_id uuid;
+  v_project filestore.projects;
 begin
-  if v_repeated is not null then return jsonb_build_object('value', v_repeated); end if;
+  if v_repeated is not null then return v_repeated; end if;
   v_entry := filestore.enter_account();
   if v_entry ? 'refusal' then return v_entry; end if;
   -- A person without an address confirms by the id of the account.
@@ -649,10 +675,8 @@ begin
   if exists (select from filestore.projects p where p.owner_id = v_account_id and p.suspended_at is not null) then
     return v_entry || filestore.refusal('FORBIDDEN_SCOPE', '{"suspended": true}');
   end if;
-  for v_project_id in
-    select p.id from filestore.projects p where p.owner_id = v_account_id order by p.id
-  loop
-    perform filestore.end_project(v_project_id, null);
+  for v_project in select * from filestore.projects p where p.owner_id = v_account_id order by p.id loop
+    perform filestore.end_project(v_project.id, v_project.name, null);
   end loop;
   return v_entry || jsonb_build_object('value', filestore.end_account(v_account_id, p_deletion_id));
 end

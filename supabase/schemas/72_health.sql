@@ -14,7 +14,9 @@ declare
 begin
   begin
     perform public.filestore_admin_create_project('health probe', 'free', v_project_id);
-    perform public.filestore_admin_create_key(v_project_id, '', v_key_hash, 'oa_healthpro');
+    perform public.filestore_admin_administer(v_project_id, 'create_key', jsonb_build_object(
+      'keyHash', v_key_hash, 'prefix', 'oa_healthpro', 'environment', 'development',
+      'scopes', '["write"]'::jsonb));
     v_committed := public.filestore_commit(v_key_hash, gen_random_uuid(), 'write', jsonb_build_object(
       'path', 'probe.txt', 'commitId', v_project_id, 'mimeType', 'text/plain',
       'segments', jsonb_build_array(v_segment)));

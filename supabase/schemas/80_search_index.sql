@@ -27,18 +27,6 @@ comment on function filestore.search_camel_split is
   'The text with a comma between the parts of words such as rateLimit and HTTPServer.';
 call filestore.grant_execute('filestore.search_camel_split', 'filestore_engine', 'filestore_search');
 
-create function filestore.search_lexemes(p_words text) returns tsvector
-language plpgsql stable set search_path = '' as $$
-declare
-  v_words constant tsvector := to_tsvector('pg_catalog.english', p_words);
-begin
-  -- A name such as about.md or now.txt is asked for by its words, too.
-  return case when length(v_words) > 0 then v_words else to_tsvector('pg_catalog.simple', p_words) end;
-end
-$$;
-comment on function filestore.search_lexemes is 'The stems of words, and of stop words alone the words as they are.';
-call filestore.grant_execute('filestore.search_lexemes', 'filestore_engine', 'filestore_search');
-
 create function filestore.search_path_words(p_path text) returns tsvector
 language plpgsql stable set search_path = '' as $$
 declare
@@ -139,59 +127,45 @@ create trigger release_content_on_update after update of content_hash on filesto
   for each row when (old.content_hash is not null and old.content_hash is distinct from new.content_hash)
   execute function filestore.search_release_content();
 
-create function filestore.search_waiting_projects(p_stage integer, p_projects integer, p_due timestamptz)
-returns uuid[]
-language plpgsql volatile set search_path = '' as $$
-declare
-  -- Projects that one claim examines; the next claim begins somewhere else.
-  c_looks constant integer := 200;
-  v_start constant uuid := gen_random_uuid();
-  v_project_id uuid := v_start;
-  v_due_at timestamptz;
-  v_is_round boolean := false;
-  v_projects uuid[] := '{}';
-begin
-  -- One probe of the index for each project, however many of its files wait.
-  for v_look in 1 .. c_looks loop
-    select q.project_id, q.due_at into v_project_id, v_due_at from filestore.search_queue q
-    where q.stage = p_stage and q.project_id > v_project_id order by q.project_id, q.due_at limit 1;
-    if not found then
-      exit when v_is_round;
-      v_is_round := true;
-      v_project_id := '00000000-0000-0000-0000-000000000000';
-      continue;
-    end if;
-    exit when v_is_round and v_project_id > v_start;
-    if v_due_at <= p_due then v_projects := v_projects || v_project_id; end if;
-    exit when cardinality(v_projects) = p_projects;
-  end loop;
-  return v_projects;
-end
-$$;
-comment on function filestore.search_waiting_projects is
-  'Up to p_projects projects that have a file due, from a random place on, so that no project waits for long.';
-call filestore.grant_execute('filestore.search_waiting_projects', 'filestore_search');
-
 create function filestore.search_take(
   p_claim_id uuid, p_stage integer, p_files integer, p_bytes bigint, p_lease_seconds integer, p_due timestamptz
 ) returns table (project_id uuid, file_id uuid)
 language plpgsql volatile set search_path = '' as $$
 declare
   c_files_of_one_project constant integer := 25;
+  -- Projects that are examined from each of two places on.
+  c_looks constant integer := 200;
   v_text_bytes_max constant integer := (filestore.limits()).search_text_bytes_max;
-  v_projects constant uuid[] := filestore.search_waiting_projects(p_stage, p_files, p_due);
 begin
   return query
-  with due as materialized (
+  with recursive looks as (
+    -- One probe of the index for each project, however many of its files wait: from a random place on, so that no
+    -- project waits for long, and from the first.
+    select n.* from (values (gen_random_uuid()), ('00000000-0000-0000-0000-000000000000')) s (start)
+    cross join lateral (
+      select q.project_id, q.due_at, 1 as number from filestore.search_queue q
+      where q.stage = p_stage and q.project_id > s.start order by q.project_id, q.due_at limit 1) n
+    union all
+    select n.* from looks l cross join lateral (
+      select q.project_id, q.due_at, l.number + 1 from filestore.search_queue q
+      where q.stage = p_stage and q.project_id > l.project_id order by q.project_id, q.due_at limit 1) n
+    where l.number < c_looks
+  ), due as materialized (
     select q.*, p.place
-    from (select w.id, row_number() over (order by random()) as place from unnest(v_projects) w (id)) p
+    from (
+      select w.project_id as id, row_number() over () as place, count(*) over () as projects
+      from (
+        select l.project_id from looks l where l.due_at <= p_due group by l.project_id
+        order by random() limit p_files
+      ) w
+    ) p
     cross join lateral (
       -- A text that is too large to be indexed is not read.
       select q.project_id, q.file_id, q.due_at, q.attempts,
              case when q.bytes <= v_text_bytes_max then q.bytes else 0 end as bytes
       from filestore.search_queue q
       where q.stage = p_stage and q.project_id = p.id and q.due_at <= p_due
-      order by q.due_at limit least(c_files_of_one_project, p_files / greatest(cardinality(v_projects), 1))
+      order by q.due_at limit least(c_files_of_one_project, p_files / p.projects)
       for update of q skip locked
     ) q
   ), ordered as (
@@ -214,27 +188,6 @@ comment on function filestore.search_take is
   'alone, since it may end the isolate. After the lease a file is due again; each lease is twice as long as the one '
   'before.';
 call filestore.grant_execute('filestore.search_take', 'filestore_search');
-
-create function filestore.search_chunks_to_embed(
-  p_project_id uuid, p_file_id uuid, p_version integer, p_model text, p_chunks integer
-) returns jsonb
-language plpgsql stable set search_path = '' as $$
-begin
-  return (
-    select coalesce(jsonb_agg(jsonb_build_object(
-      'hash', k.hash, 'text', substr(coalesce(t.content, c.content), k.start + 1, k.length))), '[]')
-    from (
-      select k.hash, k.start, k.length from filestore.search_chunks k
-      where k.project_id = p_project_id and k.file_id = p_file_id and k.version = p_version
-        and k.model is distinct from p_model
-      order by k.start limit p_chunks
-    ) k
-    join filestore.search_texts t on t.project_id = p_project_id and t.file_id = p_file_id
-    left join filestore.search_contents c on c.project_id = p_project_id and c.hash = t.content_hash);
-end
-$$;
-comment on function filestore.search_chunks_to_embed is 'The first chunks of a text that p_model has not embedded.';
-call filestore.grant_execute('filestore.search_chunks_to_embed', 'filestore_search');
 
 create function public.filestore_search_claim(
   p_stage integer, p_files integer, p_bytes bigint, p_chunks integer, p_lease_seconds integer,
@@ -263,9 +216,18 @@ begin
     'size', f.size, 'isDeleted', f.is_deleted, 'tries', q.attempts,
     'segments', case when p_stage = 1 and not f.is_deleted and f.size <= (filestore.limits()).search_text_bytes_max
       then filestore.segment_list(q.project_id, f.segment_ids) else '[]'::jsonb end,
-    'chunks', case when p_stage = 2 then filestore.search_chunks_to_embed(
-      q.project_id, q.file_id, q.version, p_model, greatest(p_chunks / cardinality(v_file_ids), 1))
-      else '[]'::jsonb end))
+    'chunks', (
+      -- The first ones that p_model has not embedded.
+      select coalesce(jsonb_agg(jsonb_build_object(
+        'hash', k.hash, 'text', substr(coalesce(t.content, c.content), k.start + 1, k.length))), '[]')
+      from (
+        select k.hash, k.start, k.length from filestore.search_chunks k
+        where p_stage = 2 and k.project_id = q.project_id and k.file_id = q.file_id and k.version = q.version
+          and k.model is distinct from p_model
+        order by k.start limit greatest(p_chunks / cardinality(v_file_ids), 1)
+      ) k
+      join filestore.search_texts t on t.project_id = q.project_id and t.file_id = q.file_id
+      left join filestore.search_contents c on c.project_id = q.project_id and c.hash = t.content_hash)))
   into v_files
   from unnest(v_project_ids, v_file_ids) i (project_id, file_id)
   join filestore.search_queue q on q.project_id = i.project_id and q.file_id = i.file_id
@@ -522,30 +484,27 @@ returns integer
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_count integer;
-  v_given_up integer;
 begin
   insert into filestore.search_queue (project_id, file_id, version, path, bytes, stage, due_at)
-  select t.project_id, t.file_id, t.version, t.path, t.bytes,
-         -- A text that was stored while there was no model has no chunks yet.
-         case when exists (
-           select from filestore.search_chunks k where k.project_id = t.project_id and k.file_id = t.file_id
-         ) then 2 else 1 end,
-         t.indexed_at
-  from filestore.search_texts t
-  where p_model is not null and t.skipped is null and (t.model is null or t.model < p_model or t.model > p_model)
-    and not exists (select from filestore.search_queue q where q.project_id = t.project_id and q.file_id = t.file_id)
-  limit p_files
+  (select t.project_id, t.file_id, t.version, t.path, t.bytes,
+          -- A text that was stored while there was no model has no chunks yet.
+          case when exists (
+            select from filestore.search_chunks k where k.project_id = t.project_id and k.file_id = t.file_id
+          ) then 2 else 1 end,
+          t.indexed_at
+   from filestore.search_texts t
+   where p_model is not null and t.skipped is null and (t.model is null or t.model < p_model or t.model > p_model)
+     and not exists (select from filestore.search_queue q where q.project_id = t.project_id and q.file_id = t.file_id)
+   limit p_files)
+  union all
+  (select f.project_id, f.id, f.version, f.path, f.size, 1, t.indexed_at
+   from filestore.search_texts t
+   join filestore.files f on f.project_id = t.project_id and f.id = t.file_id and f.version = t.version
+   where t.skipped = 'not_indexable' and t.indexed_at < clock_timestamp() - p_given_up_seconds * interval '1 second'
+   limit p_files)
   on conflict do nothing;
   get diagnostics v_count = row_count;
-  insert into filestore.search_queue (project_id, file_id, version, path, bytes, due_at)
-  select f.project_id, f.id, f.version, f.path, f.size, t.indexed_at
-  from filestore.search_texts t
-  join filestore.files f on f.project_id = t.project_id and f.id = t.file_id and f.version = t.version
-  where t.skipped = 'not_indexable' and t.indexed_at < clock_timestamp() - p_given_up_seconds * interval '1 second'
-  limit p_files
-  on conflict do nothing;
-  get diagnostics v_given_up = row_count;
-  return v_count + v_given_up;
+  return v_count;
 end
 $$;
 comment on function public.filestore_search_requeue is

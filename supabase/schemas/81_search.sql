@@ -193,7 +193,7 @@ begin
   execute format(
     'create function filestore.search_has_vectors() returns boolean language sql immutable set search_path = '''' '
     'as %L', case when v_schema is null then 'select false' else 'select true' end);
-  foreach v_dimensions in array filestore.vector_sizes() loop
+  foreach v_dimensions in array (filestore.limits()).vector_sizes loop
     -- fence: the planner does not know how many rows a project has, so it is left no plan but a scan of the index.
     execute format('create function filestore.search_nearest_%s', v_dimensions) || v_signature
       || case when v_schema is null then v_none else
@@ -248,13 +248,17 @@ call filestore.grant_execute('filestore.search_tsquery', 'filestore_search');
 
 create function filestore.search_query_lexemes(p_words text) returns text[]
 language plpgsql stable set search_path = '' as $$
+declare
+  v_words constant text := filestore.search_split(p_words || ' ' || filestore.search_camel_split(p_words));
+  v_stems constant tsvector := to_tsvector('pg_catalog.english', v_words);
 begin
+  -- A name such as about.md or now.txt is asked for by its words, too.
   return tsvector_to_array(
-    filestore.search_lexemes(filestore.search_split(p_words))
-    || filestore.search_lexemes(filestore.search_split(filestore.search_camel_split(p_words))));
+    case when length(v_stems) > 0 then v_stems else to_tsvector('pg_catalog.simple', v_words) end);
 end
 $$;
-comment on function filestore.search_query_lexemes is 'The stems of all words of a query, without what joins them.';
+comment on function filestore.search_query_lexemes is
+  'The stems of all words of a query, without what joins them; of stop words alone the words as they are.';
 call filestore.grant_execute('filestore.search_query_lexemes', 'filestore_engine', 'filestore_search');
 
 create function filestore.search_rest(p_query tsquery, p_known text[]) returns tsquery
@@ -397,7 +401,7 @@ begin
       select v.value::real from jsonb_array_elements_text(v_meaning.vector) with ordinality v order by v.ordinality);
     return query execute format(
       'select $8, n.file_id, n.hash, 1 - n.distance from filestore.search_nearest_%s($1, $2, $3, $4, $5, $6, $7) n',
-      case when v_is_small or cardinality(v_vector) <> all (filestore.vector_sizes()) then 'exact'
+      case when v_is_small or cardinality(v_vector) <> all ((filestore.limits()).vector_sizes) then 'exact'
         else cardinality(v_vector)::text end)
     using p_project_id, v_meaning.model, v_vector, c_directory || '/', c_directory || '0',
       p_query ->> 'glob', p_query ->> 'contentType', v_meaning.list;
@@ -486,7 +490,8 @@ begin
     union
     (select e.file_id from filestore.search_unembedded(p_session.project_id, p_query, v_max) e where p_stage = 2)
   ), unsearched as (
-    select f.*, t.reason, greatest(cardinality(f.segment_ids), 1) as reads,
+    select f::filestore.files as file, f.path, f.size, f.segment_ids, t.reason,
+           greatest(cardinality(f.segment_ids), 1) as reads,
            v_live is not null and f.size <= (v_live ->> 'fileBytes')::bigint as may_be_read
     from waiting w
     -- fence: as in search_by_pattern.
@@ -512,9 +517,8 @@ begin
   )
   select json_build_object(
     'live', coalesce(json_agg(json_build_object(
-      'file', filestore.file_record(z.id, z.path, z.version, z.mime_type, z.size, z.created_at, z.updated_at),
-      'segments', filestore.segment_list(p_session.project_id, z.segment_ids)) order by z.path)
-      filter (where z.is_read), '[]'),
+      'file', filestore.file_record(z.file), 'segments', filestore.segment_list(p_session.project_id, z.segment_ids))
+      order by z.path) filter (where z.is_read), '[]'),
     'files', count(*) filter (where not z.is_read),
     'bytes', coalesce(sum(z.size) filter (where not z.is_read), 0),
     'paths', coalesce(to_json((array_agg(z.path order by z.path) filter (where not z.is_read))[
@@ -543,7 +547,7 @@ declare
   v_max constant integer := (filestore.limits()).search_exact_chunks_max;
 begin
   if p_vector = 'null'::jsonb or p_vector is null then return false; end if;
-  if jsonb_array_length(p_vector) = any (filestore.vector_sizes()) then return false; end if;
+  if jsonb_array_length(p_vector) = any ((filestore.limits()).vector_sizes) then return false; end if;
   return (select count(*) from (
     select from filestore.search_chunks c where c.project_id = p_session.project_id limit v_max + 1) c) > v_max;
 end
@@ -564,8 +568,7 @@ begin
   ), found as (
     select w.file_id, w.place from walked w where w.file_id is not null
   ), visible as (
-    select f.id, f.path, f.version, f.mime_type, f.size, f.created_at, f.updated_at, t.skipped,
-           coalesce(t.content, c.content) as content, n.place,
+    select f::filestore.files as file, f.path, t.skipped, coalesce(t.content, c.content) as content, n.place,
            n.place = min(n.place) over () or sum(t.json_bytes) over (order by n.place) <= (p_query ->> 'bytes')::bigint
              as fits
     from found n
@@ -587,8 +590,8 @@ begin
   )
   select json_build_object(
     'files', coalesce(json_agg(json_build_object(
-      'file', filestore.file_record(v.id, v.path, v.version, v.mime_type, v.size, v.created_at, v.updated_at),
-      'skipped', v.skipped, 'content', v.content, 'score', 0) order by v.place) filter (where v.fits), '[]'),
+      'file', filestore.file_record(v.file), 'skipped', v.skipped, 'content', v.content, 'score', 0)
+      order by v.place) filter (where v.fits), '[]'),
     -- Where the next page starts: after the last file returned, or, where all were, after the last candidate, or
     -- where the texts were read to.
     'next', case
@@ -679,8 +682,7 @@ declare
 begin
   select json_build_object(
     'files', coalesce(json_agg(json_build_object(
-      'file', filestore.file_record(f.id, f.path, f.version, f.mime_type, f.size, f.created_at, f.updated_at),
-      'skipped', t.skipped, 'content', x.content, 'score', z.score,
+      'file', filestore.file_record(f::filestore.files), 'skipped', t.skipped, 'content', x.content, 'score', z.score,
       'chunk', case when k.hash is not null then json_build_object(
         'firstLine', k.first_line, 'text', substr(x.content, k.start + 1, k.length)) end
     ) order by z.place) filter (where z.fits), '[]'),

@@ -31,9 +31,9 @@ export const DEFINERS: ReadonlyMap<string, Definer> = new Map([
     public.filestore_administer public.filestore_authorize public.filestore_changes
     public.filestore_commit public.filestore_commit_many public.filestore_compact
     public.filestore_content public.filestore_create_link public.filestore_diff
-    public.filestore_diff_files public.filestore_export
+    public.filestore_export
     public.filestore_link_authorize public.filestore_link_commit public.filestore_link_content
-    public.filestore_list public.filestore_list_links public.filestore_plan public.filestore_purge
+    public.filestore_list public.filestore_list_links public.filestore_plan
     public.filestore_record public.filestore_redact public.filestore_revoke_link public.filestore_run
     public.filestore_runs public.filestore_search public.filestore_versions`,
   ),
@@ -42,18 +42,16 @@ export const DEFINERS: ReadonlyMap<string, Definer> = new Map([
     "filestore_admin",
     ["service_role"],
     `
-    public.filestore_admin_change_key public.filestore_admin_create_key
-    public.filestore_admin_create_project public.filestore_admin_delete_project
+    public.filestore_admin_administer public.filestore_admin_create_project
     public.filestore_admin_find_project public.filestore_admin_list_keys
-    public.filestore_admin_list_projects public.filestore_admin_revoke_key
-    public.filestore_admin_rotate_key public.filestore_admin_settings
+    public.filestore_admin_list_projects public.filestore_admin_settings
     public.filestore_admin_update_project public.filestore_count_usage
     public.filestore_newest_change public.filestore_sweep_dead public.filestore_sweep_deleted_account
     public.filestore_sweep_deleted_project public.filestore_sweep_erasures
     public.filestore_sweep_forget_account public.filestore_sweep_forget_segments
     public.filestore_sweep_next public.filestore_sweep_note_objects public.filestore_sweep_progress
     public.filestore_sweep_remove_rows public.filestore_sweep_removed public.filestore_sweep_unreferenced
-    public.filestore_verify_end public.filestore_verify_segments public.filestore_verify_swept
+    public.filestore_verify_progress public.filestore_verify_segments
     public.filestore_verify_unknown public.filestore_verify_unneeded public.filestore_verify_versions`,
   ),
   // The search index: with the secret key alone.
@@ -79,14 +77,19 @@ export const DEFINERS: ReadonlyMap<string, Definer> = new Map([
     "filestore_account",
     ["filestore_engine"],
     `
-    filestore.administer filestore.shared_bytes`,
+    filestore.shared_bytes`,
+  ),
+  ...definers(
+    "filestore_account",
+    ["filestore_admin", "filestore_engine"],
+    `
+    filestore.administer`,
   ),
   ...definers(
     "filestore_admin",
     ["filestore_account"],
     `
-    filestore.end_account filestore.fold_usage filestore.preview_retention
-    filestore.repeated_account_deletion`,
+    filestore.end_account filestore.fold_usage filestore.preview_retention`,
   ),
   ...definers(
     "filestore_admin",
@@ -99,7 +102,7 @@ export const DEFINERS: ReadonlyMap<string, Definer> = new Map([
     "filestore_admin",
     ["filestore_engine"],
     `
-    filestore.purge_file filestore.redact_versions filestore.release_usage`,
+    filestore.purge_file filestore.redact_versions`,
   ),
   // They see the text of every project, and return ids to the engine.
   ...definers(
@@ -120,7 +123,7 @@ export const DEFINERS: ReadonlyMap<string, Definer> = new Map([
     MIGRATING_ROLE,
     ["filestore_account"],
     `
-    filestore.account_settings filestore.may_own`,
+    filestore.account_settings filestore.current_account_id`,
   ),
   ...definers(
     MIGRATING_ROLE,
@@ -161,12 +164,12 @@ function definers(owner: string, callers: readonly string[], names: string): [st
 /** Nothing is ever deleted but what a deleted project held, keys and links that ended long ago, idempotency keys and the search index, and versions and segments are never updated. */
 export const TABLES: Record<string, IntendedTable> = {
   account_deletions: table("filestore_admin delete, insert, select, update"),
-  project_deletions: table("filestore_account insert", "filestore_admin delete, insert, select, update"),
+  project_deletions: table("filestore_account insert", "filestore_admin delete, select, update"),
   account_windows: table("filestore_account insert, select, update"),
   settings: table("filestore_admin select, update", "filestore_engine select"),
   api_keys: table(
     "filestore_account insert, select, update(expires_at), update(name), update(path_prefix), update(revoked_at), update(scopes)",
-    "filestore_admin delete, insert, select, update",
+    "filestore_admin delete, select, update(key_hash), update(prefix)",
     "filestore_engine select, update(has_written), update(last_used_at)",
   ),
   console_sessions: table(
@@ -220,10 +223,6 @@ export const TABLES: Record<string, IntendedTable> = {
     "filestore_account select",
     "filestore_admin delete, select(project_id), select(shard)",
     "filestore_engine insert, select, update",
-  ),
-  run_undos: table(
-    "filestore_admin delete, select(project_id), select(run_id), select(undone_run_id)",
-    "filestore_engine insert, select",
   ),
   runs: table(
     "filestore_admin delete, select(project_id), select(run_id)",
@@ -289,7 +288,7 @@ export const POLICIES: string[] = [
   ...all(
     "engine",
     OWN_ROWS,
-    `file_versions idempotency_keys link_windows possibly_unreferenced_segments project_usage rate_windows run_undos runs
+    `file_versions idempotency_keys link_windows possibly_unreferenced_segments project_usage rate_windows runs
     search_chunks search_contents search_queue search_texts segments shared_segments`,
   ),
   `files: filestore_engine select using ${VISIBLE_FILE}`,
@@ -323,7 +322,7 @@ export const POLICIES: string[] = [
   ...all(
     "admin",
     OWN_ROWS,
-    "console_sessions rate_windows run_undos runs search_chunks search_contents",
+    "console_sessions rate_windows runs search_chunks search_contents",
   ),
   "projects: filestore_admin select using true",
   "projects: filestore_admin insert check true",

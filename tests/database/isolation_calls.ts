@@ -146,7 +146,7 @@ function call(operation: string, what: string, parameters: string): Call {
 }
 
 function purgeOf(path: string): string {
-  return `null, '${JSON.stringify({ path, commitId: "0e000000-0000-4000-8000-000000000000" })}'`;
+  return `null, 'purge', '${JSON.stringify({ path, commitId: "0e000000-0000-4000-8000-000000000000" })}'`;
 }
 
 /** Called by the account that owns the calling project. */
@@ -305,9 +305,17 @@ export const calls: readonly Call[] = [
   call("filestore_diff", "a path that both have", "null, 'notes/a.txt'"),
   call("filestore_diff", "a path that the other has", "null, 'only/secret.txt'"),
   call("filestore_diff", "versions that the other has", "null, 'notes/a.txt', 3, 4"),
-  call("filestore_diff_files", "with a path that the other has", "null, 'notes/a.txt', 'only/secret.txt'"),
-  call("filestore_diff_files", "of a path that the other has", "null, 'only/secret.txt', 'notes/a.txt'"),
-  call("filestore_diff_files", "of versions that the other has", "null, 'notes/a.txt', 'notes/a.txt', 4, 3"),
+  call(
+    "filestore_diff",
+    "with a path that the other has",
+    "null, 'notes/a.txt', p_to_path => 'only/secret.txt'",
+  ),
+  call(
+    "filestore_diff",
+    "of a path that the other has",
+    "null, 'only/secret.txt', p_to_path => 'notes/a.txt'",
+  ),
+  call("filestore_diff", "of versions that the other has", "null, 'notes/a.txt', 4, 3, 'notes/a.txt'"),
   changes("all", {}),
   changes("the last ones", { newestFirst: true, limit: 2 }),
   changes("a cursor alone", { after: "now" }),
@@ -425,8 +433,8 @@ export const calls: readonly Call[] = [
   makeLink("read a path that the other has", "read", "only/secret.txt"),
   makeLink("read a path that both have", "read", "notes/a.txt"),
   makeLink("write a path that the other has", "write", "only/secret.txt"),
-  call("filestore_purge", "a path that both have", purgeOf("notes/a.txt")),
-  call("filestore_purge", "a path that the other has", purgeOf("only/secret.txt")),
+  call("filestore_commit", "purge a path that both have", purgeOf("notes/a.txt")),
+  call("filestore_commit", "purge a path that the other has", purgeOf("only/secret.txt")),
   call("filestore_redact", "versions of a path that both have", `null, 'notes/a.txt', '{1}', null`),
   call("filestore_redact", "versions of a path that the other has", `null, 'only/secret.txt', '{1}', null`),
   call("filestore_list_links", "all", "null"),

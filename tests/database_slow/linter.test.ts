@@ -63,7 +63,7 @@ const CHECKS: Readonly<Record<string, string>> = {
     having count(*) > 1`,
   view_or_foreign_table_in_api: `
     select c.relname from pg_class c
-    where c.relnamespace in ('filestore'::regnamespace, 'public'::regnamespace) and c.relkind in ('v', 'm', 'f')`,
+    where c.relnamespace = 'public'::regnamespace and c.relkind in ('v', 'm', 'f')`,
   extension_in_public: "select extname from pg_extension where extnamespace = 'public'::regnamespace",
   fkey_to_auth: `
     select conname from pg_constraint

@@ -3,6 +3,7 @@
  * contents are shared answers as one whose texts are all in the rows of their files.
  */
 import { assert, assertEquals, assertGreater } from "@std/assert";
+import { limitChange } from "../support/postgres/change_limit.ts";
 import { startPostgres } from "../support/postgres/postgres.ts";
 import { type Json, makeProject, type Project } from "../support/postgres/postgres_filestore.ts";
 import { connect, createMigrated } from "../support/postgres/postgres_hosted.ts";
@@ -60,11 +61,12 @@ async function addFile(project: Project, path: string): Promise<string> {
 
 /** From now on texts of so many bytes stay in the rows of their files. */
 async function shareFrom(bytes: number): Promise<void> {
-  const [row] = await sql<{ definition: string }[]>`
-    select pg_get_functiondef('filestore.limits'::regproc) as definition`;
-  const changed = row?.definition.replace(/(search_shared_bytes_min := )\d+/, `$1${bytes}`) ?? "";
-  assert(changed.includes(`search_shared_bytes_min := ${bytes}`));
-  await sql.unsafe(changed);
+  await sql.unsafe(
+    await limitChange("search_shared_bytes_min", bytes, async (call) => {
+      const [row] = await sql.unsafe<{ definition: string }[]>(`select ${call} as definition`);
+      return row?.definition;
+    }),
+  );
 }
 
 const ALL = { directory: "", files: 100, skip: 0, bytes: 4_000_000 };

@@ -13,6 +13,7 @@ import type postgres from "postgres";
 import { SEARCH_BATCH_BYTES, SEARCH_TEXT_BYTES_MAX } from "../../supabase/functions/api/limits.ts";
 import { MIGRATIONS_DIRECTORY } from "../../supabase/local/repository.ts";
 import { IS_LONG } from "../support/runner/long.ts";
+import { limitChange } from "../support/postgres/change_limit.ts";
 import { connectNotingPlans, explainEverything, type PlanNode, rowsRead } from "../support/postgres/plans.ts";
 import { startPostgres } from "../support/postgres/postgres.ts";
 import { type Json, makeProject, type Project } from "../support/postgres/postgres_filestore.ts";
@@ -294,15 +295,12 @@ Deno.test("search by meaning: the vector index in a large project, exact in a sm
     for (const [name, chunks] of [["large", CHUNKS], ["small", 300]] as const) {
       await database.exec(fillVectors(name, hashes[name], chunks));
     }
-    const { rows: [limits] } = await database.query<{ definition: string }>(
-      "select pg_get_functiondef('filestore.limits'::regproc) as definition",
+    await database.exec(
+      await limitChange("search_exact_chunks_max", EXACT_CHUNKS_MAX, async (call) => {
+        const { rows } = await database.query<{ definition: string }>(`select ${call} as definition`);
+        return rows[0]?.definition;
+      }),
     );
-    const definition = limits?.definition.replace(
-      /(search_exact_chunks_max := )10000/,
-      `$1${EXACT_CHUNKS_MAX}`,
-    );
-    assert(definition?.includes(`search_exact_chunks_max := ${EXACT_CHUNKS_MAX}`));
-    await database.exec(definition ?? "");
     await database.exec("analyze filestore.search_chunks; analyze filestore.search_texts");
     const scans = async (): Promise<number> => {
       await database.query("select pg_stat_force_next_flush()");

@@ -236,7 +236,7 @@ Deno.test("deno task projects, deno task keys", (t) =>
     await t.step("refuse what they do not understand with one line", async () => {
       const refused: [string, string[], RegExp][] = [
         ["projects.ts", [], /A command is missing/],
-        ["projects.ts", ["create", "my project"], /A project 'my project' already exists/],
+        ["projects.ts", ["create", "my project"], /The owner has another project with this name/],
         ["projects.ts", ["create", "x", "--tier", "gold"], /tiers are free, pro and enterprise/],
         ["projects.ts", ["tier", "nobody", "pro"], /no project 'nobody'/],
         [

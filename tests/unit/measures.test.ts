@@ -69,7 +69,7 @@ function sqlRows(schemas: ReadonlyMap<string, string>): Row[] {
       commit.length,
       commit.reduce((total, { lines }) => total + lines, 0),
     ],
-    ["limits in SQL", occurrences(schemas.get("01_limits.sql") ?? "", /^ {2}v_limits\.\w+ :=/gm)],
+    ["limits in SQL", occurrences(schemas.get("01_limits.sql") ?? "", /^ {2}\d+ as \w+[,;]$/gm)],
   ];
 }
 

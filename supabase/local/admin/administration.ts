@@ -73,6 +73,8 @@ export type RowsPage = z.infer<typeof rowsPage>;
 const unneededRows = z.object({ unneeded: z.int(), removed: z.int() });
 export type UnneededRows = z.infer<typeof unneededRows>;
 
+const progress = z.object({ position: z.int(), sweptThrough: z.string().nullable() });
+
 const unknownProjects = z.object({ ids: z.array(z.string()), through: z.string() });
 export type UnknownProjects = z.infer<typeof unknownProjects>;
 
@@ -84,7 +86,27 @@ const settings = z.object({
 });
 export type Settings = z.infer<typeof settings>;
 
-const problem = z.object({ error: z.string(), message: z.string() });
+const refused = z.object({
+  refusal: z.object({
+    code: z.string(),
+    details: z.object({
+      message: z.string().optional(),
+      issues: z.array(z.object({ path: z.string(), reason: z.string() })).optional(),
+    }),
+  }),
+});
+
+/** What a refusal means to the operator, where it has no message of its own. */
+const MEANINGS: Readonly<Record<string, string>> = {
+  INVALID_LIMIT: "A limit is a whole number from 1.",
+  KEY_LIMIT_REACHED: "The project has as many active keys as a project may have.",
+  KEY_NOT_FOUND: "There is no key with this id.",
+  KEY_REVOKED: "The key is revoked or has expired.",
+  PROJECT_DELETED: "The project with this id was deleted.",
+  PROJECT_NAME_TAKEN: "The owner has another project with this name.",
+  PROJECT_NOT_FOUND: "There is no project with this id.",
+  UNKNOWN_TIER: "The tiers are free, pro and enterprise.",
+};
 
 /** A refusal by one of these functions, with its code, such as PROJECT_NOT_FOUND. */
 export class AdministrationError extends StartupError {
@@ -180,11 +202,7 @@ export class Administration {
 
   /** Deletes a project for good, with everything in it. `confirm` must be its name. */
   deleteProject(projectId: string, confirm: string): Promise<Deletion> {
-    return this.#call(
-      "filestore_admin_delete_project",
-      { p_id: projectId, p_confirm: confirm },
-      deletion,
-    );
+    return this.#administer(projectId, "delete", { confirm }, deletion);
   }
 
   /** Throws `AdministrationError`, such as PROJECT_NOT_FOUND. */
@@ -194,15 +212,9 @@ export class Administration {
     { hash, prefix }: KeyToStore,
     { expiresAt = null, scopes = ["read", "write"], pathPrefix = null, graceSeconds = null }: KeyRights = {},
   ): Promise<Key> {
-    return this.#call("filestore_admin_create_key", {
-      p_project_id: projectId,
-      p_name: name,
-      p_key_hash: hash,
-      p_prefix: prefix,
-      p_expires_at: expiresAt,
-      p_scopes: scopes,
-      p_path_prefix: pathPrefix,
-      p_grace_seconds: graceSeconds,
+    return this.#administer(projectId, "create_key", {
+      ...{ name, keyHash: hash, prefix, environment: "development", expiresAt, scopes, pathPrefix },
+      ...graceSeconds !== null && { namesakesExpireInSeconds: graceSeconds },
     }, key);
   }
 
@@ -216,20 +228,17 @@ export class Administration {
 
   /** Applies the changes, which can only narrow scopes and prefix. Throws `AdministrationError`. */
   changeKey(id: string, changes: KeyChanges): Promise<Key> {
-    return this.#call("filestore_admin_change_key", { p_id: id, p_changes: changes }, key);
+    return this.#administer(null, "change_key", { id, ...changes }, key);
   }
 
   revokeKey(id: string): Promise<Key> {
-    return this.#call("filestore_admin_revoke_key", { p_id: id }, key);
+    return this.#administer(null, "revoke_key", { id }, key);
   }
 
   /** Returns the new key. The old one is revoked immediately, or expires after the grace period. */
   rotateKey(id: string, { hash, prefix }: KeyToStore, graceSeconds = 0): Promise<Key> {
-    return this.#call("filestore_admin_rotate_key", {
-      p_id: id,
-      p_key_hash: hash,
-      p_prefix: prefix,
-      p_grace_seconds: graceSeconds,
+    return this.#administer(null, "rotate_key", {
+      ...{ id, keyHash: hash, prefix, gracePeriodSeconds: graceSeconds },
     }, key);
   }
 
@@ -243,8 +252,9 @@ export class Administration {
   }
 
   /** The last day (`yyyy-mm-dd`) that the sweep of a project has finished and does not visit again; null: none. */
-  sweptThrough(projectId: string): Promise<string | null> {
-    return this.#call("filestore_verify_swept", { p_project_id: projectId }, z.string().nullable());
+  async sweptThrough(projectId: string): Promise<string | null> {
+    return (await this.#call("filestore_verify_progress", { p_project_id: projectId }, progress))
+      .sweptThrough;
   }
 
   /** The segments among `ids`, all of swept days, that have no row and can never get one: no version needs them. */
@@ -259,8 +269,8 @@ export class Administration {
   }
 
   /** A position of the change feed up to which all versions are visible. */
-  versionsEnd(projectId: string): Promise<number> {
-    return this.#call("filestore_verify_end", { p_project_id: projectId }, z.int());
+  async versionsEnd(projectId: string): Promise<number> {
+    return (await this.#call("filestore_verify_progress", { p_project_id: projectId }, progress)).position;
   }
 
   /**
@@ -307,18 +317,34 @@ export class Administration {
     return answer.data.data;
   }
 
+  /** Without a project the key that `id` names leads to it. */
+  #administer<T>(
+    projectId: string | null,
+    action: string,
+    parameters: Record<string, unknown>,
+    shape: z.ZodType<T>,
+  ): Promise<T> {
+    const request = { p_project_id: projectId, p_action: action, p_parameters: parameters };
+    return this.#call("filestore_admin_administer", request, shape);
+  }
+
   async #call<T>(name: string, parameters: Record<string, unknown>, shape: z.ZodType<T>): Promise<T> {
     const { data, error, status } = await this.#supabase.rpc(name, parameters)
       .abortSignal(AbortSignal.timeout(ADMINISTRATION_TIMEOUT_MILLISECONDS));
     if (error) throw new StartupError(`${this.#url} ${reasonOf(status, error)}.`);
-    const refusal = problem.safeParse(data);
-    if (refusal.success) throw new AdministrationError(refusal.data.error, refusal.data.message);
+    const refusal = refused.safeParse(data);
+    if (refusal.success) throw refusalOf(refusal.data);
     const answer = shape.safeParse(data);
     if (answer.success) return answer.data;
     throw new StartupError(
       `${this.#url} returned an unknown result for ${name}; are its migrations up to date?`,
     );
   }
+}
+
+function refusalOf({ refusal: { code, details } }: z.infer<typeof refused>): AdministrationError {
+  const issues = details.issues?.map(({ path, reason }) => `${path} ${reason}.`).join(" ");
+  return new AdministrationError(code, details.message ?? issues ?? MEANINGS[code] ?? code);
 }
 
 function reasonOf(status: number, error: { code: string; message: string }): string {

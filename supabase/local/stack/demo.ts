@@ -74,7 +74,7 @@ async function createDemo(administration: Administration, id: string): Promise<b
       return true;
     } catch (error) {
       if (error instanceof AdministrationError && error.code === "PROJECT_DELETED") return false;
-      if (!(error instanceof AdministrationError && error.code === "NAME_TAKEN")) throw error;
+      if (!(error instanceof AdministrationError && error.code === "PROJECT_NAME_TAKEN")) throw error;
     }
   }
 }

@@ -12,7 +12,8 @@ import {
 export function databaseBytes(projectId: string): string {
   return `select coalesce((
       select sum(filestore.file_cost(f.path) + ${TARIFF_INDEXED_FACTOR} * case
-        when f.is_deleted then 0 else filestore.indexed_bytes(f.size, f.mime_type, f.is_text) end)
+        when not f.is_deleted and f.size <= (filestore.limits()).search_text_bytes_max
+          and filestore.has_text(f.mime_type, f.is_text) then f.size else 0 end)
       from filestore.files f where f.project_id = ${projectId}), 0)
     + coalesce((
       select sum(${TARIFF_VERSION_BYTES} + ${TARIFF_LISTED_SEGMENT_BYTES} * cardinality(v.segment_ids)

@@ -2,11 +2,12 @@
 import { join } from "node:path";
 import { SCHEMAS_DIRECTORY } from "../../../supabase/local/repository.ts";
 
-/** The only number that is assigned to this name, a constant or a limit, in this file. */
+/** The only number that has this name in this file: a constant of a function, or a column of the view of limits. */
 export function sqlNumber(file: string, name: string): number {
   const sql = Deno.readTextFileSync(join(SCHEMAS_DIRECTORY, file));
-  const found = [...sql.matchAll(new RegExp(`\\b${name}(?: constant)?(?: \\w+)? := (\\d+);`, "g"))];
+  const pattern = new RegExp(`\\b${name}(?: constant)?(?: \\w+)? := (\\d+);|(\\d+) as ${name}[,;]`, "g");
+  const found = [...sql.matchAll(pattern)];
   const [only] = found;
   if (found.length !== 1 || !only) throw new Error(`${file} has ${found.length} numbers ${name}`);
-  return Number(only[1]);
+  return Number(only[1] ?? only[2]);
 }

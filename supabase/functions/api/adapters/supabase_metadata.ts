@@ -66,7 +66,7 @@ function reads(call: Call) {
       call("filestore_content", caller, { path, idempotency: idempotency ?? {} }, editBase),
     comparison: (caller, path, from, to) => call("filestore_diff", caller, { path, from, to }, comparison),
     comparisonOfFiles: (caller, path, toPath, from, to) =>
-      call("filestore_diff_files", caller, { path, toPath, from, to }, comparison),
+      call("filestore_diff", caller, { path, toPath, from, to }, comparison),
     versions: (caller, path, limit, offset, at) =>
       call("filestore_versions", caller, { path, limit, offset, at }, versionList),
     list: (caller, query) => call("filestore_list", caller, { query }, listPage),
@@ -112,7 +112,7 @@ function commits(call: Call) {
       call("filestore_compact", caller, { path, run, compacted }, z.boolean()),
     purge: (caller, commit) => {
       const { provenance } = caller;
-      return call("filestore_purge", caller, { commit: { ...commit, provenance } }, purge);
+      return call("filestore_commit", caller, { kind: "purge", commit: { ...commit, provenance } }, purge);
     },
     redact: (caller, { path, versions, note }) =>
       call("filestore_redact", caller, { path, versions, note }, redaction),
