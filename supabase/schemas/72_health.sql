@@ -15,7 +15,7 @@ begin
   begin
     perform public.filestore_admin_create_project('health probe', 'free', v_project_id);
     perform public.filestore_admin_administer(v_project_id, 'create_key', jsonb_build_object(
-      'keyHash', v_key_hash, 'prefix', 'oa_healthpro', 'environment', 'development',
+      'keyHash', v_key_hash, 'prefix', 'oa_healthy', 'environment', 'development',
       'scopes', '["write"]'::jsonb));
     v_committed := public.filestore_commit(v_key_hash, gen_random_uuid(), 'write', jsonb_build_object(
       'path', 'probe.txt', 'commitId', v_project_id, 'mimeType', 'text/plain',
