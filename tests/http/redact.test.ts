@@ -105,7 +105,7 @@ test("200: remaining names what still has a piece of it, other versions and copi
   await assertConsistent((statement) => service.sql(statement));
 });
 
-test("what a redacted version shares with other versions of its file stays, without a copy, too", async () => {
+test("what a redacted version shares with other versions of its own file stays", async () => {
   const own = await files();
   const admin = await administrator(service, own.project.id);
   await own.write("a", "kept\n");
