@@ -105,6 +105,18 @@ test("200: remaining names what still has a piece of it, other versions and copi
   await assertConsistent((statement) => service.sql(statement));
 });
 
+test("what a redacted version shares with other versions of its own file stays", async () => {
+  const own = await files();
+  const admin = await administrator(service, own.project.id);
+  await own.write("a", "kept\n");
+  await own.append("a", "secret");
+  await own.overwrite("a", "clean");
+  assertEquals((await redact(admin, "a", [2])).remaining, [{ path: "a", version: 1 }]);
+  await sweepAll(service);
+  assertEquals((await own.read("a", { version: 1 })).content, "kept\n");
+  await assertConsistent((statement) => service.sql(statement));
+});
+
 test("an undo of what was redacted is a conflict: gone; a folder as it was leaves the file out", async () => {
   const own = await files();
   const admin = await administrator(service, own.project.id);

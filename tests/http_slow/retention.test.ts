@@ -251,6 +251,7 @@ test("dryRun tells what a rule would let go, which is what goes, and changes not
   assertEquals(found.examples, [trimmed, whole], "those that lose most first");
   assertEquals([found.versions, found.files, found.lookedAt, found.isComplete], [7, 1, 3, true]);
   assertEquals((await preview({ retention: { keepDays: 5 } })).versions, 4);
+  assertEquals((await preview({ retention: { keepVersions: 5 } })).versions, 1);
   assertEquals((await preview({ retention: { keepVersions: 3, keepDays: 5 } })).examples, [{
     ...trimmed,
     versions: 3,
