@@ -43,6 +43,14 @@ test("navigation: page, sort and filter survive opening a file and going back", 
     assertEquals(await table.getByRole("row").count(), FILES + 1);
     assertEquals(await page.getByRole("button", { name: /^(More|Earlier) files$/ }).count(), 0);
   });
+  await step("its address can be kept, and scrolling is no step back", async () => {
+    await page.waitForURL(/first=100/);
+    await page.reload();
+    await says(page, /^101–(200|230) of 230$/);
+    await follow(page.getByRole("region", { name: "Folder" }), "top-0");
+    await page.goBack();
+    await says(page, /^101–(200|230) of 230$/);
+  });
   await step("a file of the next page, below the last ones of the page before", async () => {
     await open(`files/${FOLDER}`);
     const before = table.getByRole("link", { name: "file-0000099.txt" });
