@@ -64,6 +64,8 @@ declare
   c_files_max constant integer := (filestore.limits()).commit_files_max;
   c_none constant uuid := '00000000-0000-0000-0000-000000000000';
   v_run_id constant text := p_commit ->> 'run';
+  v_place integer := 0;
+  v_undoing text collate "C";
   v_ids uuid[];
   v_run record;
 begin
@@ -73,18 +75,19 @@ begin
     when 'array' then array_remove(array(
       select distinct k::uuid from jsonb_array_elements_text(p_commit -> 'keys') k), c_none)
     else filestore.run_keys(p_session.project_id, v_run_id) end;
-  own_runs := array(
-    with recursive own (run_id) as (
-      select v_run_id collate "C"
-      union
-      select u.run_id from own o
-      cross join lateral (
-        select v.run_id from filestore.file_versions v
-        where v.project_id = p_session.project_id and v.undone_run_id = o.run_id
-        order by v.undone_run_id, v.run_id offset 0
-      ) u
-    )
-    select o.run_id from own o);
+  own_runs := array[v_run_id];
+  while v_place < cardinality(own_runs) loop
+    v_place := v_place + 1;
+    v_undoing := '';
+    -- Skips from run to run in the index, since an undo has a version for each of its files.
+    loop
+      select v.run_id into v_undoing from filestore.file_versions v
+      where v.project_id = p_session.project_id and v.undone_run_id = own_runs[v_place] and v.run_id > v_undoing
+      order by v.undone_run_id, v.run_id limit 1;
+      exit when not found;
+      if v_undoing <> all (own_runs) then own_runs := own_runs || v_undoing; end if;
+    end loop;
+  end loop;
   if jsonb_typeof(p_commit -> 'paths') = 'array' then
     v_ids := array(
       select f.id from jsonb_array_elements_text(p_commit -> 'paths') p (path)

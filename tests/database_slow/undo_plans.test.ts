@@ -113,6 +113,11 @@ Deno.test("what plans read", async (t) => {
   const wide = await fill("d", await makeProject(sql, "wide", { keyId }), { files: 3000, versions: 11 });
   await fill("own", wide, { files: 1, versions: 2, keyId });
   const deep = await made("deep", { files: 100, versions: 301 });
+  const undone = await made("undone", { files: 5000, versions: 2 });
+  await fill("own", undone, { files: 1, versions: 2, keyId });
+  await sql`
+    update filestore.file_versions set run_id = 'undo', undone_run_id = 'r'
+    where project_id = ${undone.id} and version = 2 and key_id <> ${keyId}`;
   await explainEverything(sql);
   try {
     await t.step("a restore ends at the 1,001st action, with no further look", async () => {
@@ -147,6 +152,13 @@ Deno.test("what plans read", async (t) => {
         plan(wide, "undo", { run: "r", paths: ["own/f0000001", "nowhere"] })
       );
       assertEquals(answer.refusal, undefined);
+      assertAtMost(rows, atMost(4, 14));
+    });
+    await t.step("an undo reads one version of each run that undid the run, whatever its files", async () => {
+      const { answer, rows } = await readBy(() => plan(undone, "undo", { run: "r" }));
+      assertEquals(answer.value?.["actions"], [
+        { path: "own/f0000001", action: "restore", from: 2, to: 1, own: false },
+      ]);
       assertAtMost(rows, atMost(4, 14));
     });
     await t.step(
