@@ -85,8 +85,8 @@ Ready. Press Ctrl+C to stop; files and keys are kept.
 Paste these lines into another shell:
 
 export BASE_URL=${baseUrl} API_KEY=${apiKey}
-curl -fsS "$BASE_URL/files" -H "x-api-key: $API_KEY" -d '{"path":"notes/hello.md","content":"# Hello\\n"}'
-curl -fsS "$BASE_URL/files/notes/hello.md" -H "x-api-key: $API_KEY"
-curl -fsS "$BASE_URL/files?directory=notes" -H "x-api-key: $API_KEY"
+curl -sS --fail-with-body "$BASE_URL/files" -H "x-api-key: $API_KEY" -d '{"path":"notes/hello.md","content":"# Hello\\n"}'
+curl -sS --fail-with-body "$BASE_URL/files/notes/hello.md" -H "x-api-key: $API_KEY"
+curl -sS --fail-with-body "$BASE_URL/files?directory=notes" -H "x-api-key: $API_KEY"
 `;
 }
