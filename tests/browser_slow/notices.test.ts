@@ -1,5 +1,6 @@
 /** Notices with an undo button: as long as there is something to undo, and in their own project. */
 import { assertEquals } from "@std/assert";
+import { Buffer } from "node:buffer";
 import { browserSuite } from "../support/browser/browser.ts";
 import { dialog, follow, isGone, press, says } from "../support/browser/page_actions.ts";
 
@@ -26,6 +27,15 @@ test("undo: its notice ends when the deletion is undone elsewhere, or the file i
     await dialog(page, "New file").getByLabel("Path").fill("a.md");
     await press(dialog(page, "New file"), "Create file");
     await page.getByRole("textbox", { name: "Edit a.md" }).waitFor();
+    assertEquals(await undo.count(), 0);
+  });
+  await step("uploaded again", async () => {
+    await open("files");
+    await press(page, "Delete a.md");
+    await undo.waitFor();
+    const buffer = Buffer.from("uploaded\n");
+    await page.getByLabel("Upload files").setInputFiles({ name: "a.md", mimeType: "text/plain", buffer });
+    await says(page, "1 file done");
     assertEquals(await undo.count(), 0);
   });
   await step("deleted again: one notice, for the last deletion", async () => {

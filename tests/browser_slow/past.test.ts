@@ -94,6 +94,12 @@ test("the past: a time is chosen by keyboard, one in the future is not, and one 
     await form.getByText("must not be in the future").waitFor();
     assertEquals(await form.getByRole("button", { name: "Show" }).isDisabled(), true);
   });
+  await step("before anything was written there is nothing", async () => {
+    await form.getByLabel("Time").fill("2020-01-01T00:00:00");
+    await page.keyboard.press("Enter");
+    await says(page, "There were no files then.");
+    await says(page, "Jan 1, 2020, 12:00:00");
+  });
   await step("back to now", async () => {
     await follow(page, "Back to now");
     await page.getByRole("link", { name: "plan.md" }).waitFor();

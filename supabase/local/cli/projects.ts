@@ -1,5 +1,6 @@
 /** `deno task projects`: creates, lists and deletes projects; sets their name, tier and owner; suspends and resumes them. */
 import type { Administration, Project, ProjectChanges, Settings } from "../admin/administration.ts";
+import { StartupError } from "../startup_error.ts";
 import {
   escapeControls,
   parseCommand,
@@ -99,6 +100,9 @@ async function deleteProject(to: Administration, nameOrId: string, values: Value
   const confirm = values.confirm ??
     prompt(`Delete ${shown} for good, with all of its files, their history and its keys? Type its name:`);
   if (confirm === null) throw new UsageError("Without a terminal, delete requires --confirm NAME.");
+  if (confirm !== name) {
+    throw new StartupError(`Nothing was deleted: the name of the project is ${escapeControls(name)}.`);
+  }
   const deleted = await to.deleteProject(id, confirm);
   if (values.json) return JSON.stringify(deleted);
   return `Deleted ${shown}. The sweep removes its files; \`deno task sweep\` does so at once.`;
