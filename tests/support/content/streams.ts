@@ -11,7 +11,7 @@ export function patternBytes(from: number, length: number): Uint8Array<ArrayBuff
   return bytes;
 }
 
-/** A stream of a bounded number of bytes of the pattern, in chunks like those of a network. */
+/** The first `sizeBytes` bytes of the pattern as a stream, in chunks like those of a network. */
 export function patternStream(
   sizeBytes: number,
   chunkBytes = 65_536,
