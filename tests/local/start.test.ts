@@ -81,7 +81,7 @@ Deno.test(
         }));
 
       await t.step("starts a function process that was killed again", async () => {
-        // The function, and the model once a text was written.
+        // The function, and the embedding model once a text has been written.
         const killed = await childrenOf(first.running.pid);
         assert(killed.length > 0);
         for (const child of killed) Deno.kill(child, "SIGKILL");
