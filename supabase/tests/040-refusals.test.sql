@@ -1,4 +1,4 @@
--- What the operations refuse, and that a refusal changes nothing.
+-- Requests that the operations refuse. A refusal changes nothing.
 begin;
 select plan(33);
 
@@ -32,7 +32,7 @@ insert into filestore.api_keys (project_id, key_hash, prefix, revoked_at, expire
 update filestore.projects set max_file_bytes = 100, max_project_bytes = 5848 where name = 'pgtap a';
 
 set local role service_role;
--- Keys. One answer for all that is wrong with one.
+-- Keys. Every fault of a key gets the same answer.
 select is(public.filestore_authorize(pg_temp.key(key), gen_random_uuid()), '{"refusal": {"code": "INVALID_API_KEY", "details": {}}}', key || ' key is refused')
 from unnest(array['unknown', 'revoked', 'expired']) key;
 select is(public.filestore_authorize(text, gen_random_uuid()), '{"refusal": {"code": "INVALID_API_KEY", "details": {}}}', 'refused: ' || coalesce(quote_literal(text), 'null'))

@@ -32,7 +32,7 @@ const IS_AT_SCALE = Deno.env.get("TEST_SCALE") === "1";
 const PROJECTS = IS_LONG ? 1000 : 1;
 const FILES = IS_AT_SCALE ? 1_000_000 : IS_LONG ? 10_000 : 100_000;
 const VERSIONS = IS_AT_SCALE ? 100_000 : 10_000;
-/** Number of latest versions that might lie in the future: each was created a millisecond after the one before. */
+/** A version of the long history that is certainly not in the future; each is dated a millisecond after the one before. */
 const MANY = 20;
 const SEGMENTS = 50_000;
 const FILES_PER_DIRECTORY = IS_AT_SCALE ? 1000 : 100;

@@ -144,7 +144,7 @@ test("the window is the clock minute; a new one starts full, and Retry-After say
     [own.project.id],
   );
   const refused = await own.request("GET", "/files");
-  if (refused.status === 200) return; // The minute has just ended; the next line would meet a new window.
+  if (refused.status === 200) return; // The minute has just ended, so the next line would count in a new window.
   assertRefused(refused, "RATE_LIMIT_EXCEEDED");
   const wait = Number(refused.headers.get("retry-after"));
   assert(wait >= 1 && wait <= 60 && Math.abs(rateOf(refused.headers).reset - Date.now() / 1000 - wait) <= 2);

@@ -13,7 +13,7 @@ function openFiles(folder: string): number {
     try {
       return Deno.readLinkSync(`/proc/self/fd/${name}`).startsWith(folder);
     } catch {
-      return false; // Closed meanwhile.
+      return false; // It was closed meanwhile.
     }
   }).length;
 }

@@ -54,7 +54,7 @@ async function tree(): Promise<Map<string, string>> {
     if (bytes.length > TEXT_BYTES_MAX || /\.(png|gif|wasm|jpg)$/.test(path)) continue;
     try {
       texts.set(path, new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
-    } catch { /* no text */ }
+    } catch { /* not text */ }
   }
   return texts;
 }

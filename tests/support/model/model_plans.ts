@@ -7,7 +7,7 @@ import { type File, kept, type Model, type Refused, refused, type Version } from
 
 /** A past state of the project: after a commit, or at the end of a millisecond. */
 export type Moment =
-  & { /** As it is sent. */ readonly at: string }
+  & { /** The moment as it is sent. */ readonly at: string }
   & ({ readonly commit: number } | { readonly time: string });
 
 /** A change of every file below a folder. */
