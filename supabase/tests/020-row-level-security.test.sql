@@ -24,7 +24,7 @@ insert into filestore.search_contents select p.id, sha256('text'), 'text', '' fr
 insert into filestore.search_chunks (project_id, file_id, hash, version, first_line, start, length)
 select p.id, p.id, p.id, 1, 1, 0, 4 from filestore.projects p where p.name like 'pgtap _';
 
--- The tables with rows of projects, listed by the engine.
+-- The tables with rows of projects, and the projects whose rows the engine sees in one.
 create temporary table tenant_tables (name text);
 insert into tenant_tables values
   ('rate_windows'), ('files'), ('file_versions'), ('segments'), ('project_usage'), ('idempotency_keys'),

@@ -45,7 +45,7 @@ language sql as $$
   where p.owner_id = md5(p_user)::uuid and filestore.is_active(k)
 $$;
 
--- Columns of keys that accounts need.
+-- The columns of keys and windows that accounts need, and their checks.
 select has_column('filestore', 'api_keys', c.name, c.name) from (values ('environment'), ('scopes'), ('path_prefix')) c (name);
 select has_column('filestore', 'rate_windows', 'request_id', 'request_id');
 select throws_ok(format($$insert into filestore.api_keys (project_id, key_hash, prefix, %s) values (gen_random_uuid(), '\x00', 'x', %s)$$, c.name, c.value), '23514', null, c.name || ' takes no ' || c.value)

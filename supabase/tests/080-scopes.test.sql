@@ -23,7 +23,7 @@ language sql as $$
   select public.filestore_commit(pg_temp.hash(p_key), null, p_kind, jsonb_build_object(
     'path', p_path, 'commitId', gen_random_uuid(), 'segments', '[]'::jsonb, 'mimeType', 'text/plain', 'version', 1, 'baseVersion', 1, 'segmentIds', '[]'::jsonb) || p_more)
 $$;
--- The refusal with its details, or a text that there is none.
+-- The refusal with its details, or 'done'.
 create function pg_temp.said(p_answer jsonb) returns text
 language sql as $$
   select coalesce(p_answer #>> '{refusal,code}' || coalesce(' ' || (p_answer #>> '{refusal,details,scope}'), ' outside ' || (p_answer #>> '{refusal,details,pathPrefix}'), ''), 'done')

@@ -83,7 +83,7 @@ select is(
 select is(public.filestore_versions(pg_temp.hash('another'), null, 'f', 10, 0)::jsonb #> '{value,versions,0,keyId}', null, 'a version by the console');
 select is(public.filestore_versions(pg_temp.hash('key'), null, 'f', 10, 0) ->> 'value' like '%keyId%', false, 'keys are not told');
 select pg_temp.commit('key', 'write', 'g'), pg_temp.commit('key', 'delete', 'g'), pg_temp.commit('key', 'move', 'f', '{"destination": "h"}');
--- Distinct times, since the versions of one transaction have none that order them.
+-- Times that put the versions in order, since one transaction committed all of them.
 update filestore.file_versions v set created_at = '2026-11-20'::timestamptz + interval '1 second' * o.seconds
 from (values ('f', 1, 1), ('f', 2, 2), ('g', 1, 3), ('g', 2, 4), ('f', 3, 5), ('h', 1, 5)) o (path, version, seconds)
 join filestore.files f on f.path = o.path where v.file_id = f.id and v.version = o.version;

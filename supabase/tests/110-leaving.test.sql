@@ -82,7 +82,7 @@ end
 $$;
 select pg_temp.refused(c.what) from changes c;
 
--- People who cannot own projects.
+-- Sessions that own no project: anonymous ones, and those that lack a verified second factor.
 select is(pg_temp.ask('ann', 'projects()', '{"is_anonymous": true}'), 'INVALID_SESSION', 'an anonymous user owns nothing');
 select is(pg_temp.ask('ann', 'projects()', '{"aal": "aal1"}'), 'done', 'without a second factor a password is enough');
 insert into auth.mfa_factors (id, user_id, factor_type, status, created_at, updated_at)
