@@ -113,7 +113,7 @@ test(`200: a path of exactly ${PATH_BYTES_MAX} bytes, in ASCII and in longer cha
   }
 });
 
-/** Paths that no file can have, and the rule they break. */
+/** Paths that no file can have, and the rule that each breaks. */
 const REFUSED: readonly (readonly [string, string])[] = [
   ["", "empty"],
   ["/", "leading_slash"],

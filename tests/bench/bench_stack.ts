@@ -121,7 +121,7 @@ export async function startBenchStack(
   };
 }
 
-/** The repository's migrations and the benchmarks' own. */
+/** Copies the repository's migrations and the benchmarks' own to one folder. */
 async function benchMigrations(directory: string): Promise<string> {
   const migrations = join(directory, "migrations");
   await Deno.mkdir(migrations);

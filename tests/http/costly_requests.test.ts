@@ -14,7 +14,7 @@ import { suite, test } from "../support/stack/suite.ts";
 
 const { service } = await suite();
 
-/** Requests a minute of a project of the free tier. */
+/** Requests a minute of a free project. */
 const FREE_LIMIT = 100;
 
 interface Costly {

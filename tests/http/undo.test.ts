@@ -266,7 +266,7 @@ test("a repeat with the same Idempotency-Key gives the same answer and makes not
   );
 });
 
-// Whose run -----------------------------------------------------------------------------------------------------------
+// Runs of several keys ------------------------------------------------------------------------------------------------
 
 /** Two agents, each with its own key, that write under one run id, and the project's owner. */
 async function shared() {

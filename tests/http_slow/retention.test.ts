@@ -215,7 +215,7 @@ test("slices with `begun` apply each rule once, so that they come to an end whil
     }
     return isAny;
   };
-  // Each slice finds a new version, so the pass must be bounded by its beginning. A new pass is then due.
+  // Without `begun` this would not end, since each slice would find a new version and begin another pass.
   for (let number = 3; await hasMore(begun); number++) {
     assert(number < 200, "it comes to an end");
     await own.overwrite("a", String(number));

@@ -1,4 +1,4 @@
-/** `deno task start`, `projects` and `keys`, as processes. */
+/** `deno task start`, `projects` and `keys`, run as processes. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { isAlive, runCommand, type Running, startCommand } from "../support/stack/command.ts";
 import { eventually } from "../support/eventually.ts";

@@ -1,4 +1,4 @@
-/** `startStack()`, as the other suites use it. */
+/** `startStack()`, used as in the other suites. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { StartupError } from "../../supabase/local/startup_error.ts";
 import { startStack } from "../../supabase/local/stack/stack.ts";

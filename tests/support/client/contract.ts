@@ -155,7 +155,7 @@ export interface Circumstances {
   readonly sentAt: number;
   /** Whether a test has moved the window into the future. */
   readonly isWindowFrozen: boolean;
-  /** How far the service's clock is ahead of ours. Default 0. */
+  /** Milliseconds by which the service's clock is ahead of ours. Default 0. */
   readonly clockAheadMilliseconds?: number;
 }
 

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { encodePath } from "./files.ts";
 import type { Operation } from "../faults/ledger.ts";
 
-/** How long a client waits for an answer; longer than the service's own deadline. */
+/** Longest wait for an answer; longer than the service's own deadline. */
 const REQUEST_TIMEOUT_MILLISECONDS = 60_000;
 
 export type Outcome =

@@ -42,7 +42,7 @@ export class FaultCases {
   /** Prepares one operation after another, so that large bodies do not wait for the memory that others have reserved. */
   #prepare(tenant: Tenant, operation: Operation): Promise<void> {
     const prepared = this.#prepared.then(() => prepareFor(this.lab, tenant, operation));
-    this.#prepared = prepared.catch(() => {/* whoever asked for it is told */});
+    this.#prepared = prepared.catch(() => {/* the caller gets the failure */});
     return prepared;
   }
 

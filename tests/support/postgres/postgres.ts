@@ -45,7 +45,7 @@ const MAX_CONNECTIONS = 200;
 export interface PostgresOptions {
   /** Default 17. */
   readonly version?: PostgresVersion;
-  /** Writes survive a crash (`fsync`, `synchronous_commit`, `full_page_writes`). Default false: quicker. */
+  /** Writes survive a crash (`fsync`, `synchronous_commit`, `full_page_writes`). Default false, which is faster. */
   readonly durable?: boolean;
 }
 

@@ -12,7 +12,7 @@ import { type Stack, type StackOptions, startStack } from "../../../supabase/loc
 import { freshDataDirectory } from "./fresh_data_directory.ts";
 import { ownDatabase } from "./test_database.ts";
 
-/** Stands between the function and Supabase. */
+/** A proxy between the function and Supabase. */
 interface Proxy {
   /** The function's SUPABASE_URL. */
   readonly url: string;
