@@ -1,4 +1,4 @@
--- The publishable key alone can call nothing, a signed-in person only the account functions; neither reads a table.
+-- The publishable key can call nothing, a signed-in person only account functions; neither can read a table.
 begin;
 select plan(61);
 

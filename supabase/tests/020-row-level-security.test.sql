@@ -1,4 +1,4 @@
--- The policies alone: as the engine, with one project set, each table shows and accepts only that project's rows.
+-- The policies alone: as the engine, with a project set, each table shows and accepts only its rows.
 begin;
 select plan(50);
 

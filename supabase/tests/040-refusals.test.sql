@@ -69,8 +69,8 @@ select is(pg_temp.code(pg_temp.commit('a', 'write', '{"path": "f.txt", "ifNoneMa
 select is(pg_temp.code(pg_temp.commit('a', 'append', '{"path": "f.txt", "ifMatch": ["00000000-0000-4000-8000-000000000000.1"]}')),
   'PRECONDITION_FAILED', 'another version than the caller has seen');
 
--- Quota: each file counts 1,044 for its path, 784 for its version and segment, and each byte 7 times, 6 of them for the
--- search index: 2,528 of 7,234 are used. To the last byte, and not one more.
+-- Quota: each file counts 1,044 for its path, 784 for its version and segment, and each byte 7 times, 6 of
+-- them for the search index: 2,528 of 7,234 are used. The last byte fits, and one more does not.
 select is(pg_temp.code(pg_temp.commit('a', 'write', jsonb_build_object('path', 'g.txt', 'segments', jsonb_build_array(pg_temp.segment(3, 100))))), null, 'within the quota');
 select is(
   pg_temp.commit('a', 'write', jsonb_build_object('path', 'h.txt', 'segments', jsonb_build_array(pg_temp.segment(4, 51)))) #> '{refusal}',

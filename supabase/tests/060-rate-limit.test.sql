@@ -1,4 +1,4 @@
--- The rate limit is exact at its edge, counts each request once for its project, and its window is the clock minute.
+-- The rate limit is exact and counts each request once for its project; its window is the clock minute.
 begin;
 select plan(37);
 

@@ -1,4 +1,4 @@
--- A key's rights: each operation needs its scope, and a key with a prefix sees and writes only files below it.
+-- A key's rights: each operation needs its scope, and a key with a prefix reads and writes only below it.
 begin;
 select plan(254);
 
@@ -112,8 +112,8 @@ select is(pg_temp.shown('nowhere', query), expected, 'list of a prefix with no f
 from (values ('{}'::jsonb, '{} [] 0'), ('{"directory": "z"}', '{} [] 0'), ('{"recursive": true}', '{} 0'), ('{"directory": "a/b"}', '{} [] 0')) l (query, expected);
 select is(pg_temp.shown('both', '{"recursive": true}'), '{a/b,a/b/deep/two.txt,a/b/one.txt,a/b0/beside.txt,a/ba.txt,a/top.txt,f,"f admin","f all","f read",g,other/x.txt} 12', 'a key without one sees the rest');
 
--- A read outside the prefix is answered as for a file that never existed, even if it exists. (That a/b is a directory
--- follows from the key's own prefix.)
+-- A read outside the prefix is answered as for a file that never existed, even if it exists.
+-- (That a/b is a directory follows from the key's own prefix.)
 select unnest(array[is(answer #- '{rate,reset}' #- '{refusal,details,directory}', missing #- '{rate,reset}', what || ' of ' || path), is(pg_temp.said(answer), 'FILE_NOT_FOUND', what || ' says so')])
 from unnest(array['f', 'a/top.txt', 'a/b', 'a/b0/beside.txt', 'a/ba.txt', 'a/c/gone.txt']) path,
   lateral (values

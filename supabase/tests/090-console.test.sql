@@ -1,4 +1,4 @@
--- The console: a session that replaces a key while a project's owner works in it, and the latest versions by key.
+-- The console: the session that replaces a key for a project's owner, and the latest versions by key.
 begin;
 select plan(37);
 

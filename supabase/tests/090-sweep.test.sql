@@ -1,5 +1,5 @@
--- The sweep proceeds project by project and day by day, and keeps every object that a row names. Commits refuse segments
--- that it may have removed.
+-- The sweep proceeds project by project and day by day, and keeps every object that a row names.
+-- Commits refuse segments that it may have removed.
 begin;
 select plan(15);
 

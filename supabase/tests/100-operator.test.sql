@@ -1,4 +1,4 @@
--- The operator's commands: the project that a name means, the refusals of a suspended project, and a new key's rights.
+-- The operator's commands: the project that a name means, suspension, and a new key's rights.
 begin;
 select plan(50);
 

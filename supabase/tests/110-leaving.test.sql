@@ -133,7 +133,8 @@ select is(pg_temp.open('two', 'with it', '{"aal": "aal2"}'), 'done', 'until the 
 select is(array[pg_temp.write('of two'), pg_temp.write('with it')], '{INVALID_SESSION,done}', 'which the token from before has not');
 delete from auth.mfa_factors where user_id = md5('ann')::uuid;
 
--- A transferred project: the former owner's console ends, whatever isolates have cached, as does one opened meanwhile.
+-- A transferred project: the former owner's console ends, even if isolates have cached it, as does one
+-- opened meanwhile.
 select is(
   pg_temp.ask('ann', format('session(%L, %L)', 'a0000000-0000-4000-8000-000000000000', pg_temp.hash('anns'))), 'done', 'the owner opens the console');
 select is(pg_temp.write('anns'), 'done', 'and writes');
