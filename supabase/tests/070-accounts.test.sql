@@ -17,7 +17,7 @@ begin
   execute format('set local role %I', p_role);
   execute 'select ' || p_call into v_answer;
   reset role;
-  -- Of the account's window, which every call changes.
+  -- Without the account's window, which every call changes.
   return v_answer - 'rate';
 exception when others then
   reset role;
