@@ -1,4 +1,4 @@
--- The schema is there, row-level security is on for every table, and the functions run as whom they should.
+-- The schema exists, row-level security is on for every table, and each function runs as the intended role.
 begin;
 select plan(71);
 
@@ -33,7 +33,7 @@ select is(
           and 'search_path=""' <> all (coalesce(p.proconfig, '{}')) and p.prosqlbody is null),
   '{}', 'every function pins its search_path, unless its body was looked up when it was made');
 
--- The engine never owns what it works on, and no role of ours can log in or pass by the policies.
+-- The engine owns no table, and no role of the file store can log in or bypass the policies.
 select table_owner_is('filestore', t.name, current_user, t.name || ' belongs to the migrating role')
 from (values ('account_deletions'), ('project_deletions'), ('account_windows'), ('settings'), ('api_keys'), ('console_sessions'), ('file_versions'), ('files'), ('idempotency_keys'), ('link_windows'), ('links'), ('project_usage'),
              ('projects'), ('rate_windows'), ('runs'), ('search_chunks'), ('search_contents'), ('search_queue'), ('search_texts'), ('segments'), ('sweeps'), ('tiers')) t (name);
@@ -42,14 +42,14 @@ select is(
    from pg_roles r where r.rolname = name), false, name || ' has no power of its own')
 from unnest(array['filestore_engine', 'filestore_admin', 'filestore_account', 'filestore_search']) name;
 
--- Policies: each for one role. Which ones a table has, tests/database/catalog.test.ts says.
+-- Each policy is for one role. tests/database/catalog.test.ts lists the policies of each table.
 select is(
   array(select p.tablename || ': ' || p.policyname from pg_policies p
         where p.schemaname = 'filestore' and (cardinality(p.roles) <> 1 or p.permissive <> 'PERMISSIVE'
           or p.roles[1] not in ('filestore_engine', 'filestore_admin', 'filestore_account', 'filestore_search'))),
   '{}', 'every policy is for one of the four roles');
 
--- Operations run as their owner, who is subject to the policies.
+-- Operations run as their owner, which is subject to the policies.
 select is(p.prosecdef and p.proowner = 'filestore_engine'::regrole, true, p.proname || ' runs as filestore_engine')
 from pg_proc p
 where p.pronamespace = 'public'::regnamespace and p.proname like 'filestore\_%' and p.proname !~ '^filestore_(admin|sweep|verify|health|newest|account|search|count)_'

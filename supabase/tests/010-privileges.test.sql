@@ -1,4 +1,4 @@
--- Whoever holds the publishable key can call nothing, and signed in what is done with accounts; nobody reads a table.
+-- The publishable key can call nothing, a signed-in person only account functions; neither can read a table.
 begin;
 select plan(61);
 
@@ -30,7 +30,7 @@ select is(
           and has_function_privilege('service_role', p.oid, 'execute') = (p.proname like 'filestore\_account\_%')),
   '{}', 'the secret key calls every operation, and nothing in the name of an account');
 
--- What the engine may do, table by table.
+-- The engine's privileges, table by table.
 select table_privs_are('filestore', t.name, 'filestore_engine', t.privileges::text[])
 from (values
   ('files', '{SELECT,INSERT,UPDATE}'), ('project_usage', '{SELECT,INSERT,UPDATE}'),
@@ -69,7 +69,7 @@ select is(
           and has_table_privilege('filestore_search', c.oid, 'insert, update, delete')),
   '{}', 'and changes no file');
 
--- The same, by trying.
+-- The same privileges, tested by using them.
 create function pg_temp.attempt(p_role text, p_statement text) returns text
 language plpgsql as $$
 begin

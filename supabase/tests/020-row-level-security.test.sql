@@ -1,4 +1,4 @@
--- The policies alone: as the engine, with one project's setting, each table shows and takes that project's rows only.
+-- The policies alone: as the engine, with a project set, each table shows and accepts only its rows.
 begin;
 select plan(50);
 
@@ -24,7 +24,7 @@ insert into filestore.search_contents select p.id, sha256('text'), 'text', '' fr
 insert into filestore.search_chunks (project_id, file_id, hash, version, first_line, start, length)
 select p.id, p.id, p.id, 1, 1, 0, 4 from filestore.projects p where p.name like 'pgtap _';
 
--- Asked as the engine.
+-- The tables with rows of projects, and the projects whose rows the engine sees in one.
 create temporary table tenant_tables (name text);
 insert into tenant_tables values
   ('rate_windows'), ('files'), ('file_versions'), ('segments'), ('project_usage'), ('idempotency_keys'),
@@ -95,7 +95,7 @@ select is(
   (select count(*) from filestore.idempotency_keys where project_id = 'b0000000-0000-4000-8000-000000000000'), 1::bigint,
   'the other project''s rows are untouched');
 
--- Rows that commits name without a foreign key.
+-- Rows that commits refer to without a foreign key.
 reset role;
 update filestore.api_keys set has_written = true;
 select throws_ok(

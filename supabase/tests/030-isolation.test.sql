@@ -1,4 +1,4 @@
--- Two projects with the same paths: what is called with the key of one neither shows nor changes the other's rows.
+-- Two projects with the same paths: a call with the key of one neither shows nor changes the other's rows.
 begin;
 select plan(35);
 
@@ -25,7 +25,7 @@ $$;
 create function pg_temp.code(p_answer jsonb) returns text
 language sql as $$ select p_answer #>> '{refusal,code}' $$;
 
--- Both have same.txt; only b has secret.txt (two versions) and gone.txt (deleted).
+-- Both contain same.txt; only b contains secret.txt (two versions) and gone.txt (deleted).
 set local role service_role;
 select pg_temp.commit('a', 'write', jsonb_build_object('path', 'same.txt', 'segments', jsonb_build_array(pg_temp.segment(1, 10))));
 select pg_temp.commit('b', 'write', jsonb_build_object(
@@ -56,7 +56,7 @@ $$;
 create temporary table before as select pg_temp.rows_of_b() as rows;
 
 set local role service_role;
--- Reading. A path of the other project is answered as one that does not exist.
+-- Reading. A path of the other project is answered like a missing one.
 select is(
   (pg_temp.code(public.filestore_record(pg_temp.key('a'), null, 'secret.txt'))), 'FILE_NOT_FOUND', 'record of a path that b has');
 select is(

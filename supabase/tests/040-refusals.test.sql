@@ -1,4 +1,4 @@
--- What the operations refuse, and that a refusal changes nothing.
+-- Requests that the operations refuse. A refusal changes nothing.
 begin;
 select plan(33);
 
@@ -32,7 +32,7 @@ insert into filestore.api_keys (project_id, key_hash, prefix, revoked_at, expire
 update filestore.projects set max_file_bytes = 100, max_project_bytes = 5848 where name = 'pgtap a';
 
 set local role service_role;
--- Keys. One answer for all that is wrong with one.
+-- Keys. Every fault of a key gets the same answer.
 select is(public.filestore_authorize(pg_temp.key(key), gen_random_uuid()), '{"refusal": {"code": "INVALID_API_KEY", "details": {}}}', key || ' key is refused')
 from unnest(array['unknown', 'revoked', 'expired']) key;
 select is(public.filestore_authorize(text, gen_random_uuid()), '{"refusal": {"code": "INVALID_API_KEY", "details": {}}}', 'refused: ' || coalesce(quote_literal(text), 'null'))
@@ -69,8 +69,8 @@ select is(pg_temp.code(pg_temp.commit('a', 'write', '{"path": "f.txt", "ifNoneMa
 select is(pg_temp.code(pg_temp.commit('a', 'append', '{"path": "f.txt", "ifMatch": ["00000000-0000-4000-8000-000000000000.1"]}')),
   'PRECONDITION_FAILED', 'another version than the caller has seen');
 
--- Quota: each file counts 1,044 for its path, 784 for its version and segment, and each byte 7 times, 6 of them for the
--- search index: 2,528 of 7,234 are used. To the last byte, and not one more.
+-- Quota: each file counts 1,044 for its path, 784 for its version and segment, and each byte 7 times, 6 of
+-- them for the search index: 2,528 of 7,234 are used. The last byte fits, and one more does not.
 select is(pg_temp.code(pg_temp.commit('a', 'write', jsonb_build_object('path', 'g.txt', 'segments', jsonb_build_array(pg_temp.segment(3, 100))))), null, 'within the quota');
 select is(
   pg_temp.commit('a', 'write', jsonb_build_object('path', 'h.txt', 'segments', jsonb_build_array(pg_temp.segment(4, 51)))) #> '{refusal}',

@@ -37,7 +37,7 @@ language sql as $$
     || '/' || filestore.count_live_files('a0000000-0000-4000-8000-000000000000', p_path, true)
 $$;
 
--- Numbers are dense from 1, whatever kind of commit made them.
+-- Numbers are dense from 1, for every kind of commit.
 select is((pg_temp.commit('a', 'write', pg_temp.one('v/a.txt', 1)) #>> '{value,file,version}'), '1', 'write creates version 1');
 select is((pg_temp.commit('a', 'append', pg_temp.one('v/a.txt', 2)) #>> '{value,file,version}'), '2', 'append');
 select is((pg_temp.commit('a', 'append', pg_temp.one('v/a.txt', 3)) #>> '{value,file,version}'), '3', 'append');
@@ -50,7 +50,7 @@ select is(
   array(select v.version || ':' || v.size from filestore.file_versions v order by v.version),
   array['1:10', '2:20', '3:30', '4:30', '5:7'], 'every version keeps its number and size');
 
--- A repeated commit answers what the first one made.
+-- A repeated commit returns the version that the first one added.
 select is(
   pg_temp.commit('a', 'write', pg_temp.one('v/b.txt', 6) || '{"commitId": "c0000000-0000-4000-8000-000000000000"}') #> '{value,file}',
   pg_temp.commit('a', 'write', pg_temp.one('v/b.txt', 6) || '{"commitId": "c0000000-0000-4000-8000-000000000000"}') #> '{value,file}',
@@ -62,7 +62,7 @@ select is(
   '1', 'repeated later, it still answers its own version');
 select is((select sum(u.versions) from filestore.project_usage u), 7::numeric, 'repeats are not counted');
 
--- Compaction replaces a run of the current segment list by segments of the same size, and makes no version.
+-- Compaction replaces a run of the current segment list by segments of the same size, and adds no version.
 select pg_temp.commit('a', 'write', pg_temp.one('m.txt', 10)), pg_temp.commit('a', 'append', pg_temp.one('m.txt', 11)),
   pg_temp.commit('a', 'append', pg_temp.one('m.txt', 12)), pg_temp.commit('a', 'append', pg_temp.one('m.txt', 13));
 select is(

@@ -1,4 +1,4 @@
--- The rate limit is exact at its edge, counts per project and once a request, and its window is the clock minute.
+-- The rate limit is exact and counts each request once for its project; its window is the clock minute.
 begin;
 select plan(37);
 
@@ -28,7 +28,7 @@ language sql as $$ select p_answer #>> '{refusal,code}' $$;
 update filestore.projects set tier = 'free', requests_per_minute = 3 where name = 'pgtap a';
 insert into filestore.api_keys (project_id, key_hash, prefix)
 values ('a0000000-0000-4000-8000-000000000000', sha256('pgtap second'), 'oa_test');
--- A window that lasts as long as the test, however near the end of the minute it runs.
+-- Sets a window that lasts longer than the test, even near the end of a minute.
 create function pg_temp.set_window(p_start timestamptz, p_count integer) returns void
 language sql as $$
   delete from filestore.rate_windows;
@@ -66,7 +66,7 @@ select is(
   (public.filestore_authorize(pg_temp.key('a'), gen_random_uuid()) #>> '{rate,reset}')::bigint,
   extract(epoch from date_trunc('minute', now()) + interval '61 minutes')::bigint, 'the reset is the end of the window');
 
--- The window moves on.
+-- The next minute begins a new window.
 update filestore.rate_windows set window_start = date_trunc('minute', clock_timestamp()) - interval '1 minute';
 select is(pg_temp.rate(), 'authorized 2 of 3', 'in the next minute the limit is whole again');
 select is(pg_temp.counted(), 1, 'counted from one');
@@ -80,7 +80,7 @@ select pg_temp.set_window(date_trunc('minute', now()) + interval '1 hour', 3);
 update filestore.rate_windows set window_start = window_start + interval '1 minute' where shard = 2;
 select is(pg_temp.rate(), 'authorized 1 of 3', 'once another request has begun the next window, the counts of the last one are forgotten');
 
--- A request that asks again, since it got no answer, is known by its id.
+-- A repeated call for a request that got no answer is recognized by the request's id.
 update filestore.projects set requests_per_minute = 3 where name = 'pgtap a';
 select pg_temp.set_window(date_trunc('minute', now()) + interval '1 hour', 0);
 create function pg_temp.id(p_number integer) returns uuid language sql as $$ select md5('request ' || p_number)::uuid $$;
@@ -106,7 +106,7 @@ select is(
 select is(pg_temp.counted(), 56, 'and not counted again');
 select pg_temp.set_window(date_trunc('minute', clock_timestamp()) + interval '1 hour', 2);
 
--- The limit in force is the project's own, else its tier's; refused keys count nothing.
+-- The limit is the project's own, or its tier's if it has none; a refused key counts nothing.
 update filestore.projects set requests_per_minute = null where name = 'pgtap a';
 select is(pg_temp.rate(), 'authorized 97 of 100', 'free');
 update filestore.projects set tier = 'pro' where name = 'pgtap a';

@@ -1,4 +1,4 @@
--- Accounts: what signed-in people do with their own projects and keys, and with nobody else's.
+-- Accounts: operations of signed-in people on their own projects and keys, and on nobody else's.
 begin;
 select plan(160);
 
@@ -17,7 +17,7 @@ begin
   execute format('set local role %I', p_role);
   execute 'select ' || p_call into v_answer;
   reset role;
-  -- Of the account's window, which every call changes.
+  -- Without the account's window, which every call changes.
   return v_answer - 'rate';
 exception when others then
   reset role;
@@ -45,7 +45,7 @@ language sql as $$
   where p.owner_id = md5(p_user)::uuid and filestore.is_active(k)
 $$;
 
--- The new parts.
+-- The columns of keys and windows that accounts need, and their checks.
 select has_column('filestore', 'api_keys', c.name, c.name) from (values ('environment'), ('scopes'), ('path_prefix')) c (name);
 select has_column('filestore', 'rate_windows', 'request_id', 'request_id');
 select throws_ok(format($$insert into filestore.api_keys (project_id, key_hash, prefix, %s) values (gen_random_uuid(), '\x00', 'x', %s)$$, c.name, c.value), '23514', null, c.name || ' takes no ' || c.value)
@@ -60,7 +60,7 @@ from (values
   ('change files', $$1 from (select 1) x; update filestore.files set size = 0$$),
   ('reset a rate window', $$1 from (select 1) x; delete from filestore.rate_windows$$)) s (what, statement);
 
--- Who may not.
+-- Roles that may not call these functions.
 select is(pg_temp.ask('ann', call, role), '"42501"', role || ' is refused: ' || call)
 from unnest(array['anon', 'service_role']) role,
   unnest(array[
@@ -74,13 +74,13 @@ from unnest(array[
 ]) call;
 select is((select count(*) from filestore.projects where name in ('x', 'My project')), 0::bigint, 'which makes no project');
 
--- Who may make projects is undecided in a new installation: nobody but the operator.
+-- In a new installation only the operator may create projects, until the operator decides otherwise.
 select is(pg_temp.ask('ann', 'public.filestore_account_projects()'), '{"value": []}', 'no first project is made');
 select is(
   pg_temp.ask('ann', $$public.filestore_account_create_project('Mine', gen_random_uuid())$$),
   '{"refusal": {"code": "PROJECT_LIMIT_REACHED", "details": {"limit": 0}}}', 'nor any other');
 
--- What an account is told of the operator's settings: what concerns itself.
+-- An account sees only those settings of the operator that concern the account itself.
 create function pg_temp.maker(p_user text, p_makers text) returns text language plpgsql as $$
 declare v_account jsonb;
 begin
@@ -104,7 +104,7 @@ select is(pg_temp.maker('ann', '{bob@example.org,@ample.org}'), 'listed false no
 select is(pg_temp.maker('ann', '{anyone}'), 'anyone true', 'anyone');
 select is(pg_temp.maker('bob', '{anyone}'), 'anyone true', 'also who has no confirmed address');
 
--- The first project is made once, and each account has its own.
+-- The first project is created once, and each account has its own.
 select is(pg_temp.code(pg_temp.project('ann', 'project')), 'PROJECT_NOT_FOUND', 'before there is a project there is none to ask about');
 select is(
   pg_temp.ask('ann', 'public.filestore_account_projects()') #- '{value,0,id}' #- '{value,0,createdAt}',
@@ -116,11 +116,11 @@ select is(
 select is(jsonb_array_length(pg_temp.ask('ann', 'public.filestore_account_projects()') -> 'value'), 1, 'there is one');
 select is(jsonb_array_length(pg_temp.ask('bob', 'public.filestore_account_projects()') -> 'value'), 1, 'another account has one of its own');
 select isnt(pg_temp.project('ann', 'project') #> '{value,id}', pg_temp.project('bob', 'project') #> '{value,id}', 'which is another one');
--- In one transaction all are of one time; these are the oldest.
+-- All rows of one transaction have the same time, so the first projects are made the oldest.
 update filestore.projects set created_at = now() - interval '1 hour' where owner_id is not null;
 create temporary table anns as select (pg_temp.project('ann', 'project') #>> '{value,id}')::uuid as id;
 
--- Making and naming projects.
+-- Creating and naming projects.
 create temporary table second as select pg_temp.create_project('ann', 'second', 'c0000000-0000-4000-8000-000000000000') #>> '{value,id}' as id;
 select is(
   pg_temp.create_project('ann', 'second', 'c0000000-0000-4000-8000-000000000000') #>> '{value,id}', s.id, 'a second one, made once') from second s;
@@ -147,7 +147,7 @@ select is(pg_temp.create_project('ann', 'second', 'c0000000-0000-4000-8000-00000
 select is(jsonb_array_length(pg_temp.ask('ann', 'public.filestore_account_projects()') -> 'value'), 20, 'there are 20');
 select is(pg_temp.maker('ann', '{anyone}'), 'anyone false project_limit', 'and the account says so');
 
--- Another account's project is as one that is not there, whatever is done with it.
+-- For every operation, another account's project is answered like a missing one.
 create temporary table before as
   select (select string_agg(p::text, ',' order by p.id) from filestore.projects p) as projects, (select count(*) from filestore.api_keys) as keys;
 select is(
@@ -209,7 +209,7 @@ select is(
   pg_temp.rotate('three', 'four', '{"gracePeriodSeconds": 600}') #> '{value,expiresAt}', pg_temp.rotate('three', 'four') #> '{value,replaced,expiresAt}',
   'a grace period prolongs nothing, and the new key ends when the old one would have');
 
--- And this key is the newest.
+-- This key becomes the newest.
 update filestore.api_keys set created_at = now() + interval '1 second' where key_hash = sha256('four');
 select is(
   pg_temp.project('ann', 'regenerate_key', pg_temp.new_key('five')) #>> '{value,replaced,prefix}', 'oa_fourxxx', 'regenerating replaces the newest key that works');
@@ -227,7 +227,7 @@ select is(pg_temp.project('ann', 'revoke_key', jsonb_build_object('id', pg_temp.
 select is(pg_temp.code(pg_temp.project('ann', 'revoke_key', jsonb_build_object('id', pg_temp.id_of('bobs'))::text)), 'KEY_NOT_FOUND', 'another project''s key is not there to be revoked');
 select is(pg_temp.authorized('bobs'), 'authorized', 'and goes on working');
 
--- The limit of working keys is exact; what works no more does not count.
+-- The limit of working keys is exact; revoked and expired keys do not count.
 select count(pg_temp.project('ann', 'create_key', pg_temp.new_key('n' || n))) from generate_series(2, 99) n;
 select is(pg_temp.working('ann'), 99::bigint, '99 keys work');
 select is(pg_temp.project('ann', 'create_key', pg_temp.new_key('n100')) #>> '{value,prefix}', 'oa_n100xxx', 'the limit of 100 itself is reached');
@@ -239,7 +239,7 @@ select is(pg_temp.project('ann', 'create_key', pg_temp.new_key('n102')) #>> '{va
 select is(pg_temp.working('ann'), 100::bigint, '100 keys work');
 select is(jsonb_array_length(pg_temp.project('ann', 'keys') -> 'value'), 106, 'all are listed, with those that ended');
 
--- An account's calls are counted, whichever they are.
+-- Every call of an account is counted.
 select set_config('pgtap.counts', 'on', true);
 insert into filestore.account_windows as w (account_id, window_start, request_count)
 select md5(n)::uuid, date_trunc('minute', clock_timestamp()) + interval '1 hour', 119 from unnest(array['ann', 'bob']) n

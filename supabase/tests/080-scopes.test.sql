@@ -1,4 +1,4 @@
--- What a key may do: each operation asks for its scope, and a key with a prefix sees and writes what lies below it alone.
+-- A key's rights: each operation needs its scope, and a key with a prefix reads and writes only below it.
 begin;
 select plan(254);
 
@@ -23,7 +23,7 @@ language sql as $$
   select public.filestore_commit(pg_temp.hash(p_key), null, p_kind, jsonb_build_object(
     'path', p_path, 'commitId', gen_random_uuid(), 'segments', '[]'::jsonb, 'mimeType', 'text/plain', 'version', 1, 'baseVersion', 1, 'segmentIds', '[]'::jsonb) || p_more)
 $$;
--- The refusal with its details, or that there is none.
+-- The refusal with its details, or 'done'.
 create function pg_temp.said(p_answer jsonb) returns text
 language sql as $$
   select coalesce(p_answer #>> '{refusal,code}' || coalesce(' ' || (p_answer #>> '{refusal,details,scope}'), ' outside ' || (p_answer #>> '{refusal,details,pathPrefix}'), ''), 'done')
@@ -33,7 +33,7 @@ language sql as $$
   select public.filestore_list(pg_temp.hash(p_key), null,
     '{"directory": "", "recursive": false, "limit": 100, "offset": 0, "sortBy": "path", "sortOrder": "asc"}'::jsonb || p_query)::jsonb
 $$;
--- What a list shows: its paths, its directories, its total.
+-- A list as text: its paths, its directories, its total.
 create function pg_temp.shown(p_key text, p_query jsonb default '{}') returns text
 language sql as $$
   select array(select f ->> 'path' from jsonb_array_elements(l #> '{value,files}') f)::text
@@ -94,7 +94,7 @@ select is(pg_temp.did('in b', operation), 'FORBIDDEN_SCOPE outside a/b', operati
 from unnest(array['project', 'activity']) operation;
 select is(pg_temp.said(pg_temp.commit('reads b', 'write', path)), 'FORBIDDEN_SCOPE write', 'a prefix gives no scope: ' || path) from unnest(array['a/b/new.txt', 'f']) path;
 
--- Lists show what lies below the prefix, and the way to it.
+-- Lists show the files below the prefix, and the folders that lead to it.
 select is(pg_temp.shown('in b', query), expected, 'list ' || query::text)
 from (values
   ('{}'::jsonb, '{} ["a"] 0'), ('{"directory": "a"}', '{} ["b"] 0'),
@@ -112,8 +112,8 @@ select is(pg_temp.shown('nowhere', query), expected, 'list of a prefix with no f
 from (values ('{}'::jsonb, '{} [] 0'), ('{"directory": "z"}', '{} [] 0'), ('{"recursive": true}', '{} 0'), ('{"directory": "a/b"}', '{} [] 0')) l (query, expected);
 select is(pg_temp.shown('both', '{"recursive": true}'), '{a/b,a/b/deep/two.txt,a/b/one.txt,a/b0/beside.txt,a/ba.txt,a/top.txt,f,"f admin","f all","f read",g,other/x.txt} 12', 'a key without one sees the rest');
 
--- Reading outside is reading a file that never was, whether or not there is one. (That a/b is a directory, too, follows
--- from the key's own prefix.)
+-- A read outside the prefix is answered as for a file that never existed, even if it exists.
+-- (That a/b is a directory follows from the key's own prefix.)
 select unnest(array[is(answer #- '{rate,reset}' #- '{refusal,details,directory}', missing #- '{rate,reset}', what || ' of ' || path), is(pg_temp.said(answer), 'FILE_NOT_FOUND', what || ' says so')])
 from unnest(array['f', 'a/top.txt', 'a/b', 'a/b0/beside.txt', 'a/ba.txt', 'a/c/gone.txt']) path,
   lateral (values
@@ -125,7 +125,7 @@ from unnest(array['f', 'a/top.txt', 'a/b', 'a/b0/beside.txt', 'a/ba.txt', 'a/c/g
   ) o (what, answer, missing);
 select is(pg_temp.said(public.filestore_content(pg_temp.hash('in b'), null, path)), 'done', 'content of ' || path) from unnest(array['a/b/one.txt', 'a/b/deep/two.txt']) path;
 
--- Writing outside is forbidden, whether or not there is a file.
+-- A write outside the prefix is forbidden, whether the file exists or not.
 reset role;
 create temporary table before as select (select string_agg(f::text, ',' order by f.id) from filestore.files f where f.path <> 'f') as files;
 set local role service_role;

@@ -1,4 +1,4 @@
--- The console: what stands for a key while the owner of a project works in it, and what was written last, by which key.
+-- The console: the session that replaces a key for a project's owner, and the latest versions by key.
 begin;
 select plan(37);
 
@@ -36,7 +36,7 @@ language sql as $$
     'path', p_path, 'commitId', gen_random_uuid(), 'segments', '[]'::jsonb, 'mimeType', 'text/plain') || p_more)
 $$;
 
--- A session opens for the owner alone, and is for one project.
+-- Only the owner can open a session, and it is for one project.
 select is((select c.relrowsecurity from pg_class c where c.oid = 'filestore.console_sessions'::regclass), true, 'row-level security is on');
 select is(pg_temp.authorized('of a'), 'INVALID_API_KEY', 'a token that nobody opened is no key');
 select is(pg_temp.open('bob', 'a', 'of a'), 'PROJECT_NOT_FOUND', 'another account does not open it');
@@ -56,7 +56,7 @@ select is(
   (select array[s.session_id::text, s.aal] from filestore.console_sessions s where s.token_hash = sha256('another')),
   array[md5('ann')::uuid::text, 'aal1'], 'which tells whose it is');
 
--- It ends.
+-- A session expires.
 select is(
   (select s.expires_at between clock_timestamp() + interval '9 minutes' and clock_timestamp() + interval '601 seconds'
    from filestore.console_sessions s where s.token_hash = sha256('another')), true, 'it lasts ten minutes');
@@ -71,11 +71,11 @@ select is(
   array[pg_temp.hash('of b')], 'removes those of the project that have ended');
 select is(pg_temp.open('bob', 'b', 'of b'), 'b', 'the other project has its own again');
 
--- What comes by it counts in the project's window.
+-- Requests of a session count in the project's window.
 select is(pg_temp.authorize('another', gen_random_uuid()) #>> '{rate,remaining}', '99', 'a request of the console counts');
 select is(pg_temp.authorize('key', gen_random_uuid()) #>> '{rate,remaining}', '98', 'in the window of the project''s keys');
 
--- Versions say to the owner which key made them; activity says it too.
+-- To the owner, versions and activity show the key that wrote them.
 select pg_temp.commit('key', 'write', 'f');
 select pg_temp.commit('another', 'append', 'f');
 select is(
@@ -83,7 +83,7 @@ select is(
 select is(public.filestore_versions(pg_temp.hash('another'), null, 'f', 10, 0)::jsonb #> '{value,versions,0,keyId}', null, 'a version by the console');
 select is(public.filestore_versions(pg_temp.hash('key'), null, 'f', 10, 0) ->> 'value' like '%keyId%', false, 'keys are not told');
 select pg_temp.commit('key', 'write', 'g'), pg_temp.commit('key', 'delete', 'g'), pg_temp.commit('key', 'move', 'f', '{"destination": "h"}');
--- In one transaction, and faster than a millisecond each: so that there is an order.
+-- Times that put the versions in order, since one transaction committed all of them.
 update filestore.file_versions v set created_at = '2026-11-20'::timestamptz + interval '1 second' * o.seconds
 from (values ('f', 1, 1), ('f', 2, 2), ('g', 1, 3), ('g', 2, 4), ('f', 3, 5), ('h', 1, 5)) o (path, version, seconds)
 join filestore.files f on f.path = o.path where v.file_id = f.id and v.version = o.version;
@@ -104,7 +104,7 @@ select is(
   array(select w ->> 'keyId' from jsonb_array_elements(public.filestore_administer(pg_temp.hash('key'), null, 'activity', '{"limit": 6}') -> 'value') with ordinality x (w, n) where w ->> 'path' = 'f' order by n),
   array['d0000000-0000-4000-8000-000000000000', null, 'd0000000-0000-4000-8000-000000000000'], 'each says its key, or the console');
 
--- Last used.
+-- The time of a key's last use.
 select is((select k.last_used_at is not null from filestore.api_keys k), true, 'a key says when it was used');
 update filestore.api_keys set last_used_at = now() - interval '61 seconds';
 select pg_temp.authorize('another');

@@ -1,5 +1,5 @@
--- The sweep asks project by project, day by day, and is told to keep whatever a row names; commits refuse what it may
--- have removed.
+-- The sweep proceeds project by project and day by day, and keeps every object that a row names.
+-- Commits refuse segments that it may have removed.
 begin;
 select plan(15);
 
@@ -8,7 +8,7 @@ insert into filestore.projects (id, name, tier) values
   ('b0000000-0000-4000-8000-000000000000', 'pgtap b', 'enterprise');
 insert into filestore.api_keys (project_id, key_hash, prefix)
 select p.id, sha256(p.name::bytea), 'oa_test' from filestore.projects p where p.name like 'pgtap _';
--- Others of this database are done.
+-- All other projects of this database have been swept.
 insert into filestore.sweeps (project_id, swept_through)
 select p.id, 'infinity' from filestore.projects p where p.name not like 'pgtap _'
 on conflict (project_id) do update set swept_through = 'infinity';

@@ -1,4 +1,4 @@
--- What GET /health?deep calls: it fails where a commit fails, and leaves nothing.
+-- The function behind GET /health?deep: it fails if a commit fails, and leaves no rows.
 begin;
 select plan(6);
 

@@ -1,4 +1,4 @@
--- The operator's commands: which project a name means, what suspension refuses, and what a new key may do.
+-- The operator's commands: the project that a name means, suspension, and a new key's rights.
 begin;
 select plan(50);
 
@@ -100,7 +100,7 @@ select results_eq(
     where k.prefix in ('oa_2', 'oa_0000six') order by k.prefix$$,
   $$values ('oa_0000six', null::timestamptz, null), ('oa_2', null, true)$$, 'the old key expires then, the new one does not');
 
--- Whose an address is.
+-- The account that an email address belongs to.
 insert into auth.users (id, email, email_confirmed_at, is_anonymous, banned_until, deleted_at) values
   (md5('one')::uuid, 'One@example.org', now(), false, null, null), (md5('two')::uuid, 'two@example.org', null, false, null, null),
   (md5('three')::uuid, null, null, true, null, null), (md5('four')::uuid, 'four@example.org', now(), false, now() + interval '1 hour', null),

@@ -1,4 +1,4 @@
--- Leaving: accounts that are deleted or banned, suspended projects, and projects that get another owner.
+-- Leaving: deleted or banned accounts, suspended projects, and projects transferred to another owner.
 begin;
 select plan(78);
 
@@ -50,7 +50,7 @@ create function pg_temp.keys() returns text[] language sql as $$ select array[pg
 select is(pg_temp.keys(), '{done,done,done}', 'keys of accounts and of the operator write');
 select is(pg_temp.ask('ann', 'create_project(''one'', gen_random_uuid())'), 'done', 'an account makes projects');
 
--- Banned, marked as deleted, gone: its keys, its token and its console end at once, and nobody else's.
+-- A banned, soft-deleted or deleted account: its keys, token and console end at once, and nobody else's.
 create temporary table changes (what text, change text, undo text);
 insert into changes values
   ('banned', 'update auth.users set banned_until = now() + interval ''1 hour'' where id = md5(''ann'')::uuid',
@@ -82,7 +82,7 @@ end
 $$;
 select pg_temp.refused(c.what) from changes c;
 
--- Who is no owner.
+-- Sessions that own no project: anonymous ones, and those that lack a verified second factor.
 select is(pg_temp.ask('ann', 'projects()', '{"is_anonymous": true}'), 'INVALID_SESSION', 'an anonymous user owns nothing');
 select is(pg_temp.ask('ann', 'projects()', '{"aal": "aal1"}'), 'done', 'without a second factor a password is enough');
 insert into auth.mfa_factors (id, user_id, factor_type, status, created_at, updated_at)
@@ -94,7 +94,7 @@ select is(pg_temp.ask('ann', 'projects()'), 'INVALID_SESSION', 'nor does one tha
 select is(pg_temp.ask('ann', 'projects()', '{"aal": "aal2"}'), 'done', 'but one with it');
 delete from auth.mfa_factors where user_id = md5('ann')::uuid;
 
--- Whose token it is, and for what. Every function that `authenticated` may call refuses what is no person's.
+-- Claims of a token. Every function that `authenticated` may call refuses a token that is not a person's.
 select is(pg_temp.ask('ann', 'projects()', c.claims), c.answer, 'a token with ' || c.claims::text)
 from (values
   (jsonb '{"aud": null}', 'done'), ('{"aud": []}', 'done'), ('{"aud": ["other", "authenticated"]}', 'done'),
@@ -111,7 +111,7 @@ from (values ('describe()'), ('projects()'), ('create_project(''three'', gen_ran
   (format('session(%L, %L)', 'a0000000-0000-4000-8000-000000000000', pg_temp.hash('apps'))),
   ('delete(''ann@example.org'', gen_random_uuid())')) c (call);
 
--- A session that ends takes the console with it, at once, and no other's.
+-- A session of Auth that ends closes its console session at once, and no other.
 create function pg_temp.open(p_session text, p_token text, p_claims jsonb default '{}') returns text language sql as $$
   select pg_temp.ask('ann', format('session(%L, %L)', 'a0000000-0000-4000-8000-000000000000', pg_temp.hash(p_token)),
     jsonb_build_object('session_id', md5(p_session)::uuid, 'aal', 'aal1') || p_claims)
@@ -133,7 +133,8 @@ select is(pg_temp.open('two', 'with it', '{"aal": "aal2"}'), 'done', 'until the 
 select is(array[pg_temp.write('of two'), pg_temp.write('with it')], '{INVALID_SESSION,done}', 'which the token from before has not');
 delete from auth.mfa_factors where user_id = md5('ann')::uuid;
 
--- A project that is given away: the former owner's console ends, whatever isolates remember, and so does what it opens meanwhile.
+-- A transferred project: the former owner's console ends, even if isolates have cached it, as does one
+-- opened meanwhile.
 select is(
   pg_temp.ask('ann', format('session(%L, %L)', 'a0000000-0000-4000-8000-000000000000', pg_temp.hash('anns'))), 'done', 'the owner opens the console');
 select is(pg_temp.write('anns'), 'done', 'and writes');
@@ -147,7 +148,7 @@ select is(
   pg_temp.ask('ann', format('session(%L, %L)', 'a0000000-0000-4000-8000-000000000000', pg_temp.hash('anns'))), 'PROJECT_NOT_FOUND', 'nor can that be opened');
 select is(pg_temp.keys(), '{done,done,done}', 'its keys are the new owner''s');
 
--- Suspended by the operator: the owner sees the project and revokes keys.
+-- A project suspended by the operator: the owner can still see it and revoke keys.
 select lives_ok($$select public.filestore_admin_update_project('b0000000-0000-4000-8000-000000000000', '{"isSuspended": true}')$$, 'suspended');
 select is(pg_temp.ask('bob', format('administer(%L, %L, %L)', 'b0000000-0000-4000-8000-000000000000', a.action, a.parameters)), a.answer, a.action || ' by the owner')
 from (values

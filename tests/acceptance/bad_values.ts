@@ -1,4 +1,4 @@
-/** What the routes of history refuse before they look at a file, alike for all of them; and that nothing changes. */
+/** Values that all routes of history refuse alike, before they read a file, and without any change. */
 import { assertEquals } from "@std/assert";
 import { assertRefused, type Code, issuePaths, type OperationName } from "../support/client/contract.ts";
 import { area, files, snapshot, strangerTo } from "./suite.ts";
@@ -8,12 +8,12 @@ export default cases;
 
 export interface Route {
   readonly method: string;
-  /** Before the file's path. */
+  /** The part of the URL before the file's path. */
   readonly prefix: string;
   readonly operation: OperationName;
-  /** A body that would do. */
+  /** A valid body. */
   readonly body?: Readonly<Record<string, unknown>>;
-  /** Other methods that the path takes. */
+  /** The other methods of the path. */
   readonly allow: string;
 }
 
@@ -34,7 +34,7 @@ export const ROUTES: readonly Route[] = [
   { method: "GET", prefix: "/diff/", operation: "diff_file", allow: "GET, HEAD" },
 ];
 
-/** Raw path, broken rule. */
+/** Raw path and the rule that it breaks. */
 const BAD_PATHS: readonly (readonly [string, string])[] = [
   ["", "empty"],
   ["%2Fa", "leading_slash"],
@@ -50,7 +50,7 @@ const BAD_PATHS: readonly (readonly [string, string])[] = [
   ["x".repeat(1025), "too_long"],
 ];
 
-/** Bodies that are no JSON object of the right kind: what is sent, its Content-Type, the refusal. */
+/** Bodies that are not a JSON object of the right kind: the bytes, the Content-Type, the expected code. */
 const BAD_BODIES: readonly (readonly [string | Uint8Array, string, Code])[] = [
   ["", "application/json", "INVALID_JSON"],
   ["{", "application/json", "INVALID_JSON"],

@@ -1,6 +1,6 @@
 /**
- * Compression on the way: the edge runtime compresses for clients that accept it, and so may any proxy. What has an
- * entity tag is never changed by it; the rest may come compressed, and says the same. Decision 0014.
+ * The edge runtime compresses answers for clients that accept it, and any proxy may. An answer with an entity tag is
+ * never changed; another may be compressed, with the same content. Decision 0014.
  */
 import { assert, assertEquals } from "@std/assert";
 import type { Answer } from "../support/client/contract.ts";
@@ -13,7 +13,7 @@ import { area, files, readMethods } from "./suite.ts";
 const { test, cases } = area("Compression");
 export default cases;
 
-/** What clients accept; without a word of it they get what "identity" does. */
+/** Values of Accept-Encoding. A client that sends none gets the same as one that sends "identity". */
 const ACCEPTED = ["identity", "gzip", "br", "gzip, br", "gzip, deflate, br, zstd", "*"];
 
 const TEXT = "a line that compresses well\n";
@@ -78,15 +78,15 @@ for (const kind of WRITES) {
     const own = await files();
     await prepare(own, "f.txt");
     const seen = tagOf(await own.get("f.txt"));
-    // What something on the way made of it.
+    // A proxy may have weakened the tag.
     const answer = await kind.send(own, "f.txt", { "if-match": `W/${seen}` });
     assertEquals([answer.status, answer.headers.get("content-encoding")], [200, null], answer.text);
-    // The invariants of every answer have the form of its tag.
+    // The check of every answer covers the form of its tag.
     if (kind.name !== "DELETE") tagOf(answer);
   });
 }
 
-/** Answers without an entity tag: what lists, finds, compares, describes or refuses. */
+/** Answers without an entity tag: lists, searches, comparisons, descriptions and refusals. */
 const UNTAGGED: readonly (readonly [string, number])[] = [
   ["/files?recursive=true", 200],
   ["/files/short.txt?versions", 200],
@@ -111,7 +111,7 @@ for (const [path, status] of UNTAGGED) {
       const encoding = answer.headers.get("content-encoding");
       assert(encoding === null || encoding === accepted, `${encoding}, where ${accepted} is accepted`);
       const varies = answer.headers.get("vary") ?? "";
-      // Else a cache would give it to those who do not accept it.
+      // Otherwise a cache would give it to clients that do not accept the encoding.
       assert(encoding === null || /\bAccept-Encoding\b/i.test(varies), `it varies by ${varies}`);
       answers.set(accepted, answer);
     }
@@ -120,7 +120,7 @@ for (const [path, status] of UNTAGGED) {
   });
 }
 
-/** The answer without what each request is told about itself. */
+/** The answer, without the parts that differ between requests. */
 function withoutTimes({ text }: Answer): string {
   return text.replace(/"(requestsThisMinute|pending)":\d+/g, "");
 }

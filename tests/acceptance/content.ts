@@ -1,4 +1,4 @@
-/** Content in and out: text, base64, binary, byte order marks, and which representation a read answers. */
+/** Content written and read: text, base64, binary, byte order marks, and the representation that a read returns. */
 import { assertEquals } from "@std/assert";
 import { Buffer } from "node:buffer";
 
@@ -11,7 +11,7 @@ export default cases;
 
 const encoder = new TextEncoder();
 
-/** Texts that have to come back unchanged, and their size in bytes. */
+/** Texts that must be returned unchanged, and their size in bytes. */
 const TEXTS: readonly (readonly [string, string, number])[] = [
   ["nothing", "", 0],
   ["ASCII", "hello", 5],
@@ -47,7 +47,7 @@ for (const [name, content, size] of TEXTS) {
 
 const ALL_BYTES = Uint8Array.from({ length: 256 }, (_, index) => index);
 
-/** Bytes that are not UTF-8: RFC 3629, and what careless decoders let through. */
+/** Bytes that are not UTF-8: those of RFC 3629, and those that careless decoders accept. */
 const NOT_UTF8: readonly (readonly [string, Uint8Array])[] = [
   ["all bytes", ALL_BYTES],
   ["a lone continuation byte", Uint8Array.of(0x80)],

@@ -1,4 +1,4 @@
-/** Content types: given, detected, remembered, and what they mean for a read. */
+/** Content types: requested, detected, inherited, and their effect on a read. */
 import { assertEquals } from "@std/assert";
 import { assertRefused, issuePaths } from "../support/client/contract.ts";
 import { BINARY, TYPES } from "../support/content/media_types.ts";

@@ -1,4 +1,4 @@
-/** Copy and move: the current content under another path, and for a move a tombstone; both or neither. */
+/** A copy adds the current content under another path; a move also adds a tombstone, in the same commit. */
 import { assertEquals, assertNotEquals } from "@std/assert";
 import { assertRefused, issuePaths } from "../support/client/contract.ts";
 import type { Files } from "../support/client/files.ts";
@@ -10,7 +10,7 @@ export default cases;
 
 export const ROUTES = ["copy", "move"] as const;
 
-/** Source and, after a move, its tombstone. */
+/** Asserts that a copy leaves its source, and that a move leaves a tombstone there. */
 async function assertSource(own: Files, route: typeof ROUTES[number], path: string, version: number) {
   if (route === "move") {
     assertDeleted(await own.get(path), version + 1);
@@ -44,7 +44,7 @@ for (const route of ROUTES) {
       const refused = await own.put(route, "from.txt", { destination: "to.txt", overwrite });
       assertEquals(assertRefused(refused, "FILE_ALREADY_EXISTS", `${route}_file`), { version: 1 });
     }
-    // A condition of creating belongs to POST: here the status stays.
+    // A condition that a file is absent belongs to POST; it does not change the status here.
     const conditional = await own.put(route, "from.txt", { destination: "to.txt" }, { "if-none-match": "*" });
     assertEquals(conditional.status, 409);
     assertEquals(await snapshot(), before);
@@ -172,7 +172,7 @@ test("moves at the same time: one source goes to one place, one place takes one 
     own.put("move", "left", { destination: "right", overwrite: true }),
     own.put("move", "right", { destination: "left", overwrite: true }),
   ]);
-  // One after the other: the second moves back what the first has brought.
+  // They run one after another, and the second moves back the file that the first has moved.
   assertEquals(crossing.map(({ status }) => status), [200, 200]);
   assertEquals((await own.list({ recursive: true })).total, Number(total) - 1);
 });

@@ -1,4 +1,4 @@
-/** Delete: a tombstone is a version like any other, and everything before it stays. */
+/** A deletion adds a tombstone, a version like any other, and keeps all earlier versions. */
 import { assertEquals } from "@std/assert";
 import { assertRefused } from "../support/client/contract.ts";
 import { assertDeleted, tagOf } from "../support/client/preconditions.ts";
@@ -58,7 +58,7 @@ for (const kind of WRITES.filter(({ needsFile, name }) => needsFile && name !== 
     await prepare(own, "d.txt");
     await own.remove("d.txt");
     const before = await snapshot();
-    // With and without a precondition: what does not exist is missing first, and unmatched second.
+    // With and without a precondition: a missing file is reported as missing, not as a failed precondition.
     for (const headers of [{}, { "if-match": "*" }]) {
       assertDeleted(await kind.send(own, "d.txt", headers), PREPARED_VERSION + 1, kind.operation);
     }

@@ -1,4 +1,4 @@
-/** A service somewhere, of which only the address and keys are known. */
+/** A deployed service, of which only the address and keys are known. */
 import { type Api, type RequestOptions, sentOf } from "../support/client/api.ts";
 import { type Answer, assertInvariants, health, rateOf } from "../support/client/contract.ts";
 import { send } from "../support/client/http.ts";
@@ -6,25 +6,25 @@ import { inParallel } from "../support/in_parallel.ts";
 import type { FolderFiles } from "./folder_files.ts";
 import { Pace } from "./pace.ts";
 
-/** A request that got no answer by then is given up, and its case fails. */
+/** A request without an answer by then is aborted, and its case fails. */
 const REQUEST_TIMEOUT_MILLISECONDS = 120_000;
-/** How many files are removed at a time. */
+/** The number of files removed at the same time. */
 const REMOVED_AT_ONCE = 4;
 const PAGE_LIMIT_MAX = 100;
 
 export interface DeploymentOptions {
-  /** Ends with `/functions/v1/api`, without a slash behind it. */
+  /** Ends with `/functions/v1/api`, without a trailing slash. */
   readonly baseUrl: string;
-  /** Aborted: requests under way are given up. */
+  /** If aborted, requests under way are aborted, too. */
   readonly signal: AbortSignal;
-  /** Called with the seconds until the next request. */
+  /** Called with the seconds to wait before the next request. */
   readonly onWait: (seconds: number) => void;
 }
 
 export class Deployment implements Api {
   readonly #options: DeploymentOptions;
   readonly #paces = new Map<string, Pace>();
-  /** How far its clock is ahead of ours. */
+  /** Milliseconds by which the service's clock is ahead of ours. */
   #clockAheadMilliseconds = 0;
   #requestCount = 0;
 
@@ -36,7 +36,7 @@ export class Deployment implements Api {
     return this.#requestCount;
   }
 
-  /** Throws where nothing answers there as this service does. */
+  /** Throws unless an instance of this service answers at the address. */
   async connect(): Promise<{ readonly version: string }> {
     const sentAt = Date.now();
     const answer = await this.#send(null, "GET", "/health");
@@ -49,7 +49,7 @@ export class Deployment implements Api {
     return { version };
   }
 
-  /** The requests of this key count in a window, which is not overrun. */
+  /** Paces requests with this key, so that they do not exceed its window. */
   usesKey(key: string): void {
     this.#paces.set(key, this.#pace());
   }
@@ -58,7 +58,7 @@ export class Deployment implements Api {
     return (await this.#send(null, "HEAD", "/health")).status === 200;
   }
 
-  /** Throws for a key that the service does not take. */
+  /** Throws if the service does not accept the key. */
   async ensureKey(key: string): Promise<void> {
     const { status } = await this.request(key, "GET", "/files", { query: { limit: 1 } });
     if (status !== 200) throw new Error(`The service does not take this key (status ${status}).`);
@@ -73,11 +73,11 @@ export class Deployment implements Api {
     const { body } = options;
     const bytes = body instanceof ReadableStream ? await new Response(body).bytes() : null;
     for (;;) {
-      // What was a stream goes as one again, each time.
+      // A stream is sent from its bytes, as a new stream for each try.
       const again = bytes === null ? options : { ...options, body: new Blob([bytes]).stream() };
       const answer = await this.#sendInTurn(key, method, path, again);
       if (answer.status !== 429) return answer;
-      // Somebody else uses the window, too, or the address had too many failed authentications.
+      // Another client uses the window, too, or the address had too many failed authentications.
       await this.#pace().pause(Number(answer.headers.get("retry-after") ?? 1) * 1000);
     }
   }
@@ -133,7 +133,7 @@ function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** What is in these folders: each file with its version, and each deleted one. */
+/** The contents of these folders: each file with its version, and each deleted file. */
 export async function stateOf(folders: readonly FolderFiles[]): Promise<unknown> {
   const states = [];
   for (const own of folders) {
@@ -148,7 +148,7 @@ export async function stateOf(folders: readonly FolderFiles[]): Promise<unknown>
   return states;
 }
 
-/** Deletes all files of the folder. Answers how many there were. */
+/** Deletes all files of the folder. Returns their number. */
 export async function removeAll(own: FolderFiles): Promise<number> {
   let removed = 0;
   for (;;) {

@@ -1,4 +1,4 @@
-/** GET /diff: what changed between two versions, as a unified diff that applies to the letter. */
+/** GET /diff: the changes between two versions as a unified diff that applies exactly. */
 import { assert, assertEquals } from "@std/assert";
 import { assertRefused, issuePaths } from "../support/client/contract.ts";
 import { randomNumbers } from "../support/random.ts";
@@ -10,7 +10,7 @@ export default cases;
 
 export const MIB = 1024 * 1024;
 
-/** Before, after, hunks of the diff of the file `f.txt`. */
+/** Text before, text after, and the hunks of the diff of the file `f.txt`. */
 const DIFFS: readonly (readonly [string, string, string])[] = [
   ["a\nb\nc\n", "a\nB\nc\n", "@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n"],
   ["", "a\nb\n", "@@ -0,0 +1,2 @@\n+a\n+b\n"],
@@ -161,7 +161,7 @@ test("422 DIFF_TOO_LARGE: a side over 1 MiB, whichever; exactly 1 MiB is compare
   assertEquals([additions, deletions], [1, MIB / 2]);
 });
 
-/** A text of `bytes` of lines that no other seed makes. */
+/** A text of `bytes` bytes, in lines that no other seed gives. */
 export function unrelated(seed: number, bytes: number, lineLength: number): string {
   const random = randomNumbers(seed);
   let text = "";

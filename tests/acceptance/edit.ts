@@ -1,4 +1,4 @@
-/** Edits: a literal old string becomes a literal new one, exactly where it should. */
+/** An edit replaces a literal old string by a literal new one, exactly where it should. */
 import { assert, assertEquals } from "@std/assert";
 import { z } from "zod";
 import { EDIT_LINES_REPORTED_MAX, EDIT_NEAREST_MAX, EDIT_STRING_LENGTH_MAX } from "./limits.ts";
@@ -131,7 +131,7 @@ test("422 STRING_NOT_UNIQUE counts from the left without overlap and names at mo
     const refused = await own.tryEdit("f.txt", oldString, "new");
     const details = assertRefused(refused, "STRING_NOT_UNIQUE", "write_file");
     assertEquals(details["occurrences"], occurrences, JSON.stringify(content.slice(0, 20)));
-    // A line is named for each occurrence, or once.
+    // A line may be listed for each occurrence, or once.
     assertEquals([...new Set(z.array(z.int()).parse(details["lines"]))], [...new Set(lines)]);
     assertEquals(details["version"], version);
     assertEquals(Object.keys(details).sort(), ["lines", "occurrences", "version"]);
@@ -197,7 +197,7 @@ test("200: a match across segments, however small they are", async () => {
   assertEquals((await own.read("f.txt")).content, "[X] éééé");
 });
 
-/** A text of `bytes` with a marker at `at`, of characters of `filler`. */
+/** A text of `bytes` bytes of the character `filler`, with a marker at `at`. */
 function textWith(marker: string, at: number, bytes: number, filler: string): string {
   const unit = new TextEncoder().encode(filler).length;
   const size = new TextEncoder().encode(marker).length;

@@ -75,7 +75,7 @@ test("200: null for edits, dryRun, replaceAll and expectedOccurrences means abse
   assertEquals((await own.read("f.txt")).content, "c d");
 });
 
-/** Edits of "a b b c", the refusal, and which of them is at fault. */
+/** Edits of "a b b c", the refusal, and the index of the edit that causes it. */
 const REFUSED: readonly (readonly [readonly (readonly [string, string, object?])[], Code, number])[] = [
   [[["none", "x"], ["a", "x"]], "STRING_NOT_FOUND", 0],
   [[["a", "x"], ["none", "x"]], "STRING_NOT_FOUND", 1],
@@ -102,7 +102,7 @@ for (const [sequence, code, fault] of REFUSED) {
   });
 }
 
-/** Occurrences of "a" in the text, expected, replaceAll, and whether all are replaced. */
+/** Number of "a" in the text, expected number, replaceAll, and whether all are replaced. */
 const EXPECTATIONS:
   readonly (readonly [string, number | undefined, boolean | undefined, Code | "replaced"])[] = [
     ["a", 1, undefined, "replaced"],
@@ -148,7 +148,7 @@ test("200: expectedOccurrences counts without overlap, across segments", async (
   assertEquals((await own.read("f.txt")).content, "bba");
 });
 
-/** Bodies whose dry run is compared with the edit itself, over this text. */
+/** The text for bodies whose dry run is compared with the real edit. */
 const TEXT = "one\ntwo\r\ntwo\nthree é😀\n\nfour";
 
 const DRY_RUNS: readonly object[] = [

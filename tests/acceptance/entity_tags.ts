@@ -11,7 +11,7 @@ import { area, files } from "./suite.ts";
 const { test, testOfHead, cases } = area("Entity tags");
 export default cases;
 
-/** Representation → suffix of its tag, query and headers of its read. */
+/** Maps each representation to the suffix of its tag, and to the query and headers of its read. */
 export const REPRESENTATIONS = [
   ["j", "", {}],
   ["r", "", ASKS_FOR_BYTES],
@@ -165,7 +165,7 @@ test("400 VALIDATION_ERROR: an If-None-Match of a read that is no list of tags",
   }
 });
 
-/** The runtime may add names of its own to the list. */
+/** The runtime may add other names to the list. */
 function variesByAccept(answer: { readonly headers: Headers }): boolean {
   return (answer.headers.get("vary") ?? "").split(", ").includes("Accept");
 }

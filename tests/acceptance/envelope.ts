@@ -1,4 +1,4 @@
-/** What every response has in common: envelope, headers, unknown routes and methods, CORS, health, prefixes. */
+/** Properties of every response: envelope, headers, unknown routes and methods, CORS, health, prefixes. */
 import { assert, assertEquals } from "@std/assert";
 
 import { ADDRESS_REQUESTS_PER_MINUTE } from "./limits.ts";

@@ -1,6 +1,7 @@
 /**
- * The files below a folder, as if it were a project of its own: paths go out with the folder before them and come back
- * without it. So a case reads as the client of a project writes it, and can run in a project that has other files.
+ * The files below a folder, as if it were a project of its own: the folder is put before each path sent and removed
+ * from each path received. So a case reads like the code of a project's client, and can run in a project with other
+ * files.
  */
 import type { Api, RequestOptions } from "../support/client/api.ts";
 import type { Answer } from "../support/client/contract.ts";
@@ -9,10 +10,10 @@ import { IDEMPOTENCY_KEY_LENGTH_MAX, PATH_BYTES_MAX } from "./limits.ts";
 
 type Query = NonNullable<RequestOptions["query"]>;
 
-/** `PUT /files/append/{path}` and its like; read and deleted, such a path is a file's. */
+/** `PUT /files/append/{path}` and similar. For a read or deletion, such a path names a file. */
 const WRITE_ROUTE = /^(\/files\/(?:append|overwrite|edit|restore|copy|move)\/)(.*)$/s;
 const FILE_ROUTE = /^(\/(?:files|diff)\/)(.*)$/s;
-/** What is no path is to be refused as it is: in a body, and in a URL. */
+/** An invalid path is sent unchanged, in a body or a URL, so that it is refused. */
 const NO_PATH = /^(?:\/|$)/;
 const NO_RAW_PATH = /^(?:\/|%2f|$)/i;
 
@@ -31,12 +32,12 @@ export class FolderFiles extends Files {
     return this.#shown(await this.api.request(this.key, method, sent, { headers, body }));
   }
 
-  /** The path that the service knows, for bodies that are sent as text. */
+  /** The full path, for bodies that are sent as text. */
   at(path: string): string {
     return NO_PATH.test(path) ? path : `${this.folder}/${path}`;
   }
 
-  /** How long a path below the folder may be, in bytes. */
+  /** The longest allowed path below the folder, in bytes. */
   get pathBytesMax(): number {
     return PATH_BYTES_MAX - `${this.folder}/`.length;
   }
@@ -68,7 +69,7 @@ export class FolderFiles extends Files {
     return [...inside, ...isList && !isNarrowed ? [`directory=${this.folder}`] : []].join("&");
   }
 
-  /** Idempotency keys are the project's, and are remembered for a day. */
+  /** Idempotency keys belong to the project and are stored for a day, so the folder is added to them. */
   #headers(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
     const key = headers["idempotency-key"];
     if (key === undefined || !/^[!-~][ -~]*$/.test(key)) return headers;

@@ -1,4 +1,4 @@
-/** Idempotency-Key: the same request twice is the same answer twice, and one version. */
+/** Idempotency-Key: a repeated request gets the same answer, and adds no second version. */
 import { assertEquals } from "@std/assert";
 import { z } from "zod";
 import { type Answer, assertRefused, issuePaths } from "../support/client/contract.ts";
@@ -12,7 +12,7 @@ export default cases;
 
 export const withData = z.looseObject({ data: z.record(z.string(), z.unknown()), operation: z.string() });
 
-/** Asserts that `again` is what `first` was, and says so. */
+/** Asserts that `again` repeats the answer `first` and is marked as a replay. */
 export function assertReplayed(again: Answer, first: Answer): void {
   assertEquals(again.status, 200, again.text);
   assertEquals(again.headers.get("idempotency-replayed"), "true");
@@ -84,7 +84,7 @@ test("Idempotency-Key: what makes a request the same one is its meaning, not its
   const first = await own.put("append", "f.txt", '{"content":"é\\n"}', once);
   for (const body of ['{ "content" : "\\u00e9\\u000a" }', '{"isBase64":null,"content":"é\\n"}']) {
     const answer = await own.put("append", "f.txt", body, once);
-    // Null for an optional field means absent; to the letter it may count as another body, too.
+    // Null for an optional field means absent, but the body may also count as a different one.
     if (answer.status === 200) assertReplayed(answer, first);
     else assertRefused(answer, "IDEMPOTENCY_KEY_REUSED");
   }
@@ -105,7 +105,7 @@ test("Idempotency-Key: 1 to 255 printable ASCII characters, each taken as it is"
     "a b",
     `"quoted"`,
     printable.trim(),
-    // Not made longer by the folder: another run may have used it today.
+    // The folder does not lengthen this key; it is random, since another run may have used a fixed one today.
     crypto.randomUUID().padEnd(255, "k"),
     "K",
     "k",

@@ -1,4 +1,4 @@
-/** Two projects with the same paths never see each other: another's file answers exactly as one that is missing. */
+/** Two projects with the same paths never see each other: a file of the other project is answered like a missing one. */
 import { assert, assertEquals } from "@std/assert";
 import type { Answer } from "../support/client/contract.ts";
 import { encodePath } from "../support/client/files.ts";
@@ -33,7 +33,7 @@ testOfTwo("the same paths in two projects are different files in every operation
   assertEquals((await second.list({ recursive: true })).total, paths.length + 1);
 });
 
-/** Requests about a file, with `{}` for its path. */
+/** Requests about a file; `{}` stands for its path. */
 const REQUESTS: readonly (readonly [string, string, unknown?])[] = [
   ["GET", "/files/{}"],
   ["GET", "/files/{}?encoding=base64"],
@@ -64,7 +64,7 @@ const REQUESTS: readonly (readonly [string, string, unknown?])[] = [
   ["PUT", "/files/move/{}", { destination: "stolen" }],
 ];
 
-/** What an answer shows, without what differs from one request to the next. */
+/** The answer, without the parts that differ between requests. */
 function shown({ status, text, headers }: Answer): unknown {
   const varying = ["x-request-id", "date", "ratelimit", "x-ratelimit-reset"];
   return {
@@ -90,7 +90,7 @@ for (const [method, pattern, body] of REQUESTS) {
     const stranger = strangerTo(owner);
     const before = await snapshot();
     for (const path of ["dir/secret.txt", "secret.bin", "dir", "dir/sub"]) {
-      // The same length, so that not even a Content-Length could tell them apart.
+      // Of the same length, so that even a Content-Length does not distinguish them.
       const missing = path.replaceAll(/[a-z]/g, "q");
       const ask = async (about: string) =>
         shown(await stranger.request(method, pattern.replace("{}", encodePath(about)), { body }));

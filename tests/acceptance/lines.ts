@@ -1,4 +1,4 @@
-/** `lines=`: some lines of a text, and no more of it fetched than holds them. */
+/** `lines=` reads some lines of a text, and fetches only the segments that contain them. */
 import { assert, assertEquals } from "@std/assert";
 import { z } from "zod";
 import { type Answer, assertRefused, dataOf, issuePaths, readRecord } from "../support/client/contract.ts";
@@ -99,7 +99,7 @@ test("windows stay exact through appends, compactions, edits, restores and copie
     }
     assertEquals(windowOf(await own.get(path, {}, { lines: "-3" })).content, lines.slice(-3).join(""));
   };
-  // Pieces of lines, whole lines and several of them, with line feeds at either end or none at all.
+  // Parts of lines, single lines and several lines, with and without line feeds at either end.
   const pieces = ["\n", "a", "b\nc", "\n\n", "long ".repeat(50), "\nd\n", "é", "\r\n", "x\ny\nz"];
   for (let index = 0; index < 60; index++) {
     const piece = pieces[(index * 5) % pieces.length] ?? "";

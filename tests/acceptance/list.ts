@@ -68,7 +68,7 @@ test("200: directories, their sub-folders and their subtrees, without neighbours
 });
 
 test("200: paths sort by the bytes of their UTF-8, in both directions", async () => {
-  // UTF-16 would put U+FF5E after U+1F600, a collation would put B next to b.
+  // UTF-16 would sort U+FF5E after U+1F600, and a collation would sort B next to b.
   const sorted = ["%", "A", "B", "_", "a", "aa", "a~", "b", "\u00e9", "\uff5e", "\u{1f600}"];
   const own = await filled([...sorted].reverse());
   assertEquals(await own.paths({ limit: 100 }), sorted);

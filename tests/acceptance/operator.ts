@@ -1,14 +1,14 @@
 /**
- * Projects and keys for a run, made as an operator makes them: by `deno task projects` and `deno task keys`, which have
- * the secret key from the environment, from `.env`, or of the local stack.
+ * Creates projects and keys for a run as an operator does, with `deno task projects` and `deno task keys`. These find
+ * the secret key in the environment, in `.env`, or in the local stack.
  */
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
 
 const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));
-/** Used again by the next run: a deployment gets two projects, however often it is checked. */
+/** Reused by the next run, so that a deployment has two such projects, however often it is checked. */
 const PROJECT_NAMES = ["acceptance", "acceptance, another project"] as const;
-/** If a key cannot be revoked, it ends by itself. */
+/** A key that cannot be revoked expires by then. */
 const KEY_LIFETIME_MILLISECONDS = 24 * 60 * 60_000;
 
 const projectList = z.array(z.object({ id: z.string(), name: z.string() }));
@@ -18,11 +18,11 @@ const newKey = z.object({ id: z.string(), key: z.string() });
 export interface MadeKeys {
   readonly key: string;
   readonly strangerKey: string;
-  /** Ends both. */
+  /** Revokes both keys. */
   revoke(): Promise<void>;
 }
 
-/** Makes the projects where they are missing, without limits, and a key of each. `supabaseUrl` undefined: the default. */
+/** Creates the missing projects, without limits, and a key for each project. `supabaseUrl` undefined: the default. */
 export async function makeKeys(supabaseUrl: string | undefined): Promise<MadeKeys> {
   const url = supabaseUrl === undefined ? [] : ["--url", supabaseUrl];
   const projects = projectList.parse(await operate("projects", ["list", ...url]));
@@ -46,7 +46,7 @@ export async function makeKeys(supabaseUrl: string | undefined): Promise<MadeKey
   return { key, strangerKey, revoke };
 }
 
-/** Runs a command, and answers the line that it prints for programs. Throws what it prints for people. */
+/** Runs a command and returns its line for programs. Throws its text for people. */
 async function operate(command: "projects" | "keys", args: readonly string[]): Promise<unknown> {
   const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: ["run", "-A", "--no-check", `supabase/local/cli/${command}.ts`, ...args, "--json"],

@@ -1,13 +1,16 @@
-/** Sends no faster than the project's window allows: what the headers of the last answers leave, then waits for the next. */
+/**
+ * Sends requests no faster than the project's window allows: up to the number that the last headers allow, then waits
+ * for the next window.
+ */
 import type { Rate } from "../support/client/contract.ts";
 
 export interface Clock {
-  /** Milliseconds since the epoch, as the service counts them. */
+  /** Milliseconds since the epoch, on the service's clock. */
   now(): number;
   wait(milliseconds: number): Promise<void>;
 }
 
-/** The window is a clock minute, and the clocks of the service's parts are not quite one. */
+/** The window is a clock minute, and the clocks of the service's parts differ a little. */
 const MARGIN_MILLISECONDS = 500;
 
 export class Pace {
@@ -24,7 +27,7 @@ export class Pace {
     this.#onWait = onWait;
   }
 
-  /** Resolves when one more request may be sent. */
+  /** Resolves when the next request may be sent. */
   async turn(): Promise<void> {
     while (this.#left <= 0) {
       const reset = this.#reset;
@@ -36,7 +39,7 @@ export class Pace {
     this.#inFlight++;
   }
 
-  /** Takes what the answer says of the window. Answers of one window may come in any order. */
+  /** Records the window that an answer reports. Answers of one window may arrive in any order. */
   answered({ limit, remaining, reset }: Rate): void {
     this.#inFlight--;
     this.#limit = limit;
@@ -45,7 +48,7 @@ export class Pace {
     this.#reset = Math.max(this.#reset, reset);
   }
 
-  /** For a request that got no answer. */
+  /** Call this for a request without an answer. */
   failed(): void {
     this.#inFlight--;
   }

@@ -1,4 +1,7 @@
-/** Paging by `after`: the same pages as by offset, at any depth, and none that slip while files come and go. */
+/**
+ * Paging with `after` gives the same pages as an offset, at any depth, and skips no file while files are added and
+ * deleted.
+ */
 import { assert, assertEquals } from "@std/assert";
 import { assertRefused, issuePaths } from "../support/client/contract.ts";
 import type { Files } from "../support/client/files.ts";
@@ -19,7 +22,7 @@ const byBytes = (one: string, other: string) => {
   return a.length - b.length;
 };
 
-/** Names that any other order than that of bytes would sort otherwise. */
+/** Names that any order except that of bytes would sort differently. */
 const PATHS = [
   ...Array.from({ length: 40 }, (_, index) => `f${index}`),
   ...Array.from({ length: 20 }, (_, index) => `dir/${index}.md`),
@@ -31,7 +34,7 @@ const PATHS = [
   ],
 ].sort(byBytes);
 
-/** The same by offset. */
+/** All paths, page by page with an offset. */
 async function byOffset(own: Files, query: Query): Promise<string[]> {
   const paths: string[] = [];
   for (let offset = 0;; offset += 100) {
@@ -54,7 +57,7 @@ const QUERIES: readonly Query[] = [
 
 let made: Promise<FolderFiles> | undefined;
 
-/** The same files for all cases that only read. */
+/** Files that all cases share that only read. */
 function tree(): Promise<FolderFiles> {
   return made ??= makeTree();
 }
@@ -69,7 +72,7 @@ async function makeTree(): Promise<FolderFiles> {
   return own;
 }
 
-/** All paths, page by page by cursor. */
+/** All paths, page by page with a cursor. */
 async function byCursor(own: Files, query: Query, limit: number): Promise<string[]> {
   const paths: string[] = [];
   for (let pages = 0; pages <= PATHS.length; pages++) {
@@ -182,7 +185,7 @@ test("after: while files are added and removed, none that stays is shown twice o
       });
       seen.push(...found.map(({ path }) => path));
       if (!hasMore) break;
-      // Before and behind the cursor; by offset each of these would move what comes next.
+      // Changes before and after the cursor; with an offset each would shift the next page.
       await Promise.all([
         busy.write(`s/000-new-${page}`, ""),
         busy.write(`s/999-new-${page}`, ""),

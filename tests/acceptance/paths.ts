@@ -1,4 +1,4 @@
-/** Paths: byte for byte, percent-decoded once, with every name a file system could think of. */
+/** Paths are compared byte for byte and percent-decoded once, with every name that a file system allows. */
 import { assertEquals } from "@std/assert";
 import { PATH_BYTES_MAX } from "./limits.ts";
 import { assertRefused, dataOf, readRecord } from "../support/client/contract.ts";
@@ -42,7 +42,7 @@ test("200: odd names are written, read, appended to, edited and listed, each as 
   assertEquals(listed, [...NAMES].sort(byUtf8));
 });
 
-/** Raw paths in a URL and the file that they name. */
+/** Raw paths in a URL, and the files that they name. */
 const RAW: readonly (readonly [string, string])[] = [
   ["dir/file", "dir/file"],
   ["dir%2Ffile", "dir/file"],
@@ -113,7 +113,7 @@ test(`200: a path of exactly ${PATH_BYTES_MAX} bytes, in ASCII and in longer cha
   }
 });
 
-/** Paths that no file can have, and the rule they break. */
+/** Paths that no file can have, and the rule that each breaks. */
 const REFUSED: readonly (readonly [string, string])[] = [
   ["", "empty"],
   ["/", "leading_slash"],
@@ -143,13 +143,13 @@ for (const [path, rule] of REFUSED) {
         ["PUT", "/files/edit/"],
       ] as const
     ) {
-      // Clients and gateways fold dot segments before they arrive.
+      // Clients and gateways resolve dot segments before the request arrives.
       if (rule === "dot_segment") continue;
       const body = method === "PUT" ? { content: "x", oldString: "a", newString: "b" } : undefined;
       const answer = await own.request(method, prefix + raw, { body });
       assertEquals(assertRefused(answer, "INVALID_PATH"), { rule }, prefix);
     }
-    // Outer slashes of a directory are tolerated; what remains is a path like any other.
+    // Outer slashes of a directory are allowed; the rest is checked like any path.
     if (!["empty", "leading_slash", "trailing_slash"].includes(rule)) {
       const answer = await own.request("GET", `/files?directory=${raw}`);
       assertEquals(assertRefused(answer, "INVALID_PATH", "list_files"), { rule });

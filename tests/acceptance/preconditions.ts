@@ -1,4 +1,4 @@
-/** If-Match and If-None-Match on writes: whoever lost a race is told, and nothing of theirs is done. */
+/** If-Match and If-None-Match on writes: a client that loses a race gets a refusal, and its write has no effect. */
 import { assertEquals } from "@std/assert";
 import { assertRefused, issuePaths } from "../support/client/contract.ts";
 
@@ -20,7 +20,7 @@ const HOLDING: readonly ((id: string) => string)[] = [
   () => " * ",
 ];
 
-/** And those that do not. */
+/** Conditions that do not hold for it. */
 const STALE: readonly ((id: string) => string)[] = [
   (id) => `"${id}.1.j"`,
   (id) => `W/"${id}.1.r"`,
@@ -72,7 +72,7 @@ for (const kind of WRITES) {
   });
 }
 
-/** What `ifVersion` refuses where the file is at PREPARED_VERSION. */
+/** Values of `ifVersion` that are refused while the file is at PREPARED_VERSION. */
 const OTHER_VERSIONS = [PREPARED_VERSION - 1, PREPARED_VERSION + 1, 22, 2_147_483_647];
 
 for (const kind of WRITES) {

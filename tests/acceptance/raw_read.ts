@@ -1,4 +1,4 @@
-/** Reading the bytes themselves: negotiation, headers, one range. RFC 9110, sections 12.5.1, 13.1.5 and 14. */
+/** Raw reads: content negotiation, headers, one range. RFC 9110, sections 12.5.1, 13.1.5 and 14. */
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { type Answer, assertRefused } from "../support/client/contract.ts";
@@ -22,7 +22,7 @@ export function assertSameBytes(actual: Uint8Array, expected: Uint8Array, what: 
   assert(actual.every((byte, index) => byte === expected[index]), `${what}: other bytes`);
 }
 
-/** Accept → whether the bytes are sent. */
+/** Values of Accept, and whether the raw bytes are sent. */
 const ACCEPTS: readonly (readonly [string, boolean])[] = [
   ["application/octet-stream", true],
   ["application/octet-stream;q=0.5", true],
@@ -79,7 +79,7 @@ test("200: Content-Type and Content-Length are the file's, and a browser runs no
   }
 });
 
-/** Range → what of "0123456789" is sent: text and Content-Range; "all"; or that it cannot be. */
+/** Range, and the answer for "0123456789": a text and Content-Range, "all", or a refusal. */
 const RANGES: readonly (readonly [string, readonly [string, string] | "all" | "unsatisfiable"])[] = [
   ["bytes=0-4", ["01234", "bytes 0-4/10"]],
   ["bytes=3-", ["3456789", "bytes 3-9/10"]],
@@ -159,7 +159,7 @@ test("If-Range: the part if the tag is the very one, else the whole", async () =
   for (const [condition, status] of cases) {
     const answer = await own.readRaw("f.txt", { range: "bytes=2-4", "if-range": condition });
     assertEquals([answer.status, text(answer)], [status, status === 206 ? "234" : "0123456789"], condition);
-    // A range that cannot be sent is no refusal where the condition does not hold.
+    // A range beyond the end is not refused if the condition does not hold.
     const beyond = await own.readRaw("f.txt", { range: "bytes=99-", "if-range": condition });
     assertEquals(beyond.status, status === 206 ? 416 : 200, condition);
   }

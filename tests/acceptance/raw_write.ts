@@ -1,4 +1,4 @@
-/** Writing the bytes themselves: which bodies are raw, what type the file gets, and what is refused when. */
+/** Raw writes: which bodies are raw, the type that the file gets, and when a body is refused. */
 import { assertEquals } from "@std/assert";
 import { TYPES as TYPES_BY_EXTENSION } from "../support/content/media_types.ts";
 import { assertRefused, dataOf, fileRecord, issuePaths } from "../support/client/contract.ts";
@@ -119,7 +119,7 @@ test("400: a raw POST with a path or type that is none; nothing stored", async (
   assertEquals(await snapshot(), before);
 });
 
-/** Content-Type of a PUT without ?raw, and whether its body is the bytes themselves. */
+/** Content-Type of a PUT without ?raw, and whether its body is read as raw bytes. */
 const RAW_TYPES: readonly (readonly [string | null, boolean])[] = [
   ["application/octet-stream", true],
   ["text/markdown", true],

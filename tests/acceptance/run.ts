@@ -54,7 +54,7 @@ interface Counts {
   leftOut: number;
 }
 
-/** Runs the areas one after another; ends early when it is interrupted. */
+/** Runs the areas one after another, and stops early if interrupted. */
 async function runAreas(areas: readonly Cases[], signal: AbortSignal): Promise<Counts> {
   const counts = { passed: 0, failed: 0, leftOut: 0 };
   for (const { title, cases } of areas) {
@@ -74,7 +74,7 @@ async function runCase({ name, run }: Case, counts: Counts, signal: AbortSignal)
     counts.passed++;
     print(`  ok    ${name}`);
   } catch (error) {
-    // What broke off because of the interruption says nothing of the service.
+    // A case that the interruption has stopped says nothing about the service.
     if (signal.aborted) return;
     counts.failed++;
     const reason = error instanceof Error ? error.message : String(error);
@@ -93,7 +93,7 @@ async function main(): Promise<number> {
   const baseUrl = (url ?? ownUrl() ?? LOCAL_URL).replace(/\/+$/, "");
   const interruption = new AbortController();
   const interrupt = () => {
-    // The second one does not wait for the end.
+    // A second interruption exits at once.
     if (interruption.signal.aborted) Deno.exit(INTERRUPTED_EXIT_CODE);
     print("\nInterrupted: what was written is removed.");
     interruption.abort(new Interrupted("interrupted"));
@@ -126,7 +126,7 @@ async function main(): Promise<number> {
     if (interruption.signal.aborted) return INTERRUPTED_EXIT_CODE;
     return failed > 0 ? 1 : 0;
   } finally {
-    // By connections of its own: those of the run may have been given up.
+    // On connections of its own, since those of the run may have been aborted.
     const cleaner = new Deployment({ baseUrl, signal: new AbortController().signal, onWait });
     await cleaner.connect();
     for (const used of keys) {
@@ -137,11 +137,11 @@ async function main(): Promise<number> {
   }
 }
 
-/** The service of the Supabase project in the environment or in `.env`, as the other commands have it. */
+/** The service of the Supabase project in the environment or in `.env`, found as the other commands find it. */
 function ownUrl(): string | undefined {
   try {
     loadEnvFile(fileURLToPath(new URL("../../.env", import.meta.url)));
-  } catch { /* there is none */ }
+  } catch { /* no .env */ }
   const url = Deno.env.get("SUPABASE_URL");
   return url === undefined || url === "" ? undefined : `${url.replace(/\/+$/, "")}/functions/v1/api`;
 }

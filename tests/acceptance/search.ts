@@ -1,4 +1,4 @@
-/** GET /search by substring and pattern: what it answers, and what it refuses. */
+/** GET /search by substring and pattern: its answers and its refusals. */
 import { assert, assertEquals } from "@std/assert";
 import { SEARCH_QUERY_LENGTH_MAX } from "./limits.ts";
 import { assertRefused, issuePaths } from "../support/client/contract.ts";

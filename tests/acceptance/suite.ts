@@ -1,35 +1,35 @@
 /**
  * Guarantees of a running service that anybody can check from outside, with an address and a key. The files beside this
- * one hold them by area; `deno task acceptance` runs them against a deployment, `tests/http` against a local stack. They
- * may import nothing of the service.
+ * one contain them by area. `deno task acceptance` runs them against a deployment, `tests/http` against a local stack.
+ * They must not import anything from the service.
  */
 import type { Api, RequestOptions } from "../support/client/api.ts";
 import type { Answer } from "../support/client/contract.ts";
 import { FolderFiles } from "./folder_files.ts";
 
-/** The service that is checked. */
+/** The service to check. */
 export interface Target {
   readonly api: Api;
-  /** A key that may read and write. */
+  /** A key with the scopes read and write. */
   readonly key: string;
-  /** A key of another project; null: there is none, and what needs it is left out. */
+  /** A key of another project; null: there is none, and cases that need one are skipped. */
   readonly strangerKey: string | null;
-  /** Whether the platform lets HEAD through. */
+  /** Whether the platform passes HEAD requests on. */
   readonly passesHead: boolean;
-  /** Everything that is written lies below it. */
+  /** All files are written below this folder. */
   readonly folder: string;
-  /** What differs as soon as anything stored was changed, at least in these folders. */
+  /** A value that differs after any change of stored data, at least in these folders. */
   snapshot(opened: readonly FolderFiles[]): Promise<unknown>;
 }
 
-/** What a case needs besides a key: another project, or a platform that lets HEAD through. */
+/** A special need of a case: another project, or a platform that passes HEAD requests on. */
 export type Need = "stranger" | "head" | null;
 
 export interface Case {
   /** The guarantee. */
   readonly name: string;
   readonly needs: Need;
-  /** Throws where it does not hold. */
+  /** Throws if the guarantee does not hold. */
   run(): Promise<void>;
 }
 
@@ -42,7 +42,7 @@ let target: Target | undefined;
 let opened: FolderFiles[] = [];
 let count = 0;
 
-/** Chooses the service that all cases run against from now on. */
+/** Sets the service for all cases from now on. */
 export function useTarget(chosen: Target): void {
   target = chosen;
 }
@@ -60,7 +60,7 @@ export function files(): Promise<FolderFiles> {
   return Promise.resolve(own);
 }
 
-/** The same paths in another project. */
+/** The same folder in another project. */
 export function strangerTo({ folder }: FolderFiles): FolderFiles {
   const { api, strangerKey } = chosen();
   if (strangerKey === null) throw new Error("there is no other project");
@@ -75,7 +75,7 @@ export function canRun({ needs }: Case): boolean {
   return needs === null || (needs === "stranger" ? strangerKey !== null : passesHead);
 }
 
-/** A request that is about no folder: with another key or none, or of a route that has no files. */
+/** Sends a request outside any folder: with another key or none, or to a route without files. */
 export function request(
   key: string | null,
   method: string,
@@ -85,17 +85,17 @@ export function request(
   return chosen().api.request(key, method, path, options);
 }
 
-/** The methods of a read that can be sent here. */
+/** The methods of a read that the platform passes on. */
 export function readMethods(): readonly ("GET" | "HEAD")[] {
   return chosen().passesHead ? ["GET", "HEAD"] : ["GET"];
 }
 
-/** What differs as soon as anything stored was changed, in `more` folders than those of this case, too. */
+/** A value that differs after any change of stored data, in this case's folders and in `more`. */
 export function snapshot(...more: readonly FolderFiles[]): Promise<unknown> {
   return chosen().snapshot([...opened, ...more]);
 }
 
-/** The folders that were opened since the last call. */
+/** The folders opened since the last call. */
 export function takeOpened(): FolderFiles[] {
   const taken = opened;
   opened = [];
@@ -104,13 +104,13 @@ export function takeOpened(): FolderFiles[] {
 
 type Body = () => Promise<void>;
 
-/** An area of the contract, and how its cases are written. */
+/** Begins an area of the contract, and returns functions to define its cases. */
 export function area(title: string) {
   const cases: Case[] = [];
   return {
     cases: { title, cases } satisfies Cases,
     test: (name: string, run: Body): void => void cases.push({ name, needs: null, run }),
-    /** A case of two projects: see `strangerTo`. */
+    /** Defines a case that needs two projects: see `strangerTo`. */
     testOfTwo: (name: string, run: Body): void => void cases.push({ name, needs: "stranger", run }),
     testOfHead: (name: string, run: Body): void => void cases.push({ name, needs: "head", run }),
   };

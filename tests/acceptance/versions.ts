@@ -1,4 +1,4 @@
-/** Every write makes a numbered version; earlier versions stay readable, as they were. */
+/** Every write adds a numbered version, and earlier versions stay readable unchanged. */
 import { assertEquals, assertNotEquals } from "@std/assert";
 import { assertRefused, operationOf } from "../support/client/contract.ts";
 import { area, files } from "./suite.ts";

@@ -1,7 +1,7 @@
 /**
- * What one free account can do to a neighbour: small writes and reads beside its costliest requests. It has 20 projects of
- * 100 requests a minute, and spreads what they count over the minute. In a burst it does the same until they are used up,
- * some seconds of each minute.
+ * The effect of one free account on a neighbour: small writes and reads beside the account's costliest requests. The
+ * account has 20 projects of 100 requests a minute, and spreads its requests over the minute. In a burst it sends them
+ * until the windows are used up, in the first seconds of each minute.
  */
 import { z } from "zod";
 import { signUp } from "../support/browser/person.ts";
@@ -14,25 +14,28 @@ import { pathIn, populate } from "./populate.ts";
 import { atMost } from "./report.ts";
 
 const PROJECTS = 20;
-/** That its projects count together; they have this limit here so that what a request counts can be seen at any time. */
+/**
+ * The rate of all its projects together. The projects have this limit here so that the cost of a request can be read at
+ * any time.
+ */
 const REQUESTS_PER_SECOND = PROJECTS * 100 / 60;
 const REQUESTS_PER_MINUTE = 1_000_000;
 const FILES = 10_000;
 const FILES_PER_DIRECTORY = 500;
-/** Of one run, in one project. */
+/** Versions of one run, in one project. */
 const HUGE_RUN_VERSIONS = 600_000;
 const LARGE_FILES = 9;
 const TEXTS = 24;
 
-/** Method, path and, as JSON, the body. */
+/** Method, path and the body, sent as JSON. */
 type Send = readonly [string, string, unknown?];
 
-/** When every file had its first version. */
+/** The time at which every file had its first version. */
 const AT = "2026-06-01T00:00:00Z";
 
 interface Attack {
   readonly name: string;
-  /** Whether only the first project has what it takes. */
+  /** Whether only the first project has the necessary data. */
   readonly isOfFirst?: boolean;
   readonly send: Send;
 }
@@ -61,7 +64,7 @@ const ATTACKS: readonly Attack[] = [
   },
 ];
 
-/** Replaces what it has found, and back again, so that it can be sent again. */
+/** Replaces a text, and undoes that the next time, so that it can be sent repeatedly. */
 function edit(_: unknown, index: number) {
   const [here, there] = ["the last line", "another last line"];
   return {
@@ -111,7 +114,10 @@ export async function accountAttacks(bench: Bench): Promise<void> {
   }
 }
 
-/** From one client a project, as soon as an answer has come and the windows have room; returns what ends it. */
+/**
+ * Sends from one client for each project, as soon as an answer has arrived and the windows allow. Returns the function
+ * that stops it.
+ */
 async function begin({ isOfFirst = false, send }: Attack, url: string, account: Account, isBurst: boolean) {
   let isOver = false;
   const counts = { served: 0, refused: 0 };
@@ -130,7 +136,7 @@ async function begin({ isOfFirst = false, send }: Attack, url: string, account: 
       const { status } = await attempt(url, isOfFirst ? account[0].key : key, send);
       if (status !== 429) counts.served++;
       else counts.refused++;
-      // A program that keeps on trying.
+      // Like a program that keeps trying.
       if (status === 429) await pause(100);
     }
   });
@@ -141,12 +147,12 @@ async function begin({ isOfFirst = false, send }: Attack, url: string, account: 
   };
 }
 
-/** As how many requests it counts. */
+/** The number of requests that this request counts as. */
 async function priceOf(url: string, key: string, send: Send): Promise<number> {
   const before = await attempt(url, key, ["GET", "/files?limit=1"]);
   const after = await attempt(url, key, send);
   if (after.status === 429) throw new Error(`${send[1]} is refused`);
-  // A window may have ended between them.
+  // A window may have ended in between.
   return after.remaining < before.remaining
     ? before.remaining - after.remaining
     : await priceOf(url, key, send);
@@ -203,7 +209,7 @@ async function openAccount(stack: BenchStack, url: string): Promise<Account> {
   return all;
 }
 
-/** A second version of each file, by one run; and in the first project a run of many versions, and large contents. */
+/** Adds a second version of each file, by one run; and to the first project a run of many versions, and large contents. */
 async function fill(stack: BenchStack, account: Account, client: Client): Promise<void> {
   const [first] = account;
   for (const { id } of account) {
@@ -239,7 +245,7 @@ async function fill(stack: BenchStack, account: Account, client: Client): Promis
   await client.send("GET", "/search?mode=text&q=nothing&directory=texts&wait=10");
 }
 
-/** Statements that add versions with the content of the first to these files. */
+/** Statements that add versions to these files, with the content of the first version. */
 function addVersion(which: string, run: string, count: number): string {
   return `
     insert into filestore.file_versions

@@ -1,4 +1,4 @@
-/** The bare back-end calls, made inside a function: what the way through a function costs by itself. */
+/** The bare back-end calls, sent from inside a function, which shows the cost of the path through a function. */
 import { createMcpHandler, Server } from "@modelcontextprotocol/server";
 import { createClient } from "@supabase/supabase-js";
 import { Hono } from "hono";
@@ -23,7 +23,7 @@ app.post("/api/payload/:name", async (c) => {
   await c.req.json();
   return c.json(await bare.payload(c.req.param("name")));
 });
-/** The same as a tool, by the package that the service uses, and nothing else. */
+/** The same calls as an MCP tool, with the package that the service uses and nothing else. */
 const tools = createMcpHandler(() => {
   const server = new Server({ name: "bare", version: "1" }, { capabilities: { tools: {} } });
   server.setRequestHandler("tools/call", async ({ params }) => {

@@ -1,4 +1,4 @@
-/** What the service is compared with, over the same supabase-js client on the same stack. */
+/** The baselines that the service is compared with, over the same supabase-js client on the same stack. */
 import type { SupabaseClient } from "@supabase/supabase-js";
 
 export const BENCH_BUCKET = "bench";
@@ -6,21 +6,21 @@ const SEGMENTS_BUCKET = "filestore-segments";
 
 export type Json = Readonly<Record<string, unknown>>;
 
-/** One object that is stored, and the parameters of `filestore_commit`. */
+/** An object to store, and the parameters of `filestore_commit`. */
 export interface BareCommit {
   readonly name: string;
   readonly content: string;
   readonly parameters: Json;
 }
 
-/** The unavoidable calls to the back end alone, with nothing around them. */
+/** Only the unavoidable calls to the back end. */
 export class Bare {
-  /** Another Storage may remember earlier runs. */
+  /** Random, since another Storage may remember earlier runs. */
   readonly #folder = `bare/${crypto.randomUUID()}`;
 
   constructor(private readonly supabase: SupabaseClient) {}
 
-  /** One upload, and one call that only touches one row. */
+  /** One upload, and one call that touches a single row. */
   async write(row: number, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
     const name = `${this.#folder}/${crypto.randomUUID()}`;
     checked(await this.supabase.storage.from(BENCH_BUCKET).upload(name, bytes, OCTETS));
@@ -33,7 +33,7 @@ export class Bare {
     return await checked(await this.supabase.storage.from(BENCH_BUCKET).download(name)).text();
   }
 
-  /** Objects of one size, for `editSeveral`. */
+  /** Stores objects of one size for `editSeveral`. */
   async writeSeveral(name: string, bytesEach: number, count: number): Promise<void> {
     for (let index = 0; index < count; index++) {
       const object = `${this.#folder}/${name}/${index}`;
@@ -42,7 +42,7 @@ export class Bare {
     }
   }
 
-  /** Downloads of all these objects at once, and what it takes to write one of them. */
+  /** Downloads all these objects at once, and writes one of them. */
   async editSeveral(name: string, bytesEach: number, count: number): Promise<void> {
     const downloads = Array.from({ length: count }, async (_, index) => {
       const object = checked(
@@ -54,32 +54,32 @@ export class Bare {
     await this.write(5, new Uint8Array(bytesEach));
   }
 
-  /** One of the service's own calls: what Postgres alone takes of a request, with every check that it makes. */
+  /** One of the service's own calls: the time that Postgres takes for a request, with every check. */
   async call(name: string, parameters: Json): Promise<unknown> {
     return checked(await this.supabase.rpc(name, parameters));
   }
 
-  /** The upload of a segment, and the commit that names it. */
+  /** The upload of a segment, and the commit that names the segment. */
   async commit({ name, content, parameters }: BareCommit): Promise<unknown> {
     const bytes = new TextEncoder().encode(content);
     checked(await this.supabase.storage.from(SEGMENTS_BUCKET).upload(name, bytes, OCTETS));
     return await this.call("filestore_commit", parameters);
   }
 
-  /** The call that finds a file's content, and the download of its only segment. */
+  /** The call that finds a file's content, and the download of the file's only segment. */
   async content(parameters: Json): Promise<string> {
     const answer = checked(await this.supabase.rpc("filestore_content", parameters));
     const { name } = answer.value.segments[0];
     return await checked(await this.supabase.storage.from(SEGMENTS_BUCKET).download(name)).text();
   }
 
-  /** One call that answers stored JSON. */
+  /** One call that returns stored JSON. */
   async payload(name: string): Promise<unknown> {
     return checked(await this.supabase.rpc("bench_payload", { p_name: name }));
   }
 }
 
-/** The bare calls, made inside a function: see `bare_function.ts`. */
+/** The bare calls, sent from inside a function: see `bare_function.ts`. */
 export class BareInFunction {
   constructor(private readonly url: string) {}
 
@@ -107,12 +107,12 @@ export class BareInFunction {
     return this.#send("POST", "/content", JSON.stringify(parameters));
   }
 
-  /** The same, asked with a body, which is read as JSON. */
+  /** The same, with a body that the function parses as JSON. */
   payloadByPost(name: string, body: unknown): Promise<string> {
     return this.#send("POST", `/payload/${name}`, new TextEncoder().encode(JSON.stringify(body)));
   }
 
-  /** The same, as a tool of a bare server of the Model Context Protocol. */
+  /** The same, as a tool of a bare MCP server. */
   payloadByTool(message: Json, headers: Readonly<Record<string, string>>): Promise<string> {
     return this.#send("POST", "/mcp", JSON.stringify(message), headers);
   }
@@ -130,7 +130,7 @@ export class BareInFunction {
   }
 }
 
-/** What one would write without this project: an object for each version, and a row in a table. */
+/** A simple solution without this project: an object for each version, and a row in a table. */
 export class ByHand {
   constructor(private readonly supabase: SupabaseClient) {}
 
@@ -181,7 +181,7 @@ export class ByHand {
 
 const OCTETS = { contentType: "application/octet-stream" };
 
-/** The data of an answer of supabase-js. */
+/** The data in an answer of supabase-js. Throws if it is an error. */
 function checked<T>({ data, error }: { data: T; error: { message: string } | null }): NonNullable<T> {
   if (error) throw new Error(error.message);
   if (data === null || data === undefined) throw new Error("no data");

@@ -1,10 +1,10 @@
-/** What every group of benchmarks gets. */
+/** The parameters of every group of benchmarks. */
 import type { BenchStack } from "./bench_stack.ts";
 import type { Report } from "./report.ts";
 
 export interface Bench {
   readonly stack: BenchStack;
-  /** How often a small request is repeated; larger work takes a share of it. */
+  /** Repetitions of a small request; larger work is repeated less often. */
   readonly rounds: number;
   readonly report: Report;
 }

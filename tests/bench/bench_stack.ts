@@ -1,4 +1,4 @@
-/** The stack that is measured, and ways to reach what is in it. */
+/** The stack to be measured, and access to it. */
 import { createClient, type SupabaseClient } from "@supabase/supabase-js";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -15,7 +15,7 @@ const at = (relative: string): string => fileURLToPath(new URL(relative, import.
 export const EMPTY_FUNCTION_WITH_IMPORTS = at("./functions/empty_with_imports.ts");
 export const SERVICE_FUNCTION = FUNCTION_ENTRY;
 
-/** A limit no benchmark reaches: the window's row is counted in as for anybody with a limit. */
+/** A limit that no benchmark reaches. Requests are still counted in the window's row, as for any limited project. */
 const REQUESTS_PER_MINUTE_PLENTY = 1_000_000_000;
 const RESTART_TIMEOUT_MILLISECONDS = 20_000;
 
@@ -24,7 +24,7 @@ export interface Project {
   readonly key: string;
 }
 
-/** One more function process, without a gateway before it. */
+/** An additional process of the function, without a gateway in front. */
 export interface OwnFunction {
   /** Address of the function, with `/api`. */
   readonly url: string;
@@ -33,16 +33,16 @@ export interface OwnFunction {
 }
 
 export interface BenchStack extends StackAddresses {
-  /** supabase-js at the gateway, with the secret key. */
+  /** A supabase-js client of the gateway, with the secret key. */
   readonly supabase: SupabaseClient;
-  /** A project of the tier enterprise; unless `hasLimit` is false with a limit of requests, which costs something. */
+  /** A project of the tier enterprise. It has a request limit, whose counting has a cost, unless `hasLimit` is false. */
   project(hasLimit?: boolean): Promise<Project>;
   setTier(projectId: string, tier: string): Promise<void>;
   /** A new key of the project. */
   key(projectId: string): Promise<string>;
   sql<Row = Record<string, unknown>>(statement: string, parameters?: readonly unknown[]): Promise<Row[]>;
   script(sql: string): Promise<void>;
-  /** Ends the function's process; the next one remembers nothing. */
+  /** Ends the function's process; the next one has nothing in memory. */
   restartFunction(): Promise<void>;
   ownFunction(entry: string, supabaseUrl?: string): Promise<OwnFunction>;
   stop(): Promise<void>;
@@ -121,7 +121,7 @@ export async function startBenchStack(
   };
 }
 
-/** The repository's migrations and the benchmarks' own. */
+/** Copies the repository's migrations and the benchmarks' own to one folder. */
 async function benchMigrations(directory: string): Promise<string> {
   const migrations = join(directory, "migrations");
   await Deno.mkdir(migrations);
@@ -152,7 +152,7 @@ async function startOwnFunction(
   return { url: `http://127.0.0.1:${upstream.port}/api`, pid, stop: () => process.stop() };
 }
 
-/** The first line; what follows is read and dropped. */
+/** The first line of the stream. The rest is read and dropped. */
 async function firstLine(stream: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<string> {
   const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";

@@ -1,6 +1,6 @@
 /**
- * What files, versions, segments and indexed text take in the database, on a real Postgres, against what the tariff counts
- * for them. Tables are measured with their indexes and with the free space that Postgres leaves.
+ * Space that files, versions, segments and indexed text take in a real Postgres database, compared with the tariff.
+ * Tables are measured with their indexes and with the free space that Postgres leaves.
  */
 import {
   TARIFF_INDEXED_FACTOR,
@@ -19,7 +19,7 @@ const FILES = 2_000;
 const WRITERS = 16;
 const TEXT_BYTES = 4 * KILOBYTE;
 const APPENDS = 4_000;
-/** Words of the texts, made up: as many as a working vocabulary has. */
+/** Size of the made-up vocabulary, about that of a working language. */
 const VOCABULARY = 5_000;
 const INDEXED_TIMEOUT_MILLISECONDS = 300_000;
 
@@ -87,7 +87,7 @@ async function isIndexed(stack: Bench["stack"]): Promise<void> {
       "select count(*)::integer as waiting from filestore.search_queue where stage = 1",
     );
     if (row?.waiting === 0) return;
-    // Without writes nobody indexes but the sweep, and not before a text's next indexing is due.
+    // Without writes only the sweep indexes, and only when a text's next indexing is due.
     await sweeper.sweep(new Date());
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
@@ -111,7 +111,7 @@ function vocabulary(): string[] {
   );
 }
 
-/** Lines of ten words, of which some are far more frequent than others, as in any language. */
+/** Lines of ten words, some far more frequent than others, as in any language. */
 function text(words: readonly string[], bytes: number): string {
   const word = () => words[Math.floor(Math.random() ** 3 * words.length)] ?? "";
   let all = "";

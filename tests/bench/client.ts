@@ -1,9 +1,9 @@
-/** The service as its users reach it: HTTP and an API key. */
+/** A client of the service, with HTTP and an API key. */
 
 export class Client {
   constructor(private readonly baseUrl: string, private readonly key: string) {}
 
-  /** Sends a request and reads the answer to its end. Throws unless it is a success. */
+  /** Sends a request and reads the whole answer. Throws unless it is a success. */
   async send(
     method: string,
     path: string,
@@ -29,7 +29,7 @@ export class Client {
     return this.send("POST", "/files", { path, content });
   }
 
-  /** Writes bytes of any size as they are. */
+  /** Writes bytes of any size unchanged. */
   writeRaw(path: string, bytes: Uint8Array | ReadableStream<Uint8Array>): Promise<string> {
     return this.send("POST", `/files?path=${encodeURIComponent(path)}`, bytes);
   }
@@ -50,7 +50,7 @@ export class Client {
     return this.send("GET", `/files/${path}`);
   }
 
-  /** Reads and drops the content piece by piece; answers how many bytes came. */
+  /** Reads and drops the content chunk by chunk. Returns the number of bytes. */
   async drain(path: string, onFirstByte: () => void = () => {}): Promise<number> {
     const response = await fetch(`${this.baseUrl}/files/${path}`, { headers: { "x-api-key": this.key } });
     if (!response.ok || !response.body) throw new Error(`GET ${path}: ${response.status}`);

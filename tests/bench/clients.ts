@@ -1,6 +1,6 @@
 /**
- * Many clients at once, on a real Postgres: requests a second against as many clients that make the bare calls, and against
- * a bare function that makes the very same calls, with the same SQL, which is the floor of a write.
+ * Many clients at once, on a real Postgres: requests a second, compared with as many clients that send the bare calls,
+ * and with a bare function that sends exactly the same calls with the same SQL, which is the floor of a write.
  */
 import { Bare, BareInFunction } from "./baselines.ts";
 import type { Bench } from "./bench.ts";
@@ -14,7 +14,7 @@ const CLIENTS = 64;
 const SLICES = 11;
 const SLICE_MILLISECONDS = 2500;
 const CONTENT = lines(KILOBYTE);
-/** Of the floor; and of the bare calls, for reads: the SQL of a write takes more than a row that is touched. */
+/** Smallest ratio to the floor; for reads, to the bare calls, since the SQL of a write does more than touch a row. */
 const FLOOR_RATE_MIN = 0.9;
 const READ_RATE_MIN = 0.8;
 
@@ -41,7 +41,7 @@ export async function clients({ stack, report }: Bench): Promise<void> {
     ...write("overwrite"),
     floor: async (index) => inFunction.commit(await calls.commit("overwrite", path(index), CONTENT)),
   });
-  // Without a floor: so many appends make compactions due, which the bare function would not make.
+  // No floor, since so many appends cause compactions, which the bare function lacks.
   await compare(report, "append of 1 KB", uploadAndCall, null, write("append"));
   await compare(report, "read of 1 KB, cached", "each an RPC and a download", atLeast(READ_RATE_MIN), {
     bare: (index) => bare.read(index),
@@ -55,7 +55,7 @@ type Works = Readonly<Record<Exclude<Name, "floor">, (index: number) => Promise<
   readonly floor?: (index: number) => Promise<unknown>;
 };
 
-/** Slices of all in turn, forwards and backwards, and the median of each. */
+/** Runs slices of all works alternately, forwards and backwards, and compares their medians. */
 async function compare(
   report: Bench["report"],
   what: string,
@@ -68,7 +68,7 @@ async function compare(
   for (let slice = 0; slice < SLICES; slice++) {
     for (const [name, work] of slice % 2 === 0 ? all : all.toReversed()) {
       const rate = await requestsPerSecond(work);
-      // The first of each warms up.
+      // The first slice of each warms up.
       if (slice > 0) rates[name].push(rate);
     }
   }

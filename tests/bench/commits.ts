@@ -1,6 +1,6 @@
 /**
- * What a commit takes in Postgres, by itself: an overwrite against the statements that it cannot do without, under the
- * same row-level security, and against one updated row. One client and 64, on connections that make no other calls.
+ * The time of a commit in Postgres alone: an overwrite compared with the statements that it cannot do without, under
+ * the same row-level security, and with one updated row. One client and 64, on connections that send no other calls.
  */
 import type postgres from "postgres";
 import { startPostgres } from "../support/postgres/postgres.ts";
@@ -13,7 +13,7 @@ import { ratesOf } from "./rates.ts";
 const CLIENTS = 64;
 
 /**
- * The file's row (whose trigger puts it into the queue of the search index) and the version's; with `p_all` also the
+ * The rows of the file (whose trigger queues it for the search index) and of the version; with `p_all` also the
  * segment's row and the project's usage. No key, scope, limit, precondition, repeated commit, directory or quota.
  */
 const FLOOR = `
@@ -56,7 +56,7 @@ export async function commits({ rounds, report }: Bench): Promise<void> {
     await owner.unsafe(FLOOR).simple();
     const project = await makeProject(owner, "commits");
     const limited = await makeProject(owner, "limited", { requestsPerMinute: 1_000_000_000 });
-    // What waits for the disk is the same for all.
+    // Off, since the wait for the disk is the same for all.
     await owner.unsafe("alter system set synchronous_commit = off");
     await owner.unsafe("select pg_reload_conf()");
     const sql = connect(url, 1, "service_role");

@@ -5,7 +5,7 @@ export const MEGABYTE = 1024 * 1024;
 
 const encoder = new TextEncoder();
 
-/** Numbered lines of 64 bytes, cut to so many bytes; every line occurs once. */
+/** Numbered lines of 64 bytes, cut to `bytes` bytes; no line repeats. */
 export function lines(bytes: number): string {
   const all: string[] = [];
   for (let number = 0; number * 64 < bytes; number++) all.push(lineOf(number));

@@ -1,9 +1,8 @@
 /**
- * What waits for the disk, on a Postgres whose flushes take as long as those of cloud disks: one project with a rate
- * limit, or with a quota, against the same without, and one project against 64.
- *
- * `commit_delay` makes whoever flushes the log sleep before it, with the lock on flushing held, so that it needs no
- * slow disk and no compiler. It differs from a slow disk in one thing: what is logged during the sleep goes along.
+ * The cost of waiting for the disk, on a Postgres whose flushes take as long as those of cloud disks: one project with
+ * a rate limit or a quota compared with the same project without, and one project with 64. `commit_delay` makes the
+ * process that flushes the log sleep first while it holds the lock on flushing, so no slow disk and no compiler are
+ * needed. Unlike with a slow disk, records logged during the sleep are flushed, too.
  */
 import type postgres from "postgres";
 import { startPostgres } from "../support/postgres/postgres.ts";
@@ -24,7 +23,7 @@ import { atLeast, atMost, type Bar } from "./report.ts";
 
 const FLUSH_MILLISECONDS = [4, 20];
 const CLIENTS = 64;
-/** Far more than are sent: what is measured is the counting. */
+/** Far more than are sent, since the test measures only the counting. */
 const LIMIT = 1_000_000_000;
 const QUOTA = 1_000_000_000_000;
 
@@ -108,7 +107,7 @@ async function inSql(
     "without a limit": reads(unlimited),
     "with a rate limit": reads(limited),
   }, {
-    // A read writes a row only where it is counted.
+    // A read writes a row only if it is counted.
     "with a rate limit": atLeast(0.6),
   }, report);
   for (const [what, work] of [["metadata", reads], ["list", lists]] as const) {
@@ -123,7 +122,7 @@ async function inSql(
   }
 }
 
-/** The first of them is what the others are compared with. */
+/** The first work is the baseline of the others. */
 async function rates(
   what: string,
   works: Readonly<Record<string, ClientWork>>,

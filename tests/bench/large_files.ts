@@ -1,4 +1,4 @@
-/** Appends and edits: their cost follows the change, not the file. */
+/** Appends and edits: their cost depends on the size of the change, not of the file. */
 import { Bare, ByHand } from "./baselines.ts";
 import { type Bench, fewer } from "./bench.ts";
 import { Client } from "./client.ts";
@@ -8,7 +8,7 @@ import { atLeast, atMost } from "./report.ts";
 
 const ADDED = "x".repeat(99) + "\n";
 const LARGE = lines(10 * MEGABYTE);
-/** The line that is edited, somewhere in the middle. */
+/** The line to edit, in the middle of the file. */
 const EDITED_LINE = 81_920;
 const BY_HAND_APPEND = "by hand: select, download, join, upload, insert";
 const BY_HAND_EDIT = "by hand: select, download, replace, upload, insert";
@@ -55,13 +55,13 @@ export async function largeEdits({ stack, rounds, report }: Bench): Promise<void
   const byHand = new ByHand(stack.supabase);
   report.group("Edit of one line in 10 MB");
   await client.write("edited.txt", LARGE);
-  // Read in turn with the edits, these push the edited file out of the cache.
+  // Read alternately with the edits, these files push the edited file out of the cache.
   for (const index of [1, 2, 3]) {
     await client.write(`other-${index}.txt`, LARGE.replaceAll("fox", `fo${index}`));
   }
   await byHand.write("edited.txt", bytesOf(LARGE));
   const texts = new Map<string, string>();
-  /** Toggles the line, so that every edit finds what it looks for. */
+  /** Toggles the line, so that every edit finds its old string. */
   const toggled = (who: string): [string, string] => {
     const now = texts.get(who) ?? lineOf(EDITED_LINE);
     const next = now.includes("fox") ? now.replace("fox", "cat") : now.replace("cat", "fox");
@@ -127,7 +127,7 @@ export async function largeEdits({ stack, rounds, report }: Bench): Promise<void
   );
 }
 
-/** How many objects the project has in storage. */
+/** The number of the project's objects in storage. */
 async function uploads(stack: Bench["stack"], projectId: string): Promise<number> {
   const [row] = await stack.sql<{ count: number }>(
     "select count(*)::int as count from storage.objects where bucket_id = 'filestore-segments' and name like $1 || '/%'",

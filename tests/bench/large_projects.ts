@@ -1,4 +1,4 @@
-/** A project of a million files against one of a thousand: pages and writes cost the same. */
+/** Compares a project of a million files with one of a thousand: pages and writes should cost the same. */
 import { type Bench, fewer } from "./bench.ts";
 import { Client } from "./client.ts";
 import { KILOBYTE, lines } from "./contents.ts";
@@ -13,7 +13,7 @@ const CONTENT = lines(KILOBYTE);
 /** A path in the middle of both projects. */
 const MIDDLE = "top-5/sub-00005/file-0000505.txt";
 
-/** Query, and what its ratio may be; null: reported only. `{last}` is the last path of the page before. */
+/** Name, query, and the allowed ratio; null: reported only. `{last}` is the last path of the page before. */
 const LISTS: readonly (readonly [name: string, query: string, bar: Bar | null])[] = [
   ["list from the root, first page", "recursive=true", atMost(2)],
   ["list from the root, by cursor", `recursive=true&after=${MIDDLE}`, atMost(2)],
@@ -48,7 +48,7 @@ const LISTS: readonly (readonly [name: string, query: string, bar: Bar | null])[
   ],
 ];
 
-/** In the large project, as it was and now. */
+/** Lists of the large project at a moment, compared with the present. */
 const LISTS_AT: readonly (readonly [name: string, query: string])[] = [
   ["list from the root, first page", "recursive=true"],
   ["list from the root, by cursor", `recursive=true&after=${MIDDLE}`],
@@ -74,7 +74,7 @@ export async function largeProjects({ stack, rounds, report }: Bench): Promise<v
     );
     report.times(name, times.large, BASELINE, times.small, bar);
   }
-  // The project was filled at once, so that it was the same a moment ago.
+  // The project was filled at once, so it had the same files a moment ago.
   const at = `at=${new Date(Date.now() - 1000).toISOString()}`;
   for (const [name, query] of LISTS_AT) {
     const times = await interleave(

@@ -1,7 +1,7 @@
 /**
- * Search in 100,000 files on a real Postgres, beside ripgrep over the same files on disk, and the space that the index
- * takes. Vectors are made up, since embedding so many texts takes an hour, and there where the server has the extension
- * `vector`: `--db` names such a server.
+ * Search in 100,000 files on a real Postgres, compared with ripgrep over the same files on disk, and the space of the
+ * index. Vectors are made up, since embedding so many texts takes an hour, and used only if the server has the
+ * extension `vector`: `--db` names such a server.
  */
 import { join } from "node:path";
 import { hashApiKey } from "../../supabase/functions/api/auth/api_key.ts";
@@ -49,7 +49,7 @@ export async function largeSearch({ stack, rounds, report }: Bench): Promise<voi
 
 const TEXT_TABLES = ["search_texts", "search_contents"];
 
-/** Bytes of these tables, with their indexes, after a vacuum. */
+/** Bytes of these tables including indexes, after a vacuum. */
 async function bytesOf(stack: BenchStack, tables: readonly string[]): Promise<number> {
   for (const table of tables) await stack.sql(`vacuum analyze filestore.${table}`);
   const [row] = await stack.sql<{ bytes: number }>(
@@ -59,7 +59,7 @@ async function bytesOf(stack: BenchStack, tables: readonly string[]): Promise<nu
   return row?.bytes ?? NaN;
 }
 
-/** What published documents take, whole, each stored by itself as the service does it. */
+/** Reports the space of published documents, each stored individually as the service does. */
 async function spaceOfDocuments(stack: BenchStack, report: Report): Promise<void> {
   const { id } = await stack.project();
   const before = await bytesOf(stack, TEXT_TABLES);
@@ -82,9 +82,9 @@ async function spaceOfDocuments(stack: BenchStack, report: Report): Promise<void
   );
 }
 
-/** Rows as those of files that were written and indexed, without their versions and bytes. */
+/** Adds the rows of files that were written and indexed, without their versions and bytes. */
 async function store(stack: BenchStack, projectId: string, files: readonly File[]): Promise<void> {
-  // What JSON of Postgres cannot hold.
+  // Without NUL and lone surrogates, which JSON in Postgres cannot contain.
   const held = files.map(({ path, content }) => ({
     path,
     content: content.replaceAll("\0", "").toWellFormed(),
@@ -112,12 +112,12 @@ async function store(stack: BenchStack, projectId: string, files: readonly File[
       from texts;`);
 }
 
-/** The word that only file `n` has. */
+/** The word that only file `n` contains. */
 function markOf(n: number): string {
   return "mark" + String(n).padStart(6, "0").replace(/\d/g, (digit) => "qjxzkvwpyb"[Number(digit)] ?? "");
 }
 
-/** Words of a made-up language, some far more frequent than others, and a word of its own in each file. */
+/** Words of a made-up language, some far more frequent than others, and one unique word in each file. */
 function* files(): Generator<File> {
   const random = randomFrom(SEED);
   const letters = "etaoinshrdlucmfwypvbgk";
@@ -132,7 +132,7 @@ function* files(): Generator<File> {
     for (let at = 0; at < WORDS_PER_FILE; at += 10) {
       lines.push(
         Array.from({ length: 10 }, () =>
-          // As in Zipf's law: the rank of a word is about the exponential of an even number.
+          // Zipf's law: the rank of a word is about the exponential of a uniform random number.
           words[Math.floor(VOCABULARY ** (random.below(1_000_000) / 1_000_000))]).join(" "),
       );
     }
@@ -141,7 +141,10 @@ function* files(): Generator<File> {
   }
 }
 
-/** Writes them to the folder and into the index, whose trigrams and words are made anew afterwards; returns their bytes. */
+/**
+ * Writes the files to the folder and into the index, then rebuilds the indexes of trigrams and words. Returns the
+ * number of bytes.
+ */
 async function fill(stack: BenchStack, { id }: Project, folder: string): Promise<number> {
   const gins = await stack.sql<{ name: string; definition: string }>(
     `select i.indexrelid::regclass::text as name, pg_get_indexdef(i.indexrelid) as definition
@@ -176,7 +179,10 @@ const PATTERNS = {
   "broad text": { mode: "text", q: "the", isSelective: false },
 } as const;
 
-/** Patterns over HTTP and in SQL alone, and with ripgrep: of broad ones the service answers a page of ten files. */
+/**
+ * Searches by pattern over HTTP and in SQL alone, compared with ripgrep. For a broad pattern the service returns a page
+ * of ten files.
+ */
 async function patterns(
   stack: BenchStack,
   project: Project,
@@ -191,7 +197,7 @@ async function patterns(
   for (const [name, { mode, q, isSelective }] of Object.entries(PATTERNS)) {
     const parameters = new URLSearchParams({ mode, q, limit: "10" });
     const byHttp = () => client.send("GET", `/search?${parameters}`);
-    // The literals of a pattern, the longest first, as the function asks for them.
+    // The literals of a pattern, the longest first, as the function sends them.
     const clauses = mode === "regex" ? [[`${markOf(77_777).slice(-5)} `], ["mark"]] : [[q]];
     const query = {
       kind: "scan",
@@ -223,7 +229,7 @@ async function patterns(
   }
 }
 
-/** Milliseconds that the statement takes in the database, without the way there and back. */
+/** Milliseconds that the statement takes inside the database, without the round trip. */
 async function ask(stack: BenchStack, keyHash: string, query: unknown): Promise<number> {
   const [row] = await stack.sql<{ milliseconds: number }>(
     "select public.bench_search($1, $2::text::jsonb) as milliseconds",
@@ -242,14 +248,14 @@ function reportSql(report: Report, name: string, times: readonly number[], bar: 
   );
 }
 
-/** Throws where it is not installed; that nothing is found is no error. */
+/** Throws if ripgrep is not installed. Finding nothing is not an error. */
 async function ripgrep(args: readonly string[]): Promise<void> {
   const { code, stderr } = await new Deno.Command("rg", { args: [...args], stdout: "null", stderr: "piped" })
     .output();
   if (code > 1) throw new Error(new TextDecoder().decode(stderr));
 }
 
-/** Lets the system forget what it holds of these files in memory. */
+/** Removes these files from the system's page cache. */
 async function evict(folder: string): Promise<void> {
   const script = `import os, sys
 for where, _, names in os.walk(sys.argv[1]):
@@ -267,7 +273,7 @@ async function hasVectors(stack: BenchStack): Promise<boolean> {
   return row?.is_there === true;
 }
 
-/** One vector for each text, near one of some centres, as texts are of some subjects. */
+/** Adds one vector for each text, near one of several centres, as texts cluster by subject. */
 async function meaning(
   stack: BenchStack,
   { id, key }: Project,
@@ -314,7 +320,7 @@ async function meaning(
   const shares: number[] = [];
   const asked = queries.map(({ embedding, content }) => ({
     vector: embedding.map((value) => value + (random.below(1_000) / 1_000 - 0.5) * 0.8),
-    // Some words of a text, with frequent and rare ones among them.
+    // Some words of a text, both frequent and rare ones.
     words: content.split(/\s+/).slice(2, 5).join(" "),
   }));
   for (const { vector } of asked) {

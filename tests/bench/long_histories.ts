@@ -1,4 +1,4 @@
-/** A file with a hundred thousand versions against one with ten. */
+/** Compares a file with a hundred thousand versions with one that has ten. */
 import type { Bench } from "./bench.ts";
 import { Client } from "./client.ts";
 import { interleave } from "./measure.ts";

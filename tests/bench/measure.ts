@@ -1,17 +1,17 @@
-/** Measuring side by side: what is compared takes turns, so that a machine that slows down slows both. */
+/** Measures alternatives side by side: they alternate, so that a machine that slows down slows all of them. */
 
-/** One thing to be timed; it is told the number of the round, from 0 and unlike in the warm-up. */
+/** A work to be timed. Its argument is the number of the round, from 0; warm-up rounds have other numbers. */
 export type Work = (round: number) => Promise<unknown>;
 
 /** Milliseconds of each round. */
 export type Times = readonly number[];
 
-/** Rounds that are run first and not counted: connections, plans and compiled code are made in them. */
+/** Rounds that run first and do not count: connections, plans and compiled code are created in them. */
 const WARM_UP_ROUNDS = 8;
 
 /**
- * Runs each work once a round, in an order that rotates, forwards and backwards by turns, so that none comes after the
- * same other one each time; answers the milliseconds of each. Warm-up rounds have numbers from `rounds` on.
+ * Runs each work once a round, in an order that rotates and alternates between forwards and backwards, so that no work
+ * always follows the same other one. Returns the milliseconds of each. Warm-up rounds have numbers from `rounds` on.
  */
 export async function interleave<Name extends string>(
   works: Readonly<Record<Name, Work>>,
@@ -36,7 +36,7 @@ export async function interleave<Name extends string>(
   return times;
 }
 
-/** The value below which the given share of the values lies; 0.5 is the median. */
+/** The value below which this share of the values lies; 0.5 gives the median. */
 export function quantile(values: Times, share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   const place = (sorted.length - 1) * share;

@@ -1,6 +1,6 @@
 /**
- * What a write takes while other projects' bodies trickle, or are announced and do not come, at the same process; and beside
- * costly requests of another account.
+ * The time of a write while bodies of other projects trickle, or are announced and never sent, at the same process; and
+ * beside costly requests of another account.
  */
 import { BODY_ATTACKS } from "../support/faults/body_attacks.ts";
 import { exchange } from "../support/client/raw_connection.ts";
@@ -13,7 +13,7 @@ import { median } from "./measure.ts";
 import { atMost } from "./report.ts";
 
 const ATTACKERS = 4;
-/** Each attack lasts as long as a body that stalls is waited for, at most. */
+/** Longest duration of an attack: the time that the service waits for a stalled body. */
 const ATTACK_MILLISECONDS = 6_000;
 const BEGUN_AFTER_MILLISECONDS = 500;
 

@@ -1,7 +1,7 @@
-/** Large projects, made in SQL: the rows that as many requests would have left, without their bytes. */
+/** Creates large projects in SQL, with the rows that as many requests would leave, without their bytes. */
 import type { Project } from "./bench_stack.ts";
 
-/** What runs SQL: the stack, or a test's own connection. */
+/** Runs SQL: the stack, or a test's own connection. */
 export interface Database {
   script(sql: string): Promise<unknown>;
 }
@@ -13,13 +13,13 @@ export interface Tree {
   readonly filesOnly?: boolean;
 }
 
-/** Directories on the first level of a tree. */
+/** Directories on the first level. */
 const TOP_DIRECTORIES = 10;
 
-/** Path of a directory that the tree has in any case. */
+/** A directory that every tree contains. */
 export const SOME_DIRECTORY = "top-3/sub-00003";
 
-/** Path of the n-th file, from 0. */
+/** The path of file n, counted from 0. */
 export function pathIn(filesPerDirectory: number, n: number): string {
   const directory = Math.floor(n / filesPerDirectory);
   return `top-${directory % TOP_DIRECTORIES}/sub-${String(directory).padStart(5, "0")}/file-${
@@ -28,9 +28,8 @@ export function pathIn(filesPerDirectory: number, n: number): string {
 }
 
 /**
- * Files of each project, with one version of one segment each. Foreign keys are not
- * checked on the way in, and indexes are made anew afterwards: that is most of the time it would take. With `filesOnly`
- * the versions and segments are left out.
+ * Adds files to each project, with one version of one segment each. To save most of the time, foreign keys are not
+ * checked and indexes are rebuilt afterwards. With `filesOnly` there are no versions and segments.
  */
 export async function populate(
   database: Database,
@@ -78,7 +77,7 @@ const VERSIONS_AND_SEGMENTS = `
     insert into filestore.segments (id, project_id, stored_on, size, sha256, newlines, ends_with_newline, is_text)
       select segment_id, project_id, at::date, size, decode(repeat('00', 32), 'hex'), 0, false, true from bench_new;`;
 
-/** So many more versions of a file that has some: every one with the content of the first. */
+/** Adds versions to a file that has some, each with the content of the first. */
 export async function addVersions(
   database: Database,
   { id }: Pick<Project, "id">,

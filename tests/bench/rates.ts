@@ -1,12 +1,15 @@
-/** How much work many clients get done, side by side: slices of all kinds in turn. */
+/** Measures how much work many clients complete, side by side: slices of all kinds alternate. */
 
-/** One thing that a client does; it is told the client's number, from 0. */
+/** A work of a client. Its argument is the client's number, from 0. */
 export type ClientWork = (client: number) => Promise<unknown>;
 
 const SLICES = 7;
 const SLICE_MILLISECONDS = 1500;
 
-/** Slices of all works in turn, forwards and backwards; how often a second each was done, in all slices but the first. */
+/**
+ * Runs slices of all works alternately, forwards and backwards. Returns the completions a second of each, without its
+ * first slice.
+ */
 export async function ratesOf<Name extends string>(
   works: Readonly<Record<Name, ClientWork>>,
   clients: number,
@@ -16,7 +19,7 @@ export async function ratesOf<Name extends string>(
   for (let slice = 0; slice < SLICES; slice++) {
     for (const name of slice % 2 === 0 ? names : names.toReversed()) {
       const rate = await perSecond(works[name], clients);
-      // The first of each warms up.
+      // The first slice of each warms up.
       if (slice > 0) found[name].push(rate);
     }
   }

@@ -1,10 +1,10 @@
-/** What was measured, against what, and whether the bar holds: as a table to read and as JSON to keep. */
+/** Reports each measured value, its baseline, and whether its bar holds: as a table to read and as JSON to store. */
 import { printLine } from "../../supabase/local/cli/command_line.ts";
 import { median, quantile, type Times } from "./measure.ts";
 
-/** What a row must come to. */
+/** The limit that a row must keep. */
 export interface Bar {
-  /** Of the ratio to the baseline, or of the measured value itself. */
+  /** Whether it limits the ratio to the baseline, or the measured value itself. */
   readonly of: "ratio" | "value";
   readonly at: "most" | "least";
   readonly value: number;
@@ -15,11 +15,11 @@ export interface Row {
   readonly what: string;
   readonly unit: string;
   readonly value: number;
-  /** What it is compared with; null where the bar is a value of its own. */
+  /** The baseline; null if the bar limits the value itself. */
   readonly baseline: { readonly what: string; readonly value: number } | null;
-  /** Value by baseline, or with `isSpeedup` baseline by value: how many times faster. */
+  /** Value divided by baseline; with `isSpeedup` baseline divided by value, which tells how many times faster it is. */
   readonly ratio: number | null;
-  /** Quartiles of the ratios of single rounds, where both were timed in the same ones. */
+  /** Quartiles of the ratios of single rounds, if both were timed in the same rounds. */
   readonly spread: readonly [low: number, high: number] | null;
   /** Null: reported only. */
   readonly bar: Bar | null;
@@ -39,19 +39,19 @@ export class Report {
     printLine(`\n${name}`);
   }
 
-  /** A line of explanation below the rows. */
+  /** Adds a line of explanation below the rows. */
   remark(text: string): void {
     printLine(`    ${text}`);
   }
 
-  /** Below a row: the middle half of its times in milliseconds and the slowest, and how busy the machine is. */
+  /** Adds below a row the middle half of its times and the slowest, in milliseconds, and the machine's load. */
   spread(times: Times): void {
     const [low, high, slowest] = [0.25, 0.75, 1].map((share) => rounded(quantile(times, share)));
     const load = Deno.loadavg()[0]?.toFixed(1);
     this.remark(`  quartiles ${low} and ${high} ms, slowest ${slowest} ms of ${times.length}; load ${load}`);
   }
 
-  /** Two medians in milliseconds, their ratio, and how far it varies from round to round. */
+  /** Adds two medians in milliseconds, their ratio, and its variation between rounds. */
   times(what: string, times: Times, baselineWhat: string, baseline: Times, bar: Bar | null): void {
     const [value, other] = [median(times), median(baseline)];
     const against = { what: baselineWhat, value: other };
@@ -59,7 +59,10 @@ export class Report {
     this.#add({ what, value, unit: "ms", baseline: against, ratio: value / other, spread, bar });
   }
 
-  /** A value and a baseline in the same unit. With `isSpeedup` the ratio is how many times less the value is. */
+  /**
+   * Adds a value and its baseline in the same unit. With `isSpeedup` the ratio tells how many times smaller the value
+   * is.
+   */
   against(
     what: string,
     value: number,
@@ -74,7 +77,7 @@ export class Report {
     this.#add({ what, value, unit, baseline: against, ratio, spread: null, bar });
   }
 
-  /** A value without a baseline. */
+  /** Adds a value without a baseline. */
   value(what: string, value: number, unit: string, bar: Bar | null): void {
     this.#add({ what, value, unit, baseline: null, ratio: null, spread: null, bar });
   }
@@ -85,7 +88,7 @@ export class Report {
     printLine(line(full));
   }
 
-  /** How many bars hold, and which do not. */
+  /** Prints the number of bars that hold, and the bars that do not. */
   summary(): void {
     const barred = this.rows.filter((row) => row.holds !== null);
     const missed = barred.filter((row) => !row.holds);
@@ -96,7 +99,7 @@ export class Report {
   }
 }
 
-/** Quartiles, so that a few slow rounds of either do not hide how alike the others are. */
+/** Quartiles, so that a few slow rounds do not hide that the others are alike. */
 function ratioSpread(times: Times, baseline: Times): [number, number] {
   const ratios = times.map((time, round) => time / (baseline[round] ?? NaN));
   return [quantile(ratios, 0.25), quantile(ratios, 0.75)];

@@ -1,4 +1,4 @@
-/** `deno task bench`: measures everything side by side and says which bars hold. Nothing here fails for being slow. */
+/** `deno task bench`: measures everything side by side and reports which bars hold. Slowness is never an error. */
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import {
@@ -43,7 +43,7 @@ const GROUPS: Readonly<Record<string, Group>> = {
   ranking,
   search: largeSearch,
 };
-/** Groups that say something on a real Postgres only; without --db they get one of their own. */
+/** Groups that only make sense on a real Postgres; without --db they get one of their own. */
 const ON_POSTGRES = ["projects", "clients", "flushes", "capacity", "neighbours", "search"];
 
 const ROUNDS_DEFAULT = 100;
@@ -95,7 +95,7 @@ await run(USAGE, async () => {
   await keep(file, rounds, report);
 });
 
-/** Runs the groups one after the other on a stack of their own. */
+/** Runs the groups one after another, on a stack of their own. */
 async function measure(
   names: readonly string[],
   databaseUrl: string | undefined,
@@ -111,7 +111,7 @@ async function measure(
   }
 }
 
-/** Replaces the groups that were measured now and leaves the others as they were. */
+/** Replaces the groups that were measured now, and keeps the others. */
 async function keep(file: string, rounds: number, report: Report): Promise<void> {
   const measured = new Set(report.rows.map((row) => row.group));
   const { rows = [] } = await Deno.readTextFile(file).then(JSON.parse, () => ({}));

@@ -1,4 +1,4 @@
-/** The parameters of the service's own calls, for one project: what a bare function sends that makes the very same ones. */
+/** The parameters of the service's own calls for one project, so that a bare function can send exactly the same calls. */
 import { sha256Hex } from "../../supabase/functions/api/runtime/bytes.ts";
 import { objectName } from "../support/postgres/postgres_filestore.ts";
 import type { BareCommit, Json } from "./baselines.ts";
@@ -16,7 +16,7 @@ export class ServiceCalls {
     return { p_key_hash: this.keyHash, p_request_id: crypto.randomUUID(), ...parameters };
   }
 
-  /** A version with so much text in one segment. */
+  /** A version whose one segment contains `content`. */
   async commit(kind: string, path: string, content: string): Promise<BareCommit> {
     const id = crypto.randomUUID();
     const name = objectName(this.project.id, id);

@@ -1,6 +1,6 @@
 /**
- * Small requests against a bare function: one that makes as many calls as they do, of which each touches one row; and one
- * that makes the very calls they make, which is the floor of what the function itself can save.
+ * Small requests compared with two bare functions: one that sends as many calls, each of which touches one row, and one
+ * that sends exactly the same calls, which is the floor for savings in the function itself.
  */
 import type { Bench } from "./bench.ts";
 import { Bare, BareInFunction } from "./baselines.ts";
@@ -12,14 +12,14 @@ import { ServiceCalls } from "./service_calls.ts";
 
 const PAGE = 100;
 const CONTENT = lines(KILOBYTE);
-/** The most that a request may cost of the very same calls, made in a function with nothing around them. */
+/** Largest allowed ratio to exactly the same calls, sent from a function that does nothing else. */
 const FLOOR_MAX = 1.15;
 /**
- * … of as many calls that touch one row: for what the floor shows to be within reach. Writes and pages are not: their SQL
- * takes more than these bars leave room for.
+ * Largest allowed ratio to as many calls that touch one row, for requests whose floor is within reach. Not for writes
+ * and pages, since their SQL takes more than these bars allow.
  */
 const READ_MAX = 1.2;
-/** … and of those made by the client itself, without a function. */
+/** Largest allowed ratio to such calls sent directly by the client. */
 const WRITE_DIRECT_MAX = 1.25;
 const READ_DIRECT_MAX = 1.25;
 const ANSWER_DIRECT_MAX = 1.4;
@@ -97,7 +97,7 @@ export async function smallOperations({ stack, rounds, report }: Bench): Promise
   });
 }
 
-/** A file for each round, one that is read again and again, and one with a page of versions. */
+/** Writes a file for each round, one that is read repeatedly, and one with a page of versions. */
 async function prepareCached(client: Client, rounds: number): Promise<string> {
   const enough = Math.max(2 * rounds, PAGE + 1);
   for (let index = 0; index < enough; index++) await client.write(`uncached/${index}.txt`, CONTENT);
@@ -106,7 +106,7 @@ async function prepareCached(client: Client, rounds: number): Promise<string> {
   return "cached.txt";
 }
 
-/** Each request against one call that answers the very bytes it answers. */
+/** Compares each request with one call that returns exactly the same bytes. */
 async function answers(
   stack: Bench["stack"],
   report: Bench["report"],
@@ -132,8 +132,8 @@ async function answers(
 }
 
 /**
- * Against a bare function that makes the very same calls; against one that makes as many, which is what one would write
- * instead; and against those alone.
+ * Compares with a bare function that sends exactly the same calls, with one that sends as many simple calls, as one
+ * would write instead, and with those calls alone.
  */
 function compare(
   report: Bench["report"],

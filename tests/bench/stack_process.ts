@@ -1,9 +1,7 @@
 /**
- * A stack in a process of its own, so that it shares no event loop with those who measure it. Also serves the bare
- * calls from inside a function, behind a gateway of their own. Its parent reads one line of JSON from standard output,
- * asks for SQL over HTTP, and closes standard input to end it.
- *
- * Usage: stack_process.ts OPTIONS_AS_JSON
+ * A stack in a process of its own, so that it shares no event loop with the process that measures it. It also serves
+ * the bare calls from inside a function, behind a separate gateway. Its parent reads one line of JSON from standard
+ * output, sends SQL over HTTP, and closes standard input to end it. Usage: stack_process.ts OPTIONS_AS_JSON
  */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -18,18 +16,18 @@ export interface StackProcessOptions {
   readonly dataDir: string;
   readonly migrationsDirectory: string;
   readonly databaseUrl: string | undefined;
-  /** Of the function, such as its embeddings endpoint. */
+  /** Variables of the function, such as its embeddings endpoint. */
   readonly functionVariables?: Readonly<Record<string, string>>;
 }
 
-/** What the parent is told once. */
+/** The line of JSON that the parent reads. */
 export interface StackAddresses {
   readonly baseUrl: string;
   readonly supabaseUrl: string;
   readonly backendUrl: string;
   readonly publishableKey: string;
   readonly secretKey: string;
-  /** Where the bare calls are made inside a function. */
+  /** Address of the function that sends the bare calls. */
   readonly bareFunctionUrl: string;
   readonly controlUrl: string;
 }

@@ -1,4 +1,4 @@
-/** How fast the function starts, and how large it is when it is bundled. */
+/** The time that the function takes to start, and its size as a bundle. */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { IMPORT_MAP } from "../../supabase/local/repository.ts";
@@ -15,7 +15,7 @@ export async function startUp({ stack, rounds, report }: Bench): Promise<void> {
   report.group("Start and size of the function");
   const times: { empty: number[]; service: number[] } = { empty: [], service: [] };
   const starts = fewer(rounds, 5);
-  // The first of each fills the caches of compiled code, as a deployment's first start does.
+  // The first start fills the caches of compiled code, as a deployment's first start does.
   for (let round = 0; round <= starts; round++) {
     const empty = await millisecondsToFirstAnswer(stack, EMPTY_FUNCTION_WITH_IMPORTS);
     const service = await millisecondsToFirstAnswer(stack, SERVICE_FUNCTION);
@@ -34,7 +34,7 @@ export async function startUp({ stack, rounds, report }: Bench): Promise<void> {
   report.value("bundle, gzip", compressed / MEGABYTE, "MB", null);
 }
 
-/** From the spawn of a process to its answer to a first request. */
+/** From the start of a process to its answer to the first request. */
 async function millisecondsToFirstAnswer(stack: Bench["stack"], entry: string): Promise<number> {
   const started = performance.now();
   const own = await stack.ownFunction(entry);
@@ -47,7 +47,7 @@ async function millisecondsToFirstAnswer(stack: Bench["stack"], entry: string): 
   }
 }
 
-/** Bytes of the function and all it imports in one file, by esbuild from npm. */
+/** Bytes of the function and all of its imports in one file, bundled by esbuild from npm. */
 async function bundledSize(): Promise<{ minified: number; compressed: number }> {
   const directory = await Deno.makeTempDir({ prefix: "filestore-bundle-" });
   try {

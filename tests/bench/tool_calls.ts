@@ -1,4 +1,4 @@
-/** A tool of /mcp against the same request over HTTP, which the tool must not make much dearer. */
+/** Compares a tool of /mcp with the same request over HTTP; the tool must not cost much more. */
 import { BareInFunction } from "./baselines.ts";
 import type { Bench } from "./bench.ts";
 import { Client } from "./client.ts";
@@ -7,10 +7,10 @@ import { interleave, type Times } from "./measure.ts";
 import { atMost } from "./report.ts";
 
 const CONTENT = lines(KILOBYTE);
-/** The most that a tool's call may cost of the same request over HTTP. */
+/** Largest allowed ratio of a tool's call to the same request over HTTP. */
 const TOOL_MAX = 1.15;
 
-/** As a client of revision 2026-07-28 sends it. */
+/** The message, as a client of revision 2026-07-28 sends it. */
 function messageOf(name: string, args: Readonly<Record<string, unknown>>) {
   const _meta = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -80,7 +80,7 @@ export async function toolCalls({ stack, rounds, report }: Bench): Promise<void>
   compare("edit_file, with the write before it", times.editTool, "PUT /files/edit/{path}", times.edit);
 }
 
-/** An edit of a file that was just written, as both kinds find it. */
+/** An edit of a file that was just written, the same for both. */
 async function editOf(client: Client, path: string, edit: (path: string) => Promise<string>): Promise<void> {
   await client.write(path, CONTENT);
   await edit(path);

@@ -1,7 +1,6 @@
 /**
- * Everything the migrations make, read from the catalog of a database that nothing else has touched, against the
- * list of what is intended. What is added without a row here fails: an owner, a grant or a search_path is decided,
- * never left over.
+ * Compares everything that the migrations create with the list of intended objects, in the catalog of a fresh database.
+ * An object without a row in the list fails, so every owner, grant and search_path is a decision.
  */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import type postgres from "postgres";
@@ -88,7 +87,7 @@ Deno.test("the catalog of a freshly migrated database", async (t) => {
       });
       await t.step("policies: each for one role, with the intended condition", async () => {
         assertEquals(await policies(sql), POLICIES);
-        // Postgres cuts a longer name off.
+        // Postgres truncates longer names.
         assertEquals([...await sql`select polname from pg_policy where octet_length(polname) = 63`], []);
       });
       await t.step("foreign keys between tenant rows carry the project", async () => {
@@ -199,7 +198,7 @@ function sequences(sql: postgres.Sql) {
     group by s.persistence, s.grants order by s.persistence`;
 }
 
-/** Checks of foreign keys bypass policies, so a key that leaves the project out could point across projects. */
+/** Checks of foreign keys bypass policies, so a key without the project could refer to another project. */
 async function foreignKeysWithoutProject(sql: postgres.Sql): Promise<string[]> {
   const rows = await sql<{ name: string }[]>`
     select k.conrelid::regclass || '.' || k.conname as name

@@ -1,6 +1,6 @@
 /**
- * Everything that the SQL of the file store makes in a database, as text: two databases with equal snapshots behave
- * the same. The order of a table's columns is left out, since a later migration can only add columns at the end.
+ * Everything that the file store's SQL creates in a database, as text: two databases with equal snapshots behave the
+ * same. The order of a table's columns is ignored, since a later migration can only add columns at the end.
  */
 
 export interface CatalogRow {
@@ -12,7 +12,7 @@ export interface CatalogRow {
 /** Runs one statement and returns its rows. */
 export type Query = (sql: string) => Promise<readonly CatalogRow[]>;
 
-/** `kind name` → definition, sorted. */
+/** Maps `kind name` to a definition, sorted. */
 export async function readCatalog(query: Query): Promise<Record<string, string>> {
   const entries: [string, string][] = [];
   for (const sql of Object.values(PARTS)) {
@@ -22,7 +22,7 @@ export async function readCatalog(query: Query): Promise<Record<string, string>>
 }
 
 const OWN_SCHEMAS = "('filestore', 'public')";
-/** What an extension has brought along is not the file store's. */
+/** A condition that excludes the objects of an extension. */
 const notOfAnExtension = (catalog: string, oid: string) =>
   `not exists (select from pg_depend e where e.deptype = 'e' and e.classid = '${catalog}'::regclass and e.objid = ${oid})`;
 /** Grants as `role:privilege`, sorted. */
@@ -73,7 +73,7 @@ const PARTS = {
       "case when a.attnotnull then 'not null' end",
       "case a.attgenerated when 's' then 'generated ' else 'default ' end || pg_get_expr(d.adbin, d.adrelid)",
       "'storage ' || a.attstorage::text",
-      // Attributes of a composite type are written by position.
+      // Attributes of a composite type are accessed by position.
       "'position ' || case when c.relkind = 'c' then a.attnum end",
       `'grants ' || ${grants("a.attacl")}`,
       "'comment ' || col_description(c.oid, a.attnum)",

@@ -1,8 +1,8 @@
-/** What the migrations are meant to make; `catalog.test.ts` compares the catalog with it. */
+/** The objects that the migrations must create; `catalog.test.ts` compares the catalog with this list. */
 
 export interface Definer {
   readonly owner: string;
-  /** Who may call it besides its owner. */
+  /** The roles that may call it, besides its owner. */
   readonly callers: readonly string[];
 }
 
@@ -10,11 +10,11 @@ export interface IntendedTable {
   readonly owner: string;
   readonly rowSecurity: boolean;
   readonly commented: boolean;
-  /** `role privilege, privilege(column)`, besides its owner's. */
+  /** `role privilege, privilege(column)`, without those of its owner. */
   readonly privileges: string[];
 }
 
-/** The role that applies migrations; on a hosted project it is no superuser. */
+/** The role that applies migrations; on a hosted project it is not a superuser. */
 export const MIGRATING_ROLE = "postgres";
 
 function table(...privileges: string[]): IntendedTable {
@@ -23,7 +23,7 @@ function table(...privileges: string[]): IntendedTable {
 
 /** Functions that run as their owner. All others run as their caller. */
 export const DEFINERS: ReadonlyMap<string, Definer> = new Map([
-  // The operations of a key: what the edge function calls, with the secret key alone.
+  // The operations of a key, which only the edge function calls, with the secret key.
   ...definers(
     "filestore_engine",
     ["service_role"],
@@ -37,7 +37,7 @@ export const DEFINERS: ReadonlyMap<string, Definer> = new Map([
     public.filestore_record public.filestore_redact public.filestore_revoke_link public.filestore_run
     public.filestore_runs public.filestore_search public.filestore_versions`,
   ),
-  // Projects and keys of the operator, the sweep and verification: with the secret key alone.
+  // Projects and keys of the operator, the sweep and verification: only with the secret key.
   ...definers(
     "filestore_admin",
     ["service_role"],
@@ -54,7 +54,7 @@ export const DEFINERS: ReadonlyMap<string, Definer> = new Map([
     public.filestore_verify_progress public.filestore_verify_segments
     public.filestore_verify_unknown public.filestore_verify_unneeded public.filestore_verify_versions`,
   ),
-  // The search index: with the secret key alone.
+  // The search index: only with the secret key.
   ...definers(
     "filestore_search",
     ["service_role"],
@@ -63,7 +63,7 @@ export const DEFINERS: ReadonlyMap<string, Definer> = new Map([
     public.filestore_search_indexed public.filestore_search_store
     public.filestore_search_store_embeddings`,
   ),
-  // What an account does with its projects: with the access token of the person.
+  // Operations of an account on its projects: with the person's access token.
   ...definers(
     "filestore_account",
     ["authenticated"],
@@ -72,7 +72,7 @@ export const DEFINERS: ReadonlyMap<string, Definer> = new Map([
     public.filestore_account_delete public.filestore_account_describe public.filestore_account_projects
     public.filestore_account_session`,
   ),
-  // What only the owner of the function may do, for those who may not.
+  // Steps that only their owner may perform, callable by roles that may not.
   ...definers(
     "filestore_account",
     ["filestore_engine"],
@@ -97,28 +97,28 @@ export const DEFINERS: ReadonlyMap<string, Definer> = new Map([
     `
     filestore.repeated_deletion`,
   ),
-  // Erasing is no right of the engine: it calls what has it.
+  // The engine has no right to erase; it calls these functions, which have it.
   ...definers(
     "filestore_admin",
     ["filestore_engine"],
     `
     filestore.purge_file filestore.redact_versions`,
   ),
-  // They see the text of every project, and return ids to the engine.
+  // They read the text of every project, and return ids to the engine.
   ...definers(
     "filestore_search",
     ["filestore_engine"],
     `
     filestore.search_pattern_candidates filestore.search_rank_candidates`,
   ),
-  // A trigger: the content of a text goes with its last file, whoever removes that.
+  // A trigger: it deletes a content when its last file is removed, by any role.
   ...definers(
     "filestore_search",
     [],
     `
     filestore.search_release_content`,
   ),
-  // They read the schema auth, as the role that applies migrations may.
+  // They read the schema auth, which the role that applies migrations may read.
   ...definers(
     MIGRATING_ROLE,
     ["filestore_account"],
@@ -145,10 +145,10 @@ export const DEFINERS: ReadonlyMap<string, Definer> = new Map([
   ),
 ]);
 
-/** Calls operations as the service does, so it runs as its caller. */
+/** Calls operations as the service does, so it runs with its caller's rights. */
 export const PROBE = "public.filestore_health_probe";
 
-/** Without a search_path the planner puts the body into the condition of a policy, or into the query. */
+/** A search_path would keep the planner from inlining these into a policy's condition or a query. */
 export const INLINED = [
   "current_project_id",
   "current_owner_id",
@@ -161,7 +161,10 @@ function definers(owner: string, callers: readonly string[], names: string): [st
   return names.trim().split(/\s+/).map((name) => [name, { owner, callers }]);
 }
 
-/** Nothing is ever deleted but what a deleted project held, keys and links that ended long ago, idempotency keys and the search index, and versions and segments are never updated. */
+/**
+ * Versions and segments are never updated. Only these rows are ever deleted: those of a deleted project, keys and links
+ * that ended long ago, idempotency keys, and the search index.
+ */
 export const TABLES: Record<string, IntendedTable> = {
   account_deletions: table("filestore_admin delete, insert, select, update"),
   project_deletions: table("filestore_account insert", "filestore_admin delete, select, update"),
@@ -258,23 +261,23 @@ export const TABLES: Record<string, IntendedTable> = {
 };
 
 const OWN_ROWS = "(project_id = filestore.current_project_id())";
-/** The rows of the project that was opened; where none was, as in the sweep, all. */
+/** The rows of the opened project; all rows if none is open, as in the sweep. */
 const OPENED_OR_ALL = `((filestore.current_project_id() IS NULL) OR ${OWN_ROWS})`;
 const OWN_PROJECT = "(id = filestore.current_project_id())";
 const OWN_ACCOUNT = "(account_id = filestore.current_account_id())";
 const OWNED = "(owner_id = filestore.current_account_id())";
 const OWN_KEY = "(key_hash = filestore.current_key_hash())";
 const OWN_TOKEN = "(token_hash = filestore.current_key_hash())";
-/** What a key with a prefix sees of the project's links. */
+/** The links of the project that a key with a prefix can see. */
 const VISIBLE_LINK = `(${OWN_ROWS} AND starts_with(path, filestore.current_path_prefix()))`;
-/** … and of its files. Of a purged file nobody sees a row, but its receipt: who saw the file. */
+/** The files that it can see. A purged file has no visible row, only its receipt, which records who could see the file. */
 const VISIBLE_FILE =
   `(${OWN_ROWS} AND starts_with((path)::text, filestore.current_path_prefix()) AND (path IS NOT NULL))`;
 const SEEN_RECEIPT =
   `(${OWN_ROWS} AND ((filestore.current_path_prefix() = ''::text) OR (filestore.place_hash(( SELECT p.cursor_key ` +
   "FROM filestore.projects p WHERE (p.id = filestore.current_project_id())), file_id, rtrim(filestore.current_path_prefix(), '/'::text)) = ANY (place_hashes))))";
 
-/** One policy for all commands; grants say which of them the role has. */
+/** One policy for all commands; grants decide which of them the role may use. */
 function all(role: string, condition: string, tables: string): string[] {
   return tables.trim().split(/\s+/).map((name) => `${name}: filestore_${role} all using ${condition}`);
 }
@@ -309,7 +312,7 @@ export const POLICIES: string[] = [
     `dead_segments file_versions idempotency_keys possibly_unreferenced_segments purged_files
     retention_passes search_queue search_texts shared_segments usage_days usage_folds usage_levels`,
   ),
-  // A deletion removes rows of the project that it opened, and none where it opened none.
+  // A deletion removes rows of the project that it has opened, and no rows if it has opened none.
   ...["files", "project_usage", "sweeps"].map((name) => `${name}: filestore_admin delete using ${OWN_ROWS}`),
   ...["select using", "update using"].flatMap((command) => [
     `files: filestore_admin ${command} ${OPENED_OR_ALL}`,
@@ -318,7 +321,7 @@ export const POLICIES: string[] = [
   ]),
   `project_usage: filestore_admin insert check ${OPENED_OR_ALL}`,
   "sweeps: filestore_admin insert check true",
-  // Of one project, once it was deleted.
+  // Rows of one project, after its deletion.
   ...all(
     "admin",
     OWN_ROWS,
@@ -340,11 +343,12 @@ export const POLICIES: string[] = [
   `projects: filestore_account select using (${OWNED} OR (owner_id = filestore.current_owner_id()) OR ${OWN_PROJECT})`,
   `projects: filestore_account insert check ${OWNED}`,
   `projects: filestore_account update using ${OWN_PROJECT}`,
-  // The exception of search: candidates are found in the rows of all projects, since no index answers under a policy.
+  // The exception for search: candidates are found in the rows of all projects, since a policy would prevent the use of
+  // an index.
   ...all("search", "true", "files search_chunks search_contents search_queue search_texts segments"),
 ].sort();
 
-/** CREATE in public is nobody's but its owner's: the roles have it only while a migration hands functions over. */
+/** Only the owner of public has CREATE in it; the roles have it only while a migration transfers functions to them. */
 export const SCHEMA_PRIVILEGES: string[] = [
   "filestore: filestore_account usage",
   "filestore: filestore_admin usage",

@@ -1,11 +1,11 @@
-/** Every operation, called for a project in every way that could reach the rows of another one. */
+/** Every operation, called for one project in every way that could reach the rows of another. */
 import type postgres from "postgres";
 import { objectName, type Project } from "../support/postgres/postgres_filestore.ts";
 import { sqlNumber } from "../support/postgres/sql_number.ts";
 
 const SEARCH_SHARED_BYTES_MIN = sqlNumber("01_limits.sql", "search_shared_bytes_min");
 
-/** What tells two filled projects apart. Both have the same paths; the other one has more. */
+/** The difference between two filled projects: both have the same paths, and the other one has more. */
 export interface Contents {
   readonly segmentSize: number;
   readonly versions: number;
@@ -16,7 +16,7 @@ export const OWN: Contents = { segmentSize: 10, versions: 2, isOther: false };
 export const OTHER: Contents = { segmentSize: 1000, versions: 4, isOther: true };
 
 const FINGERPRINT = "ab".repeat(32);
-/** What belongs to the two projects, fixed so that a call can name what is the other's. */
+/** The ids of the two projects, fixed so that a call can name the other's. */
 export const OWN_IDS = ids("0a");
 export const OTHER_IDS = ids("0b");
 
@@ -25,7 +25,7 @@ function ids(start: string) {
   return { projectId: id("1"), keyId: id("2"), accountId: id("3") };
 }
 
-/** Fixed, so that a call can name what the other project holds. */
+/** A fixed id, so that a call can name a segment of the other project. */
 export function segmentId(contents: Contents, number: number): string {
   return `${contents.isOther ? "0b" : "0a"}000000-0000-4000-8000-${String(number).padStart(12, "0")}`;
 }
@@ -34,11 +34,11 @@ export function commitId(contents: Contents, number: number): string {
   return segmentId(contents, number).replace("-4000-", "-4001-");
 }
 
-/** The hashes of the tokens of both projects' links, each in short. */
+/** The hashes of the link tokens of both projects, abbreviated. */
 const OWN_LINKS = { read: "0f", write: "10" };
 const OTHER_LINKS = { read: "0c", write: "0d" };
 
-/** Of a link whose token's hash begins so. */
+/** The id of the link whose token's hash begins with this. */
 function linkId(token: string): string {
   return `${token}000000-0000-4000-8000-000000000000`;
 }
@@ -99,14 +99,14 @@ async function makeLinks(
   }
 }
 
-/** What an indexing run leaves: the text of every file, and of the last one written a place in the queue. */
+/** Does the work of an indexing run: every file's text is indexed, and the last one has a row in the queue. */
 export async function index(sql: postgres.Sql, project: Project, contents: Contents): Promise<void> {
   const [row] = await sql<{ claim: { claimId: string; files: postgres.JSONValue[] } }[]>`
     select public.filestore_search_claim(1, 100, 1000000, 10, 60) as claim`;
   if (!row) throw new Error("nothing was claimed");
   const texts = row.claim.files.map((file, place) => ({
     ...Object(file),
-    // Every other one is a content that files share.
+    // Every second text is long enough to be stored once for several files.
     content: (contents.isOther ? "common and secret words" : "common words") +
       " plain".repeat(place % 2 * SEARCH_SHARED_BYTES_MIN),
     skipped: null,
@@ -149,7 +149,7 @@ function purgeOf(path: string): string {
   return `null, 'purge', '${JSON.stringify({ path, commitId: "0e000000-0000-4000-8000-000000000000" })}'`;
 }
 
-/** Called by the account that owns the calling project. */
+/** A call by the account that owns the calling project. */
 function account(operation: string, what: string, parameters: string): Call {
   return { operation, what, sql: `public.${operation}(${parameters})`, caller: "authenticated" };
 }
@@ -211,7 +211,7 @@ function batch(what: string, operations: readonly object[]): Call {
   return call("filestore_commit_many", what, `null, 1, 'batch', '${JSON.stringify(body)}'`);
 }
 
-/** What concerns many files: carried out, and of those that have one, the plan. */
+/** An operation on many files: the commit, and the plan if the operation has one. */
 function many(what: string, kind: string, fields: object): Call[] {
   const body = JSON.stringify({ commitId: commitId(OWN, 900), dryRun: false, onConflict: "skip", ...fields });
   const isBack = kind === "undo" || kind === "restore_folder";
@@ -226,7 +226,7 @@ function compact(what: string, path: string, run: readonly string[], size: numbe
   return call("filestore_compact", what, `null, '${path}', '{${run.join(",")}}', '${compacted}'`);
 }
 
-/** By its token, whoever's key is known. */
+/** A call with a link's token, whichever project's key is known. */
 function useLink(operation: string, token: string, commit?: object): Call {
   const parameters = `coalesce('${token.repeat(32)}', $1), null${
     commit ? `, '${JSON.stringify(commit)}'` : ""

@@ -1,4 +1,4 @@
-/** The numbers that the database and the function share are the same on both sides. */
+/** The numbers that database and function share are equal on both sides. */
 import { assert, assertEquals } from "@std/assert";
 import { join } from "node:path";
 import type postgres from "postgres";
@@ -9,10 +9,13 @@ import { SCHEMAS_DIRECTORY } from "../../supabase/local/repository.ts";
 import { startPostgres } from "../support/postgres/postgres.ts";
 import { connect, createMigrated } from "../support/postgres/postgres_hosted.ts";
 
-/** Limits of `limits.ts` by name. */
+/** The limits of `limits.ts` by name. */
 const LIMITS: ReadonlyMap<string, number> = new Map(Object.entries(limits));
 
-/** Columns whose check constraint has a limit written out, since a constraint cannot call a function that may change. */
+/**
+ * Columns whose check constraint contains a limit as a number, since a constraint must not call a function that may
+ * change.
+ */
 const CHECKED: readonly (readonly [table: string, column: string, ...limits: number[]])[] = [
   ["projects", "name", limits.NAME_LENGTH_MAX],
   ["api_keys", "name", limits.NAME_LENGTH_MAX],
@@ -86,7 +89,7 @@ Deno.test("limits that SQL and limits.ts share", async (t) => {
   }
 });
 
-/** Compared by a step above, but not part of `filestore.limits()`. */
+/** Limits that a step above compares, but that are not part of `filestore.limits()`. */
 const WRITTEN_OUT = [
   "RUN_ID_LENGTH_MAX",
   "idempotency_key_length_max",
@@ -94,7 +97,7 @@ const WRITTEN_OUT = [
   "segment_bytes_max",
 ];
 
-/** Names of the constants whose comment has "In SQL", and of those that follow without a comment of their own. */
+/** Names of the constants whose comment contains "In SQL", and of those that follow without their own comment. */
 async function saidToBeInSql(): Promise<string[]> {
   const files = ["limits.ts", "contract/limits.ts"].map((name) =>
     Deno.readTextFile(new URL(`../../supabase/functions/api/${name}`, import.meta.url))
@@ -110,10 +113,10 @@ async function saidToBeInSql(): Promise<string[]> {
   return names.filter((name) => !ONLY_HERE.includes(name));
 }
 
-/** Beside a limit that is in SQL, under the same comment. */
+/** Constants that are not in SQL, under the comment of one that is. */
 const ONLY_HERE = ["PAGE_LIMIT_DEFAULT"];
 
-/** The numbers over 1 in the check constraints of one column. */
+/** The numbers greater than 1 in the check constraints of a column. */
 async function numbersOfChecks(sql: postgres.Sql, table: string, column: string): Promise<number[]> {
   const rows = await sql<{ definition: string }[]>`
     select pg_get_constraintdef(c.oid) as definition from pg_constraint c

@@ -1,4 +1,4 @@
-/** The pgTAP files of `supabase/tests`, on a hosted-like Postgres. */
+/** Runs the pgTAP files of `supabase/tests` on a Postgres that resembles a hosted one. */
 import { startPostgres } from "../support/postgres/postgres.ts";
 import { connect, createMigrated } from "../support/postgres/postgres_hosted.ts";
 import {

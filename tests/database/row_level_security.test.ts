@@ -1,10 +1,8 @@
 /**
- * One project never learns of or changes another one's rows, by any operation. Each operation is called for a
- * project once while it is alone in the database and once next to another project with the same paths and more:
- * the answers must be the same, and the other project's rows must be what they were.
- *
- * Two things guard that, the policies and the conditions in the queries. Either must be enough alone; with both
- * taken away the table below must find a leak through every operation, which proves that it can.
+ * No operation lets one project see or change another's rows. Each operation is called for a project that is alone in
+ * the database, and for one beside another project with the same paths and more: the answers must be equal, and the
+ * other project's rows unchanged. Policies and conditions in the queries both guard this. Either must be enough alone;
+ * with both removed, the table below must find a leak through every operation, which proves that it can.
  */
 import { assert, assertEquals } from "@std/assert";
 import type postgres from "postgres";
@@ -23,7 +21,7 @@ import {
   OWN_IDS,
 } from "./isolation_calls.ts";
 
-/** Their rows are found by a key, or by an account, and then changed under the account's policies. */
+/** Operations find rows of these tables by a key or an account, and then change them under the account's policies. */
 const ACCOUNT_TABLES = ["projects", "api_keys", "console_sessions"];
 
 const ROOM_BYTES = 6_000;
@@ -48,7 +46,7 @@ Deno.test("isolation of projects", async (t) => {
     await t.step("with neither, a leak is found through every operation", async () => {
       const found = await leaks(server, "neither", { policies: false, conditions: false });
       const leaking = new Set(found.map((leak) => leak.split(":")[0]));
-      // It reads nothing but the link that the token names.
+      // This operation reads only the link that the token names.
       const leakable = calls.filter(({ operation }) => operation !== "filestore_link_authorize");
       assertEquals(leaking, new Set(leakable.map(({ operation }) => operation)));
     });
@@ -66,7 +64,7 @@ Deno.test("isolation of projects", async (t) => {
   }
 });
 
-/** Names of the calls that see or change what is not theirs. */
+/** Names of the calls that see or change another project's data. */
 async function leaks(server: PostgresServer, name: string, guard: Guard): Promise<string[]> {
   const alone = await outcomes(server, `${name}_alone`, guard, false);
   const together = await outcomes(server, name, guard, true);
@@ -80,7 +78,7 @@ interface Outcome {
   readonly isOtherChanged: boolean;
 }
 
-/** Of each call, in a database of its own where the calling project has a neighbour or has not. */
+/** The outcome of each call, in a database of its own where the calling project has a neighbour or not. */
 async function outcomes(
   server: PostgresServer,
   name: string,
@@ -92,8 +90,8 @@ async function outcomes(
   try {
     const other = hasNeighbour ? await makeFilled(sql, OTHER) : undefined;
     const own = await makeFilled(sql, OWN);
-    // Only now, so that what the calls find is in order whatever the guard.
-    // Room for each call, and none where the neighbour's rows were counted, too.
+    // Changed only now, so that the calls find consistent data with any guard. There is room for each call, but none if
+    // the neighbour's rows were counted, too.
     await sql`
       update filestore.projects p set max_project_bytes = ${ROOM_BYTES} + (
         select sum(u.bytes + u.database_bytes) from filestore.project_usage u where u.project_id = p.id)
@@ -132,7 +130,7 @@ async function outcomes(
   }
 }
 
-/** Every other table with rows of projects. */
+/** The other tables with rows of projects. */
 async function tenantTables(sql: postgres.Sql): Promise<readonly string[]> {
   const tables = await sql<{ name: string }[]>`
     select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'project_id'
@@ -142,7 +140,7 @@ async function tenantTables(sql: postgres.Sql): Promise<readonly string[]> {
   return tables.map(({ name }) => name);
 }
 
-/** What an account may do with the tables whose rows are found by a key, or by an account. */
+/** Tests an account's rights on the tables whose rows are found by a key or an account. */
 async function accountPolicies(sql: postgres.Sql) {
   const found = await sql<{ name: string; table: string; command: string }[]>`
     select policyname as name, tablename as table, cmd as command from pg_policies
@@ -166,7 +164,7 @@ async function makeFilled(sql: postgres.Sql, contents: Contents): Promise<Projec
   await index(sql, project, contents);
   await sql`reset role`;
   if (contents.isOther) {
-    // As many as an account may have: counted for another account they would leave no room.
+    // As many as an account may have: if they were counted for another account, it could create none.
     await sql`
       insert into filestore.projects (owner_id, name, tier)
       select ${ownerId}::uuid, 'other ' || n, 'free' from generate_series(2, 20) n`;
@@ -175,7 +173,7 @@ async function makeFilled(sql: postgres.Sql, contents: Contents): Promise<Projec
   return project;
 }
 
-/** One write, and one link, after the other, however fast they came: what is sorted by time comes in one order. */
+/** Gives each version and link a time of its own, so that the order by time is always the same. */
 async function setTimes(sql: postgres.Sql, { id }: Project): Promise<void> {
   await sql`
     update filestore.file_versions v set created_at = now() - interval '1 hour' + t.position * interval '1 second'
@@ -208,7 +206,7 @@ async function answerOf(sql: postgres.Sql, call: Call, project: Project): Promis
   }
 }
 
-/** Ids by the order they appear in, and no times: what two runs have in common. */
+/** The answer without times, with ids numbered in the order of appearance, so that two runs can be compared. */
 function normalised(answer: string): string {
   const ids: string[] = [];
   return answer
@@ -217,7 +215,7 @@ function normalised(answer: string): string {
       return `id${ids.indexOf(id)}`;
     })
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "time")
-    // Each project has a key of its own for them, and the numbers behind them are counted over all.
+    // Each project encrypts its cursors with a key of its own, and their positions are counted over all projects.
     .replaceAll(/(?<=")[0-9a-f]{32}(?=")/g, "cursor")
     .replaceAll(/"(position|before)" ?: \d+/g, "position")
     .replaceAll(/"reset": \d+/g, '"reset": time');
@@ -238,7 +236,7 @@ async function rowsOf(sql: postgres.Sql, project: Project | undefined): Promise<
   return [...rows, row?.row].join("\n");
 }
 
-/** Takes the project out of every condition of every function: what is left to isolate is the policies. */
+/** Removes the project from every condition of every function, so that only the policies isolate projects. */
 async function removeConditions(sql: postgres.Sql): Promise<void> {
   const functions = await sql<{ definition: string }[]>`
     select pg_get_functiondef(p.oid) as definition from pg_proc p
@@ -250,7 +248,7 @@ async function removeConditions(sql: postgres.Sql): Promise<void> {
     const rewritten = definition
       .replaceAll(/\b\w+\.project_id = (\([\w.]+\)\.\w+|[\w.]+|\$1)/g, () => (removed++, "true"))
       .replaceAll(/\bp\.id = v_session\.project_id/g, () => (removed++, "true"))
-      // Not where it is asked for: which project the request is about.
+      // Except where the function looks up the project of the request.
       .replaceAll(/(?<! or )\bp\.id = p_project_id/g, () => (removed++, "true"))
       .replaceAll(
         /\bp\.owner_id = (\(select filestore\.current_account_id\(\)\)|[\w.]+(\(\))?)/g,

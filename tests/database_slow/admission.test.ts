@@ -1,7 +1,7 @@
 /**
- * The rate limit is exact with many requests at once, and a read waits for nobody: what a writer has counted is locked
- * until its commit is on disk. A lock that is waited for ends in an error after `lock_timeout_milliseconds`, so nothing
- * here looks at a clock.
+ * The rate limit is exact with many requests at once, and a read never waits for a writer, whose counted row is locked
+ * until its commit is on disk. A wait for a lock fails after `lock_timeout_milliseconds`, so no test here measures
+ * time.
  */
 import { assert, assertEquals } from "@std/assert";
 import type postgres from "postgres";
@@ -54,7 +54,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   "a request is counted once, whatever Postgres expects of the shards": countedOnce,
 };
 
-/** A project whose window no minute ends. */
+/** A project with a window that no minute ends. */
 async function limited(owner: postgres.Sql, name: string): Promise<Project> {
   const project = await makeProject(owner, name, { requestsPerMinute: 100 });
   await owner`
@@ -71,7 +71,7 @@ function isAdmitted(answer: Answer<unknown>): boolean {
   return answer.refusal?.code !== "RATE_LIMIT_EXCEEDED";
 }
 
-/** Runs `during` while so many writes are counted and not committed; then commits them or rolls them back. */
+/** Runs `during` while `writers` writes are counted but not committed; then commits them or rolls them back. */
 async function whileWriting(
   clients: postgres.Sql,
   project: Project,
@@ -144,7 +144,7 @@ async function waitsForTheLast(owner: postgres.Sql, clients: postgres.Sql, proje
   assertEquals(second && [isAdmitted(second), second.rate?.remaining], [false, 0], "the write was committed");
 }
 
-/** Until a transaction waits for another one's lock, or `isOver`. */
+/** Waits until a transaction is waiting for another one's lock, or `isOver`. */
 async function untilLocked(owner: postgres.Sql, isOver: () => boolean): Promise<void> {
   while (!isOver()) {
     const waiting = await owner`
@@ -153,7 +153,7 @@ async function untilLocked(owner: postgres.Sql, isOver: () => boolean): Promise<
   }
 }
 
-/** A folder of eleven files is two requests; the second is counted while a shard is locked for the first. */
+/** A folder of eleven files counts as two requests; the second is counted while the first one's shard is locked. */
 async function foldersNeverWait(owner: postgres.Sql, clients: postgres.Sql, project: Project): Promise<void> {
   for (let file = 0; file < 11; file++) {
     await commit(clients, project, "write", { path: `folder/${file}`, segments: [newSegment(project)] });
@@ -194,14 +194,14 @@ async function onlyCommitsWait(owner: postgres.Sql, clients: postgres.Sql, proje
   const rename = `filestore_administer($1, null, 'rename', '{"name": "${project.id}"}')`;
   await owner`update filestore.api_keys set scopes = '{read,write,admin}' where project_id = ${project.id}`;
   assertEquals(await settingAfter(`set_config('synchronous_commit', 'on', true), public.${rename}`), "on");
-  // What is not logged is not waited for either.
+  // The table is unlogged, so a commit does not wait for its log.
   assertEquals(
     [...await owner`select relpersistence from pg_class where oid = 'filestore.rate_windows'::regclass`],
     [{ relpersistence: "u" }],
   );
 }
 
-/** Counts `used` requests in the window, as full as the shards of a project with that limit. */
+/** Counts `used` requests in the window, spread over the shards as evenly as possible. */
 async function useUp(owner: postgres.Sql, project: Project, used: number): Promise<void> {
   await owner`
     update filestore.rate_windows set request_count = (${used}::integer + ${RATE_SHARDS} - shard) / ${RATE_SHARDS}
@@ -229,7 +229,7 @@ async function oneAfterTheOther(owner: postgres.Sql, clients: postgres.Sql, proj
   }
 }
 
-/** Runs `send` until it was run `count` times, by 72 clients; returns what it returned. */
+/** Runs `send` `count` times, by 72 clients. Returns the results. */
 async function inParallel<Result>(
   count: number,
   send: (request: number) => Promise<Result>,
@@ -243,7 +243,7 @@ async function inParallel<Result>(
   return results;
 }
 
-/** Writes and other requests in turns. */
+/** Writes and other requests alternate. */
 async function race(owner: postgres.Sql, clients: postgres.Sql, project: Project): Promise<void> {
   for (const limit of LIMITS) {
     await setLimit(owner, project, limit);
@@ -264,7 +264,7 @@ async function race(owner: postgres.Sql, clients: postgres.Sql, project: Project
   }
 }
 
-/** Requests that count as 1 to 20: each is counted whole or, where fewer are left, not at all. */
+/** Each request counts as 1 to 20. It is counted in full, or not at all if fewer are left. */
 async function raceOfSeveral(owner: postgres.Sql, clients: postgres.Sql, project: Project): Promise<void> {
   for (const limit of [65, 1000]) {
     await setLimit(owner, project, limit);
@@ -308,7 +308,10 @@ async function lowered(owner: postgres.Sql, clients: postgres.Sql, project: Proj
   );
 }
 
-/** Statistics of many projects with a row each let a join seem cheap that looks for a shard once for each shard. */
+/**
+ * With statistics of many projects with one row each, Postgres may choose a join that searches a shard once for each
+ * shard.
+ */
 async function countedOnce(owner: postgres.Sql, clients: postgres.Sql, project: Project): Promise<void> {
   await setLimit(owner, project, 1000);
   await owner`

@@ -1,4 +1,4 @@
-/** Sessions are checked as far as the database's Auth keeps them: an older one lacks columns and tables. */
+/** Sessions are checked as far as the database's Auth records them; an older Auth lacks some columns and tables. */
 import { assertEquals } from "@std/assert";
 import { startPostgres } from "../support/postgres/postgres.ts";
 import { createMigrated, withConnection } from "../support/postgres/postgres_hosted.ts";
@@ -6,7 +6,7 @@ import { createMigrated, withConnection } from "../support/postgres/postgres_hos
 const ACCOUNT = "0a000000-0000-4000-8300-000000000000";
 const SESSION = "0a000000-0000-4000-8400-000000000000";
 
-/** Changes of Auth's schema, one after the other, and which of the claims below are accepted afterwards. */
+/** Successive changes of Auth's schema, and the claims below that are accepted after each. */
 const CHANGES: readonly (readonly [string, string, readonly boolean[]])[] = [
   ["as it is", "select 1", [true, false, false]],
   ["without sessions.not_after", "alter table auth.sessions drop column not_after", [true, false, false]],

@@ -1,6 +1,6 @@
 /**
- * The change feed in the database: a cursor never steps over what is committed later, a page reads what it shows and no
- * more, however many versions there are, and cursors outlive a restore into another database.
+ * The change feed in the database: a cursor never skips a version that commits later, a page reads only the rows that
+ * it shows, in a history of any length, and cursors survive a restore into another database.
  */
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import postgres from "postgres";
@@ -48,7 +48,7 @@ interface Run {
 }
 
 const WHOLE = 1_000;
-/** More than one look at the feed. */
+/** More versions than one call examines. */
 const MANY = CHANGES_LOOKED_AT_MAX + 5_000;
 
 Deno.test("the change feed in the database", async (t) => {
@@ -195,7 +195,7 @@ Deno.test("the change feed in the database", async (t) => {
   }
 });
 
-/** Rows that are read are counted, whether the tables were small or large when the plan was made. */
+/** Counts the rows read, with plans made while the tables were small and while they were large. */
 async function pagesByPlan(t: Deno.TestContext, url: string): Promise<void> {
   const { sql, plans } = connectNotingPlans(url);
   const tables = ["file_versions", "files", "runs"];
@@ -208,7 +208,7 @@ async function pagesByPlan(t: Deno.TestContext, url: string): Promise<void> {
     const project = await makeProject(sql, "plans");
     await write(sql, project, "log.txt", "first");
     await explainEverything(sql);
-    // The plans that the session keeps are made now, of tables with hardly a row.
+    // The session's cached plans are made now, while the tables are nearly empty.
     valueOf(await changes(sql, project, {}));
     await addVersions(scripts(sql), project, "log.txt", MANY);
     await sql`insert into filestore.runs (project_id, run_id, first_position)
@@ -225,7 +225,7 @@ async function pagesByPlan(t: Deno.TestContext, url: string): Promise<void> {
         const backwards = ["now", middle].map((before) => ({ newestFirst: true, before }));
         for (const query of [{}, { after: middle }, { newestFirst: true }, { after: "now" }, ...backwards]) {
           const rows = await noted(() => changes(sql, project, { limit: 100, ...query }));
-          // Their positions and the filters' columns, one more than shown; the records; and the last position.
+          // The positions and filtered columns, of one version more than shown; the records; and the last position.
           assert((rows["file_versions"] ?? 0) <= 3 * 100 + 3, JSON.stringify([query, rows]));
           assert((rows["files"] ?? 0) <= 2 * 100, JSON.stringify([query, rows]));
           assertEquals(sorts(plans), [], JSON.stringify(query));
@@ -283,7 +283,7 @@ function all(plans: readonly PlanNode[]): PlanNode[] {
   return plans.flatMap((node) => [node, ...all(node.Plans ?? [])]);
 }
 
-/** Nodes that sort more than what is shown. */
+/** Nodes that sort more rows than the page shows. */
 function sorts(plans: readonly PlanNode[]): PlanNode[] {
   return all(plans).filter((node) => node["Node Type"].includes("Sort") && node["Actual Rows"] > 100);
 }
@@ -331,7 +331,7 @@ async function confinedKey(sql: Sql, project: Project, prefix: string): Promise<
   return { id: project.id, keyHash };
 }
 
-/** What pg_dump writes of the service's tables and its sequence, read by another server. */
+/** Copies the service's tables and its sequence to another server with pg_dump. */
 async function restore(source: postgres.Sql, target: postgres.Sql): Promise<void> {
   const tables = await source<{ name: string; columns: string }[]>`
     select c.oid::regclass::text as name, string_agg(quote_ident(a.attname), ', ' order by a.attnum) as columns

@@ -1,4 +1,4 @@
-/** What holds when many clients do things at once, on a real Postgres, one connection a client. */
+/** Invariants with many concurrent clients, on a real Postgres, with one connection for each client. */
 import { assert, assertEquals } from "@std/assert";
 import type postgres from "postgres";
 import { byClients } from "../support/in_parallel.ts";
@@ -19,7 +19,7 @@ const CLIENTS = 64;
 const APPENDS_PER_CLIENT = 10;
 
 interface Databases {
-  /** The tables' owner: sees everything. */
+  /** A connection of the tables' owner, which sees every row. */
   readonly owner: postgres.Sql;
   /** `CLIENTS` connections that act as `service_role`, as the REST API does with the secret key. */
   readonly clients: postgres.Sql;
@@ -109,7 +109,7 @@ async function compactionKeepsOrder({ owner, clients }: Databases): Promise<void
   await raceMerges(clients, project);
   const segments = valueOf(await content(clients, project, "m.txt")).segments.map((segment) => segment.id);
   const latest = (await segmentLists(owner, project)).at(-1);
-  // The version keeps the list it was made with; the file's own list may hold compacted segments instead.
+  // The version keeps its original list; the file's own list may contain compacted segments instead.
   assertEquals(expand(segments), expand(latest?.segments ?? []));
   assert(expand(segments).length > segments.length, "no compaction got through");
 }
@@ -134,7 +134,7 @@ async function lastUseNeverDeadlocks({ owner, clients }: Databases): Promise<voi
   await Promise.all([forget(), appends.finally(() => isDone = true)]);
 }
 
-/** Appends of 32 clients to one file, while 32 others compact whatever runs they see there. */
+/** Appends of 32 clients to one file, while 32 others compact the runs that they see. */
 async function raceMerges(clients: postgres.Sql, project: Project): Promise<void> {
   valueOf(await commit(clients, project, "write", { path: "m.txt", segments: [newSegment(project)] }));
   await byClients(CLIENTS, async (client) => {
@@ -145,7 +145,7 @@ async function raceMerges(clients: postgres.Sql, project: Project): Promise<void
   });
 }
 
-/** Appends one segment, making room first where the segment list is full. Answers the segment's id. */
+/** Appends one segment, after a compaction if the segment list is full. Returns the segment's id. */
 async function appendOrMerge(clients: postgres.Sql, project: Project, path: string): Promise<string> {
   const segment = newSegment(project);
   for (let attempt = 0; attempt < 100; attempt++) {
@@ -159,7 +159,7 @@ async function appendOrMerge(clients: postgres.Sql, project: Project, path: stri
   throw new Error("the segment list stays full");
 }
 
-/** Compacts everything but the last segment of the segment list as it looks now. */
+/** Compacts all segments of the current list except the last. */
 async function compactSome(clients: postgres.Sql, project: Project, path: string): Promise<void> {
   const { segments } = valueOf(await content(clients, project, path));
   const run = segments.slice(0, -1);
@@ -170,10 +170,10 @@ async function compactSome(clients: postgres.Sql, project: Project, path: string
   compactedRuns.set(compacted.id, ids);
 }
 
-/** What each compacted segment stands for. */
+/** Maps each compacted segment to the segments that it replaced. */
 const compactedRuns = new Map<string, string[]>();
 
-/** The segments as they were appended, whatever was compacted since. */
+/** The segments as appended, before any compaction. */
 function expand(segments: readonly string[]): string[] {
   return segments.flatMap((id) => {
     const run = compactedRuns.get(id);
@@ -218,7 +218,7 @@ async function claimsAreOfOneVersion({ owner, clients }: Databases): Promise<voi
       for (const { projectId, version, size, segments } of row?.files ?? []) {
         if (projectId !== project.id) continue;
         claimed++;
-        // Each version has one segment of one byte more than the one before it.
+        // Each version has one segment, one byte longer than that of the version before.
         assertEquals([size, segments.length], [version, version]);
       }
     }
@@ -253,7 +253,8 @@ async function commitsPassIndexing({ owner, clients }: Databases): Promise<void>
     );
     pathOf.set(made.file.id, path);
   }
-  // Texts are stored in the order of their ids: the first is new to the index, the second is not, the last will wait.
+  // Texts are stored in the order of their ids: the first is new to the index, the second is known, the last has to
+  // wait.
   const [unknown = "", known = "", last = ""] = [...pathOf.keys()].sort();
   const append = (sql: postgres.Sql | postgres.TransactionSql, id: string) =>
     commit(sql, project, "append", { path: pathOf.get(id) ?? "", segments: [newSegment(project, 1)] });
@@ -272,7 +273,7 @@ async function commitsPassIndexing({ owner, clients }: Databases): Promise<void>
   assertEquals(await store(await claim()), 3);
   await owner`delete from filestore.search_texts where file_id = ${unknown}`;
   for (const id of pathOf.keys()) valueOf(await append(clients, id));
-  // A text that was just indexed is due a second later.
+  // A text that was just indexed is not due again for a second.
   await owner`update filestore.search_queue set due_at = now()`;
   const claimed = await claim();
 

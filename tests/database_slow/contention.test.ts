@@ -1,7 +1,6 @@
 /**
- * Commits of different files of one project wait for nobody, though they share its quota; and
- * totals and quota stay exact. A lock that is waited for ends in an error after `lock_timeout_milliseconds`, so nothing
- * here looks at a clock.
+ * Commits of different files of one project do not wait for each other, though they share its quota; totals and quota
+ * stay exact. A wait for a lock fails after `lock_timeout_milliseconds`, so no test here measures time.
  */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import type postgres from "postgres";
@@ -107,7 +106,7 @@ async function remove({ clients, project }: World, path: string): Promise<void> 
   valueOf(await commit(clients, project, "delete", { path, segments: [] }));
 }
 
-/** Runs `during` while a change of `path` is done and not committed. */
+/** Runs `during` while a change of `path` is done but not committed. */
 async function beside(
   world: World,
   kind: "write" | "delete",
@@ -132,7 +131,7 @@ async function beside(
   }
 }
 
-/** Total of the whole project, total of the directory, and the names of its directories. */
+/** The total of the project, the total of the directory, and the names of its directories. */
 async function listed({ clients, project }: World, directory = ""): Promise<unknown[]> {
   const whole = valueOf(await list(clients, project, { recursive: true }));
   const own = valueOf(await list(clients, project, { directory }));
@@ -180,7 +179,7 @@ async function directoriesAreListed(world: World): Promise<void> {
   assertEquals(await listed(world), [3, 1, ["d", "e"]]);
 }
 
-/** Thirty of them, each in a row of the usage of its own: rows chosen at random would meet. */
+/** Nests thirty first commits, each of which must get its own row of the usage; rows chosen at random would collide. */
 async function firstCommitsPass(world: World, file = 0): Promise<void> {
   if (file < 30) await beside(world, "write", `first/${file}`, () => firstCommitsPass(world, file + 1));
 }

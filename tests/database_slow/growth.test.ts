@@ -1,6 +1,6 @@
 /**
- * How much the database grows by a request: by 64 KB at most for each file that it writes, and 6 times its own text. After
- * a vacuum, as Postgres does it by itself; chunks, which are there for vectors, apart.
+ * A request makes the database grow by at most 64 KB for each file that it writes, plus 6 times the size of its text.
+ * Measured after a vacuum, as Postgres runs it by itself, without chunks, which exist only for vectors.
  */
 import { assert, assertEquals } from "@std/assert";
 import type postgres from "postgres";
@@ -26,10 +26,10 @@ const FILES = 40;
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 const FOLDERS = PATH_SEGMENTS_MAX - 1;
-/** Of each name and its slash. */
+/** Bytes of each name, including its slash. */
 const NAME_BYTES = PATH_BYTES_MAX / PATH_SEGMENTS_MAX;
 
-/** The longest path with the most names, all of them random, so that nothing of it can be compressed. */
+/** The longest path with the most names, all random, so that no part of it compresses. */
 function longestPath(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(PATH_BYTES_MAX));
   const letters = Array.from(bytes, (byte) => LETTERS[byte % LETTERS.length] ?? "");
@@ -88,7 +88,7 @@ const random = (alphabet: string) => (bytes: number) => {
   for (let at = 0; at < bytes; at += 65_536) crypto.getRandomValues(numbers.subarray(at, at + 65_536));
   return Array.from(numbers, (number) => alphabet[number % alphabet.length] ?? "").join("");
 };
-/** Words of so many random letters, hardly any of them twice. */
+/** Words of `letters` random letters, hardly any repeated. */
 const words = (letters: number) => (bytes: number) =>
   random("abcdefghijklmnopqrstuvwxyz0123456789")(bytes).replaceAll(
     new RegExp(`(.{${letters}}).`, "g"),
@@ -102,13 +102,13 @@ const TEXTS: Readonly<Record<string, (bytes: number) => string>> = {
   "words of eight random letters": words(8),
 };
 
-/** Letters from one code point up to another, any of them as likely. */
+/** Letters of a range of code points, all equally likely. */
 const letters = (first: number, last: number) => (bytes: number) => {
   const numbers = crypto.getRandomValues(new Uint32Array(16_384));
   const size = new TextEncoder().encode(String.fromCodePoint(first)).length;
   const letter = (n: number) => {
     const from = numbers[n % numbers.length] ?? 0;
-    // As many numbers as one call gives, taken in an order that does not come again.
+    // Reuses the numbers of one call, in an order that does not repeat.
     const number = (from ^ Math.imul(n, 0x9e3779b1)) >>> 0;
     return String.fromCodePoint(first + number % (last - first + 1));
   };
@@ -116,7 +116,7 @@ const letters = (first: number, last: number) => (bytes: number) => {
 };
 const chinese = letters(0x4e00, 0x9fa5);
 
-/** Of most of them nearly every trigram is another one, and a database that knows their letters makes trigrams of them. */
+/** In most of these nearly every trigram is new, and a database whose locale knows the letters indexes them. */
 const SCRIPTS: Readonly<Record<string, (bytes: number) => string>> = {
   "Chinese characters": chinese,
   "short words of Chinese characters": (bytes) => chinese(bytes * 6 / 7).replaceAll(/../gu, "$& "),
@@ -135,7 +135,7 @@ interface Growing {
     change: Omit<Commit, "segments">,
     content: string,
   ) => Promise<FileRecord>;
-  /** Fails where `work` adds more than a request for so many files may that sends so much text; returns how much. */
+  /** Asserts that `work` adds no more than the limit for its number of files and its bytes of text. Returns the growth. */
   readonly assertGrowth: (
     what: string,
     files: number,
@@ -188,7 +188,7 @@ async function withGrowth(
 
 Deno.test("a text takes at most six times its bytes of the database, and its copies 64 KB each", async (t) => {
   await withGrowth("growth_of_texts", "ascii", async ({ change, assertGrowth, sql, project }) => {
-    // The numbers of trigrams are entries of the index once, for all projects.
+    // The numbers of trigrams are entries of the index that all projects share, so they are added before.
     await change("write", { path: "trigrams" }, words(8)(1_000_000));
 
     for (const [name, make] of Object.entries(TEXTS)) {
@@ -196,7 +196,7 @@ Deno.test("a text takes at most six times its bytes of the database, and its cop
         const path = `${name}, ${bytes}`;
         const content = make(bytes);
         await t.step(path, async () => {
-          // Several, since an index grows by pages.
+          // Several texts, since an index grows by whole pages.
           const texts = [content, ...Array.from({ length: 1_000_000 / bytes - 1 }, () => make(bytes))];
           await assertGrowth("written", texts.length, texts.length * bytes, async () => {
             for (const [n, text] of texts.entries()) {
@@ -246,7 +246,7 @@ Deno.test("a text takes at most six times its bytes of the database, and its cop
             await change("copy", { path, destination: longestPath() }, content);
           }
         };
-        // Before, since the list of new entries that an index has grows to a size of its own, and stays there.
+        // Runs before the measurement, since an index's list of pending entries grows once to a fixed size.
         await copy();
         await assertGrowth("copied", COPIES, 0, copy);
       });
@@ -261,7 +261,7 @@ Deno.test("so does a text of any script where the database knows the letters of 
         await t.step(`${name}, ${bytes}`, async () => {
           const texts = Array.from({ length: 1_000_000 / bytes }, () => make(bytes));
           const textBytes = texts.reduce((sum, text) => sum + new TextEncoder().encode(text).length, 0);
-          // Of large texts without the 64 KB of each file, which are for its rows.
+          // For large texts without the 64 KB of each file, which are for its rows.
           const files = bytes >= 100_000 ? 0 : texts.length;
           const grown = await assertGrowth("written", files, textBytes, async () => {
             for (const [n, text] of texts.entries()) {

@@ -1,8 +1,8 @@
 /**
- * What the linter of Supabase's dashboard would say about a freshly migrated database: nothing but the exceptions
- * below, each of which `operating/monitoring.md` names with its reason. The checks are written from the linter's documentation,
- * https://supabase.com/docs/guides/database/database-advisors, and cover every one that looks at tables, policies or
- * functions. (`unused_index` and `table_bloat` look at use, and say nothing about a schema.)
+ * The linter of Supabase's dashboard would report nothing about a freshly migrated database, except the findings below,
+ * each of which `operating/monitoring.md` explains. The checks follow the linter's documentation,
+ * https://supabase.com/docs/guides/database/database-advisors, and cover every lint about tables, policies or
+ * functions. (`unused_index` and `table_bloat` depend on use, not on the schema.)
  */
 import { assert, assertEquals } from "@std/assert";
 
@@ -12,7 +12,7 @@ import { connect, createMigrated } from "../support/postgres/postgres_hosted.ts"
 
 const OPERATING = fileURLToPath(new URL("../../supabase/docs/operating/monitoring.md", import.meta.url));
 
-/** Each gives the names of what it is about, of the schemas `filestore` and `public`. */
+/** Each query returns the names of offending objects, in the schemas `filestore` and `public`. */
 const CHECKS: Readonly<Record<string, string>> = {
   function_search_path_mutable: `
     select n.nspname || '.' || p.proname from pg_proc p join pg_namespace n on n.oid = p.pronamespace

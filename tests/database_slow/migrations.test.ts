@@ -1,4 +1,4 @@
-/** The migrations apply, unchanged, wherever the project says they do. */
+/** The migrations apply unchanged on every database that the project supports. */
 import { assertEquals } from "@std/assert";
 import { join } from "node:path";
 import { startBackend } from "../../supabase/local/stack/backend.ts";

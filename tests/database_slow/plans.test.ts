@@ -1,7 +1,8 @@
 /**
- * How the operations find their rows in a project of many files (with TEST_SCALE=1, a million) and, with TEST_LONG=1, in
- * one of 1,000 projects with 10,000,000 files together: by index, and hardly more of them than they answer. Times depend on the machine; plans do not. Postgres itself tells the plan of every statement that the
- * functions run, with the rows it really read.
+ * The operations find their rows by index, and read hardly more rows than they return: in a project of many files (with
+ * TEST_SCALE=1, a million) and, with TEST_LONG=1, in one of 1,000 projects with 10,000,000 files together. Times depend
+ * on the machine, plans do not. Postgres reports the plan of every statement that the functions run, with the number of
+ * rows read.
  */
 import { assert, assertEquals } from "@std/assert";
 import type postgres from "postgres";
@@ -27,11 +28,11 @@ import {
 } from "../support/postgres/postgres_filestore.ts";
 
 const IS_AT_SCALE = Deno.env.get("TEST_SCALE") === "1";
-/** All with the same number of files. */
+/** Number of projects, all with the same number of files. */
 const PROJECTS = IS_LONG ? 1000 : 1;
 const FILES = IS_AT_SCALE ? 1_000_000 : IS_LONG ? 10_000 : 100_000;
 const VERSIONS = IS_AT_SCALE ? 100_000 : 10_000;
-/** A version of the long history that is not in the future: each was made a millisecond after the one before. */
+/** A version of the long history that is certainly not in the future; each is dated a millisecond after the one before. */
 const MANY = 20;
 const SEGMENTS = 50_000;
 const FILES_PER_DIRECTORY = IS_AT_SCALE ? 1000 : 100;
@@ -40,9 +41,9 @@ const MIDDLE = pathIn(FILES_PER_DIRECTORY, FILES / 2 + 5.5 * FILES_PER_DIRECTORY
 /** In the middle of the subtree `top-3`. */
 const MIDDLE_OF_TOP_3 = pathIn(FILES_PER_DIRECTORY, FILES / 2 + 3.5 * FILES_PER_DIRECTORY);
 const PAGE = 100;
-/** Of a large folder. */
+/** Number of files in a large folder. */
 const FOLDER_FILES = 100_000;
-/** Rows of a large table that one page of so many may read: one more than it shows, and those that tie with it. */
+/** Rows of a large table that a page of PAGE entries may read: one more than it shows, and those with equal sort values. */
 const ROWS_PER_PAGE_MAX = 2 * PAGE;
 /** Rows of each large table that an operation on one file may read. */
 const ROWS_PER_FILE_MAX = 10;
@@ -94,7 +95,7 @@ Deno.test(`plans in a project of ${FILES} files, one of ${PROJECTS}`, async (t) 
           await explainEverything(sql);
           valueOf(await commit(sql, project, "overwrite", { path, segments: [newSegment(project)] }));
           assertEquals(indexesUsed(plans, "file_versions"), ["file_versions_by_commit"]);
-          // The page; the total and the names of folders.
+          // Indexes for the page, and for the total and the names of folders.
           const indexes = [
             [{ directory: "a", recursive: false }, ["files_by_directory"]],
             [{ recursive: true }, ["files_by_directory", "files_project_id_path_key"]],
@@ -118,7 +119,7 @@ Deno.test(`plans in a project of ${FILES} files, one of ${PROJECTS}`, async (t) 
     while (projects.length < PROJECTS) {
       projects.push(await makeProject(sql, `neighbour ${projects.length}`, { requestsPerMinute: 1000 }));
     }
-    // Among the others, not the first of them.
+    // So that the project is in the middle of the others, and not the first.
     projects.sort((a, b) => a.id < b.id ? -1 : 1);
     const started = performance.now();
     await populate(scripts, projects, {
@@ -175,7 +176,7 @@ Deno.test(`plans in a project of ${FILES} files, one of ${PROJECTS}`, async (t) 
         delete from filestore.files where project_id = '${project.id}' and path < 'a'`);
       },
     );
-    // All files are older than that, but for one.
+    // All files but one are older than that moment.
     for (const [name, query] of Object.entries(LISTS_AT)) {
       await t.step(`list ${name} as it was reads a page and no more`, async () => {
         const rows = await readBy(() =>
@@ -231,13 +232,13 @@ Deno.test(`plans in a project of ${FILES} files, one of ${PROJECTS}`, async (t) 
     ) {
       await t.step(`versions, the ${name} page, reads a page and no more`, async () => {
         const rows = await readBy(() => versions(sql, project, LONG_PATH, PAGE, offset));
-        // And the first version, of which is known whether any was trimmed.
+        // One more for the first version, from which the answer tells whether versions were trimmed.
         assertBounded(rows, { files: ROWS_PER_FILE_MAX, file_versions: PAGE + 1 });
       });
     }
     for (const [name, operation] of Object.entries(operationsOnOneFile(sql, project))) {
       await t.step(`${name} reads a handful of rows`, async () => {
-        // Plans may change once they are kept: after five times.
+        // Postgres may choose another, cached plan after five calls.
         for (let time = 0; time < 8; time++) {
           const rows = await readBy(operation);
           assertBounded(rows, Object.fromEntries(LARGE_TABLES.map((table) => [table, ROWS_PER_FILE_MAX])));
@@ -250,7 +251,7 @@ Deno.test(`plans in a project of ${FILES} files, one of ${PROJECTS}`, async (t) 
   }
 });
 
-/** The project, as a key sees it that is confined to a directory. */
+/** The same project with a key that is confined to a directory. */
 async function addConfinedKey(sql: postgres.Sql, project: Project, pathPrefix: string): Promise<Project> {
   const keyHash = crypto.getRandomValues(new Uint8Array(32)).toHex();
   await sql`
@@ -278,7 +279,7 @@ function operationsOnOneFile(
   };
 }
 
-/** Segments that nothing names, so that the table is not small. */
+/** Adds segments that no version names, so that the table is large. */
 async function addSegments(sql: postgres.Sql, project: Project): Promise<void> {
   await sql`
     insert into filestore.segments (id, project_id, stored_on, size, sha256, newlines, ends_with_newline, is_text)
@@ -287,7 +288,7 @@ async function addSegments(sql: postgres.Sql, project: Project): Promise<void> {
   await sql`analyze filestore.segments`;
 }
 
-/** A table that is not named may not be read at all. */
+/** Throws if a table has more rows read than allowed. A table without a number must not be read at all. */
 function assertBounded(rows: Readonly<Record<string, number>>, most: Readonly<Record<string, number>>): void {
   for (const [table, count] of Object.entries(rows)) {
     assert(
@@ -298,7 +299,7 @@ function assertBounded(rows: Readonly<Record<string, number>>, most: Readonly<Re
   assertEquals(Object.keys(rows), LARGE_TABLES);
 }
 
-/** Bytes of a file in each table and in its indexes. */
+/** Prints the bytes that a file takes in each table and its indexes. */
 async function reportSizes(sql: postgres.Sql, milliseconds: number): Promise<void> {
   const files = PROJECTS * FILES;
   const tables = await sql<{ name: string; rows: number; indexes: number }[]>`
@@ -316,7 +317,7 @@ async function reportSizes(sql: postgres.Sql, milliseconds: number): Promise<voi
   );
 }
 
-/** Medians of one client's calls. */
+/** Prints the median times of one client's calls. */
 async function reportTimes(sql: postgres.Sql, project: Project): Promise<void> {
   const operations = {
     ...operationsOnOneFile(sql, project),
@@ -334,7 +335,7 @@ async function reportTimes(sql: postgres.Sql, project: Project): Promise<void> {
     }
     times.push(`${name} ${median(taken).toFixed(2)}`);
   }
-  // As short as it was: nobody compacts here.
+  // A short list, since nothing compacts here.
   valueOf(await commit(sql, project, "overwrite", { path: MIDDLE, segments: [newSegment(project)] }));
   figures(`milliseconds, one client: ${times.join(", ")}`);
 }

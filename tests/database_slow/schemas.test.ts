@@ -1,4 +1,7 @@
-/** `supabase/schemas` is what is read, `supabase/migrations` is what is applied: they make the same database. */
+/**
+ * `supabase/schemas` is the source that people read, and `supabase/migrations` is applied; both create the same
+ * database.
+ */
 import { assert, assertEquals } from "@std/assert";
 import { join } from "node:path";
 import type postgres from "postgres";
@@ -89,7 +92,7 @@ async function catalogOf(
   );
 }
 
-/** Nothing of a kind would be equal, too. */
+/** Two catalogs without any object of a kind would be equal, too. */
 function assertComplete(catalog: Record<string, string>): void {
   const counts = new Map<string, number>();
   for (const name of Object.keys(catalog)) {

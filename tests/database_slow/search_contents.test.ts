@@ -1,6 +1,6 @@
 /**
- * A content that several files have is in the search index once. What is found does not depend on it: a project whose
- * contents are shared answers as one whose texts are all in the rows of their files.
+ * The search index stores a content of several files once. This does not change the results: a project with shared
+ * contents answers like one whose texts are all stored in the rows of their files.
  */
 import { assert, assertEquals, assertGreater } from "@std/assert";
 import { limitChange } from "../support/postgres/change_limit.ts";
@@ -39,7 +39,7 @@ function some(random: Random, count: number): string[] {
   return Array.from({ length: count }, () => random.pick(WORDS));
 }
 
-/** Half of the contents are long enough to be shared; most files have the content of another one. */
+/** Half of the contents are long enough to be shared, and most files have the content of another file. */
 function textsOf(random: Random): Text[] {
   const contents = Array.from({ length: CONTENTS }, (_, n) => {
     const words = some(random, 2 + random.below(5)).join(" ");
@@ -59,7 +59,7 @@ async function addFile(project: Project, path: string): Promise<string> {
   return row.id;
 }
 
-/** From now on texts of so many bytes stay in the rows of their files. */
+/** From now on, texts below this number of bytes are stored in the rows of their files. */
 async function shareFrom(bytes: number): Promise<void> {
   await sql.unsafe(
     await limitChange("search_shared_bytes_min", bytes, async (call) => {

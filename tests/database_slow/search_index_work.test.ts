@@ -1,7 +1,7 @@
 /**
- * The work of indexing a text follows from its size, whatever its bytes are: 1 MB made to be hard takes at most three
- * times the processor time of plain text, on Postgres 17 and on PGlite, of which the former knows the letters of all scripts
- * as a hosted project does. TEST_LONG=1: more texts.
+ * The work of indexing a text depends on its size, not on its bytes: 1 MB of difficult text takes at most three times
+ * the processor time of plain text. Measured on PGlite and on Postgres 17, whose locale knows the letters of all
+ * scripts, as on a hosted project. TEST_LONG=1: more texts.
  */
 import { btree_gin } from "@electric-sql/pglite/contrib/btree_gin";
 import { pg_trgm } from "@electric-sql/pglite/contrib/pg_trgm";
@@ -19,22 +19,22 @@ import { createMigrated, listMigrations } from "../support/postgres/postgres_hos
 import { IS_LONG } from "../support/runner/long.ts";
 
 const BYTES = 1_000_000;
-/** Looked at first, so that a text of quadratic time fails instead of keeping the test for hours. */
+/** Indexed first, so that a text that takes quadratic time fails instead of running for hours. */
 const FIRST_BYTES = 32_000;
 const RATIO_MAX = 3;
 const TRIES = 3;
 const RANDOM_TEXTS = IS_LONG ? 100 : 6;
-/** The SQL is the same there, so that in the short form every third text is enough. */
+/** PGlite runs the same SQL, so the short form tries every third text there. */
 const EVERY_ON_PGLITE = 3;
 
-/** Each was quadratic, or is what a parser, a sort or an index could have trouble with. */
+/** Each text was once quadratic, or could be difficult for a parser, a sort or an index. */
 const HARD = [
   ..."_ . - / @ ~/ :// & <!-- </ <a= <? &# 1 e1 +1 -1 1.1. .1 '".split(" ").map((motif) => `a${motif}`),
   ...["~/", "1e", "1.", "é-", "é_", ".", "-", "\n", "<", "\u0301", "a b ", `${"yi".repeat(500)} `],
 ];
 const LETTERS = "aez19éж字_.-/@~:&<>!?#'\"=+%; \n".split("");
 
-/** A text of so many bytes. */
+/** Returns a text of this number of bytes. */
 type Text = (bytes: number) => string;
 
 function repeated(motif: string): Text {
@@ -42,7 +42,7 @@ function repeated(motif: string): Text {
   return (bytes) => motif.repeat(Math.ceil(bytes / size));
 }
 
-/** Letters of a small alphabet, in any order: many different words. */
+/** Random letters of a small alphabet, which form many different words. */
 function mixed(random: Random, alphabet: readonly string[]): Text {
   return (bytes) => {
     let text = "";
@@ -78,7 +78,7 @@ function hardTexts(random: Random): [name: string, text: Text][] {
   ];
 }
 
-/** Lines of words, the frequent ones much more often than the rare ones, as in any language. */
+/** Lines of words; frequent words occur far more often than rare ones, as in any language. */
 function plainText(random: Random): Text {
   const word = () =>
     Array.from({ length: 2 + random.below(9) }, () => random.pick("etaoinshrdlucmfw".split(""))).join("");
@@ -94,7 +94,7 @@ function plainText(random: Random): Text {
   };
 }
 
-/** Indexes a text as a new file; the processor time it took, in milliseconds. */
+/** Indexes a text as a new file. Returns the milliseconds of processor time. */
 type Index = (text: string) => Promise<number>;
 
 const NEW_FILE = `insert into filestore.files (
@@ -102,7 +102,7 @@ const NEW_FILE = `insert into filestore.files (
   select id, gen_random_uuid()::text, 1, 'text/plain', 1, '{}', now(), now() from filestore.projects
   returning project_id as "projectId", id as "fileId", path`;
 const NEW_PROJECT = "insert into filestore.projects (name, tier) values ('p', 'enterprise')";
-/** A text that another file has would cost nothing: each is new. */
+/** A text that another file has costs nothing, so each text must be new. */
 const FORGET = "delete from filestore.search_texts";
 const STORE = "select filestore.search_store_text($1::text::jsonb, null)";
 
@@ -214,7 +214,7 @@ Deno.test("1 MB of any text is indexed within three times the work of plain text
   }
 });
 
-/** A text, and queries that find it, or do not. */
+/** A text, queries that find it, and queries that do not. */
 const FOUND: readonly (readonly [text: string, found: readonly string[], notFound?: readonly string[]])[] = [
   ["mail ann.lee@example.com today", ["ann.lee@example.com", "example.com", "ann", "mail today"], [
     "lee.ann",

@@ -1,7 +1,7 @@
 /**
- * How a search finds its candidates: by index, in a large project and in a small one beside it, and hardly more rows
- * than it answers. TEST_LONG=1: 100,000 files of 2 KB, else fewer. Real Postgres has no extension `vector` here, so
- * search by meaning is looked at on PGlite.
+ * A search finds its candidates by index, in a large project and in a small one beside it, and reads hardly more rows
+ * than it returns. TEST_LONG=1: 100,000 files of 2 KB, otherwise fewer. The tests' Postgres lacks the extension
+ * `vector`, so search by meaning is tested on PGlite.
  */
 import { btree_gin } from "@electric-sql/pglite/contrib/btree_gin";
 import { pg_trgm } from "@electric-sql/pglite/contrib/pg_trgm";
@@ -25,12 +25,13 @@ const WALK_FILES = sqlNumber("81_search.sql", "c_walk_files");
 const LARGE = IS_LONG ? 100_000 : 4_000;
 const SMALL = 1_000;
 const SHARING = IS_LONG ? 50_000 : 4_000;
-/** Rows that a selective search may read in the large project. A small one may be read whole, and no other row. */
+/** Rows that a selective search may read in the large project. In a small project it may read all rows, but no others. */
 const ROWS_MAX = 120;
 const TABLES = ["search_texts", "search_contents", "search_chunks", "files"];
 
 /**
- * Texts of 260 words out of 20,000, each with one word of its own. `isShared`: they are stored as contents that files share.
+ * Adds texts of 260 words out of 20,000, each with one unique word. `isShared`: they are stored as contents that files
+ * share.
  */
 function fill({ id }: Pick<Project, "id">, files: number, isShared = false): string {
   return `
@@ -67,7 +68,7 @@ function fill({ id }: Pick<Project, "id">, files: number, isShared = false): str
     end $$;`;
 }
 
-/** The word that only file `n` has. */
+/** The word that only file `n` contains. */
 function markOf(n: number): string {
   return "mark" + String(n).padStart(6, "0").replace(/\d/g, (digit) => "qjxzkvwpyb"[Number(digit)] ?? "");
 }
@@ -150,7 +151,7 @@ Deno.test(`plans of search: ${LARGE} files, and ${SMALL} beside them`, async (t)
     await t.step(
       "a text too short for the index, in no file or in one, reads a part of them and goes on",
       async () => {
-        // By the statistics, since a plan that is read by a cursor is not told.
+        // Counted from the statistics, since Postgres reports no plan for a query that is read through a cursor.
         const page = (after?: string, literal = "Q7") =>
           sql.begin(async (transaction) => {
             const query = { ...base, kind: "scan", clauses: [[literal]], caseSensitive: false };
@@ -161,7 +162,7 @@ Deno.test(`plans of search: ${LARGE} files, and ${SMALL} beside them`, async (t)
             if (row === undefined) throw new Error("no answer");
             return { ...row.answer.value, rows: await rowsReadSoFar(transaction) - before };
           });
-        // Signs are in no trigram, however many they are.
+        // Signs are in no trigram, in any number.
         const { rows, next, files } = await page(undefined, "::====>>");
         assert(rows <= WALK_FILES + ROWS_MAX && next !== null, `${rows} rows were read`);
         assertEquals(files, []);
@@ -250,13 +251,14 @@ async function rowsReadSoFar(transaction: postgres.TransactionSql): Promise<numb
 
 function rowsMax(size: "large" | "small" | "sharing", name: string): number {
   if (size === "small") return SMALL + ROWS_MAX;
-  // Of files with shared contents those are read whose path has a word of the query; their contents are not.
+  // Of files with shared contents, a search reads those whose path contains a word of the query, but not their
+  // contents.
   return size === "sharing" && name.includes("of all paths")
     ? Math.min(SHARING, 10_000) + ROWS_MAX
     : ROWS_MAX;
 }
 
-/** No table is read from end to end, and no more rows than so many. */
+/** Asserts that no table is read sequentially, and that at most `rowsMax` rows are read. */
 function assertIndexed(plans: readonly PlanNode[], rowsMax: number): void {
   const rows = Object.values(rowsRead(plans, TABLES)).reduce((sum, count) => sum + count, 0);
   assert(rows > 0 && rows <= rowsMax, `${rows} rows were read: ${JSON.stringify(plans)}`);
@@ -276,7 +278,7 @@ async function printSizes(sql: postgres.Sql): Promise<void> {
   );
 }
 
-/** Beyond this many chunks the index is used; in the short form of the test, beyond fewer. */
+/** The number of chunks beyond which the index is used; smaller in the short form. */
 const EXACT_CHUNKS_MAX = IS_LONG ? 10_000 : 1_000;
 const SOME_CHUNK = 777;
 const CHUNKS = IS_LONG ? 100_000 : EXACT_CHUNKS_MAX + 500;
@@ -332,7 +334,7 @@ Deno.test("search by meaning: the vector index in a large project, exact in a sm
   }
 });
 
-/** Directions spread by sines, the same in SQL and here. */
+/** A vector whose direction depends on n through sines, computed alike in SQL and here. */
 function vectorOf(n: number): number[] {
   return Array.from({ length: 384 }, (_, k) => Math.sin(n * (k + 1) * 0.37));
 }

@@ -1,6 +1,7 @@
 /**
- * The index of trigrams misses no text, whatever its script: what a literal is looked up by is there of every text that
- * contains it. In a database that knows the letters of ASCII alone, as PGlite, and in those that know all, as hosted ones.
+ * The index of trigrams misses no text in any script: every text that contains a literal has the trigrams by which the
+ * literal is looked up. Tested in a database whose locale knows only ASCII letters, like PGlite, and in those that know
+ * all letters, like hosted ones.
  */
 import { assert, assertEquals } from "@std/assert";
 import type postgres from "postgres";
@@ -12,14 +13,17 @@ import { sqlNumber } from "../support/postgres/sql_number.ts";
 const TRIGRAMS_MAX = sqlNumber("13_search_tables.sql", "c_numbers");
 
 const TEXTS = 400;
-/** Letters whose lower case is another one by where they stand, or longer, and what is a letter in some places only. */
+/**
+ * Letters whose lower case depends on their position or is longer, and characters that only some locales treat as
+ * letters.
+ */
 const ALPHABET =
   "aAbBzZ09 \n-_%\\'é\u0301ÄßİıIſKΣσςΑαОдж中文字한글アｱกา٣𠀀𠀁😀\u200d\ufffeȺⱥ".match(/./gsu) ?? [];
 const LETTERS: readonly Letters[] = ["ascii", "unicode", "unicode by ICU"];
 
 const some = (random: Random, length: number) => Array.from({ length }, () => random.pick(ALPHABET)).join("");
 
-/** Nearly all trigrams of small letters and digits. */
+/** Contains nearly all trigrams of small letters and digits. */
 const manyTrigrams = (random: Random) =>
   Array.from({ length: 150_000 }, () => random.below(36).toString(36)).join("");
 
@@ -54,7 +58,8 @@ for (const letters of LETTERS) {
       const [row] = await sql<{ within: number; numbers: number[] }[]>`
         select cardinality(filestore.search_trigrams_within('word and more')) as within,
           filestore.search_trigrams(${manyTrigrams(random)}) as numbers`;
-      // wor, ord and the end of `word`; all four of `and`; the beginning of `more`, mor and ore: it may go on.
+      // `wor`, `ord` and the end of `word`; all four of `and`; the beginning of `more`, `mor` and `ore`: the word may
+      // continue.
       assertEquals(row?.within, 11);
       const numbers = new Set(row?.numbers);
       assert([...numbers].every((number) => number >= 0 && number < TRIGRAMS_MAX), `seed ${SEED}`);

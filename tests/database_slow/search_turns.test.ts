@@ -1,6 +1,6 @@
 /**
- * What waits to be indexed is taken in turns: no project's queue delays another's, and a file that fails harms only
- * itself. In claims and rows, not in seconds: what a claim may cost is bounded by its files and bytes.
+ * Files are indexed fairly: no project's queue delays another's, and a file that fails harms only itself. Measured in
+ * leases and rows, not in seconds, since a lease is bounded by its number of files and bytes.
  */
 import { assert, assertEquals, assertLessOrEqual } from "@std/assert";
 import type postgres from "postgres";
@@ -46,7 +46,7 @@ Deno.test.afterAll(async () => {
   await server.stop();
 });
 
-/** As the function claims. */
+/** Leases files as the function does. */
 async function claim(
   { stage = 1, begun = null }: ClaimOptions = {},
 ): Promise<Claim> {
@@ -62,7 +62,7 @@ function existing<T>(value: T | undefined): T {
   return value;
 }
 
-/** A project with so many files that wait to be indexed, of so many bytes each. */
+/** A project with this number of files waiting to be indexed, of `bytes` bytes each. */
 async function waiting(files: number, bytes = 100): Promise<string> {
   const { id } = await makeProject(sql, crypto.randomUUID());
   await sql`
@@ -71,7 +71,7 @@ async function waiting(files: number, bytes = 100): Promise<string> {
   return id;
 }
 
-/** How many files of each project a claim took. */
+/** The number of files of each project in a lease. */
 function shares({ files }: Claim): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { projectId } of files) counts.set(projectId, (counts.get(projectId) ?? 0) + 1);
@@ -85,7 +85,7 @@ function test(name: string, body: () => Promise<void>): void {
   });
 }
 
-/** Stores what was claimed, as an index that takes any text; with a model each text has a chunk to be embedded. */
+/** Stores the leased texts, as an index that accepts any text. With a model, each text has a chunk to be embedded. */
 async function finish({ claimId, files }: Claim, model: string | null = null, version = 1): Promise<void> {
   const texts = files.map((file) => ({
     ...file,
@@ -137,7 +137,7 @@ test("a sweep takes what waited when it began, embeddings included, and so ends 
   assertEquals((await claim()).files.length > 0, true, "what came later is there for the next one");
 });
 
-/** More claims than it takes for one of `projects` to be the first of one, but for once in 10^9 times. */
+/** Enough leases that each of `projects` has been first in one, except once in 10^9 times. */
 const enoughClaims = (projects: number) => Math.ceil(21 * projects);
 
 test("a claim has one large text at most, and what is found by its name alone comes along", async () => {
@@ -153,7 +153,7 @@ test("a claim reads as many rows of a queue of 20,000 as of one of 1,000", async
   const read = async (files: number) => {
     await sql`truncate filestore.search_queue`;
     for (let n = 0; n < 4; n++) await waiting(files / 4);
-    // Some that were claimed before, and are not due.
+    // These files have been leased before and are not due.
     await claim();
     await sql`analyze filestore.search_queue`;
     await explainEverything(sql);

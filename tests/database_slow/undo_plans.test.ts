@@ -1,6 +1,6 @@
 /**
- * What a plan of an undo or a restore reads is bounded, whatever the project holds: Postgres tells the rows that were
- * really read. Plans that are kept are the same as those of the first call.
+ * A plan of an undo or a restore reads a bounded number of rows, however much the project contains. Postgres reports
+ * the rows that were read. A cached plan reads the same as that of the first call.
  */
 import { assert, assertEquals } from "@std/assert";
 import { z } from "zod";
@@ -15,14 +15,14 @@ import { startPostgres } from "../support/postgres/postgres.ts";
 import { createMigrated } from "../support/postgres/postgres_hosted.ts";
 import { type Answer, type Json, makeProject, type Project } from "../support/postgres/postgres_filestore.ts";
 
-/** Files `…/f…` that each got one version in 2025, and all others in 2026, in the run `r`. */
+/** A project with files `…/f…`. Each got one version in 2025, and all others in 2026, in the run `r`. */
 interface Filled {
   readonly files: number;
   readonly versions: number;
   readonly segments?: number;
   /** Whether the last version is equal to the first. */
   readonly isBack?: boolean;
-  /** Of the versions of 2026; by default a key that is not the caller's. */
+  /** The key of the versions of 2026; by default not the caller's. */
   readonly keyId?: string;
 }
 
@@ -72,7 +72,7 @@ async function plan(project: Project, kind: string, commit: Json): Promise<Answe
   return row.answer;
 }
 
-/** As often as makes Postgres keep its plans. */
+/** Repeated until Postgres caches its plans. */
 async function readBy(
   what: () => Promise<Answer>,
 ): Promise<{ answer: Answer; rows: Record<string, number> }> {

@@ -1,6 +1,6 @@
 /**
- * Usage in the database: commits and reads leave its tables alone, every version is counted once, whatever commits late,
- * and isolates that hand in requests at the same time lose none.
+ * Usage in the database: commits and reads do not touch its tables, every version counts once however late it commits,
+ * and no request is lost if isolates report requests at the same time.
  */
 import { assert, assertEquals } from "@std/assert";
 import postgres from "postgres";

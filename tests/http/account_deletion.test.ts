@@ -1,4 +1,4 @@
-/** A deleted account: its projects end with it, it is refused at once, and Auth has it no more. */
+/** Deleting an account deletes its projects and its Auth user, and its tokens are refused at once. */
 import { assertEquals } from "@std/assert";
 import { Administration } from "../../supabase/local/admin/administration.ts";
 import { type Account, claimsOf, owner, signUp } from "../support/client/accounts.ts";
@@ -13,7 +13,7 @@ const emailOf = (account: Account) => String(claimsOf(account.token)["email"]);
 const idOf = (account: Account) => String(claimsOf(account.token)["sub"]);
 const confirming = (email: string) => ({ query: { confirm: email } });
 
-/** What Auth still has of the person. */
+/** The rows of Auth that still refer to the account. */
 async function left(account: Account): Promise<string[]> {
   const tables = ["users", "sessions", "identities", "refresh_tokens"];
   const found: string[] = [];

@@ -1,4 +1,7 @@
-/** /project/apikeys: made, shown once, rotated, regenerated, revoked; what is decided holds with the next request. */
+/**
+ * /project/apikeys: keys are created, shown once, rotated, regenerated and revoked. Each change applies from the next
+ * request.
+ */
 import { assert, assertEquals } from "@std/assert";
 import { KEY_GRACE_PERIOD_SECONDS_MAX } from "../../supabase/functions/api/limits.ts";
 import { type Account, owner } from "../support/client/accounts.ts";
@@ -15,7 +18,7 @@ import { suite, test } from "../support/stack/suite.ts";
 
 const { service } = await suite();
 
-/** What the key is answered now. */
+/** The status of a request with the key now. */
 async function statusOf(key: string, path = "/files"): Promise<number> {
   return (await service.request(key, "GET", path)).status;
 }

@@ -1,4 +1,4 @@
-/** Leaving: what is deleted, banned or given away is refused at once, whatever an isolate remembers. */
+/** Access that was deleted, banned or transferred is refused at once, even if an isolate has cached it. */
 import { assertEquals, assertNotEquals } from "@std/assert";
 import { Administration } from "../../supabase/local/admin/administration.ts";
 import { claimsOf, owner, signUp } from "../support/client/accounts.ts";
@@ -54,7 +54,7 @@ test("a project that is given away is closed to its former owner at once, also w
   const administration = new Administration(service.stack.backendUrl, service.stack.secretKey);
   await administration.updateProject(former.projectId, { owner: String(claimsOf(next.token)["email"]) });
   assertEquals((await read(next)).status, 200);
-  // What the isolate remembers is tried once: "try again", and then there is no such project.
+  // The isolate tries its cached session once and answers "try again"; after that the project does not exist.
   const first = await read(former);
   assertNotEquals(first.status, 200);
   assertEquals(first.text.includes("for the owner"), false);

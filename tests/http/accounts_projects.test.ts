@@ -1,4 +1,7 @@
-/** /projects and /project for signed-in people: each sees its own, and no other one can be told from a missing one. */
+/**
+ * /projects and /project for signed-in people. Each person sees only their own projects; another's looks like a missing
+ * one.
+ */
 import { assertEquals, assertNotEquals } from "@std/assert";
 import { ACCOUNT_PROJECTS_MAX, ACCOUNT_REQUESTS_PER_MINUTE } from "../../supabase/functions/api/limits.ts";
 import { Account, claimsOf, forgeToken, owner, signUp } from "../support/client/accounts.ts";
@@ -70,7 +73,7 @@ test("GET and PATCH /project are about x-project-id, and without one about the o
     ...second,
     name: "Renamed",
   });
-  // 100 characters, whatever UTF-16 makes of them.
+  // 100 characters, though more units of UTF-16.
   assertEquals((await rename("😀".repeat(100))).status, 200);
   await rename("Renamed");
   assertRefused(await rename("My project"), "PROJECT_NAME_TAKEN", "update_project");
@@ -100,13 +103,13 @@ for (const [name, reason] of BAD_NAMES) {
     assertEquals([issue?.path, reason.test(issue?.reason ?? "")], ["name", true], issue?.reason);
     await account.projects();
     const update = await account.request("PATCH", "/project", { body: { name } });
-    // Of a project that is there it is optional.
+    // The name is optional for an existing project.
     if (name === undefined || name === null) assertEquals(update.status, 200);
     else assertRefused(update, "VALIDATION_ERROR", "update_project");
   });
 }
 
-/** What is asked about a project. `{}` in a path stands for a key of it. */
+/** Requests about a project. `{}` in a path is replaced by the id of one of its keys. */
 const REQUESTS: readonly (readonly [string, string, unknown?])[] = [
   ["GET", "/project"],
   ["PATCH", "/project", { name: "Stolen" }],
@@ -132,9 +135,9 @@ const REQUESTS: readonly (readonly [string, string, unknown?])[] = [
   ["DELETE", "/files/secret.txt"],
 ];
 
-/** An answer without what differs from one request to the next. */
+/** The answer, without the parts that differ between requests. */
 function shown({ status, text, headers }: Answer): unknown {
-  // The account's own window goes on with each request.
+  // Each request counts in the account's own window.
   const varying = ["x-request-id", "date", "ratelimit", "x-ratelimit-reset", "x-ratelimit-remaining"];
   return { status, text, headers: [...headers].filter(([name]) => !varying.includes(name)) };
 }
@@ -158,7 +161,7 @@ test("404 PROJECT_NOT_FOUND: another account's project cannot be told from one t
 test("429 RATE_LIMIT_EXCEEDED after 120 requests about projects and keys in a minute, for this account alone", async () => {
   const [account, other] = [await owner(service), await owner(service)];
   const limit = ACCOUNT_REQUESTS_PER_MINUTE;
-  // A minute that no clock ends.
+  // A window that no clock minute ends.
   await service.freezeWindow(account.projectId);
   await service.sql(
     `update filestore.account_windows set request_count = $2, window_start = window_start + interval '10 minutes'
@@ -189,7 +192,7 @@ test("401 INVALID_SESSION, one answer for every kind of bad token, on every rout
   const claims = claimsOf(good.token);
   const [header, payload, signature = ""] = good.token.split(".");
   const { secretKey, publishableKey } = service.stack;
-  // Longer ago than the 30 s that PostgREST allows for between clocks.
+  // Further in the past than the 30 s by which PostgREST allows clocks to differ.
   const past = Math.floor(Date.now() / 1000) - 60;
   const tokens: Record<string, string> = {
     "another signature": `${header}.${payload}.${signature[0] === "A" ? "B" : "A"}${signature.slice(1)}`,

@@ -1,4 +1,4 @@
-/** Access tokens: one that is another app's, of another role, or of a session that has ended is refused everywhere, at once. */
+/** An access token of another app, of another role or of an ended session is refused everywhere, at once. */
 import { assertEquals } from "@std/assert";
 import { z } from "zod";
 import { Account, claimsOf, forgeToken, owner, signIn } from "../support/client/accounts.ts";
@@ -9,7 +9,7 @@ const { service } = await privateSuite({});
 
 type Owner = Awaited<ReturnType<typeof owner>>;
 
-// @supabase/lite has no second factors; this is as much of Auth's table as the service reads.
+// @supabase/lite has no second factors. This is the part of Auth's table that the service reads.
 await service.sql("create table auth.mfa_factors (id uuid, user_id uuid, status text)");
 
 const requiresSecondFactor = (account: Account) =>
@@ -35,7 +35,7 @@ async function signOut(account: Account, scope: "local" | "global" | "others"): 
   assertEquals(answer.status, 204);
 }
 
-/** A token that is no good from its first use on. */
+/** Tokens that are invalid from their first use on. */
 const FORGED: Readonly<Record<string, (account: Account) => Promise<string>>> = {
   "issued to a third-party app": forged({ client_id: crypto.randomUUID() }),
   "of the role postgres": forged({ role: "postgres" }),
@@ -51,7 +51,7 @@ const FORGED: Readonly<Record<string, (account: Account) => Promise<string>>> = 
     await forged({ session_id: claimsOf((await owner(service)).token)["session_id"] })(account),
 };
 
-/** What ends a token that was good. */
+/** The events that end a valid token. */
 const ENDED: Readonly<Record<string, (account: Owner) => Promise<unknown>>> = {
   "after its sign-out": (account) => signOut(account, "local"),
   "after a global sign-out elsewhere": async (account) => await signOut(await signIn(account), "global"),
@@ -62,7 +62,7 @@ const ENDED: Readonly<Record<string, (account: Owner) => Promise<unknown>>> = {
   "without the second factor that was turned on": requiresSecondFactor,
 };
 
-/** What each of them must not do: with the token alone, about accounts. */
+/** Requests about accounts that each token must be refused, sent with the token alone. */
 const ACCOUNT_CALLS = (email: string): readonly (readonly [string, string, object?])[] => [
   ["GET", "/account"],
   ["GET", "/projects"],
@@ -106,7 +106,7 @@ const FUNCTIONS = (projectId: string, email: string): Readonly<Record<string, ob
 
 const refusal = z.union([
   z.object({ refusal: z.object({ code: z.literal("INVALID_SESSION") }) }),
-  // PostgREST's: the role may not call the function, or there is no such role.
+  // An error of PostgREST: the role may not call the function, or does not exist.
   z.object({ code: z.string() }),
 ]);
 
@@ -139,7 +139,7 @@ async function assertRefusedEverywhere(account: Owner, token: string): Promise<v
   );
 }
 
-/** Somebody with a file, on a process that has counted no failed authentication. */
+/** A new account with a file, on a process that has not counted a failed authentication. */
 async function ownerOfFile(): Promise<Owner> {
   await service.restartFunction();
   const account = await owner(service);

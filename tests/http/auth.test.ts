@@ -1,4 +1,4 @@
-/** Keys: every bad one gets one and the same answer, costs the back end nothing, and stores nothing. */
+/** Keys: every bad key gets the same answer, causes no call to the back end, and stores nothing. */
 import { assert, assertEquals } from "@std/assert";
 import { generateApiKey } from "../../supabase/functions/api/auth/api_key.ts";
 import { ADDRESS_REQUESTS_PER_MINUTE } from "../../supabase/functions/api/limits.ts";
@@ -8,12 +8,12 @@ import { privateSuite, test } from "../support/stack/suite.ts";
 
 const { service, files } = await privateSuite({});
 
-/** The key with another last character: its checksum is wrong. */
+/** The key with its last character changed, so that its checksum is wrong. */
 function mistyped(key: string): string {
   return key.slice(0, -1) + (key.endsWith("A") ? "B" : "A");
 }
 
-/** What may not depend on which kind of bad key came. */
+/** The parts of an answer that must not depend on the kind of bad key. */
 function comparable({ status, text, headers }: Answer): unknown {
   const varying = ["x-request-id", "date", "x-ratelimit-remaining", "x-ratelimit-reset", "ratelimit"];
   return { status, text, headers: [...headers].filter(([name]) => !varying.includes(name)) };
@@ -138,7 +138,7 @@ test("unknown, revoked and over-limit keys store no byte, small body or large, r
   await own.write("f", "x");
   const revoked = await service.key(own.project.id);
   const second = await service.key(own.project.id);
-  // Both are remembered as good now; the database knows better.
+  // The isolate has cached both keys as valid; the database has not.
   for (const { key } of [revoked, second]) {
     assertEquals((await service.request(key, "GET", "/files/f")).status, 200);
   }
@@ -184,8 +184,8 @@ test("a large body of an unknown or over-limit key is refused before anything is
 });
 
 /**
- * Runs `work`, whose windows are clock minutes, on a process that has counted nothing yet: again where a minute ended
- * meanwhile.
+ * Runs `work`, which counts within clock minutes, on a process that has counted nothing yet. Repeats it if a minute
+ * ended meanwhile.
  */
 async function withinOneMinute(work: () => Promise<void>): Promise<void> {
   const minute = () => Math.floor(Date.now() / 60_000);
@@ -223,7 +223,7 @@ test("429: an address has 100 failed authentications a minute; good keys neither
     }
     assertEquals((await own.request("GET", "/files")).status, 200);
     assertEquals((await service.request(null, "GET", "/health")).status, 200);
-    // What the client says of its address counts for nothing behind the gateway.
+    // Behind the gateway, a client's own statement of its address is ignored.
     const spoofed = {
       "x-forwarded-for": "203.0.113.9",
       "cf-connecting-ip": "203.0.113.9",

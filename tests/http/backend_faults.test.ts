@@ -18,7 +18,7 @@ function isolate(secretKey = service.stack.secretKey): Isolate {
   return new Isolate({ url, secretKey, publishableKey }, () => null);
 }
 
-/** Gives calls whose name matches that answer, for as long as the isolate lives. */
+/** An isolate that gives matching calls that fault for as long as it lives. */
 function answering(faultOf: (name: string) => Fault | null): Isolate {
   const made = isolate();
   made.watch = { decide: (_, name) => faultOf(name), calls: [] };
@@ -44,7 +44,7 @@ async function assertHealth(of: Isolate, status: 200 | 503, failing: string): Pr
   assertEquals(answer.headers.has("retry-after"), status === 503);
 }
 
-/** Sends each route once; all must be 503, and no defect. */
+/** Sends a request to each route: all must be answered with 503, and none may be a defect. */
 async function assertUnavailable(of: Isolate, key: string, routes: readonly RouteCall[]): Promise<void> {
   for (const route of routes) {
     const { path, options } = aboutFile(route, "f.txt");
@@ -189,7 +189,7 @@ for (const fault of ["resetBefore", "resetAfter", "truncated"] as const) {
       service.proxy.hook = null;
     }
     assertEquals(commits, 2);
-    // `fetch` would send the request again by itself, and nobody would know that the first one may have been done.
+    // `fetch` would repeat the request by itself, and hide that the first one may have been done.
     await eventually("the fault is logged", () => faults() > before);
     assertEquals((await own.versions("f.txt")).total, 1);
     const segments = await service.sql<{ id: string }>(

@@ -253,10 +253,10 @@ test("it counts one request for each ten operations begun, and none where fewer 
   await service.freezeWindow(own.project.id);
   assertEquals(left(await tryBatch(own, many(1))), 19);
   assertEquals(left(await tryBatch(own, many(11))), 17);
-  // An edit is read first, and a body over 64 KiB is looked at before it is read.
+  // An edit needs a read first, and the limits are checked before a body over 64 KiB is read.
   assertEquals(left(await tryBatch(own, [...many(20), edit])), 14);
   assertEquals(left(await tryBatch(own, [...many(20), large])), 11);
-  // A fault of shape counts as one.
+  // A request with an invalid body counts as one.
   assertEquals(left(await tryBatch(own, [...many(30), { op: "delete" }])), 10);
   assertEquals(left(await tryBatch(own, [large, { op: "delete" }])), 9);
   const before = await service.tables();
@@ -307,7 +307,7 @@ test("a key with a prefix writes below it alone; an edit needs the scope read", 
       { op: "copy", path: "in/a", destination: "out/g" },
     ]
   ) await assertBatchRefused(inside, [write("in/b", "x"), operation], "FORBIDDEN_SCOPE");
-  // What it cannot see is not there.
+  // For a key with a prefix, a file outside it does not exist.
   await assertBatchRefused(inside, [{ op: "copy", path: "out/f", destination: "in/f" }], "FILE_NOT_FOUND");
   const edit = { op: "edit", path: "out/f", oldString: "x", newString: "y" };
   assertEquals(await assertBatchRefused(writer, [edit], "FORBIDDEN_SCOPE"), { scope: "read" });

@@ -1,4 +1,4 @@
-/** What each operation costs at the back end: calls of the database, and objects in and out. */
+/** The cost of each operation at the back end: calls of the database, and objects stored and fetched. */
 import { assertEquals } from "@std/assert";
 import { tagOf } from "../support/client/preconditions.ts";
 import { NO_OBJECTS, type Traffic, trafficOf } from "../support/client/traffic.ts";
@@ -8,7 +8,7 @@ import { prepare, WRITES } from "../support/client/write_kinds.ts";
 
 const { service, files } = await suite();
 
-/** A project with a file, whose key the function knows. */
+/** A project with a file, whose key is cached in the function. */
 async function prepared(): Promise<ProjectFiles> {
   const own = await files();
   await prepare(own, "f.txt");
@@ -66,7 +66,7 @@ test("a deleted file and its tombstone's diff: 1 call, one more for an unknown k
   await own.remove("f.txt");
   await service.restartFunction();
   assertEquals(await trafficOf(service, () => own.diff("f.txt")), {
-    // Whose turn at costly requests it takes is not known yet.
+    // The account whose slot for costly requests it needs is not known yet.
     ...{ database: ["filestore_authorize", "filestore_diff"], puts: 0, removals: 0 },
     gets: 1,
   });

@@ -1,4 +1,4 @@
-/** GET /changes: what happened, in an order to follow; and GET /runs, GET /runs/{runId}. */
+/** GET /changes lists changes in an order that clients can follow. Also GET /runs and GET /runs/{runId}. */
 import { assert, assertEquals } from "@std/assert";
 import {
   CHANGES_POLL_MILLISECONDS,
@@ -29,7 +29,7 @@ async function changes(own: Files, query: Query = {}): Promise<ChangePage> {
   return dataOf(await own.request("GET", "/changes", { query }), "list_changes", changePage);
 }
 
-/** Everything, page by page, as a follower reads it. */
+/** All changes, read page by page as a follower does. */
 async function follow(own: Files, query: Query = {}): Promise<ChangePage["changes"]> {
   const all: ChangePage["changes"] = [];
   let page = await changes(own, query);
@@ -57,7 +57,7 @@ async function run(own: Files, runId: string, query: Query = {}) {
   );
 }
 
-/** Until the request that was just sent waits: it has read the feed, and the function asks the database for news. */
+/** Waits until the request just sent is waiting: it has read the feed, and the function polls the database. */
 async function isWaiting(): Promise<void> {
   service.proxy.reset();
   await eventually("the function asks for changes", () => {
@@ -290,7 +290,8 @@ test("wait: a key that is revoked meanwhile is refused at its next page", async 
   const other = new Files(service, (await service.key(own.project.id)).key);
   const { cursor } = await changes(own, { after: "now" });
   await service.withBareFunction(async (origin) => {
-    // Others fail to authenticate, too, and use up what their address may fail. The gateway takes none from a client.
+    // Other tests fail to authenticate, too, and use up the failures allowed to their address. The gateway ignores a
+    // client's own header.
     const waiting = fetch(`${origin}/api/changes?after=${cursor}&wait=25`, {
       headers: { "x-api-key": own.key, "cf-connecting-ip": "203.0.113.72" },
     });
@@ -304,7 +305,7 @@ test("wait: a key that is revoked meanwhile is refused at its next page", async 
 
 test("wait: a client that goes away leaves, and the database is asked no more", async () => {
   const own = await files();
-  // Whoever stands before the function decides what becomes of a connection that is closed: here nobody does.
+  // A proxy in front of the function would decide what happens to a closed connection; here there is none.
   await service.withBareFunction(async (origin) => {
     const leaving = new AbortController();
     const waiting = fetch(`${origin}/api/changes?wait=25`, {
@@ -337,7 +338,7 @@ test("the owner follows in the console outside the window; what does not wait is
   await service.freezeWindow(account.projectId, 100);
   const follow = (query: Query) => account.request("GET", "/changes", { query });
   for (let count = 0; count < 2; count++) {
-    // The second time this isolate knows that the window is used up.
+    // The second time, this isolate has cached that the window is used up.
     const { changes } = dataOf(await follow({ after, wait: 25 }), "list_changes", ownersChangePage);
     assertEquals(shown(changes), ["a.txt 1"]);
     const counted: Query[] = [{ after }, { after, wait: 0 }, { wait: 25 }, { after: "now", wait: 25 }, {
@@ -367,7 +368,7 @@ test("the owner's following has a window of its own, over all projects of the ac
   await service.setTier(account.projectId, "free");
   await service.freezeWindow(account.projectId, 100);
   await service.freezeWindow(id, 100);
-  // More than two windows hold: a minute may end meanwhile.
+  // More than two windows allow, since a minute may end meanwhile.
   const answers = await inParallel(
     Array.from({ length: 2 * FREE_FOLLOWS_PER_MINUTE + 10 }, (_, index) => index % 2),
     64,
@@ -435,7 +436,7 @@ test("backwards: the newest first, page by page to the beginning, from a cursor,
   const nothing = await changes(own, { before: oldest.cursor });
   assertEquals([nothing.changes, nothing.hasMore], [[], false]);
   assertEquals([...newest.changes, ...middle.changes, ...oldest.changes], forwards.toReversed());
-  // What a page ended at is where a follower may begin.
+  // A follower may begin at the cursor at the end of a page.
   assertEquals(shown((await changes(own, { after: newest.cursor })).changes), ["log.txt 5"]);
 });
 

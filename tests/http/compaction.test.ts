@@ -1,4 +1,4 @@
-/** Compaction after the answer: appends do not wait for it, and nothing but fewer segments shows that it took place. */
+/** Compaction runs after the answer: appends do not wait for it, and its only visible effect is fewer segments. */
 import { assert, assertEquals } from "@std/assert";
 import { COMPACTION_CHECK_EVERY_SEGMENTS, SEGMENT_BYTES_MAX } from "../../supabase/functions/api/limits.ts";
 import { assertRefused } from "../support/client/contract.ts";
@@ -15,7 +15,7 @@ const PATH = "log.txt";
 const LINES = Array.from({ length: COMPACTION_CHECK_EVERY_SEGMENTS }, (_, index) => `line ${index}\n`);
 const CONTENT = LINES.join("");
 
-/** A file with one segment for each line but the last: the next append makes a compaction due. */
+/** A file with one segment for each line except the last, so that the next append makes a compaction due. */
 async function almostDue(): Promise<ProjectFiles> {
   const own = await files();
   await own.write(PATH, "");
@@ -30,7 +30,7 @@ async function hasSegments(own: ProjectFiles, segments: number): Promise<void> {
   );
 }
 
-/** Appends the last line, and does `work` before the compaction that this makes due is committed. */
+/** Appends the last line, and runs `work` before the compaction that is now due commits. */
 async function beforeCompacted(own: ProjectFiles, work: () => Promise<unknown>): Promise<void> {
   const reached = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
@@ -67,7 +67,7 @@ test("100 appends: each is one upload and one commit, compactions are few, and e
       content += line;
       versions.set((await own.append(PATH, line)).version, content);
     }
-    // The compaction that the last ones made due.
+    // Wait for the compaction that the last appends made due.
     await eventually(
       "few segments",
       async () => await segmentCount(service, own.project.id) < 2 * COMPACTION_CHECK_EVERY_SEGMENTS,
@@ -77,7 +77,7 @@ test("100 appends: each is one upload and one commit, compactions are few, and e
   assertEquals(database.filter((name) => name === "filestore_commit").length, 100);
   assert(compactions > 0 && compactions <= 100 / (COMPACTION_CHECK_EVERY_SEGMENTS - 1), `${compactions}`);
   assert(puts <= 100 + compactions + 1, `${puts} uploads`);
-  // Before the restart, which may end a compaction that has uploaded: its object is left to the sweep.
+  // Wait before the restart, which may kill a compaction that has uploaded; its object is then left to the sweep.
   await eventually(
     "no object is left over",
     async () => await unreferencedObjects(service, own.project.id) === 0,
@@ -188,7 +188,7 @@ test("a quota that has room for the append but not for the compaction: appended,
 test("text and bytes compacted together: each version is shown as without the compaction", async () => {
   const own = await almostDue();
   const text = await own.read(PATH);
-  // A character in two halves makes UTF-8 as a whole, but no text: its parts are none.
+  // Two halves of a character are valid UTF-8 together, but not text, since neither part is.
   for (const half of [Uint8Array.of(0xe2, 0x9c), Uint8Array.of(0x93)]) {
     await own.append(PATH, half.toBase64(), { isBase64: true });
   }

@@ -1,6 +1,6 @@
 /**
- * Compression on the way: the edge runtime compresses for clients that accept it, and so may any proxy. What has an
- * entity tag is never changed by it; the rest may come compressed, and says the same. Decision 0014.
+ * The edge runtime compresses answers for clients that accept it, and any proxy may. An answer with an entity tag is
+ * never changed; another may be compressed, with the same content. Decision 0014.
  */
 import { assert, assertEquals } from "@std/assert";
 import cases from "../acceptance/compression.ts";

@@ -1,4 +1,4 @@
-/** Content in and out: text, base64, binary, byte order marks, and which representation a read answers. */
+/** Content written and read: text, base64, binary, byte order marks, and the representation that a read returns. */
 import { assertEquals } from "@std/assert";
 
 import { READ_AT_ONCE_BYTES } from "../../supabase/functions/api/limits.ts";

@@ -1,4 +1,4 @@
-/** Copy and move: the current content under another path, and for a move a tombstone; both or neither. */
+/** A copy adds the current content under another path; a move also adds a tombstone, in the same commit. */
 import { assert, assertEquals } from "@std/assert";
 import { assertRefused } from "../support/client/contract.ts";
 
@@ -28,7 +28,7 @@ test("a move is atomic: when its commit fails, source and destination are as bef
   const own = await files();
   await own.write("from", "x");
   await own.write("to", "y");
-  // The tombstone of the source is the second write of the transaction; here it breaks a constraint.
+  // The tombstone of the source is the second write of the transaction. Here it violates a constraint.
   await service.sql(
     "alter table filestore.files add constraint no_tombstone check (path <> 'from' or not is_deleted)",
   );

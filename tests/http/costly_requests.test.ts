@@ -1,6 +1,6 @@
 /**
- * Costly requests: an account has two of them running in an isolate, whatever the number of its projects, and each counts
- * as many requests of the window as its work takes.
+ * Costly requests: in one isolate an account may run two, however many projects it has. Each counts as several requests
+ * of the window, by its work.
  */
 import { assert, assertEquals } from "@std/assert";
 import { COSTLY_REQUESTS_AT_ONCE, REQUESTS_COUNTED_MAX } from "../../supabase/functions/api/limits.ts";
@@ -14,7 +14,7 @@ import { suite, test } from "../support/stack/suite.ts";
 
 const { service } = await suite();
 
-/** Requests a minute of a project of the free tier. */
+/** Requests a minute of a free project. */
 const FREE_LIMIT = 100;
 
 interface Costly {
@@ -115,7 +115,7 @@ async function prepared(account: Account): Promise<Own> {
   return { account, files, at };
 }
 
-/** Runs `work` while as many searches of the project as may run at once wait for the database. */
+/** Runs `work` while searches of the project hold all of its slots, waiting for the database. */
 async function withTurnsTaken(own: Own, work: () => Promise<void>): Promise<void> {
   const held = Promise.withResolvers<void>();
   let count = 0;
@@ -179,7 +179,7 @@ test("costly requests: one that waits goes on as soon as another has ended, also
     return Promise.resolve();
   });
   assertEquals((await answer)?.status, 200);
-  // The body of an export is part of it: what nobody takes gives its turn back.
+  // The slot is held until the body of an export has been sent; an abandoned body releases it.
   await own.files.write("large.bin", "x".repeat(3_000_000));
   for (let count = 0; count < 2 * COSTLY_REQUESTS_AT_ONCE; count++) {
     const response = await fetch(`${service.baseUrl}/export`, { headers: { "x-api-key": own.files.key } });
@@ -194,7 +194,7 @@ const lines = (count: number, text: string) =>
 test("costly requests count by the work that was done, at most as ten; where fewer are left they are used up", async () => {
   const [small, large] = [await prepared(await owner(service)), await prepared(await owner(service))];
   await large.files.write("changed.txt", lines(110_000, "b"));
-  // The more lines moved, the longer the search for the shortest diff.
+  // The more lines have moved, the longer the search for the shortest diff takes.
   await large.files.overwrite("changed.txt", lines(110_000, "b").split("\n").toReversed().join("\n"));
   await large.files.write("large.txt", lines(1_000_000, "c"));
   const send = async ({ account: { projectId }, files }: Own, path: string, used = 0) => {

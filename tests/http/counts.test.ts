@@ -1,4 +1,4 @@
-/** What each operation costs, counted on the wire between function and Supabase. */
+/** The cost of each operation, counted on the wire between function and Supabase. */
 import { assert, assertEquals } from "@std/assert";
 import { UNAUTHORIZED_BODY_BYTES_MAX } from "../../supabase/functions/api/limits.ts";
 import { assertRefused } from "../support/client/contract.ts";
@@ -12,7 +12,7 @@ function targets(calls: readonly BackendCall[]): string[] {
   return calls.map(({ target }) => target);
 }
 
-/** A project whose key this process has seen. */
+/** A project whose key is cached in this process. */
 async function known(): Promise<Files> {
   const own = await files("pro");
   await own.write("f.txt", "some text");
@@ -86,7 +86,7 @@ test("an error of a request that no key or token identifies makes no call", asyn
     });
     assertEquals(targets(calls), [], path);
   }
-  // The sweep is the operator's, and not part of the contract that `service.request` checks.
+  // The sweep is for the operator, and not part of the contract that `service.request` checks.
   const sweep = await service.proxy.during(async () => {
     const answer = await fetch(`${service.baseUrl}/sweep`, { method: "POST" });
     assertEquals(answer.status, 401);

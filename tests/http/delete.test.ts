@@ -1,4 +1,4 @@
-/** Delete: a tombstone is a version like any other, and everything before it stays. */
+/** A deletion adds a tombstone, a version like any other, and keeps all earlier versions. */
 import { assertEquals } from "@std/assert";
 
 import cases from "../acceptance/delete.ts";

@@ -1,4 +1,4 @@
-/** Edits: a literal old string becomes a literal new one, exactly where it should. */
+/** An edit replaces a literal old string by a literal new one, exactly where it should. */
 import { assert, assertEquals } from "@std/assert";
 
 import { assertRefused } from "../support/client/contract.ts";

@@ -12,7 +12,7 @@ const { service, files } = await suite();
 
 await acceptance(cases);
 
-/** Content, edits in order (old, new, more), result, replacements. */
+/** Content, edits in order (old string, new string, options), expected result, number of replacements. */
 const SEQUENCES:
   readonly (readonly [string, readonly (readonly [string, string, object?])[], string, number])[] = [
     ["a", [["a", "b"]], "b", 1],

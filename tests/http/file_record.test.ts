@@ -1,4 +1,4 @@
-/** The file record: wherever the API shows a file, it has every field, whether the file is text or not. */
+/** The file record: every answer that shows a file contains all of its fields, for text and for other files. */
 import { assertEquals } from "@std/assert";
 import { batchResults, dataOf, fileRecord } from "../support/client/contract.ts";
 import type { Files } from "../support/client/files.ts";
@@ -15,7 +15,7 @@ const CONTENTS = {
 
 type Shown = Readonly<Record<string, unknown>>;
 
-/** How a page of files can be asked for. The present is asked for in the order of paths, and in another one. */
+/** The ways to request a page of files: the present, sorted by path or otherwise, and a moment. */
 const LISTS: readonly Readonly<Record<string, string | boolean>>[] = [
   {},
   { directory: "dir" },
@@ -26,7 +26,7 @@ const LISTS: readonly Readonly<Record<string, string | boolean>>[] = [
   { directory: "dir", sortBy: "updated_at", sortOrder: "desc" },
 ];
 
-/** Every write, on the way to a file `dir/f` that was deleted and restored. */
+/** The records that every kind of write returns, ending with a file `dir/f` that was deleted and restored. */
 async function written(own: Files, content: Uint8Array): Promise<readonly Shown[]> {
   const batched = await own.request("POST", "/batch", {
     body: { operations: [{ op: "write", path: "dir/b", content: content.toBase64(), isBase64: true }] },

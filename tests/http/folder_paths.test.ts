@@ -1,4 +1,7 @@
-/** A folder's path where a file's is asked for: 404, which says that it is a folder to whoever can see it there. */
+/**
+ * A folder's path in place of a file's is answered with 404, and with a note that it is a folder if the caller can see
+ * it.
+ */
 import { assertEquals } from "@std/assert";
 import { owner } from "../support/client/accounts.ts";
 import { assertRefused } from "../support/client/contract.ts";
@@ -74,7 +77,7 @@ test("404: a key with a prefix is told of folders below it and of those that lea
     for (const path of ["a/b0", "x", "nowhere"]) {
       assertEquals(await detailsOf(own, path, read), {}, `${read[0]} of ${path}`);
     }
-    // Nothing is there yet, and what lies beside does not show.
+    // The project is empty, and another project's files do not show.
     for (const path of ["x", "x/y", "x/y/z", "a"]) assertEquals(await detailsOf(empty, path, read), {}, path);
   }
 });

@@ -1,4 +1,4 @@
-/** Folders: copied, moved and deleted as one commit, without moving a byte. */
+/** Folders are copied, moved and deleted as one commit, without copying a byte. */
 import { assertEquals } from "@std/assert";
 import { z } from "zod";
 import { PLAN_REQUESTS_MAX } from "../../supabase/functions/api/limits.ts";

@@ -1,4 +1,4 @@
-/** Idempotency-Key: the same request twice is the same answer twice, and one version. */
+/** Idempotency-Key: a repeated request gets the same answer, and adds no second version. */
 import { assert, assertEquals } from "@std/assert";
 import { owner } from "../support/client/accounts.ts";
 import { assertRefused } from "../support/client/contract.ts";
@@ -22,7 +22,7 @@ for (const kind of WRITES) {
     await own.write("f.txt", "later");
     assertReplayed(await kind.send(own, "f.txt", once), first);
     await own.remove("f.txt");
-    // An API key that the function does not know yet: it asks what is at the path before it reads the body.
+    // The function has not cached this API key, so it asks the database about the path before it reads the body.
     const { id, key } = await service.key(own.project.id);
     const stranger = new ProjectFiles(service, { ...own.project, key });
     await service.sql("update filestore.idempotency_keys set caller_id = $2 where project_id = $1", [
@@ -30,7 +30,7 @@ for (const kind of WRITES) {
       id,
     ]);
     assertReplayed(await kind.send(stranger, "f.txt", once), first);
-    // It is the other API key's now: for this one it is a new request.
+    // The idempotency key belongs to the other API key. For this one the request is new.
     const again = await kind.send(own, "f.txt", once);
     assertEquals(again.headers.get("idempotency-replayed"), null);
     await service.sql("delete from filestore.idempotency_keys where caller_id = $1", [own.project.keyId]);
@@ -38,7 +38,7 @@ for (const kind of WRITES) {
       own.project.id,
       own.project.keyId,
     ]);
-    // Preconditions that held for the first one do not hold any more; the answer is still its answer.
+    // The preconditions held for the first request and no longer hold; the repeat still gets the first answer.
     assertReplayed(await kind.send(own, "f.txt", { ...once, "if-match": '"stale"' }), first);
   });
 

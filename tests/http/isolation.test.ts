@@ -1,4 +1,4 @@
-/** Two projects with the same paths never see each other: another's file answers exactly as one that is missing. */
+/** Two projects with the same paths never see each other: a file of the other project is answered like a missing one. */
 import { assertEquals } from "@std/assert";
 
 import cases from "../acceptance/isolation.ts";

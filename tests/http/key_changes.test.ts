@@ -1,4 +1,4 @@
-/** PATCH /project/apikeys/{id}: names and expiry change, what a key may do only ever becomes less. */
+/** PATCH /project/apikeys/{id} changes a key's name and expiry, and can only reduce the key's rights. */
 import { assert, assertEquals } from "@std/assert";
 import { type Account, owner } from "../support/client/accounts.ts";
 import {

@@ -1,4 +1,4 @@
-/** Links: one file read, or written once, by whoever has the address; contract D1. */
+/** A link lets its holder read one file, or write it once; contract D1. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { LINK_REQUESTS_PER_MINUTE, PROJECT_LINKS_MAX } from "../../supabase/functions/api/limits.ts";
 import { Administration } from "../../supabase/local/admin/administration.ts";
@@ -42,10 +42,10 @@ async function links(own: Files) {
   return dataOf(await own.request("GET", "/links"), "list_links", linkList).links;
 }
 
-/** Others of this process fail to authenticate, too, and use up what their address may fail. */
+/** Other tests of this process fail to authenticate, too, and use up the failures allowed to their address. */
 const ADDRESS = { "cf-connecting-ip": "203.0.113.71" };
 
-/** Asks without a key. */
+/** Sends a request without a key. */
 function use(method: string, target: string, body?: unknown, headers: Record<string, string> = {}) {
   return service.request(null, method, target, { body, headers: { ...ADDRESS, ...headers } });
 }
@@ -403,7 +403,7 @@ test("refused PUTs of a link are limited as its reads are", async () => {
 
 const ALL_LINKS = "00000000-0000-0000-0000-000000000000";
 
-/** Counts of the minute that is ten minutes ahead, which no clock ends meanwhile. */
+/** Sets counts for the minute ten minutes ahead, which no clock ends during the test. */
 async function freezeLinkWindows(projectId: string, counts: readonly (readonly [string, number])[]) {
   for (const [id, count] of counts) {
     await service.sql(

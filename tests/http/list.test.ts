@@ -10,7 +10,7 @@ const { service, files } = await suite();
 
 await acceptance(cases);
 
-/** Files as rows alone. `path` is SQL, of a number n from 0. */
+/** Adds files as rows only, without objects. `path` is an SQL expression in n, which counts from 0. */
 async function addFiles(own: ProjectFiles, count: number, path: string, isDeleted = false): Promise<void> {
   await service.sql(
     `insert into filestore.files

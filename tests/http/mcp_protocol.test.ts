@@ -1,4 +1,4 @@
-/** POST /mcp as a protocol: handshakes of both eras, credentials, faults, the window, and what a key may see. */
+/** POST /mcp as a protocol: handshakes of both eras, credentials, protocol errors, the window, and what a key can see. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { owner } from "../support/client/accounts.ts";
 import { assertRefused, rateOf } from "../support/client/contract.ts";
@@ -84,7 +84,7 @@ for (const era of ERAS) {
     const unknownTool = await agent.rpc("tools/call", { name: "drop_table", arguments: {} });
     assertEquals(faultOf(unknownTool), [200, -32602]);
     const unknownMethod = await agent.rpc("files/list");
-    // Revisions of 2025 have no status of their own for it, and their clients take 404 for the end of a session.
+    // Revisions of 2025 define no status for it, and their clients treat 404 as the end of the session.
     assertEquals(faultOf(unknownMethod), [era === "modern" ? 404 : 200, -32601]);
     const otherVersion = await service.request(key, "POST", "/mcp", {
       body: JSON.parse(
@@ -195,7 +195,7 @@ for (const era of ERAS) {
         await writer.refused("edit_file", { path: "a.txt", old_string: "one", new_string: "two" }),
         /^FORBIDDEN_SCOPE/,
       );
-      // A write that is refused would show what others wrote.
+      // The refusal of a write would show text of other users.
       const refused = await writer.refused("write_file", {
         path: "a.txt",
         content: "two",

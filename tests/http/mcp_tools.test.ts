@@ -1,4 +1,4 @@
-/** The tools of POST /mcp: what a model reads of each, word by word, and what the files are like afterwards. */
+/** The tools of POST /mcp: the exact texts that a model reads, and the resulting files. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { owner } from "../support/client/accounts.ts";
 import { Agent, type Era, ERAS } from "../support/client/mcp.ts";
@@ -7,14 +7,14 @@ import { suite, test } from "../support/stack/suite.ts";
 
 const { service, files } = await suite();
 
-/** A project and an agent in it. Eras take turns: each tool is tried in both. */
+/** A project and an agent in it. The two eras alternate, so that each tool is tried in both. */
 let turn = 0;
 async function setUp(era: Era = ERAS[turn++ % 2] ?? "modern") {
   const own = await files();
   return { own, agent: new Agent(service, own.key, era) };
 }
 
-/** Without what changes from run to run. */
+/** The text, without the parts that differ between runs. */
 function timeless(text: string): string {
   return text.replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, "TIME");
 }
@@ -28,7 +28,7 @@ const numbered = (from: number, to: number) =>
   )
     .join("\n");
 
-/** How a change is refused that was made already. */
+/** The refusal of a change that was already applied. */
 const made = (code: string, what: string) =>
   `${code}: ${what}. Nothing was done now. If you sent this call before, it worked, and there is nothing left to do; ` +
   "otherwise another agent did the same.";
@@ -80,7 +80,7 @@ test("read_file: at most 40,000 characters, and a line over 2,000 is cut and say
   assert(text.length <= 40_000 && text.length > 37_000, `${text.length} characters`);
   const [, shown] = /lines 1–(\d+) of 100/.exec(text) ?? [];
   assertEquals(text.split("\n").at(-1), `${100 - Number(shown)} more lines: offset ${Number(shown) + 1}`);
-  // All of it can be read part by part.
+  // All of it can be read in parts.
   let offset = 1;
   let read = 0;
   while (offset <= 100) {
@@ -101,7 +101,7 @@ test("read_file: at most 40,000 characters, and a line over 2,000 is cut and say
   );
   assertEquals(end, "     3\tend");
 
-  // A line of 6 MiB is not read to its end, and what comes after it can be reached.
+  // A line of 6 MiB is read only in part, and the text after it can still be reached.
   await own.write("huge.txt", `${"z".repeat(6 * 1024 * 1024)}\nafter\n`);
   const huge = await agent.call("read_file", { path: "huge.txt" });
   assertMatch(
@@ -133,7 +133,7 @@ test("read_file: images are shown if they are images, other binary content is de
       { type: "image", data: bytes.toBase64(), mimeType },
     ]);
   }
-  // A provider refuses an image that is none, and with it the whole conversation.
+  // A provider refuses an invalid image, and with it the whole conversation.
   await own.writeBytes("fake.png", Uint8Array.of(0xff, 0, 1, 2));
   const fake = await agent.result("read_file", { path: "fake.png" });
   assertEquals(fake.content.length, 1);
@@ -316,7 +316,7 @@ test("write_file: creates; an existing file needs the version that was read, and
       "content. Then send expected_version=2.",
   );
   assertEquals(await own.record("notes/plan.md").then(({ version }) => version), 2);
-  // The answer to the write of version 2 was lost, and others have written since.
+  // The answer to the write of version 2 was lost, and another client has written since.
   await own.overwrite("notes/plan.md", "three\n");
   assertMatch(
     await agent.refused("write_file", { ...write, content: "one\n2\n", expected_version: 1 }),
@@ -410,7 +410,7 @@ test("edit_file: an edit that only adds to what it names is not made twice, unle
   await own.write("a.txt", "# Tasks\n- one\n");
   const edit = { path: "a.txt", old_string: "# Tasks\n", new_string: "# Tasks\n- zero\n" };
   assertMatch(await agent.call("edit_file", edit), /version 2/);
-  // Others wrote since, and the answer was lost.
+  // The answer was lost, and another client has written since.
   await own.append("a.txt", "- two\n");
   assertEquals(
     await agent.refused("edit_file", edit),
@@ -419,7 +419,7 @@ test("edit_file: an edit that only adds to what it names is not made twice, unle
   );
   assertMatch(await agent.call("edit_file", { ...edit, expected_version: 3 }), /version 4/);
   assertEquals((await own.read("a.txt")).content, "# Tasks\n- zero\n- zero\n- one\n- two\n");
-  // A deletion has nothing to be found; the version before tells.
+  // A deletion leaves no new text to find; the version before shows that it was applied.
   const removal = { path: "a.txt", old_string: "- one\n", new_string: "" };
   assertMatch(await agent.call("edit_file", removal), /version 5/);
   assertEquals(
@@ -786,7 +786,7 @@ test("recent_changes: at most 40,000 characters, and what comes next is not lost
   assertEquals(found, Array.from({ length: 89 }, (_, index) => index + 2));
 });
 
-/** Until everything that was written is in the index. */
+/** Waits until all files are indexed. */
 async function indexed(agent: Agent): Promise<void> {
   await eventually(
     "all is indexed",
@@ -811,7 +811,7 @@ test("delete_file: a folder is deleted with recursive=true alone, and one commit
       "notes/a.md — version 2\nnotes/deep/b.md — version 2",
   );
   assertEquals(await own.paths({ recursive: true }), ["other.md"]);
-  // A file is deleted like this, too; and what is gone says so.
+  // A file can be deleted like this, too, and a deleted file is reported as such.
   assertMatch(
     await agent.call("delete_file", { path: "other.md", recursive: true }),
     /^Deleted other\.md: version 2/,

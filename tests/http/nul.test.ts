@@ -1,4 +1,7 @@
-/** A NUL, which Postgres cannot store: 400 in every text that would reach it, and content like any other in a file. */
+/**
+ * A NUL, which Postgres cannot store, is refused with 400 in every text for the database, and allowed in a file's
+ * content.
+ */
 import { assert, assertEquals } from "@std/assert";
 import { z } from "zod";
 import { suite, test } from "../support/stack/suite.ts";
@@ -24,7 +27,7 @@ const toolResult = z.object({
     content: z.array(z.looseObject({ text: z.string() })),
   }),
 });
-/** Arguments that are content. */
+/** Arguments that contain content. */
 const OF_TOOL_CONTENT = ["content", "old_string", "new_string"];
 const ARGUMENTS: Readonly<Record<string, unknown>> = {
   ...{ path: "a.txt", destination: "b.txt", pattern: "x", query: "x", content: "x" },

@@ -1,4 +1,4 @@
-/** GET /openapi.json describes the service: every route, parameter, bound and error, in a document that is valid. */
+/** GET /openapi.json is a valid document that describes every route, parameter, limit and error of the service. */
 import { assert, assertEquals, assertGreater } from "@std/assert";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { z } from "zod";
@@ -38,7 +38,7 @@ const document = z.looseObject({
 const answer = await service.request(null, "GET", "/openapi.json");
 const { paths } = document.parse(withResponses(answer.body));
 
-/** With the responses in place that several routes refer to. */
+/** The document with references to shared responses replaced by the responses. */
 function withResponses(body: unknown): unknown {
   const { components: { responses } } = z.looseObject({
     components: z.looseObject({ responses: z.record(z.string(), z.unknown()) }),
@@ -82,7 +82,7 @@ test("`servers` leads to the function: by the gateway that the request came by, 
   assertEquals(await serverOf(service.baseUrl), service.baseUrl);
   assertEquals((await service.requestAt(`${service.baseUrl}/health`, "GET")).status, 200);
   await service.withBareFunction(async (origin) => {
-    // As the platform passes it on: the path without its beginning, and the host in headers.
+    // As the platform passes it on: the path without its prefix, and the host in headers.
     const hosted = {
       "x-forwarded-host": "ref.supabase.co",
       "x-forwarded-port": "443",
@@ -116,7 +116,7 @@ test("each error code of the service is in the document", () => {
   for (const code of Object.keys(ERRORS)) assert(answer.text.includes(`"${code}"`), code);
 });
 
-/** Objects with fields, wherever they are below, references followed: each says whether it takes others. */
+/** All object schemas with fields, at any depth and through references. Each must state whether it allows other fields. */
 function objectsIn(within: unknown, seen = new Set<unknown>()): Record<string, unknown>[] {
   if (typeof within !== "object" || within === null || seen.has(within)) return [];
   seen.add(within);
@@ -150,7 +150,7 @@ function resolves(root: unknown, reference: string): boolean {
   return target(root, reference) !== undefined;
 }
 
-/** What a reference leads to. */
+/** The target of a reference. */
 function target(root: unknown, reference: string): unknown {
   if (!reference.startsWith("#/")) return undefined;
   let at = root;

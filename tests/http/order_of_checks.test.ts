@@ -1,6 +1,6 @@
 /**
- * When several things are wrong the contract says which is told: route and method, key and limits, path and query,
- * media type, JSON, fields, content size, file exists, tier size.
+ * If several things are wrong, the contract defines which is reported: route and method, key and limits, path and
+ * query, media type, JSON, fields, content size, file exists, tier size.
  */
 import { assertEquals } from "@std/assert";
 import { CONTENT_LENGTH_MAX } from "../../supabase/functions/api/limits.ts";
@@ -12,13 +12,13 @@ const own = await files("free");
 await own.write("f.txt", "kept");
 const exhausted = await service.project("free");
 
-/** `new`: as good, and unknown to the isolate, which then asks the database first. */
+/** `new`: valid, but not cached in the isolate, which therefore asks the database first. */
 type Key = "good" | "new" | "junk" | "none" | "over its limit";
 
 const TOO_LONG = JSON.stringify({ content: "x".repeat(CONTENT_LENGTH_MAX + 1) });
 const xml = "application/xml";
 
-/** What is wrong, the key, the request, what is told; the body and its type. */
+/** The faults, the key, the request, the expected code; the body and its type. */
 const ROWS: readonly (readonly [string, Key, string, Code, string?, string?])[] = [
   ["route, key, body", "junk", "POST /nothing", "ROUTE_NOT_FOUND", "{"],
   ["route, limit", "over its limit", "GET /nothing", "ROUTE_NOT_FOUND"],
@@ -94,7 +94,7 @@ for (const [wrong, as, request, code, body, type] of ROWS) {
   }
 }
 
-/** Content within the length of one request, but over the free tier's file size: 2 bytes a character. */
+/** Content within the limit of a request, but over the free tier's file size, since each character has 2 bytes. */
 function over(): string {
   return JSON.stringify({ content: "é".repeat(CONTENT_LENGTH_MAX / 2 + 1) });
 }

@@ -1,4 +1,4 @@
-/** Paths: byte for byte, percent-decoded once, with every name a file system could think of. */
+/** Paths are compared byte for byte and percent-decoded once, with every name that a file system allows. */
 import { assertEquals } from "@std/assert";
 import { assertRefused } from "../support/client/contract.ts";
 import cases from "../acceptance/paths.ts";
@@ -36,7 +36,7 @@ test("400 too_many_segments: a path of 33 names is refused by every route, and m
   assertEquals(await own.paths({ recursive: true }), [path]);
 });
 
-/** Raw paths that a well-behaved client folds before it sends them: the rule holds for what arrives. */
+/** Raw paths that well-behaved clients normalize before sending. The rule applies to the path that arrives. */
 const UNFOLDED: readonly (readonly [string, string])[] = [
   ["a/../b", "dot_segment"],
   ["a/./b", "dot_segment"],

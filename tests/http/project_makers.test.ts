@@ -1,6 +1,6 @@
 /**
- * Who may make projects, and what an account's projects may use together: what the operator decides for all accounts, and
- * what GET /account tells each of it.
+ * Which accounts may create projects, and the limits of an account's projects together: the operator's settings for all
+ * accounts, and what GET /account tells each account.
  */
 import { assertEquals } from "@std/assert";
 import { Administration, type Settings } from "../../supabase/local/admin/administration.ts";
@@ -73,7 +73,10 @@ test("listed addresses and domains may make projects, in any case, once they are
   await withSettings({ projectMakers: ["@ample.org", "@org"] }, () => assertMakesNone(other));
 });
 
-/** `listed true`, `nobody false operator_only`: what the account is told, which is what it is then answered. */
+/**
+ * For example `listed true` or `nobody false operator_only`: what the account is told, which the next request must
+ * confirm.
+ */
 async function toldAs(account: Account): Promise<string> {
   const before = await account.describe();
   const { projectMakers, mayCreateProjects, reason } = before;

@@ -1,4 +1,4 @@
-/** What clients say of their changes, and what every way to make a version stores of them. */
+/** The provenance that clients send, and what every way to add a version stores of it. */
 import { assert, assertEquals } from "@std/assert";
 import {
   ACTOR_LENGTH_MAX,
@@ -26,7 +26,7 @@ async function feed(own: Files): Promise<Change[]> {
   return dataOf(await own.request("GET", "/changes"), "list_changes", changePage).changes;
 }
 
-/** What was said of the last version in the project. */
+/** The provenance of the last version in the project. */
 async function said(own: Files) {
   const { runId, actor, note } = (await feed(own)).at(-1) ?? {};
   return { runId, actor, note };
@@ -54,7 +54,7 @@ const post = (address: string, body: Record<string, unknown>) => (own: ProjectFi
 const call = (name: string, args: Record<string, unknown>) => (own: ProjectFiles, headers: HeaderFields) =>
   tool(own, name, args, headers);
 
-/** Each way to make versions of `memories/a.txt`, which has two, and what the feed says of what it made. */
+/** Each way to add versions to `memories/a.txt`, which has two, and the provenance that the feed shows. */
 const WAYS: readonly [
   string,
   (own: ProjectFiles, headers: HeaderFields) => Promise<{ readonly status: number }>,
@@ -227,7 +227,7 @@ test("400: a header outside its bounds is named, on every route that writes, and
     );
   }
   for (const [name, send] of WAYS) {
-    // A tool's failure is its result; a link is made first.
+    // A tool reports a failure in its result, and a link is created first, so these cannot be checked here.
     if (/^(a link|\w+_file)/.test(name)) continue;
     const { status } = await send(own, { "X-Run-Id": "a b" });
     assertEquals(status, 400, name);

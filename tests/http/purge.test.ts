@@ -207,7 +207,7 @@ test("the feed shows one receipt without path and note, to keys whose prefix cov
 test("an edit that was planned before a purge is not made of the file that took its place", async () => {
   const own = await files();
   const admin = await administrator(service, own.project.id);
-  // The compaction that the last append makes due comes before the purge or after it.
+  // The compaction that the last append makes due runs before the purge or after it.
   for (let n = 0; n < 8; n++) {
     await (n === 0 ? own.write("log", "secret 0\n") : own.append("log", `secret ${n}\n`));
   }
@@ -219,7 +219,7 @@ test("an edit that was planned before a purge is not made of the file that took 
   assertEquals(content.split("\n").length, 10);
 });
 
-/** Whether the current list of a project's file is not that of its last version. */
+/** Whether the current list of the project's file differs from that of its last version. */
 async function isCompacted(own: ProjectFiles): Promise<boolean> {
   const [file] = await service.sql<{ isCompacted: boolean }>(
     `select f.segment_ids <> v.segment_ids as "isCompacted" from filestore.files f
@@ -230,7 +230,7 @@ async function isCompacted(own: ProjectFiles): Promise<boolean> {
   return file?.isCompacted === true;
 }
 
-/** The file has one segment: as many appends as make the first compaction due. */
+/** The file has one segment. Appends until the first compaction is due and done. */
 async function appendUntilCompacted(own: ProjectFiles, text: string): Promise<void> {
   for (let segments = 1; segments < COMPACTION_CHECK_EVERY_SEGMENTS; segments++) {
     await own.append("log", text);
@@ -291,7 +291,7 @@ test("segments of trimmed versions that nobody has settled yet go with the file,
   const [limits] = await service.sql<{ most: number }>(
     "select (filestore.limits()).erased_versions_max as most",
   );
-  // As though a rule had trimmed versions, each of which had many.
+  // As if a retention rule had trimmed versions with many segments each.
   await service.sql(
     `with trimmed as (
        insert into filestore.segments (id, project_id, stored_on, size, sha256, newlines, ends_with_newline, is_text)

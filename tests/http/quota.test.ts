@@ -1,4 +1,4 @@
-/** A project's quota: what is stored, history included, and what its rows count by the tariff. What is used is exact. */
+/** A project's quota covers stored bytes, history included, and the tariff of its rows. Its usage is exact. */
 import { assert, assertEquals } from "@std/assert";
 import { assertRefused, dataOf, projectRecord } from "../support/client/contract.ts";
 import type { ProjectFiles } from "../support/client/files.ts";
@@ -21,7 +21,7 @@ async function setQuota(own: ProjectFiles, maxProjectBytes: number | null): Prom
   );
 }
 
-/** Leaves room for so many bytes. */
+/** Sets the quota so that `bytes` bytes are left. Returns the quota. */
 async function leave(own: ProjectFiles, bytes: number): Promise<number> {
   const quota = await used(own) + bytes;
   await setQuota(own, quota);
@@ -33,7 +33,7 @@ interface Usage {
   readonly databaseBytes: number;
 }
 
-/** What counts, as the project's rows say. Fails unless it is what its segments, files and versions come to. */
+/** The project's recorded usage. Throws unless it equals the sum over its segments, files and versions. */
 async function usageOf(own: ProjectFiles): Promise<Usage> {
   const [row] = await service.sql<{ counted: Usage; found: Usage }>(
     `select jsonb_build_object('bytes', coalesce(sum(u.bytes), 0), 'databaseBytes', coalesce(sum(u.database_bytes), 0))
@@ -111,7 +111,7 @@ test("the tariff: what each kind of write counts, to the byte; GET /project show
     costOf({ newPath: "notes/2026/plan.md", stored: 13 }),
     costOf({ stored: 5, listed: 2 }),
   ]);
-  // How an edit divides the text into segments is no part of the tariff.
+  // The tariff does not depend on how an edit divides the text into segments.
   assert((counts[2] ?? 0) > 0);
   const [listed] = await service.sql<{ n: number }>(
     `select cardinality(segment_ids) as n from filestore.files where project_id = $1 and path = 'moved.md'`,

@@ -1,4 +1,7 @@
-/** The rate limit: exact at its edge, per project, reset with the window, and part of the one call that is made. */
+/**
+ * The rate limit is exact at its edge, separate for each project, reset with the window, and checked in the same
+ * database call as the operation.
+ */
 import { assert, assertEquals } from "@std/assert";
 import { type Answer, assertRefused, NO_LIMIT, rateOf } from "../support/client/contract.ts";
 import { IS_BRIEF } from "../support/runner/long.ts";
@@ -70,7 +73,7 @@ for (const [tier, limit] of LIMITS) {
       const admitted = answers.filter(({ status }) => status === 200).map(({ headers }) =>
         rateOf(headers).remaining
       );
-      // Late by the requests in flight, but never too few.
+      // `remaining` may lag by the requests in flight, but is never too low.
       assert(admitted.sort((a, b) => a - b).every((remaining, place) => remaining >= place), `${admitted}`);
     });
   });
@@ -127,7 +130,7 @@ test("the window is the clock minute; a new one starts full, and Retry-After say
   const { reset } = rateOf(answer.headers);
   const received = Date.now() / 1000;
   assert(reset - received > -1 && reset - received <= 60, "the current minute's end");
-  // The minute before: what was used then is forgotten.
+  // Sets the window to the previous minute, whose count no longer matters.
   await service.sql(
     `update filestore.rate_windows set request_count = (163 - shard) / 64, window_start = window_start - interval '1 minute'
      where project_id = $1`,
@@ -141,7 +144,7 @@ test("the window is the clock minute; a new one starts full, and Retry-After say
     [own.project.id],
   );
   const refused = await own.request("GET", "/files");
-  if (refused.status === 200) return; // The minute has just ended; the next line would meet a new window.
+  if (refused.status === 200) return; // The minute has just ended, so the next line would count in a new window.
   assertRefused(refused, "RATE_LIMIT_EXCEEDED");
   const wait = Number(refused.headers.get("retry-after"));
   assert(wait >= 1 && wait <= 60 && Math.abs(rateOf(refused.headers).reset - Date.now() / 1000 - wait) <= 2);

@@ -144,7 +144,7 @@ test("an undo of what was redacted is a conflict: gone; a folder as it was leave
   assertEquals((await own.read("dir/a")).content, "by the run");
 });
 
-/** A file "a" that has "secret" in its versions 1 and 3, and more versions than one redaction looks at; its id. */
+/** Writes a file "a" with "secret" in versions 1 and 3, and more versions than one redaction examines. Returns its id. */
 async function longHistory(own: ProjectFiles): Promise<string | undefined> {
   await own.write("a", "secret");
   await own.write("a", "kept ");
@@ -154,7 +154,7 @@ async function longHistory(own: ProjectFiles): Promise<string | undefined> {
     "select id from filestore.files where project_id = $1 and path = 'a'",
     [own.project.id],
   );
-  // Versions of no content between them, as many as one redaction does not look at.
+  // Empty versions between them, more than one redaction examines.
   await service.sql(
     `insert into filestore.file_versions (project_id, file_id, version, mime_type, size, segment_ids, commit_id, created_at)
      select v.project_id, v.file_id, n, v.mime_type, 0, '{}', gen_random_uuid(), v.created_at
@@ -182,7 +182,7 @@ test("a file of more versions than are looked at at once: the sweep finds what t
     (await service.sql("select from filestore.possibly_unreferenced_segments where file_id = $1", [id]))
       .length;
   await redact(admin, "a", [2, 4]);
-  // The pass looks at the first versions, then at others: what is erased meanwhile is no matter of this pass.
+  // The sweep examines the first versions, then others. What is erased meanwhile does not belong to this pass.
   await service.sql("select public.filestore_sweep_erasures('marks')");
   await redact(admin, "a", [1]);
   assertEquals(await examined(), 3, "secret, kept and more");

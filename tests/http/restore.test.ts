@@ -1,4 +1,4 @@
-/** Restore: an earlier version's content and type become the latest version, and no byte moves. */
+/** A restore makes the content and type of an earlier version the latest version, without copying a byte. */
 import { assertEquals } from "@std/assert";
 import { assertRefused } from "../support/client/contract.ts";
 

@@ -1,4 +1,4 @@
-/** Retries as they happen: at the same time, by the thousand, and after an answer that never arrived. */
+/** Realistic retries: at the same time, in large numbers, and after a lost answer. */
 import { assert, assertEquals } from "@std/assert";
 import { assertRefused } from "../support/client/contract.ts";
 import { eventually } from "../support/eventually.ts";
@@ -11,7 +11,7 @@ const { service, files } = await suite();
 
 const once = { "idempotency-key": "once" };
 
-/** Runs `work` with a hook on the commits that pass the proxy. */
+/** Runs `work` with a hook on the commits that pass through the proxy. */
 async function withCommitHook<T>(hook: Hook, work: () => Promise<T>): Promise<T> {
   service.proxy.hook = (call, forward) =>
     call.path.includes("filestore_commit") ? hook(call, forward) : forward();
@@ -26,7 +26,7 @@ function isReplayed({ headers }: { readonly headers: Headers }): boolean {
   return headers.get("idempotency-replayed") === "true";
 }
 
-/** Versions and objects of a project that holds nothing else. */
+/** Numbers of versions and objects of a project that contains nothing else. */
 async function countsOf(own: ProjectFiles): Promise<unknown> {
   const [row] = await service.sql(
     `select (select count(*)::int from filestore.file_versions v where v.project_id = p.id) as versions,
@@ -89,7 +89,7 @@ test("a client that hangs up while it sends makes no version and leaves no byte;
     const body = new ReadableStream<Uint8Array>({
       async pull(controller) {
         if (sent++ < 4) return controller.enqueue(piece);
-        // Some of it is stored by now.
+        // Part of the upload is stored by then.
         await new Promise((resolve) => setTimeout(resolve, 200));
         hangUp.abort();
       },
@@ -142,7 +142,7 @@ test("409 IDEMPOTENCY_KEY_IN_USE with Retry-After while the first request runs; 
   await prepare(own, "f.txt");
   const before = await service.tables();
   for (const kind of WRITES) {
-    // What the database says when it has waited for the other transaction in vain.
+    // The database's answer after it has waited in vain for the other transaction.
     const answer = await withCommitHook(() =>
       Response.json({
         rate: { limit: null, remaining: null, reset: (Math.floor(Date.now() / 60_000) + 1) * 60 },

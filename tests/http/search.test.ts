@@ -1,4 +1,4 @@
-/** GET /search by substring and pattern: what it answers, and what it refuses. */
+/** GET /search by substring and pattern: its answers and its refusals. */
 import { assert, assertEquals } from "@std/assert";
 import { SEARCH_TEXT_BYTES_MAX } from "../../supabase/functions/api/limits.ts";
 import { assertRefused } from "../support/client/contract.ts";
@@ -8,7 +8,7 @@ import { acceptance, suite, test } from "../support/stack/suite.ts";
 
 const { service, files } = await suite();
 
-/** Processor time of the function, all its threads, for a search at its bounds, on a slow machine. */
+/** Seconds of processor time, over all of the function's threads, for a search at its limits on a slow machine. */
 const SLOWEST_SECONDS = 6;
 
 await acceptance(cases);
@@ -70,7 +70,7 @@ test("hybrid without a model says lexical: websearch syntax, path words, best fi
   assertEquals(pathsOf(await search(own, '"rate limits"')), ["a.md"]);
   assertEquals(pathsOf(await search(own, "limits -keys")), ["a.md"]);
   assertEquals(pathsOf(await search(own, "widget")), ["src/zoomWidget.ts"]);
-  // No file has both words: then any of them will do.
+  // No file contains both words, so a file with either matches.
   assertEquals(pathsOf(await search(own, "widget zebra")), ["src/zoomWidget.ts"]);
 });
 
@@ -156,7 +156,7 @@ test("422 SEARCH_TOO_BROAD: a pattern that takes too long on the text is given u
   const own = await files();
   let state = 1;
   const next = () => (state = Math.imul(state, 1_103_515_245) + 12_345 | 0) >>> 16 & 1;
-  // Every place of it is another state of the pattern.
+  // Each position of this text is a different state of the pattern.
   await own.write("hard.txt", Array.from({ length: 900_000 }, () => next() === 0 ? "a" : "b").join(""));
   await indexed(service, own.project.id);
   const before = service.functionCpuSeconds();

@@ -1,11 +1,11 @@
-/** A file is found by its name, whole and in parts, in every mode that ranks; a dotted word meets itself. */
+/** Every ranking mode finds a file by its name or parts of it, and a dotted word matches itself. */
 import { assertEquals } from "@std/assert";
 import { indexed, pathsOf, search } from "../support/client/search.ts";
 import { suite, test } from "../support/stack/suite.ts";
 
 const { service, files } = await suite();
 
-/** Longer than what is in the row of a file, so that its words and those of the path are looked up apart. */
+/** Longer than a text kept in a file's row, so that words of the text and of the path are looked up separately. */
 const FILLER = "nothing of interest in this line\n".repeat(60);
 
 for (const [size, filler] of [["short", ""], ["long", FILLER]] as const) {
@@ -38,7 +38,7 @@ for (const [size, filler] of [["short", ""], ["long", FILLER]] as const) {
       ["rate_limiter-v2", [limiter]],
       ["limiter", [server, limiter]],
       ["about", ["about.md"]],
-      // A word of the name and one of the text.
+      // One word of the name and one of the text.
       ["zebra table.csv", [table]],
       ["zebra rateLimitHTTPServer", [server]],
       ["table -zebra", []],

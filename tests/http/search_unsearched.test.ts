@@ -1,4 +1,7 @@
-/** GET /search is complete or says what it did not look at: an empty answer without `notSearched` means no. */
+/**
+ * GET /search is complete, or names the files that it did not search: an empty answer without `notSearched` means no
+ * match.
+ */
 import { assertEquals } from "@std/assert";
 import {
   SEARCH_LIVE_FILE_BYTES_MAX,
@@ -38,7 +41,7 @@ async function withoutIndexing<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A text of so many bytes whose last line is this. */
+/** A text of `bytes` bytes that ends with the line `last`. */
 function textOf(bytes: number, last: string): string {
   const line = "the quick brown fox jumps over the lazy dog\n";
   const body = line.repeat(Math.ceil(bytes / line.length));
@@ -155,7 +158,7 @@ test("a ranked search says what is not indexed yet; with wait it waits until tha
     const now = await search(own, "otter");
     assertEquals([pathsOf(now), now.indexed.pending], [["before.txt"], 1]);
     assertEquals(now.notSearched, { files: 1, bytes: 14, paths: ["notes/new.txt"], reasons: ["pending"] });
-    // Elsewhere nothing is pending, so nobody waits.
+    // No file of this folder is pending, so the request does not wait.
     assertEquals((await search(own, "otter", { directory: "docs", wait: 10 })).indexed, { pending: 0 });
     const calls = service.proxy.calls.length;
     const waiting = search(own, "otter", { wait: SEARCH_WAIT_SECONDS_MAX });
@@ -179,7 +182,8 @@ test("400 for a wait beyond its bound, and as many waiting as may wait keep nobo
     await own.write("f.txt", "needle\n");
     const waiting: ReturnType<typeof search>[] = [];
     service.proxy.reset();
-    // One after the other, since an account has few searches running at a time. One that waits is none of them.
+    // One after another, since an account may run only a few searches at a time; one that waits for the index holds no
+    // slot.
     while (waiting.length < SEARCH_WAITERS_MAX + 5) {
       waiting.push(search(own, "needle", { wait: 5, mode: "text" }));
       await eventually("it has looked", () => {

@@ -1,4 +1,4 @@
-/** An endpoint's own size of vectors works, with an index and without. */
+/** Any vector size of an embeddings endpoint works, with an index or without. */
 import { assertEquals } from "@std/assert";
 import { EMBEDDING_DIMENSIONS_MAX, SEARCH_EXACT_CHUNKS_MAX } from "../../supabase/functions/api/limits.ts";
 import { startEmbeddingServer } from "../support/stack/embedding_server.ts";
@@ -7,10 +7,10 @@ import { indexed, search } from "../support/client/search.ts";
 import { type Service, startService } from "../support/stack/service.ts";
 import { test } from "../support/stack/suite.ts";
 
-// On real Postgres there is no extension `vector` in the tests: see search_without_vectors.test.ts.
+// The tests' Postgres lacks the extension `vector`; see search_without_vectors.test.ts.
 const hasVectors = Deno.env.get("TEST_DATABASE") !== "postgres";
 
-/** A service with an endpoint whose vectors have so many numbers. */
+/** Runs `body` with a service whose endpoint returns vectors of `dimensions` numbers. */
 async function withVectors(dimensions: number, body: (service: Service) => Promise<void>): Promise<void> {
   const embeddings = startEmbeddingServer(dimensions);
   const service = await startService({
@@ -40,7 +40,7 @@ for (const dimensions of hasVectors ? [100, 512, 1536, EMBEDDING_DIMENSIONS_MAX]
     }));
 }
 
-/** Chunks without vectors count as well: what is looked through is rows. */
+/** Chunks without vectors count, too, since a search is bounded by rows. */
 const MANY_CHUNKS = `
   insert into filestore.search_chunks (project_id, file_id, hash, version, first_line, start, length, model)
   select t.project_id, t.file_id, md5(n::text)::uuid, t.version, 1, 0, 1, t.model
@@ -79,7 +79,7 @@ test("each usual size has an index of its own, which a scan for vectors of that 
       [384, 512, 768, 1024, 1536],
     );
     for (const size of [384, 512, 768, 1024, 1536]) {
-      // Nothing is found in an empty table; that the statement runs says that its index is there and its types fit.
+      // The table is empty, so nothing is found; but the statement runs only if its index exists and its types fit.
       const found = await service.sql(
         `select * from filestore.search_nearest_${size}(
            gen_random_uuid(), 'm', array_fill(1::real, array[$1::integer]), null, null, null, null)`,

@@ -1,4 +1,4 @@
-/** The port to Storage: what it stores is durable, what it reads is verified, and it fails with 503 alone. */
+/** The port to Storage stores durably, verifies every read, and fails only with 503. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { BUCKET, SupabaseSegments } from "../../supabase/functions/api/adapters/supabase_segments.ts";
 import { ApiError, type ErrorCode } from "../../supabase/functions/api/errors.ts";
@@ -14,10 +14,10 @@ const supabase = client(stack.backendUrl, stack.secretKey);
 const bucket = supabase.storage.from(BUCKET);
 const encoder = new TextEncoder();
 
-/** Has nothing in memory; all use the same storage. */
+/** A port with nothing in memory; all ports use the same storage. */
 const open = () => new SupabaseSegments(() => supabase, silentParts());
 
-/** Replaces an object, or removes it, without the port. */
+/** Replaces or removes an object without using the port. */
 async function tamper(name: string, bytes: Uint8Array | null): Promise<void> {
   const { error } = bytes === null
     ? await bucket.remove([name])
@@ -25,7 +25,7 @@ async function tamper(name: string, bytes: Uint8Array | null): Promise<void> {
   assertEquals(error, null);
 }
 
-/** A segment of a project, as an upload of that day would describe it. */
+/** A segment of a project, as an upload of that day describes it. */
 async function segment(
   bytes: Uint8Array,
   projectId: string = crypto.randomUUID(),
@@ -128,7 +128,7 @@ test("segments: every method throws SERVICE_UNAVAILABLE when the storage stays o
   await rejects(() => segments.probe(), "SERVICE_UNAVAILABLE");
 });
 
-/** That the call throws an ApiError of this code. */
+/** Asserts that the call throws an ApiError with this code. */
 async function rejects(call: () => Promise<unknown>, code: ErrorCode): Promise<void> {
   const error = await assertRejects(call, ApiError);
   assert(error.code === code, `${error.code}, not ${code}`);

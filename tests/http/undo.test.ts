@@ -1,4 +1,4 @@
-/** Undo of a run, and a folder restored to what it was: plans, conflicts, and back again. */
+/** Undo of a run and restore of a folder: plans, conflicts, and undoing an undo. */
 import { assert, assertEquals } from "@std/assert";
 import { z } from "zod";
 import { PROJECT_KEYS_MAX } from "../../supabase/functions/api/limits.ts";
@@ -33,7 +33,7 @@ const answer = z.strictObject({
   })),
 });
 
-/** The same files under a run. */
+/** The same files, with writes under this run id. */
 function inRun(own: Files, runId: string, actor?: string): Files {
   const headers: HeaderFields = { "x-run-id": runId, ...(actor === undefined ? {} : { "x-actor": actor }) };
   return new Files({
@@ -266,9 +266,9 @@ test("a repeat with the same Idempotency-Key gives the same answer and makes not
   );
 });
 
-// Whose run -----------------------------------------------------------------------------------------------------------
+// Runs of several keys ------------------------------------------------------------------------------------------------
 
-/** Two agents with keys of their own that write under one run id, and the person whose project it is. */
+/** Two agents, each with its own key, that write under one run id, and the project's owner. */
 async function shared() {
   const account = await owner(service);
   const [ofMine, ofTheirs, ofAdmin] = await Promise.all([
@@ -296,7 +296,7 @@ async function shared() {
   return { mine, theirs, admin, person, myId, theirId };
 }
 
-/** Files and whose they are. */
+/** Maps each path to `own` and the ids of the keys that wrote it. */
 function shownAs(
   entries: readonly { path: string; own?: boolean | undefined; keyIds?: string[] | undefined }[],
 ) {

@@ -1,4 +1,7 @@
-/** A misspelt guard or limit would be none: fields and query parameters that a route does not know are refused by name. */
+/**
+ * A misspelt precondition or limit would be ignored silently, so each route refuses unknown fields and query parameters
+ * by name.
+ */
 import { assert, assertEquals } from "@std/assert";
 import { z } from "zod";
 import { UNKNOWN_NAMES_ITEMS_MAX, UNKNOWN_NAMES_REPORTED_MAX } from "../../supabase/functions/api/limits.ts";
@@ -15,11 +18,11 @@ const { service, files } = await suite();
 const account = await owner(service);
 const { key: admin } = await account.createKey({ scopes: ["read", "write", "admin"] });
 
-/** Routes that take any parameter, by pattern, and bodies that have readers of their own. */
+/** Routes that accept any parameter, by pattern, and bodies with their own parsers. */
 const OPEN_ROUTES = ["/health", "/l/:token", "/l/:token", "/llms.txt", "/openapi.json"];
 const OPEN_BODIES = ["/mcp", "/memory"];
 
-/** What tells a list in JSON Schema. */
+/** The part of a JSON Schema that marks a list. */
 const list = z.looseObject({
   items: z.looseObject({ type: z.string().optional() }).optional().catch(undefined),
   maxItems: z.number().optional().catch(undefined),
@@ -28,10 +31,10 @@ const list = z.looseObject({
 const TYPO = "nonsense";
 const isStrict = ({ pattern }: Route) => !OPEN_ROUTES.includes(pattern);
 const nameOf = ({ method, pattern }: Route) => `${method} ${pattern}`;
-/** A name that is one letter too long. */
+/** The name with one letter too many. */
 const misspelt = (name: string) => `${name.slice(0, 2)}${name.slice(1)}`;
 
-/** Sends a request to the route with credentials that it takes. */
+/** Sends a request to the route, with credentials that it accepts. */
 async function ask(route: Route, query: string, options: RequestOptions = {}): Promise<Answer> {
   const path = route.pattern.replace("/*", "/f.txt").replace(":runId", "run-1")
     .replace(/:\w+/, crypto.randomUUID()) + query;
@@ -41,14 +44,14 @@ async function ask(route: Route, query: string, options: RequestOptions = {}): P
   return await service.request(null, route.method, path, { ...options, headers });
 }
 
-/** Refused as an unknown name; returns the reasons by path. */
+/** Asserts that the request is refused for an unknown name. Returns the reasons by path. */
 function reasonsOf(answer: Answer, name: string): Map<string, string> {
   const issues = issuesOf(assertRefused(answer, "VALIDATION_ERROR"));
   assertEquals(issues[0]?.path, name, answer.text);
   return new Map(issues.map(({ path, reason }) => [path, reason]));
 }
 
-/** The objects that a body of the route may be. */
+/** The object schemas that a body of the route may match. */
 function shapesOf(schema: unknown): Readonly<Record<string, unknown>>[] {
   if (schema instanceof z.ZodObject) return [schema.shape];
   return schema instanceof z.ZodUnion ? schema.options.flatMap(shapesOf) : [];
@@ -114,7 +117,7 @@ for (const route of ROUTES.filter(isStrict)) {
   });
 }
 
-/** A request that meant something else, where its answer points to, and what was meant. */
+/** A wrong request, the place that its refusal names, and the name that was meant. */
 const MEANT: readonly (readonly [string, string, unknown, string, string])[] = [
   ["POST", "/files", { path: "f", content: "x", encoding: "base64" }, "encoding", "isBase64"],
   ["POST", "/files", { path: "f", content: "x", ifVersoin: 7 }, "ifVersoin", "ifVersion"],

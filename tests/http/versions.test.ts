@@ -1,4 +1,4 @@
-/** Every write makes a numbered version; earlier versions stay readable, as they were. */
+/** Every write adds a numbered version, and earlier versions stay readable unchanged. */
 import cases from "../acceptance/versions.ts";
 import { acceptance } from "../support/stack/suite.ts";
 

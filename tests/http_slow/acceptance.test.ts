@@ -1,4 +1,4 @@
-/** `deno task acceptance` as an operator runs it, against a whole stack. */
+/** `deno task acceptance` against a whole stack, as an operator runs it. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { fileURLToPath } from "node:url";
 import { IS_LONG } from "../support/runner/long.ts";
@@ -9,8 +9,8 @@ const { service, files } = await privateSuite({});
 const RUN = fileURLToPath(new URL("../acceptance/run.ts", import.meta.url));
 
 /**
- * The other test files run each area against the same service, so the short form has those that use both projects and
- * most kinds of requests. No names: all areas.
+ * The areas to run; an empty list means all. Other test files run each area against the same service, so the short form
+ * has only areas that use both projects and most kinds of requests.
  */
 const FIRST_AREAS = IS_LONG ? [] : ["isolation", "lists", "raw reads", "compression"];
 
@@ -29,7 +29,7 @@ async function run(args: readonly string[], secretKey = "") {
   return { code, text: new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr) };
 }
 
-/** Files that are not deleted, in all folders of acceptance runs. */
+/** Files of acceptance runs, in any folder, that are not deleted. */
 async function filesLeft(): Promise<number> {
   const [row] = await service.sql<{ count: number }>(
     "select count(*)::integer as count from filestore.files where path like 'acceptance-%' and not is_deleted",
@@ -48,7 +48,7 @@ test("acceptance: with the secret key every guarantee that is asked for is check
     `select count(distinct p.name)::integer as projects, count(*)::integer as keys, count(k.revoked_at)::integer as revoked
      from filestore.api_keys k join filestore.projects p on p.id = k.project_id where p.name like 'acceptance%'`,
   );
-  // The second run makes no more projects.
+  // The second run creates no more projects.
   assertEquals(keys, [{ projects: 2, keys: 4, revoked: 4 }]);
 });
 

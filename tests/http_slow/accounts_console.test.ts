@@ -47,7 +47,7 @@ test("versions and activity tell the owner which key wrote; versions tell a key 
     ) => [version, keyId]),
     [[2, undefined], [1, id]],
   );
-  // Its strict schema has no keyId.
+  // Its strict schema has no keyId, so this also asserts that none is shown.
   assertEquals((await files.versions("f.txt")).total, 2);
   await files.write("g.txt", "x");
   await files.request("DELETE", "/files/g.txt");
@@ -58,7 +58,7 @@ test("versions and activity tell the owner which key wrote; versions tell a key 
   };
   const all = await activity();
   const shown = all.map(({ path, version, deleted, keyId }) => [path, version, deleted ?? false, keyId]);
-  // Both sides of a move may come in one millisecond.
+  // Both versions of a move may have the same millisecond.
   assertEquals(shown.slice(0, 2).sort(), [["f.txt", 3, true, id], ["h.txt", 1, false, id]]);
   assertEquals(shown.slice(2), [
     ...[["g.txt", 2, true, id], ["g.txt", 1, false, id]],
@@ -95,7 +95,7 @@ test("requests of the console count in the project's window; those about keys an
   assertEquals((await account.request("GET", "/project")).status, 200);
 });
 
-/** What each call asks the back end for. */
+/** The names of the SQL functions in these calls. */
 function names(calls: readonly BackendCall[]): string[] {
   return calls.map(({ target, path }) => target === "storage" ? target : path.split("/").at(-1) ?? "");
 }
@@ -139,7 +139,7 @@ test("a session that ended is opened again; a token that ends is verified again 
   );
   assertEquals((await brief.request("GET", "/files")).status, 200);
   await new Promise((resolve) => setTimeout(resolve, exp * 1000 + 1 - Date.now()));
-  // What the answer is, is up to the back end: PostgREST accepts a token for 30 s longer, since clocks differ.
+  // The back end decides: PostgREST accepts a token for 30 s longer, to allow for clocks that differ.
   const calls = await service.proxy.during(() => brief.request("GET", "/files"));
   assertEquals(names(calls)[0], "filestore_account_session");
 });

@@ -1,4 +1,4 @@
-/** What a key may do, over HTTP: every route with every scope, and keys that are confined to a directory. */
+/** The rights of a key over HTTP: every route with every scope, and keys confined to a folder. */
 import { assertEquals } from "@std/assert";
 import { owner } from "../support/client/accounts.ts";
 import { assertRefused, dataOf, fileList } from "../support/client/contract.ts";
@@ -8,7 +8,7 @@ import { suite, test } from "../support/stack/suite.ts";
 
 const { service } = await suite();
 
-// The one that may administer comes last: it regenerates the newest key.
+// The key with every scope comes last, since it regenerates the newest key.
 const KEYS = [["read"], ["write"], ["read", "write"], ["admin"], ["read", "write", "admin"]] as const;
 
 for (const route of [...FILE_ROUTES, ...PROJECT_ROUTES]) {
@@ -43,10 +43,10 @@ for (const route of [...FILE_ROUTES, ...PROJECT_ROUTES]) {
   });
 }
 
-/** What a key with a prefix, which cannot have the scope admin, may be asked to do. */
+/** The routes that a key with a prefix may use; such a key cannot have the scope admin. */
 const ROUTES_BELOW = FILE_ROUTES.filter(({ scopes }) => !scopes.includes("admin"));
 
-/** A project with files inside, beside, above and elsewhere, and a key for what lies below a/b. */
+/** A project with files inside, beside, above and far from a/b, and a key with the prefix a/b. */
 async function confined() {
   const account = await owner(service);
   const { key: whole } = await account.createKey();
@@ -81,7 +81,7 @@ test("outside its prefix a key reads what never was, and writes nothing: whether
   const before = await service.tables();
   for (const route of ROUTES_BELOW.filter(({ path, body }) => /\{file\}/.test(path + JSON.stringify(body)))) {
     for (const file of [...outside, "never.txt"]) {
-      // As a folder the prefix itself is what the key may change.
+      // The key may change its prefix as a folder.
       if (route.name.endsWith("folder") && file === "a/b") continue;
       const { path, options } = aboutFile(route, file);
       const answer = await own.request(route.method, path, options);
@@ -92,7 +92,7 @@ test("outside its prefix a key reads what never was, and writes nothing: whether
           `${route.name} ${file}`,
         );
       } else {
-        // The prefix itself is a directory that the key sees.
+        // The prefix is a directory that the key can see.
         const details = file === "a/b" ? { directory: true } : {};
         assertEquals(assertRefused(answer, "FILE_NOT_FOUND"), details, `${route.name} ${file}`);
       }

@@ -1,4 +1,4 @@
-/** `at=`: reads, metadata, version lists and lists as they were at a time or a cursor, that instant included. */
+/** `at=`: reads, metadata, version lists and lists of a project as it was at a time or cursor, inclusive. */
 import { assertEquals } from "@std/assert";
 import { z } from "zod";
 import { owner } from "../support/client/accounts.ts";
@@ -35,7 +35,7 @@ async function list(own: Files, query: Record<string, string | number | boolean>
   return dataOf(await own.request("GET", "/files", { query }), "list_files", listAt);
 }
 
-/** All pages. */
+/** The records of all pages. */
 async function listAll(own: Files, query: Record<string, string | number | boolean>) {
   const records = [];
   let after: string | undefined;
@@ -143,7 +143,7 @@ test("a key sees of the past, too, only what lies below its prefix", async () =>
   assertRefused(await narrow.request("GET", "/files/out/a", { query: { at } }), "FILE_NOT_FOUND");
 });
 
-/** What a client would see at a moment: records by path. */
+/** The records that a client sees at a moment, by path. */
 interface Seen {
   readonly cursor: string;
   readonly at: string;

@@ -1,6 +1,6 @@
 /**
- * Bad input, operation by operation and field by field. Each row is refused with its status and code, shows the
- * rate headers, costs one request, and leaves every table and the bucket as they were.
+ * Bad input, by operation and field. Each row is refused with its status and code, shows the rate headers, counts as
+ * one request, and changes no table and no object.
  */
 import { assertEquals } from "@std/assert";
 import {
@@ -29,7 +29,7 @@ interface Row {
   readonly options?: RequestOptions;
   readonly code: Code;
   readonly operation: OperationName;
-  /** Where `details.issues` must point. */
+  /** The paths that `details.issues` must name. */
   readonly issues?: readonly string[];
   readonly details?: Readonly<Record<string, unknown>>;
 }
@@ -40,7 +40,7 @@ const own = new Files(service, project.key);
 await own.write("f.txt", "kept");
 await own.writeBytes("f.bin", Uint8Array.of(0xff));
 
-/** The operations that take a JSON body, with a body that is right. */
+/** The operations with a JSON body, each with a valid body. */
 const WRITES = [
   { name: "write", method: "POST", path: "/files", body: { path: "f.txt", content: "x" } },
   { name: "append", method: "PUT", path: "/files/append/f.txt", body: { content: "x" } },
@@ -48,9 +48,9 @@ const WRITES = [
   { name: "edit", method: "PUT", path: "/files/edit/f.txt", body: { oldString: "kept", newString: "x" } },
 ] as const;
 
-/** Values that no text field takes; undefined: the field is missing. */
+/** Values that no text field accepts; undefined: the field is missing. */
 const NO_TEXT = [undefined, null, 0, 1.5, true, false, [], ["x"], {}, { length: 1 }];
-/** Values that no flag takes. */
+/** Values that no boolean field accepts. */
 const NO_FLAG = ["true", "", 0, 1, [], {}];
 
 const TEXT_FIELDS: Readonly<Record<string, readonly string[]>> = {
@@ -173,7 +173,7 @@ for (const { name, method, path } of WRITES.filter(({ name }) => name === "write
   }
 }
 
-/** Whole numbers of a query, each with values outside of its range. */
+/** Integer parameters of a query, each with values outside its range. */
 const NUMBERS: readonly (readonly [string, string, readonly string[]])[] = [
   ["/files", "limit", [
     "0",
@@ -203,7 +203,7 @@ const NUMBERS: readonly (readonly [string, string, readonly string[]])[] = [
   ["/files/f.txt?versions", "limit", ["0", "101", "", "x", "-5"]],
   ["/files/f.txt?versions", "offset", ["-1", "", "x", String(INTEGER_MAX + 1)]],
 ];
-/** Other parameters and values outside of their kind. */
+/** Other parameters, each with invalid values. */
 const CHOICES: readonly (readonly [string, string, readonly string[]])[] = [
   ["/files", "recursive", ["", "1", "0", "yes", "TRUE", "True"]],
   ["/files", "sortBy", ["", "name", "PATH", "createdAt", "path;drop table files"]],
@@ -222,7 +222,7 @@ const CHOICES: readonly (readonly [string, string, readonly string[]])[] = [
   ["/files/f.txt", "metadata", ["true", "1", "0"]],
   ["/files/f.txt", "versions", ["true", "false", "2"]],
 ];
-/** A value that each parameter takes; empty: it takes none. */
+/** A valid value for each parameter; empty: the parameter takes none. */
 const GOOD: Readonly<Record<string, string>> = {
   recursive: "true",
   sortBy: "path",
@@ -264,7 +264,7 @@ rows.push({
   operation: "list_files",
   issues: ["directory"],
 });
-/** What is right in itself but has nothing to work on. */
+/** Valid requests about files or versions that do not exist. */
 const NOTHING_THERE: readonly Row[] = [
   row("GET", "/files/none", "FILE_NOT_FOUND", "read_file"),
   row("GET", "/files/none?metadata", "FILE_NOT_FOUND", "get_file_metadata"),
@@ -295,7 +295,7 @@ rows.push(...NOTHING_THERE);
 
 for (const row of rows) {
   test(`${STATUS_OF[row.code]} ${row.code}: ${row.name}`, async () => {
-    // Counted in a window that no minute ends, so that the next request shows exactly one less.
+    // The window is frozen, so that no minute ends it and the next request shows exactly one less.
     await service.freezeWindow(project.id);
     const before = await service.tables();
     const answer = await service.request(project.key, row.method, row.path, row.options);

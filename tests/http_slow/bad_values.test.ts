@@ -1,4 +1,4 @@
-/** What the routes of history refuse before they look at a file, alike for all of them; and that nothing changes. */
+/** Values that all routes of history refuse alike, before they read a file, and without any change. */
 import cases from "../acceptance/bad_values.ts";
 import { acceptance } from "../support/stack/suite.ts";
 

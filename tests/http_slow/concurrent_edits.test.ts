@@ -1,4 +1,7 @@
-/** Edits of one file at the same time: those of one isolate queue; one that was overtaken is tried again, and loses nothing. */
+/**
+ * Edits of one file at the same time: edits of one isolate queue, and an edit that another write has overtaken is
+ * retried. No change is lost.
+ */
 import { assert, assertEquals } from "@std/assert";
 import { COMPACTION_CHECK_EVERY_SEGMENTS } from "../../supabase/functions/api/limits.ts";
 import { assertRefused, dataOf, editRecord } from "../support/client/contract.ts";
@@ -28,7 +31,7 @@ async function withHook(hook: Hook, work: () => Promise<unknown>): Promise<void>
   }
 }
 
-/** Does `change` when the first upload of `request` is about to be stored: after the edit has read, before it commits. */
+/** Runs `change` when the first upload of `request` is about to be stored: after the edit has read, before it commits. */
 async function duringEdit(change: () => Promise<unknown>, request: () => Promise<unknown>): Promise<void> {
   let isFirst = true;
   await withHook(async ({ target, method }, forward) => {
@@ -100,7 +103,7 @@ test("what is appended while an edit uploads is kept, and compacted: the edit is
     }, async () => {
       edited = (await own.edit(PATH, "two", "2")).version;
     }));
-  // A compaction after the appends may make it once more.
+  // At least twice, since a compaction after the appends may cause one more read.
   assert(database.filter((name) => name === "filestore_content").length >= 2);
   const { content, version } = await own.read(PATH);
   assertEquals([content, version], [`one\n2\nthree\n${added.join("")}`, added.length + 2]);
@@ -155,7 +158,7 @@ test("what really conflicts is refused: the string is gone, or the version is an
   });
 });
 
-/** Overwrites the file each time that an edit has read it, so often. Returns how often it was. */
+/** Overwrites the file each time an edit has read it, up to `times` times. Returns the number of overwrites. */
 async function overtaking(
   own: ProjectFiles,
   times: number,

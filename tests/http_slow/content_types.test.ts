@@ -1,4 +1,4 @@
-/** Content types: given, detected, remembered, and what they mean for a read. */
+/** Content types: requested, detected, inherited, and their effect on a read. */
 import { assertEquals } from "@std/assert";
 import { MEDIA_TYPES } from "../../supabase/functions/api/contract/media_types.ts";
 import { TYPES } from "../support/content/media_types.ts";

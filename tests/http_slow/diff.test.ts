@@ -1,4 +1,4 @@
-/** GET /diff: what changed between two versions, as a unified diff that applies to the letter. */
+/** GET /diff: the changes between two versions as a unified diff that applies exactly. */
 import { assert, assertEquals } from "@std/assert";
 
 import { Administration } from "../../supabase/local/admin/administration.ts";
@@ -13,10 +13,10 @@ const { service, files } = await suite();
 
 await acceptance(cases);
 
-/** Processor time of the function for a diff at its bounds, on a slow machine; the platform allows 2 s of CPU. */
+/** Seconds of the function's processor time for a diff at its limits on a slow machine; the platform allows 2 s. */
 const SLOWEST_SECONDS = 6;
 
-/** Texts at the bounds of what is compared. */
+/** Texts at the limits of a comparison. */
 const HARD: readonly (readonly [string, string, string])[] = [
   ["unrelated, of short lines", unrelated(1, MIB, 6), unrelated(2, MIB, 6)],
   ["unrelated, of long lines", unrelated(3, MIB, 23), unrelated(4, MIB, 23)],

@@ -1,4 +1,4 @@
-/** A repeated request whose versions were erased since: answered, never done again, and no failure of ours. */
+/** A repeated request whose versions have been erased since is answered without an error, and is not performed again. */
 import { assert, assertEquals } from "@std/assert";
 import { z } from "zod";
 import type { Answer } from "../support/client/contract.ts";
@@ -21,13 +21,13 @@ const versionsOf = async (own: ProjectFiles) =>
     [own.project.id],
   )).length;
 
-/** As `assertReplayed`, of an answer without an entity tag. */
+/** Like `assertReplayed`, for an answer without an entity tag. */
 function assertRepeated(again: Answer, first: Answer): void {
   assertEquals([again.status, again.headers.get("idempotency-replayed")], [200, "true"], again.text);
   assertEquals(withData.parse(again.body).data, withData.parse(first.body).data);
 }
 
-/** Ways to erase all that a request has made, where there is a later version if one has to stay. */
+/** Ways to erase every version that a request added. If the latest version must stay, they add a later one first. */
 const ERASURES: readonly { name: string; erase(own: Files, admin: Files): Promise<void> }[] = [
   {
     name: "purged",
@@ -124,7 +124,7 @@ const MANY: readonly ManyKind[] = [
   },
 ];
 
-/** A folder with a file that a run changed and one that it made, and the request to be repeated. */
+/** Writes a folder with a file that a run changed and one that it created. Returns the function that sends the request. */
 async function prepareMany(own: Files, kind: ManyKind): Promise<() => Promise<Answer>> {
   await own.write("d/a", "one");
   const { cursor } = (await own.versions("d/a")).versions[0] ?? { cursor: "" };
@@ -139,7 +139,7 @@ async function prepareMany(own: Files, kind: ManyKind): Promise<() => Promise<An
   return () => own.request(kind.method, kind.path, { ...(body !== undefined && { body }), headers });
 }
 
-/** The same answer, with its lists empty. */
+/** Asserts that the answer is the same, with its lists empty. */
 function assertBlank(again: Answer, first: Answer): void {
   assertEquals([again.status, again.headers.get("idempotency-replayed")], [200, "true"], again.text);
   const data = z.object({ data: z.record(z.string(), z.unknown()) }).parse(first.body).data;
@@ -160,7 +160,7 @@ for (const { name, erase } of ERASURES) {
       assertEquals([first.status, first.headers.get("idempotency-replayed")], [200, null], first.text);
       await erase(own, await administrator(service, own.project.id));
       const before = await versionsOf(own);
-      // Retention lets versions go; it is not there to hide what they were.
+      // Retention removes versions to save space, not to hide them, so the stored answer stays.
       const assertAgain = name === "trimmed" ? assertRepeated : assertBlank;
       assertAgain(await send(), first);
       await sweepAll(service);

@@ -1,4 +1,4 @@
-/** GET /export: the files of a directory as one archive that common tools accept, or none at all. */
+/** GET /export: the files of a directory as one archive that common tools accept, or a refusal. */
 import { assert, assertEquals } from "@std/assert";
 import { join } from "node:path";
 import {
@@ -21,7 +21,7 @@ const MIB = 1024 * 1024;
 
 type Query = NonNullable<RequestOptions["query"]>;
 
-/** What Python's zipfile says of each entry, after it has compared every checksum. */
+/** Python's zipfile lists each entry, after it has checked every checksum. */
 const READ_ENTRIES = `
 import sys, json, zipfile, hashlib
 z = zipfile.ZipFile(sys.argv[1])
@@ -38,7 +38,7 @@ async function run(program: string, args: readonly string[]) {
   return out ?? "";
 }
 
-/** The entries of an archive that \`unzip -t\` and Python accept. */
+/** The entries of an archive. Throws unless `unzip -t` and Python accept it. */
 async function entriesOf(archive: Uint8Array): Promise<readonly Entry[]> {
   return await withScratchDirectory(async (folder) => {
     const file = join(folder, "a.zip");

@@ -1,4 +1,4 @@
-/** 100 MB of a pro project, in and out, by a function that has 256 MB. */
+/** A pro project writes and reads 100 MB through a function with 256 MB. */
 import { assert, assertEquals } from "@std/assert";
 import { assertRefused, dataOf, fileRecord } from "../support/client/contract.ts";
 import { ASKS_FOR_BYTES, ProjectFiles } from "../support/client/files.ts";
@@ -14,14 +14,14 @@ const { service, files } = await privateSuite({ memoryLimitMegabytes: MEMORY_MEG
 const expected = await checksumOf(patternStream(LARGE));
 const pro: ProjectFiles = await files("pro");
 
-/** Most memory that the function's process has had so far, in MB; 0 where the system does not tell. */
+/** The peak memory of the function's process in MB; 0 if the system does not report it. */
 async function peakMegabytes(): Promise<number> {
   const [pid] = service.stack.functionPids;
   const status = await Deno.readTextFile(`/proc/${pid}/status`).catch(() => "");
   return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) / 1024;
 }
 
-/** What Deno itself takes, before the first byte: on a platform many functions share that. */
+/** The memory of Deno itself, before the first byte. On a platform, many functions share it. */
 const idleMegabytes = await peakMegabytes();
 
 async function assertWithinMemory(): Promise<void> {

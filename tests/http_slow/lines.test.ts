@@ -1,4 +1,4 @@
-/** `lines=`: some lines of a text, and no more of it fetched than holds them. */
+/** `lines=` reads some lines of a text, and fetches only the segments that contain them. */
 import { assert, assertEquals } from "@std/assert";
 
 import { assertRefused } from "../support/client/contract.ts";
@@ -42,7 +42,7 @@ function logText(): string {
   return lines.join("");
 }
 
-/** How many segments of the segment list hold bytes of these lines. */
+/** The number of segments in the list that contain bytes of these lines. */
 async function segmentsHolding(
   own: ProjectFiles,
   path: string,

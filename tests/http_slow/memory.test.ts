@@ -1,6 +1,6 @@
 /**
- * POST /memory against the reference of Anthropic's SDK over a folder of the disk: the same texts, whatever is asked; and
- * what the reference cannot promise: versions, several writers, scopes.
+ * POST /memory compared with the reference of Anthropic's SDK, which works on a folder of the disk: the same texts for
+ * any command. In addition what the reference lacks: versions, several writers, scopes.
  */
 import Anthropic from "@anthropic-ai/sdk";
 import { BetaLocalFilesystemMemoryTool } from "@anthropic-ai/sdk/tools/memory/node";
@@ -53,7 +53,7 @@ const ODD = [
 const TEXTS = ["", "one", "one\ntwo\nthree\n", "two two\n", "é\n\nü", "\n", "a\r\nb\r\n", "one\n".repeat(12)];
 const PIECES = ["one", "two", "", "\n", "é", "three\n", "none", "$&", "two\nthree"];
 
-/** A random command; most of them about what is there. */
+/** A random command, mostly about a file that exists. */
 function randomCommand({ below, pick }: Random): Input {
   const chance = (percent: number) => below(100) < percent;
   const at = () => chance(10) ? pick(ODD) : `/memories/${chance(85) ? pick(FILES) : pick(FOLDERS)}`;
@@ -98,10 +98,13 @@ async function reference(tool: BetaLocalFilesystemMemoryTool, input: Input): Pro
   }
 }
 
-/** What a disk says of a name that is a file and a folder at once, or of a folder into itself: no text of the reference. */
+/**
+ * Errors of the disk for a name that is both file and folder, or for moving a folder into itself. The reference has no
+ * text for them.
+ */
 const OF_THE_DISK = /^(ENOTDIR|EISDIR|EINVAL|EEXIST|ENOTEMPTY)\b/;
 
-/** Without the sizes of folders, which are those of a disk: the first line of a view is the folder itself. */
+/** The text without the sizes of folders, which depend on the disk. The first line of a view is the folder itself. */
 function withoutFolderSizes({ content, is_error }: Said): Said {
   const lines = content.split("\n");
   const isFolder = !is_error && content.startsWith("Here're the files");
@@ -111,7 +114,7 @@ function withoutFolderSizes({ content, is_error }: Said): Said {
   return { content: shown.join("\n"), is_error };
 }
 
-/** Folders without files, which only a disk has. */
+/** Removes folders without files, which only a disk has. */
 async function removeEmptyFolders(folder: string): Promise<boolean> {
   let isEmpty = true;
   for await (const { name, isDirectory } of Deno.readDir(folder)) {
@@ -131,7 +134,7 @@ test(`${COMMANDS} random commands give the texts of the SDK's own tool over a fo
     for (let count = 0; count < COMMANDS; count++) {
       const input = randomCommand(random);
       const path = (name: string) => String(input[name] ?? "");
-      // A file where a folder of the path is to be, or the other way round: the service has both.
+      // A file where a folder of the path must be, or the reverse. Only the service can have both.
       const wouldClash = [path("path"), path("new_path")].some((one) => clashes(folder, one));
       if (wouldClash) {
         skipped++;
@@ -332,7 +335,7 @@ test("what a model gets wrong is told to it; what its client gets wrong, to the 
     "INVALID_JSON",
     "memory",
   );
-  // An address of its own: others of this process fail to authenticate, too.
+  // An address of its own, since other tests of this process fail to authenticate, too.
   const headers = { "cf-connecting-ip": "203.0.113.70" };
   const unknown = { body: { command: "x" }, headers };
   const wrong = await (await service()).request("oa_wrong", "POST", "/memory", unknown);
@@ -348,7 +351,7 @@ test("the SDK's tool runner works with a handler of one line", async () => {
   ];
   const results: unknown[] = [];
   let turn = 0;
-  // Stands in for the model: it asks for one command after the other.
+  // Replaces the model: it requests one command after another.
   const scripted = (_url: unknown, init?: { body?: unknown }) => {
     const { messages } = JSON.parse(String(init?.body));
     const last = messages.at(-1);

@@ -1,4 +1,4 @@
-/** What others make of /openapi.json: linters find nothing, and a generated client compiles and works. */
+/** Other tools use /openapi.json: linters find no fault, and a generated client compiles and works. */
 import { assert, assertEquals } from "@std/assert";
 import openapiTS, { astToString } from "openapi-typescript";
 import { fileURLToPath } from "node:url";
@@ -15,7 +15,7 @@ const SMOKE = new URL("../support/openapi/client_smoke.ts.txt", import.meta.url)
 
 test("two linters have nothing to say about it, warnings included", async () => {
   const found = await lintByRedocly(document);
-  // The documents take any request, so they have no refusal to describe.
+  // These documents accept any request, so no refusal of theirs is described.
   const open = /#\/paths\/~1(openapi\.json|llms\.txt)\/get\/responses$/;
   assertEquals(found.filter((complaint) => !open.test(complaint)), []);
   assertEquals(await lintBySpectral(document), []);
@@ -28,7 +28,7 @@ test("a client of openapi-typescript and openapi-fetch compiles under `deno chec
     await Deno.writeTextFile(`${directory}/paths.ts`, types);
     await Deno.copyFile(SMOKE, `${directory}/client.ts`);
     const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-      // The import map pins what it imports; the types are those of the moment.
+      // The import map pins the imports; the types are generated from the current document.
       args: [
         ...[
           "run",

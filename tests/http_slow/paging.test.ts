@@ -1,4 +1,7 @@
-/** Paging by `after`: the same pages as by offset, at any depth, and none that slip while files come and go. */
+/**
+ * Paging with `after` gives the same pages as an offset, at any depth, and skips no file while files are added and
+ * deleted.
+ */
 import cases from "../acceptance/paging.ts";
 import { acceptance } from "../support/stack/suite.ts";
 

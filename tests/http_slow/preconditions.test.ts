@@ -1,4 +1,4 @@
-/** If-Match and If-None-Match on writes: whoever lost a race is told, and nothing of theirs is done. */
+/** If-Match and If-None-Match on writes: a client that loses a race gets a refusal, and its write has no effect. */
 import { assertEquals } from "@std/assert";
 
 import { NO_OBJECTS, trafficOf } from "../support/client/traffic.ts";

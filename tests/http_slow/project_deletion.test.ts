@@ -1,6 +1,6 @@
 /**
- * A deleted project is closed at once, and nothing that it held is found anywhere after a complete sweep: also where
- * the sweep was cut off between any two of its steps, and where requests were under way when the project ended.
+ * A deleted project is closed at once, and after a complete sweep none of its data is stored anywhere. This holds even
+ * if a sweep is interrupted between any two of its steps, or requests were under way when the project was deleted.
  */
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { sweepSlice } from "../../supabase/functions/api/maintenance/sweep.ts";
@@ -31,7 +31,7 @@ type Owner = Awaited<ReturnType<typeof owner>>;
 const confirming = (name: string) => ({ query: { confirm: name } });
 const DELETED: OperationName = "delete_project";
 
-/** Everything that a project can hold, with a word that occurs nowhere else wherever the project may choose one. */
+/** Writes everything that a project can contain, with a unique word wherever the project chooses the text. */
 async function fill(account: Owner, word: string): Promise<Files> {
   await account.request("PATCH", "/project", { body: { name: `project ${word}` } });
   const { key } = await account.createKey({ name: `key ${word}`, scopes: ["read", "write", "admin"] });
@@ -57,9 +57,9 @@ async function fill(account: Owner, word: string): Promise<Files> {
     const link = await own.request("POST", "/links", { body: { path: `${word}/short.md`, for: purpose } });
     assertEquals(link.status, 200);
   }
-  // The console writes, too.
+  // The console also writes.
   await account.request("POST", "/files", { body: { path: `console ${word}.md`, content: word } });
-  // A text that is being indexed would put the end of the project off by a minute.
+  // A text that is being indexed would delay the project's removal by a minute.
   await eventually("nothing is being indexed", async () => {
     const waiting = "select from filestore.search_queue where project_id = $1 limit 1";
     return (await service.sql(waiting, [account.projectId])).length === 0;
@@ -67,7 +67,7 @@ async function fill(account: Owner, word: string): Promise<Files> {
   return own;
 }
 
-/** The tables that still have a row of the project. */
+/** The tables that still contain a row of the project. */
 async function rowsOf(projectId: string): Promise<string[]> {
   const tables = await service.sql<{ name: string }>(
     `select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'project_id'
@@ -93,10 +93,10 @@ async function objectsOf(projectId: string): Promise<string[]> {
 
 const randomWord = () => crypto.getRandomValues(new Uint8Array(32)).toHex();
 
-/** What keeps a project until the last upload that may have been under way is swept. */
+/** The tables with a row of the project until uploads that may have been under way are swept. */
 const KEPT = ["project_deletions"];
 
-/** As if the project had been deleted so many days ago, so that it is due again. */
+/** Acts as if the project had been deleted `days` days ago, so that it is due again. */
 async function age(projectId: string, days: number): Promise<void> {
   await service.sql(
     `update filestore.project_deletions
@@ -173,7 +173,7 @@ test("keys, links and console sessions of a deleted project are refused at once,
     const response = await fetch(url, { headers: { "cf-connecting-ip": "10.9.0.1" } });
     return [response.status, (await response.text()).includes("of the deleted project")];
   };
-  // The isolate remembers all of them.
+  // The isolate has cached all of them.
   assertEquals((await account.request("GET", "/files/f.txt")).status, 200);
   for (const { url } of links) assertEquals(await opened(url), [200, true]);
   dataOf(await account.request("DELETE", "/project", confirming("My project")), DELETED, deletedRecord);
@@ -189,7 +189,7 @@ test("keys, links and console sessions of a deleted project are refused at once,
     const [status, isShown] = await opened(url);
     assert((status === 404 || status === 410) && isShown === false, String(status));
   }
-  // What the isolate remembers of the session is tried once: "try again", and then there is no such project.
+  // The isolate tries its cached session once and answers "try again"; after that the project does not exist.
   assertNotEquals((await account.request("GET", "/files/f.txt")).status, 200);
   assertRefused(await account.request("GET", "/files/f.txt"), "PROJECT_NOT_FOUND");
 });
@@ -238,7 +238,7 @@ test("a canary in contents, paths, notes, names and keys is found nowhere after 
   await sweepAll(service);
   assertEquals(await traces(service, word), []);
   assertEquals([await rowsOf(account.projectId), await objectsOf(account.projectId)], [KEPT, []]);
-  // Two days later nothing names it.
+  // Two days later no table or object names it.
   await age(account.projectId, 5);
   await sweepAll(service);
   await age(account.projectId, 5);
@@ -254,7 +254,7 @@ test("every table with rows of projects is one that a deletion empties", async (
      where c.relnamespace = 'filestore'::regnamespace and c.relkind = 'r'
        and c.relname not in (select t.name from filestore.tables_of_projects() t) order by 1`,
   );
-  // Segments go with their objects, the note of the deletion with the project.
+  // Rows of segments are removed with their objects, and the record of the deletion with the project.
   assertEquals(missing.map(({ name }) => name), ["project_deletions", "segments"]);
 });
 
@@ -285,7 +285,6 @@ test("deleting one project changes nothing of another", async () => {
   assertEquals((await kept.read("shared-word/long.txt")).content.length, "long shared-word ".length * 2000);
 });
 
-/** A deletion that is cut off at one step after another, and ends all the same. */
 test("a sweep that is cut off between any two steps is completed by the next ones", async () => {
   let isEverythingTried = false;
   for (let step = 1; !isEverythingTried; step++) {
@@ -302,7 +301,7 @@ test("a sweep that is cut off between any two steps is completed by the next one
           return async (...parameters: unknown[]) => {
             if (left === 0) throw new Error("cut off");
             const result: unknown = await value.apply(target, parameters);
-            // Done, and its answer never seen.
+            // The step is done, but its answer is lost.
             if (--left === 0) throw new Error("cut off");
             return result;
           };
@@ -329,7 +328,7 @@ test("what requests under way store after the end of a project goes with a later
   const own = new Files(service, key);
   await own.write("f.txt", "before");
   const { projectId } = account;
-  // An upload that began before the project ended is stored once it was swept, and a commit that had been authorized.
+  // An upload begun before the deletion is stored after the sweep, and an authorized commit completes.
   const late = async () => {
     const day = new Date().toISOString().slice(0, 10).replaceAll("-", "");
     const name = `${projectId}/${day}/${crypto.randomUUID()}`;
@@ -370,7 +369,7 @@ test("a version that is committed between two slices delays the end and is remov
     "select id from filestore.files where project_id = $1",
     [own.project.id],
   );
-  // A text that is indexed just now refers to the file, in a transaction that the slice cannot see.
+  // Adds a version after each deletion of versions, like a commit that the slice cannot see yet.
   await service.stack.script(`
     create function public.store_late() returns trigger language plpgsql security definer as $$ begin
       insert into filestore.file_versions

@@ -1,4 +1,4 @@
-/** Reading the bytes themselves: negotiation, headers, one range. RFC 9110, sections 12.5.1, 13.1.5 and 14. */
+/** Raw reads: content negotiation, headers, one range. RFC 9110, sections 12.5.1, 13.1.5 and 14. */
 import { assertEquals } from "@std/assert";
 
 import { trafficOf } from "../support/client/traffic.ts";
@@ -14,11 +14,11 @@ await acceptance(cases);
 
 test("206: only the segments that hold some of the range are fetched", async () => {
   const own = await files();
-  // Of ASCII alone: no character moves a border from its MiB.
+  // ASCII only, so that each segment is exactly 1 MiB and no character crosses its end.
   const whole = patternBytes(0, 8 * MIB).map((byte) => byte & 0x7f);
   await own.writeRaw("big.bin", whole, OCTETS);
   await service.restartFunction();
-  // From, to, segments that are new to the function.
+  // First byte, last byte, number of segments that the function has not cached.
   const ranges: [number, number, number][] = [
     [0, 9, 1],
     [MIB, 2 * MIB - 1, 1],

@@ -1,4 +1,4 @@
-/** Writing the bytes themselves: which bodies are raw, what type the file gets, and what is refused when. */
+/** Raw writes: which bodies are raw, the type that the file gets, and when a body is refused. */
 import { assert, assertEquals } from "@std/assert";
 
 import { assertRefused, dataOf, fileRecord } from "../support/client/contract.ts";
@@ -14,7 +14,7 @@ await acceptance(cases);
 
 const LIMIT = 3 * MIB;
 
-/** Raw writes of some bytes over a file of 1 MiB, and how much of it stays. */
+/** Raw writes of a body to a file of 1 MiB, and the number of bytes of the file that remain. */
 const OVER: readonly (readonly [string, string, number])[] = [
   ["POST", "/files?path=f.bin", 0],
   ["PUT", "/files/overwrite/f.bin?raw", 0],
@@ -27,7 +27,7 @@ for (const [method, target, kept] of OVER) {
     await own.writeRaw("f.bin", patternBytes(0, MIB));
     const before = await service.tables();
     const details = (sizeBytes: number) => ({ limitBytes: LIMIT, sizeBytes, tier: "enterprise" });
-    // From Content-Length: no more than a byte of the body comes.
+    // Refused by its Content-Length, before more than a byte has arrived.
     const declared = LIMIT - kept + 1;
     const early = await service.requestRaw(
       method,
@@ -35,7 +35,7 @@ for (const [method, target, kept] of OVER) {
         `Content-Type: application/octet-stream\r\nContent-Length: ${declared}\r\n\r\nx`,
     );
     assertEquals(assertRefused(early, "CONTENT_TOO_LARGE", "write_file"), details(LIMIT + 1));
-    // In chunks: once that much has come, however much would follow.
+    // Chunked: refused once the limit is exceeded, however long the body is.
     const { puts } = await trafficOf(service, async () => {
       const late = await own.request(method, target, {
         body: patternStream(30 * MIB, 100_000),

@@ -1,4 +1,4 @@
-/** Retention: PATCH /project {retention} says which versions go by themselves; the sweep applies it. */
+/** Retention: PATCH /project {retention} sets the rule by which the sweep erases versions. */
 import { assert, assertEquals } from "@std/assert";
 import { RETENTION_PREVIEW_FILES } from "../../supabase/functions/api/limits.ts";
 import { SWEEP_KINDS } from "../../supabase/functions/api/ports/metadata.ts";
@@ -17,7 +17,7 @@ const numbers = async (own: Files, path: string) => {
   assertEquals(versions.length, total);
   return versions.map(({ version }) => version);
 };
-/** As though everything of the project had been done so many days earlier. */
+/** Acts as if everything in the project had happened `days` days earlier. */
 async function age(projectId: string, days: number): Promise<void> {
   const ago = `- interval '${days} days'`;
   await service.sql(
@@ -99,7 +99,7 @@ test("keepVersions: older versions go, 404 with trimmed; the rest, copies and re
   });
   assertRefused(await own.put("restore", "log", { version: 1 }), "VERSION_NOT_FOUND");
   assertRefused(await own.tryDiff("log", { from: 1, to: 22 }), "VERSION_NOT_FOUND");
-  // What was written since is the next sweep's.
+  // Versions written since are left to the next sweep.
   await own.append("log", "5\n");
   await sweepAll(service);
   assertEquals(await numbers(own, "log"), [23, 22]);
@@ -215,7 +215,7 @@ test("slices with `begun` apply each rule once, so that they come to an end whil
     }
     return isAny;
   };
-  // Without an end each slice would meet a new version: a pass is due again.
+  // Without `begun` this would not end, since each slice would find a new version and begin another pass.
   for (let number = 3; await hasMore(begun); number++) {
     assert(number < 200, "it comes to an end");
     await own.overwrite("a", String(number));
@@ -268,7 +268,7 @@ test("dryRun tells what a rule would let go, which is what goes, and changes not
     dataOf(await admin.request("GET", "/project"), "get_project", projectRecord).usage.versions;
   const versions = await total();
   await sweepAll(service);
-  // A file that goes whole leaves a receipt.
+  // A file that is erased as a whole leaves a receipt.
   assertEquals(versions - await total(), 7 - 1);
   assertEquals((await preview({})).versions, 0);
 });

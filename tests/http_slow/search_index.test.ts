@@ -1,4 +1,4 @@
-/** The index follows writes by itself, loses none, and does nothing twice. */
+/** The index follows writes without being asked, misses none, and indexes none twice. */
 import { assert, assertEquals, assertLessOrEqual } from "@std/assert";
 import {
   SEARCH_CLAIM_BYTES,
@@ -11,10 +11,13 @@ import { indexed, pathsOf, search } from "../support/client/search.ts";
 import { startService } from "../support/stack/service.ts";
 import { test } from "../support/stack/suite.ts";
 
-/** What is promised of an idle stack. */
+/** Promised for an idle stack. */
 const VISIBLE_WITHIN_MILLISECONDS = 2_000;
 const PROCESSES = 3;
-/** Claims until a text is in the index: the one that takes it, and the last one of each process's run before. */
+/**
+ * The most leases taken until a text is indexed: the one that includes it, and the last one of each process's earlier
+ * run.
+ */
 const CLAIMS_MAX = PROCESSES + 1;
 
 const service = await startService({ functionProcesses: PROCESSES });
@@ -25,7 +28,7 @@ async function files(): Promise<Files & { readonly projectId: string }> {
   return Object.assign(new Files(service, project.key), { projectId: project.id });
 }
 
-/** Asks the database, so that no search sets indexing off. */
+/** Asks the database, since a search would start indexing. */
 async function textsOf(projectId: string): Promise<string[]> {
   const rows = await service.sql<{ line: string }>(
     `select path || ' ' || version || ' ' || content as line from filestore.search_texts
@@ -49,7 +52,7 @@ test("a write is found within 2 s on an idle stack, without anybody asking for i
   await own.write("f.txt", "needle");
   await eventually("the text is in the index", async () => (await textsOf(own.projectId)).length === 2);
   service.proxy.indexHook = null;
-  // Besides the calls themselves, this delay is all that the time consists of.
+  // The time consists of the calls themselves and this delay.
   assert(CLAIMS_MAX * SEARCH_INDEX_DELAY_MILLISECONDS < VISIBLE_WITHIN_MILLISECONDS);
   assert(claims <= CLAIMS_MAX, `${claims} claims`);
   assertEquals(await find(own, "needle"), ["f.txt"]);
@@ -140,7 +143,7 @@ test("killed in the middle of indexing: nobody takes the file while the claim ho
   await indexed(service);
   const reached = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
-  // From claim to store: the process dies with the claim in its hands.
+  // The process dies between leasing the file and storing its text.
   service.proxy.indexHook = ({ path }, forward) => {
     if (!path.includes("filestore_search_store")) return forward();
     reached.resolve();
@@ -154,7 +157,7 @@ test("killed in the middle of indexing: nobody takes the file while the claim ho
   await own.write("g.txt", "other");
   await eventually("the other file is indexed", async () => (await textsOf(own.projectId)).length === 2);
   assertEquals((await textsOf(own.projectId)).map((line) => line.split(" ")[0]), ["g.txt", "warm.txt"]);
-  // The lease runs out: here the clock is helped. Then a search that sees it pending sets indexing off.
+  // The test lets the lease expire at once. Then a search that finds the file pending starts indexing.
   await service.sql("update filestore.search_queue set due_at = clock_timestamp() where project_id = $1", [
     own.projectId,
   ]);
@@ -165,7 +168,7 @@ test("the sweep takes what was left behind", async () => {
   const own = await files();
   await own.write("f.txt", "needle");
   await indexed(service);
-  // No process has a run before it that would take the file first.
+  // After a restart no process has an earlier run that would index the file first.
   await service.restartFunction();
   await service.sql("delete from filestore.search_texts where project_id = $1", [own.projectId]);
   await service.sql(
@@ -182,7 +185,7 @@ test("the sweep takes what was left behind", async () => {
   assertEquals(await textsOf(own.projectId), ["f.txt 1 needle"]);
 });
 
-/** Makes the database refuse to index files of this name, as if something in them were too much for it. */
+/** Makes the database refuse to index files with this name, as if their text were too much for it. */
 async function refusing(path: string, body: () => Promise<void>): Promise<void> {
   await service.stack.script(`
     create function public.refuse_text() returns trigger language plpgsql as $$ begin
@@ -241,7 +244,7 @@ test("a file that cannot be indexed harms only itself, is found by its name then
 
 const PARTS = 8;
 
-/** Words, the frequent ones much more often than the rare ones. */
+/** Random words; frequent words occur far more often than rare ones. */
 function prose(bytes: number): string {
   const text: string[] = [];
   for (let size = 0; size < bytes; size += 7) {
@@ -266,7 +269,7 @@ for (const [waiting, bytes] of [[1_000, 20_000], [50, 1_000_000]] as const) {
       );
       return { texts: Number(row?.texts), waiting: Number(row?.waiting) };
     };
-    // As after a long outage of indexing: each file has parts of what is there, in an order of its own.
+    // As after a long outage of indexing. Each file consists of existing parts, in an order of its own.
     await service.sql(
       `insert into filestore.files (project_id, path, version, mime_type, size, segment_ids, created_at, updated_at)
        select $1, 'f' || n, 1, 'text/plain', s.size, s.segment_ids, now(), now()
@@ -277,7 +280,7 @@ for (const [waiting, bytes] of [[1_000, 20_000], [50, 1_000_000]] as const) {
        ) s`,
       [crowd.projectId, waiting, PARTS],
     );
-    // Indexing is at it when the note comes.
+    // Indexing is under way when the note is written.
     await search(crowd, "words", { mode: "text", limit: 1 });
     await eventually("indexing has begun", async () => (await inIndex()).waiting < waiting);
     const started = performance.now();
@@ -291,7 +294,7 @@ for (const [waiting, bytes] of [[1_000, 20_000], [50, 1_000_000]] as const) {
         before.waiting - now.waiting
       } files later`,
     );
-    // The claim under way, and the next one of each process, which has the note.
+    // The files of the lease under way, and of each process's next lease, which includes the note.
     const perClaim = Math.max(SEARCH_CLAIM_BYTES / bytes, 1) + 1;
     assertLessOrEqual(before.waiting - now.waiting, 2 * PROCESSES * perClaim);
     await service.sql("delete from filestore.search_queue where project_id = $1", [crowd.projectId]);

@@ -1,4 +1,4 @@
-/** Search by meaning, and hybrid, over an embeddings endpoint that the test runs itself. */
+/** Semantic and hybrid search, with an embeddings endpoint that the test runs. */
 import { assert, assertEquals } from "@std/assert";
 import { SEARCH_CHUNK_LENGTH } from "../../supabase/functions/api/limits.ts";
 import { splitChunks } from "../../supabase/functions/api/search/chunks.ts";
@@ -10,7 +10,7 @@ import { indexed, pathsOf, search, trySearch } from "../support/client/search.ts
 import { startService } from "../support/stack/service.ts";
 import { test } from "../support/stack/suite.ts";
 
-/** As agents write them. */
+/** Notes as agents write them. */
 const NOTES = {
   "ops/fleet.md": "# Fleet\nThe company automobile is serviced every spring. Keys hang beside the door.\n",
   "ops/parking.md": "# Parking\nSpaces 12 to 20 belong to us; visitors use the street.\n",
@@ -24,7 +24,7 @@ const NOTES = {
 };
 
 const embeddings: EmbeddingServer = startEmbeddingServer();
-// On real Postgres there is no extension `vector` in the tests: see search_without_vectors.test.ts.
+// The tests' Postgres lacks the extension `vector`; see search_without_vectors.test.ts.
 const hasVectors = Deno.env.get("TEST_DATABASE") !== "postgres";
 const service = await startService({
   functionVariables: {
@@ -168,7 +168,7 @@ semanticTest(
       await own.write("doctor.md", "a physician");
       await own.write("new.md", "a vehicle");
       await indexed(both, id);
-      // As they were before the model changed: only one file is embedded anew yet.
+      // The state just after a change of the model: only one file has a new embedding.
       for (const [path, text] of [["car.md", "the automobile"], ["doctor.md", "a physician"]] as const) {
         const parameters = [FORMER_MODEL, embed(text, 100), path];
         await both.sql(
@@ -183,7 +183,7 @@ semanticTest(
         assertEquals([mode, pathsOf(found).slice(0, 2).toSorted()], [mode, ["car.md", "new.md"]]);
         assertEquals([found.mode, found.notSearched, found.indexed.pending], [mode, undefined, 0]);
       }
-      // Where the former model cannot be asked any more, what it embedded is not searched by meaning.
+      // If the former model no longer answers, a search by meaning skips the files that it embedded.
       other.failWith = 400;
       const without = await search(own, "driving", { mode: "semantic" });
       assertEquals(pathsOf(without), ["new.md"]);
@@ -194,7 +194,7 @@ semanticTest(
         reasons: ["pending"],
       });
       assertEquals((await search(own, "automobile", { mode: "hybrid" })).results[0]?.path, "car.md");
-      // Nothing of the one changes what the other one has: the sweep embeds the rest.
+      // Neither of them changes the other's embeddings, and the sweep embeds the rest.
       await sweepAll(both);
       const after = await search(own, "driving", { mode: "semantic" });
       assertEquals([pathsOf(after).slice(0, 2).toSorted(), after.notSearched], [
@@ -275,7 +275,7 @@ test("an endpoint that fails: writes go on, hybrid is lexical, semantic is 503; 
   } finally {
     embeddings.failWith = null;
   }
-  // Its claim has to run out first; here the clock is helped.
+  // Its lease has to expire first; the test makes it due at once.
   await service.sql("update filestore.search_queue set due_at = clock_timestamp()");
   await own.write("b.md", "something");
   await indexed(service);

@@ -1,4 +1,4 @@
-/** Literals that no index has, signs alone: a search reads texts along their paths, some MiB a call. */
+/** For literals that the index cannot find, such as signs alone, a search reads texts in path order, a few MiB a call. */
 import { assertEquals } from "@std/assert";
 import { z } from "zod";
 import { dataOf } from "../support/client/contract.ts";

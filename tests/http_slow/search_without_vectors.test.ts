@@ -1,4 +1,4 @@
-/** A database without the extension `vector`: everything but search by meaning works. On a real Postgres of its own. */
+/** Without the extension `vector`, everything except search by meaning works. On a real Postgres of its own. */
 import { assertEquals } from "@std/assert";
 import { assertRefused } from "../support/client/contract.ts";
 import { startEmbeddingServer } from "../support/stack/embedding_server.ts";

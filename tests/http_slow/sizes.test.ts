@@ -1,4 +1,4 @@
-/** The largest contents and files, exactly to their limits: with plain, escaped and 4-byte characters. */
+/** The largest contents and files, exactly up to their limits, with plain, escaped and 4-byte characters. */
 import { assert, assertEquals } from "@std/assert";
 import { BODY_BYTES_MAX, CONTENT_LENGTH_MAX } from "../../supabase/functions/api/limits.ts";
 import { assertRefused, dataOf, fileRecord, readRecord } from "../support/client/contract.ts";
@@ -11,15 +11,15 @@ const MAX = 10_485_760;
 const FREE_BYTES = 10_485_760;
 const PRO_BYTES = 104_857_600;
 
-/** Uncompressed, so that the time goes into the service. */
+/** Without compression, so that the test measures the service's time. */
 const headers = { "accept-encoding": "identity", "content-type": "application/json" };
 
-/** A JSON body whose content is written as `literal`, the inside of a JSON string. */
+/** A JSON body with `literal` as its content, written as it stands inside a JSON string. */
 function jsonBody(literal: string, path?: string): Uint8Array {
   return new TextEncoder().encode(`{${path ? `"path":"${path}",` : ""}"content":"${literal}"}`);
 }
 
-/** How a content of the longest length is spelled in JSON, what it then is, and how many bytes that makes. */
+/** The longest content: name, a character as spelled in JSON, the decoded character, their number, and the size in bytes. */
 const LONGEST: readonly (readonly [string, string, string, number, number])[] = [
   ["ASCII", "a", "a", MAX, MAX],
   ["line feeds, escaped both ways", "\\n", "\n", MAX, MAX],
@@ -92,7 +92,7 @@ async function fill(own: Files, literal: string, bytesEach: number, limitBytes: 
   assertEquals((await own.record("full.txt")).size, limitBytes);
 }
 
-/** Not a byte more, in any way that a file can grow; and whatever was refused stored nothing. */
+/** Asserts that no operation can add another byte, and that a refused one stores nothing. */
 async function assertFull(own: Files, tier: string, limitBytes: number): Promise<void> {
   const before = await service.tables();
   const refusals = [
@@ -111,7 +111,7 @@ async function assertFull(own: Files, tier: string, limitBytes: number): Promise
   }
 }
 
-/** Whether the file is `character`, over and over. */
+/** Asserts that the file consists of `character`, repeated. */
 async function assertContent(own: Files, character: string, bytes: number): Promise<void> {
   const answer = await own.request("GET", "/files/full.txt", { headers });
   const { content, size } = dataOf(answer, "read_file", readRecord);

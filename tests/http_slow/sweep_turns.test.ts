@@ -1,6 +1,6 @@
 /**
- * Nobody's work keeps the sweep from another project's, and a sweep ends whatever others begin meanwhile: what a project
- * waits is counted in slices, beside one that has much of everything and adds more before each of them.
+ * No project's work keeps the sweep from another project, and a sweep ends even if others add work meanwhile. The wait
+ * of a project is counted in slices, beside a project that has much work of every kind and adds more before each slice.
  */
 import { assert, assertEquals } from "@std/assert";
 import { sweepSlice } from "../../supabase/functions/api/maintenance/sweep.ts";
@@ -19,7 +19,7 @@ const ERASED_AT_ONCE = 10_000;
 const DELETED_PROJECTS = 40;
 const SLICES_MAX = 150;
 
-/** Answers that are stored for repeated requests and name files. */
+/** Stores answers of idempotent requests that name files. */
 async function storeAnswers({ project: { id } }: ProjectFiles, count: number): Promise<void> {
   await service.sql(
     `insert into filestore.idempotency_keys (project_id, key, fingerprint, response, names, created_at)
@@ -44,7 +44,7 @@ async function deletedProject(): Promise<string> {
   return own.project.id;
 }
 
-/** An upload that no commit names, of a day that is over. */
+/** An upload of an earlier day that no commit names. */
 async function orphan({ project: { id } }: ProjectFiles): Promise<void> {
   const { error } = await bucket.upload(
     `${id}/20240101/${crypto.randomUUID()}`,
@@ -54,7 +54,7 @@ async function orphan({ project: { id } }: ProjectFiles): Promise<void> {
   assertEquals(error, null);
 }
 
-/** A project with much of everything, which adds something of each kind whenever it is called. */
+/** A project with much work of every kind. Returns a function that adds some of each kind. */
 async function attacker(): Promise<() => Promise<void>> {
   const own = await files();
   const admin = await administrator(service, own.project.id);
@@ -82,12 +82,12 @@ async function attacker(): Promise<() => Promise<void>> {
 }
 
 interface Victim {
-  /** Whether the sweep has done all of it: a condition in SQL. */
+  /** An SQL condition that is true once the sweep has done all of the work. */
   readonly isDone: string;
   readonly projectId: string;
 }
 
-/** Work of each kind, and after how many slices it is to be done beside the attacker. */
+/** Work of each kind, and the number of slices within which it must be done beside the attacker. */
 const WORK: Record<string, { readonly slices: number; make(): Promise<Victim> }> = {
   "versions of a purged file": {
     slices: 6,
@@ -199,7 +199,7 @@ test("each kind of work is done within so many slices, and a sweep ends, beside 
     const after = doneAfter[name];
     assert(after !== undefined && after <= most, `${name}: ${after} slices; ${JSON.stringify(doneAfter)}`);
   }
-  // What came later is there for the next one.
+  // Work added later is left to the next sweep.
   while (!(await sweepSlice(metadata, segments)).isDone);
   await assertConsistent((statement) => service.sql(statement));
 });

@@ -1,4 +1,4 @@
-/** What changes many files at once does so with 1,000, in 2 calls and without a byte, and refuses 1,001. */
+/** Operations on many files change 1,000 files in 2 calls without moving a byte, and refuse 1,001. */
 import { assert, assertEquals } from "@std/assert";
 import { z } from "zod";
 import { COMMIT_FILES_MAX } from "../../supabase/functions/api/limits.ts";

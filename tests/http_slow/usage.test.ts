@@ -26,18 +26,18 @@ async function usageOf(asker: Asker, query = "") {
   return dataOf(await asker.request("GET", `/project/usage${query}`), "get_usage", usageRecord);
 }
 
-/** The days on which anything happened. */
+/** The days with any use. */
 async function busyDays(asker: Asker, query = "") {
   const { days } = await usageOf(asker, query);
   return days.filter(({ requests, versions }) => requests + versions > 0);
 }
 
-/** UTC, so many days before today. A test that begins before midnight and ends after it asks for both days. */
+/** The UTC date that many days before today. A test that runs past midnight asks for both days. */
 function daysAgo(days: number): string {
   return new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
 }
 
-/** As though the project's versions had been made so many days earlier. */
+/** Acts as if the project's versions had been written `days` days earlier. */
 async function age(projectId: string, days: number): Promise<void> {
   await service.sql(
     `update filestore.file_versions set created_at = created_at - interval '${days} days' where project_id = $1`,
@@ -72,7 +72,7 @@ test("each request counts once for its key or the console, a batch and refusals 
     [id, "agent", 4, 26],
     [null, null, 2, 0],
   ]);
-  // Questions about the project are the account's, and count in no project.
+  // Requests about the project use the account's credentials, and count in no project.
   assertEquals((await usageOf(account)).keys, keys);
 });
 
@@ -101,7 +101,7 @@ test("versions and what they brought are counted by day and key; what is stored 
     return found.days.reduce((sum, { versions }) => sum + versions, 0);
   };
   assertEquals([await of(id), await of("console"), await of(crypto.randomUUID())], [5, 0, 0]);
-  // Each version is counted once, however often one asks.
+  // Each version counts once, even if usage is read repeatedly.
   assertEquals((await usageOf(account, from)).keys.map(({ versions }) => versions).sort(), [1, 5]);
 });
 
@@ -146,7 +146,7 @@ test("the sweep counts where nobody asks, and forgets days that are kept no long
   await service.sql("update filestore.usage_folds set folded_at = '-infinity' where project_id = $1", [
     projectId,
   ]);
-  // What it holds is the same as on that day, which therefore still tells all days since.
+  // The stored bytes have not changed since that day, so its row still applies to all later days.
   await sweepAll(service);
   assertEquals((await rows()).map(({ table }) => table), ["levels"]);
   const { days } = await usageOf(own);

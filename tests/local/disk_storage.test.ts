@@ -7,13 +7,13 @@ const upload = (storage: DiskStorage, key: string, body: Uint8Array | ReadableSt
   storage.uploadObject("bucket", key, undefined, body, "text/plain", "no-cache");
 const download = async (storage: DiskStorage, key: string) =>
   new Uint8Array(await new Response((await storage.getObject("bucket", key)).body).arrayBuffer());
-/** Open files below the folder; tests that run beside this one have files of their own. */
+/** The number of open files below the folder. Tests that run at the same time use other folders. */
 function openFiles(folder: string): number {
   return [...Deno.readDirSync("/proc/self/fd")].filter(({ name }) => {
     try {
       return Deno.readLinkSync(`/proc/self/fd/${name}`).startsWith(folder);
     } catch {
-      return false; // Closed meanwhile.
+      return false; // It was closed meanwhile.
     }
   }).length;
 }

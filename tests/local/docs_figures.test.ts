@@ -1,4 +1,4 @@
-/** The figures and lists that documents state in prose are those of the code. */
+/** Figures and lists that documents state in prose equal those in the code. */
 import { assert, assertEquals } from "@std/assert";
 import { join } from "node:path";
 import { NOTICES } from "../../supabase/functions/api/adapters/notices.ts";
@@ -11,7 +11,7 @@ const count = (value: number) => value.toLocaleString("en-US");
 const mebibytes = (value: number) => `${count(value / 1024 ** 2)} MiB`;
 const seconds = (milliseconds: number) => `${milliseconds / 1000} s`;
 
-/** Below `supabase/docs`: page → phrases that it has, with the figures that the code has. */
+/** Maps each page of `supabase/docs` to phrases that it must contain, with the figures from the code. */
 const STATED: Readonly<Record<string, readonly string[]>> = {
   "api/requests.md": [`at most ${limits.PATH_SEGMENTS_MAX} names`],
   "api/list.md": [
@@ -107,7 +107,7 @@ for (const [page, phrases] of Object.entries(STATED)) {
   });
 }
 
-/** The first cells of the rows of a table, without head, line and backticks. */
+/** The first cells of a table's rows, without the head, its rule and backticks. */
 const firstCells = (lines: readonly string[]) =>
   lines.flatMap((line) => /^\| `(\w+)` /.exec(line)?.[1] ?? []);
 

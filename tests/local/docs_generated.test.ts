@@ -1,4 +1,4 @@
-/** What the documents repeat from the code is what the code has. */
+/** Parts of the documents that are generated from the code are up to date. */
 import { assertEquals, assertThrows } from "@std/assert";
 import { BLOCKS, regenerate, run } from "../../supabase/docs/generate.ts";
 import { ERRORS } from "../../supabase/functions/api/errors.ts";

@@ -1,4 +1,4 @@
-/** The documents lead where they say: links, the reading path of an append, the form of decisions. */
+/** The references of the documents are valid: links, the reading path of an append, the form of decisions. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { join } from "node:path";
 import { TOPICS } from "../../supabase/docs/generator/decisions.ts";
@@ -43,7 +43,7 @@ Deno.test("every file and folder that a document names by its path in the reposi
   for (const { path, lines } of documents) {
     for (const [index, line] of lines.entries()) {
       for (const [name] of line.matchAll(/(?<=[` ])(?:tests|supabase|\.github)\/[\w./-]*\w/g)) {
-        // Data is there only once the stack has run.
+        // The data folder exists only after the stack has run.
         if (!name.startsWith("supabase/.temp") && !await exists(name)) {
           broken.push(`${path}:${index + 1}: ${name}`);
         }
@@ -64,7 +64,7 @@ Deno.test("every table, function and role of the database that a document names 
     for (const [index, line] of lines.entries()) {
       for (const [, name = ""] of line.matchAll(/`((?:filestore\.|filestore_)[a-z_]+)/g)) {
         const isThere = new RegExp(`\\b${name.replace(/_$/, "")}`).test(schemas);
-        // In the vault of a hosted project.
+        // This one is in the vault of a hosted project.
         if (!isThere && name !== "filestore_secret_key") unknown.push(`${path}:${index + 1}: ${name}`);
       }
     }
@@ -123,7 +123,7 @@ Deno.test(
     const files = new Set<string>();
     const missing: string[] = [];
     for (const step of steps.filter((line) => /^\d+\. |^ {3}/.test(line))) {
-      // `[file](link)`, and behind it names in code, up to the next link.
+      // `[file](link)`, followed by names in code, up to the next link.
       for (const [, target = "", rest = ""] of step.matchAll(/\]\(([^)]+)\)([^[]*)/g)) {
         const file = linkedFile(architecture, target)?.file ?? "";
         files.add(file);

@@ -1,4 +1,4 @@
-/** What the process that runs the function is given of its parent's environment. */
+/** The environment variables that the function's process gets from its parent. */
 import { assertEquals } from "@std/assert";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,7 +7,7 @@ import { loadSecrets } from "../../supabase/local/stack/secrets.ts";
 import { withScratchDirectory } from "../support/scratch_directory.ts";
 
 const PRINT_ENVIRONMENT = fileURLToPath(new URL("./fixtures/print_environment.ts", import.meta.url));
-/** Where packages come from, and whose certificate vouches for that. */
+/** Variables that say where packages come from, and which certificate to trust. */
 const WAY_TO_PACKAGES = {
   DENO_CERT: "/certificates/office.pem",
   NODE_EXTRA_CA_CERTS: "/certificates/office.pem",
@@ -15,7 +15,7 @@ const WAY_TO_PACKAGES = {
   NPM_CONFIG_REGISTRY: "https://npm.example",
 };
 
-/** Where Deno itself keeps what it has; nothing else of this environment counts. */
+/** The folders of Deno itself. Nothing else of this environment is passed on. */
 const PLACES = Object.fromEntries(
   ["HOME", "DENO_DIR"].flatMap((name) => {
     const value = Deno.env.get(name);
@@ -23,7 +23,7 @@ const PLACES = Object.fromEntries(
   }),
 );
 
-/** The variables of the function's process, of those that `variables` and Supabase's injected ones name. */
+/** The environment of the function's process, limited to names in `variables` and those that Supabase injects. */
 async function given(variables: Record<string, string>): Promise<Record<string, string>> {
   return await withScratchDirectory(async (path) => {
     const secrets = await loadSecrets(join(path, "secrets.json"));

@@ -1,4 +1,4 @@
-/** The way of a request from the one port to a function process and back, without a database. */
+/** The path of a request from the one port to a process of the function and back, without a database. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { join } from "node:path";
 import { functionCommand } from "../../supabase/local/stack/function_command.ts";
@@ -114,7 +114,7 @@ Deno.test("gateway: one function process", (t) =>
         assertEquals(echo.headers["x-forwarded-for"], "192.0.2.1, 127.0.0.1");
         assertEquals(echo.headers["cf-connecting-ip"], undefined);
         assertEquals(echo.headers["x-own"], "kept");
-        // What `fetch` asks for by itself; what is compressed for it passes as it is.
+        // `fetch` asks for compression by itself, and the gateway passes a compressed answer through.
         assertEquals(echo.headers["accept-encoding"], "gzip,br");
         assertEquals(echo.headers["x-forwarded-host"], new URL(gateway.url).host);
       },

@@ -1,4 +1,4 @@
-/** Settings of a request: one statement instead of a dozen, and nothing else changes. */
+/** The settings of a request are set by one statement instead of a dozen, with the same effect. */
 import { assertEquals } from "@std/assert";
 import { CompiledQuery, type DatabaseConnection, type QueryResult } from "kysely";
 import { JoinedSettings } from "../../supabase/local/database/joined_settings.ts";
@@ -16,7 +16,7 @@ class RecordingSession implements DatabaseConnection {
   }
 }
 
-/** What reaches the session. */
+/** The statements that reach the session. */
 async function statementsOf(...queries: readonly (readonly [string, ...unknown[]])[]) {
   const session = new RecordingSession();
   const joined = new JoinedSettings(session);

@@ -1,4 +1,4 @@
-/** `deno task start`, `projects` and `keys`, as processes. */
+/** `deno task start`, `projects` and `keys`, run as processes. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { isAlive, runCommand, type Running, startCommand } from "../support/stack/command.ts";
 import { eventually } from "../support/eventually.ts";
@@ -81,7 +81,7 @@ Deno.test(
         }));
 
       await t.step("starts a function process that was killed again", async () => {
-        // The function, and the model once a text was written.
+        // The function, and the embedding model once a text has been written.
         const killed = await childrenOf(first.running.pid);
         assert(killed.length > 0);
         for (const child of killed) Deno.kill(child, "SIGKILL");

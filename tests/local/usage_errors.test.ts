@@ -1,9 +1,12 @@
-/** What a command line does not accept is refused before anything is done: what is wrong, what was meant, the usage line. */
+/**
+ * A command refuses an invalid command line before it acts, and shows the fault, the likely intention and the usage
+ * line.
+ */
 import { assertEquals } from "@std/assert";
 import { join } from "node:path";
 import { REPOSITORY, runCommand } from "../support/stack/command.ts";
 
-/** Script, arguments that would do something, the mistyped option, what was meant. */
+/** Script, otherwise valid arguments, the mistyped option, the intended option. */
 const MISTYPED: readonly (readonly [string, readonly string[], string, string])[] = [
   ["console.ts", ["--local"], "--githb", "--github"],
   ["files.ts", ["import", "x"], "--overwite", "--overwrite"],
@@ -28,7 +31,7 @@ const KEYS = "deno task keys create | list | update | revoke | rotate";
 const PROJECTS =
   "deno task projects create | list | owner | rename | suspend | resume | delete | tier | makers | account-quota";
 
-/** Script, arguments, the whole message. */
+/** Script, arguments, the expected message. */
 const REFUSED: readonly (readonly [string, readonly string[], string])[] = [
   ["keys.ts", [], `A command is missing. Usage: ${KEYS}`],
   ["keys.ts", ["creat"], `Unknown command 'creat'. Did you mean create? Usage: ${KEYS}`],

@@ -1,9 +1,9 @@
 /**
- * Every command in the documents, as it stands there. A block of code runs against a local stack, the blocks of a
- * document in their order in one shell, unless an HTML comment above it says otherwise:
+ * Every command in the documents works unchanged. The blocks of code of a document run against a local stack, in their
+ * order in one shell, except those with an HTML comment above:
  *
- * - `<!-- run by: FILE -->`: that test runs it.
- * - `<!-- not run: REASON -->`: it needs what is not here. Its syntax and the tasks that it names are checked.
+ * - `<!-- run by: FILE -->`: that test runs the block.
+ * - `<!-- not run: REASON -->`: the block cannot run here. Its syntax and the tasks that it names are checked.
  */
 import { assert, assertEquals } from "@std/assert";
 import { join } from "node:path";
@@ -19,12 +19,12 @@ import { newPerson } from "../support/browser/person.ts";
 import { withScratchDirectory } from "../support/scratch_directory.ts";
 import { suite, test } from "../support/stack/suite.ts";
 
-/** What a machine that runs the tests does not have, or not the time for. */
+/** Needs of a block that the tests cannot meet. */
 const REASONS = ["a hosted project", "asks the npm registry", "Docker", "takes minutes", "your own values"];
-/** Languages that run here. Others need a marker, or are no programs. */
+/** Languages that run here. A block in another language needs a marker, unless it is not a program. */
 const RUN = ["sh", "ts"];
 const NO_PROGRAMS = ["", "text", "json"];
-/** The version that the documents name, which runs the tests, too. */
+/** The command for the version of Deno that the documents name and the tests use. */
 const DENO_COMMAND = "npx --prefer-offline -y deno@2.9.6";
 
 const documents = await readDocuments();
@@ -109,7 +109,7 @@ Deno.test("no example writes something else than it says where a variable or a f
     for (
       const line of block.text.split("\n").filter((line) => line.includes("curl ") && !line.startsWith("#"))
     ) {
-      // curl leaves out a header whose variable is unset, and @FILE sends nothing where there is no such file.
+      // curl leaves out a header whose variable is unset, and sends nothing for @FILE if the file is missing.
       if (/\$(?!\{\w+:\?\}|\()/.test(line)) wrong.push(`${document.path}:${block.line}: ${line}`);
       if (/(?:--data-binary|--data|-d) @/.test(line)) wrong.push(`${document.path}:${block.line}: ${line}`);
     }
@@ -148,7 +148,7 @@ test("each curl of the documents fails, and nothing is written, without one of i
 for (const document of documents.filter(({ blocks }) => blocks.some(runs))) {
   test(`${document.path}: its ${document.blocks.filter(runs).length} blocks of commands succeed, in order`, async () => {
     const { project } = await files();
-    // Whose project it becomes in the example.
+    // The example transfers the project to this person.
     if (document.path === "supabase/docs/operating/keys.md") {
       await newPerson(service, "enterprise", "you@example.com");
     }
@@ -192,7 +192,7 @@ test("api/limits.md: its table of tiers is what the database has", async () => {
   }
 });
 
-/** The document's blocks as one script, which prints where each begins. */
+/** The document's blocks as one script, which prints the line of each block before it runs. */
 async function script(document: Document, directory: string): Promise<string> {
   const parts: string[] = [];
   for (const { line, language, text } of document.blocks.filter(runs)) {
@@ -206,7 +206,7 @@ async function script(document: Document, directory: string): Promise<string> {
   return parts.join("\n");
 }
 
-/** `npx -y deno@…` is the Deno that runs the tests, so that nothing is downloaded once more. */
+/** Makes `npx -y deno@…` run the Deno of the tests, so that nothing is downloaded again. */
 async function installNpx(directory: string): Promise<void> {
   const file = join(directory, "npx");
   const [, ...prefix] = DENO_COMMAND.split(" ");

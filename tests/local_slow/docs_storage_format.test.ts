@@ -1,4 +1,4 @@
-/** All data is read without the function, by the query and the commands of `storage_format.md`. */
+/** The query and the commands of `storage_format.md` read all data without the function. */
 import { assert, assertEquals } from "@std/assert";
 import { join } from "node:path";
 import { type CodeBlock, readDocument, section } from "../support/content/documents.ts";

@@ -1,4 +1,4 @@
-/** The local stack finds by meaning without any setting: its own model, started when it is needed. */
+/** The local stack searches by meaning without any setting, with its own model, which it starts when needed. */
 import { assert, assertEquals } from "@std/assert";
 import { LocalEmbeddings } from "../../supabase/local/stack/local_embeddings.ts";
 import { EMBEDDINGS_REQUESTS_MAX } from "../../supabase/local/limits.ts";
@@ -9,7 +9,7 @@ import { eventually } from "../support/eventually.ts";
 import { startService } from "../support/stack/service.ts";
 import { test } from "../support/stack/suite.ts";
 
-// On real Postgres there is no extension `vector` in the tests: see search_without_vectors.test.ts.
+// The tests' Postgres lacks the extension `vector`; see search_without_vectors.test.ts.
 const hasVectors = Deno.env.get("TEST_DATABASE") !== "postgres";
 
 const NOTES = {

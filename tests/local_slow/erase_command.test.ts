@@ -1,4 +1,7 @@
-/** `deno task files purge` and `redact`: for good, only with the path confirmed, and refusals are one line and status 1. */
+/**
+ * `deno task files purge` and `redact` erase for good, and only with the path confirmed. A refusal is one line and
+ * status 1.
+ */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { REDACT_VERSIONS_MAX } from "../../supabase/functions/api/limits.ts";
 import { assertRefused } from "../support/client/contract.ts";

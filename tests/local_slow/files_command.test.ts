@@ -1,4 +1,7 @@
-/** `deno task files`: what is exported and imported again is the same, after breaks, too, and nothing is ever replaced silently. */
+/**
+ * `deno task files`: an export that is imported again gives the same files, even after interruptions, and never
+ * replaces a file silently.
+ */
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { dirname, join } from "node:path";
 import { exportFiles, type ExportOptions } from "../../supabase/local/transfer/export.ts";
@@ -22,7 +25,7 @@ const CURRENT: ExportOptions = { ...ALL, hasHistory: false };
 
 const apiOf = (own: Files) => new FileApi(service.baseUrl, own.key);
 
-/** An API whose process ends after so many requests. */
+/** An API whose process ends after a number of requests. */
 class Interrupted extends FileApi {
   constructor(own: Files, private left: number) {
     super(service.baseUrl, own.key);
@@ -34,7 +37,7 @@ class Interrupted extends FileApi {
   }
 }
 
-/** Paths that a disk may not hold, contents of all kinds, histories, and files that were deleted and written again. */
+/** Paths that a disk may not allow, contents of all kinds, histories, and files deleted and written again. */
 async function fill(own: Files): Promise<void> {
   const said = {
     headers: { "x-run-id": "night-1", "x-actor": "planner/2", "x-change-note": "gr%C3%B6%C3%9Fer" },
@@ -56,7 +59,7 @@ async function fill(own: Files): Promise<void> {
   await own.remove("gone.txt");
 }
 
-/** Every version of every file: its bytes, type, and what was said of it. */
+/** Every version of every file: its bytes, type and provenance. */
 async function versionsOf(own: Files): Promise<Record<string, unknown[]>> {
   const found: Record<string, unknown[]> = {};
   for (const deleted of [false, true]) {

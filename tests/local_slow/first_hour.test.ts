@@ -1,4 +1,4 @@
-/** The first hour with a local stack: names that people choose, the first account, local mail, the operator's commands. */
+/** The first hour with a local stack: project names, the first account, local mail, the operator's commands. */
 import { assert, assertEquals, assertMatch, assertNotEquals, assertStringIncludes } from "@std/assert";
 import { request } from "node:http";
 import { join } from "node:path";
@@ -40,7 +40,7 @@ async function auth(stack: Stack, path: string, body: unknown) {
 const signUp = async (stack: Stack, email: string): Promise<string> =>
   (await auth(stack, "signup", { email, password: "a long password" })).access_token;
 
-/** Status and body of a GET with this Host, as a page of another site would cause it. */
+/** Status and body of a GET with this Host header, as a page of another site could cause it. */
 function getAs(url: string, host: string): Promise<{ status: number | undefined; body: string }> {
   return new Promise((resolve, reject) => {
     request(url, { headers: { host } }, async (response) => {

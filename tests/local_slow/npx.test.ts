@@ -1,4 +1,4 @@
-/** The README's command with npx, against a registry that counts: what was installed once is not asked for again. */
+/** The README's command with npx, against a registry that counts requests: an installed package is not requested again. */
 import { assert, assertEquals } from "@std/assert";
 import { join } from "node:path";
 import { readDocument } from "../support/content/documents.ts";
@@ -59,7 +59,7 @@ Deno.test("the README's npx command asks the registry once, and never again for 
     };
     assert(await run(command) > 0);
     assertEquals(await run(command), 0);
-    // What the option is there for.
+    // Without the option, the registry is asked.
     assert(await run(command.replace(" --prefer-offline", "")) > 0);
     await registry.shutdown();
   }));

@@ -1,10 +1,10 @@
-/** The local stack on a Postgres server whose connections are lost. */
+/** The local stack on a Postgres server that drops connections. */
 import { assertEquals, assertRejects } from "@std/assert";
 import { connect, createServer, type Socket } from "node:net";
 import { openPostgres } from "../../supabase/local/database/postgres_database.ts";
 import { startPostgres } from "../support/postgres/postgres.ts";
 
-/** What postgres.js asks on each new connection. */
+/** Part of the query that postgres.js sends on each new connection. */
 const TYPES_QUERY = "typarray";
 
 Deno.test("connections that are lost before they are ready do not end the process, and queries are answered", async () => {
@@ -28,7 +28,7 @@ Deno.test("connections that are lost before they are ready do not end the proces
   }
 });
 
-/** Passes everything on, but resets so many connections as soon as they ask for the types. */
+/** A proxy that resets a number of connections as soon as they ask for the types, and passes everything else on. */
 async function resettingProxy(port: number) {
   let left = 0;
   let resets = 0;

@@ -1,4 +1,4 @@
-/** What another version of the schema has made is refused, and nothing in it is touched. */
+/** A data folder of another version of the schema is refused and left unchanged. */
 import { assertEquals, assertRejects } from "@std/assert";
 import { join } from "node:path";
 import { startStack } from "../../supabase/local/stack/stack.ts";
@@ -9,7 +9,7 @@ import { startPostgres } from "../support/postgres/postgres.ts";
 import { createHostedLike, withConnection } from "../support/postgres/postgres_hosted.ts";
 import { withScratchDirectory } from "../support/scratch_directory.ts";
 
-/** What may stand in a folder's record of migrations. */
+/** Possible contents of a folder's record of migrations. */
 const RECORDS: Record<string, string | undefined> = {
   "without a record, as before there was one": undefined,
   "with migrations that are not this version's": `{"versions":["20261120000000","20261120000100"]}`,
@@ -17,7 +17,7 @@ const RECORDS: Record<string, string | undefined> = {
   "with a damaged record": "{",
 };
 
-/** The one sentence. */
+/** The refusal, which is one sentence. */
 const refusalOf = (data: string) =>
   `The data folder ${data} was made by another version of this service, which this version cannot read; ` +
   "move it away or delete it, or choose another with --data.";
@@ -40,7 +40,7 @@ Deno.test("deno task start writes one sentence about such a folder, ends with 1,
     assertEquals(await contents(data), before);
   }));
 
-/** Runs `work` on a data folder with a database and this record of its migrations; undefined: none. */
+/** Runs `work` on a data folder with a database and this record of its migrations; undefined: no record. */
 async function withFolder(record: string | undefined, work: (data: string) => Promise<void>): Promise<void> {
   const data = await freshDataDirectory();
   try {
@@ -55,7 +55,7 @@ async function withFolder(record: string | undefined, work: (data: string) => Pr
 
 Deno.test("a data folder of this version is opened again, and one whose first start broke off", () =>
   withScratchDirectory(async (dataDir) => {
-    // What a start leaves that is killed before it has made the database.
+    // The files left by a start that is killed before it has created the database.
     await Deno.writeTextFile(join(dataDir, "migrations.json"), `{"versions":["20261122000000"]}`);
     for (let start = 0; start < 2; start++) {
       const stack = await startStack({ dataDir, port: 0, demo: false });
@@ -86,7 +86,7 @@ Deno.test("a Postgres with another version's file store is refused, and its tabl
     }
   }));
 
-/** Path → time of the last change, size and digest, of everything in a folder. */
+/** Maps each path in a folder to the time of its last change, its size and its digest. */
 async function contents(directory: string): Promise<Record<string, string>> {
   const found: Record<string, string> = {};
   for await (const { name, isFile } of Deno.readDir(directory)) {

@@ -1,4 +1,4 @@
-/** `startStack()`, as the other suites use it. */
+/** `startStack()`, used as in the other suites. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { StartupError } from "../../supabase/local/startup_error.ts";
 import { startStack } from "../../supabase/local/stack/stack.ts";
@@ -82,7 +82,7 @@ Deno.test("startStack() on Postgres prepares the roles of the back end before th
     const server = await startPostgres();
     try {
       const stack = await startStack({ dataDir, port: 0, demo: false, databaseUrl: server.url });
-      // Several first requests at the same time would each do it, and all but one would fail.
+      // Several first requests at the same time would each do this, and all but one would fail.
       const prepared = await stack.exec("select from pg_default_acl limit 1");
       await stack.stop();
       assertEquals(prepared.length, 1);

@@ -1,4 +1,4 @@
-/** What `deno task start` prints for people, and where it logs requests. */
+/** The text that `deno task start` prints for people, and the place where it logs requests. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { type Running, startCommand } from "../support/stack/command.ts";
 import { withScratchDirectory } from "../support/scratch_directory.ts";

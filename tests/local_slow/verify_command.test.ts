@@ -1,4 +1,4 @@
-/** `deno task verify`: every version without its bytes is named, nothing else is; what is needed is never touched. */
+/** `deno task verify` reports every version whose bytes are missing, and no other, and never removes needed data. */
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { join } from "node:path";
 import { Administration } from "../../supabase/local/admin/administration.ts";
@@ -36,7 +36,7 @@ async function check(own: ProjectFiles, ...options: string[]) {
   return { code, stderr, found, paths };
 }
 
-/** The object of a file's segment, counted from the end where negative. */
+/** The object of a segment of the file; a negative index counts from the end. */
 async function objectOf(own: ProjectFiles, path: string, index = 0): Promise<string> {
   const [row] = await service.sql<{ ids: string[] }>(
     "select segment_ids as ids from filestore.files where project_id = $1 and path = $2",
@@ -48,7 +48,7 @@ async function objectOf(own: ProjectFiles, path: string, index = 0): Promise<str
   return object;
 }
 
-/** Uploads an object that no commit brings; returns its name. */
+/** Uploads an object that no commit names. Returns its name. */
 async function upload(projectId: string, day: string): Promise<string> {
   const name = `${projectId}/${day}/${crypto.randomUUID()}`;
   const { supabaseUrl, secretKey } = service.stack;
@@ -81,7 +81,7 @@ test("each version whose bytes are missing, short or others is named, and no oth
   const sound = await check(own, "--sha256");
   assertEquals([sound.code, sound.found.versions, sound.found.unreadableCount], [0, 9, 0], sound.stderr);
   assertEquals(sound.found.segments, 10, "each segment is looked at once");
-  // What the first version of `a` has, the others have, too.
+  // The other versions contain the segment of the first version of `a`, too.
   await Deno.remove(await objectOf(own, "a"));
   await Deno.truncate(await objectOf(own, "b"), 2);
   const flipped = await objectOf(own, "large.bin", -1);
@@ -134,7 +134,7 @@ test("objects of swept days that have no row are counted, and removed with --rep
   assertEquals((await own.read("kept.txt")).content, "kept");
 });
 
-/** A row for an object of the length of those of `upload`, as a commit would leave it; it counts towards the usage. */
+/** Adds a row for an object as long as those of `upload`, as a commit would; it counts towards the usage. */
 async function addRow(name: string): Promise<void> {
   const [projectId, day, id] = name.split("/");
   const size = "never committed".length;
@@ -150,15 +150,15 @@ async function addRow(name: string): Promise<void> {
     [projectId, size, TARIFF_SEGMENT_BYTES],
   );
 }
-/** As though all of a project had been uploaded on that day. */
+/** Acts as if all of a project had been uploaded on that day. */
 const storeOn = (projectId: string, day: string) =>
   service.sql("update filestore.segments set stored_on = $2 where project_id = $1", [projectId, day]);
 
-/** Until the file's list is another one than that of its latest version; returns the content. */
+/** Appends until the file's list differs from that of its latest version. Returns the content. */
 async function appendUntilCompacted(own: ProjectFiles, path: string): Promise<string> {
   const headers = { "content-type": "application/octet-stream" };
   for (;;) {
-    // Bytes leave no compaction to the next append.
+    // An append of raw bytes leaves no compaction to the next append.
     await own.put("append", path, new TextEncoder().encode("+"), headers);
     const compacted = await service.sql(
       `select from filestore.files f join filestore.file_versions v on v.file_id = f.id and v.version = f.version
@@ -244,7 +244,7 @@ test("rows of segments that no version and no list has are counted, and with --r
   assertEquals((await own.read("deleted", { version: 1 })).content, "x");
 });
 
-/** Does something after the first page of versions that is looked at after the last position was asked for. */
+/** Runs a change after the first page of versions that is read after the request for the last position. */
 class Interrupted extends Administration {
   meanwhile: (() => Promise<void>) | undefined;
   #isArmed = false;
@@ -284,7 +284,7 @@ test("what is copied behind a verification's back, and purged before it comes th
     await storeOn(own.project.id, "2020-01-01");
   };
   await storeOn(own.project.id, "2020-01-01");
-  // Its versions are done: they have no objects of that day.
+  // Its versions are verified, and it has no objects of that day.
   const state = { ...newVerification(false), projectId: own.project.id, day: "9999-12-31" };
   await verify(to, state, { projectId: own.project.id, repairs: true, onSlice: () => Promise.resolve() });
   assertEquals([to.meanwhile, state.unneededRows, state.removedRows], [undefined, 0, 0]);
@@ -305,7 +305,7 @@ test("objects in folders of projects that there are not are counted, and with --
     await upload(own.project.id, "20200101"),
   ];
   const run = async (repairs: boolean, to = operator()) => {
-    // All projects are done.
+    // All projects are verified.
     const state = { ...newVerification(false), projectId: "ffffffff-ffff-4fff-bfff-ffffffffffff" };
     await verify(to, state, { projectId: undefined, repairs, onSlice: () => Promise.resolve() });
     return [state.unknownProjects, state.unneeded, state.removed, names.map(isStored)];

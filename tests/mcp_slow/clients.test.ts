@@ -1,6 +1,6 @@
 /**
- * Clients that nobody here wrote, each doing what agents do: they list the tools, read, write, are refused, edit with a
- * near miss, and search.
+ * Published MCP clients do what agents do: they list the tools, read, write, get refusals, edit with a nearly matching
+ * text, and search.
  */
 import { createMCPClient } from "@ai-sdk/mcp";
 import { MultiServerMCPClient } from "@langchain/mcp-adapters";
@@ -17,11 +17,11 @@ import { suite, test } from "../support/stack/suite.ts";
 
 const { service, files } = await suite();
 
-/** A connection of any client. */
+/** A connection of one of the clients. */
 interface Connection {
-  /** Names of the tools, as the server has them. */
+  /** Names of the tools that the server offers. */
   tools(): Promise<string[]>;
-  /** The text that the model gets, of a failure as well. */
+  /** The text that the model gets, also of a failure. */
   call(tool: string, args: Record<string, unknown>): Promise<string>;
   close(): Promise<void>;
 }
@@ -43,7 +43,7 @@ function namesOf(given: unknown): string[] {
   return listed.parse(given).tools.map(({ name }) => name);
 }
 
-/** An agent gets the message of the exception. */
+/** The result, or the message of the exception, which is what an agent gets. */
 async function orMessage(call: () => Promise<string>): Promise<string> {
   try {
     return await call();

@@ -1,6 +1,6 @@
 /**
- * The official conformance suite, in both eras: every scenario but those about tools, prompts and resources that the suite
- * expects a server made for it to have.
+ * The official conformance suite, in both eras. Left out are scenarios that need tools, prompts or resources of a
+ * server built for the suite.
  */
 import { assertEquals } from "@std/assert";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { suite, test } from "../support/stack/suite.ts";
 
 const { service, files } = await suite();
 
-/** What passes, by the revision that requires it. */
+/** The scenarios that pass, by the revision that requires them. */
 const PASSED: Readonly<Record<string, readonly string[]>> = {
   "2025-11-25": [
     ..."dns-rebinding-protection ping server-initialize server-session-lifecycle".split(" "),
@@ -26,7 +26,7 @@ const PASSED: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Scenarios of which some checks need tools, prompts or resources of the suite's own, and those checks. */
+/** Scenarios of which some checks need the suite's own tools, prompts or resources, and the names of those checks. */
 const IN_PART: Readonly<Record<string, readonly string[]>> = {
   "server-stateless": [
     "sep-2575-http-server-no-independent-requests-on-stream",
@@ -78,7 +78,7 @@ async function failedChecks(directory: string): Promise<Map<string, string[]>> {
   return failed;
 }
 
-/** The suite sends no credentials: an address of its own adds them. */
+/** The suite sends no credentials, so this proxy adds the key. */
 function withKey(target: string, key: string) {
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
     const headers = new Headers(request.headers);

@@ -1,4 +1,4 @@
-/** The settings and programs of supabase/docs/connect.md, as they stand there: each lists the tools, or does more. */
+/** The settings and programs of supabase/docs/connect.md, unchanged: each lists the tools, or does more. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { join } from "node:path";
 import { z } from "zod";
@@ -10,7 +10,7 @@ const { service, files } = await suite();
 const { blocks } = await readDocument("supabase/docs/connect.md");
 const LOCAL_URL = "http://127.0.0.1:54321/functions/v1/api/mcp";
 
-/** How clients write the variable, or the value that they ask for. */
+/** The ways in which clients write the variable, or the value that they prompt for. */
 const PLACES = [
   "${FILESTORE_API_KEY}",
   "${env:FILESTORE_API_KEY}",
@@ -60,7 +60,7 @@ test("Codex sends the key as a bearer token", async () => {
 
 async function run({ text, language, line }: CodeBlock, key: string): Promise<string> {
   const extension = language === "ts" ? "ts" : "py";
-  // Beside the tests, so that packages are those of the import map.
+  // In the folder of the tests, so that packages come from their import map.
   const file = join(REPOSITORY, `tests/mcp_slow/connect_${line}.${extension}`);
   await Deno.writeTextFile(file, text);
   try {

@@ -1,4 +1,4 @@
-/** The Inspector's command line, as people try a server with. */
+/** The Inspector's command line, with which people try a server. */
 import { assertEquals, assertMatch } from "@std/assert";
 import { z } from "zod";
 import type { Files } from "../support/client/files.ts";

@@ -1,6 +1,6 @@
 /**
- * A model with no other knowledge: each of its calls is one that the tools' descriptions or the text before suggest, with
- * the arguments that the text names.
+ * An agent without other knowledge: the tools' descriptions or earlier answers suggest each of its calls and its
+ * arguments.
  */
 import { assertEquals, assertMatch } from "@std/assert";
 import { Agent, ERAS } from "../support/client/mcp.ts";
@@ -8,7 +8,7 @@ import { suite, test } from "../support/stack/suite.ts";
 
 const { files, service } = await suite();
 
-/** What a pattern finds in a text: what the newcomer picks up from it. */
+/** The text that a pattern finds, which the newcomer uses in its next call. */
 function pick(text: string, pattern: RegExp): string {
   const [, found = null] = pattern.exec(text) ?? [];
   if (found === null) throw new Error(`${pattern} is not in: ${text}`);
@@ -21,7 +21,7 @@ for (const era of ERAS) {
     await own.write("notes/plan.md", "# Plan\n- survey the harbour\n- buy rope\n");
     const agent = new Agent(service, own.key, era);
 
-    // The instructions and descriptions say where to begin, and which tool is for what.
+    // The instructions and descriptions say where to begin, and what each tool is for.
     const start = await agent.rpc(era === "modern" ? "server/discover" : "initialize", {
       protocolVersion: "2025-06-18",
       capabilities: {},
@@ -33,14 +33,14 @@ for (const era of ERAS) {
     const describe = (name: string) => tools.find((tool) => tool.name === name)?.description ?? "";
     assertMatch(describe(first), /Start here/);
 
-    // A folder is listed with a slash, and its files with their paths.
+    // A list shows a folder with a slash, and its files with their paths.
     const top = await agent.call(first);
     const below = await agent.call(first, { path: pick(top, /^(\w+\/)$/m) });
     const path = pick(below, /^(\S+) — version/m);
     const read = await agent.call(pick(instructions, /then (\w+), which shows the version/), { path });
     const line = pick(read, /^ *2\t(.*)$/m);
 
-    // It mistypes old_string, and copies it from the line that the refusal shows.
+    // The agent mistypes old_string, then copies it from the line that the refusal shows.
     const edit = pick(instructions, /Change a part with (\w+)/);
     const mistyped = { path, old_string: line.replace("the", "teh"), new_string: `${line} by boat` };
     const missed = await agent.refused(edit, mistyped);
@@ -51,7 +51,7 @@ for (const era of ERAS) {
     const edited = await agent.call(edit, { ...mistyped, old_string: pick(missed, /^ *\d+\t(- .*)$/m) });
     assertMatch(edited, /^ *2\t- survey the harbour by boat$/m);
 
-    // Another agent writes, and the newcomer replaces the file with the version it knows.
+    // Another agent writes, and the newcomer overwrites the file, naming the version it knows.
     const known = Number(pick(edited, /version (\d+)/));
     await own.append(path, "- call Ann\n");
     const replace = pick(instructions, /(\w+) replaces a whole file/);
@@ -67,7 +67,7 @@ for (const era of ERAS) {
       expected_version: latest,
     });
 
-    // It was a mistake: the description of the tool that undoes it names the one that lists versions.
+    // The change was a mistake: the description of the tool that undoes it names the tool that lists versions.
     const restore = tools.find(({ description }) =>
       /Makes the content of an earlier version the latest/.test(description)
     );
@@ -85,36 +85,36 @@ for (const era of ERAS) {
   test(`${era}: from every refusal a next call follows that works`, async () => {
     const own = await files();
     const agent = new Agent(service, own.key, era);
-    // Nothing there: the texts lead to write_file.
+    // The file does not exist: the texts lead to write_file.
     const missing = await agent.refused("read_file", { path: "a.txt" });
     const create = pick(missing, /(\w+) creates one/);
     await agent.call(create, { path: "a.txt", content: "one\ntwo\ntwo\n" });
-    // Exists: read, then send the version.
+    // The file exists: read it, then send the version.
     const exists = await agent.refused(create, { path: "a.txt", content: "three\n" });
     const version = Number(pick(exists, /expected_version=(\d+)/));
     await agent.call(create, { path: "a.txt", content: "one\ntwo\ntwo\n3\n", expected_version: version });
-    // Not unique: all of them.
+    // The text occurs more than once: replace all.
     const repeated = await agent.refused("edit_file", { path: "a.txt", old_string: "two", new_string: "2" });
     assertMatch(repeated, /in lines 2, 3\./);
     assertMatch(repeated, /send replace_all=true/);
     await agent.call("edit_file", { path: "a.txt", old_string: "two", new_string: "2", replace_all: true });
-    // Beyond the end: an offset that is there.
+    // The offset is beyond the end: use one that exists.
     const beyond = await agent.refused("read_file", { path: "a.txt", offset: 100 });
     await agent.call("read_file", { path: "a.txt", offset: Number(pick(beyond, /offset from 1 to (\d+)/)) });
-    // Deleted: the version that restores it.
+    // The file is deleted: restore the version named.
     const deleted = await agent.call("delete_file", { path: "a.txt" });
     const gone = await agent.refused("read_file", { path: "a.txt" });
     assertEquals(pick(gone, /version=(\d+) restores it/), pick(deleted, /version=(\d+) restores it/));
     const tool = pick(gone, /(\w+) with version=/);
     await agent.call(tool, { path: "a.txt", version: Number(pick(gone, /version=(\d+) restores/)) });
-    // A folder: list it.
+    // The path is a folder: list it.
     await own.write("notes/b.txt", "x");
     const folder = await agent.refused("read_file", { path: "notes" });
     await agent.call(pick(folder, /(\w+) shows what is in it/), { path: "notes" });
-    // No such version: the history.
+    // The version does not exist: read the history.
     const absent = await agent.refused("read_file", { path: "a.txt", version: 99 });
     await agent.call(pick(absent, /(\w+) lists the versions/), { path: "a.txt" });
-    // In the way: overwrite.
+    // The destination exists: overwrite it.
     const taken = await agent.refused("move_file", { path: "a.txt", destination: "notes/b.txt" });
     assertMatch(taken, /overwrite=true/);
     await agent.call("move_file", { path: "a.txt", destination: "notes/b.txt", overwrite: true });

@@ -1,4 +1,4 @@
-/** 64 agents that read, think and write through the tools lose nothing of each other's, and follow only what the texts say. */
+/** 64 agents read, think and write through the tools, and lose none of each other's changes; they follow only the texts. */
 import { assertEquals } from "@std/assert";
 import { Agent, ERAS } from "../support/client/mcp.ts";
 import { suite, test } from "../support/stack/suite.ts";
@@ -10,7 +10,7 @@ const FILES = Array.from({ length: 8 }, (_, index) => `shared/${index}.md`);
 const TURNS = 2;
 const TRIES_MAX = 500;
 
-/** Each agent in a loop of its own, over the files in turn. */
+/** Each agent runs its own loop over the files. */
 async function agents(work: (agent: Agent, path: string, name: string) => Promise<void>) {
   const own = await files();
   const each = Array.from({ length: AGENTS }, async (_, index) => {
@@ -23,7 +23,7 @@ async function agents(work: (agent: Agent, path: string, name: string) => Promis
   return own;
 }
 
-/** The version and the lines that `read_file` shows. */
+/** The version and the lines in the answer of `read_file`. */
 function parse(text: string): { version: number; lines: string[] } {
   const [title = "", ...lines] = text.split("\n");
   return {
@@ -32,7 +32,7 @@ function parse(text: string): { version: number; lines: string[] } {
   };
 }
 
-/** Until a call succeeds; what a refusal says is a reason to read again. */
+/** Repeats until a call succeeds. After a refusal the agent reads the file again. */
 async function untilDone(tries: () => Promise<string>): Promise<string> {
   for (let count = 0; count < TRIES_MAX; count++) {
     try {

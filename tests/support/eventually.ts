@@ -1,4 +1,4 @@
-/** Tries until the answer is true; says what has not happened after a minute, which is long for a busy machine, too. */
+/** Repeats the check until it is true. Throws an error that names `what` after a minute, enough even for a busy machine. */
 export async function eventually(what: string, isTrue: () => boolean | Promise<boolean>): Promise<void> {
   for (let tries = 0; tries < 1_200; tries++) {
     if (await isTrue()) return;

@@ -1,4 +1,7 @@
-/** Time that passes as quickly as there is nothing else to do: waits cost none, and measure exactly what they were. */
+/**
+ * A clock that jumps to the next timer as soon as nothing else can run: waiting takes no real time, and is measured
+ * exactly.
+ */
 
 interface Timer {
   readonly due: number;
@@ -6,8 +9,8 @@ interface Timer {
 }
 
 /**
- * Runs `work` while `setTimeout`, `clearTimeout`, `performance.now` and `Date.now` follow a clock that moves on to the
- * next timer whenever nothing else is to be done. Not for work that waits for anything but timers.
+ * Runs `work` while `setTimeout`, `clearTimeout`, `performance.now` and `Date.now` follow a clock that jumps to the
+ * next timer whenever nothing else can run. Only for work that waits for nothing but timers.
  */
 export async function withFakeClock(work: () => Promise<void>): Promise<void> {
   const real = { setTimeout, clearTimeout, performanceNow: performance.now, dateNow: Date.now };

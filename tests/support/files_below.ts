@@ -1,7 +1,9 @@
-/** The files of a folder and those below it. */
 import { join } from "node:path";
 
-/** Paths of the files whose names match, each beginning with `folder`; sorted. Folders named in `without` are left out. */
+/**
+ * Sorted paths, each beginning with `folder`, of the files at any depth whose names match. Skips folders named in
+ * `without`.
+ */
 export function filesBelow(folder: string, pattern: RegExp, without: readonly string[] = []): string[] {
   return [...Deno.readDirSync(folder)].flatMap(({ name, isDirectory }) => {
     const path = join(folder, name);

@@ -1,24 +1,24 @@
-/** What another visitor waits while something is done. */
+/** Measures how long another client waits while the service does something. */
 
-/** The service's health record, and the process that answers. */
+/** The service's health route, and the process that answers it. */
 export interface Watched {
   readonly url: string;
   readonly pid: number;
 }
 
-/** What passed until one answer came: time, and processor time that the process's first thread took meanwhile. */
+/** The time until one answer came, and the processor time that the process's first thread used in it. */
 export interface Wait {
   readonly milliseconds: number;
   readonly cpuSeconds: number;
 }
 
-/** A visitor who asks for the health record every 20 ms. */
+/** A client that requests the health record every 20 ms. */
 export class HealthWatch {
   readonly #worker = new Worker(import.meta.resolve("./health_watch_worker.ts"), { type: "module" });
 
   constructor(private readonly watched: Watched) {}
 
-  /** The longest wait while `work` ran, by either measure, and what `work` returned. */
+  /** Returns the longest wait while `work` ran, by each measure, and the result of `work`. */
   async during<T>(work: () => Promise<T>): Promise<{ longest: Wait; result: T }> {
     this.#worker.postMessage(this.watched);
     let result: T;

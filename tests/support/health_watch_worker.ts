@@ -1,9 +1,9 @@
-/** Asks for the health record again and again, in a thread of its own: whatever the test does, it is asked in time. */
+/** Requests the health record repeatedly from a thread of its own, so that work of the test cannot delay the requests. */
 
 import type { Wait, Watched } from "./health_watch.ts";
 import { threadCpuSeconds } from "./stack/processes.ts";
 
-/** How often, in milliseconds. */
+/** Pause between two requests. */
 const INTERVAL_MILLISECONDS = 20;
 
 const worker = self as unknown as {
@@ -23,7 +23,7 @@ async function ask({ url, pid }: Watched): Promise<void> {
   if (response.status !== 200) throw new Error(`health: ${response.status}`);
 }
 
-/** A message begins a watch; the next one ends it, and is answered with all waits. */
+/** The first message starts a watch; the next one ends it and is answered with all waits. */
 worker.onmessage = async ({ data }) => {
   if (isWatching) {
     isWatching = false;

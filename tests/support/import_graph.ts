@@ -1,4 +1,4 @@
-/** The import statements of a folder of TypeScript files, and what they break of its floor plan. */
+/** Reads the import statements of a folder of TypeScript files, and finds those that break its floor plan. */
 import { dirname, join, normalize, relative } from "node:path";
 import { filesBelow } from "./files_below.ts";
 
@@ -17,8 +17,8 @@ const SPECIFIERS = [
 ];
 
 /**
- * The graph of all `.ts` and `.tsx` files below `root`; packages, files outside of it and folders with the names in
- * `without` are left out.
+ * The graph of all `.ts` and `.tsx` files below `root`. Leaves out packages, files outside `root` and folders named in
+ * `without`.
  */
 export async function readImports(root: string, without: readonly string[] = []): Promise<ImportGraph> {
   const sources = new Map<string, string>();
@@ -28,14 +28,13 @@ export async function readImports(root: string, without: readonly string[] = [])
   return importGraph(sources);
 }
 
-/** What a source imports, as it is written there: packages and files. */
+/** The specifiers that a source imports, unresolved: packages and files. */
 export function readSpecifiers(source: string): string[] {
   return SPECIFIERS.flatMap((pattern) =>
     [...source.matchAll(pattern)].map(([, specifier = ""]) => specifier)
   );
 }
 
-/** The graph of these sources. */
 export function importGraph(sources: ReadonlyMap<string, string>): ImportGraph {
   const graph = new Map<string, string[]>();
   for (const [file, source] of sources) {
@@ -51,7 +50,7 @@ export function roomOf(file: string): string {
   return file.split("/", 1)[0] ?? file;
 }
 
-/** Files in a room that the plan does not have, and rooms of the plan without a file. */
+/** Files in a room that the plan lacks, and rooms of the plan that contain no file. */
 export function unplannedRooms(graph: ImportGraph, floors: Floors): string[] {
   const rooms = new Set([...graph.keys()].map(roomOf));
   return [...rooms].filter((room) => !floors.includes(room)).concat(
@@ -59,7 +58,7 @@ export function unplannedRooms(graph: ImportGraph, floors: Floors): string[] {
   );
 }
 
-/** Imports of a room on a higher floor, as `file → imported`. */
+/** Imports from a room on a higher floor, as `file → imported`. */
 export function upwardImports(graph: ImportGraph, floors: Floors): string[] {
   return edges(graph).filter(([file, imported]) =>
     floors.indexOf(roomOf(imported)) < floors.indexOf(roomOf(file))
@@ -67,14 +66,14 @@ export function upwardImports(graph: ImportGraph, floors: Floors): string[] {
     .map(([file, imported]) => `${file} → ${imported}`);
 }
 
-/** Imports of a room by any other than these. */
+/** Imports of a room by rooms other than `allowed`. */
 export function importsBesides(graph: ImportGraph, room: string, allowed: readonly string[]): string[] {
   return edges(graph).filter(([file, imported]) =>
     roomOf(imported) === room && roomOf(file) !== room && !allowed.includes(roomOf(file))
   ).map(([file, imported]) => `${file} → ${imported}`);
 }
 
-/** These files, and all that they import, directly or by others; sorted. */
+/** These files and all that they import, directly or indirectly; sorted. */
 export function reachable(graph: ImportGraph, files: readonly string[]): string[] {
   const reached = new Set<string>();
   const visit = (file: string) => {
@@ -86,7 +85,7 @@ export function reachable(graph: ImportGraph, files: readonly string[]): string[
   return [...reached].sort();
 }
 
-/** Circles of files, each as the way round; none where the graph has none. */
+/** Import cycles, each written as the path around it. */
 export function circles(graph: ImportGraph): string[] {
   const found: string[] = [];
   const done = new Set<string>();

@@ -1,4 +1,4 @@
-/** Runs `work` on all of the list, so many at a time. Answers the results in the order of the list. */
+/** Runs `work` on each item of the list, at most `atOnce` at a time. Returns the results in the order of the list. */
 export async function inParallel<In, Out>(
   list: readonly In[],
   atOnce: number,
@@ -16,7 +16,7 @@ export async function inParallel<In, Out>(
   return results;
 }
 
-/** Runs `work` for so many clients at the same time. */
+/** Runs `work` for `count` clients at the same time. */
 export function byClients<Out>(count: number, work: (client: number) => Promise<Out>): Promise<Out[]> {
   return Promise.all(Array.from({ length: count }, (_, client) => work(client)));
 }

@@ -1,7 +1,7 @@
-/** A clock that is moved by hand, for what takes its clock as a parameter. */
+/** A clock that tests move by hand, for code that takes its clock as a parameter. */
 import type { Clock } from "../../supabase/functions/api/runtime/clock.ts";
 
-/** Turns of the event loop without anything to do before time moves on: what was answered is read by then. */
+/** Idle rounds of the event loop before time moves on, so that answers that have arrived are read first. */
 const IDLE_TURNS = 10;
 
 export class ManualClock implements Clock {
@@ -19,7 +19,7 @@ export class ManualClock implements Clock {
     return () => void this.#timers.delete(timer);
   }
 
-  /** Moves on by so much, running what becomes due on the way. */
+  /** Moves the clock on, and runs the timers that become due on the way. */
   advance(milliseconds: number): void {
     const end = this.#now + milliseconds;
     for (let next = this.#next(); next && next.due <= end; next = this.#next()) this.#run(next);
@@ -27,8 +27,8 @@ export class ManualClock implements Clock {
   }
 
   /**
-   * Until `work` has ended, moves on to the next timer that is no further away than `horizon` allows, in milliseconds: 0
-   * while something else is under way.
+   * Until `work` has ended, jumps to the next timer if it is at most `horizon()` milliseconds away. `horizon` returns 0
+   * while other work is under way.
    */
   async runUntil<T>(work: Promise<T>, horizon: () => number): Promise<T> {
     let isDone = false;

@@ -1,8 +1,8 @@
-/** Command lines of npm packages that need a newer Node than a machine may have: both come from npm, as versions say. */
+/** Runs command lines of npm packages on a newer Node than the machine may have. Both come from npm, in pinned versions. */
 import { fileURLToPath } from "node:url";
 import { importsOf } from "./import_map.ts";
 
-/** `name@version`, as the import map of what is run with npx has it. */
+/** `name@version`, from the import map of packages that are run with npx. */
 function packageOf(name: string): string {
   const found = importsOf(fileURLToPath(new URL("./npx/deno.json", import.meta.url)))[name];
   if (found === undefined) throw new Error(`${name} is not in tests/support/npx/deno.json`);
@@ -15,7 +15,7 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** Runs a command of the package `name` in a folder. */
+/** Runs a command of the npm package `name` in a folder. */
 export async function runPackage(
   name: string,
   command: string,

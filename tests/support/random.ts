@@ -1,27 +1,27 @@
-/** Numbers that look random and are the same again for the same seed (mulberry32). */
+/** Pseudo-random numbers (mulberry32): the same seed gives the same numbers. */
 import { IS_LONG } from "./runner/long.ts";
 
 export interface Random {
-  /** 0 ≤ n < limit, whole. */
+  /** A whole number n, 0 ≤ n < limit. */
   below(limit: number): number;
   pick<T>(list: readonly T[]): T;
 }
 
-/** The seed of runs that are to be compared with each other. */
+/** The seed of runs whose results are compared with each other. */
 const USUAL_SEED = 20_261_124;
 
 /**
- * What a test's choices start from. It is the same in each run, so that a test which fails was broken by the change and not by
- * chance; the long form looks for what nobody has seen yet and takes a new one. TEST_SEED sets it: a failure names it.
+ * The seed of a test's random choices. It is constant, so that a failure is due to the change and not to chance. The
+ * long form takes a new seed, to try what no run has tried. A failure names its seed; TEST_SEED repeats it.
  */
 export const SEED = Number(Deno.env.get("TEST_SEED") ?? (IS_LONG ? newSeed() : USUAL_SEED));
 
-/** Below 2 ** 31, as fast-check takes it. */
+/** Below 2 ** 31, a limit of fast-check. */
 function newSeed(): number {
   return (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) >>> 1;
 }
 
-/** Whole numbers from 0 to below 2 ** 32. */
+/** Returns whole numbers n, 0 ≤ n < 2 ** 32. */
 export function randomNumbers(seed: number): () => number {
   let state = seed;
   return () => {

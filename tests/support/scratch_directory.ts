@@ -1,4 +1,4 @@
-/** A folder that is gone after the test. */
+/** Runs `use` with a temporary folder, and deletes the folder afterwards. */
 export async function withScratchDirectory<T>(use: (path: string) => Promise<T>): Promise<T> {
   const path = await Deno.makeTempDir({ prefix: "filestore_" });
   try {

@@ -1,6 +1,6 @@
-/** How often others had their turn on this thread. */
+/** Counts how often other work can run on this thread. */
 
-/** Counts the turns of the event loop that come while `work` runs: none, while it holds the thread. */
+/** Counts the iterations of the event loop while `work` runs: none, if `work` blocks the thread. */
 export async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
   let turns = 0;
   const timer = setInterval(() => turns++, 0);

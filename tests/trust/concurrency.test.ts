@@ -1,4 +1,4 @@
-/** Many clients at once, through HTTP, on a real Postgres, with two function processes that take turns. */
+/** Many clients at once, over HTTP, on a real Postgres, with two processes of the function that alternate. */
 import { assert, assertEquals } from "@std/assert";
 import postgres from "postgres";
 import { assertConsistent } from "../support/postgres/consistency.ts";
@@ -20,7 +20,7 @@ import { randomFrom, SEED } from "../support/random.ts";
 
 const CLIENTS = 64;
 const APPENDS_PER_CLIENT = IS_BRIEF ? 3 : 20;
-/** Of each kind the same number. */
+/** The number of writers of each kind. */
 const WRITERS = IS_BRIEF ? 4 : 20;
 const PATH = "shared/log.txt";
 
@@ -57,7 +57,7 @@ Deno.test("concurrent clients over HTTP", async (t) => {
   });
 });
 
-/** The version that was made; whatever else came is a failure. */
+/** The number of the new version. Throws for any other outcome. */
 function versionOf(outcome: Outcome): number {
   if (outcome.kind !== "made") throw new Error(`not made: ${JSON.stringify(outcome)}`);
   return outcome.version;
@@ -85,7 +85,7 @@ async function appendsAreAllKept({ service }: World): Promise<void> {
   const seconds = (performance.now() - started) / 1000;
   const appends = CLIENTS * APPENDS_PER_CLIENT;
   assertEquals([...lines.keys()].sort((a, b) => a - b), range(1, appends + 1));
-  // What version n must be: the lines in the order of the versions that the clients were told.
+  // The expected content of version n: the lines in the order of the versions that clients were told.
   const contents = range(1, appends + 1).map(() => "");
   let content = "";
   for (let version = 1; version <= appends + 1; version++) {
@@ -113,7 +113,7 @@ async function appendsAreAllKept({ service }: World): Promise<void> {
   });
 }
 
-/** Sends the operation until it is no longer refused for being in a race, and writes it down unless it is refused. */
+/** Sends the operation until it is no longer refused for a conflict, and records it unless it is refused otherwise. */
 async function performAndNote(target: Target, operation: Operation, entries: Entry[]): Promise<Outcome> {
   for (;;) {
     const outcome = await perform(target, operation);
@@ -216,7 +216,7 @@ async function pairsNeverDeadlock({ service }: World): Promise<void> {
   const deadlocksBefore = await deadlocks(service);
   let requests = 0;
   let number = 0;
-  /** One client: an operation of two files from one to the other, one of a single file on both in this order. */
+  /** One client: runs a two-file operation from `from` to `to`, or a single-file operation on both in this order. */
   const go = async (kind: (typeof kinds)[number], from: string, to: string, base: string) => {
     const operationAt = (path: string): Operation => {
       if (kind === "copy" || kind === "move") return { kind, path, destination: path === from ? to : from };
@@ -233,7 +233,7 @@ async function pairsNeverDeadlock({ service }: World): Promise<void> {
   const paths: string[] = [];
   for (const [index, kind] of kinds.entries()) {
     for (const other of kinds.slice(index)) {
-      // Both a pair that is new, where files are created at the same time, and one that is there.
+      // One pair of new files, created at the same time, and one pair of existing files.
       const [a, b] = [`${kind}/${other}/a.txt`, `${kind}/${other}/b.txt`];
       paths.push(a, b);
       for (let round = 0; round < rounds(1, 20); round++) {
@@ -262,7 +262,7 @@ async function pairsNeverDeadlock({ service }: World): Promise<void> {
   report("pairs of operations", { requests, versions: entries.length, seed: SEED });
 }
 
-/** Also those that were resolved by trying again. */
+/** Includes deadlocks that a retry has resolved. */
 async function deadlocks(service: Service): Promise<number> {
   await service.sql("select pg_stat_force_next_flush()");
   const [row] = await service.sql<{ deadlocks: number }>(
@@ -284,7 +284,7 @@ async function hotFileIsAlone({ server, service }: World): Promise<void> {
   try {
     await holder.begin(async (transaction) => {
       await transaction`select from filestore.files where project_id = ${hot.projectId} for update`;
-      // However long this takes, somebody waits: who is told that it takes too long, comes again.
+      // While the lock is held, requests wait for it: a client that is refused for waiting too long sends another one.
       waiting = byClients(6, async (client) => {
         do outcomes.push(await perform(hot, { kind: "append", path: PATH, text: `${client}\n` })); while (
           isHeld
@@ -302,7 +302,7 @@ async function hotFileIsAlone({ server, service }: World): Promise<void> {
     isHeld = false;
     await holder.end();
   }
-  // Whoever waited too long was told so, and did nothing.
+  // A client that waited too long was refused, and its request changed nothing.
   await waiting;
   const made = outcomes.filter(({ kind }) => kind === "made").map(versionOf);
   assertEquals(made.sort((a, b) => a - b), range(2, made.length + 1));
@@ -314,7 +314,7 @@ async function hotFileIsAlone({ server, service }: World): Promise<void> {
   });
 }
 
-/** Until a transaction waits for a lock. */
+/** Waits until a transaction is waiting for a lock. */
 function someoneIsBlocked(service: Service): Promise<void> {
   return eventually(
     "somebody waits for the lock",

@@ -1,11 +1,11 @@
-/** What was acknowledged stays, whatever is killed in the middle of whatever. */
+/** Acknowledged writes survive a kill of any part at any time. */
 import { startPostgres } from "../support/postgres/postgres.ts";
 import { CrashLab } from "../support/faults/crash_lab.ts";
 import type { Victim } from "../support/faults/killable_stack.ts";
 import { IS_BRIEF, report, rounds } from "../support/runner/long.ts";
 import { randomFrom, SEED } from "../support/random.ts";
 
-/** When exactly a kill hits is up to the machine, whatever the seed. CRASH_ROUNDS sets the number of rounds. */
+/** The exact time of a kill depends on the machine, not on the seed. CRASH_ROUNDS sets the number of rounds. */
 function roundsOf(short: number, long: number): number {
   return Number(Deno.env.get("CRASH_ROUNDS") ?? rounds(short, long));
 }

@@ -1,7 +1,7 @@
 /**
- * Faults between the function and Supabase: every call of every operation fails in every way, once and for good: as
- * connections break, as real servers, gateways and the platform were seen to answer, and by no answer at all. Whatever
- * happens, the client gets a success or a clean refusal in time, and the project is as before or as after.
+ * Faults between the function and Supabase. Every call of every operation fails in every way, once and permanently:
+ * with broken connections, with recorded answers of real servers, gateways and the platform, and with no answer. The
+ * client always gets a success or a clean refusal in time, and the project is in its state before or after.
  */
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import {
@@ -45,19 +45,19 @@ const faults = new FaultCases(lab);
 
 const AT_ONCE = 4;
 const KINDS = Object.keys(FAULTS) as Fault[];
-/** Those that end by themselves. */
+/** Faults that end without a timeout. */
 const QUICK = KINDS.filter((fault) => !fault.startsWith("hang"));
 const MEBIBYTE = 1024 * 1024;
 
 const RANDOM_BATCHES = IS_BRIEF ? 2 : rounds(6, 300);
 
-/** The commits of one that meets the case, by name: what is in memory decides which call it is. */
+/** Breaks the first `count` commits. It finds them by name, since their call numbers depend on what is cached. */
 function breakCommits(fault: Fault, count: number): Watch["decide"] {
   let broken = 0;
   return (_, name) => isCommit(name) && broken++ < count ? fault : null;
 }
 
-/** Takes the entries of lists in turn, each list by itself. */
+/** Returns the entries of a list one by one, starting again at its end, for each list separately. */
 function inTurn<T>(): (list: readonly T[], key: string) => T[] {
   const turns = new Map<string, number>();
   return (list, key) => {
@@ -69,8 +69,8 @@ function inTurn<T>(): (list: readonly T[], key: string) => T[] {
 }
 
 /**
- * In the long form each call meets every kind. In the short form one in turn: half of the calls a connection that breaks or is
- * silent, half an answer that was recorded; where the fault lasts it is the other half.
+ * In the long form each call gets every kind of fault. In the short form each gets one: half of the calls a broken or
+ * silent connection, half a recorded answer. For permanent faults the halves are exchanged.
  */
 async function casesOf(lasts: boolean, operations: readonly Operation[] = OPERATIONS): Promise<Case[]> {
   const cases: Case[] = [];
@@ -94,16 +94,16 @@ async function casesOf(lasts: boolean, operations: readonly Operation[] = OPERAT
   return IS_BRIEF ? cases.filter((_, index) => index % 16 === 0) : cases;
 }
 
-/** How long the request may have waited: a transfer that had begun has moved some of its bytes. */
+/** The longest that the request may have waited. A transfer that had begun has moved some bytes, which allow more time. */
 function mostMilliseconds({ outcome }: Ran, { name }: Operation): number {
-  // The writer of an archive holds a piece back.
+  // The archive's writer buffers up to this.
   const held = name.startsWith("export") ? MEBIBYTE : 0;
   const moved = outcome.broken ? (outcome.bytes.length + held) / MEBIBYTE * TRANSFER_MILLISECONDS_PER_MIB : 0;
-  // The clock moves by whole milliseconds.
+  // The clock advances in whole milliseconds.
   return Math.ceil(BACKEND_DEADLINE_MILLISECONDS + moved);
 }
 
-/** Runs a table of cases, checks what holds for each, and says which of them failed. */
+/** Runs a table of cases, checks the invariants of each, and reports the cases that failed. */
 async function runTable(
   cases: readonly Case[],
   check: (ran: Ran, one: Case) => Promise<void> | void = () => {},
@@ -186,7 +186,7 @@ test("tools of /mcp: one fault is made good; one that lasts is a text with SERVI
 
 const ACTING = recordedFor("filestore_commit").filter((name) => recordedAnswer(name).acts);
 
-/** Each commit with one of the ways in which its answer was seen to be lost, in turn; in the long form all. */
+/** Each commit with one of the recorded ways to lose its answer; in the long form with all of them. */
 function lostAnswers(): { operation: Operation; fault: Fault }[] {
   const next = inTurn<Fault>();
   return COMMITS.flatMap((operation) =>
@@ -243,8 +243,8 @@ test("a request whose answers are lost counts once in its project's window", asy
 });
 
 test("the retry of a commit whose answer was lost answers its own version, whatever was written since", async () => {
-  // An edit away of everything, a restore and an empty write leave no bytes to be told by. The memory tool tells no
-  // version, and a batch several.
+  // Excluded: an edit that deletes everything, a restore and an empty write, whose versions have no bytes to compare;
+  // the memory tool, which names no version; and a batch, which names several.
   await inParallel(
     COMMITS.filter(({ name }) => !/move|copy|new|write several|write raw|memory|batch/.test(name)),
     AT_ONCE,
@@ -258,10 +258,10 @@ test("the retry of a commit whose answer was lost answers its own version, whate
       const outcome = await lab.send(tenant, operation);
       lab.unwatch(watch);
       assertEquals(outcome.status, 200, `${operation.name}: ${text(outcome)}`);
-      // A repeated edit or restore says what it made, at the time it made it.
+      // A repeated edit or restore returns the record of the first one.
       const { data } = JSON.parse(text(outcome));
       const list = await lab.prepare(tenant, { method: "GET", path: `/files/${path}?versions` });
-      // Of several files this one's is among others.
+      // An operation on several files lists this file among others.
       const several: { path: string; version: number }[] = data.files ?? data.actions ?? [data];
       const version = several.find((one) => one.path === path)?.version ?? 0;
       assertEquals(JSON.parse(text(list)).data.versions[0].version, version + 1, operation.name);
@@ -335,7 +335,7 @@ test("a link for writing makes one version, whichever of its calls fails and how
   figures(`${cases.length} faults, each time one version`);
 });
 
-/** What makes a call fail for good: a defect of the database, and an object that is gone. */
+/** Faults that make a call fail permanently: a defect of the database, a missing object. */
 const FATAL: readonly Fault[] = ["sqlDefect", "storageObjectNotFound", "unknownFunction", "hang"];
 
 test("an append that is committed is answered 200, in whatever way the compaction after it fails", async () => {
@@ -359,13 +359,13 @@ test("an append that is committed is answered 200, in whatever way the compactio
   }
 });
 
-/** The appends that also compact: each phase could be given its own deadline by mistake. */
+/** Appends that also compact. Each phase could be given a deadline of its own by mistake. */
 const COMPACTING = OPERATIONS.filter(({ name }) => name.includes("compact"));
 
 test("one deadline covers an append and the compaction that follows it, wherever each call stalls once", async () => {
   assert(COMPACTING.length >= 2);
   await inParallel(COMPACTING, AT_ONCE, async (operation) => {
-    // The first try of every call stalls, so that each phase takes as long as it can and still succeeds by itself.
+    // The first try of every call stalls, so each phase takes as long as possible and still succeeds by itself.
     const tried = new Set<string>();
     const ran = await faults.runWith(operation, (_, name) => {
       const isFirst = !tried.has(name);

@@ -1,6 +1,6 @@
 /**
- * Requests made by chance from /openapi.json never meet a 5xx, and each answer is one that the document describes. A
- * failure names the seed: TEST_SEED=… makes the same requests again.
+ * Random requests from /openapi.json never cause a 5xx, and the document describes each answer. A failure names its
+ * seed; TEST_SEED=… sends the same requests again.
  */
 import { assertEquals } from "@std/assert";
 import { z } from "zod";
@@ -16,20 +16,20 @@ import { suite, test } from "../support/stack/suite.ts";
 const { service, files } = await suite();
 
 const REQUESTS = IS_LONG ? 50_000 : IS_BRIEF ? 250 : 5000;
-/** Without a model, a search by meaning is answered with its own status. */
+/** The status of a search by meaning if no model is configured. */
 const NO_MODEL = 501;
 
 const made = z.object({
   data: z.object({ id: z.uuid(), key: z.string().optional(), url: z.url().optional() }),
 });
-/** These need the name of what they delete. */
+/** These need the name of the project or account that they delete. */
 const UNMET = ["deleteProject", "deleteAccount"];
-/** Links of each kind that are there from the beginning: of those made by chance hardly any are for writing. */
+/** Links of each kind created at the beginning. Random requests create hardly any links for writing. */
 const LINKS = 20;
 
 /**
- * What requests are made with: every file is there and holds what edits look for, the links that are known are new, and so
- * is the account, which has asked for nothing yet.
+ * The state for the requests: every file exists and contains the text that edits search for, the known links are
+ * unused, and the account is new and has sent no request.
  */
 async function prepared(own: ProjectFiles, generator: RequestGenerator, links: number): Promise<Account> {
   for (const path of FILES) await own.write(path, "one");
@@ -58,7 +58,7 @@ function credentials(
   return account.headers;
 }
 
-/** What an answer made, for later requests. */
+/** Remembers ids and tokens from an answer for later requests. */
 function remember(generator: RequestGenerator, answer: unknown): void {
   const created = made.safeParse(answer);
   if (!created.success) return;
@@ -96,7 +96,7 @@ test(`${REQUESTS} requests made from /openapi.json, seed ${SEED}: no 5xx, and ev
   while (index < REQUESTS) await send();
   const withoutSuccess = () =>
     generator.operationIds.filter((id) => !UNMET.includes(id) && !statuses.get(id)?.has(200));
-  // What has not succeeded yet is tried more often, where it can: by then, most files and links may have been deleted.
+  // Operations that have not succeeded yet are tried more often. By now, most files and links may have been deleted.
   for (let more = 0; !IS_BRIEF && more < REQUESTS / 10 && withoutSuccess().length > 0; more++) {
     for (const id of withoutSuccess()) {
       account = await prepared(own, generator, 1);

@@ -1,6 +1,6 @@
 /**
- * Backup and restore as operating/backups.md describes them, with the real `pg_dump`: what each restored half means for the other,
- * what `verify` says of it, and that a follower of the change feed goes on.
+ * Backup and restore with the real `pg_dump`, as operating/backups.md describes them: how each restored half fits the
+ * other, what `verify` reports, and that a follower of the change feed can continue.
  */
 import { assert, assertEquals } from "@std/assert";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ import { fileAddress } from "../../supabase/local/transfer/file_api.ts";
 import { withScratchDirectory } from "../support/scratch_directory.ts";
 import { type PostgresServer, startPostgres, SUPERUSER } from "../support/postgres/postgres.ts";
 
-/** The oldest major version that is supported: every `pg_dump` that is still maintained reads it. */
+/** The oldest supported major version, whose dumps every maintained `pg_dump` can read. */
 const VERSION = 15;
 
 async function run(program: string, args: readonly string[], input?: string): Promise<string> {
@@ -67,7 +67,7 @@ class Project {
   }
 }
 
-/** Paths and versions that verify names. */
+/** Paths and versions that verify reports as unreadable. */
 async function unreadable({ stack }: Project): Promise<string[]> {
   const state = newVerification(true);
   const operator = new Administration(stack.supabaseUrl, stack.secretKey);
@@ -77,7 +77,7 @@ async function unreadable({ stack }: Project): Promise<string[]> {
   return state.unreadable.map(({ path, version }) => `${path} ${version}`);
 }
 
-/** The folder where a stack with this database keeps the bytes. */
+/** The folder where a stack with this database stores the objects. */
 async function storageOf(dataDir: string, databaseUrl: string): Promise<string> {
   const data = await openDataDirectory(dataDir);
   try {
@@ -89,7 +89,7 @@ async function storageOf(dataDir: string, databaseUrl: string): Promise<string> 
 
 const copy = (from: string, to: string) => run("cp", ["-a", from, to]);
 
-/** A new database with what a dump holds, and a stack on it with those bytes. */
+/** A new database restored from a dump, and a stack on it with these objects. */
 async function restored(server: PostgresServer, folder: string, name: string, dump: string, bytes: string) {
   await run("createdb", ["-h", "127.0.0.1", "-p", String(server.port), "-U", SUPERUSER, name]);
   const url = server.urlOf(SUPERUSER, name);

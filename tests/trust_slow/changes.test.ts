@@ -1,6 +1,7 @@
 /**
- * Followers of the change feed beside very many writers, through HTTP, on a real Postgres, while the function's processes
- * are killed at random: each follower gets every version once and in order, and one that replays them has the project.
+ * Followers of the change feed and many writers, over HTTP, on a real Postgres, while processes of the function are
+ * killed at random. Each follower gets every version once and in order, and one that replays them ends with the
+ * project's files.
  */
 import { assert, assertEquals } from "@std/assert";
 import { dirname, join } from "node:path";
@@ -18,16 +19,16 @@ import type { Service } from "../support/stack/service.ts";
 
 const PROCESSES = 3;
 const WRITERS = 64;
-/** That were acknowledged. */
+/** Acknowledged writes of each client. */
 const WRITES_EACH = Number(Deno.env.get("CHANGES_WRITES") ?? rounds(10, 1_000));
 const FILES = rounds(40, 200);
 const FOLLOWERS = 4;
-/** Between two kills, at most. */
+/** The longest pause between two kills. */
 const KILL_PAUSE_MILLISECONDS = rounds(4_000, 10_000);
-/** Pause after an answer that never came, as a client makes it. */
+/** A client's pause after a request without an answer. */
 const RETRY_PAUSE_MILLISECONDS = 100;
 const END = "end.txt";
-/** Weighted: each kind as often as it stands here. */
+/** Weighted: a kind that is listed more often is chosen more often. */
 const KINDS = [
   ...["append", "append", "append", "write", "write", "write", "overwrite", "edit"],
   ...["delete", "restore", "copy", "move"],
@@ -59,7 +60,7 @@ async function followWriters(service: Service, folder: string): Promise<void> {
         Deno.kill(random.pick(pids), "SIGKILL");
         kills++;
       } catch (error) {
-        // It has ended by itself.
+        // The process has already ended.
         if (!(error instanceof Deno.errors.NotFound)) throw error;
       }
     }
@@ -79,7 +80,7 @@ async function followWriters(service: Service, folder: string): Promise<void> {
   }));
   isWritten = true;
   await killing;
-  // What was under way when its answer was lost may still end, before the end or after it.
+  // A write whose answer was lost may still commit, before the end marker or after it.
   while ((await perform(target, { kind: "write", path: END, text: "the end\n" })).kind !== "made") {
     await pause(RETRY_PAUSE_MILLISECONDS);
   }
@@ -93,7 +94,7 @@ async function followWriters(service: Service, folder: string): Promise<void> {
   const expected = stored.map(({ entry }) => entry);
   for (const changes of followed) {
     const found = changes.map(({ path, version }) => `${path} ${version}`);
-    // Those that came after the end were not waited for.
+    // Versions after the end marker were not waited for.
     assertEquals(found, expected.slice(0, found.length));
     assert(found.includes(`${END} 1`));
     assertEquals(new Set(found).size, found.length, "nothing comes twice");
@@ -128,7 +129,7 @@ function nextOperation(random: Random, paths: readonly string[], text: string): 
   }
 }
 
-/** Reads the feed until the end of the writing, whatever becomes of the requests; replays it into a folder, if there is one. */
+/** Reads the feed until the end marker, repeating failed requests. Replays it into `folder`, if there is one. */
 async function follow(target: Target, random: Random, folder: string | null): Promise<Change[]> {
   const changes: Change[] = [];
   let after: string | undefined;
@@ -149,7 +150,7 @@ async function follow(target: Target, random: Random, folder: string | null): Pr
   return changes;
 }
 
-/** Null where there is no answer. */
+/** Null if there is no answer. */
 async function ask({ baseUrl, key }: Target, path: string, headers = {}): Promise<string | null> {
   try {
     const response = await fetch(baseUrl + path, { headers: { "x-api-key": key, ...headers } });
@@ -163,7 +164,7 @@ async function ask({ baseUrl, key }: Target, path: string, headers = {}): Promis
   return null;
 }
 
-/** Of each path of the page only the last entry matters. */
+/** For each path of the page, only the last entry matters. */
 async function replay(target: Target, folder: string, changes: readonly Change[]): Promise<void> {
   const last = new Map(changes.map((change) => [change.path, change]));
   await inParallel([...last.values()], 4, async ({ path = "", version, deleted }) => {
@@ -191,7 +192,7 @@ function assertInOrder(changes: readonly Change[]): void {
   }
 }
 
-/** Path → SHA-256, of a folder. */
+/** Maps each path in a folder to the SHA-256 of its content. */
 async function digests(folder: string, below = ""): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   for (const { name, isDirectory } of Deno.readDirSync(join(folder, below))) {
@@ -202,7 +203,7 @@ async function digests(folder: string, below = ""): Promise<Map<string, string>>
   return new Map([...found].sort(([a], [b]) => a < b ? -1 : 1));
 }
 
-/** The same of what the project lists. */
+/** The same for the files that the project lists. */
 async function listedDigests(target: Target): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   for (let after: string | null = ""; after !== null;) {

@@ -1,4 +1,4 @@
-/** A stored segment that is not what was stored never reaches a client as well-formed content. */
+/** A damaged segment never reaches a client as well-formed content. */
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { COMPACTION_CHECK_EVERY_SEGMENTS } from "../../supabase/functions/api/limits.ts";
 import { createClient } from "@supabase/supabase-js";
@@ -26,10 +26,10 @@ const bucket = storage.from("filestore-segments");
 const PATH = "dir/large.txt";
 const CONTENT = new TextEncoder().encode(LARGE);
 const SEGMENT = 1024 * 1024;
-/** Segments of a segment list that nobody has looked at yet. */
+/** The most segments in a list before a compaction is considered. */
 const UNCOMPACTED = COMPACTION_CHECK_EVERY_SEGMENTS - 1;
 
-/** What becomes of an object. Everything is done to the file that Storage serves. */
+/** Ways to damage an object, each applied to the file that Storage serves. */
 const DAMAGES: Readonly<Record<string, (file: string, name: string) => Promise<void>>> = {
   "one bit flipped": async (file) => {
     const bytes = await Deno.readFile(file);
@@ -49,7 +49,7 @@ const DAMAGES: Readonly<Record<string, (file: string, name: string) => Promise<v
 
 interface Way extends Sending {
   readonly name: string;
-  /** The segments that it needs before its headers go out, and all that it needs. */
+  /** The segments needed before the headers are sent, and all that are needed. */
   readonly first: readonly number[];
   readonly needs: readonly number[];
 }
@@ -85,7 +85,7 @@ const WAYS: readonly Way[] = [
   put("an edit", "edit", { oldString: "b\nc", newString: "b\n\nc" }, [0, 1, 2]),
 ];
 
-/** What must hold for an answer that needed a damaged segment. */
+/** Asserts that an answer that needs a damaged segment does not serve it. */
 function assertNotServed(outcome: Outcome, way: Way, damaged: number): "refused" | "broken off" {
   if (way.first.includes(damaged)) {
     assertEquals([outcome.status, codeOf(outcome)], [500, "CONTENT_CORRUPT"]);
@@ -98,7 +98,7 @@ function assertNotServed(outcome: Outcome, way: Way, damaged: number): "refused"
     return "broken off";
   }
   assert(outcome.bytes.length < Number(outcome.headers.get("content-length")));
-  // What did arrive is right as far as it goes.
+  // The bytes that did arrive are correct.
   const [start = "0"] = /\d+/.exec(way.headers?.range ?? "bytes=0") ?? [];
   assertEquals(outcome.bytes, CONTENT.slice(Number(start), Number(start) + outcome.bytes.length));
   return "broken off";
@@ -117,7 +117,7 @@ test("a damaged segment is an error envelope before the headers and an aborted c
     const inLog = () =>
       lab.log.filter((line) => line.includes("corrupt_segment") && line.includes(segment.id));
     for (const way of WAYS) {
-      // Every segment fetched anew: those that are whole are remembered and served from memory otherwise.
+      // Every segment must be fetched again, since intact ones are otherwise served from the cache.
       const logged = inLog().length;
       try {
         const outcome = await lab.send(tenant, way);
@@ -164,7 +164,8 @@ test("a diff of damaged content is refused, and so is the trial of an edit", asy
       { method: "GET", path: "/files/a.txt" },
     ]
   ) assertEquals(codeOf(await lab.send(tenant, sending)), "CONTENT_CORRUPT", sending.path);
-  // What does not need the bytes goes on: the version before, and ways to leave the damaged one behind.
+  // Requests that do not need the damaged bytes still work: the earlier version, and operations that replace the
+  // damaged one.
   const before = await lab.send(tenant, { method: "GET", path: "/files/a.txt?version=1" });
   assertEquals(JSON.parse(text(before)).data.content, "one\n");
   const restored = await lab.send(tenant, {
@@ -181,7 +182,7 @@ test("a diff of damaged content is refused, and so is the trial of an edit", asy
 
 test("damaged content is never compacted into new segments: the append succeeds and the damage stays told", async () => {
   const tenant = await lab.tenant();
-  // Of a type that is not indexed for search: that would read the segments too, and keep them in memory undamaged.
+  // A type that is not indexed for search, since indexing would read the segments and keep intact copies in memory.
   const path = "log.png";
   await lab.prepare(tenant, { method: "POST", path: "/files", body: { path, content: "0\n" } });
   const append = (line: number): Sending => ({

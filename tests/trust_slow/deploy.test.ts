@@ -1,6 +1,6 @@
 /**
- * Deploying, by the real Supabase CLI against a stand-in of the management API on this machine: what is uploaded is
- * what the function needs, and it runs by itself.
+ * The real Supabase CLI deploys to an imitation of the management API on this machine: it uploads exactly the files
+ * that the function needs, and they run on their own.
  */
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { dirname, join, relative } from "node:path";
@@ -10,24 +10,24 @@ import { REPOSITORY } from "../support/stack/command.ts";
 import { figures } from "../support/runner/long.ts";
 
 const CLI = "supabase@3.1.0";
-/** Limit of the platform for what is bundled: https://supabase.com/docs/guides/functions/limits */
+/** The platform's limit for a bundle: https://supabase.com/docs/guides/functions/limits */
 const BUNDLE_BYTES_MAX = 20 * 1024 * 1024;
 const ENTRY = "supabase/functions/api/index.ts";
 const CONFIG = "supabase/functions/api/deno.json";
 const LOCK = "supabase/functions/api/deno.lock";
-/** The Deno of the hosted runtime, by which a function is bundled. */
+/** The version of Deno in the hosted runtime, with which functions are bundled. */
 const HOSTED_DENO = "2.1.4";
 
 interface Deployment {
   readonly slug: string | null;
-  /** Names as uploaded, and their bytes. */
+  /** Maps the names of the uploaded files to their bytes. */
   readonly files: ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
   readonly metadata: Record<string, unknown>;
   readonly output: string;
   readonly code: number;
 }
 
-/** A copy of what the CLI looks at, in a folder of its own; `change` may spoil it. */
+/** Copies the files that the CLI reads into a folder of its own; `change` may damage the copy. */
 async function projectCopy(change: (directory: string) => Promise<void> = async () => {}): Promise<string> {
   const directory = await Deno.makeTempDir({ prefix: "filestore-deploy-" });
   const project = join(directory, "project");
@@ -47,7 +47,7 @@ async function copy(from: string, to: string): Promise<void> {
   }
 }
 
-/** Runs `supabase functions deploy api` in the folder and takes what it sends. */
+/** Runs `supabase functions deploy api` in the folder and receives the upload. */
 async function deploy(project: string): Promise<Deployment> {
   const files = new Map<string, Uint8Array<ArrayBuffer>>();
   let metadata: Record<string, unknown> = {};
@@ -103,7 +103,7 @@ async function deploy(project: string): Promise<Deployment> {
 interface Graph {
   /** Local files, relative to the project. */
   readonly local: string[];
-  /** Whatever else, such as `npm:` and `https:`. */
+  /** Other imports, such as `npm:` and `https:`. */
   readonly remote: string[];
 }
 
@@ -139,7 +139,7 @@ async function withProject(
   }
 }
 
-/** Puts the uploaded files into a folder, and nothing else. */
+/** Writes only the uploaded files into a folder. */
 async function extract({ files }: Deployment, directory: string): Promise<void> {
   for (const [name, bytes] of files) {
     const file = join(directory, name);
@@ -149,9 +149,9 @@ async function extract({ files }: Deployment, directory: string): Promise<void> 
   }
 }
 
-/** Starts the function as the platform does and asks for its health. */
+/** Starts the function as the platform does and requests its health. */
 async function healthOf(directory: string): Promise<unknown> {
-  // The platform decides where a function listens; so does this.
+  // The platform decides on which port a function listens; so does this test.
   const port = await freePort();
   const boot = join(directory, "boot.ts");
   await Deno.writeTextFile(
@@ -204,7 +204,7 @@ test("supabase functions deploy uploads the import graph, all of it and nothing 
     }
     const { entrypoint_path: entry, import_map_path: map, verify_jwt: verifies } = deployment.metadata;
     assertEquals([entry, map, verifies], [ENTRY, CONFIG, false]);
-    // Whatever is not local comes from one registry.
+    // Everything that is not local comes from one registry.
     for (const specifier of graph.remote) assert(/^(npm:|node:)/.test(specifier), specifier);
 
     const alone = await Deno.makeTempDir({ prefix: "filestore-deployed-" });
@@ -230,7 +230,7 @@ test("supabase functions deploy uploads the import graph, all of it and nothing 
   });
 });
 
-/** Downloads what the uploaded files import into an empty cache, as a bundler does. Returns what Deno says. */
+/** Downloads the imports of the uploaded files into an empty cache, as a bundler does. Returns Deno's output. */
 async function install(directory: string, ...options: string[]): Promise<{ success: boolean; said: string }> {
   const cache = await Deno.makeTempDir({ prefix: "filestore-packages-" });
   try {
@@ -254,7 +254,7 @@ test("the packages of the deployed function are those of its lock, by version an
       assert(whole.success, whole.said);
       const lock = await Deno.readTextFile(join(alone, LOCK));
       assertEquals(lock, await Deno.readTextFile(join(REPOSITORY, LOCK)));
-      // A package that has other bytes than those that were locked, below what the function itself names.
+      // An indirect dependency whose bytes differ from those in the lock file.
       const changed = lock.replace(/("iceberg-js@[^"]*": \{\s*"integrity": "sha512-)..../, "$1AAAA");
       assertNotEquals(changed, lock);
       await Deno.writeTextFile(join(alone, LOCK), changed);

@@ -1,12 +1,12 @@
-/** What was erased is gone for good, and nothing else is, whatever is killed in the middle of whatever. */
+/** Erased data stays erased, and all other data stays, whichever part is killed at any time. */
 import { startPostgres } from "../support/postgres/postgres.ts";
 import { ErasureLab, ERASURES, VICTIMS } from "../support/faults/erasure_lab.ts";
 import { report, rounds } from "../support/runner/long.ts";
 import { randomFrom, SEED } from "../support/random.ts";
 
-/** When exactly each of them hits is up to the machine, whatever the seed. */
+/** The number of kills. The exact time of each depends on the machine, not on the seed. */
 const KILLS = Number(Deno.env.get("ERASURE_KILLS") ?? rounds(20, 100));
-/** The oldest major version that is supported: every `pg_dump` that is still maintained reads it. */
+/** The oldest supported major version, whose dumps every maintained `pg_dump` can read. */
 const VERSION = 15;
 
 Deno.test({
@@ -22,7 +22,7 @@ Deno.test({
         const started = performance.now();
         for (let round = 0; round < KILLS; round++) {
           const erasure = ERASURES[round % ERASURES.length] ?? "purge";
-          // Each erasure meets each victim.
+          // Combines each erasure with each victim.
           const victim = VICTIMS[(round + Math.floor(round / ERASURES.length)) % VICTIMS.length] ??
             "function";
           try {

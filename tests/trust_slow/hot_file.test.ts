@@ -1,4 +1,4 @@
-/** Very many clients at one file, through HTTP, on a real Postgres, with three function processes. */
+/** Very many clients on one file, over HTTP, on a real Postgres, with three processes of the function. */
 import { assert, assertEquals } from "@std/assert";
 import { type Outcome, perform, readVersion, type Target } from "../support/client/files_client.ts";
 import { assertConsistent } from "../support/postgres/consistency.ts";
@@ -12,7 +12,7 @@ const APPENDERS = rounds(64, 256);
 const APPENDS_EACH = rounds(4, 10);
 const EDITORS = rounds(16, 64);
 const EDITS_EACH = rounds(4, 10);
-/** Clients that append for as long as any of the others edits: some in each process. */
+/** Clients that append until the last of the others has finished its edits; some in each process. */
 const CONSTANT_APPENDERS = rounds(2, 5) * PROCESSES;
 const PATIENT_EDITORS = rounds(1, 2) * PROCESSES;
 const PATH = "shared/log.txt";
@@ -37,7 +37,7 @@ Deno.test(`one file, ${PROCESSES} function processes`, async (t) => {
   });
 });
 
-/** Uploads of the function's processes since the last `reset` of what the proxy records. */
+/** Uploads by the function's processes since the last `reset` of the proxy's records. */
 function uploads(service: Service): number {
   return service.proxy.calls.filter(({ target, method }) => target === "storage" && method === "POST").length;
 }
@@ -73,7 +73,7 @@ function editedLine(client: number, edits: number): string {
   return `editor ${client}: ${edits};`;
 }
 
-/** Each client counts its own line up, one edit after the other. */
+/** Each client increments a number on its own line, one edit after another. */
 async function edit(target: Target, client: number, edits: number, outcomes: Outcome[]): Promise<void> {
   for (let index = 0; index < edits; index++) {
     const [oldString, newString] = [editedLine(client, index), editedLine(client, index + 1)];
@@ -130,7 +130,7 @@ async function editsAmongAppends(service: Service): Promise<void> {
     compactions,
   });
   assertEquals(refusals(appends), []);
-  // At its deadline an edit is a conflict, or is waiting for the database.
+  // An edit that reaches its deadline has a conflict, or is waiting for the database.
   for (const outcome of refusals(edits)) {
     if (outcome.kind === "refused") assertEquals(outcome.code, "VERSION_CONFLICT");
   }

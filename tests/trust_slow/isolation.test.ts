@@ -1,6 +1,6 @@
 /**
- * No cross-tenant access: every operation and every other door to the data, against everyone who is not the project's own key.
- * The SQL side of this is tested under `supabase/tests` and `tests/database`.
+ * No cross-tenant access: every operation and every other way to the data is tried by everyone who lacks the project's
+ * own key. `supabase/tests` and `tests/database` test the SQL side.
  */
 import { assert, assertEquals } from "@std/assert";
 import { test } from "../support/stack/suite.ts";
@@ -20,10 +20,10 @@ const lab = await Laboratory.start();
 Deno.test.afterAll(() => lab.stop());
 
 const SECRET = `what only the owner may read ${crypto.randomUUID()}`;
-/** Names of the owner's files, unlike any message of the service. */
+/** A path of the owner that cannot occur in a message of the service. */
 const SECRET_PATH = "ledger-of-the-owner/secret.txt";
 
-/** The owner: everything the operations need, and a file whose content and name must never be seen. */
+/** The owner's project has everything that the operations need, and a file whose content and name must never be seen. */
 const owner = await lab.tenant();
 for (const operation of OPERATIONS.filter(({ name }) => name === "read several segments")) {
   await prepareFor(lab, owner, operation);
@@ -32,7 +32,7 @@ await lab.prepare(owner, { method: "POST", path: "/files", body: { path: SECRET_
 const ownersState = JSON.stringify(await lab.state(owner));
 const ownersObjects = JSON.stringify(await lab.objects(owner));
 
-/** Whatever was tried, the owner has what it had, and no answer told of it. */
+/** Asserts that the owner's state is unchanged and that no answer contains its secrets. */
 async function assertUntouched(...outcomes: readonly Outcome[]): Promise<void> {
   for (const outcome of outcomes) assertTellsNothing(text(outcome));
   assertEquals(JSON.stringify(await lab.state(owner)), ownersState);
@@ -47,21 +47,21 @@ function assertTellsNothing(answer: string): void {
 
 let addresses = 0;
 
-/** Sends to the function itself, each time as another client: failures are counted by address. */
+/** Sends to the function directly, from a new client address each time, since failures are counted by address. */
 function sendAnew(key: string | null, sending: Sending): Promise<Outcome> {
   const address = `10.0.${addresses >> 8}.${addresses++ & 255}`;
   const headers = { ...sending.headers, "cf-connecting-ip": address };
   return send(lab.soundUrl, key, { ...sending, headers });
 }
 
-/** An answer without what differs from one request to the next. */
+/** The answer, without the parts that differ between requests. */
 function shown(outcome: Outcome): string {
   const varying = ["x-request-id", "date", "ratelimit", "x-ratelimit-reset", "x-ratelimit-remaining"];
   const headers = [...outcome.headers].filter(([name]) => !varying.includes(name));
   return JSON.stringify([outcome.status, headers, text(outcome)]);
 }
 
-/** The operation about another file, whose name has the same length and the same extension. */
+/** The same operation on a missing file, whose name has the same length and extension. */
 function aboutMissing({ path, body, ...rest }: Operation): Operation {
   const swap = (value: string) => value.replaceAll("old.txt", "qqq.txt").replaceAll("large.txt", "qqqqq.txt");
   return {
@@ -78,7 +78,7 @@ function aboutMissing({ path, body, ...rest }: Operation): Operation {
 test("every operation with another project's key answers as for a file that never was, in status, headers and body", async () => {
   let alike = 0;
   for (const operation of OPERATIONS) {
-    // Those that name a file or folder which must be there.
+    // Operations on a file or folder that must exist.
     const isAboutFile = /^\/(files|diff|folders)\/|^\/export/.test(operation.path) ||
       operation.name === "make a link for reading" || operation.path === "/batch";
     const [stranger, other] = [await lab.tenant(), await lab.tenant()];
@@ -102,7 +102,7 @@ test("every operation with another project's key answers as for a file that neve
   figures(`${OPERATIONS.length} operations by strangers; ${alike} cannot be told from a missing file`);
 });
 
-/** What can be asked of REST, Auth and Storage without the secret key. */
+/** A request to REST, Auth or Storage without the secret key. */
 interface Door {
   readonly name: string;
   readonly method: string;
@@ -209,14 +209,14 @@ async function signUp(): Promise<string> {
   return token;
 }
 
-/** Whether the answer gives away nothing: refused, or an empty list. */
+/** Whether the answer reveals nothing: it is a refusal or an empty list. */
 function isShut(outcome: Outcome): boolean {
   return outcome.status >= 400 || ["", "[]", "null"].includes(text(outcome).trim()) ||
-    // Beside the stranger's own window.
+    // It may contain the caller's own rate window.
     /^\{("rate":\{[^}]*\},)?"refusal":\{"code":"PROJECT_NOT_FOUND"/.test(text(outcome));
 }
 
-/** Whoever is signed in has projects of its own. */
+/** Functions that any signed-in person may call for their own projects. */
 const OWN_DOORS = [
   "the function filestore_account_create_project",
   "the function filestore_account_describe",

@@ -1,6 +1,6 @@
 /**
- * Batches and undos of very many clients over the same files, through HTTP, on a real Postgres, with three function
- * processes that take turns: each is made whole or not at all, and nobody sees half of one.
+ * Batches and undos of very many clients on the same files, over HTTP, on a real Postgres, with three processes of the
+ * function that alternate. Each is committed as a whole or not at all, and no client sees half of one.
  */
 import { assert, assertEquals } from "@std/assert";
 import { assertRefused } from "../support/client/contract.ts";
@@ -29,7 +29,7 @@ const pathOf = (account: number) => `accounts/${account}`;
 async function moveAmounts(service: Service): Promise<void> {
   const own = new Files(service, (await service.project("enterprise")).key);
   for (let account = 0; account < ACCOUNTS; account++) await own.write(pathOf(account), String(AMOUNT));
-  /** What each account must hold in the end: the moves that were answered to be made, but for those taken back. */
+  /** The amount that each account must have at the end: acknowledged moves count, except those undone. */
   const amounts = Array.from({ length: ACCOUNTS }, () => AMOUNT);
   const book = (from: number, to: number) => {
     amounts[from] = (amounts[from] ?? 0) - 1;
@@ -74,7 +74,7 @@ async function moveAmounts(service: Service): Promise<void> {
   report("moves", counts);
 }
 
-/** False: somebody was faster, and nothing is done. */
+/** Returns false if another client was faster; then nothing is changed. */
 async function move(own: Files, from: number, to: number, run: string): Promise<boolean> {
   const [source, target] = await Promise.all([own.read(pathOf(from)), own.read(pathOf(to))]);
   const operation = (account: number, amount: number, ifVersion: number) => ({
@@ -97,7 +97,7 @@ async function move(own: Files, from: number, to: number, run: string): Promise<
   return false;
 }
 
-/** False: somebody has written one of the files since, and nothing is done. */
+/** Returns false if another client has written one of the files since; then nothing is changed. */
 async function takeBack(own: Files, run: string): Promise<boolean> {
   const answer = await own.request("POST", `/runs/${run}/undo`, { body: { dryRun: false } });
   if (answer.status === 200) return true;

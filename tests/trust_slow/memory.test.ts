@@ -1,5 +1,5 @@
 /**
- * Memory of the function's isolate, of which the platform gives 256 MB: with many large bodies at once, and for one large
+ * Memory of the function's isolate, which has 256 MB on the platform, with many large bodies at once and with one large
  * file. In bytes, as `Deno.memoryUsage()` and the operating system count them.
  */
 import { assert, assertEquals } from "@std/assert";
@@ -12,7 +12,7 @@ import { test } from "../support/stack/suite.ts";
 
 const MEGABYTE = 1_000_000;
 const CLIENTS = 32;
-/** Heap and what is outside it, together, at any time. */
+/** The peak of the heap and the memory outside it together. */
 const ISOLATE_BYTES_MAX = 200 * MEGABYTE;
 const LARGE_BYTES = 100 * MEGABYTE;
 const GROWTH_BYTES_MAX = 96 * MEGABYTE;
@@ -24,10 +24,10 @@ Deno.test.afterAll(() => lab.stop());
 
 const bytes = new TextEncoder().encode("abcdefghi\n".repeat(CONTENT_LENGTH_MAX / 10));
 const content = new TextDecoder().decode(bytes);
-/** As long as a request may be. */
+/** The largest content that fits into a request as base64. */
 const base64 = bytes.subarray(0, 7_864_320).toBase64();
 
-/** Each way to send ten million bytes, or to get them. */
+/** Each way to send or receive ten million bytes. */
 const WRITES: Readonly<Record<string, (path: string) => Sending>> = {
   "writes as JSON": (path) => ({ method: "POST", path: "/files", body: { path, content } }),
   "raw writes": (path) => ({ method: "POST", path: `/files?path=${path}`, body: bytes }),
@@ -42,7 +42,10 @@ const READS: Readonly<Record<string, string>> = {
   "reads as base64": "/files/raw?encoding=base64",
 };
 
-/** Comes again as Retry-After asks: where the machine is busy, the last of many large bodies wait longer than one may. */
+/**
+ * Repeats the request as Retry-After asks. On a busy machine the last of many large bodies wait longer than one request
+ * may.
+ */
 async function served(baseUrl: string, key: string, sending: Sending): Promise<Outcome> {
   for (let tries = 1;; tries++) {
     const outcome = await send(baseUrl, key, sending);
@@ -93,7 +96,7 @@ test("a file of 100 MB: to send it, as text or as base64, a fresh process grows 
           for await (const chunk of response.body ?? []) length += chunk.length;
           return length;
         };
-        // What a first request loads.
+        // Loads the code that a first request loads.
         await drain("/project");
         let length = 0;
         grown.push(

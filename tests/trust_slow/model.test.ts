@@ -1,7 +1,6 @@
 /**
- * Whatever is asked in whatever order, the service answers what a simple model of the contract answers.
- *
- * TEST_SEED and MODEL_PATH, as a failure prints them, run that one sequence again; MODEL_RUNS sets their number.
+ * For any sequence of operations, the service answers like a simple model of the contract. TEST_SEED and MODEL_PATH, as
+ * printed by a failure, repeat that one sequence; MODEL_RUNS sets the number of sequences.
  */
 import fc from "fast-check";
 import { inParallel } from "../support/in_parallel.ts";
@@ -16,17 +15,17 @@ import { ModelRun } from "../support/model/model_run.ts";
 import { SEED } from "../support/random.ts";
 
 const PATH = Deno.env.get("MODEL_PATH");
-/** PGlite runs the same SQL on one connection: there fewer sequences show whether it answers alike. */
+/** Fewer, since PGlite runs the same SQL on one connection, and a few sequences show whether it answers alike. */
 const RUNS_ON_PGLITE = Number(Deno.env.get("MODEL_RUNS") ?? rounds(24, 2500));
 const RUNS_ON_POSTGRES = Number(Deno.env.get("MODEL_RUNS") ?? rounds(120, 2500));
-/** Sequences at the same time, each in a project of its own. */
+/** Sequences that run at the same time, each in its own project. */
 const LANES = PATH === undefined ? 3 : 1;
 
 async function agree(title: string, service: Service, runs: number): Promise<void> {
   const counts = new Map<string, number>();
   let sequences = 0;
   const started = performance.now();
-  // A sweep says that it is done while another one has the rest of the work.
+  // Sweeps run one after another, since a sweep reports that it is done while another one does the rest of the work.
   let sweeping = Promise.resolve();
   const sweep = () => sweeping = sweeping.then(() => sweepAll(service));
   const property = fc.asyncProperty(sequence, async (operations: Operation[]) => {

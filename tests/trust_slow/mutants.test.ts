@@ -1,6 +1,6 @@
 /**
- * The tests can fail: in a copy of the working tree each mutant is applied and its test run, which has to fail. The short
- * form tries two of them.
+ * The tests can fail: each mutant is applied to a copy of the working tree, and its test must fail there. The short
+ * form tries two mutants.
  */
 import { assert } from "@std/assert";
 import { dirname, join } from "node:path";
@@ -9,9 +9,9 @@ import { figures, rounds } from "../support/runner/long.ts";
 import { REPOSITORY } from "../support/stack/command.ts";
 
 const SHORT = 2;
-/** A test that waits for what the mutant prevents is ended, and has failed. */
+/** A test that waits for something that the mutant prevents is killed, and counts as failed. */
 const TIMEOUT_MILLISECONDS = 5 * 60_000;
-/** What is not copied: the history, and what tests and commands have stored. */
+/** Not copied: the history, and data that tests and commands have stored. */
 const LEFT_OUT = [".git", ".temp", "node_modules"];
 
 const copy = await Deno.makeTempDir({ prefix: "filestore-mutants-" });
@@ -29,7 +29,7 @@ for (const mutant of chosen) {
       await Deno.writeTextFile(file, original.replace(mutant.text, () => mutant.replacement));
       await generate(mutant);
       const output = await run(mutant);
-      // A file that cannot be loaded, or a schema that cannot be installed, is no test that has failed.
+      // A file that does not load, or a schema that does not install, does not count as a failed test.
       assert(!output.includes("(uncaught error)"), `not a mutant:\n${output}`);
       assert(output === "" || / [1-9]\d* failed/.test(output), `it survives ${mutant.test}:\n${output}`);
       killed++;
@@ -45,12 +45,12 @@ Deno.test.afterAll(async () => {
   await Deno.remove(copy, { recursive: true });
 });
 
-/** Writes the migration again where the mutant is SQL. */
+/** Generates the migration again if the mutant is in SQL. */
 async function generate({ file }: Mutant): Promise<void> {
   if (file.endsWith(".sql")) await deno(["run", "-A", "supabase/local/database/generate_migration.ts"]);
 }
 
-/** What the test printed; nothing where it took too long. */
+/** The output of the test; empty if it took too long. */
 async function run({ test, name }: Mutant): Promise<string> {
   const filter = name === undefined ? [] : ["--filter", name];
   return await deno(["test", "-A", "--no-check", "--config=tests/deno.jsonc", ...filter, test]);

@@ -1,6 +1,6 @@
 /**
- * What a neighbour cannot do with the function's one thread: requests at their bounds, made to cost as much as they can.
- * Each takes bounded processor time, in slices, between which a visitor who asks for the health record is answered.
+ * A neighbour cannot occupy the function's one thread. Requests at their limits, built to cost as much as possible,
+ * take bounded processor time, in slices between which another client's health request is answered.
  */
 import { assert, assertEquals } from "@std/assert";
 import { EDIT_UNITS_MAX } from "../../supabase/functions/api/limits.ts";
@@ -28,9 +28,12 @@ Deno.test.afterAll(async () => {
 });
 
 const MIB = 1024 * 1024;
-/** Processor time that one request takes of the function's thread, in seconds; twice as much on a slow machine. */
+/** Seconds of processor time that one request may take of the function's thread, doubled for a slow machine. */
 const CPU_SECONDS_MAX = 2 * 1.5;
-/** Processor time that the thread takes until a visitor is answered: a few slices, or the longest that cannot be split. */
+/**
+ * Seconds of processor time of the thread until the health request is answered: a few slices, or the longest step that
+ * cannot be split.
+ */
 const WAIT_CPU_SECONDS_MAX = 0.3;
 
 const encode = (text: string) => new TextEncoder().encode(text);
@@ -38,14 +41,14 @@ const json = (value: unknown) => encode(JSON.stringify(value));
 
 interface Attack {
   readonly name: string;
-  /** Files that are there before. */
+  /** Files to be written before the attack. */
   readonly files: Readonly<Record<string, readonly string[]>>;
   readonly attack: Sending;
   readonly code: string | undefined;
   readonly details?: unknown;
 }
 
-/** Words of two letters, so that every place of the text is another state of a pattern. */
+/** Random words of two letters, so that each position of the text is a different state of a pattern. */
 function unforeseeable(length: number): string {
   let state = 1;
   const next = () => (state = Math.imul(state, 1_103_515_245) + 12_345 | 0) >>> 16 & 1;

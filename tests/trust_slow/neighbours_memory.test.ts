@@ -1,6 +1,6 @@
 /**
- * What a neighbour cannot do with an isolate's memory: bodies that are announced, or begun, and do not come keep nobody
- * else from writing.
+ * A neighbour cannot occupy an isolate's memory: bodies that are announced or begun but never sent do not keep other
+ * projects from writing.
  */
 import { assertEquals } from "@std/assert";
 import { BODY_ATTACKS } from "../support/faults/body_attacks.ts";
@@ -12,7 +12,7 @@ const lab = await Laboratory.start();
 Deno.test.afterAll(() => lab.stop());
 
 const KIB = 1024;
-/** For the attackers' connections, which nobody answers. */
+/** How long the attackers' connections stay open without an answer. */
 const PATIENCE_MILLISECONDS = 8_000;
 
 test("bodies that trickle or never come, several of each, refuse no neighbour's write of 100 KB or 10 MB", async () => {
@@ -24,7 +24,7 @@ test("bodies that trickle or never come, several of each, refuse no neighbour's 
       exchange(origin, { parts: parts(key), timeoutMilliseconds: PATIENCE_MILLISECONDS })
     )
   );
-  // The attackers' requests have begun.
+  // Until the attackers' requests have begun.
   await new Promise((resolve) => setTimeout(resolve, 1000));
   for (const size of [100 * KIB, 10_000 * KIB]) {
     const body = { path: `${size}.txt`, content: "x".repeat(size) };

@@ -1,6 +1,6 @@
 /**
- * Pressure: a function process with the memory of an isolate, and 32 clients with the largest bodies there are. All
- * end in success or in 503 with Retry-After, and the process lives.
+ * A process of the function with the memory of an isolate serves 32 clients with the largest possible bodies. Every
+ * request ends in success or in 503 with Retry-After, and the process survives.
  */
 import { assert, assertEquals } from "@std/assert";
 import { CONTENT_LENGTH_MAX } from "../../supabase/functions/api/limits.ts";
@@ -18,8 +18,8 @@ import { figures, IS_LONG } from "../support/runner/long.ts";
 
 const MEMORY_MEGABYTES = 256;
 /**
- * Resident memory that the process may reach. On top of what V8 is limited to come Deno itself (some 90 MB), bytes on
- * their way through it, and what the C library keeps of memory that was given back: it levels off after some rounds.
+ * The largest allowed resident memory. To V8's limit it adds Deno itself (about 90 MB), bytes in transit, and memory
+ * that the C library has freed but not returned; the total levels off after some rounds.
  */
 const RESIDENT_MEGABYTES_MAX = 640;
 const CLIENTS = 32;
@@ -28,7 +28,7 @@ const ROUNDS = IS_LONG ? 10 : 1;
 const lab = await Laboratory.start({ memoryLimitMegabytes: MEMORY_MEGABYTES });
 Deno.test.afterAll(() => lab.stop());
 
-/** From /proc, in megabytes: the most the process ever had, and what it has now. */
+/** From /proc, in megabytes: the process's peak and current memory. */
 function memoryOf(pid: number): { peak: number; now: number } {
   const status = Deno.readTextFileSync(`/proc/${pid}/status`);
   const megabytes = (name: string) =>
@@ -36,7 +36,7 @@ function memoryOf(pid: number): { peak: number; now: number } {
   return { peak: megabytes("VmHWM"), now: megabytes("VmRSS") };
 }
 
-/** Ten million characters of their own, so that no two clients' contents are the same. */
+/** Ten million characters that differ from those of every other client. */
 function content(client: number): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(CONTENT_LENGTH_MAX);
   for (let at = 0; at < bytes.length; at++) {
@@ -47,7 +47,7 @@ function content(client: number): Uint8Array<ArrayBuffer> {
 
 const encode = (text: string) => new TextEncoder().encode(text);
 
-/** The body with every character of the content written as `\u0061`: over 60 MB. Made as it is sent. */
+/** The body with every character of the content written as `\u0061`: over 60 MB, generated while it is sent. */
 function escapedBody(path: string, bytes: Uint8Array): ReadableStream<Uint8Array> {
   const escapes = Array.from(
     { length: 128 },
@@ -90,7 +90,7 @@ const WRITES: readonly ((path: string, bytes: Uint8Array<ArrayBuffer>) => Sendin
   (path, bytes) => ({
     method: "POST",
     path: "/files",
-    // As long as a request may be, which is 7.5 MB of bytes.
+    // The largest content that fits into a request as base64, 7.5 MB.
     body: { path, content: bytes.subarray(0, 7_864_320).toBase64(), isBase64: true },
   }),
 ];
@@ -110,7 +110,7 @@ interface Client {
 const counts = new Map<string, number>();
 const times: number[] = [];
 
-/** Sends, counts what came of it, and answers a success. */
+/** Sends the request, counts its result, and returns the outcome if it is a success; null otherwise. */
 async function attempt(client: Client, kind: string, sending: Sending): Promise<Outcome | null> {
   const started = performance.now();
   const outcome = await lab.send(client.tenant, sending);
@@ -129,7 +129,7 @@ async function work(client: Client): Promise<void> {
   const sized = client.index % WRITES.length === 3 ? bytes.subarray(0, 7_864_320) : bytes;
   const write = present(WRITES[client.index % WRITES.length]);
   let written = await attempt(client, "write", write(client.path, bytes));
-  // As Retry-After asks; whoever is refused again lets it be.
+  // Waits as Retry-After asks, and gives up after five refusals.
   for (let tries = 0; written === null && tries < 5; tries++) {
     await new Promise((resolve) => setTimeout(resolve, 2000));
     written = await attempt(client, "write", write(client.path, bytes));
@@ -140,7 +140,7 @@ async function work(client: Client): Promise<void> {
     const outcome = await attempt(client, "read", read(client.path));
     if (outcome === null) continue;
     const got = way === 1 ? outcome.bytes : contentOf(outcome);
-    // Not assertEquals, which would describe ten million differences.
+    // Not assertEquals, whose message would list ten million differences.
     assert(
       got.length === sized.length && got.every((byte, at) => byte === sized[at]),
       `client ${client.index} read another content`,

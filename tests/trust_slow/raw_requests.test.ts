@@ -1,6 +1,6 @@
 /**
- * Malformed, stalled and cut off requests, by the function's own port and by the gateway: an envelope where HTTP allows an
- * answer, never a 500, no connection without an end, and the process as it was before.
+ * Malformed, stalled and aborted requests, to the function's own port and through the gateway: an envelope if HTTP
+ * allows an answer, never a 500, no connection that stays open, and an unharmed process.
  */
 import { assert, assertEquals } from "@std/assert";
 import { BODY_IDLE_MILLISECONDS } from "../../supabase/functions/api/limits.ts";
@@ -23,8 +23,8 @@ const { lab, tenant: { key } } = hostile;
 const post = postOf(key);
 const CASES = rawCasesOf(key);
 
-// Connections that stall: all at once and before all else, since what ends them is time. They hold memory until then, so
-// they have a process of their own; all together they fit into their project's part of it.
+// Connections that stall, all at once and first of all, since only time ends them. They hold memory until then, so they
+// have a process of their own; together they fit into their project's part of it.
 const STALLS: Readonly<Record<string, (prefix: string) => RawRequest["parts"]>> = {
   "after half a body": (p) => [post(p, "content-length: 500\r\n", small)],
   "after half a large body": (
@@ -81,7 +81,7 @@ for (const front of hostile.fronts) {
 test("a client that is cut off while it waits for memory is no defect, and takes nothing from the others", async () => {
   const { origin, prefix } = hostile.functionFront;
   const huge = `transfer-encoding: chunked\r\n`;
-  // Bodies of unknown length count as the longest: the second of these waits, and so do all after it.
+  // A body of unknown length reserves the maximum, so the second of these waits, and so do all after it.
   await Promise.all(
     Array.from({ length: 6 }, () =>
       exchange(origin, {

@@ -1,8 +1,8 @@
 /**
- * `text` and `regex` against GNU grep, over the same tree: every matching line of every file, and the column of its
- * first match; of broad queries the first page, with TEST_LONG=1 all pages. The files are those of published packages,
- * and some made to be hard: long lines, lines across segments, CRLF, NUL, no last line feed, characters beyond the
- * basic plane.
+ * `text` and `regex` give the results of GNU grep on the same tree: every matching line of every file, and the column
+ * of its first match. For broad queries only the first page is compared, with TEST_LONG=1 all pages. The files are
+ * those of published packages, and difficult ones: long lines, lines across segments, CRLF, NUL, no last line feed,
+ * characters beyond the basic plane.
  */
 import { assert, assertEquals } from "@std/assert";
 import { Buffer } from "node:buffer";
@@ -19,13 +19,13 @@ import { withScratchDirectory } from "../support/scratch_directory.ts";
 import { startService } from "../support/stack/service.ts";
 import { test } from "../support/stack/suite.ts";
 
-/** The short form takes every third file: most are icons and lists that are much alike. */
+/** The short form takes every third file, since most are similar icons and lists. */
 const EVERY = IS_LONG ? 1 : 3;
 const FILES_LEAST = IS_LONG ? 1_000 : 350;
 const QUERIES_LEAST = 200;
 const AT_ONCE = 4;
 const PAGE = IS_LONG ? 100 : 20;
-/** The short form leaves out the largest 23 files, which are more than half of all bytes. */
+/** The short form leaves out the 23 largest files, which contain more than half of all bytes. */
 const TEXT_BYTES_MAX = IS_LONG ? SEARCH_TEXT_BYTES_MAX : 128 * 1024;
 
 interface Query {
@@ -40,7 +40,7 @@ const HARD: Readonly<Record<string, string>> = {
   "hard/nul.txt": "one\0two\nZebra_7\0\nthree\n",
   "hard/wide.txt": "😀 Zebra_7 ÉCLAIR\n日本語のテキスト😀Zebra_7\nstraße Große\n",
   "hard/empty.txt": "",
-  // More than the index takes: it is read by each search.
+  // Larger than an indexed text, so each search reads it from Storage.
   "hard/large.txt": "a line of plain text é\n".repeat(50_000) + "Zebra_7\n",
   "hard/feeds.txt": "\n\n\nZebra_7\n\n",
   "hard/unended.txt": "a\nb\nZebra_7",
@@ -54,7 +54,7 @@ async function tree(): Promise<Map<string, string>> {
     if (bytes.length > TEXT_BYTES_MAX || /\.(png|gif|wasm|jpg)$/.test(path)) continue;
     try {
       texts.set(path, new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
-    } catch { /* no text */ }
+    } catch { /* not text */ }
   }
   return texts;
 }
@@ -105,10 +105,10 @@ function queries(texts: ReadonlyMap<string, string>): Query[] {
   return made;
 }
 
-/** Path → line → column of the first match; null where grep does not tell it, since the match is empty. */
+/** Maps path → line → column of the first match; null if the match is empty, since grep then reports no column. */
 type Found = Record<string, Record<number, number | null>>;
 
-/** How many lines of each file match, and the first of them, as many as an answer shows. */
+/** The number of matching lines of each file, and the first of them, up to the number that an answer shows. */
 interface Grepped {
   readonly counts: ReadonlyMap<string, number>;
   readonly lines: Found;
@@ -122,7 +122,7 @@ async function grep(folder: string, { mode, q, caseSensitive }: Query): Promise<
       cwd: folder,
       env: { LC_ALL: "C.UTF-8" },
     }).output();
-    // A stray backslash is warned of, not refused.
+    // grep only warns of a stray backslash.
     assert(code < 2, new TextDecoder().decode(stderr));
     return stdout;
   };
@@ -143,14 +143,17 @@ async function grep(folder: string, { mode, q, caseSensitive }: Query): Promise<
 /** `./path NUL count`, one a line. */
 const COUNT = /^\.\/([^\0\n]+)\0(\d+)$/gm;
 
-/** `./path NUL number:number:text`, one a line; a text may hold NUL, so a record begins with `./` and one of the paths. */
+/**
+ * `./path NUL number:number:text`, one a line. A text may contain NUL, so a record begins with `./` and one of the
+ * paths.
+ */
 function* records(output: Uint8Array, numbers: number): Generator<{ path: string; fields: number[] }> {
   const text = new TextDecoder("latin1").decode(output);
   const pattern = new RegExp(`^\\./([^\\0\\n]+)\\0${"(\\d+):".repeat(numbers)}`, "gm");
   for (const [, path = "", ...fields] of text.matchAll(pattern)) yield { path, fields: fields.map(Number) };
 }
 
-/** Byte places become columns. */
+/** Converts byte offsets to columns. */
 function withColumns(found: Found, texts: ReadonlyMap<string, string>): Found {
   return Object.fromEntries(
     Object.entries(found).map(([path, lines]) => {
@@ -172,7 +175,7 @@ function byBytes(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
-/** So many texts are indexed and asked for in a fraction of the time that PGlite takes; the queries are the same. */
+/** Postgres indexes and searches so many texts far faster than PGlite, with the same queries. */
 const server = await startPostgres();
 const service = await startService({ databaseUrl: server.url, functionProcesses: 2 });
 Deno.test.afterAll(async () => {
@@ -191,7 +194,7 @@ test(`text and regex agree with grep over ${FILES_LEAST} files and ${QUERIES_LEA
       await Deno.writeTextFile(join(folder, path), text);
     }
     await inParallel([...texts], AT_ONCE, async ([path, text]) => {
-      // Some come in pieces that end anywhere, so that lines go across segments.
+      // Some files are written in pieces that end anywhere, so that lines cross segments.
       const middle = path.length % 3 === 0 && text.length > 20 ? Math.floor(text.length / 2) : text.length;
       const cut = text.charCodeAt(middle) >= 0xdc00 && text.charCodeAt(middle) <= 0xdfff
         ? middle - 1

@@ -1,6 +1,6 @@
 /**
- * No key, hash, secret key or content in any log line, header, error or gateway output, whatever happens: a broad run
- * of every operation, refusal and fault, and a search through all that came out of it.
+ * No key, hash, secret key or content appears in any log line, header, error or gateway output. The test runs every
+ * operation, refusal and fault, and searches everything that is printed or sent.
  */
 import { assert, assertEquals } from "@std/assert";
 import { z } from "zod";
@@ -24,12 +24,12 @@ const progress: string[] = [];
 const lab = await Laboratory.start({ withProxy: true, onProgress: (line) => progress.push(line) });
 Deno.test.afterAll(() => lab.stop());
 
-/** Put wherever a client's content goes; found anywhere else it leaked. */
+/** Part of every content that clients send; anywhere else it is a leak. */
 const MARK = `content-marker-${crypto.randomUUID()}`;
-/** In queries, paths and headers, which are no content but no line's business either. */
+/** Part of queries, paths and headers; it is not content, but must not be logged either. */
 const ASIDE = `aside-marker-${crypto.randomUUID()}`;
 
-/** Everything that came out, by where it came out. */
+/** Everything that was printed or sent, with its source. */
 const out: { readonly where: string; readonly what: string }[] = [];
 const answered = new Map<string, Outcome>();
 const secrets = new Map<string, string>();
@@ -70,7 +70,7 @@ const json = (
 const PATH = `dir/${ASIDE}.txt`;
 const text200k = MARK.repeat(4000);
 
-/** Requests that carry the marks into every corner, good and bad. */
+/** Valid and invalid requests that carry the marks in every part. */
 const SENDINGS: readonly Sending[] = [
   json("POST", "/files", { path: PATH, content: `${MARK}\nold ${MARK}\n` }, { "idempotency-key": ASIDE }),
   json("POST", "/files", { path: PATH, content: `${MARK} other` }, { "idempotency-key": ASIDE }),
@@ -146,7 +146,7 @@ const requestLine = z.strictObject({
   keyId: z.uuid().optional(),
 });
 
-/** The service's lines. The runtime has one of its own, about a body that broke off, and where; it tells nothing. */
+/** The log lines of the service. The runtime writes a line of its own about an aborted body, without secrets. */
 function logLines(): ReturnType<typeof JSON.parse>[] {
   return lab.log.filter((line) => line.startsWith("{")).map((line) => JSON.parse(line));
 }
@@ -159,13 +159,13 @@ async function broadRun(): Promise<void> {
   for (const one of [free, tenant, other]) addTenant(one);
   const strangers = ["oa_short", other.key.toLowerCase(), `${other.key}x`, other.key.slice(0, -1) + "_"];
   for (const sending of SENDINGS) {
-    // What an edit did not find is told by the lines that come near: content, and the client's own.
+    // The refusal of an edit shows similar lines: content, but the client's own.
     await record(tenant, sending, sending.path.startsWith("/files/edit/"));
     await record(null, sending);
     const headers = { ...sending.headers, "x-api-key": strangers[answered.size % strangers.length] ?? "" };
     await record(null, { ...sending, headers });
   }
-  // A used-up window, first told by the database and then from memory.
+  // A used-up window, reported first by the database and then from the cache.
   await lab.stack.exec(
     `insert into filestore.rate_windows (project_id, shard, window_start, request_count)
      select $1, n, date_trunc('minute', clock_timestamp()) + interval '5 minutes', 2 from generate_series(1, 64) n
@@ -177,7 +177,7 @@ async function broadRun(): Promise<void> {
   await corruption(tenant);
 }
 
-/** Every operation with a fault at each of its first calls, once and for good. */
+/** Every operation with a fault at each of its first calls, once and permanently. */
 async function faults(): Promise<void> {
   let turn = 0;
   const cases = OPERATIONS.flatMap((operation) =>
@@ -189,7 +189,7 @@ async function faults(): Promise<void> {
     await prepareFor(lab, tenant, operation);
     const watch = lab.watch(tenant, (number) => number >= n ? fault : null);
     await record(tenant, operation).catch((error) => {
-      // A read broken off before the gateway passed its headers on.
+      // The read broke off before the gateway had passed on its headers.
       if (operation.writes) throw error;
     });
     lab.unwatch(watch);
@@ -205,7 +205,7 @@ async function corruption(tenant: Tenant): Promise<void> {
 }
 
 await broadRun();
-// The log comes by a way of its own.
+// The log arrives separately from the answers.
 await new Promise((resolve) => setTimeout(resolve, 300));
 
 test("no key, hash, secret key or content is in any log line, header, error or progress line", () => {
@@ -257,7 +257,7 @@ test("each request makes exactly one JSON log line, with its id, route, status, 
   for (const { projectId, keyId } of known) assert(projectId !== undefined && keyId !== undefined);
   const slow = requests.find(({ backendMilliseconds }) => backendMilliseconds > 0);
   assert(slow, "no request waited for its back end");
-  // Those that were never a project's say nobody's name.
+  // A request with an invalid key names no key.
   for (const line of requests.filter(({ status }) => status === 401)) assertEquals(line.keyId, undefined);
 });
 
@@ -270,7 +270,7 @@ test("the other lines of the log are faults and damages, each with what it takes
       assertEquals([typeof line.call, typeof line.try, typeof line.reason], ["string", "number", "string"]);
       assert(/^[\w.-]{0,40}$/.test(line.reason), `a reason is a code: ${line.reason}`);
     } else if (line.event === "background_fault") {
-      // What could not be indexed while the back end was down or the content damaged.
+      // Files that could not be indexed while the back end was down or the content damaged.
       assert(/^(index|sweep)$/.test(line.work) && /^\w+$/.test(line.error), JSON.stringify(line));
     } else {
       assertEquals(line.event, "corrupt_segment", JSON.stringify(line));

@@ -1,6 +1,6 @@
 /**
- * The sweep removes uploads of days gone by that nothing names, and never one that something names: beside writes,
- * compactions, restores and refused commits, by several slices at once, under a clock that the tests move.
+ * The sweep removes uploads of earlier days that no version names, and never one that a version names: during writes,
+ * compactions, restores and refused commits, with several slices at once, on a clock that the test moves.
  */
 import { assert, assertEquals } from "@std/assert";
 import { createClient } from "@supabase/supabase-js";
@@ -46,7 +46,7 @@ const client = createClient(lab.stack.backendUrl, lab.stack.secretKey, {
 });
 const bucket = client.storage.from(BUCKET);
 
-/** How far the clock of the database's sweep and that of the function here are ahead, in days. */
+/** Days by which the clocks of the database's sweep and of the function are ahead. */
 let daysAhead = 0;
 
 async function moveClock(days: number): Promise<void> {
@@ -67,7 +67,7 @@ const silent: Log = {
   defect: (_id, error) => void defects.push(error),
 };
 
-/** One isolate of the function, in this process: it has no memory of any other, and its own clock. */
+/** One isolate of the function, in this process, with its own memory and its own clock. */
 function isolate(clock: () => number = () => Date.now() + daysAhead * DAY) {
   const parts = (deadline = new Deadline(Infinity, systemClock)) => ({
     log: silent,
@@ -127,7 +127,7 @@ async function ask(
   return { status: response.status, headers: response.headers, bytes, broken: false };
 }
 
-/** Sweeps until nothing is left, with so many slices at the same time. */
+/** Sweeps until nothing is left, with `atOnce` slices at a time. */
 async function sweepAll(atOnce = 1): Promise<{ seen: number; removed: number; unknown: number }> {
   const { metadata, segments } = isolate();
   const total = { seen: 0, removed: 0, unknown: 0 };
@@ -139,7 +139,8 @@ async function sweepAll(atOnce = 1): Promise<{ seen: number; removed: number; un
         total.removed += removed;
         if (isDone) return;
       } catch (error) {
-        // On a busy machine Storage takes too long for a slice, of which nobody knows what it removed: the next one goes on.
+        // On a busy machine Storage is too slow for a slice, and the number that it removed is unknown; the next slice
+        // continues.
         const isTooSlow = error instanceof ApiError && error.code === "SERVICE_UNAVAILABLE";
         if (!isTooSlow || ++total.unknown > UNKNOWN_SLICES_MAX) throw error;
       }
@@ -153,7 +154,7 @@ function dayName(days: number): string {
   return new Date(Date.now() + days * DAY).toISOString().slice(0, 10).replaceAll("-", "");
 }
 
-/** Uploads that nothing names, of that day. */
+/** Uploads of that day that no version names. */
 async function orphans(tenant: Tenant, day: string, count: number): Promise<string[]> {
   const names = Array.from({ length: count }, () => `${tenant.id}/${day}/${crypto.randomUUID()}`);
   await inParallel(names, 8, async (name) => {
@@ -175,7 +176,7 @@ test("uploads of days gone by are removed and those of late are not; what is nam
   await lab.prepare(tenant, post("a.txt", "named\n"));
   const old = await orphans(tenant, dayName(-5), 3);
   const older = await orphans(tenant, dayName(-40), 2);
-  // A commit of yesterday may still be under way.
+  // A commit of yesterday's uploads may still be under way.
   const late = [...await orphans(tenant, dayName(-1), 2), ...await orphans(tenant, dayName(0), 2)];
   const foreign = [
     `${tenant.id}/${dayName(-5)}/not-a-segment.txt`,
@@ -192,7 +193,7 @@ test("uploads of days gone by are removed and those of late are not; what is nam
   await lab.state(tenant);
   assertEquals(await sweepAll(), { seen: 0, removed: 0, unknown: 0 }, "nothing is left to do");
 
-  // When their day is over, the late ones go, and the named one of the same day stays.
+  // Once their day is over, the late uploads are removed; the named one of the same day stays.
   await moveClock(3);
   await sweepAll(3);
   const leftLater = await storedNames(tenant);
@@ -206,7 +207,7 @@ test("a day of more objects than a slice, named and unreferenced mixed, is swept
   for (const slices of [1, 4]) {
     const tenant = await lab.tenant();
     const day = dayName(-3);
-    // Rows alone, as Storage keeps them: the sweep never reads a byte.
+    // Rows only, as Storage keeps them, since the sweep reads no bytes.
     const count = 2 * SWEEP_PAGE_OBJECTS + 300;
     await lab.stack.exec(
       `with ids as (select gen_random_uuid() as id, n from generate_series(1, $3::integer) n),
@@ -242,13 +243,13 @@ test("dead segments: the object goes, then the row; each step can be cut off and
       "select id, sha256 = decode(repeat('00', 32), 'hex') as is_blank from filestore.segments where project_id = $1",
       [tenant.id],
     );
-  // Cut off between the object and its row: the next slice removes what is not there.
+  // Interrupted after the object and before its row: the next slice removes an object that is already missing.
   const { metadata, segments } = isolate();
   const [first] = await metadata.deadSegments(1);
   await segments.remove([present(first).name]);
   assertEquals((await sweepAll(3)).removed >= 2, true);
   assertEquals((await storedNames(tenant)).length, 1, "the one that is needed");
-  // The ids stay taken while an upload of that day may be committed, and nothing of the content with them.
+  // The ids stay reserved while an upload of that day may still be committed, but without any trace of the content.
   const kept = await rows();
   assertEquals([kept.length, kept.filter((row) => row.is_blank).length], [4, dead.length]);
   assertEquals((await sweepAll()).removed, 0, "nothing is left to do");
@@ -263,7 +264,7 @@ test("dead segments: the object goes, then the row; each step can be cut off and
   assertEquals(read.status, 200);
 });
 
-/** What clients do meanwhile, by chance. Answers whether it was a success. */
+/** A random request of a client. Returns whether it succeeded. */
 async function someRequest(one: Isolate, tenant: Tenant, random: () => number): Promise<boolean> {
   const path = `file-${Math.floor(random() * 4)}.txt`;
   const line = `${"x".repeat(Math.floor(random() * 40))}\n`;
@@ -297,7 +298,7 @@ test("no named segment ever goes: sweeps beside writes, compactions, restores an
   const tenants = [await lab.tenant(), await lab.tenant()];
   let [requests, successes, planted, removed] = [0, 0, 0, 0];
   for (let day = 0; day < days; day++) {
-    // Some days nobody sweeps, and some the clock jumps.
+    // On some days no sweep runs, and at times the clock jumps.
     await moveClock(daysAhead + (random() < 0.2 ? 4 : 1));
     const isolates = [isolate(), isolate()];
     const sweeping = random() < 0.8;
@@ -315,7 +316,7 @@ test("no named segment ever goes: sweeps beside writes, compactions, restores an
         const { metadata, segments } = isolate();
         for (let slice = 0; slice < 4; slice++) removed += (await sweepSlice(metadata, segments)).removed;
       }),
-      // The clock goes on while they work: midnight in the middle of a request.
+      // The clock advances meanwhile, for instance past midnight during a request.
       (async () => {
         if (random() < 0.5) await moveClock(daysAhead + 1);
       })(),
@@ -342,7 +343,7 @@ test("no named segment ever goes: sweeps beside writes, compactions, restores an
 test("a commit of segments older than what the sweep leaves alone is refused, and names nothing", async () => {
   await moveClock(0);
   const tenant = await lab.tenant();
-  // A function whose clock is days behind, or a request that took days.
+  // An isolate whose clock is days behind, or a request that took days.
   const late = isolate(() => Date.now() - 3 * DAY);
   const outcome = await ask(late, tenant, post("late.txt", "too late"));
   assert(outcome.status >= 500, text(outcome));
@@ -356,7 +357,7 @@ test("a commit of segments older than what the sweep leaves alone is refused, an
     (await lab.stack.exec("select from filestore.files where project_id = $1", [tenant.id])).length,
     0,
   );
-  // Yesterday's are taken: a request may pass midnight.
+  // Yesterday's segments are accepted, since a request may run past midnight.
   const slow = isolate(() => Date.now() - DAY);
   assertEquals((await ask(slow, tenant, post("slow.txt", "in time"))).status, 200);
   await sweepAll();

@@ -1,4 +1,4 @@
-/** Undo against `git revert`, over the API, for runs at random. Undos of undos are in the model of `model.test.ts`. */
+/** Undo over the API compared with `git revert`, for random runs. `model.test.ts` covers undos of undos. */
 import { assertEquals } from "@std/assert";
 import { z } from "zod";
 import { type Files } from "../support/client/files.ts";
@@ -35,7 +35,7 @@ async function git(directory: string, ...args: string[]): Promise<{ code: number
   return { code, out: new TextDecoder().decode(stdout) };
 }
 
-/** One run: each of its changes in the service, and all of them as one commit of git. */
+/** One run: each of its changes is made in the service, and all of them form one commit in git. */
 async function gitRun(
   own: Files,
   directory: string,
@@ -66,7 +66,7 @@ async function gitRun(
   await git(directory, "commit", "--allow-empty", "-qm", run);
 }
 
-/** Path → content at a commit. */
+/** Maps each path to its content at a commit. */
 async function gitTree(directory: string, commit: string): Promise<Map<string, string>> {
   const { out } = await git(directory, "ls-tree", "-r", commit);
   return new Map(
@@ -103,8 +103,8 @@ test("undo gives the tree that git revert gives, and conflicts where git has one
       const unmerged = (await git(directory, "diff", "--name-only", "--diff-filter=U")).out.trim();
       const body = (await own.request("POST", `/runs/r${index}/undo`, { body: {} })).body;
       const conflicts = undone.parse(body).data.conflicts.map(({ path }) => path);
-      // Git compares trees alone: a file that others changed and changed back, or of which the run left nothing, is no
-      // conflict to it.
+      // Git compares only trees. It sees no conflict in a file that others changed and changed back, or whose content
+      // the run left unchanged in the end.
       const [shown, hidden] = [new Array<string>(), new Array<string>()];
       for (const path of conflicts) {
         const isHidden = base.get(path) === now.get(path) || base.get(path) === was.get(path);

@@ -1,4 +1,4 @@
-/** Answers a constant, and imports what this service imports: the fair start to compare with. */
+/** Returns a constant, but imports what this service imports: the fair baseline for the start-up time. */
 import { createClient } from "@supabase/supabase-js";
 import { Hono } from "hono";
 import { z } from "zod";

@@ -1,4 +1,4 @@
-/** The local sentence model behind an endpoint that remembers: what was embedded once is in a file for the next run. */
+/** The local sentence model behind an endpoint with a cache: embeddings are kept in a file for the next run. */
 import { createHash } from "node:crypto";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,7 +9,7 @@ const FILE = fileURLToPath(new URL(`../../../supabase/.temp/${LOCAL_MODEL}.json`
 export interface CachedModel {
   readonly url: string;
   readonly model: string;
-  /** While true the endpoint refuses everything, as a wrong key does: hybrid is lexical then. */
+  /** If true, the endpoint refuses every request, as for a wrong key; hybrid search is then lexical. */
   isRefusing: boolean;
   stop(): Promise<void>;
 }

@@ -1,10 +1,10 @@
-/** How good a ranking is, and whether another one is really worse. */
+/** Figures for the quality of a ranking, and a test whether another ranking is really worse. */
 import { randomFrom } from "../../support/random.ts";
 
 const RANDOM_ROUNDS = 20_000;
 const SEED = 23;
 
-/** Normalised discounted cumulative gain of the first ten, where a path either answers or does not: 0 to 1. */
+/** Normalized discounted cumulative gain of the first ten paths, with binary relevance: 0 to 1. */
 export function ndcgAt10(paths: readonly string[], answers: readonly string[]): number {
   const gain = (place: number) => 1 / Math.log2(place + 2);
   const first = paths.slice(0, 10);
@@ -23,8 +23,8 @@ export function mean(values: readonly number[]): number {
 }
 
 /**
- * The probability of a mean difference at least as far below zero if signs were chance: Fisher's randomisation test of
- * paired values, one-sided, the same again for the same values. Small where `values` are really below `baseline`.
+ * The probability of a mean difference at least as far below zero if the signs were random: Fisher's randomization test
+ * for paired values, one-sided, deterministic for the same values. Small if `values` are really below `baseline`.
  */
 export function probabilityOfWorse(values: readonly number[], baseline: readonly number[]): number {
   const differences = values.map((value, place) => value - (baseline[place] ?? NaN));

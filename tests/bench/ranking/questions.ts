@@ -1,6 +1,6 @@
 /**
- * Questions that nobody wrote for this service: the headings of published documents. The documents that had the heading
- * answer it. They are searched without any of their headings.
+ * Questions that were not written for this service: headings of published documents. The documents with the heading are
+ * the right answers. The documents are searched without any of their headings.
  */
 import { createHash } from "node:crypto";
 import type { Documentation } from "../../support/content/package_docs.ts";
@@ -9,7 +9,7 @@ export interface Question {
   readonly q: string;
   /** Paths of the documents that had this heading. */
   readonly answers: readonly string[];
-  /** By a hash of the question. What is chosen or changed is chosen by the figures of the first half alone. */
+  /** Chosen by a hash of the question. Tuning may use only the figures of the first half. */
   readonly half: "tuning" | "unseen";
 }
 
@@ -18,19 +18,19 @@ export interface LabelledSet {
   readonly questions: readonly Question[];
 }
 
-/** Characters of a document that are searched, so that embedding all of them takes minutes; its questions are of these. */
+/** Characters of each document that are searched, so that embedding takes only minutes. Questions come from this part. */
 const TEXT_LENGTH_MAX = 3_600;
-/** A heading of fewer words says too little of what it is about, and one that more documents have is generic. */
+/** A heading with fewer words is too vague, and one that more documents have is generic. */
 const WORDS_MIN = 3;
 const ANSWERS_MAX = 2;
-/** Of one document. */
+/** Questions from one document. */
 const QUESTIONS_MAX = 1;
 
-/** Headings that documents of any subject have, which the number of documents with them does not tell. */
+/** Headings that occur in documents on any subject; the number of documents with them does not reveal that. */
 const GENERIC =
   /^(see also|table of contents|how (to use|it works)|getting started|next steps|what('s| is) next|when not to use)/i;
 
-/** Documents without headings, and one question at most of each, chosen by a hash. */
+/** The documents without headings, and at most one question from each, chosen by a hash. */
 export function labelledSet(all: readonly Documentation[]): LabelledSet {
   const documents: Documentation[] = [];
   const holders = new Map<string, { q: string; paths: Set<string> }>();
@@ -58,7 +58,7 @@ export function labelledSet(all: readonly Documentation[]): LabelledSet {
   return { documents, questions };
 }
 
-/** A Markdown text without its headings, the titles of its front matter, and the entries of its table of contents. */
+/** A Markdown text without its headings, the titles in its front matter, and its table of contents. */
 export function withoutHeadings(text: string): { body: string; headings: string[] } {
   const headings: string[] = [];
   const body: string[] = [];
@@ -80,7 +80,7 @@ export function withoutHeadings(text: string): { body: string; headings: string[
   return { body: body.join("\n"), headings: headings.filter((heading) => heading !== "") };
 }
 
-/** A heading as somebody would ask it: without the signs of Markdown, which mean something in a search as well. */
+/** A heading as a person would ask it, without the characters of Markdown, which also have a meaning in a search. */
 function plain(heading: string): string {
   return heading
     .replace(/\s#+\s*$/, "")

@@ -1,6 +1,7 @@
 /**
- * How well a search by words, by meaning and by both ranks published documents for questions that are their headings.
- * On a stack of its own, with the local sentence model. What ranks is tuned by the first half of the questions alone.
+ * The quality of search by words, by meaning and by both, for published documents and questions that are their
+ * headings. On a stack of its own, with the local sentence model. Only the first half of the questions is used to tune
+ * the ranking.
  */
 import { z } from "zod";
 import { packageDocumentation } from "../../support/content/package_docs.ts";
@@ -19,7 +20,7 @@ type Figures = Readonly<Record<"ndcg" | "recall", readonly number[]>>;
 
 const OPERATIONS_PER_BATCH = 20;
 const QUESTIONS_AT_ONCE = 4;
-/** Below it hybrid counts as worse. */
+/** Below this probability hybrid counts as worse. */
 const SIGNIFICANCE = 0.05;
 
 const searchAnswer = z.object({

@@ -1,4 +1,4 @@
-/** Signed-in people: accounts of the local Auth, their access tokens, and what they ask of the service. */
+/** Signed-in people: accounts of the local Auth, their access tokens, and their requests to the service. */
 import { z } from "zod";
 import { accountRecord, type Answer, dataOf, newKeyRecord, projectList, projectRecord } from "./contract.ts";
 import type { RequestOptions } from "./api.ts";
@@ -6,11 +6,11 @@ import type { Service } from "../stack/service.ts";
 
 const session = z.looseObject({ access_token: z.string() });
 
-/** One account, asking about one of its projects or, where that is null, about none in particular. */
+/** One account, with the project that its requests are about; null: no project in particular. */
 export class Account {
   constructor(readonly service: Service, readonly token: string, readonly projectId: string | null = null) {}
 
-  /** That carry its credentials. */
+  /** The headers that carry its credentials. */
   get headers(): Record<string, string> {
     return {
       authorization: `Bearer ${this.token}`,
@@ -23,7 +23,7 @@ export class Account {
     return this.service.request(null, method, path, { ...options, headers });
   }
 
-  /** The same account about another project. */
+  /** The same account, with another project. */
   about(projectId: string | null): Account {
     return new Account(this.service, this.token, projectId);
   }
@@ -47,17 +47,17 @@ export class Account {
   }
 }
 
-/** Of the accounts that were signed up here, which sign in again with them. */
+/** Passwords of the accounts signed up here, with which they sign in again. */
 const passwords = new Map<string, string>();
 
-/** Signs somebody up who was never there before. */
+/** Signs up a new account. */
 export async function signUp(service: Service): Promise<Account> {
   const [email, password] = [`${crypto.randomUUID()}@example.org`, crypto.randomUUID()];
   passwords.set(email, password);
   return new Account(service, await askForToken(service, "signup", email, password));
 }
 
-/** Another session of somebody who was signed up, such as in another browser. */
+/** Opens another session of an existing account, as another browser would. */
 export async function signIn({ service, token }: Account): Promise<Account> {
   const email = String(claimsOf(token)["email"]);
   const path = "token?grant_type=password";
@@ -78,7 +78,7 @@ async function askForToken(
   return session.parse(await response.json()).access_token;
 }
 
-/** The owner of a project without limits, which is the account's first. */
+/** Signs up an account and creates its first project, which has no limits. */
 export async function owner(service: Service): Promise<Account & { readonly projectId: string }> {
   const account = await signUp(service);
   const [project] = await account.projects();
@@ -87,7 +87,7 @@ export async function owner(service: Service): Promise<Account & { readonly proj
   return Object.assign(account.about(project.id), { projectId: project.id });
 }
 
-/** A token with these claims (RFC 7519), signed as Auth signs its own, or by another secret or not at all. */
+/** A token with these claims (RFC 7519), signed with Auth's secret, with another one, or unsigned. */
 export async function forgeToken(
   service: Service,
   claims: Record<string, unknown>,

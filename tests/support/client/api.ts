@@ -1,20 +1,23 @@
-/** What a client of the service needs of whatever connects it: a request goes out, a whole answer comes back. */
+/** The interface of a connection to the service: it sends a request and returns the whole answer. */
 import type { Answer } from "./contract.ts";
 import type { Sent } from "./http.ts";
 
 export interface RequestOptions {
-  /** An object goes as JSON with its Content-Type; a string or bytes go as they are, without one. */
+  /** An object is sent as JSON with its Content-Type; a string or bytes are sent unchanged, without a Content-Type. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string | number | boolean>>;
 }
 
 export interface Api {
-  /** Sends a request below the base URL, `path` as it is; `key` null sends none. Checks what holds for every answer. */
+  /**
+   * Sends a request below the base URL, with `path` unchanged; `key` null sends none. Checks what every answer must
+   * fulfil.
+   */
   request(key: string | null, method: string, path: string, options?: RequestOptions): Promise<Answer>;
 }
 
-/** What goes out for it. */
+/** The request as it is sent. */
 export function sentOf(
   baseUrl: string,
   key: string | null,

@@ -1,4 +1,4 @@
-/** What every response has to be: the records are those of the contract, each with all of its fields and no others. */
+/** What every response must fulfil. Records are those of the contract, with all of their fields and no others. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { z } from "zod";
 import { changedProject } from "../../../supabase/functions/api/contract/projects.ts";
@@ -63,7 +63,7 @@ export const STATUS_OF = {
   METHOD_NOT_ALLOWED: 405,
   VERSION_CONFLICT: 409,
   RUN_CONFLICT: 409,
-  /** 412 where the client made the absence of the file a condition. */
+  /** 412 if the client sent the file's absence as a condition. */
   FILE_ALREADY_EXISTS: 409,
   IDEMPOTENCY_KEY_IN_USE: 409,
   PROJECT_NAME_TAKEN: 409,
@@ -98,24 +98,24 @@ export const STATUS_OF = {
 
 export type Code = keyof typeof STATUS_OF;
 
-/** Shown as limit and remaining where there is no limit. */
+/** The limit and the remaining number shown for a project without a limit. */
 export const NO_LIMIT = 2_147_483_647;
 
 /** ISO 8601, UTC, milliseconds, Z. */
 export const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-/** To anybody but the owner and keys with the scope admin, a version list does not say with which key. */
+/** Only the owner and keys with the scope admin see in a version list which key wrote a version. */
 export const versionList = ownersVersionList.extend({
   versions: z.array(ownersVersionList.shape.versions.element.omit({ keyId: true })),
 });
 
-/** Nor does the feed. */
+/** The same holds for the change feed. */
 export const changePage = ownersChangePage.extend({
   changes: z.array(ownersChangePage.shape.changes.element.omit({ keyId: true })),
 });
 export type ChangePage = z.infer<typeof changePage>;
 
-/** Of PATCH /project with `dryRun`. */
+/** The answer of PATCH /project with `dryRun`. */
 export const previewRecord = changedProject.required({ wouldRemove: true });
 
 const success = z.strictObject({
@@ -139,7 +139,7 @@ export interface Answer {
   readonly headers: Headers;
   readonly bytes: Uint8Array;
   readonly text: string;
-  /** The body parsed as JSON; undefined where there is none. */
+  /** The body parsed as JSON; undefined if it is not JSON. */
   readonly body: unknown;
 }
 
@@ -155,11 +155,11 @@ export interface Circumstances {
   readonly sentAt: number;
   /** Whether a test has moved the window into the future. */
   readonly isWindowFrozen: boolean;
-  /** How far the service's clock is ahead of ours. Default 0. */
+  /** Milliseconds by which the service's clock is ahead of ours. Default 0. */
   readonly clockAheadMilliseconds?: number;
 }
 
-/** What holds for every response of the service, whatever was asked. */
+/** Asserts what holds for every response of the service, to any request. */
 export function assertInvariants(answer: Answer, circumstances: Circumstances): void {
   const { headers, status } = answer;
   assertRateHeaders(headers, circumstances);
@@ -177,9 +177,9 @@ export function assertInvariants(answer: Answer, circumstances: Circumstances): 
     assertEquals(answer.text, "");
     return;
   }
-  // The bytes of a file, of whatever type.
+  // A file's bytes, of any type.
   if (headers.has("accept-ranges")) return;
-  // Only /llms.txt; which route may answer with text is compared with the OpenAPI document.
+  // Only /llms.txt. A comparison with the OpenAPI document checks which routes may answer with text.
   if (status === 200 && headers.get("content-type") === "text/plain; charset=utf-8") return;
   assertEquals(headers.get("content-type"), "application/json; charset=utf-8");
   assertEquals(headers.has("www-authenticate"), status === 401);
@@ -190,14 +190,14 @@ export function assertInvariants(answer: Answer, circumstances: Circumstances): 
   if (status >= 400) assertFailureShape(answer);
 }
 
-/** Whoever may compress an answer must leave one with an entity tag as it is: the tag is that of its bytes. */
+/** An entity tag is that of the answer's bytes, so an answer that has one must not be compressed on its way. */
 function assertTagHeaders(headers: Headers): void {
   assertMatch(header(headers, "etag"), /^"[0-9a-f-]{36}\.[1-9]\d*\.[jrm]"$/);
   assertEquals(headers.get("cache-control"), "private, no-cache, no-transform");
   assertEquals(headers.get("content-encoding"), null);
 }
 
-/** The headers that tell a client where it stands. */
+/** The headers that report the rate limit. */
 export function rateOf(headers: Headers): Rate {
   return {
     limit: Number(header(headers, "x-ratelimit-limit")),
@@ -215,7 +215,7 @@ function assertRateHeaders(
   }
   const { limit, remaining, reset } = rateOf(headers);
   assert(limit >= 1 && remaining <= limit, `remaining ${remaining} of ${limit}`);
-  // The end of the clock minute in which the answer was made: between sending and now, give or take a second.
+  // The reset is the end of the clock minute of the answer, which came between sending and now; a second of tolerance.
   const secondsAtMost = reset - (sentAt + clockAheadMilliseconds) / 1000 + 1;
   const secondsAtLeast = reset - (Date.now() + clockAheadMilliseconds) / 1000 - 1;
   assertEquals(reset % 60, 0, "the window is the clock minute");
@@ -270,14 +270,14 @@ export function dataOf<T>(answer: Answer, operation: Operation, schema: z.ZodTyp
   assertEquals(answer.status, 200, answer.text.slice(0, 500));
   const parsed = success.parse(answer.body);
   assertEquals(parsed.operation, operation);
-  // With an entity tag it says more; see assertInvariants.
+  // An answer with an entity tag has more directives; see assertInvariants.
   if (!answer.headers.has("etag")) assertEquals(answer.headers.get("cache-control"), "private, no-cache");
   const data = schema.parse(parsed.data);
   assertEquals<unknown>(parsed.data, data, "the answer has a field that the contract does not have");
   return data;
 }
 
-/** Asserts the refusal and answers its details, an empty object where it has none. */
+/** Asserts the refusal and returns its details, an empty object if it has none. */
 export function assertRefused(
   answer: Answer,
   code: Code,

@@ -1,10 +1,10 @@
-/** Erasing for good, sweeping, and looking for what should be gone in all that is stored. */
+/** Erases for good, sweeps, and searches everything that is stored for what should be erased. */
 import { z } from "zod";
 import type { Service } from "../stack/service.ts";
 import { dataOf, purgeRecord, redactRecord } from "./contract.ts";
 import { encodePath, Files } from "./files.ts";
 
-/** The files of a project by a key that may do everything. */
+/** The files of a project, with a key that has every right. */
 export async function administrator(service: Service, projectId: string): Promise<Files> {
   const { id, key } = await service.key(projectId);
   await service.sql("update filestore.api_keys set scopes = '{read,write,admin}' where id = $1", [id]);
@@ -25,7 +25,7 @@ export async function redact(admin: Files, path: string, versions: readonly numb
 
 const slice = z.object({ data: z.object({ isDone: z.boolean() }) });
 
-/** One complete sweep, as the operator has it. */
+/** Runs one complete sweep, as the operator does. */
 export async function sweepAll(service: Service): Promise<void> {
   for (;;) {
     const answer = await fetch(`${service.baseUrl}/sweep`, {
@@ -36,14 +36,14 @@ export async function sweepAll(service: Service): Promise<void> {
   }
 }
 
-/** Where a text is found: `table` or `table (row)` of the database, or the name of an object. */
+/** Where a text is stored: `table` or `table (row)` of the database, or the name of an object. */
 export async function traces(service: Service, text: string): Promise<string[]> {
   const tables = await service.sql<{ name: string }>(
     `select format('%I.%I', n.nspname, c.relname) as name from pg_catalog.pg_class c
      join pg_catalog.pg_namespace n on n.oid = c.relnamespace
      where c.relkind = 'r' and n.nspname in ('filestore', 'storage', 'public', 'auth')`,
   );
-  // As a dump has it: bytes are hexadecimal.
+  // Bytes are hexadecimal in a dump.
   const hex = Array.from(new TextEncoder().encode(text), (byte) => byte.toString(16).padStart(2, "0")).join(
     "",
   );
@@ -70,7 +70,7 @@ export async function traces(service: Service, text: string): Promise<string[]> 
   return found;
 }
 
-/** Gives a file versions up to `last`, with the content of its latest one. */
+/** Adds versions with the file's latest content until its number of versions is `last`. */
 export async function lengthen(
   service: Service,
   projectId: string,

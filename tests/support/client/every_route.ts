@@ -1,13 +1,13 @@
-/** Each route that needs a key or an account, with what it asks of a key: tables of tests go over it. */
+/** Each route that needs a key or an account, with the scope it needs. Tests iterate over this table. */
 export interface RouteCall {
   readonly name: string;
   readonly method: string;
-  /** `{file}` stands for the path of a file with two versions, and of a folder with `in.txt`. */
+  /** `{file}` is replaced by the path of a file with two versions, or of a folder that contains `in.txt`. */
   readonly path: string;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly scopes: readonly ("read" | "write" | "admin")[];
-  /** The status where nothing forbids it. Default 200. */
+  /** The status if nothing forbids the request. Default 200. */
   readonly status?: number;
 }
 
@@ -93,7 +93,7 @@ export const PROJECT_ROUTES: readonly RouteCall[] = [
   call("regenerate", "POST /project/apikey/regenerate", ["admin"]),
 ];
 
-/** The call about this file. */
+/** The call with `{file}` replaced by this path. */
 export function aboutFile({ path, body, headers }: RouteCall, file: string) {
   const filled: unknown = typeof body === "object"
     ? JSON.parse(JSON.stringify(body).replaceAll("{file}", file))

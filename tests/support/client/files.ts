@@ -1,4 +1,4 @@
-/** The operations as a client uses them: each call must succeed and answer the contract's record, nothing else. */
+/** The operations as a client uses them: each call must succeed and return the contract's record, and nothing else. */
 import { z } from "zod";
 import type { Api, RequestOptions } from "./api.ts";
 import {
@@ -19,7 +19,7 @@ import { tagOf } from "./preconditions.ts";
 export type HeaderFields = Readonly<Record<string, string>>;
 type Query = NonNullable<RequestOptions["query"]>;
 
-/** A file's path in a URL, as generated clients without special care write it. */
+/** A file's path in a URL, encoded as simple generated clients encode it. */
 export function encodePath(path: string): string {
   return path.split("/").map(encodeURIComponent).join("/");
 }
@@ -28,7 +28,7 @@ export { diffRecord, tombstone };
 
 export const ASKS_FOR_BYTES = { accept: "application/octet-stream" } as const;
 
-/** The files of one project, by one key. */
+/** The files of one project, accessed with one key. */
 export class Files {
   constructor(readonly api: Api, readonly key: string) {}
 
@@ -41,12 +41,12 @@ export class Files {
     return dataOf(answer, "write_file", fileRecord);
   }
 
-  /** Writes bytes by base64. */
+  /** Writes bytes as base64. */
   writeBytes(path: string, bytes: Uint8Array, more: Record<string, unknown> = {}): Promise<FileRecord> {
     return this.write(path, bytes.toBase64(), { isBase64: true, ...more });
   }
 
-  /** Several operations as one commit: one request prepares what would take one for each. */
+  /** Sends several operations as one commit, so that a test needs one request instead of one for each. */
   async commit(operations: readonly Record<string, unknown>[]): Promise<void> {
     dataOf(await this.request("POST", "/batch", { body: { operations } }), "batch", batchResults);
   }
@@ -85,7 +85,7 @@ export class Files {
     );
   }
 
-  /** The content's bytes, whichever way they came. */
+  /** The content's bytes, whether sent as text or as base64. */
   async readBytes(path: string, query: Query = {}): Promise<Uint8Array> {
     const { content, isBase64 } = await this.read(path, query);
     return isBase64 ? Uint8Array.fromBase64(content) : new TextEncoder().encode(content);
@@ -152,12 +152,12 @@ export class Files {
     return this.request("GET", `/diff/${encodePath(path)}`, { query });
   }
 
-  /** `POST /files?path=`: a file of these bytes. */
+  /** `POST /files?path=`: writes a file with these bytes. */
   async writeRaw(path: string, bytes: Uint8Array, headers: HeaderFields = {}): Promise<FileRecord> {
     return dataOf(await this.post(bytes, headers, { path }), "write_file", fileRecord);
   }
 
-  /** The bytes themselves, or whatever is answered instead of them. */
+  /** The answer to a raw read: the file's bytes, or a refusal. */
   readRaw(path: string, headers: HeaderFields = {}, query: Query = {}): Promise<Answer> {
     return this.bytes("GET", path, { ...ASKS_FOR_BYTES, ...headers }, query);
   }
@@ -166,13 +166,13 @@ export class Files {
     return this.request(method, `/files/${encodePath(path)}`, { headers, query });
   }
 
-  /** The entity tag of the current version, as a read in JSON shows it. */
+  /** The entity tag of the current version, from a read as JSON. */
   async tag(path: string): Promise<string> {
     return tagOf(await this.get(path));
   }
 }
 
-/** A project that a test made, with its key. */
+/** A project that a test has created, with its key. */
 export interface TestProject {
   readonly id: string;
   readonly keyId: string;
@@ -180,7 +180,7 @@ export interface TestProject {
   readonly name: string;
 }
 
-/** The files of a project that the test made. */
+/** The files of a project that the test has created. */
 export class ProjectFiles extends Files {
   constructor(api: Api, readonly project: TestProject) {
     super(api, project.key);

@@ -1,17 +1,17 @@
-/** One client of one project: it sends an operation of the ledger and says what came of it. */
+/** One client of one project: it sends an operation of the ledger and reports its outcome. */
 import { inParallel } from "../in_parallel.ts";
 import { z } from "zod";
 import { encodePath } from "./files.ts";
 import type { Operation } from "../faults/ledger.ts";
 
-/** How long a client waits for an answer; longer than the service's own deadline. */
+/** Longest wait for an answer; longer than the service's own deadline. */
 const REQUEST_TIMEOUT_MILLISECONDS = 60_000;
 
 export type Outcome =
   | { readonly kind: "made"; readonly version: number }
-  /** The service said no: nothing was done. */
+  /** The service refused the operation and changed nothing. */
   | { readonly kind: "refused"; readonly status: number; readonly code: string }
-  /** No answer, or one that leaves it open. */
+  /** No answer, or an answer that leaves open whether the operation was done. */
   | { readonly kind: "unknown"; readonly reason: string };
 
 const success = z.object({ data: z.object({ version: z.int().min(1) }) });
@@ -25,12 +25,12 @@ const versionPage = z.object({
 const filePage = z.object({ data: z.object({ files: z.array(z.object({ path: z.string() })) }) });
 
 export interface Target {
-  /** Asked for at each request: a service that was restarted may have moved. */
+  /** Read again for each request, since a restarted service may have moved. */
   readonly baseUrl: string;
   readonly key: string;
 }
 
-/** Sends the operation once. Throws for an answer that the contract does not allow. */
+/** Sends the operation once. Throws if the contract does not allow the answer. */
 export async function perform(
   target: Target,
   operation: Operation,
@@ -137,7 +137,7 @@ export async function readHistory(target: Target, path: string): Promise<(string
   });
 }
 
-/** Every path of the project that has or had a file. */
+/** Every path of the project that has a file or had one. */
 export async function listPaths(target: Target): Promise<string[]> {
   const paths: string[] = [];
   for (const deleted of [false, true]) {

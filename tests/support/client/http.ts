@@ -1,11 +1,11 @@
-/** HTTP as a client sends it, and also as no well-behaved client would: paths that `fetch` folds, and raw bytes. */
+/** HTTP as a client sends it, and as no well-behaved client would: paths that `fetch` normalizes, and raw bytes. */
 import { Buffer } from "node:buffer";
 import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import type { Answer } from "./contract.ts";
 
-/** What browsers and most clients say that they accept. A test that sends `Accept-Encoding` itself means it. */
+/** The value that browsers and most clients send. A test about compression sends its own `Accept-Encoding`. */
 const ACCEPTS_COMPRESSED = "gzip, br";
 
 export interface Sent {
@@ -13,11 +13,11 @@ export interface Sent {
   readonly url: string;
   readonly headers: Headers;
   readonly body: Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null;
-  /** Gives the request up. */
+  /** Aborts the request. */
   readonly signal?: AbortSignal;
 }
 
-/** Sends by `fetch`, or by `node:http` where `fetch` would change the path. */
+/** Sends with `fetch`, or with `node:http` if `fetch` would change the path. */
 export function send(sent: Sent): Promise<Answer> {
   const { origin } = new URL(sent.url);
   const isKept = origin + sent.url.slice(origin.length) === new URL(sent.url).href;
@@ -28,7 +28,7 @@ export function send(sent: Sent): Promise<Answer> {
 async function sendByFetch({ method, url, headers, body, signal }: Sent): Promise<Answer> {
   const response = await fetch(url, { method, headers, body, signal: signal ?? null, redirect: "manual" });
   const bytes = new Uint8Array(await response.arrayBuffer());
-  // `fetch` decompresses what it gets, unless the request had a Range.
+  // `fetch` decompresses the body, unless the request had a Range.
   const encoding = headers.has("range") ? response.headers.get("content-encoding") : null;
   return answer(method, response.status, response.headers, decompress(bytes, encoding));
 }
@@ -59,7 +59,7 @@ function sendAsIs({ method, url, headers, body, signal }: Sent): Promise<Answer>
   });
 }
 
-/** The body without that Content-Encoding; null: it has none. */
+/** The body decompressed; `encoding` is its Content-Encoding, null if it has none. */
 export function decompress(bytes: Uint8Array<ArrayBuffer>, encoding: string | null): Uint8Array<ArrayBuffer> {
   if (encoding === null || bytes.length === 0) return bytes;
   return new Uint8Array(encoding === "br" ? brotliDecompressSync(bytes) : gunzipSync(bytes));
@@ -72,14 +72,14 @@ function decode(chunks: readonly Uint8Array[]): string {
 
 function answer(method: string, status: number, headers: Headers, bytes: Uint8Array<ArrayBuffer>): Answer {
   const text = decode([bytes]);
-  // The bytes of a JSON file come without a charset, and need not be JSON.
+  // The bytes of a JSON file are sent without a charset, and need not be JSON.
   const isJson = headers.get("content-type")?.startsWith("application/json;") && text !== "";
   return { method, status, headers, bytes, text, body: isJson ? JSON.parse(text) : undefined };
 }
 
 /**
- * Writes bytes to the server and reads its answer up to the end of its body, however much of the request it took.
- * For requests that no library sends: a Content-Length that lies, a body that never comes.
+ * Sends bytes to the server and reads its answer to the end of the body, even if the server has not read the whole
+ * request. For requests that no library sends: a wrong Content-Length, a body that never comes.
  */
 export async function sendRaw(origin: string, method: string, request: string): Promise<Answer> {
   const { hostname, port } = new URL(origin);
@@ -101,7 +101,7 @@ export async function sendRaw(origin: string, method: string, request: string): 
   }
 }
 
-/** The answer once it is complete. Knows bodies with a length and bodies in chunks. */
+/** The answer, if it is complete; null otherwise. Understands bodies with a length and chunked bodies. */
 function parseRaw(method: string, text: string): Answer | null {
   const end = text.indexOf("\r\n\r\n");
   if (end < 0) return null;

@@ -1,10 +1,13 @@
-/** MCP as it goes over the wire, in both eras of the protocol. */
+/** MCP as sent over the wire, in both eras of the protocol. */
 import { assertEquals } from "@std/assert";
 import { z } from "zod";
 import type { Api, RequestOptions } from "./api.ts";
 import type { Answer } from "./contract.ts";
 
-/** `modern`: revision 2026-07-28, which names itself in each message. `legacy`: those of 2025, after a handshake. */
+/**
+ * `modern`: revision 2026-07-28, whose messages each name the revision. `legacy`: the revisions of 2025, with a
+ * handshake.
+ */
 export type Era = "modern" | "legacy";
 export const ERAS: readonly Era[] = ["modern", "legacy"];
 
@@ -14,11 +17,11 @@ export const LEGACY_VERSION = "2025-06-18";
 const text = z.strictObject({ type: z.literal("text"), text: z.string() });
 const image = z.strictObject({ type: z.literal("image"), data: z.base64(), mimeType: z.string() });
 
-/** A tool's result: one block of text, for an image the image besides, and nothing structured. */
+/** A tool's result: one block of text, for an image also the image, and no structured content. */
 const toolResult = z.strictObject({
   content: z.union([z.tuple([text]), z.tuple([text, image])]),
   isError: z.literal(true).optional(),
-  // What the revision adds to every result.
+  // A field that the modern revision adds to every result.
   resultType: z.literal("complete").optional(),
   _meta: z.record(z.string(), z.unknown()).optional(),
 });
@@ -32,7 +35,7 @@ const fault = reply.extend({ error: z.looseObject({ code: z.int(), message: z.st
 
 const CLIENT = { name: "test", version: "1.0.0" };
 
-/** The message and headers of a request, as a client of the era sends it. */
+/** The message and headers of a request, as a client of the era sends them. */
 export function messageOf(
   era: Era,
   method: string,
@@ -60,11 +63,11 @@ export function messageOf(
   };
 }
 
-/** An agent with one key. */
+/** An agent that uses one key. */
 export class Agent {
   constructor(readonly api: Api, readonly key: string | null, readonly era: Era = "modern") {}
 
-  /** Sends a request, which may be refused. */
+  /** Sends a request that may be refused. */
   rpc(method: string, params?: Record<string, unknown>, options: RequestOptions = {}): Promise<Answer> {
     const { body, headers } = messageOf(this.era, method, params);
     return this.api.request(this.key, "POST", "/mcp", {
@@ -74,21 +77,21 @@ export class Agent {
     });
   }
 
-  /** Calls a tool; its result, which may be a failure. */
+  /** Calls a tool and returns its result, which may be a failure. */
   async result(name: string, args: Record<string, unknown> = {}): Promise<ToolResult> {
     const answer = await this.rpc("tools/call", { name, arguments: args });
     assertEquals(answer.status, 200, answer.text);
     return toolResult.parse(Reflect.get(Object(answer.body), "result"));
   }
 
-  /** The text of a call that succeeds. */
+  /** Calls a tool, which must succeed, and returns the text of its result. */
   async call(name: string, args: Record<string, unknown> = {}): Promise<string> {
     const { content: [{ text }], isError } = await this.result(name, args);
     if (isError) throw new Error(text);
     return text;
   }
 
-  /** The text of a call that fails. */
+  /** Calls a tool, which must fail, and returns the text of its result. */
   async refused(name: string, args: Record<string, unknown> = {}): Promise<string> {
     const { content: [{ text }], isError } = await this.result(name, args);
     if (!isError) throw new Error(`not refused: ${text}`);
@@ -109,7 +112,7 @@ export class Agent {
   }
 }
 
-/** Status and code of a fault of the protocol. */
+/** HTTP status and JSON-RPC code of a protocol error. */
 export function faultOf({ status, body }: Answer): [number, number] {
   return [status, fault.parse(body).error.code];
 }

@@ -1,10 +1,10 @@
-/** A connection on which a test sends whatever it likes, and what came back on it. */
+/** A connection on which a test sends arbitrary bytes, and the answers that came back. */
 
-/** What became of a connection. */
+/** The outcome of a connection. */
 export interface RawOutcome {
   /** The answers, in order. */
   readonly answers: readonly RawAnswer[];
-  /** Whether the server ended the connection, by closing or by resetting it, before the time was over. */
+  /** Whether the server ended the connection, by closing or resetting it, before the timeout. */
   readonly isEnded: boolean;
   readonly milliseconds: number;
 }
@@ -16,18 +16,18 @@ export interface RawAnswer {
 }
 
 export interface RawRequest {
-  /** Sent one after the other; a number is a pause in milliseconds. */
+  /** Sent in order; a number is a pause in milliseconds. */
   readonly parts: readonly (string | Uint8Array | number)[];
-  /** Ends the client's side after the last part. */
+  /** Closes the client's side after the last part. */
   readonly finish?: boolean;
-  /** Answers to wait for; the connection is left then. */
+  /** The number of answers to wait for; the connection is closed after them. */
   readonly answers?: number;
-  /** HEAD: answers have the length of a body, and none. */
+  /** The requests are HEAD: answers have a Content-Length, but no body. */
   readonly isHead?: boolean;
   readonly timeoutMilliseconds: number;
 }
 
-/** One byte a character, so that a test can send what is no UTF-8. */
+/** One byte for each character, so that a test can send bytes that are not UTF-8. */
 export function latin1(text: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(text, (character) => character.charCodeAt(0) & 0xff);
 }
@@ -49,7 +49,7 @@ export async function exchange(origin: string, request: RawRequest): Promise<Raw
         if (answersIn(received).length >= wanted) return;
       }
     } catch {
-      // A reset ends it as well.
+      // A reset ends the connection, too.
     }
     isEnded = true;
   })();
@@ -78,7 +78,7 @@ async function write(connection: Deno.TcpConn, { parts, finish }: RawRequest): P
   if (finish) await connection.closeWrite();
 }
 
-/** The answers that are complete so far. Bodies have a length, come in chunks, or are none. */
+/** The answers that are complete so far. A body has a length, is chunked, or is absent. */
 export function parseAnswers(text: string, isHead = false): RawAnswer[] {
   const answers: RawAnswer[] = [];
   for (let rest = text; rest !== "";) {
@@ -94,7 +94,7 @@ export function parseAnswers(text: string, isHead = false): RawAnswer[] {
     const after = rest.slice(end + 4);
     const body = isHead ? { text: "", rest: after } : bodyOf(after, status, headers);
     if (body === null) break;
-    // 100 Continue is no answer.
+    // 100 Continue is not an answer.
     if (status >= 200) answers.push({ status, headers, text: body.text });
     rest = body.rest;
   }
@@ -105,7 +105,7 @@ function bodyOf(rest: string, status: number, headers: Headers): { text: string;
   if (status < 200 || status === 204 || status === 304) return { text: "", rest };
   const length = headers.get("content-length");
   if (length !== null) {
-    // Answers here are ASCII, or the length is only compared with what is there.
+    // Valid since answers here are ASCII, or their length is only compared with the bytes received.
     const bytes = new TextEncoder().encode(rest);
     if (bytes.length < Number(length)) return null;
     const decoder = new TextDecoder();

@@ -1,4 +1,4 @@
-/** Requests as bytes, most of them malformed, and how they may be answered. */
+/** Requests as bytes, most of them malformed, and the answers that are allowed. */
 import type { RawRequest } from "./raw_connection.ts";
 
 export const body = (content: string) => JSON.stringify({ path: "raw.txt", content });
@@ -11,7 +11,7 @@ export const length = (payload: string) => `content-length: ${payload.length}\r\
 
 export interface RawCase extends Omit<RawRequest, "timeoutMilliseconds" | "parts"> {
   readonly parts: (prefix: string) => RawRequest["parts"];
-  /** Statuses that may be answered; an end without answer is allowed where `mayEnd`. */
+  /** Allowed statuses. With `mayEnd`, the connection may also end without an answer. */
   readonly statuses: readonly number[];
   readonly mayEnd?: boolean;
 }
@@ -20,15 +20,15 @@ const REFUSED = [400, 408, 411, 413, 414, 417, 431, 501, 503, 505];
 
 type Parts = RawCase["parts"];
 
-/** Refused, or the connection ends. */
+/** Must be refused, or the connection ends. */
 const ends = (parts: Parts): RawCase => ({ parts, statuses: REFUSED, mayEnd: true });
-/** The same, where the client ends its side. */
+/** The same, with the client closing its side. */
 const cut = (parts: Parts, others: readonly number[] = []): RawCase => ({
   ...ends(parts),
   finish: true,
   statuses: [...others, ...REFUSED],
 });
-/** Refused, or answered like this, or the connection ends. */
+/** Must be refused or answered with one of these statuses, or the connection ends. */
 const either = (parts: Parts, others: readonly number[] = []): RawCase => ({
   ...ends(parts),
   answers: 1,

@@ -1,4 +1,4 @@
-/** Search as a client uses it, and waiting for the index to have followed. */
+/** Searches as a client does, and waits until the index is up to date. */
 import type { z } from "zod";
 import { searchResults } from "../../../supabase/functions/api/contract/search.ts";
 import { type Answer, dataOf } from "./contract.ts";
@@ -17,7 +17,7 @@ export async function search(files: Files, q: string, query: Query = {}): Promis
   return dataOf(await trySearch(files, q, query), "search_files", searchResults);
 }
 
-/** All pages. */
+/** The results of all pages. */
 export async function searchAll(
   files: Files,
   q: string,
@@ -35,7 +35,7 @@ export function pathsOf({ results }: Pick<SearchResults, "results">): string[] {
   return results.map(({ path }) => path);
 }
 
-/** Waits, as a client would, until nothing of the project waits to be indexed. */
+/** Waits, as a client would, until no file of the project is waiting to be indexed. */
 export async function settled(files: Files, milliseconds = 60_000): Promise<void> {
   const deadline = Date.now() + milliseconds;
   while ((await search(files, "x", { mode: "text", limit: 1 })).indexed.pending > 0) {
@@ -49,9 +49,9 @@ interface Database {
 }
 
 /**
- * Waits until nothing is left to be indexed in the project, or in all projects. It asks the database, so it sets nothing
- * off: files that a killed function had claimed stay queued until the next commit or search. Where tests of other files
- * share the service, wait for a project.
+ * Waits until no file is waiting to be indexed, in the project or in all projects. It asks the database and therefore
+ * starts no indexing: files leased by a killed function stay queued until the next commit or search. Tests that share
+ * the service with other files wait for a project.
  */
 export async function indexed(service: Database, projectId?: string, milliseconds = 60_000): Promise<void> {
   const deadline = Date.now() + milliseconds;

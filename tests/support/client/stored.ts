@@ -1,7 +1,7 @@
-/** How the files of a project are stored: what no answer tells. */
+/** How a project's files are stored, which no answer shows. */
 import type { Service } from "../stack/service.ts";
 
-/** Segments of the latest version of the project's only file. */
+/** The number of segments of the latest version of the project's only file. */
 export async function segmentCount(service: Service, projectId: string): Promise<number> {
   const [row] = await service.sql<{ segments: number }>(
     "select cardinality(segment_ids) as segments from filestore.files where project_id = $1",
@@ -11,7 +11,7 @@ export async function segmentCount(service: Service, projectId: string): Promise
   return row.segments;
 }
 
-/** Objects of the project that no segment row names. */
+/** The number of the project's objects that no row of segments names. */
 export async function unreferencedObjects(service: Service, projectId: string): Promise<number> {
   const [row] = await service.sql<{ unreferenced: number }>(
     `select count(*)::integer as unreferenced from storage.objects o where o.name like $1 || '/%'

@@ -1,28 +1,28 @@
-/** What writes count towards a quota, worked out from the documented tariff instead of asking the service. */
-/** Each file, deleted or not; each byte of its path; and each directory above it, which counts the path as well. */
+/** Computes what writes count towards a quota from the documented tariff, without asking the service. */
+/** For each file, deleted or not. Each byte of its path counts, and each directory above it counts the path again. */
 const FILE_BYTES = 512;
 const PATH_FACTOR = 14;
 const DIRECTORY_BYTES = 256;
-/** Each version, deletions included; and each segment in its list. */
+/** For each version, including tombstones; and for each segment in its list. */
 export const TARIFF_VERSION_BYTES = 512;
 export const TARIFF_LISTED_SEGMENT_BYTES = 16;
-/** Each segment that is stored, and each one in the list of a version with the content of another file. */
+/** For each stored segment; and for each segment listed by a version that has another file's content. */
 export const TARIFF_SEGMENT_BYTES = 256;
-/** Each byte of the text that the search index has. */
+/** For each byte of the text in the search index. */
 export const TARIFF_INDEXED_FACTOR = 6;
-/** Each byte of the provenance of a version. */
+/** For each byte of a version's provenance. */
 export const TARIFF_PROVENANCE_FACTOR = 2;
 
 export interface WriteCost {
-  /** Of a file that is new. */
+  /** The path, if the file is new. */
   readonly newPath?: string;
-  /** Bytes that are stored, in one segment. 0: nothing is stored. */
+  /** Bytes stored, in one segment; 0: nothing is stored. */
   readonly stored: number;
-  /** Segments of the new version. Default 1. */
+  /** Number of segments that the new version lists. Default 1. */
   readonly listed?: number;
-  /** Whether the content is from another file. */
+  /** Whether the content comes from another file. */
   readonly isShared?: boolean;
-  /** By how much the text in the index grows. Default: what is stored. */
+  /** Bytes by which the text in the index grows. Default: `stored`. */
   readonly indexed?: number;
 }
 
@@ -32,7 +32,7 @@ export function fileCost(path: string): number {
   return FILE_BYTES + PATH_FACTOR * bytes + directories * (DIRECTORY_BYTES + bytes);
 }
 
-/** Stored bytes and what the rows count, together. */
+/** The bytes stored plus the tariff of the rows. */
 export function costOf(
   { newPath, stored, listed = 1, isShared = false, indexed = stored }: WriteCost,
 ): number {

@@ -1,18 +1,18 @@
-/** The traffic between the function and its back end, as the proxy between them saw it. */
+/** The traffic between the function and its back end, as recorded by the proxy between them. */
 import type { BackendCall } from "../stack/proxy.ts";
 import type { Service } from "../stack/service.ts";
 
-/** What the function asked of its back end on behalf of a request: the background sweep is not on its behalf. */
+/** The calls of the function to its back end for a request, without those of the background sweep. */
 export interface Traffic {
   /** Names of the SQL functions, in order. */
   readonly database: readonly string[];
-  /** Objects that were stored, fetched and removed. */
+  /** Numbers of objects stored, fetched and removed. */
   readonly puts: number;
   readonly gets: number;
   readonly removals: number;
 }
 
-/** The traffic that `work` made. */
+/** The traffic that `work` causes. */
 export async function trafficOf(service: Service, work: () => Promise<unknown>): Promise<Traffic> {
   const calls = (await service.proxy.during(work)).filter(({ path }) => !path.includes("sweep"));
   const storage = calls.filter(({ target }) => target === "storage");
@@ -28,5 +28,4 @@ function functionName({ path }: BackendCall): string {
   return path.replace(/^.*\/rpc\//, "").replace(/\?.*$/, "");
 }
 
-/** No objects were touched. */
 export const NO_OBJECTS = { puts: 0, gets: 0, removals: 0 } as const;

@@ -1,11 +1,11 @@
-/** Every way to make a version, for what all of them promise alike. */
+/** Every way to add a version, for tests of what all of them promise. */
 import type { Answer, OperationName } from "./contract.ts";
 import { encodePath, type Files, type HeaderFields } from "./files.ts";
 
 export interface WriteKind {
   readonly name: string;
   readonly operation: OperationName;
-  /** Sends the write to a file that `prepare` made. `change` makes another body of it. */
+  /** Sends the write to a file that `prepare` has written. `change` varies the body. */
   send(
     own: Files,
     path: string,
@@ -13,25 +13,25 @@ export interface WriteKind {
     change?: string,
     ifVersion?: unknown,
   ): Promise<Answer>;
-  /** Whether it stores new bytes. */
+  /** Whether the write stores new bytes. */
   readonly stores: boolean;
-  /** Whether the file is to be there; a copy's or move's source is. */
+  /** Whether the file must exist; for a copy or move, the source. */
   readonly needsFile: boolean;
 }
 
-/** What a file has before each of the writes: two versions, the latest with an `old` to be edited. */
+/** The state of the file before each write: two versions, the latest of which contains an `old` to be edited. */
 export async function prepare(own: Files, path: string): Promise<void> {
   await own.write(path, "first\n");
   await own.write(path, "old\n");
 }
 
-/** How many versions `prepare` made. */
+/** The number of versions that `prepare` adds. */
 export const PREPARED_VERSION = 2;
 
 const RAW = { "content-type": "application/octet-stream" };
 const bytes = (text: string) => new TextEncoder().encode(text);
 
-/** Where the body is bytes, or there is none. */
+/** The precondition as a query, for requests whose body is bytes or empty. */
 const queryOf = (ifVersion: unknown) => ifVersion === undefined ? {} : { ifVersion: String(ifVersion) };
 
 function put(

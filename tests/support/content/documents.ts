@@ -1,4 +1,4 @@
-/** The documents as their tests see them: blocks of code, headings and links. */
+/** The parts of the documents that tests examine: blocks of code, headings and links. */
 import { dirname, join, normalize } from "node:path";
 import { documents } from "../../../supabase/docs/generate.ts";
 import { REPOSITORY } from "../stack/command.ts";
@@ -6,7 +6,7 @@ import { REPOSITORY } from "../stack/command.ts";
 export interface CodeBlock {
   readonly language: string;
   readonly text: string;
-  /** Of the opening fence, counted from 1. */
+  /** The line of the opening fence, counted from 1. */
   readonly line: number;
   /** The text of the HTML comment directly above it, if there is one. */
   readonly marker: string | undefined;
@@ -22,7 +22,7 @@ export interface Document {
   readonly path: string;
   readonly lines: readonly string[];
   readonly blocks: readonly CodeBlock[];
-  /** As GitHub names them. */
+  /** The names that GitHub gives the headings. */
   readonly anchors: ReadonlySet<string>;
   readonly links: readonly Link[];
 }
@@ -68,13 +68,13 @@ export function parseDocument(path: string, text: string): Document {
   return { path, lines, blocks, anchors, links };
 }
 
-/** The comment above a fence, with or without one empty line in between. */
+/** The HTML comment above a fence, with at most one empty line in between. */
 function markerAbove(lines: readonly string[], fence: number): string | undefined {
   const above = lines[fence - 1] === "" ? lines[fence - 2] : lines[fence - 1];
   return /^<!-- (.+) -->$/.exec(above ?? "")?.[1];
 }
 
-/** GitHub's name of a heading: lower case, punctuation dropped, spaces as hyphens, numbered when it comes again. */
+/** GitHub's name for a heading: lower case, no punctuation, hyphens for spaces, numbered if repeated. */
 function anchorOf(heading: string, taken: ReadonlySet<string>): string {
   const text = heading.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1");
   const base = text.toLowerCase().replaceAll(/[^\p{L}\p{N} _-]/gu, "").replaceAll(" ", "-");
@@ -83,7 +83,7 @@ function anchorOf(heading: string, taken: ReadonlySet<string>): string {
   return name;
 }
 
-/** The file of a relative link, relative to the repository; null for an address elsewhere. */
+/** The file of a relative link, relative to the repository; null for an external address. */
 export function linkedFile(document: Document, target: string): { file: string; anchor: string } | null {
   if (/^[a-z]+:/.test(target)) return null;
   const [file = "", anchor = ""] = target.split("#");

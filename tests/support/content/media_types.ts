@@ -1,6 +1,6 @@
-/** The contract's media types, for the tests of the function and of its service. */
+/** The contract's media types, for tests of the function and of the deployed service. */
 
-/** The contract's types, each with the extensions that must lead to it. */
+/** The contract's types, each with the extensions that must map to it. */
 export const TYPES: Readonly<Record<string, string>> = {
   "text/markdown": "md markdown mkd",
   "text/plain": "txt text log",
@@ -31,7 +31,7 @@ export const TYPES: Readonly<Record<string, string>> = {
   "application/octet-stream": "bin",
 };
 
-/** Types that are read as base64 even where the bytes are text. */
+/** Types that are read as base64 even if the bytes are text. */
 export const BINARY = new Set([
   ..."image/jpeg image/png image/gif image/webp image/bmp application/pdf application/zip".split(" "),
   ..."audio/mpeg video/mp4 video/x-msvideo video/quicktime".split(" "),

@@ -3,7 +3,7 @@ import { relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { filesBelow, rootOf } from "./packages.ts";
 
-/** Named so that Deno puts them into its cache before they are read; none of their code is ever run. */
+/** Imported by name so that Deno caches them before they are read. Their code never runs. */
 export const keepInCache = [
   () => import("@mastra/core/package.json", { with: { type: "json" } }),
   () => import("fixture-docs-ai/package.json", { with: { type: "json" } }),
@@ -16,7 +16,7 @@ export const keepInCache = [
   () => import("zod"),
 ];
 
-/** Some module of each package. */
+/** A module of each package, by which its folder is found. */
 const MODULES: Readonly<Record<string, string>> = {
   "ai": "fixture-docs-ai/package.json",
   "anthropic-sdk": "@anthropic-ai/sdk",
@@ -35,7 +35,7 @@ export interface Documentation {
   readonly text: string;
 }
 
-/** Every Markdown file of the packages but licences and lists of changes, sorted by path. */
+/** Every Markdown file of the packages except licences and changelogs, sorted by path. */
 export async function packageDocumentation(): Promise<Documentation[]> {
   const found: Documentation[] = [];
   for (const [name, module] of Object.entries(MODULES)) {

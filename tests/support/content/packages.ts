@@ -4,12 +4,12 @@ import { fileURLToPath } from "node:url";
 
 /** One file of a package. */
 export interface PackageFile {
-  /** As a project stores it: `{package}/{path within the package}`. */
+  /** The path under which a project stores it: `{package}/{path within the package}`. */
   readonly path: string;
   readonly bytes: Uint8Array;
 }
 
-/** Named so that Deno puts them into its cache before the test runs; none of their code is ever run. */
+/** Imported by name so that Deno caches them before the test runs. Their code never runs. */
 export const keepInCache = [
   () => import("fixture-flag-icons/package.json", { with: { type: "json" } }),
   () => import("fixture-leaflet/package.json", { with: { type: "json" } }),
@@ -17,7 +17,7 @@ export const keepInCache = [
   () => import("fixture-web-tree-sitter"),
 ];
 
-/** Some module of each package. */
+/** A module of each package, by which its folder is found. */
 const MODULES: Readonly<Record<string, string>> = {
   "flag-icons": "fixture-flag-icons/package.json",
   "leaflet": "fixture-leaflet/package.json",
@@ -25,7 +25,7 @@ const MODULES: Readonly<Record<string, string>> = {
   "web-tree-sitter": "fixture-web-tree-sitter",
 };
 
-/** Written by Deno beside the files of a package that it has unpacked. */
+/** A file that Deno adds to each package that it unpacks. */
 const CACHE_MARK = ".initialized";
 
 /** Every file of the packages, sorted by path. */
@@ -41,7 +41,7 @@ export async function packageFiles(): Promise<PackageFile[]> {
   return files.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** The nearest folder above a module that holds a package.json. */
+/** The nearest folder above a module that contains a package.json. */
 export async function rootOf(module: string): Promise<string> {
   for (let folder = join(module, ".."); folder !== join(folder, ".."); folder = join(folder, "..")) {
     try {
@@ -54,7 +54,7 @@ export async function rootOf(module: string): Promise<string> {
   throw new Error(`${module} belongs to no package`);
 }
 
-/** The files of a folder and of those in it. */
+/** The files of a folder, at any depth. */
 export async function* filesBelow(folder: string): AsyncGenerator<string> {
   for await (const { name, isDirectory, isFile } of Deno.readDir(folder)) {
     if (isDirectory) yield* filesBelow(join(folder, name));

@@ -1,7 +1,7 @@
-/** Bodies that nobody holds as a whole. */
+/** Bodies that no process holds in memory as a whole. */
 import { createHash } from "node:crypto";
 
-/** Bytes that can be made again: the same for the same place, and nowhere the same for long. */
+/** Reproducible bytes: each position always has the same byte, and no long run repeats. */
 export function patternBytes(from: number, length: number): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(length);
   for (let index = 0; index < length; index++) {
@@ -11,7 +11,7 @@ export function patternBytes(from: number, length: number): Uint8Array<ArrayBuff
   return bytes;
 }
 
-/** A stream of so many bytes of the pattern, in chunks as a network brings them. */
+/** The first `sizeBytes` bytes of the pattern as a stream, in chunks like those of a network. */
 export function patternStream(
   sizeBytes: number,
   chunkBytes = 65_536,

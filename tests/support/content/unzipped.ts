@@ -1,4 +1,4 @@
-/** What is in a ZIP archive, as Python reads it after comparing every checksum. */
+/** Reads a ZIP archive with Python, which checks every checksum. */
 import { assertEquals } from "@std/assert";
 
 const READ = `
@@ -7,7 +7,7 @@ z = zipfile.ZipFile(io.BytesIO(sys.stdin.buffer.read()))
 assert z.testzip() is None
 print(json.dumps([[i.filename, base64.b64encode(z.read(i)).decode()] for i in z.infolist()]))`;
 
-/** Name and bytes of each entry. */
+/** Maps each entry's name to its bytes. */
 export async function unzipped(archive: Uint8Array): Promise<Map<string, Uint8Array>> {
   const child = new Deno.Command("python3", {
     args: ["-c", READ],

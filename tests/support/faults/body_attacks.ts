@@ -1,4 +1,7 @@
-/** Bodies that take an isolate's memory without being sent, as parts for a raw connection to the function's own port. */
+/**
+ * Request bodies that reserve an isolate's memory without being sent, as parts for a raw connection to the function's
+ * own port.
+ */
 
 const MEGABYTES_32 = 32 * 1024 * 1024;
 

@@ -1,4 +1,4 @@
-/** A stack under load that is killed and started again on the same data, and what must hold of it afterwards. */
+/** Kills a stack under load, starts it again on the same data, and checks what must still hold. */
 import { assertEquals } from "@std/assert";
 import { assertConsistent } from "../postgres/consistency.ts";
 import { inParallel } from "../in_parallel.ts";
@@ -8,7 +8,7 @@ import { Load } from "./load.ts";
 import { KillableStack, type Victim, wait } from "./killable_stack.ts";
 
 const CLIENTS = 8;
-/** What was under way in the database when its answer was given up may still end. */
+/** A statement that was running in the database when its request was abandoned may still finish. */
 const SETTLE_MILLISECONDS = 300;
 
 const VERSIONS_DIGEST = `
@@ -38,17 +38,17 @@ export class CrashLab extends KillableStack {
     versions: 0,
     slowestResumeMilliseconds: 0,
   };
-  /** Project → digest of its versions when its round was over. */
+  /** Maps each project to the digest of its versions at the end of its round. */
   readonly #digests = new Map<string, string | undefined>();
 
-  /** Load, a kill in its middle, load again; then everything is looked at. */
+  /** Runs load, kills the victim in the middle of it, runs load again, then checks everything. */
   async round(victim: Victim): Promise<void> {
     const { ready: { baseUrl } } = this.child;
     const { id, key } = await this.project();
     const target = { baseUrl, key };
     const load = await Load.start(target, this.random, CLIENTS);
     await load.progress(this.random.below(50));
-    // Not only right after an answer.
+    // So that the kill does not always come right after an answer.
     await wait(this.random.below(30));
     await this.kill(victim);
     const killed = performance.now();
@@ -67,7 +67,7 @@ export class CrashLab extends KillableStack {
     }
   }
 
-  /** Everything of all rounds once more, since later crashes must not undo what earlier ones left. */
+  /** Checks the projects of all rounds once more, since a later crash must not undo earlier work. */
   async verifyAll(): Promise<number> {
     for (const [project, digest] of this.#digests) {
       assertEquals(await this.#digest(project), digest, `the versions of project ${project} have changed`);
@@ -75,7 +75,7 @@ export class CrashLab extends KillableStack {
     return await this.#verifySegments(null);
   }
 
-  /** Until a write succeeds. Nobody does anything for it but asking. */
+  /** Waits until a write succeeds. Requests alone must bring the service back. */
   async #resumed(target: Target): Promise<void> {
     const probe = { kind: "write", path: "probe/alive.txt", text: "alive" } as const;
     await this.patiently(async () => {
@@ -101,7 +101,7 @@ export class CrashLab extends KillableStack {
     return row?.digest;
   }
 
-  /** Every segment that a version ever named is in storage, with the bytes it had. Answers how many. */
+  /** Asserts that every segment that a version ever named is in storage, with its original bytes. Returns their number. */
   async #verifySegments(project: string | null): Promise<number> {
     const { supabaseUrl, secretKey } = this.child.ready;
     const headers = { apikey: secretKey, authorization: `Bearer ${secretKey}` };

@@ -1,4 +1,4 @@
-/** A stack whose erasures and sweeps are killed in their middle; afterwards what was erased is looked for everywhere. */
+/** Kills a stack in the middle of erasures and sweeps, then searches everything that is stored for what was erased. */
 import { assert, assertEquals } from "@std/assert";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -11,9 +11,9 @@ export type Erasure = (typeof ERASURES)[number];
 export const VICTIMS: readonly Victim[] = ["function", "backends", "all functions", "database", "stack"];
 
 const SWEEPERS = 2;
-/** A client that is not answered asks again. */
+/** Pause before a client repeats a request that was not answered. */
 const PAUSE_MILLISECONDS = 50;
-/** In a row, from whichever process of the function: then it is all there again. */
+/** Consecutive answers, from any process of the function, after which the stack counts as ready. */
 const READY_ANSWERS = 6;
 
 interface Kept {
@@ -22,11 +22,11 @@ interface Kept {
 }
 
 export class ErasureLab extends KillableStack {
-  /** What was written to be erased, in contents, paths and notes. */
+  /** The texts to be erased, which occur in contents, paths and notes. */
   readonly canaries: string[] = [];
   readonly #kept: Kept[] = [];
 
-  /** Erases a project's canary with sweeps beside, and kills meanwhile; returns once the erasure is acknowledged. */
+  /** Erases a project's canary while sweeps run and the victim is killed. Returns once the erasure is acknowledged. */
   async round(erasure: Erasure, victim: Victim): Promise<void> {
     const canary = crypto.getRandomValues(new Uint8Array(32)).toHex();
     const project = await this.project();
@@ -43,7 +43,7 @@ export class ErasureLab extends KillableStack {
     await Promise.all(sweepers);
   }
 
-  /** One complete sweep, once what was killed last is back. */
+  /** Runs one complete sweep, once the part killed last runs again. */
   async sweep(): Promise<void> {
     const [kept] = this.#kept;
     if (kept === undefined) throw new Error("Nothing is kept: there was no round.");
@@ -52,7 +52,7 @@ export class ErasureLab extends KillableStack {
     while (!(await this.administration.sweep(begun)).isDone);
   }
 
-  /** Throws where something of what was erased is left, or something else is not. */
+  /** Throws if something erased is still stored, or if something else is missing. */
   async verify(): Promise<void> {
     assertEquals(this.defects, []);
     await assertConsistent((statement) => this.child.sql(statement));
@@ -81,7 +81,7 @@ export class ErasureLab extends KillableStack {
 
   #assertNone(text: string, where: string): void {
     for (const [round, canary] of this.canaries.entries()) {
-      // As a dump has bytes, too.
+      // Bytes are hexadecimal in a dump.
       const hex = new TextEncoder().encode(canary).toHex();
       for (const form of [canary, hex]) {
         const at = text.indexOf(form);
@@ -97,13 +97,13 @@ export class ErasureLab extends KillableStack {
     }
   }
 
-  /** Writes what is to be erased, and beside it what shares pieces with it and stays. Returns what erases it. */
+  /** Writes files to be erased, and files that stay but use the same segments. Returns the function that erases. */
   async #write(
     { id, name, key }: { id: string; name: string; key: string },
     canary: string,
     erasure: Erasure,
   ): Promise<() => Promise<void>> {
-    // What is redacted or trimmed keeps its path.
+    // A redacted or trimmed file keeps its path.
     const path = erasure === "redact" || erasure === "retention"
       ? "dir/f.md"
       : `dir-${canary}/f-${canary}.md`;
@@ -173,7 +173,7 @@ export class ErasureLab extends KillableStack {
     return { status: response.status, text: await response.text() };
   }
 
-  /** Until it is answered, whatever is killed. */
+  /** Repeats the request until it is answered, whatever is killed. */
   async #insist(
     key: string,
     method: string,

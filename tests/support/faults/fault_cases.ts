@@ -1,4 +1,4 @@
-/** Cases of faults: an operation whose calls to the back end are broken, and what must then be true. */
+/** Fault cases: an operation with broken calls to the back end, and what must hold afterwards. */
 import { assert, assertEquals } from "@std/assert";
 import { BACKEND_TRIES_MAX } from "../../../supabase/functions/api/limits.ts";
 import { actsBefore, type Fault, type Watch } from "./faults.ts";
@@ -7,7 +7,7 @@ import { codeOf, type Laboratory, type Outcome, type ProjectState, type Tenant, 
 import { IS_LONG } from "../runner/long.ts";
 import { type Operation, prepareFor } from "./operations.ts";
 
-/** What an operation does when nothing fails. */
+/** The result of an operation when nothing fails. */
 export interface Expected {
   readonly calls: readonly string[];
   readonly before: ProjectState;
@@ -34,19 +34,19 @@ export interface Ran {
 export class FaultCases {
   readonly #expected = new Map<string, Expected>();
 
-  /** The last of the preparations so far. */
+  /** Ends with the last preparation so far. */
   #prepared: Promise<void> = Promise.resolve();
 
   constructor(private readonly lab: Laboratory) {}
 
-  /** One after another, so that large bodies do not wait for each other's share of memory. */
+  /** Prepares one operation after another, so that large bodies do not wait for the memory that others have reserved. */
   #prepare(tenant: Tenant, operation: Operation): Promise<void> {
     const prepared = this.#prepared.then(() => prepareFor(this.lab, tenant, operation));
-    this.#prepared = prepared.catch(() => {/* whoever asked for it is told */});
+    this.#prepared = prepared.catch(() => {/* the caller gets the failure */});
     return prepared;
   }
 
-  /** What the operation does when nothing fails; found out once. */
+  /** The operation's result when nothing fails; computed once. */
   async expectedOf(operation: Operation): Promise<Expected> {
     const known = this.#expected.get(operation.name);
     if (known) return known;
@@ -63,7 +63,7 @@ export class FaultCases {
     return found;
   }
 
-  /** With a recorded answer that lasts, calls of the other target get one that fits. */
+  /** If a recorded answer is given to all later calls, calls of the other target get an answer that suits them. */
   async run({ operation, n, fault, lasts }: Case): Promise<Ran> {
     return await this.runWith(operation, (number, name) => {
       if (lasts ? number < n : number !== n) return null;
@@ -91,25 +91,28 @@ export class FaultCases {
   }
 }
 
-/** An answer without what differs from one run to the next. */
+/** The answer, without the parts that differ between runs. */
 export function shown(outcome: Outcome): string {
   if (outcome.headers.get("content-type") === "application/zip") return withoutTimes(outcome.bytes);
   return text(outcome)
     .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "ID")
     .replaceAll(/\/l\/[\w-]{43}/g, "/l/TOKEN")
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME")
-    // As a field, and in a tool's text.
+    // In a field, and in a tool's text.
     .replaceAll(/(?<="cursor":"|since=)[0-9a-f]{32}/g, "CURSOR");
 }
 
-/** An archive whose entries have no times: they are 10 bytes after the mark of a header, 12 of one in the directory. */
+/**
+ * The archive with its times replaced: they are 10 bytes after the signature of a local header, 12 after that of a
+ * directory entry.
+ */
 function withoutTimes(archive: Uint8Array): string {
   return new TextDecoder("latin1").decode(archive)
     // deno-lint-ignore no-control-regex
     .replaceAll(/(?<=PK\x03\x04[^]{6}|PK\x01\x02[^]{8})[^]{4}/g, "TIME");
 }
 
-/** A read that had begun to answer can only break off. */
+/** A read that fails after it has begun to answer can only break off. */
 export function isBrokenRead({ outcome }: Ran, operation: Operation): boolean {
   return outcome.broken && !operation.writes;
 }
@@ -128,7 +131,7 @@ export function assertClean(ran: Ran, operation: Operation): void {
   }
 }
 
-/** What the state must be, by what the client was told and what the broken call had done. */
+/** Asserts the state that must hold, given the client's answer and the effect of the broken call. */
 export function assertWhole(
   { outcome, state }: Ran,
   { operation, fault, lasts }: Case,
@@ -136,14 +139,14 @@ export function assertWhole(
 ): void {
   if (outcome.status < 300) return assertState(state, whole.after, "after");
   const isAfter = JSON.stringify(state.files) === JSON.stringify(whole.after.files);
-  // The back end acted and could not say so: the whole of it, or nothing.
+  // The back end acted but could not report it: all changes are there, or none.
   if (lasts && actsBefore(fault) && operation.writes && isAfter) {
     return assertState(state, whole.after, "after");
   }
   assertState(state, whole.before, "before");
 }
 
-/** Says which parts differ: a whole state is too long to be read. */
+/** The message names the parts that differ, since a whole state is too long to read. */
 export function assertState(state: ProjectState, wanted: ProjectState, name: string): void {
   const parts = ["files", "versions", "dead", "idempotencyKeys"] as const;
   const other = parts.filter((part) => JSON.stringify(state[part]) !== JSON.stringify(wanted[part]));
@@ -154,27 +157,27 @@ export function assertState(state: ProjectState, wanted: ProjectState, name: str
 }
 
 /**
- * No call was tried more often than BACKEND_TRIES_MAX. Those to Storage, which may be repeated at will, the
- * platform's `fetch` sends once more by itself when a kept connection breaks.
+ * Asserts that no call was tried more than BACKEND_TRIES_MAX times. A call to Storage may be repeated freely: the
+ * platform's `fetch` sends it once more when a kept connection breaks.
  */
 export function assertBounded({ watch }: Ran, whole: Expected): void {
   for (const { name, url } of watch.calls) {
     const tries = watch.calls.filter((call) => call.name === name && call.url === url).length;
     const isStorage = !name.startsWith("filestore_");
-    // An object of storage may be asked for that the function still had in memory when nothing was broken.
+    // The function may fetch an object that it still had in memory in the run without faults.
     const calls = isStorage ? 1 : Math.max(1, whole.calls.filter((call) => call === name).length);
     assert(tries <= calls * BACKEND_TRIES_MAX * (isStorage ? 2 : 1), `${name} was tried ${tries} times`);
   }
 }
 
-/** The calls that a fault meets: all of them; in the short form the first and the last of each kind. */
+/** The numbers of the calls to break: all of them; in the short form the first and last of each kind. */
 export function interesting(calls: readonly string[]): number[] {
   return calls.flatMap((name, index) =>
     IS_LONG || calls.indexOf(name) === index || calls.lastIndexOf(name) === index ? [index + 1] : []
   );
 }
 
-/** The same cases, those of one operation far from each other. */
+/** The same cases, reordered so that those of one operation are far apart. */
 export function spread(cases: readonly Case[]): Case[] {
   const stride = 13;
   return Array.from({ length: stride }).flatMap((_, offset) =>

@@ -1,13 +1,13 @@
-/** What can go wrong with a call of the function to Supabase, and how a test lays it in its way. */
+/** The ways in which a call of the function to Supabase can fail, and how a test injects them. */
 import { isRecorded, recordedAnswer, type RecordedName } from "./recorded_answers.ts";
 
-/** What can go wrong with a call. `acts`: the back end has done what was asked. */
+/** Faults of a call. `acts`: the back end has done what the call asked for. */
 export const FAULTS = {
-  /** Reset once the whole call was sent, before the back end saw it. */
+  /** Reset after the whole call was sent, before the back end saw it. */
   resetBefore: { acts: false },
   error500: { acts: false },
   error503: { acts: false },
-  /** A gateway's own page: no JSON. */
+  /** A gateway's own page, which is not JSON. */
   page502: { acts: false },
   /** Reset after the back end acted: its answer is lost. */
   resetAfter: { acts: true },
@@ -21,31 +21,31 @@ export const FAULTS = {
 
 export type Fault = keyof typeof FAULTS | RecordedName;
 
-/** Whether the back end has done what was asked where its answer is broken like this. */
+/** Whether the back end acts before its answer is broken with this fault. */
 export function actsBefore(fault: Fault): boolean {
   return isRecorded(fault) ? recordedAnswer(fault).acts : FAULTS[fault].acts;
 }
 
-/** One call that met a watch. */
+/** A call that matched a watch. */
 export interface SeenCall {
   readonly name: string;
-  /** Path and query: tells the objects of storage apart. */
+  /** Path and query, which distinguish the objects of storage. */
   readonly url: string;
-  /** Milliseconds of the clock of the process under test. */
+  /** Milliseconds, on the clock of the process under test. */
   readonly at: number;
   readonly fault: Fault | null;
 }
 
-/** The calls of one project. */
+/** Watches the calls of one project. */
 export interface Watch {
-  /** What happens to the n-th call, from 1. */
+  /** The fault for the n-th call, counted from 1. */
   readonly decide: (n: number, name: string) => Fault | null;
-  /** Runs after the back end acted on a call that is then broken. */
+  /** Runs after the back end has acted on a call whose answer is then broken. */
   readonly afterActing?: (() => Promise<void>) | undefined;
   readonly calls: SeenCall[];
 }
 
-/** Makes the call, by `forward`, or breaks it as the watch decides. What never comes is waited for with `onSilence`. */
+/** Makes the call with `forward`, or breaks it as the watch decides. `onSilence` waits for an answer that never comes. */
 export async function watched(
   { decide, afterActing, calls }: Watch,
   { method, url, at }: { readonly method: string; readonly url: string; readonly at: number },
@@ -70,7 +70,7 @@ function callName(method: string, url: string): string {
   return { GET: "download", DELETE: "remove" }[method] ?? "upload";
 }
 
-/** What the caller sees of a call with this fault; `answer` is what the back end said, where it acted. */
+/** The caller's view of a call with this fault; `answer` is the back end's, if it acted. */
 async function broken(fault: Fault, answer: Response | null): Promise<Response> {
   if (isRecorded(fault)) {
     const { status, type, body } = recordedAnswer(fault);

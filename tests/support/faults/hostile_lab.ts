@@ -1,4 +1,4 @@
-/** The function for requests that nobody well-meaning sends: by its own port, and behind the gateway. */
+/** The function under hostile requests, on its own port and behind the gateway. */
 import { assert, assertEquals } from "@std/assert";
 import { BODY_BUDGET_WAIT_MILLISECONDS } from "../../../supabase/functions/api/limits.ts";
 import type { FunctionProcess } from "../../../supabase/local/stack/function_process.ts";
@@ -7,15 +7,15 @@ import type { RawAnswer, RawOutcome, RawRequest } from "../client/raw_connection
 import { commandOf, startFunction } from "../stack/test_stack.ts";
 
 /**
- * How long a test waits for an answer or an end: longer than a request may wait for its share of memory, by as much as a
- * machine may need that is busy with other things.
+ * Longest wait for an answer or the end of a connection: the longest that a request waits for memory, plus a minute for
+ * a busy machine.
  */
 export const ANSWER_MILLISECONDS = BODY_BUDGET_WAIT_MILLISECONDS + 60_000;
 
 export interface Front {
   readonly name: string;
   readonly origin: string;
-  /** What the function's paths begin with there. */
+  /** The prefix of the function's paths there. */
   readonly prefix: string;
 }
 
@@ -41,7 +41,6 @@ export class HostileLab {
     await this.lab.stop();
   }
 
-  /** The function's own port. */
   get functionFront(): Front {
     return { name: "the function", origin: `http://127.0.0.1:${this.bare.upstream?.port}`, prefix: "/api" };
   }
@@ -54,7 +53,7 @@ export class HostileLab {
     return [this.functionFront, this.gatewayFront];
   }
 
-  /** Asserts that the processes are those that were started, that nothing was a defect, and that they serve. */
+  /** Asserts that the processes are those that were started, that no defect was logged, and that they still answer. */
   async assertUnharmed(): Promise<void> {
     assertEquals([this.bare.pid, ...this.lab.stack.functionPids], this.pids);
     const defects = [...this.bareLog, ...this.lab.log].filter((line) =>
@@ -66,11 +65,11 @@ export class HostileLab {
   }
 }
 
-/** An answer of the service is in the envelope; one of the HTTP server in front of it may be bare. */
+/** An answer of the service has the envelope; one of the HTTP server in front of it may lack it. */
 export function assertAnswer({ status, headers, text }: RawAnswer, method: string): void {
   assert(status >= 200 && status < 600 && status !== 500, `${status} ${text.slice(0, 300)}`);
   if (!headers.has("x-request-id")) {
-    // Malformed beyond what reaches the service.
+    // The request was too malformed to reach the service.
     assert(status >= 400 && status < 600, `${status} without an id`);
     return;
   }

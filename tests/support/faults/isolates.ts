@@ -1,6 +1,7 @@
 /**
- * The service with a breakable way to Supabase, in this process: each project meets an isolate of its own, whose clock
- * moves on whenever it waits for what will not come. So no test waits, and what a request waited is known exactly.
+ * The service in this process, with a connection to Supabase that tests break. Each project has an isolate of its own,
+ * whose clock skips every wait for an answer that never comes. So tests take no time to wait, and the time that a
+ * request waited is known exactly.
  */
 import { createClient } from "@supabase/supabase-js";
 import { Notices } from "../../../supabase/functions/api/adapters/notices.ts";
@@ -21,7 +22,7 @@ import { startTestStack } from "../stack/test_stack.ts";
 import { type Watch, watched } from "./faults.ts";
 import { asOfRoute, Laboratory, type Outcome, type Sending, type Tenant } from "./laboratory.ts";
 
-/** What an isolate has logged. */
+/** The lines that an isolate has logged. */
 export interface LogLines {
   readonly requests: RequestLine[];
   readonly notices: string[];
@@ -30,7 +31,7 @@ export interface LogLines {
   readonly background: unknown[];
 }
 
-/** Nothing is queued: indexing has tests of its own. */
+/** An index with an empty queue, since indexing has tests of its own. */
 const EMPTY_INDEX: SearchIndex = {
   claimTexts: () => Promise.resolve({ claimId: "", files: [], nextDueMilliseconds: null }),
   claimChunks: () => Promise.resolve({ claimId: "", files: [], nextDueMilliseconds: null }),
@@ -51,12 +52,12 @@ export class Isolate {
   readonly clock = new ManualClock();
   readonly log: LogLines = { requests: [], notices: [], faults: [], defects: [], background: [] };
   readonly handle: (request: Request) => Promise<Response>;
-  /** What happens to its calls; null: nothing. */
+  /** Decides the faults of its calls; null: no faults. */
   watch: Watch | null = null;
   #forwarding = 0;
-  /** They go on after an answer. */
+  /** Compactions that continue after an answer. */
   readonly #compactions: Promise<unknown>[] = [];
-  /** Whether a call was never answered. */
+  /** Whether a call was left without an answer. */
   #isSilent = false;
 
   constructor(
@@ -104,12 +105,12 @@ export class Isolate {
     });
   }
 
-  /** Sends a request, reads its answer and waits for a compaction after it, while the clock passes over every wait. */
+  /** Sends a request, reads its answer and waits for a compaction after it; the clock skips every wait. */
   ask(request: Request): Promise<Outcome> {
     return this.clock.runUntil(this.#ask(request), () => this.#horizon());
   }
 
-  /** Pauses always pass; the time-out of a call passes only where one is not answered. */
+  /** Pauses are always skipped; the timeout of a call only if a call has not been answered. */
   #horizon(): number {
     if (this.#forwarding > 0) return 0;
     return this.#isSilent ? Infinity : BACKEND_CALL_TIMEOUT_MILLISECONDS / 10;
@@ -149,7 +150,7 @@ export class Isolate {
   }
 }
 
-/** A laboratory whose process under test is an isolate for each project. */
+/** A laboratory in which each project has an isolate of its own as the process under test. */
 export class Isolates extends Laboratory {
   readonly #isolates = new Map<string, Isolate>();
 
@@ -162,7 +163,7 @@ export class Isolates extends Laboratory {
     return { url: backendUrl, secretKey, publishableKey };
   }
 
-  /** The isolate that the project's requests meet. */
+  /** The isolate that receives the project's requests. */
   isolateOf(tenant: Tenant): Isolate {
     const isolate = this.#isolates.get(tenant.id) ?? new Isolate(this.supabase, () => null);
     this.#isolates.set(tenant.id, isolate);
@@ -179,7 +180,7 @@ export class Isolates extends Laboratory {
     return watch;
   }
 
-  /** The isolate ends with it: the project's next request meets one that remembers nothing. */
+  /** Also ends the isolate: the project's next request meets a new one, with nothing in memory. */
   override unwatch(watch: Watch): void {
     for (const [id, isolate] of this.#isolates) {
       if (isolate.watch === watch) this.#isolates.delete(id);
@@ -197,7 +198,7 @@ export function requestOf({ method, path, headers, body }: Sending, key: string 
   if (key !== null) sent.set("x-api-key", key);
   if (body !== undefined && !isPlain) sent.set("content-type", "application/json");
   const bytes = body === undefined ? null : isPlain ? body as BodyInit : JSON.stringify(body);
-  // As a server hands it over: with the length of what comes.
+  // A server passes a request on with the length of its body.
   const length = typeof bytes === "string"
     ? new TextEncoder().encode(bytes).length
     : bytes instanceof Uint8Array

@@ -1,4 +1,4 @@
-/** A stack on its own data whose parts are killed, and started again as a supervisor would. */
+/** A stack on its own data, whose parts tests kill and restart as a supervisor would. */
 import { Administration } from "../../../supabase/local/admin/administration.ts";
 import { newKey } from "../../../supabase/local/admin/new_key.ts";
 import type { PostgresServer } from "../postgres/postgres.ts";
@@ -6,7 +6,7 @@ import type { Random } from "../random.ts";
 import { freshDataDirectory } from "../stack/fresh_data_directory.ts";
 import { StackChild, type StackReady } from "../stack/stack_child.ts";
 
-/** "backends" are the server processes of Postgres that have a statement under way. */
+/** "backends" are the server processes of Postgres that are running a statement. */
 export type Victim =
   | "function"
   | "all functions"
@@ -17,19 +17,19 @@ export type Victim =
 
 type Child = StackChild & { readonly ready: StackReady };
 
-/** A part of the stack is down for less than this. */
+/** Longest time that a part of the stack is down. */
 const DOWN_MILLISECONDS = 500;
 const RESUME_TIMEOUT_MILLISECONDS = 60_000;
 const PAUSE_MILLISECONDS = 50;
 
 export class KillableStack {
-  /** What the function has logged as a defect. */
+  /** Defects that the function has logged. */
   readonly defects: string[] = [];
   #child: Child | undefined;
 
   constructor(
     protected readonly dataDir: string,
-    /** Undefined: PGlite. */
+    /** Undefined: the stack uses PGlite. */
     protected readonly server: PostgresServer | undefined,
     protected readonly random: Random,
   ) {}
@@ -69,7 +69,7 @@ export class KillableStack {
     });
   }
 
-  /** A new project with a key that may do everything; what was killed before may be on its way back. */
+  /** Creates a project with a key that has every right, even if a killed part is still restarting. */
   protected async project(): Promise<{ id: string; name: string; key: string }> {
     const name = `killed ${crypto.randomUUID()}`;
     const { id } = await this.patiently(() => this.administration.createProject(name, "enterprise"));
@@ -82,7 +82,7 @@ export class KillableStack {
     return { id, name, key: apiKey };
   }
 
-  /** The stack looks after the function, Postgres after its own processes. */
+  /** The stack restarts the function, and Postgres its own processes. */
   protected async kill(victim: Victim): Promise<void> {
     if (victim === "function" || victim === "all functions") {
       const pids = await this.child.functionPids();
@@ -98,7 +98,7 @@ export class KillableStack {
         try {
           Deno.kill(pid, "SIGKILL");
         } catch (error) {
-          // Postgres ends all of them once it has noticed that one is gone.
+          // Postgres ends all of its server processes when one has died.
           if (!(error instanceof Deno.errors.NotFound)) throw error;
         }
       }
@@ -112,7 +112,7 @@ export class KillableStack {
     if (victim.includes("stack")) await this.start(port);
   }
 
-  /** Repeats the work until it does not fail. */
+  /** Repeats the work until it succeeds. */
   protected async patiently<T>(work: () => Promise<T>): Promise<T> {
     for (const end = performance.now() + RESUME_TIMEOUT_MILLISECONDS;;) {
       try {

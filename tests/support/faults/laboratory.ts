@@ -1,6 +1,6 @@
 /**
- * The whole service with a breakable way to Supabase, beside a second process of the function with a sound one: the
- * sound one prepares and looks, so that the other is cold and alone with its fault.
+ * The whole service with a connection to Supabase that tests break, and a second process of the function with a sound
+ * one. The sound process prepares and reads, so that the process under test starts cold and meets only its fault.
  */
 import { assertEquals } from "@std/assert";
 import { join } from "node:path";
@@ -19,12 +19,12 @@ export interface Tenant {
   readonly keyHash: string;
 }
 
-/** A response read to its end, or the failure that it ended with. */
+/** A response read to its end, or to the point where it broke off. */
 export interface Outcome {
   readonly status: number;
   readonly headers: Headers;
   readonly bytes: Uint8Array;
-  /** Set where the body broke off. */
+  /** Whether the body broke off. */
   readonly broken: boolean;
 }
 
@@ -32,20 +32,20 @@ export interface Sending {
   readonly method: string;
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** An object goes as JSON. */
+  /** An object is sent as JSON. */
   readonly body?: unknown;
 }
 
-/** What a project has, without ids and times: equal wherever the same was done. */
+/** The state of a project without ids and times: equal after equal operations. */
 export interface ProjectState {
   readonly files: unknown;
   readonly versions: unknown;
-  /** How many segments nothing readable has any more. */
+  /** The number of segments that no readable version names. */
   readonly dead: unknown;
   readonly idempotencyKeys: unknown;
 }
 
-/** What a project has in the bucket. */
+/** The project's objects in the bucket. */
 export interface Objects {
   /** Names below the project's prefix, sorted. */
   readonly stored: readonly string[];
@@ -68,7 +68,7 @@ export class Laboratory {
 
   protected constructor(
     private readonly parts: TestStack<RecordingProxy | null>,
-    /** Null: the stack's own process is sound. */
+    /** Null: the stack's own process has a sound connection. */
     private readonly sound: FunctionProcess | null,
   ) {
     ({
@@ -79,7 +79,7 @@ export class Laboratory {
     } = parts);
   }
 
-  /** Without a proxy the function speaks to Supabase itself, and nothing can be watched. */
+  /** Without a proxy the function calls Supabase directly, and nothing can be watched. */
   static async start(
     { withProxy = false, ...options }: Partial<StackOptions> & { readonly withProxy?: boolean } = {},
   ): Promise<Laboratory> {
@@ -93,7 +93,7 @@ export class Laboratory {
     return this.sound === null ? this.stack.baseUrl : `http://127.0.0.1:${this.sound.upstream?.port}/api`;
   }
 
-  /** Of the sound process. */
+  /** Process id of the sound process. */
   get soundPid(): number {
     return this.sound?.pid ?? this.stack.functionPids[0] ?? NaN;
   }
@@ -103,7 +103,7 @@ export class Laboratory {
     await this.parts.stop();
   }
 
-  /** A new project with one key, which may do everything. */
+  /** A new project with one key, which has every right. */
   async tenant(tier = "enterprise"): Promise<Tenant> {
     const { apiKey, stored } = await newKey();
     const [row] = await this.stack.exec<{ id: string; key_id: string }>(
@@ -116,7 +116,7 @@ export class Laboratory {
     return { id: row.id, keyId: row.key_id, key: apiKey, keyHash: stored.hash };
   }
 
-  /** Sends by the sound process; must succeed. */
+  /** Sends a request to the sound process. Throws unless it succeeds. */
   async prepare(tenant: Tenant, sending: Sending): Promise<Outcome> {
     const outcome = await send(this.soundUrl, tenant.key, sending);
     if (outcome.status !== 200 && outcome.status !== 206) {
@@ -125,17 +125,17 @@ export class Laboratory {
     return outcome;
   }
 
-  /** Sends by the process under test, through the gateway. */
+  /** Sends a request to the process under test, through the gateway. */
   send(tenant: Tenant, sending: Sending): Promise<Outcome> {
     return send(this.stack.baseUrl, tenant.key, sending);
   }
 
-  /** Milliseconds, as the process under test measures them. */
+  /** Milliseconds, on the clock of the process under test. */
   now(_tenant: Tenant): number {
     return performance.now();
   }
 
-  /** Breaks calls that name the tenant's project or key. */
+  /** Breaks the calls that name the tenant's project or key. */
   watch(tenant: Tenant, decide: Watch["decide"], afterActing?: () => Promise<void>): Watch {
     const watch = { decide, afterActing, calls: [] };
     this.#watches.set(watch, tenant);
@@ -154,12 +154,12 @@ export class Laboratory {
     return watch ? watched(watch, { method, url: path, at: performance.now() }, forward) : forward();
   }
 
-  /** Where an object of the bucket lies on disk. */
+  /** The path of a bucket's object on disk. */
   objectFile(name: string): string {
     return join(this.dataDir, "storage", "filestore-segments", name);
   }
 
-  /** Everything the project has. Throws where a version names bytes that are not there. */
+  /** The project's state. Throws if a version names bytes that are missing. */
   async state(tenant: Tenant): Promise<ProjectState> {
     const [row] = await this.stack.exec<{ state: ProjectState; segments: SegmentRow[] }>(STATE, [tenant.id]);
     if (!row) throw new Error("no state");
@@ -197,13 +197,13 @@ export class Laboratory {
   }
 }
 
-/** The value, which must be there. */
+/** Returns the value. Throws if it is undefined. */
 export function present<T>(value: T | undefined): T {
   if (value === undefined) throw new Error("what the test needs is not there");
   return value;
 }
 
-/** Content is told by the checksums of its segments where those cannot differ, else by size. */
+/** Content is identified by the checksums of its segments if those cannot differ, else by its size. */
 const STATE = `
 with versions as (
   select f.path, v.version, v.size, v.mime_type, v.is_deleted, v.segment_ids
@@ -262,7 +262,7 @@ export async function send(baseUrl: string, key: string | null, sending: Sending
   return asOfRoute(sending, outcome);
 }
 
-/** A tool's failure says in its text what a route says by status, code and header. */
+/** Converts a tool's failure, which is text, to a route's: status, code and header. */
 export function asOfRoute({ path }: Sending, outcome: Outcome): Outcome {
   if (path !== "/mcp") return outcome;
   const { result } = JSON.parse(text(outcome));
@@ -278,7 +278,7 @@ export function text({ bytes }: Outcome): string {
   return new TextDecoder().decode(bytes);
 }
 
-/** The code of a refusal; undefined for a success. Throws where it is not in the envelope. */
+/** The code of a refusal; undefined for a success. Throws if the refusal is not in the envelope. */
 export function codeOf(outcome: Outcome): string | undefined {
   if (outcome.status < 400) return undefined;
   const { success, error } = JSON.parse(text(outcome));

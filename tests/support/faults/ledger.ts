@@ -1,6 +1,6 @@
 /**
- * Which request made which version. Clients write down what they asked for and what they were told; afterwards each
- * version of each file must be what exactly one of these requests makes, and each acknowledged request must be there.
+ * Which request created which version. Clients record their requests and the answers. Afterwards each version of each
+ * file must be the result of exactly one request, and each acknowledged request must have its version.
  */
 
 export type Operation =
@@ -13,14 +13,14 @@ export type Operation =
 /** A request that was not refused. */
 export interface Entry {
   readonly operation: Operation;
-  /** The version it was told it made; undefined: it got no answer, so it may have happened or not. */
+  /** The version that the answer named; undefined: there was no answer, so the request may have been done or not. */
   readonly version: number | undefined;
 }
 
-/** A path → its versions from 1; null is a tombstone. */
+/** Maps each path to its versions, from version 1; null is a tombstone. */
 export type Histories = ReadonlyMap<string, readonly (string | null)[]>;
 
-/** What contradicts the promise; empty where it is kept. */
+/** The contradictions between entries and histories; empty if the promise is kept. */
 export function contradictions(entries: readonly Entry[], histories: Histories): string[] {
   const found: string[] = [];
   const made = new Map<string, Entry>();
@@ -58,7 +58,7 @@ export function contradictions(entries: readonly Entry[], histories: Histories):
   ];
 }
 
-/** Each move that landed has a tombstone of the content it moved; what is left are deletions without an answer. */
+/** Each committed move has left a tombstone at its source; the remaining tombstones are deletions without an answer. */
 function tombstoneContradictions(
   tombstones: readonly { path: string; version: number }[],
   landed: readonly Entry[],
@@ -83,7 +83,7 @@ function tombstoneContradictions(
   ];
 }
 
-/** Whether the version is what the operation makes of the one before it. */
+/** Whether the operation, applied to the version before, gives this version. */
 function makes(operation: Operation, version: number, histories: Histories): boolean {
   const versions = histories.get(targetOf(operation)) ?? [];
   const content = versions[version - 1];
@@ -120,7 +120,7 @@ function show(operation: Operation): string {
   return JSON.stringify(operation).slice(0, 200);
 }
 
-/** Pairs as many of `left` as possible with one of `right` each (augmenting paths). */
+/** Pairs as many of `left` as possible with one of `right` each, by augmenting paths. */
 function match<Left, Right>(
   left: readonly Left[],
   right: readonly Right[],

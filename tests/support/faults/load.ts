@@ -1,10 +1,10 @@
-/** Clients that write, append, edit, delete, restore, copy and move without a pause, and keep a ledger. */
+/** Clients that write, append, edit, delete, restore, copy and move without pause, and keep a ledger. */
 import { type Outcome, perform, type Target } from "../client/files_client.ts";
 import { type Entry, type Operation, targetOf } from "./ledger.ts";
 import type { Random } from "../random.ts";
 
 const PATHS = ["log.txt", "notes/a.md", "notes/b.md", "notes/deep/c.txt", "d"];
-/** Appends of one path make segment lists long enough to be compacted. */
+/** Appends to one path make segment lists long enough to be compacted. */
 const WEIGHTS: readonly (readonly [Operation["kind"], number])[] = [
   ["append", 14],
   ["edit", 6],
@@ -16,14 +16,14 @@ const WEIGHTS: readonly (readonly [Operation["kind"], number])[] = [
   ["move", 1],
 ];
 const KINDS = WEIGHTS.flatMap(([kind, weight]) => Array.from({ length: weight }, () => kind));
-/** Pause after an answer that never came, as a client makes it. */
+/** A client's pause after a request without an answer. */
 const PAUSE_MILLISECONDS = 100;
 const PROGRESS_TIMEOUT_MILLISECONDS = 60_000;
 
 export interface LoadFigures {
   made: number;
   refused: number;
-  /** Not answered, or so that it is left open. */
+  /** Requests without an answer, or with one that leaves the outcome open. */
   unknown: number;
   /** Requests that were repeated with their Idempotency-Key until they were answered. */
   resolved: number;
@@ -32,9 +32,9 @@ export interface LoadFigures {
 export class Load {
   readonly entries: Entry[] = [];
   readonly figures: LoadFigures = { made: 0, refused: 0, unknown: 0, resolved: 0 };
-  /** Answers that the contract does not allow. */
+  /** Answers that the contract forbids. */
   readonly failures: unknown[] = [];
-  /** Text that an acknowledged request put into a path, to be edited. */
+  /** For each path, a text that an acknowledged request wrote there, to be edited. */
   readonly #texts = new Map<string, string>();
   readonly #versions = new Map<string, number>();
   readonly #clients: Promise<void>[] = [];
@@ -44,7 +44,7 @@ export class Load {
   private constructor(readonly target: Target, readonly random: Random) {}
 
   /**
-   * Makes the files, then lets the clients loose. Every second one repeats what was not answered, with the same
+   * Writes the files, then starts the clients. Every second client repeats unanswered requests with the same
    * Idempotency-Key.
    */
   static async start(target: Target, random: Random, clients: number): Promise<Load> {
@@ -57,7 +57,7 @@ export class Load {
     return load;
   }
 
-  /** Until so many more operations were acknowledged. */
+  /** Waits until `count` more operations are acknowledged. */
   async progress(count: number): Promise<void> {
     const deadline = performance.now() + PROGRESS_TIMEOUT_MILLISECONDS;
     for (const enough = this.figures.made + count; this.figures.made < enough; await pause(5)) {
@@ -66,7 +66,7 @@ export class Load {
     }
   }
 
-  /** Lets each client finish its request. */
+  /** Stops the load; each client finishes its request first. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     await Promise.all(this.#clients);
@@ -87,7 +87,7 @@ export class Load {
     }
   }
 
-  /** Repeats until it is answered, or the load ends. */
+  /** Repeats the operation until it is answered, or the load ends. */
   async #insist(operation: Operation): Promise<Outcome> {
     const headers = { "idempotency-key": crypto.randomUUID() };
     let isOpen = false;
@@ -96,7 +96,7 @@ export class Load {
       const isAnswer = outcome.kind === "made" ||
         (outcome.kind === "refused" && outcome.code !== "IDEMPOTENCY_KEY_IN_USE");
       if (isOpen && outcome.kind === "made") this.figures.resolved++;
-      // A refusal is not remembered: an earlier try that is still on its way may yet do it.
+      // A refusal is not stored: an earlier try that is still under way may yet succeed.
       if (isAnswer) {
         return outcome.kind === "refused" && isOpen ? { kind: "unknown", reason: "open" } : outcome;
       }
@@ -120,7 +120,7 @@ export class Load {
   #nextOperation(): Operation {
     const { random } = this;
     const kind = random.pick(KINDS);
-    // Half of all that happens, happens to one file.
+    // Half of all operations are on one file.
     const path = random.below(2) === 0 ? "log.txt" : random.pick(PATHS);
     const text = `${++this.#number} ${"content ".repeat(random.below(60))}\n`;
     switch (kind) {

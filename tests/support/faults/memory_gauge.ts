@@ -1,16 +1,17 @@
 /**
- * A process of the function that tells how much memory its JavaScript has: heap and what is outside it, such as the bytes
- * of bodies, as `Deno.memoryUsage()` counts them. That is what a hosted isolate is limited by; Deno itself is not in it.
+ * A process of the function that reports the memory of its JavaScript: the heap, and the memory outside it, such as the
+ * bytes of bodies, as `Deno.memoryUsage()` counts them. A hosted isolate is limited by this; Deno's own memory is not
+ * included.
  */
 import { join } from "node:path";
 import { commandOf, startFunction } from "../stack/test_stack.ts";
 import type { Laboratory } from "./laboratory.ts";
 
 const SAMPLE_MILLISECONDS = 5;
-/** As much as an isolate has. */
+/** The memory of an isolate. */
 const V8_LIMIT = "--v8-flags=--max-old-space-size=256";
 
-/** Runs in the function's process. It writes nothing by itself, so that it does not disturb what it measures. */
+/** Runs in the function's process. It writes only when asked, so that it does not disturb the measurement. */
 const GAUGE = `
 const none = { heap: 0, external: 0, both: 0 };
 let peak = { ...none };
@@ -29,7 +30,7 @@ Deno.addSignalListener("SIGUSR2", () => {
 });
 `;
 
-/** In bytes: the most there was of each, and of both together. */
+/** Bytes: the peak of each, and of both together. */
 export interface Peak {
   readonly heap: number;
   readonly external: number;
@@ -40,7 +41,7 @@ export interface GaugedFunction {
   readonly baseUrl: string;
   readonly pid: number;
   readonly log: readonly string[];
-  /** The peak since the last time. */
+  /** The peak since the last call. */
   peak(): Promise<Peak>;
   stop(): Promise<void>;
 }

@@ -1,16 +1,16 @@
-/** Every operation that the service has, in the forms that differ in what they ask of the back end. */
+/** Every operation of the service, in each form that makes different calls to the back end. */
 import { COMPACTION_CHECK_EVERY_SEGMENTS } from "../../../supabase/functions/api/limits.ts";
 import type { Laboratory, Sending, Tenant } from "./laboratory.ts";
 
 export interface Operation extends Sending {
   readonly name: string;
-  /** What must be there before, besides `dir/old.txt`. */
+  /** Files that must exist before, besides `dir/old.txt`. */
   readonly prepare?: readonly Sending[];
   readonly writes: boolean;
 }
 
 const MEBIBYTE = 1024 * 1024;
-/** Three segments, each unlike the others. */
+/** Three segments, all different. */
 export const LARGE = ["a", "b", "c"].map((letter) => `${letter.repeat(1023)}\n`.repeat(1024)).join("");
 const RAW = { "content-type": "application/octet-stream" };
 const BYTES = { accept: "application/octet-stream" };
@@ -22,14 +22,14 @@ export const post = (path: string, content: string): Sending => ({
   path: "/files",
   body: { path, content },
 });
-/** Changes the file at `path`: `route` says how. */
+/** Changes the file at `path`; `route` names the operation. */
 export const put = (route: string, path: string, body: unknown): Sending => ({
   method: "PUT",
   path: `/files/${route}/${path}`,
   body,
 });
 
-/** A command of the memory tool about the folder `dir`. */
+/** A command of the memory tool, in the folder `dir`. */
 const remember = (input: Readonly<Record<string, unknown>>): Sending => ({
   method: "POST",
   path: "/memory?root=dir",
@@ -46,9 +46,9 @@ const BEFORE: readonly Sending[] = [post("dir/old.txt", "first\n"), post("dir/ol
 /** A file of three segments. */
 const WITH_LARGE: readonly Sending[] = [post("large.txt", LARGE)];
 
-/** What another file shares. */
+/** A file whose content another file uses, too. */
 const COPIED: readonly Sending[] = [put("copy", "dir/old.txt", { destination: "dir/copy.txt" })];
-/** More than one file in the folder. */
+/** A second file in the folder. */
 const IN_FOLDER: readonly Sending[] = [post("dir/deep/b.txt", "b\n")];
 /** A run that creates, changes and moves. */
 const RUN: readonly Sending[] = [
@@ -59,13 +59,13 @@ const RUN: readonly Sending[] = [
     put("move", "dir/from.txt", { destination: "dir/to.txt" }),
   ].map((sending) => ({ ...sending, headers: { "x-run-id": "r1" } })),
 ];
-/** What a run has written. */
+/** A write that belongs to a run. */
 const IN_A_RUN: readonly Sending[] = [{
   ...post("dir/run.txt", "in a run\n"),
   headers: { "x-run-id": "nightly-42", "x-actor": "planner/2.1" },
 }];
 
-/** An append away from where a compaction is due. */
+/** One append before a compaction is due. */
 const MANY_APPENDS: readonly Sending[] = Array.from(
   { length: COMPACTION_CHECK_EVERY_SEGMENTS - 2 },
   (_, index) => put("append", "dir/old.txt", { content: `line ${index}\n` }),
@@ -200,9 +200,9 @@ export const OPERATIONS: readonly Operation[] = [
   },
 ];
 
-/** What takes an Idempotency-Key, as a redaction does not. */
+/** The operations that take an Idempotency-Key; a redaction does not. */
 export const COMMITS = OPERATIONS.filter(({ name, writes }) => writes && name !== "redact");
-/** Whether a call of the back end makes one of them. */
+/** Whether a call of the back end commits one of them. */
 export const isCommit = (call: string) => /^filestore_(commit|purge)/.test(call);
 
 const tool = (
@@ -248,7 +248,7 @@ export const TOOL_CALLS: readonly Operation[] = [
   tool("diff_versions", { path: "dir/old.txt" }, false),
 ];
 
-/** Makes what the operation finds. */
+/** Writes the files that the operation needs. */
 export async function prepareFor(lab: Laboratory, tenant: Tenant, operation: Operation): Promise<void> {
   for (const sending of [...BEFORE, ...operation.prepare ?? []]) await lab.prepare(tenant, sending);
 }

@@ -1,11 +1,11 @@
-/** Batches of random operations, each of which applies to what the ones before it leave. */
+/** Batches of random operations, each of which is valid after the ones before it. */
 import { type Random, randomFrom } from "../random.ts";
 import { LARGE, type Operation } from "./operations.ts";
 
 const PATHS = ["dir/old.txt", "dir/a.txt", "dir/deep/b.txt", "c.txt"];
 const OPERATIONS_MAX = 8;
 
-/** The batch of a seed, in a project that has `dir/old.txt` with the content "old\n". */
+/** The batch for a seed, in a project that contains `dir/old.txt` with the content "old\n". */
 export function randomBatch(seed: number): Operation {
   const random = randomFrom(seed);
   const contents = new Map([["dir/old.txt", "old\n"]]);
@@ -24,7 +24,7 @@ function randomOperation(random: Random, contents: Map<string, string>, index: n
   const path = random.pick(PATHS);
   const text = contents.get(path);
   const content = random.below(8) === 0 ? LARGE : `line ${index}\n`;
-  // The first one always makes bytes, so that there are uploads to fail.
+  // The first operation always stores bytes, so that uploads can fail.
   const kind = text === undefined || index === 0 ? 0 : random.below(7);
   switch (kind) {
     case 1:

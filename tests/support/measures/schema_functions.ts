@@ -1,4 +1,4 @@
-/** The SQL functions of `supabase/schemas`: where each stands, how long it is and which others it calls. */
+/** The SQL functions of `supabase/schemas`: their files, their lengths and the functions that they call. */
 import { join } from "node:path";
 import { listSchemas } from "../../../supabase/local/database/generate_migration.ts";
 import { SCHEMAS_DIRECTORY } from "../../../supabase/local/repository.ts";
@@ -9,18 +9,18 @@ export interface SchemaFunction {
   readonly file: string;
   /** From `create` to the end of its body. */
   readonly lines: number;
-  /** Names of the functions that its text calls, itself excluded. */
+  /** Names of the functions that its body calls, itself excluded. */
   readonly calls: readonly string[];
 }
 
-/** The text of each file of `supabase/schemas`, in the order in which they are applied. */
+/** The text of each file of `supabase/schemas`, in the order of application. */
 export async function readSchemas(): Promise<ReadonlyMap<string, string>> {
   const schemas = new Map<string, string>();
   for (const file of listSchemas()) schemas.set(file, await Deno.readTextFile(join(SCHEMAS_DIRECTORY, file)));
   return schemas;
 }
 
-/** All functions by name, in the order in which they are created. */
+/** All functions by name, in the order of creation. */
 export function schemaFunctions(schemas: ReadonlyMap<string, string>): ReadonlyMap<string, SchemaFunction> {
   const texts = new Map<string, { file: string; text: string }>();
   for (const [file, sql] of schemas) {
@@ -35,7 +35,10 @@ export function schemaFunctions(schemas: ReadonlyMap<string, string>): ReadonlyM
   );
 }
 
-/** These functions and all that they call, directly or by others, without `except` and what only those call. */
+/**
+ * These functions and all that they call, directly or indirectly, without `except` and the functions that only those
+ * call.
+ */
 export function calledFrom(
   functions: ReadonlyMap<string, SchemaFunction>,
   names: readonly string[],
@@ -52,7 +55,7 @@ export function calledFrom(
   return [...reached.values()];
 }
 
-/** Calls of a function in a later file, as `file: name → file: name`. */
+/** Calls of a function that a later file defines, as `file: name → file: name`. */
 export function upwardCalls(functions: ReadonlyMap<string, SchemaFunction>): string[] {
   return [...functions.values()].flatMap(({ name, file, calls }) =>
     calls.map((callee) => functions.get(callee))
@@ -61,7 +64,7 @@ export function upwardCalls(functions: ReadonlyMap<string, SchemaFunction>): str
   );
 }
 
-/** Lines of code: without comments, blank lines, `comment on` and what only grants or revokes. */
+/** Lines of code: without comments, blank lines, `comment on`, grants and revokes. */
 export function linesOfSql(text: string): number {
   const code = withoutComments(text.replaceAll(/^(?:comment on|call|grant|revoke)\b[^]*?;$/gm, ""));
   return code.split("\n").filter((line) => line.trim() !== "").length;

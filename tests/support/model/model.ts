@@ -1,6 +1,6 @@
 /**
- * The wire contract in memory: what each operation on one project must answer, and what it leaves behind. No segments,
- * no transactions, no storage: where the service and this differ, one of them does not keep the contract.
+ * The contract in memory: what each operation on one project must answer, and the state it leaves. It has no segments,
+ * transactions or storage. If the service and the model differ, one of them breaks the contract.
  */
 import type { Code } from "../client/contract.ts";
 import { compareUtf8, EXTENSIONS, isBinaryType, isUtf8 } from "./model_content.ts";
@@ -20,25 +20,25 @@ import {
 export interface Version {
   readonly version: number;
   readonly bytes: Uint8Array;
-  /** How long the pieces are that it was put together from. */
+  /** The sizes of the pieces that its content was assembled from. */
   readonly pieces: readonly number[];
   readonly type: string;
-  /** Whether each piece that was ever added is UTF-8 by itself. */
+  /** Whether every piece that was ever added is valid UTF-8 by itself. */
   readonly isText: boolean;
   readonly deleted: boolean;
-  /** What made it, and of a copy, move or restore what it was made of. */
+  /** The operation that added it; `from` is the source of a copy, move or restore. */
   readonly operation: string;
   from?: { readonly path: string; readonly version: number } | undefined;
   readonly run?: string | undefined;
-  /** Of an undo: the run that it takes back. */
+  /** For an undo: the run that it undoes. */
   readonly undone?: string | undefined;
   /** The number of its commit. */
   readonly commit: number;
-  /** When it was made, as the service said; learned from its answer. */
+  /** The service's time of the version, learned from an answer. */
   at: string;
-  /** Of a move: the file that moved. */
+  /** For a move: the file that was moved. */
   readonly moved?: File | undefined;
-  /** Its content was erased. */
+  /** The content was erased. */
   redacted?: true;
 }
 
@@ -47,13 +47,13 @@ export interface File {
   id: string;
   readonly path: string;
   createdAt: string;
-  /** All that were ever made. */
+  /** All versions ever added. */
   readonly versions: Version[];
-  /** The number of the first one that is left: those before were trimmed. */
+  /** The number of the first version that is not trimmed. */
   first: number;
 }
 
-/** An edit as it is asked for. */
+/** An edit, as requested. */
 export interface Edit {
   readonly oldString: string;
   readonly newString: string;
@@ -61,14 +61,14 @@ export interface Edit {
   readonly expectedOccurrences?: number;
 }
 
-/** A write of any kind, with nothing left open: what goes over the wire. */
+/** A write of any kind with every choice fixed, as it is sent. */
 export type Write =
   & {
     readonly path: string;
     /** Entity tags. */
     readonly ifMatch?: string | undefined;
     readonly ifNoneMatch?: string | undefined;
-    /** 0: there must be no file. */
+    /** 0: the file must not exist. */
     readonly ifVersion?: number | undefined;
     readonly run?: string | undefined;
     readonly key?: string | undefined;
@@ -78,7 +78,7 @@ export type Write =
       readonly kind: "write" | "append" | "overwrite";
       readonly bytes: Uint8Array;
       readonly form: "text" | "base64" | "raw";
-      /** The type that is named; for `write`. */
+      /** The type that the request names; only for `write`. */
       readonly type?: string | undefined;
     }
     | { readonly kind: "edit"; readonly edits: readonly Edit[]; readonly dryRun: boolean }
@@ -87,7 +87,7 @@ export type Write =
     | { readonly kind: "copy" | "move"; readonly destination: string; readonly overwrite: boolean }
   );
 
-/** Writes that are done all together, or none of them. */
+/** Writes that are committed all together or not at all. */
 export interface Batch {
   readonly kind: "batch";
   readonly operations: readonly Write[];
@@ -101,22 +101,22 @@ export interface BatchWritten {
 }
 
 export interface FolderWritten {
-  /** By path, without the tombstones of a move. */
+  /** Sorted by path, without the tombstones of a move. */
   readonly folder: readonly { readonly path: string; readonly version: number }[];
-  /** Files that are left out, since nobody knows what they were then. */
+  /** Files that are left out, since their state at that moment is no longer known. */
   readonly trimmed: readonly string[];
   readonly isReplayed: boolean;
 }
 
 export interface BackWritten {
   readonly back: BackPlan;
-  /** Null: a plan, and nothing is done. */
+  /** Null: a plan, which changes nothing. */
   readonly run: string | null;
   readonly undone: string | null;
   readonly isReplayed: boolean;
 }
 
-/** A file is erased for good. */
+/** Erases a file for good. */
 export interface Purge {
   readonly kind: "purge";
   readonly path: string;
@@ -126,7 +126,7 @@ export interface Purged {
   readonly purged: File;
 }
 
-/** The content of versions is erased for good. */
+/** Erases the content of versions for good. */
 export interface Redact {
   readonly kind: "redact";
   readonly path: string;
@@ -135,22 +135,22 @@ export interface Redact {
 
 export interface Redacted {
   readonly redacted: readonly number[];
-  /** Whether a version, which the answer may name, can be read. */
+  /** Whether a version that the answer names can be read. */
   isReadable(path: string, version: number): boolean;
 }
 
-/** What several files become. */
+/** A change of several files. */
 export type Many = FolderChange | Undo | RestoreFolder;
 
 export interface Refused {
   readonly refused: Code;
-  /** Where the code has two. */
+  /** The status, for a code that has two. */
   readonly status?: number;
-  /** Some of the answer's details. */
+  /** Those details of the answer that are checked. */
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-/** A write that was done, now or by an earlier request with the same key. */
+/** A write that was committed, now or by an earlier request with the same key. */
 export interface Written {
   readonly file: File;
   readonly version: Version;
@@ -158,7 +158,7 @@ export interface Written {
   readonly isReplayed: boolean;
 }
 
-/** What an edit would do. */
+/** The result that an edit would have. */
 export interface Preview {
   readonly previewOf: File;
   readonly replacements: number;
@@ -168,14 +168,14 @@ export interface Preview {
 
 export class Model {
   readonly files = new Map<string, File>();
-  /** Of each file that was purged: the version of its receipt. */
+  /** For each purged file, the version number in its receipt. */
   readonly receipts: number[] = [];
-  /** Of each run that was undone: the runs that did. Erasing what they made changes nothing of that. */
+  /** For each undone run, the runs that undid it. Erasing their versions does not change it. */
   readonly undos = new Map<string, Set<string>>();
   readonly #answers = new Map<string, { readonly fingerprint: string; readonly written: Done }>();
   #commit = { number: 0, run: undefined as string | undefined, undone: undefined as string | undefined };
 
-  /** What the write must be answered; what it changes is changed. The times of new versions are still to be learned. */
+  /** Performs the write on the model and returns the expected answer. The times of new versions are learned later. */
   write(write: Write): Refused | Written | Preview {
     if (isInvalid(write)) return { refused: "VALIDATION_ERROR" };
     const key = write.kind === "edit" && write.dryRun ? undefined : write.key;
@@ -185,7 +185,7 @@ export class Model {
     });
   }
 
-  /** The same for a batch, of which a refused one leaves nothing. */
+  /** The same for a batch; a refused batch changes nothing. */
   batch({ operations, run, key }: Batch): Refused | BatchWritten {
     if (operations.some(isInvalid)) return { refused: "VALIDATION_ERROR" };
     return this.#once(key, `batch ${operations.map(fingerprintOf).join()}`, () => {
@@ -229,7 +229,7 @@ export class Model {
     };
   }
 
-  /** Of each file that is not deleted only so many versions stay. Returns how many went. */
+  /** Keeps only the last `keep` versions of each file that is not deleted. Returns the number of versions removed. */
   trim(keep: number): number {
     let gone = 0;
     for (const file of this.files.values()) {
@@ -241,7 +241,7 @@ export class Model {
     return gone;
   }
 
-  /** The same for a folder, an undo or a folder as it was. */
+  /** The same for a change of a folder, an undo, or a restore of a folder. */
   many(change: Many): Refused | FolderWritten | BackWritten {
     const { run, key, ...asked } = change;
     if (!("dryRun" in change) && isIntoItself(change)) return { refused: "VALIDATION_ERROR" };
@@ -274,7 +274,7 @@ export class Model {
     return { back: plan, run: change.dryRun ? null : change.run, undone, isReplayed: false };
   }
 
-  /** A key's first request is done, any further one is answered as that was. Plans have none, and are not kept. */
+  /** Performs the first request with a key; a repeated request gets the same answer. A plan has no key and is not stored. */
   #once<T extends Refused | Preview | Done>(
     key: string | undefined,
     fingerprint: string,
@@ -410,7 +410,7 @@ export class Model {
     }
   }
 
-  /** Without content: a tombstone. */
+  /** Without content, it adds a tombstone. */
   #put(
     path: string,
     content: Pick<Version, "bytes" | "pieces"> | null,
@@ -454,7 +454,7 @@ export function refused(code: Code, details: Refused["details"] = {}): Refused {
   return { refused: code, details };
 }
 
-/** Why the version of a number cannot be read, whether or not it is a tombstone. */
+/** Why this version cannot be read, tombstone or not; undefined if it can. */
 export function unreadable({ versions, first }: File, number: number): Refused | undefined {
   const latestVersion = versions.length;
   if (number > latestVersion) return refused("VERSION_NOT_FOUND", { latestVersion });
@@ -462,7 +462,7 @@ export function unreadable({ versions, first }: File, number: number): Refused |
   return versions[number - 1]?.redacted ? refused("VERSION_REDACTED", { version: number }) : undefined;
 }
 
-/** The versions that are left. */
+/** The versions that are not trimmed. */
 export function kept({ versions, first }: File): readonly Version[] {
   return versions.slice(first - 1);
 }
@@ -471,7 +471,7 @@ export function notFound(latest: Version | undefined): Refused {
   return refused("FILE_NOT_FOUND", latest?.deleted ? { deletedVersion: latest.version } : {});
 }
 
-/** Preconditions name a file and a version, whatever the representation and however weak. */
+/** Preconditions compare the file and the version; the representation and the weakness of a tag do not matter. */
 function brokenPrecondition(
   { ifMatch, ifNoneMatch, ifVersion }: Write,
   file: File | undefined,
@@ -494,13 +494,13 @@ function brokenPrecondition(
     : { refused: "PRECONDITION_FAILED", details };
 }
 
-/** The same key, route and body is the same request. Preconditions and the key itself are not part of the body. */
+/** Equal for the same key, route and body. Preconditions and the key itself are not part of the body. */
 function fingerprintOf(write: Write): string {
   const { ifMatch: _, ifNoneMatch: __, key: ___, run: ____, ...rest } = write;
   return JSON.stringify({ ...rest, bytes: "bytes" in rest ? rest.bytes.toHex() : undefined });
 }
 
-/** Whether the fields of a write are refused, whatever is there. */
+/** Whether the fields of a write are invalid, whatever the state of the project. */
 function isInvalid(write: Write): boolean {
   return (write.kind === "append" && write.bytes.length === 0) ||
     ("destination" in write && write.destination === write.path) ||

@@ -6,7 +6,7 @@ export const EXTENSIONS: Readonly<Record<string, string>> = {
   png: "image/png",
 };
 
-/** Read as base64 whatever their bytes are: image (svg aside), audio, video, pdf, zip. */
+/** Types that are read as base64 whatever their bytes: image (except svg), audio, video, pdf, zip. */
 export function isBinaryType(type: string): boolean {
   return /^(image\/(?!svg)|audio|video|application\/(pdf|zip))/.test(type);
 }
@@ -30,7 +30,7 @@ export function compareUtf8(a: string, b: string): number {
   return first.length - second.length;
 }
 
-/** Lines with their line feeds; what follows the last one is a line if it is not empty. */
+/** Lines with their line feeds; the rest after the last line feed is a line if it is not empty. */
 export function linesOf(text: string): string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }

@@ -1,38 +1,44 @@
-/** Random operations. What depends on the state of the project (tags, versions, dates) is left open until it runs. */
+/**
+ * Random operations. Values that depend on the project's state (tags, versions, dates) stay open until the operation
+ * runs.
+ */
 import fc from "fast-check";
 import { COMPACTION_CHECK_EVERY_SEGMENTS } from "../../../supabase/functions/api/limits.ts";
 import type { Edit, Purge, Redact } from "./model.ts";
 import type { FolderChange, RestoreFolder, Undo } from "./model_plans.ts";
 import type { Diff, List, Metadata, Read, Versions } from "./model_reads.ts";
 
-/** Few paths, so that operations meet. The last two sort differently by UTF-16 and by UTF-8. */
+/** Only a few paths, so that operations affect the same files. The last two sort differently in UTF-16 and UTF-8. */
 export const PATHS = ["a", "a/b", "a/b.md", "notes/x.png", "notes/deep/y.JSON", "\uff5e.md", "\u{1f600}.md"];
 const DIRECTORIES = ["", "/", "a", "/a/", "notes", "notes/deep", "nowhere"];
 const OPERATIONS_MAX = 30;
-/** Copied, moved, deleted and made what they were. */
+/** Folders to copy, move, delete and restore. */
 const FOLDERS = ["a", "a", "notes", "notes/deep", "c", "c"];
 const RUNS = ["first-run", "second-run"];
 const KEYS = ["first key", "second key", "third key"];
 const TYPES = ["text/plain", "text/markdown", "image/png", "application/octet-stream", "application/json"];
 
-/** An entity tag of the file at the path: of its latest version or of an earlier one, or any file, or none of ours. */
+/**
+ * An entity tag for the file at the path: of its latest version, of an earlier one, `*`, or one that is not the
+ * service's.
+ */
 export type TagChoice = "fresh" | "stale" | "weak" | "one of two" | "any" | "foreign";
-/** How far back from the latest version; negative: beyond it. */
+/** Steps back from the latest version; negative: a version that does not exist yet. */
 export type VersionChoice = number;
-/** A time (in milliseconds) or the size of a path's file, and as much more. */
+/** A time (in milliseconds) or the size of the path's file, plus an offset. */
 export interface NearChoice {
   readonly path: string;
   readonly plus: number;
 }
 
-/** The project after a version of a path, by its place in the change feed or by its time; that and later ones of it. */
+/** The moment right after a version of a path, named by its cursor or its time. */
 export interface MomentChoice {
   readonly path: string;
   readonly back: VersionChoice;
   readonly by: "cursor" | "time";
 }
 
-/** The present version, an earlier one, or that there is none. */
+/** The current version, an earlier one, or 0: the file must not exist. */
 export type NumberChoice = "fresh" | "stale" | "none";
 
 interface Conditions {
@@ -73,20 +79,20 @@ export type Operation =
   }
   | {
     readonly kind: "batch";
-    /** Their keys are not sent, and of their conditions only what can be said by a version. */
+    /** Their own keys are not sent, and of their conditions only those that a version number can express. */
     readonly operations: readonly WriteOperation[];
     readonly run?: string | undefined;
     readonly key?: string | undefined;
   }
   | Omit<FolderChange, "moment"> & { readonly moment?: MomentChoice | undefined }
-  /** `undoes` is the run, or how many undos before the next one that one is. */
+  /** `undoes` is a run id, or a number that selects an earlier undo, counted back from the next one. */
   | Omit<Undo, "undoes" | "run"> & { readonly undoes: string | number }
   | Omit<RestoreFolder, "moment" | "run"> & { readonly moment: MomentChoice }
   | Purge
   | Omit<Redact, "versions"> & { readonly back: readonly VersionChoice[] }
-  /** A rule of retention, a sweep, and no rule again. */
+  /** Sets a retention rule, sweeps, and removes the rule. */
   | { readonly kind: "trim"; readonly keep: number }
-  /** The last write with an Idempotency-Key once more, as it was. */
+  /** Repeats the last write with an Idempotency-Key unchanged. */
   | { readonly kind: "repeat" }
   | Omit<Read, "version" | "ifRange" | "ifNoneMatch"> & OfVersion & {
     readonly ifRange?: TagChoice | undefined;
@@ -111,10 +117,10 @@ interface OfVersion {
 
 type Near = "minSize" | "maxSize" | "createdAfter" | "createdBefore" | "updatedAfter" | "updatedBefore";
 
-/** What can be part of a batch. */
+/** Operations that can be part of a batch. */
 export type WriteOperation = Extract<Operation, { readonly ifMatch?: unknown }>;
 
-/** Mostly `undefined`, as most requests leave most parameters out. */
+/** Mostly `undefined`, since most requests leave out most parameters. */
 function sometimes<T>(values: fc.Arbitrary<T>, oneIn = 7): fc.Arbitrary<T | undefined> {
   return fc.oneof(
     { weight: oneIn - 1, arbitrary: fc.constant(undefined) },
@@ -135,11 +141,11 @@ const text = fc.array(
   },
 ).map((parts) => parts.join(""));
 const utf8 = text.map((value) => new TextEncoder().encode(value));
-/** No UTF-8 at all, or one half of a character: two halves make text of no piece that is one. */
+/** Invalid UTF-8, or one half of a character: two halves form valid text, though neither piece is. */
 const halves = fc.constantFrom([0xff, 0xfe], [0xc3], [0xa4], [0], [0x61, 0xc3]).map((bytes) =>
   new Uint8Array(bytes)
 );
-/** Over the size up to which a body is read before the key is admitted. */
+/** Larger than a body that is read before the key is admitted. */
 const large = text.map((value) => new TextEncoder().encode("0123456789abcde\n".repeat(4400) + value));
 const content = fc.oneof(
   { weight: 25, arbitrary: utf8.map((bytes) => ({ bytes, isText: true })) },
@@ -353,7 +359,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   },
 );
 
-/** A first version of a file, so that there is something to work on. */
+/** The first version of a file, so that later operations have a file to change. */
 const opening: fc.Arbitrary<Operation> = fc.record({
   kind: fc.constant("write" as const),
   path: fc.constantFrom(...PATHS.slice(0, 4)),

@@ -1,19 +1,22 @@
-/** Changes of many files at once, as the contract has them: what becomes of which file. Whole histories, in memory. */
+/**
+ * Changes of many files at once, as the contract defines them: the version that each file gets. Whole histories, in
+ * memory.
+ */
 import { compareUtf8 } from "./model_content.ts";
 import { type File, kept, type Model, type Refused, refused, type Version } from "./model.ts";
 
-/** The project as it was: after a commit, or at the end of a millisecond. */
+/** A past state of the project: after a commit, or at the end of a millisecond. */
 export type Moment =
-  & { /** As it is sent. */ readonly at: string }
+  & { /** The moment as it is sent. */ readonly at: string }
   & ({ readonly commit: number } | { readonly time: string });
 
-/** Every file below a folder. */
+/** A change of every file below a folder. */
 export interface FolderChange {
   readonly kind: "copy_folder" | "move_folder" | "delete_folder";
   readonly path: string;
   readonly destination: string;
   readonly overwrite: boolean;
-  /** Of a copy. */
+  /** Only for a copy. */
   readonly moment?: Moment | undefined;
   readonly run?: string | undefined;
   readonly key?: string | undefined;
@@ -24,7 +27,7 @@ export interface Undo {
   readonly undoes: string;
   readonly onConflict: "refuse" | "skip" | "overwrite";
   readonly dryRun: boolean;
-  /** The undo's own run. */
+  /** The run id of the undo itself. */
   readonly run: string;
   readonly key?: string | undefined;
 }
@@ -38,20 +41,20 @@ export interface RestoreFolder {
   readonly key?: string | undefined;
 }
 
-/** What a path gets. Null: a tombstone. */
+/** The version to add at a path. Null: a tombstone. */
 export interface Step {
   readonly path: string;
   readonly content: { readonly path: string; readonly version: Version } | null;
 }
 
-/** What an undo or restore answers, its runs aside. */
+/** The answer to an undo or restore, without its run ids. */
 export interface BackPlan {
   readonly actions: readonly {
     readonly path: string;
     readonly action: "restore" | "delete";
     readonly from: number;
     readonly to: number | null;
-    /** All writes of the model are with one key. */
+    /** True, since the model writes everything with one key. */
     readonly own?: true;
   }[];
   readonly unchanged: readonly string[];
@@ -66,7 +69,7 @@ export interface BackPlan {
   readonly trimmed?: readonly string[];
 }
 
-/** What the file was then: nothing, a version, or one that is not known any more. */
+/** The file's version at the moment; undefined: it had none, "trimmed": the version is no longer known. */
 export function versionAt(file: File, moment: Moment | undefined): Version | "trimmed" | undefined {
   if (!moment) return file.versions.at(-1);
   if ("time" in moment && file.createdAt > moment.time) return undefined;
@@ -76,7 +79,7 @@ export function versionAt(file: File, moment: Moment | undefined): Version | "tr
   return then ?? (file.first > 1 ? "trimmed" : undefined);
 }
 
-/** Whether the content that was there then is not known any more. */
+/** Whether the file's content at the moment is no longer known. */
 function isGone(then: Version | "trimmed" | undefined): then is Version | "trimmed" {
   return then === "trimmed" || (then?.redacted === true && !then.deleted);
 }
@@ -87,7 +90,7 @@ function below(model: Model, directory: string): File[] {
     .toSorted((a, b) => compareUtf8(a.path, b.path));
 }
 
-/** Refused for what is asked, before its key is looked at. */
+/** Such a request is refused before its idempotency key is examined. */
 export function isIntoItself({ kind, path, destination }: FolderChange): boolean {
   return kind !== "delete_folder" && `${destination}/`.startsWith(`${path}/`);
 }
@@ -120,7 +123,7 @@ export function planFolder(
   return { steps: [...gone.map((path) => ({ path, content: null })), ...made], trimmed };
 }
 
-/** The run, those that have undone it, those that have undone these, and so on. */
+/** The run, the runs that have undone it, the runs that have undone those, and so on. */
 function ownRuns(model: Model, run: string): Set<string> {
   const own = new Set([run]);
   for (const one of own) for (const undoing of model.undos.get(one) ?? []) own.add(undoing);
@@ -196,7 +199,7 @@ export function planRestore(model: Model, { directory, moment }: RestoreFolder):
   return { actions, unchanged, conflicts: [], ...(trimmed.length > 0 && { trimmed }) };
 }
 
-/** What carries out the plan. */
+/** The steps that carry out the plan. */
 export function stepsOf(model: Model, { actions }: BackPlan): Step[] {
   return actions.map(({ path, to }) => {
     const version = to === null ? undefined : model.files.get(path)?.versions[to - 1];

@@ -1,4 +1,4 @@
-/** What the reading operations must answer, given the model's files. */
+/** The expected answers of the reading operations, computed from the model's files. */
 import { compareUtf8, isBinaryType, linesOf } from "./model_content.ts";
 import {
   type File,
@@ -18,7 +18,7 @@ export interface Read {
   readonly as: "json" | "raw";
   readonly encoding?: "utf8" | "base64" | undefined;
   readonly lines?: { readonly from: number; readonly to?: number } | { readonly last: number } | undefined;
-  /** With raw: first and last byte, either of them left out. */
+  /** For a raw read: first and last byte, either of them optional. */
   readonly range?: { readonly first?: number; readonly last?: number } | undefined;
   readonly ifRange?: string | undefined;
   readonly ifNoneMatch?: string | undefined;
@@ -76,7 +76,7 @@ export interface Bytes {
 export interface NotModified {
   readonly notModified: string;
 }
-/** The service's diff, put on `before`, must give `after`. */
+/** The service's diff, applied to `before`, must give `after`. */
 export interface Compared {
   readonly from: number;
   readonly to: number;
@@ -84,7 +84,7 @@ export interface Compared {
   readonly after: Uint8Array;
 }
 
-/** The file as the wire shows it, at one of its versions. */
+/** The record of the file at one of its versions, as sent over the wire. */
 export function recordOf(file: File, version: Version): Record<string, unknown> {
   return {
     id: file.id,
@@ -102,7 +102,7 @@ export function tagOf(file: File, version: Version, representation: "j" | "r" | 
   return `"${file.id}.${version.version}.${representation}"`;
 }
 
-/** The version that is read: the latest, or the one that is asked for. */
+/** The version to read: the latest, or the requested one. */
 function find(model: Model, path: string, number: number | undefined): Refused | [File, Version] {
   const file = model.files.get(path);
   if (!file) return notFound(undefined);

@@ -49,10 +49,10 @@ export class ModelRun {
   #lastWithKey: Write | Batch | Many | undefined;
   #undos = 0;
   #erasures = 0;
-  /** Operations by kind, and how many of them were refused. */
+  /** The number of operations of each kind, and of those that were refused. */
   readonly counts = new Map<string, number>();
 
-  /** Erasure needs the other key; `sweep` does all that it has left to be done. */
+  /** Erasure needs `adminKey`; `sweep` runs until nothing is left to sweep. */
   constructor(
     private readonly baseUrl: string,
     private readonly key: string,
@@ -92,7 +92,7 @@ export class ModelRun {
     this.counts.set("trimmed", (this.counts.get("trimmed") ?? 0) + count);
   }
 
-  /** What was answered of what is erased is forgotten, sooner or later, or refused: keys are not used again. */
+  /** After an erasure, a key's stored answer may be forgotten or refused, so keys are not used again. */
   #forgetKeys(): void {
     this.#lastWithKey = undefined;
     this.#erasures++;
@@ -148,7 +148,7 @@ export class ModelRun {
     }
   }
 
-  /** What an answer leaves out is in the version list (times, of versions that it does not show) and metadata (ids). */
+  /** Reads what the answer leaves out: times of versions from the version list, ids from the metadata. */
   async #learn(path: string): Promise<void> {
     const file = this.#model.files.get(path);
     if (!file) return;
@@ -189,14 +189,14 @@ export class ModelRun {
     }
     for (const { path, versions } of this.#model.files.values()) {
       if (versions.length > 1) await this.#step({ kind: "versions", path, limit: 100 });
-      // Those that are gone, too: they are refused.
+      // Erased and trimmed versions, too: reading them must be refused.
       await inParallel(versions, 4, ({ version }) => this.#step({ kind: "read", path, version, as: "raw" }));
     }
     assertEquals([...this.#model.files.values()].filter(({ id }) => id === ""), []);
     await this.#checkFeed();
   }
 
-  /** The change feed tells of each version once; and half of it, of the project as it was then. */
+  /** The feed must name each version once. The project's state at the feed's middle must be listed correctly, too. */
   async #checkFeed(): Promise<void> {
     const all = await this.#changes();
     const receipts = all.filter(({ operation }) => operation === "purge");
@@ -222,7 +222,7 @@ export class ModelRun {
     const change = changes[Math.floor(changes.length / 2)];
     if (!change) return;
     const { cursor } = change;
-    // A cursor within a commit is its end.
+    // A cursor within a commit stands for the commit's end.
     const { commit = 0 } = this.#model.files.get(change.path)?.versions[change.version - 1] ?? {};
     const live = files.flatMap((file) => {
       const then = versionAt(file, { at: cursor, commit });
@@ -240,7 +240,7 @@ export class ModelRun {
     assertEquals(listed.parse(answer.body).data.files.map(shown).toSorted(), live.toSorted());
   }
 
-  /** Each run is listed with what it made. */
+  /** Each run must be listed with its versions. */
   async #checkRuns(): Promise<void> {
     const expected = new Map<string, { fileCount: number; versionCount: number }>();
     for (const file of this.#model.files.values()) {
@@ -352,7 +352,7 @@ export class ModelRun {
     }
   }
 
-  /** Keys are others after an erasure. */
+  /** Renames keys after an erasure. */
   #key(key: string | undefined): string | undefined {
     return key && `${key} ${this.#erasures}`;
   }

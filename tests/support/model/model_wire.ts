@@ -1,4 +1,4 @@
-/** The model's operations over HTTP, and whether an answer is the one that the model expects. */
+/** Sends the model's operations over HTTP, and checks the answers against those that the model expects. */
 import { assertEquals, assertGreaterOrEqual, assertMatch } from "@std/assert";
 import { applyPatch } from "diff";
 import { z } from "zod";
@@ -34,7 +34,7 @@ import {
   type Versions,
 } from "./model_reads.ts";
 
-/** With nothing left open. */
+/** A request with every choice fixed. */
 export type Request = Batch | Many | Purge | Redact | Write | Read | Metadata | Versions | Diff | List;
 export type Expected =
   | Refused
@@ -56,7 +56,7 @@ export interface WireAnswer extends Answer {
 
 interface Sent {
   readonly method: string;
-  /** With its query. */
+  /** Includes the query. */
   readonly path: string;
   readonly headers?: Record<string, string | undefined>;
   readonly json?: unknown;
@@ -97,7 +97,10 @@ export async function send(baseUrl: string, key: string, request: Request): Prom
   return await exchange(baseUrl, null, { ...put, headers: { ...headers, "content-type": undefined } });
 }
 
-/** Some raw writes go by a link, which is a write like any other. Each is made for one, so none is repeated by its key. */
+/**
+ * Some raw writes use a link, which must act like any other write. Each link is for one write, so such writes have no
+ * key.
+ */
 function isByLink(request: Request): request is Write & { kind: "write" } {
   if (request.kind !== "write" || request.form !== "raw" || request.key !== undefined) return false;
   return request.bytes.length % 2 === 0;
@@ -225,7 +228,7 @@ function batchOperation({ kind: op, ifMatch: _, ifNoneMatch: __, run: ___, key: 
   return { op, ...rest, ...(edits.length === 1 ? edits[0] : { edits }) };
 }
 
-/** Bytes have no form of their own in JSON. */
+/** JSON has no form for raw bytes. */
 function jsonContent(bytes: Uint8Array, form: "text" | "base64" | "raw") {
   return form === "text"
     ? { content: new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes) }
@@ -276,7 +279,7 @@ function contentSent(
   const type = write.kind === "write" ? write.type : undefined;
   const content = jsonContent(bytes, form);
   if (kind === "write" && form === "raw") {
-    // A type can be named in two ways.
+    // The type is sent as a header or as a parameter.
     const isHeader = type !== undefined && !type.startsWith("text/");
     return {
       method: "POST",
@@ -295,7 +298,7 @@ function contentSent(
   }
   const route = `/files/${kind}/${encodePath(path)}`;
   if (form !== "raw") return { method: "PUT", path: route, headers, json: { ...content, ifVersion } };
-  // And a raw body, too.
+  // Half of the raw bodies are sent as they are.
   return bytes.length % 2 === 0
     ? { method: "PUT", path: route + query({ ifVersion }, "raw"), headers, bytes }
     : {
@@ -321,7 +324,7 @@ function linesText(lines: Read["lines"]): string | undefined {
   return "last" in lines ? `-${lines.last}` : `${lines.from}-${lines.to ?? ""}`;
 }
 
-/** Throws where the answer is another than expected. Times and ids that are new go into the model. */
+/** Throws if the answer is not the expected one. New times and ids are stored in the model. */
 export function check(request: Request, expected: Expected, answer: WireAnswer): void {
   if ("refused" in expected) return checkRefused(expected, answer);
   if ("notModified" in expected) {
@@ -383,14 +386,14 @@ function checkBytes({ bytes, status, headers }: Bytes, answer: WireAnswer): void
   for (const [name, value] of Object.entries(headers)) assertEquals(answer.headers.get(name), value);
 }
 
-/** What is left is not said to be all that there is, but it is there. */
+/** The answer need not list all remaining copies, but each one that it lists must be readable. */
 function checkRedacted({ redacted, isReadable }: Redacted, data: Record<string, unknown>): void {
   assertEquals(data["versions"], redacted);
   const remaining = z.array(z.object({ path: z.string(), version: z.int() })).parse(data["remaining"]);
   assertEquals(remaining.filter(({ path, version }) => !isReadable(path, version)), []);
 }
 
-/** Where a version is in the change feed is for the feed to tell, and when it was redacted nobody's business. */
+/** The check of the feed covers cursors. The time of a redaction only needs to be a timestamp. */
 function withoutCursors({ versions, ...data }: Record<string, unknown>) {
   const listed = z.array(z.looseObject({ cursor: z.string().regex(/^[0-9a-f]{32}$/) })).parse(versions);
   return {
@@ -425,7 +428,7 @@ function checkMany(
     return assertEquals(data, { count: files.length, files, ...(trimmed.length > 0 && { trimmed }) });
   }
   const { back: { actions, ...rest }, run, undone } = expected;
-  // Each file gets the version after the one that it was at.
+  // Each file gets the version after its current one.
   const made = run === null ? actions : actions.map((action) => ({ ...action, version: action.from + 1 }));
   assertEquals(data, { ...rest, actions: made, runId: run, undoneRunId: undone });
 }

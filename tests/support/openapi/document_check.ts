@@ -1,15 +1,15 @@
-/** Whether an answer is one that /openapi.json describes: its status, its headers, its type and its body. */
+/** Checks that /openapi.json describes an answer: its status, headers, type and body. */
 import { z } from "zod";
 import { StrictSchemas } from "./strict_schemas.ts";
 
-/** One answer of the service, and what it answers. */
+/** An answer of the service, and the request it belongs to. */
 export interface Exchange {
   readonly method: string;
-  /** As it was sent, with or without the prefix of the function; the query is left out. */
+  /** As sent, with or without the function's prefix, but without the query. */
   readonly rawPath: string;
   readonly status: number;
   readonly headers: Headers;
-  /** Undefined where it is no JSON. */
+  /** Undefined if it is not JSON. */
   readonly text: string | undefined;
 }
 
@@ -35,7 +35,7 @@ const openapi = z.looseObject({
   }),
 });
 
-/** What connections, CORS, caches and content negotiation add to any answer; OpenAPI describes it nowhere. */
+/** Headers that connections, CORS, caches and content negotiation may add to any answer; OpenAPI does not describe them. */
 const OF_HTTP =
   /^(content-(type|length|encoding)|date|connection|keep-alive|transfer-encoding|vary|access-control-.*)$/;
 const JSON_TYPE = "application/json; charset=utf-8";
@@ -44,7 +44,7 @@ export class DocumentCheck {
   readonly #document: z.infer<typeof openapi>;
   readonly #schemas: StrictSchemas;
   readonly #parsed = new Map<object, DocumentedResponse>();
-  /** Of answers to paths and methods that no route has. */
+  /** The answer to paths and methods that no route has. */
   readonly #unrouted: DocumentedResponse;
 
   constructor(document: unknown) {
@@ -58,7 +58,7 @@ export class DocumentCheck {
     };
   }
 
-  /** What the document does not have of this answer; null where it has all. */
+  /** Describes how the answer differs from the document; null if it does not. */
   complaint(exchange: Exchange): string | null {
     const found = this.#complaint(exchange);
     const { method, rawPath, status } = exchange;
@@ -68,11 +68,11 @@ export class DocumentCheck {
 
   #complaint(exchange: Exchange): string | null {
     const { method, status, headers } = exchange;
-    // A preflight is the browser's affair.
+    // Only the browser reads the answer to a preflight.
     if (method === "OPTIONS" && status === 204) return null;
-    // The runtime's own answer to a request that broke off, which nobody receives.
+    // The runtime's own answer to an aborted request, which no client receives.
     if (status === 400 && !headers.has("x-request-id") && headers.get("content-type") === null) return null;
-    // The gateway's own answer, while no function runs.
+    // The gateway's own answer, while no process of the function runs.
     if (!headers.has("x-request-id") && [503, 504].includes(status)) {
       return this.#bodyComplaint(exchange, this.#unrouted);
     }
@@ -116,12 +116,12 @@ export class DocumentCheck {
     if (type === null) {
       return Object.keys(content).length > 0 && method !== "HEAD" && text !== "" ? "no type" : null;
     }
-    // A file's bytes, of whatever type.
+    // A file's bytes, of any type.
     if (headers.has("accept-ranges")) {
       const type = headers.get("content-type") ?? "";
       return "*/*" in content || type in content ? null : `bytes of ${type} are not documented`;
     }
-    // A text that is no JSON.
+    // Text that is not JSON.
     if (type.startsWith("text/") && (type.split(";")[0] ?? "") in content) return null;
     const documented = content["application/json"];
     if (type !== JSON_TYPE || !documented) return `the type ${type} is not documented`;
@@ -133,7 +133,7 @@ export class DocumentCheck {
     const name = "$ref" in documented ? String(documented.$ref).split("/").at(-1) ?? "" : "";
     const found = this.#document.components.responses[name] ?? this.#parsed.get(documented);
     if (found) return found;
-    // Parsing copies, and schemas are compiled once for each object.
+    // Parsing creates a copy, but schemas are compiled once for each object.
     const parsed = response.parse(documented);
     this.#parsed.set(documented, parsed);
     return parsed;
@@ -152,7 +152,7 @@ export class DocumentCheck {
 
 const patterns = new Map<string, RegExp>();
 
-/** `{path}` takes slashes, anything else in braces does not. Of the routes of one method no two match the same path. */
+/** `{path}` may contain slashes, other parameters may not. No two routes of one method match the same path. */
 function patternOf(template: string): RegExp {
   const known = patterns.get(template);
   if (known) return known;

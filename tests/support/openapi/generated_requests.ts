@@ -1,6 +1,6 @@
 /**
- * Requests made by chance from /openapi.json: each of its operations with parameters and bodies that its schemas allow, and
- * in every other request something that they do not. The same seed makes the same requests.
+ * Random requests from /openapi.json: each operation with parameters and bodies that its schemas allow, and in every
+ * second request one part that they forbid. The same seed gives the same requests.
  */
 import { z } from "zod";
 import type { Random } from "../random.ts";
@@ -39,17 +39,17 @@ const openapi = z.looseObject({
 export interface GeneratedRequest {
   readonly operationId: string;
   readonly method: string;
-  /** With the query. */
+  /** Includes the query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array<ArrayBuffer> | undefined;
-  /** The names of the credentials that the operation takes; none where it is open to anyone. */
+  /** The names of the credentials that the operation accepts; empty if it needs none. */
   readonly credentials: readonly string[];
 }
 
 export const FILES = ["a.txt", "b.md", "dir/c.json", "dir/d e.txt", "dir/deep/f.png", "dir/deep/日.ts"];
 const FOLDERS = ["/", "dir", "/dir/deep/", "none"];
-/** Without slashes around them, which the routes about folders take. */
+/** Without slashes around them, for the routes about folders. */
 const PLAIN_FOLDERS = ["dir", "dir/deep"];
 const RUNS = ["run-1", "run-2", "run-3"];
 const TEXTS = ["one", "one two", "two\n", "one\none\n", "", "x\ny\nz\n"];
@@ -57,13 +57,13 @@ const TEXTS = ["one", "one two", "two\n", "one\none\n", "", "x\ny\nz\n"];
 export class RequestGenerator {
   readonly #operations: readonly { method: string; template: string; operation: z.infer<typeof operation> }[];
   readonly #values: SchemaValues;
-  /** Ids of keys, and of links, for routes about one. */
+  /** Ids of keys and of links, for the routes that name one. */
   readonly keyIds: string[] = [];
   readonly linkIds: string[] = [];
-  /** Of links. */
+  /** Tokens of links. */
   readonly tokens: string[] = [];
 
-  /** Those of what the next request is about. */
+  /** The ids to use in the next request. */
   #ids: readonly string[] = [];
   #isAboutFolder = false;
 
@@ -83,14 +83,14 @@ export class RequestGenerator {
     return this.#operations.map(({ operation }) => operation.operationId);
   }
 
-  /** Of any operation, or of this one. */
+  /** A request of the operation `id`, or of any operation. */
   next(id?: string): GeneratedRequest {
     const { random } = this;
     const { method, template, operation } = random.pick(
       this.#operations.filter(({ operation }) => id === undefined || operation.operationId === id),
     );
     const { operationId, security, parameters, requestBody } = operation;
-    // What is odd, if anything: a parameter, a header, or the body.
+    // The part that is odd, if one is: a parameter, a header, or the body.
     const odd = random.below(2) === 0 ? random.below(parameters.length + (requestBody ? 3 : 1)) : -1;
     const headers: Record<string, string> = {};
     const query: string[] = [];
@@ -118,7 +118,7 @@ export class RequestGenerator {
     };
   }
 
-  /** Values with which requests get somewhere. */
+  /** Values that a request needs to have an effect. */
   #meant(name: string): string | undefined {
     const { random } = this;
     switch (name) {
@@ -150,7 +150,7 @@ export class RequestGenerator {
       case "token":
         return this.tokens.length > 0 ? random.pick(this.tokens) : undefined;
       case "versions":
-        // Superseded soon.
+        // These versions are soon superseded.
         return random.pick(["1", "2"]);
       case "name":
         return `name ${random.below(1000)}`;
@@ -187,7 +187,7 @@ export class RequestGenerator {
 
   #inHeader({ name, schema }: Parameter, isOdd: boolean): string {
     if (isOdd) return this.random.pick(ODD_HEADERS);
-    // A client cannot send anything else in a header.
+    // A client cannot send other characters in a header.
     return String(this.#values.of(schema, name)).replaceAll(/[^\x20-\x7e]/g, "_").trim();
   }
 
@@ -215,7 +215,7 @@ export class RequestGenerator {
     }
   }
 
-  /** One field, at any depth, is another value, absent or new. */
+  /** The value with one field, at any depth, changed, removed or added. */
   #withOddField(value: unknown): unknown {
     const { random } = this;
     if (Array.isArray(value) && value.length > 0 && random.below(3) > 0) {
@@ -233,7 +233,7 @@ export class RequestGenerator {
   }
 }
 
-/** Percent-encoded; a lone surrogate as the bytes that strict decoders refuse. */
+/** Percent-encoded; a lone surrogate becomes bytes that strict decoders refuse. */
 function escaped(text: string): string {
   return text.isWellFormed() ? encodeURIComponent(text) : encodeURIComponent(text.toWellFormed()).replaceAll(
     encodeURIComponent("\ufffd"),

@@ -1,6 +1,6 @@
 /**
- * Holds every answer that a test receives against /openapi.json. The gateway is in the process of the test: each answer
- * is checked before its last byte leaves, so that the test that asked has not ended yet.
+ * Compares every answer that a test receives with /openapi.json. The gateway runs in the test's process and checks each
+ * answer before its last byte is sent, so a complaint belongs to the test that sent the request.
  */
 import { Buffer } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -12,19 +12,19 @@ import { DocumentCheck, type Exchange } from "./document_check.ts";
 let check: DocumentCheck | undefined;
 const complaints: string[] = [];
 
-/** Remembers what is wrong with the answer, for the end of the test. */
+/** Stores what is wrong with the answer until the end of the test. */
 export function checkAnswer(exchange: Exchange): void {
   check ??= new DocumentCheck(openapiDocument(ROUTES));
   const complaint = check.complaint(exchange);
   if (complaint !== null) complaints.push(complaint);
 }
 
-/** What was wrong with the answers since the last call. */
+/** Returns the complaints since the last call, and forgets them. */
 export function takeComplaints(): string[] {
   return complaints.splice(0);
 }
 
-/** Fails where an answer was not documented. `suite.ts` calls it at the end of each test. */
+/** Throws if an answer was undocumented. `suite.ts` calls it at the end of each test. */
 export function assertDocumented(): void {
   const [first, ...others] = takeComplaints();
   if (first !== undefined) {
@@ -32,7 +32,7 @@ export function assertDocumented(): void {
   }
 }
 
-/** For the gateway of a stack. */
+/** A hook for the gateway of a stack. */
 export function observeAnswers(incoming: IncomingMessage, outgoing: ServerResponse): void {
   const [rawPath = ""] = (incoming.url ?? "").split("?", 1);
   if (!rawPath.startsWith("/functions/v1/api")) return;
@@ -41,12 +41,12 @@ export function observeAnswers(incoming: IncomingMessage, outgoing: ServerRespon
   before(outgoing, "write", (chunk) => answer.add(chunk));
   before(outgoing, "end", (chunk) => {
     answer.add(chunk);
-    // An answer that breaks off is destroyed, not ended.
+    // An answer that breaks off is destroyed, so this does not run for it.
     answer.finish();
   });
 }
 
-/** Has `look` see the arguments before the method takes them. */
+/** Calls `look` with the arguments before the method runs. */
 function before(
   outgoing: ServerResponse,
   name: "writeHead" | "write" | "end",
@@ -73,7 +73,7 @@ class ObservedAnswer {
 
   constructor(readonly method: string, readonly rawPath: string) {}
 
-  /** `given`: names and values in turn, or an object, as `node:http` takes them. */
+  /** `given`: names and values alternating, or an object, as `node:http` takes them. */
   begin(status: unknown, given: unknown): void {
     this.#status = Number(status);
     const flat = Array.isArray(given) ? given : Object.entries(Object(given)).flat();
@@ -84,7 +84,7 @@ class ObservedAnswer {
     const piece = typeof chunk === "string" ? new TextEncoder().encode(chunk) : chunk;
     if (!(piece instanceof Uint8Array)) return;
     this.#bytes += piece.length;
-    // A copy, since the runtime may use the buffer again. The bytes of a file are not looked at.
+    // A copy, since the runtime may reuse the buffer. The bytes of a file are not checked.
     if (this.#isJson) this.#chunks.push(piece.slice());
     const length = this.#headers.get("content-length");
     if (length !== null && this.#bytes >= Number(length)) this.finish();

@@ -1,4 +1,4 @@
-/** Values that a schema does not have in mind: at its bounds, of another type, or nothing that should be sent at all. */
+/** Values that a schema does not expect: at its bounds, of another type, or invalid everywhere. */
 
 /** A lone surrogate cannot be written as UTF-8, so these are escapes in JSON and broken escapes in a URL. */
 export const ODD_TEXTS: readonly string[] = [
@@ -15,7 +15,7 @@ export const ODD_TEXTS: readonly string[] = [
   "a/".repeat(40) + "b",
 ];
 
-/** In a URL: escapes that are broken, overlong, of surrogates, or beyond Unicode. */
+/** For a URL: escapes that are broken, overlong, of surrogates, or beyond Unicode. */
 export const ODD_ESCAPES: readonly string[] = [
   ..."% %0 %zz %00 a%00 %ff %c0%80 %ed%a0%80 %f4%90%80%80 + %2B %2F %2e%2e%2f %25 = []".split(" "),
 ];
@@ -48,14 +48,14 @@ export const ODD_JSON: readonly unknown[] = [
   { constructor: 1, toString: null },
 ];
 
-/** JSON of a value with odd ones in it. */
+/** The value as JSON, with odd numbers and texts inserted. */
 export function oddJson(value: unknown): string {
   let text = JSON.stringify(value);
   for (const [name, number] of Object.entries(NUMBERS)) text = text.replaceAll(`"${name}"`, number);
   return text;
 }
 
-/** Bodies of JSON that are broken as a whole, made from one that is not. */
+/** Functions that turn valid JSON into a broken body. */
 export const BROKEN_BODIES: readonly ((text: string) => string | Uint8Array<ArrayBuffer>)[] = [
   () => "",
   () => "null",
@@ -73,7 +73,7 @@ export const BROKEN_BODIES: readonly ((text: string) => string | Uint8Array<Arra
   () => new Uint8Array(64),
 ];
 
-/** Values of headers, as far as a client can send them. */
+/** Odd header values, as far as a client can send them. */
 export const ODD_HEADERS: readonly string[] = [
   "",
   "*",

@@ -1,16 +1,16 @@
-/** Values that a JSON Schema of /openapi.json allows, by chance, often at its bounds. */
+/** Random values that a JSON Schema of /openapi.json allows, often at its bounds. */
 import type { Random } from "../random.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Longest text that is made, however long it may be. */
+/** Longest text that is generated, even if the schema allows a longer one. */
 const TEXT_LENGTH_MAX = 400;
 const LIST_LENGTH_MAX = 4;
 
 const isJson = (value: unknown): value is Json =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** What a field stands for, where any text would do but few get anywhere. */
+/** Returns a useful value for a field of which the schema allows any text, but only a few texts have an effect. */
 export type Meaning = (name: string) => string | undefined;
 
 export class SchemaValues {
@@ -20,7 +20,7 @@ export class SchemaValues {
     readonly meaning: Meaning,
   ) {}
 
-  /** A value of the schema; `name` is the field's or parameter's. */
+  /** Returns a value that the schema allows; `name` is the field's or parameter's. */
   of(schema: unknown, name: string): unknown {
     if (!isJson(schema)) return null;
     const { random } = this;

@@ -1,4 +1,4 @@
-/** The schemas of /openapi.json as a test holds answers against them: compiled once, and closed. */
+/** The schemas of /openapi.json for checking answers: compiled once, and without additional properties. */
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 
@@ -16,7 +16,7 @@ export class StrictSchemas {
     }
   }
 
-  /** What is wrong with the value; null if nothing. */
+  /** Describes what is wrong with the value; null if nothing is. */
   complaint(schema: object, value: unknown): string | null {
     const validate = this.#compiled.get(schema) ?? this.#ajv.compile(Object(closed(schema)));
     this.#compiled.set(schema, validate);
@@ -25,7 +25,10 @@ export class StrictSchemas {
   }
 }
 
-/** In the document records stay open, so that clients take later fields; here an undocumented field is a fault. */
+/**
+ * Records in the document allow further fields, so that clients accept later ones. Here an undocumented field is a
+ * fault.
+ */
 function closed(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(closed);
   if (typeof schema !== "object" || schema === null) return schema;

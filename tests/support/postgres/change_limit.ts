@@ -1,7 +1,10 @@
-/** Another value for a limit of the database, so that a test can go to its edge. */
+/** Changes a limit of the database, so that a test can reach it. */
 import { assert } from "@std/assert";
 
-/** The statements that give a limit of `supabase/schemas/01_limits.sql` another value, where this one reads a definition. */
+/**
+ * Returns the statements that give a limit of `supabase/schemas/01_limits.sql` another value. `definitionOf` reads a
+ * definition.
+ */
 export async function limitChange(
   name: string,
   value: number,
@@ -10,7 +13,7 @@ export async function limitChange(
   const view = await definitionOf("pg_get_viewdef('filestore.limits'::regclass)") ?? "";
   const changed = view.replace(new RegExp(`\\d+ AS ${name}\\b`), `${value} AS ${name}`);
   assert(changed.includes(`${value} AS ${name}`));
-  // Plans have the limits as constants: only a new version of the function makes them anew.
+  // Plans contain the limits as constants, and only replacing the function builds new plans.
   const limits = await definitionOf("pg_get_functiondef('filestore.limits'::regproc)");
   return `create or replace view filestore.limits as ${changed}\n${limits}`;
 }

@@ -1,4 +1,4 @@
-/** What must hold of the tables whenever nothing is under way, whatever happened before. */
+/** Invariants of the tables that must hold whenever no work is under way. */
 import { assertEquals } from "@std/assert";
 import {
   TARIFF_INDEXED_FACTOR,
@@ -8,7 +8,7 @@ import {
   TARIFF_VERSION_BYTES,
 } from "../client/tariff.ts";
 
-/** What the rows of a project count by the tariff, counted anew: a query. */
+/** A query that recomputes the tariff of a project's rows. */
 export function databaseBytes(projectId: string): string {
   return `select coalesce((
       select sum(filestore.file_cost(f.path) + ${TARIFF_INDEXED_FACTOR} * case
@@ -94,7 +94,7 @@ const INCONSISTENCIES = `
   union all
   select 'idempotency key without a response: ' || i.key from filestore.idempotency_keys i where i.response is null`;
 
-/** `sql` answers a statement's rows, as somebody who sees every project. */
+/** `sql` returns the rows of a statement, with the rights of a role that sees every project. */
 export async function assertConsistent(
   sql: (statement: string) => PromiseLike<Iterable<unknown>>,
 ): Promise<void> {

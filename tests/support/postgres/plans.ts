@@ -1,4 +1,4 @@
-/** The plans that Postgres tells of the statements it runs, and the rows that were really read. */
+/** The plans that Postgres logs for the statements it runs, and the numbers of rows they read. */
 import { assert } from "@std/assert";
 import postgres from "postgres";
 
@@ -14,14 +14,14 @@ export interface PlanNode {
   readonly Plans?: readonly PlanNode[];
 }
 
-/** One connection, and the plans that were told on it: none before `explainEverything`. */
+/** Opens a connection and collects the plans logged on it; there are none before `explainEverything`. */
 export function connectNotingPlans(url: string): { readonly sql: postgres.Sql; readonly plans: PlanNode[] } {
   const plans: PlanNode[] = [];
   const onnotice = (notice: postgres.Notice) => plans.push(...plansIn(notice.message ?? ""));
   return { sql: postgres(url, { max: 1, onnotice }), plans };
 }
 
-/** From now on every statement is told with its plan, those inside of functions too. */
+/** From now on every statement is logged with its plan, including those inside functions. */
 export async function explainEverything(sql: postgres.Sql): Promise<void> {
   await sql.unsafe(`
     load 'auto_explain';
@@ -33,13 +33,13 @@ export async function explainEverything(sql: postgres.Sql): Promise<void> {
     set auto_explain.log_level = 'notice'`).simple();
 }
 
-/** The plan in a message of auto_explain: `duration: 0.1 ms  plan:` and then JSON. */
+/** The plan in a message of auto_explain: `duration: 0.1 ms plan:`, followed by JSON. */
 function plansIn(message: string): PlanNode[] {
   const [, json] = /plan:\s*(\{[\s\S]*)$/.exec(message) ?? [];
   return json === undefined ? [] : [JSON.parse(json).Plan];
 }
 
-/** Rows that were read of each of `tables`. Fails without a plan, and where one of them was read from end to end. */
+/** The number of rows read from each of `tables`. Throws if there is no plan, or if a table was read sequentially. */
 export function rowsRead(plans: readonly PlanNode[], tables: readonly string[]): Record<string, number> {
   assert(plans.length > 0, "Postgres told no plan");
   const rows: Record<string, number> = Object.fromEntries(tables.map((table) => [table, 0]));
@@ -56,7 +56,7 @@ export function rowsRead(plans: readonly PlanNode[], tables: readonly string[]):
   return rows;
 }
 
-/** Names of the indexes by which a table is read. */
+/** Names of the indexes through which a table is read. */
 export function indexesUsed(plans: readonly PlanNode[], table: string): string[] {
   return plans.flatMap((node) => [
     ...(node["Relation Name"] === table && node["Index Name"] !== undefined ? [node["Index Name"]] : []),

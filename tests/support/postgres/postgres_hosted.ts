@@ -1,8 +1,7 @@
 /**
- * Makes a database look like that of a hosted Supabase project: the same roles with the same attributes, the same
- * default privileges (they hand every new function in `public` to the API roles, so a migration has to take that
- * back), storage tables owned by the storage service, and migrations applied by a `postgres` that is no superuser.
- *
+ * Makes a database resemble that of a hosted Supabase project: the same roles with the same attributes; the same
+ * default privileges, which grant every new function in `public` to the API roles, so that a migration has to revoke
+ * that; storage tables that the storage service owns; and migrations applied by a `postgres` that is not a superuser.
  * Source: the init scripts and migrations of github.com/supabase/postgres, `migrations/db`.
  */
 import postgres from "postgres";
@@ -11,7 +10,7 @@ import { listSchemas } from "../../../supabase/local/database/generate_migration
 import { MIGRATIONS_DIRECTORY, SCHEMAS_DIRECTORY } from "../../../supabase/local/repository.ts";
 import { PASSWORD, type PostgresServer } from "./postgres.ts";
 
-/** Cluster-wide, so made once for all databases of a server. */
+/** Cluster-wide, so created once for all databases of a server. */
 const ROLES = `
 do $$
 begin
@@ -91,14 +90,14 @@ grant all on storage.buckets, storage.objects to anon, authenticated, service_ro
 
 export interface HostedDatabase {
   readonly name: string;
-  /** As the `postgres` that applies migrations: owner of the database, no superuser. */
+  /** Address for the `postgres` that applies migrations: it owns the database and is not a superuser. */
   readonly url: string;
   readonly superuserUrl: string;
 }
 
 /**
- * What the database knows of letters: those of ASCII, as PGlite, or those of all scripts, as a hosted project. The tests
- * have the former, in which sorting and indexing are quicker, unless they are about the latter.
+ * The letters that the database's locale knows: ASCII, as in PGlite, or those of all scripts, as in a hosted project.
+ * Most tests use ASCII, with which sorting and indexing are faster.
  */
 export type Letters = keyof typeof LOCALES;
 
@@ -108,7 +107,7 @@ const LOCALES = {
   "unicode by ICU": "template template0 locale 'C.UTF-8' locale_provider icu icu_locale 'en-US'",
 };
 
-/** Makes such a database on `server`. */
+/** Creates such a database on `server`. */
 export async function createHostedLike(
   server: PostgresServer,
   name: string,
@@ -123,7 +122,7 @@ export async function createHostedLike(
   return { name, url: server.urlOf("postgres", name), superuserUrl };
 }
 
-/** One that has every migration. */
+/** Creates one with every migration applied. */
 export async function createMigrated(
   server: PostgresServer,
   name: string,
@@ -134,14 +133,14 @@ export async function createMigrated(
   return database;
 }
 
-/** Names of the migration files in the order they are applied in. */
+/** Names of the migration files, in the order of application. */
 export function listMigrations(): string[] {
   return [...Deno.readDirSync(MIGRATIONS_DIRECTORY)].map((entry) => entry.name).filter((name) =>
     /^\d+_.*\.sql$/.test(name)
   ).sort();
 }
 
-/** Applies these files, each unchanged and in a transaction of its own, as `supabase db push` does. */
+/** Applies these files, each unchanged and in its own transaction, as `supabase db push` does. */
 export async function applyMigrations(sql: postgres.Sql, files = listMigrations()): Promise<void> {
   for (const file of files) {
     const text = await Deno.readTextFile(join(MIGRATIONS_DIRECTORY, file));
@@ -153,7 +152,7 @@ export async function applyMigrations(sql: postgres.Sql, files = listMigrations(
   }
 }
 
-/** Applies the files of `supabase/schemas` instead, in one transaction. */
+/** Applies the files of `supabase/schemas`, in one transaction. */
 export async function applySchemas(sql: postgres.Sql): Promise<void> {
   await sql.begin(async (transaction) => {
     for (const file of listSchemas()) {
@@ -167,7 +166,7 @@ export async function applySchemas(sql: postgres.Sql): Promise<void> {
   });
 }
 
-/** Runs `work` on one connection of its own and closes it. */
+/** Runs `work` on a connection of its own, and closes it. */
 export async function withConnection<Result>(
   url: string,
   work: (sql: postgres.Sql) => PromiseLike<Result>,
@@ -180,7 +179,7 @@ export async function withConnection<Result>(
   }
 }
 
-/** `role`: whom the session acts as, as PostgREST does for each request. */
+/** `role`: the role that the session acts as, as PostgREST sets it for each request. */
 export function connect(url: string, connections: number, role?: string): postgres.Sql {
   return postgres(url, {
     max: connections,

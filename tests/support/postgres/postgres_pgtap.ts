@@ -3,13 +3,13 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import type { PostgresServer } from "./postgres.ts";
 
-/** pgTAP is plain SQL and comes with PGlite; never called, see `postgres.ts`. */
+/** pgTAP is plain SQL and comes with PGlite. Never called; see `postgres.ts`. */
 const PGTAP = {
   source: () => import.meta.resolve("@electric-sql/pglite/pgtap"),
   load: () => import("@electric-sql/pglite/pgtap"),
 };
 
-/** What a session of `supabase test db` begins with. */
+/** The first statements of a session of `supabase test db`. */
 export const PGTAP_SESSION = `
   create schema if not exists extensions;
   create extension if not exists pgtap with schema extensions;
@@ -33,7 +33,7 @@ export async function installPgtap(server: PostgresServer): Promise<void> {
   if (!success) throw new Error(`pgTAP is not unpacked: ${new TextDecoder().decode(stderr)}`);
 }
 
-/** Throws with what failed: an assertion, or a plan that does not hold. Answers how many assertions held. */
+/** Returns the number of assertions that passed. Throws if an assertion failed or the plan does not match. */
 export function assertTap(lines: readonly string[]): number {
   const plan = Number(/^1\.\.(\d+)$/.exec(lines[0] ?? "")?.[1]);
   const held = lines.filter((line) => /^ok \d+/.test(line)).length;
@@ -52,7 +52,7 @@ export function readPgtap(file: string): Promise<string> {
   return Deno.readTextFile(new URL(file, DIRECTORY));
 }
 
-/** pgTAP returns text, in one column, sometimes several lines at once; other rows are not TAP. */
+/** pgTAP returns text in one column, sometimes several lines at once. Other rows are not TAP. */
 export function tapLines(columns: readonly unknown[]): string[] {
   const [text] = columns;
   if (columns.length !== 1 || typeof text !== "string") return [];

@@ -1,4 +1,4 @@
-/** Texts put into the search index as the function does it, without waiting for a claim. */
+/** Stores texts in the search index as the function does, without waiting for a lease. */
 import type postgres from "postgres";
 import type { Project } from "./postgres_filestore.ts";
 
@@ -6,13 +6,13 @@ export interface StoredText {
   readonly project: Project;
   readonly fileId: string;
   readonly path: string;
-  /** Null: it is not indexed. */
+  /** Null: the file is not indexed. */
   readonly content: string | null;
   readonly version?: number;
   readonly isDeleted?: boolean;
 }
 
-/** Stores texts as those of one claim; returns how many the claim still held: all of them. */
+/** Stores the texts as the result of one lease. Returns the number of files that the lease still covered: all of them. */
 export async function storeTexts(sql: postgres.Sql, texts: readonly StoredText[]): Promise<number> {
   const claimId = crypto.randomUUID();
   const claimed = texts.map(({ project, fileId, path, content, version = 1, isDeleted = false }) => ({

@@ -1,8 +1,11 @@
-/** A number of `supabase/schemas` that the function does not need, so that a test can go to its edge. */
+/** Reads a number of `supabase/schemas` that the function does not need, so that a test can reach that limit. */
 import { join } from "node:path";
 import { SCHEMAS_DIRECTORY } from "../../../supabase/local/repository.ts";
 
-/** The only number that has this name in this file: a constant of a function, or a column of the view of limits. */
+/**
+ * The number with this name, which must be unique in the file: a constant of a function, or a column of the view of
+ * limits.
+ */
 export function sqlNumber(file: string, name: string): number {
   const sql = Deno.readTextFileSync(join(SCHEMAS_DIRECTORY, file));
   const pattern = new RegExp(`\\b${name}(?: constant)?(?: \\w+)? := (\\d+);|(\\d+) as ${name}[,;]`, "g");

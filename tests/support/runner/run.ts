@@ -1,9 +1,8 @@
 /**
- * Runs the tests of a tier: several processes at a time, one more than there are processors, since some wait for the
- * indexing of what they wrote (or TEST_JOBS). Prints a line for each process that has ended, all that a failed one wrote, at
- * the end what failed once more, and last "N passed, N failed".
- *
- * Usage: run.ts test|all [NAME…], for the processes whose line has one of the names alone, such as "browser" or "as deployed"
+ * Runs the tests of a tier in several processes at a time: TEST_JOBS, or one more than there are processors, since some
+ * wait for indexing. Prints a line for each process that ends and the whole output of a failed one; at the end all
+ * failures again, and last "N passed, N failed". Usage: run.ts test|all [NAME…], where NAME selects the processes whose
+ * line contains it, such as "browser" or "as deployed"
  */
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { startStack } from "../../../supabase/local/stack/stack.ts";
@@ -18,18 +17,18 @@ type Variables = Readonly<Record<string, string>>;
 interface Total {
   passed: number;
   failed: number;
-  /** What failed, with the name of its job. */
+  /** The failures, each with the name of its job. */
   readonly errors: string[];
 }
 
-/** The Deno inside Supabase's edge runtime. */
+/** The version of Deno inside Supabase's edge runtime. */
 const EDGE_RUNTIME_DENO = "2.1.4";
-/** A process that hangs is ended, and fails. */
+/** A process that exceeds this is killed and counts as failed. */
 const JOB_TIMEOUT_MILLISECONDS = 20 * 60_000;
-/** Of many failures the first are repeated at the end. */
+/** Lines of failures that are repeated at the end. */
 const ERROR_LINES_MAX = 100;
 
-/** Free memory, in KiB, with which tests keep their databases and objects in it: they do not measure disks. */
+/** Free memory, in KiB, from which on tests keep their databases and objects in memory. They do not measure disks. */
 const MEMORY_KIB_MIN = 4 * 1024 * 1024;
 const MEMORY_DIRECTORY = "/dev/shm";
 
@@ -89,7 +88,7 @@ async function runJob({ name, files, isShared }: Job, variables: Variables, tota
   total.errors.push(`── ${name}`, errorsOf(output ?? "") || (problems ?? ""));
 }
 
-/** Sets the exit code where a test failed. */
+/** Prints the total, and sets the exit code if a test failed. */
 function conclude(tier: Tier, { passed, failed, errors }: Total): void {
   const lines = errors.join("\n").split("\n");
   if (failed > 0) print(lines.slice(0, ERROR_LINES_MAX).join("\n"));
@@ -98,7 +97,10 @@ function conclude(tier: Tier, { passed, failed, errors }: Total): void {
   if (failed > 0) Deno.exitCode = 1;
 }
 
-/** Runs with the variables of a stack as deployed: a database for each on one Postgres, and the Deno of the platform. */
+/**
+ * Runs `body` with the variables of a stack as deployed: one Postgres, with a database for each stack, and the
+ * platform's Deno.
+ */
 async function withDeployment<T>(body: (variables: Variables) => Promise<T>): Promise<T> {
   const server = await startPostgres();
   try {
@@ -113,7 +115,7 @@ async function withDeployment<T>(body: (variables: Variables) => Promise<T>): Pr
   }
 }
 
-/** Makes the database that those of the stacks are copies of. */
+/** Creates the database that is copied for each stack. */
 async function migrateOnce(serverUrl: string): Promise<void> {
   const databaseUrl = await createDatabase(serverUrl, MIGRATED_DATABASE, "template1");
   const dataDir = await freshDataDirectory();

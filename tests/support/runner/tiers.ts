@@ -1,39 +1,39 @@
 /**
- * Which test files run when: all in `test:all`, and in `test` those that are in no folder whose name ends with `_slow`.
- * How they run is read from the files: those that call `suite()` share a stack, others have one of their own.
+ * Selects the test files of each tier: `test:all` runs all, `test` all outside folders whose name ends with `_slow`.
+ * The files themselves decide how they run: those that call `suite()` share a stack, others have one of their own.
  */
 import { fileURLToPath } from "node:url";
 
-/** `test` proves each promise once, in brief; `all` is everything but the long forms. */
+/** `test` proves each promise once, briefly; `all` runs everything except the long forms. */
 export type Tier = "test" | "all";
 
-/** Files that run one after another in a process of their own. */
+/** Files that run one after another in one process. */
 export interface Job {
   readonly name: string;
-  /** Below `tests/`. */
+  /** Paths relative to `tests/`. */
   readonly files: readonly string[];
-  /** They are loaded together and share what `suite()` and `browserSuite()` start. Else each file is loaded alone. */
+  /** Files are loaded together and share the stack of `suite()` and `browserSuite()`; otherwise each is loaded alone. */
   readonly isShared: boolean;
-  /** On a real Postgres, with the function on the Deno of Supabase's edge runtime. */
+  /** The stack has a real Postgres, and the function runs on the Deno of Supabase's edge runtime. */
   readonly isDeployed?: boolean;
 }
 
-/** The forms of the tests that have several. */
+/** The variables that select the forms of the tests. */
 export const VARIABLES: Readonly<Record<Tier, Readonly<Record<string, string>>>> = {
   test: { TEST_BRIEF: "1" },
   all: { TEST_SCALE: "1" },
 };
 
-/** What needs a stack that is started as usual, which files in one process share. */
+/** Matches files that use the default stack, which files in one process share. */
 const SHARES_A_STACK = /await (?:suite|acceptance|browserSuite)\(/;
-/** What differs between the databases runs on both, and the command that runs tests from outside on one. */
+/** Matches files that run on both databases, and the command that tests a service from outside. */
 const IS_FOR_EMBEDDED = /TEST_DATABASE|acceptance\/run\.ts/;
 const IS_FROM_OUTSIDE = /acceptance\/run\.ts/;
 
 /** More jobs than processors, so that all are busy until the end. */
 const HTTP_JOBS = 6;
 
-/** In the order in which they start: in `test` cheap ones first, so that most failures show early; else the longest. */
+/** In starting order: in `test` the cheap ones first, so that most failures show early; in `all` the longest first. */
 export function jobsOf(tier: Tier): Job[] {
   return tier === "test" ? jobsOfTest() : jobsOfAll();
 }
@@ -51,7 +51,7 @@ function jobsOfTest(): Job[] {
   ];
 }
 
-/** HTTP tests run as deployed alone: the embedded stack is what browsers, agents, commands and faults run on. */
+/** HTTP tests run only as deployed here; browsers, agents, commands and faults cover the embedded stack. */
 function jobsOfAll(): Job[] {
   const http = [...filesOf("http"), ...filesOf("http_slow")];
   const deployed = http.filter(not(IS_FROM_OUTSIDE));
@@ -85,7 +85,7 @@ function together(name: string, files: readonly string[]): Job {
   return { name, files, isShared: true };
 }
 
-/** Deals the files out to so many jobs. */
+/** Distributes the files over `jobs` jobs. */
 function dealt(name: string, files: readonly string[], jobs: number, job: typeof alone): Job[] {
   return Array.from(
     { length: jobs },
@@ -105,14 +105,14 @@ function partition<T>(all: readonly T[], isFirst: (one: T) => boolean): readonly
   return [all.filter(isFirst), all.filter((one) => !isFirst(one))];
 }
 
-/** The test files of a folder and those below it, sorted. */
+/** The sorted test files of a folder, at any depth. */
 function filesOf(folder: string): string[] {
   return [...Deno.readDirSync(pathOf(folder))].flatMap(({ name, isDirectory }) =>
     isDirectory ? filesOf(`${folder}/${name}`) : name.endsWith(".test.ts") ? [`${folder}/${name}`] : []
   ).sort();
 }
 
-/** The path of what is below `tests/`. */
+/** The path of a file that is named relative to `tests/`. */
 export function pathOf(file: string): string {
   return fileURLToPath(new URL(`../../${file}`, import.meta.url));
 }

@@ -1,7 +1,7 @@
 /**
- * Loads the test files that TEST_FILES lists (addresses, one a line) into one process, where they run one after
- * another and share what `suite()` and `browserSuite()` start. Each of them runs alone, too: `deno test FILE`.
- * Properties are tried with the same values in each run here, and alone with new ones.
+ * Loads the test files that TEST_FILES lists (addresses, one a line) into one process, where they run in order and
+ * share the stack of `suite()` and `browserSuite()`. Each file also runs alone: `deno test FILE`. Here properties are
+ * tried with the same values in each run, alone with new ones.
  */
 import fc from "fast-check";
 import { SEED } from "../random.ts";

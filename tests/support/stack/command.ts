@@ -1,4 +1,4 @@
-/** Runs this repository's commands as a person would, and sees what they see. */
+/** Runs this repository's commands as a person does, and reads their output. */
 import { fileURLToPath } from "node:url";
 
 export const REPOSITORY = fileURLToPath(new URL("../../..", import.meta.url));
@@ -9,19 +9,19 @@ export interface Finished {
   readonly stderr: string;
 }
 
-/** `deno run supabase/local/SCRIPT ARGS`, until it ends. Settings of a Supabase project around it do not count. */
+/** Runs `deno run supabase/local/SCRIPT ARGS` to its end, without the environment's settings of a Supabase project. */
 export async function runCommand(script: string, ...args: string[]): Promise<Finished> {
   const { code, stdout, stderr } = await command(script, args).output();
   const text = new TextDecoder();
   return { code, stdout: text.decode(stdout), stderr: text.decode(stderr) };
 }
 
-/** A command that goes on. */
+/** A command that keeps running. */
 export interface Running {
   readonly pid: number;
-  /** The next line of standard output; undefined at its end. */
+  /** The next line of standard output; undefined at the end of the output. */
   nextLine(): Promise<string | undefined>;
-  /** Sends the signal and waits for the end. */
+  /** Sends the signal and waits until the process has ended. */
   end(signal: Deno.Signal): Promise<Finished>;
 }
 
@@ -53,7 +53,7 @@ export function startCommand(script: string, ...args: string[]): Running {
   };
 }
 
-/** Whether the process runs (Linux). One that ended and whose parent did not look yet does not. */
+/** Whether the process runs (Linux). False for a zombie. */
 export function isAlive(pid: number): boolean {
   try {
     return !/^State:\s+[ZX]/m.test(Deno.readTextFileSync(`/proc/${pid}/status`));

@@ -1,9 +1,9 @@
 /**
- * A small OpenAI-compatible embeddings endpoint for tests. It is no language model: a text becomes the hashed
- * counts of its words, where words of one group of synonyms count as one. That is enough for "automobile" to be near
- * "car", which full-text search does not know, and for the vector path to be driven from end to end.
+ * A small OpenAI-compatible embeddings endpoint for tests. It is not a language model: a text becomes the hashed counts
+ * of its words, and all words of one group of synonyms count as the same word. So "automobile" is near "car", which
+ * full-text search does not know, and tests can cover the whole vector path.
  */
-/** Each line is one meaning. */
+/** Words with the same meaning, one group a line. */
 const SYNONYMS = [
   "car automobile vehicle driving drive",
   "doctor physician medic clinic hospital",
@@ -29,11 +29,11 @@ const COMMON = new Set(
 
 export interface EmbeddingServer {
   readonly url: string;
-  /** Texts that were embedded so far. */
+  /** Texts embedded so far. */
   readonly texts: string[];
-  /** Answers every request with this status while it is set. */
+  /** If set, every request is answered with this status. */
   failWith: number | null;
-  /** Texts that contain this are refused with 400, and whatever is sent with them. */
+  /** A request with a text that contains this is refused with 400, including its other texts. */
   refused: string | null;
   stop(): Promise<void>;
 }
@@ -79,7 +79,7 @@ export function embed(text: string, dimensions: number): number[] {
   return vector.map((value) => value / length);
 }
 
-/** FNV-1a. */
+/** FNV-1a hash. */
 function hash(text: string): number {
   let value = 0x811c9dc5;
   for (let index = 0; index < text.length; index++) {

@@ -1,6 +1,6 @@
 /**
- * A data folder of the local stack that is initialised and migrated already. Making one takes some two and a half
- * seconds, copying one a tenth of that, and each test file wants its own.
+ * A data folder of the local stack, already initialized and migrated. Creating one takes about two and a half seconds,
+ * copying one a tenth of that, and each test file needs its own.
  */
 import { fileURLToPath } from "node:url";
 import { startStack } from "../../../supabase/local/stack/stack.ts";
@@ -8,7 +8,7 @@ import { copyTemplate } from "./templates.ts";
 
 const at = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
 
-/** The schema, what comes before it, and the database itself. */
+/** The schema, the steps before it, and the database itself. */
 const MADE_FROM = [
   at("../../../supabase/migrations"),
   at("../../../supabase/local/database/platform.sql"),
@@ -17,7 +17,7 @@ const MADE_FROM = [
   at("../../../supabase/local/deno.lock"),
 ];
 
-/** A fresh data folder, ready to be opened by a stack. The caller removes it. */
+/** Returns a fresh data folder for a stack. The caller removes it. */
 export async function freshDataDirectory(): Promise<string> {
   const directory = await Deno.makeTempDir({ prefix: "filestore-tests-" });
   await Deno.remove(directory);

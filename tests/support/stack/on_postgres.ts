@@ -4,7 +4,7 @@ import type { Target } from "../client/files_client.ts";
 import { type PostgresServer, startPostgres } from "../postgres/postgres.ts";
 import { type Service, startService } from "./service.ts";
 
-/** Starts it, and stops it when `body` has ended. */
+/** Starts the service, runs `body`, and stops the service. */
 export async function onPostgres(
   functionProcesses: number,
   body: (service: Service, server: PostgresServer) => Promise<void>,
@@ -23,7 +23,7 @@ export async function onPostgres(
   }
 }
 
-/** A new project, as a client of the ledger sees it. */
+/** Creates a project, and returns it as a target for clients of the ledger. */
 export async function newTarget(service: Service): Promise<Target & { readonly projectId: string }> {
   const { id, key } = await service.project("enterprise");
   return { baseUrl: service.baseUrl, key, projectId: id };

@@ -1,36 +1,36 @@
 /**
- * What the operating system says of a process (Linux). Processor time is what bounds on speed compare: unlike elapsed
- * time, other load on the machine adds nothing to it.
+ * Processor time and memory of a process, as the operating system reports them (Linux). Tests that compare speeds use
+ * processor time, because other load on the machine does not add to it, as it does to elapsed time.
  */
 import process from "node:process";
 
-/** CPU seconds so far of a process's first thread, on which JavaScript runs: without compilation and garbage collection. */
+/** CPU seconds used by a process's first thread, which runs JavaScript: without compilation and garbage collection. */
 export function threadCpuSeconds(pid: number): number {
   const [user = NaN, system = NaN] = ticksOf(`/proc/${pid}/task/${pid}/stat`);
   return (user + system) / TICKS_PER_SECOND;
 }
 
-/** Clock ticks a second in /proc, on every platform that Deno runs on. */
+/** Clock ticks a second in /proc; the same on every platform of Deno. */
 const TICKS_PER_SECOND = 100;
 
-/** CPU seconds of a process so far, of user and system. */
+/** CPU seconds used by a process, user and system together. */
 export function cpuSeconds(pid: number): number {
   const [user = NaN, system = NaN] = cpuTicks(pid);
   return (user + system) / TICKS_PER_SECOND;
 }
 
-/** Of user and system. */
+/** User ticks and system ticks. */
 function cpuTicks(pid: number): number[] {
   return ticksOf(`/proc/${pid}/stat`);
 }
 
 function ticksOf(file: string): number[] {
   const stat = Deno.readTextFileSync(file);
-  // The second field is the program's name in brackets and may hold anything.
+  // The second field is the program's name in brackets, which may contain anything.
   return stat.slice(stat.lastIndexOf(")") + 2).split(" ").slice(11, 13).map(Number);
 }
 
-/** Milliseconds of processor time that this process spends while `work` runs. */
+/** Milliseconds of processor time that this process uses while `work` runs. */
 export async function ownCpuMilliseconds(work: () => unknown): Promise<number> {
   const before = process.cpuUsage();
   await work();
@@ -38,9 +38,9 @@ export async function ownCpuMilliseconds(work: () => unknown): Promise<number> {
   return (user + system) / 1000;
 }
 
-/** By how many bytes a process grows at most beyond what it has now, while `work` runs. */
+/** The largest number of bytes by which a process's memory grows while `work` runs. */
 export async function memoryGrowthDuring(pid: number, work: () => Promise<unknown>): Promise<number> {
-  // Sets the peak back to the present.
+  // Resets the peak to the current value.
   Deno.writeTextFileSync(`/proc/${pid}/clear_refs`, "5");
   const before = memory(pid, "VmRSS");
   await work();

@@ -1,24 +1,24 @@
 /**
- * Stands between the function and Supabase: records every call, and lets a test put a fault in its way. What a test
- * asserts here is traffic that really happened.
+ * A proxy between the function and Supabase: it records every call, and tests can inject faults. Tests that use it make
+ * assertions about real traffic.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { concatenate } from "../../../supabase/functions/api/runtime/bytes.ts";
 
-/** One call of the function to Supabase, as it went over the wire. */
+/** One call of the function to Supabase, as sent over the wire. */
 export interface BackendCall {
   readonly method: string;
   /** Path and query, such as `/rest/v1/rpc/filestore_list`. */
   readonly path: string;
   readonly target: "database" | "storage";
-  /** Bytes of the bodies, uncompressed. */
+  /** Bytes of the bodies, without compression. */
   readonly requestBytes: number;
   readonly responseBytes: number;
   readonly status: number;
 }
 
-/** A call that is about to be made. */
+/** A call that has not been forwarded yet. */
 export interface PendingCall {
   readonly method: string;
   readonly path: string;
@@ -27,26 +27,26 @@ export interface PendingCall {
 }
 
 /**
- * Answers a call: by `forward()`, which asks Supabase, or by a fault in its place, before it or after it. If it throws, the
- * connection is reset; if the body of its answer fails, the connection breaks off there.
+ * Answers a call: with `forward()`, which calls Supabase, or with a fault before it, after it or instead of it. If the
+ * hook throws, the connection is reset; if the body of its answer fails, the connection breaks off there.
  */
 export type Hook = (call: PendingCall, forward: () => Promise<Response>) => Response | Promise<Response>;
 
-/** Meant for one connection, or changed by passing a body on uncompressed. */
+/** Headers for one connection only, or invalid after the proxy has decompressed the body. */
 const NOT_FORWARDED = [
   ...["host", "connection", "keep-alive", "transfer-encoding", "content-encoding", "content-length"],
   ...["accept-encoding", "expect"],
 ];
 
-/** What the function says of itself in calls after an answer. */
+/** The client name that the function sends in its calls for indexing. */
 export const INDEX_CLIENT = "filestore-index";
 
 export class RecordingProxy {
-  /** Calls since the last `reset`, in the order in which they were answered. */
+  /** Calls since the last `reset`, in the order of their answers. */
   calls: BackendCall[] = [];
-  /** Asked for every call while it is set. */
+  /** If set, called for every call. */
   hook: Hook | null = null;
-  /** The same for calls that keep the search index; those are not recorded. */
+  /** The same for calls of the indexing, which are not recorded. */
   indexHook: Hook | null = null;
 
   readonly #server = createServer((incoming, outgoing) => {
@@ -73,19 +73,18 @@ export class RecordingProxy {
     return `http://127.0.0.1:${this.#port}`;
   }
 
-  /** Forgets what was recorded. */
   reset(): void {
     this.calls = [];
   }
 
-  /** The calls that `work` made. */
+  /** The calls that `work` causes. */
   async during(work: () => Promise<unknown>): Promise<readonly BackendCall[]> {
     this.reset();
     await work();
     return this.calls;
   }
 
-  /** Runs `work` and loses the first answer to a call whose path has `part`. Throws unless it was asked for twice. */
+  /** Runs `work` and drops the first answer to a call whose path contains `part`. Throws unless that call is repeated. */
   async losing<T>(part: string, work: () => Promise<T>): Promise<T> {
     let asked = 0;
     this.hook = async ({ path }, forward) => {
@@ -116,7 +115,7 @@ export class RecordingProxy {
       body: concatenate(chunks),
     };
     const forward = () => this.#ask(pending, incoming);
-    // What the function does after an answer is no part of what a request costs.
+    // The function's work after an answer is not part of a request's cost.
     const isIndexing = incoming.headers["x-client-info"] === INDEX_CLIENT;
     const hook = isIndexing ? this.indexHook : this.hook;
     const answer = hook ? await hook(pending, forward) : await forward();

@@ -15,7 +15,7 @@ import { commandOf, startFunction, startTestStack, type TestStack } from "./test
 
 export type Tier = "free" | "pro" | "enterprise";
 
-/** A project's own limits; those left out are its tier's. */
+/** A project's own limits; a missing one is that of its tier. */
 export interface Limits {
   readonly requestsPerMinute?: number;
   readonly maxFileBytes?: number;
@@ -26,7 +26,7 @@ export interface TestKey {
   readonly key: string;
 }
 
-/** Longest wait for the function to listen again after its process was ended. */
+/** Longest wait until a restarted function listens again. */
 const RESTART_TIMEOUT_MILLISECONDS = 60_000;
 
 const SNAPSHOT_TABLES = [
@@ -35,15 +35,13 @@ const SNAPSHOT_TABLES = [
 ];
 
 /**
- * Every row that is inserted or updated gets a transaction number (`xmin`) greater than all before it, and a deletion
- * makes the rows fewer: their number, the greatest and the sum show every change, and a table of many rows is read quickly.
+ * The state of a table's rows. Every inserted or updated row gets a higher transaction number (`xmin`) than all before
+ * it, and a deletion reduces the count. So count, maximum and sum together show every change, and are fast to read even
+ * for a large table.
  */
 const STATE_OF_ROWS = "concat_ws(' ', count(*), max(xmin::text::bigint), sum(xmin::text::bigint))";
 
-/**
- * Keys record when they were last used, and objects when they were last read (by the indexing of an earlier test, for
- * one): everything else of them is compared.
- */
+/** The time of a key's last use and of an object's last read (for example by an earlier test's indexing) are left out. */
 const SNAPSHOT = `select jsonb_build_object(${
   SNAPSHOT_TABLES.map((table) => `'${table}', (select ${STATE_OF_ROWS} from ${table})`).join()
 }, 'filestore.segments', (
@@ -83,12 +81,12 @@ export class Service implements Api {
     this.#administration = new Administration(this.stack.backendUrl, this.stack.secretKey);
   }
 
-  /** The same service for another test file: what one file does to a window loosens no check of another's. */
+  /** The same service for another test file, so that one file's frozen windows do not loosen the checks of another. */
   forAnotherFile(): Service {
     return new Service(this.#parts);
   }
 
-  /** Of the local Supabase: what tokens are signed with, for one. */
+  /** Secrets of the local Supabase, such as the one that signs tokens. */
   get secrets(): Secrets {
     return this.#parts.secrets;
   }
@@ -110,7 +108,7 @@ export class Service implements Api {
     await this.#administration.setTier(projectId, tier, limits);
   }
 
-  /** Another key of the project. */
+  /** A further key of the project. */
   async key(projectId: string, expiresAt: string | null = null): Promise<TestKey> {
     const { apiKey, stored } = await newKey();
     const { id } = await this.#administration.createKey(projectId, "test", stored, { expiresAt });
@@ -122,8 +120,8 @@ export class Service implements Api {
   }
 
   /**
-   * Sends a request and checks what holds for every response. `path` goes out as it is, below the base URL; `key`
-   * null sends none.
+   * Sends a request and checks what every response must fulfil. `path` below the base URL is sent unchanged; `key` null
+   * sends none.
    */
   async request(
     key: string | null,
@@ -137,7 +135,7 @@ export class Service implements Api {
     return answer;
   }
 
-  /** Sends bytes as they are: request line, headers, blank line and whatever body. */
+  /** Sends bytes unchanged: request line, headers, blank line and any body. */
   async requestRaw(method: string, request: string): Promise<Answer> {
     const sentAt = Date.now();
     const answer = await sendRaw(this.stack.supabaseUrl, method, request);
@@ -146,7 +144,7 @@ export class Service implements Api {
   }
 
   async #check(answer: Answer, sentAt: number): Promise<void> {
-    // No request may meet a defect. Where is in the log alone, and the log comes by a way of its own.
+    // No request may cause a defect. Only the log says where it happened, and the log arrives separately.
     if (answer.status === 500 && answer.text.includes("INTERNAL_ERROR")) {
       await new Promise((resolve) => setTimeout(resolve, 100));
       throw new Error(`${answer.text}\n${this.log.filter((line) => line.includes('"defect"')).at(-1)}`);
@@ -159,9 +157,9 @@ export class Service implements Api {
   }
 
   /**
-   * What differs as soon as anything stored was changed, whoever's it is: the state of each table, and the objects on
-   * disk. Left out is what a refused request may change: the rate window and when a key was last used. And segments that
-   * nothing needs any more: the function sweeps them away after responses, at any time.
+   * The state of each table and of the objects on disk, which differs after any change of stored data, of any project.
+   * It leaves out what a refused request may change, the rate window and the time of a key's last use; and unneeded
+   * segments, which the function may sweep after any response.
    */
   async tables(): Promise<Record<string, string>> {
     const [row] = await this.sql<{ states: Record<string, string>; dead: readonly string[] }>(SNAPSHOT);
@@ -171,7 +169,7 @@ export class Service implements Api {
     return { ...row.states, "objects on disk": objects.join("\n") };
   }
 
-  /** The names of the stored segments, as the bucket's folder holds them. */
+  /** The names of the stored segments, from the bucket's folder. */
   objectsOnDisk(): string[] {
     const files: string[] = [];
     collectFiles(this.#parts.dataDir, files);
@@ -179,8 +177,8 @@ export class Service implements Api {
   }
 
   /**
-   * Moves the project's window ten minutes ahead, where no minute ends it, with `requestCount` used up. A test that
-   * counts to the edge then cannot be split by the clock.
+   * Moves the project's window ten minutes ahead, so that no minute ends it, with `requestCount` requests counted. The
+   * clock then cannot interrupt a test that counts up to the limit.
    */
   async freezeWindow(projectId: string, requestCount = 0): Promise<void> {
     this.#isWindowFrozen = true;
@@ -194,12 +192,12 @@ export class Service implements Api {
     );
   }
 
-  /** Processor time of the function's processes so far. */
+  /** Processor time used by the function's processes so far. */
   functionCpuSeconds(): number {
     return this.stack.functionPids.reduce((sum, pid) => sum + cpuSeconds(pid), 0);
   }
 
-  /** Ends the function's process; the stack starts a new one, which remembers nothing. */
+  /** Ends the function's process; the stack starts a new one, with nothing in memory. */
   async restartFunction(): Promise<void> {
     const before = this.stack.functionPids;
     for (const pid of before) Deno.kill(pid, "SIGKILL");
@@ -214,8 +212,8 @@ export class Service implements Api {
   }
 
   /**
-   * Runs `work` with the address of one more process of the function, which nothing stands in front of: for what
-   * the gateway would change, and for a process that remembers nothing.
+   * Runs `work` with the address of an additional process of the function, without a gateway: for requests that the
+   * gateway would change, and for a process with nothing in memory.
    */
   async withBareFunction(work: (origin: string) => Promise<void>): Promise<void> {
     const bare = await startFunction(await commandOf(this, this.proxy.url));
@@ -226,7 +224,7 @@ export class Service implements Api {
     }
   }
 
-  /** Sends a request to any address, and checks what holds for every response. */
+  /** Sends a request to any address, and checks what every response must fulfil. */
   async requestAt(
     url: string,
     method: string,
@@ -234,7 +232,7 @@ export class Service implements Api {
   ): Promise<Answer> {
     const sentAt = Date.now();
     const answer = await send({ method, url, headers: new Headers(headers), body: null });
-    // No gateway has seen it.
+    // The gateway has not checked this answer.
     checkAnswer({ ...answer, rawPath: url.slice(new URL(url).origin.length).split("?", 1)[0] ?? "" });
     await this.#check(answer, sentAt);
     return answer;

@@ -1,4 +1,4 @@
-/** Starts, asks and kills a stack that runs in a process of its own. */
+/** Starts, queries and kills a stack that runs in a process of its own. */
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
 
@@ -8,7 +8,7 @@ const START_TIMEOUT_MILLISECONDS = 60_000;
 const ready = z.object({ baseUrl: z.string(), supabaseUrl: z.string(), secretKey: z.string() });
 export type StackReady = z.infer<typeof ready>;
 
-/** Without `sql`: which processes run the function now. */
+/** Without `sql`: asks which processes run the function now. */
 export const question = z.object({
   id: z.int(),
   sql: z.string().optional(),
@@ -25,7 +25,7 @@ const said = z.union([
 export interface StackChildOptions {
   readonly dataDir: string;
   readonly port: number;
-  /** Undefined: PGlite. */
+  /** Undefined: the stack uses PGlite. */
   readonly databaseUrl: string | undefined;
   readonly functionProcesses: number;
   readonly onFunctionLog: (line: string) => void;
@@ -71,7 +71,7 @@ export class StackChild {
     }
   }
 
-  /** One statement as the database's owner. */
+  /** Runs one statement as the database's owner. */
   async sql<Row>(statement: string, parameters: readonly unknown[] = []): Promise<Row[]> {
     return await this.#ask({ sql: statement, parameters }) as Row[];
   }
@@ -80,14 +80,14 @@ export class StackChild {
     return z.array(z.int()).parse(await this.#ask({}));
   }
 
-  /** `kill -9` of the process. What runs the function ends by itself, since its parent is gone. */
+  /** `kill -9` of the process. The processes of the function end by themselves when their parent has ended. */
   async kill(): Promise<void> {
     this.#process.kill("SIGKILL");
     await this.#process.status;
     await this.#output;
   }
 
-  /** Asks it to end, and waits. */
+  /** Asks the process to end, and waits until it has. */
   async stop(): Promise<void> {
     await this.#input.close();
     await this.#process.status;

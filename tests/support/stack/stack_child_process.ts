@@ -1,6 +1,6 @@
 /**
- * The stack in a process of its own, so that a test can kill all of it at once. The first line of its output says
- * where it listens; then each line of its input asks something and is answered by one line.
+ * The stack in a process of its own, so that a test can kill all of it at once. The first line of its output says where
+ * it listens; each line of its input is a question, which it answers with one line.
  */
 import { startStack } from "../../../supabase/local/stack/stack.ts";
 import { question, type StackReady } from "./stack_child.ts";
@@ -41,5 +41,5 @@ for await (const text of Deno.stdin.readable.pipeThrough(new TextDecoderStream()
   }
 }
 await stack.stop();
-// PGlite leaves a code of its own there.
+// PGlite leaves its own exit code.
 Deno.exit(0);

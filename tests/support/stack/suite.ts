@@ -1,6 +1,6 @@
 /**
- * The service for the tests of a file. Test files that are loaded into one process (see `together.ts`) share one, which
- * is stopped when the last test has ended; each test has projects of its own there.
+ * The service for the tests of a file. Test files loaded into one process (see `together.ts`) share one, which stops
+ * after the last test; each test creates its own projects.
  */
 import { type Cases, takeOpened, type Target, useTarget } from "../../acceptance/suite.ts";
 import type { StackOptions } from "../../../supabase/local/stack/stack.ts";
@@ -10,7 +10,7 @@ import { type Limits, type Service, startService, type Tier } from "./service.ts
 
 export interface Suite {
   readonly service: Service;
-  /** The files of a new project of its own, so that no test sees another's. Default tier: enterprise, no limits. */
+  /** The files of a new project, so that no test sees another's. Default tier: enterprise, no limits. */
   files(tier?: Tier, limits?: Limits): Promise<ProjectFiles>;
 }
 
@@ -26,14 +26,17 @@ export async function suite(): Promise<Suite> {
   return suiteOf(await sharedService());
 }
 
-/** With a stack of its own, for tests that need it to be started otherwise. */
+/** A suite with a stack of its own, for tests that need other options. */
 export async function privateSuite(options: Partial<StackOptions>): Promise<Suite> {
   return suiteOf(await startAndStop(options));
 }
 
 let target: Promise<Target> | undefined;
 
-/** Runs cases of the acceptance suite against the shared service: each in a folder of one project, as anywhere. */
+/**
+ * Runs cases of the acceptance suite against the shared service. As on any other service, each uses a folder of one
+ * project.
+ */
 export async function acceptance({ cases }: Cases): Promise<void> {
   useTarget(await (target ??= acceptanceTarget()));
   for (const { name, run } of cases) {
@@ -56,7 +59,7 @@ async function acceptanceTarget(): Promise<Target> {
     strangerKey: stranger.key,
     passesHead: true,
     folder: `acceptance-${crypto.randomUUID().slice(0, 8)}`,
-    // Stronger than what can be seen from outside.
+    // Stronger than a check from outside can be.
     snapshot: () => service.tables(),
   };
 }
@@ -76,8 +79,8 @@ function suiteOf(service: Service): Suite {
 }
 
 /**
- * A test against a running service: what the service's own parts keep open is not the test's. One that fails tells which
- * back-end calls failed meanwhile.
+ * A test against a running service, without Deno's checks for leaks, since the service keeps resources open. A failure
+ * lists the back-end calls that failed during the test.
  */
 export function test(name: string, body: (context: Deno.TestContext) => Promise<void> | void): void {
   Deno.test({
@@ -96,7 +99,7 @@ export function test(name: string, body: (context: Deno.TestContext) => Promise<
         throw error;
       } finally {
         takeComplaints();
-        // PGlite leaves a code of its own there.
+        // PGlite leaves its own exit code.
         Deno.exitCode = 0;
       }
     },

@@ -1,4 +1,4 @@
-/** Clients of a local stack for the adapters, and of addresses where nothing listens. */
+/** Clients of a local stack for the adapters, and clients of addresses where nothing listens. */
 import { createClient, type SupabaseClient } from "@supabase/supabase-js";
 import { supabaseMetadata } from "../../../supabase/functions/api/adapters/supabase_metadata.ts";
 import { BUCKET, SupabaseSegments } from "../../../supabase/functions/api/adapters/supabase_segments.ts";
@@ -9,7 +9,7 @@ import type { CallParts } from "../../../supabase/functions/api/adapters/backend
 import { Notices } from "../../../supabase/functions/api/adapters/notices.ts";
 import type { Log } from "../../../supabase/functions/api/runtime/log.ts";
 
-/** Faults are what some of these tests make. */
+/** A silent log, since some of these tests cause faults. */
 export const silent: Log = {
   request: () => {},
   backendFault: () => {},
@@ -19,7 +19,7 @@ export const silent: Log = {
   defect: () => {},
 };
 
-/** For an adapter of which nothing is logged, and whose calls are bounded one by one. */
+/** The parts of an adapter that logs nothing and bounds each call by itself. */
 export function silentParts(): CallParts {
   const deadline = new Deadline(Infinity, systemClock);
   return { log: silent, notices: new Notices(silent, systemClock), deadline };
@@ -32,7 +32,7 @@ export function client(url: string, key: string, fetch: typeof fetchInTime = fet
   });
 }
 
-/** A client of a port that was closed just now. */
+/** A client of a port that has just been closed. */
 export function unreachableClient(): SupabaseClient {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = listener.addr;
@@ -40,7 +40,7 @@ export function unreachableClient(): SupabaseClient {
   return client(`http://127.0.0.1:${port}`, "key");
 }
 
-/** The function's ports over a running stack, in this process, with nothing in memory. */
+/** The function's ports on a running stack, in this process, with nothing in memory. */
 export function portsOf(
   { backendUrl, secretKey }: { readonly backendUrl: string; readonly secretKey: string },
 ) {

@@ -1,12 +1,12 @@
-/** Folders that take a while to make, are made once for what they are made from, and copied from then on. */
+/** Folders that are slow to create: each is created once for its sources, and copied from then on. */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const TEMPLATES_DIRECTORY = fileURLToPath(new URL("../../../supabase/.temp/tests", import.meta.url));
 
 /**
- * Copies a template to `to`, which is not there yet; owners and modes included. Where there is no template that was
- * made from `madeFrom` (files, or the files of folders), `make` makes it, into a folder that is not there yet.
+ * Copies a template to `to`, which must not exist, with owners and modes. If no template for the content of `madeFrom`
+ * (files, or folders of files) exists, `make` creates it, in a folder that must not exist either.
  */
 export async function copyTemplate(
   name: string,
@@ -22,7 +22,7 @@ export async function copyTemplate(
       await make(join(draft, name));
       await Deno.rename(join(draft, name), template);
     } catch (error) {
-      // Another test process was faster; its template is as good.
+      // Another test process has created the same template first.
       if (!await exists(template)) throw error;
     } finally {
       await Deno.remove(draft, { recursive: true });
@@ -31,7 +31,7 @@ export async function copyTemplate(
   await copyDirectory(template, to);
 }
 
-/** With owners and modes. `to` is not there yet. */
+/** Copies owners and modes, too. `to` must not exist. */
 export async function copyDirectory(from: string, to: string): Promise<void> {
   const { success, stderr } = await new Deno.Command("cp", { args: ["-a", from, to] }).output();
   if (!success) throw new Error(`cp fails: ${new TextDecoder().decode(stderr)}`);

@@ -1,8 +1,8 @@
-/** Where a test file's service keeps its metadata, when that is not PGlite. */
+/** The database of a test file's service, if it is not PGlite. */
 import { startPostgres } from "../postgres/postgres.ts";
 import { withConnection } from "../postgres/postgres_hosted.ts";
 
-/** Migrated already, for others to be copied from. */
+/** A migrated database, which is copied for each service. */
 export const MIGRATED_DATABASE = "migrated";
 
 export interface TestDatabase {
@@ -11,8 +11,8 @@ export interface TestDatabase {
 }
 
 /**
- * With TEST_DATABASE=postgres a Postgres of its own, or, where TEST_POSTGRES_URL names a server, a database of its own
- * there. Else nothing.
+ * With TEST_DATABASE=postgres, a Postgres of its own, or, if TEST_POSTGRES_URL names a server, a database of its own
+ * there. Otherwise undefined.
  */
 export async function ownDatabase(): Promise<TestDatabase | undefined> {
   if (Deno.env.get("TEST_DATABASE") !== "postgres") return undefined;
@@ -22,7 +22,7 @@ export async function ownDatabase(): Promise<TestDatabase | undefined> {
   return { url: await createDatabase(serverUrl, name, MIGRATED_DATABASE), stop: () => Promise.resolve() };
 }
 
-/** Answers the new database's URL. */
+/** Returns the new database's URL. */
 export async function createDatabase(serverUrl: string, name: string, template: string): Promise<string> {
   await withConnection(serverUrl, (sql) => sql`create database ${sql(name)} template ${sql(template)}`);
   const url = new URL(serverUrl);

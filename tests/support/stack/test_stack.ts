@@ -1,9 +1,7 @@
 /**
- * A whole stack for tests: database, storage, gateway and the function in a process of its own, in a folder that is
- * removed with it. What stands between the function and Supabase is up to the tests.
- *
- * FUNCTION_DENO is the version of another Deno to run the function on ("2.1.4"). With TEST_DATABASE=postgres the database
- * is a real Postgres.
+ * A whole stack for tests: database, storage, gateway and the function in its own process, in a folder that is removed
+ * with it. The tests choose the proxy between the function and Supabase. FUNCTION_DENO names another version of Deno
+ * for the function ("2.1.4"). With TEST_DATABASE=postgres the database is a real Postgres.
  */
 import { join } from "node:path";
 import { FUNCTION_ENTRY } from "../../../supabase/local/repository.ts";
@@ -14,9 +12,9 @@ import { type Stack, type StackOptions, startStack } from "../../../supabase/loc
 import { freshDataDirectory } from "./fresh_data_directory.ts";
 import { ownDatabase } from "./test_database.ts";
 
-/** Stands between the function and Supabase. */
+/** A proxy between the function and Supabase. */
 interface Proxy {
-  /** What the function knows as SUPABASE_URL. */
+  /** The function's SUPABASE_URL. */
   readonly url: string;
   close(): Promise<void>;
 }
@@ -27,12 +25,12 @@ export interface TestStack<P extends Proxy | null> {
   /** Lines that the function has logged so far. */
   readonly log: readonly string[];
   readonly dataDir: string;
-  /** Of the local Supabase: what tokens are signed with, for one. */
+  /** Secrets of the local Supabase, such as the one that signs tokens. */
   readonly secrets: Secrets;
   stop(): Promise<void>;
 }
 
-/** `openProxy` makes the proxy in front of that address; one that is null is left out. */
+/** `openProxy` opens the proxy in front of that address; if it returns null, there is no proxy. */
 export async function startTestStack<P extends Proxy | null>(
   openProxy: (backendUrl: string) => P | Promise<P>,
   options: Partial<StackOptions> = {},
@@ -70,7 +68,7 @@ export async function startTestStack<P extends Proxy | null>(
     const stop = async () => {
       await stack.stop();
       await close();
-      // PGlite leaves a code of its own there.
+      // PGlite leaves its own exit code.
       Deno.exitCode = 0;
     };
     return { stack, proxy, log, dataDir, secrets, stop };
@@ -80,7 +78,7 @@ export async function startTestStack<P extends Proxy | null>(
   }
 }
 
-/** How one more process of the function is started, which knows Supabase by that address. */
+/** The command for an additional process of the function, which reaches Supabase at that address. */
 export function commandOf(
   { secrets }: { readonly secrets: Secrets },
   supabaseUrl: string,
@@ -95,7 +93,7 @@ export function commandOf(
   });
 }
 
-/** Starts a process of the function that nothing stands in front of, and that ends at once when it is stopped. */
+/** Starts a process of the function with nothing in front of it; stopping it ends the process at once. */
 export async function startFunction(
   command: FunctionCommand,
   onLog: (line: string) => void = () => {},
