@@ -65,7 +65,7 @@ end
 $$;
 
 -- ---------------------------------------------------------------------------------------------------------------------
--- Helpers, dropped by the last file. They are called directly below the function they are about.
+-- Helpers, dropped by the last file. Each call stands directly below the function that it concerns.
 
 create procedure filestore.grant_execute(p_function regproc, variadic p_callers text[])
 language plpgsql as $$
