@@ -199,9 +199,9 @@ $$;
 comment on function filestore.conflict_of is
   'The version that keeps a file from being restored to its state before the run, as a plan shows it, or '
   'null: the last version since the run''s first one that was added neither by these keys in the run, nor by '
-  'an undo of it, nor by an undo of that; otherwise the last version that can be examined within '
-  'p_examinable versions, or the half of a move whose other half stays; where the version before the run was '
-  'erased, that version. examined: the number of versions read.';
+  'an undo of it, nor by an undo of that; otherwise the newest version beyond the p_examinable '
+  'latest ones, or the half of a move whose other half stays; where the version before the run was erased, that '
+  'version. examined: the number of versions read.';
 call filestore.grant_execute('filestore.conflict_of', 'filestore_engine');
 
 create function filestore.plan_undo(p_session filestore.session, p_commit jsonb) returns filestore.plan
