@@ -581,8 +581,8 @@ begin
            n.place = min(n.place) over () or sum(t.json_bytes) over (order by n.place) <= (p_query ->> 'bytes')::bigint
              as fits
     from found n
-    -- fence: the planner must not flatten these. Rows are fetched one by one by primary key; a plan that is kept must
-    -- not scan a table.
+    -- fence: the planner must not flatten these. Rows are fetched one by one by primary key; a cached plan
+    -- must not scan a table.
     cross join lateral (
       select * from filestore.files f
       where f.project_id = p_session.project_id and f.id = n.file_id and not f.is_deleted
@@ -601,8 +601,8 @@ begin
     'files', coalesce(json_agg(json_build_object(
       'file', filestore.file_record(v.file), 'skipped', v.skipped, 'content', v.content, 'score', 0)
       order by v.place) filter (where v.fits), '[]'),
-    -- Where the next page starts: after the last file returned, or, where all were, after the last candidate, or
-    -- where the texts were read to.
+    -- Where the next page starts: after the last returned file, or, if all candidates were returned, after
+    -- the last candidate, or where reading the texts stopped.
     'next', case
       when not coalesce(bool_and(v.fits), true) then max(v.path) filter (where v.fits)
       when (select count(*) from found) >= (p_query ->> 'files')::integer then (
@@ -627,7 +627,7 @@ language plpgsql volatile set search_path = '' as $$
 declare
   -- Names and meaning: reciprocal rank fusion (Cormack, Clarke, Büttcher 2009) and its constant.
   c_fusion constant double precision := 60;
-  -- Words and meaning: the weighted mean of their scores, each made one from 0 to 1 (Bruch, Gai, Ingber 2023).
+  -- Words and meaning: the weighted mean of their scores, each scaled to 0 to 1 (Bruch, Gai, Ingber 2023).
   c_weight_of_words constant double precision := 0.7;
   v_is_fused constant boolean := p_query ->> 'words' is not null and p_query -> 'vector' <> 'null'::jsonb;
 begin
@@ -637,8 +637,8 @@ begin
     select n.list, n.file_id, n.hash, n.score, f.path, t.json_bytes,
            row_number() over (partition by n.list, n.file_id order by n.score desc, n.hash) as nth
     from found n
-    -- fence: the planner must not flatten these. Rows are fetched one by one by primary key; a plan that is kept must
-    -- not scan a table.
+    -- fence: the planner must not flatten these. Rows are fetched one by one by primary key; a cached plan
+    -- must not scan a table.
     cross join lateral (
       select * from filestore.files f
       where f.project_id = p_session.project_id and f.id = n.file_id and not f.is_deleted
@@ -650,8 +650,8 @@ begin
     ) t
   ), placed as (
     select v.*, row_number() over (partition by v.list order by v.score desc, v.path) as place,
-           -- Of words none is worth 0 (a query that only excludes some has no other score); of meaning the farthest
-           -- that was found, since what is far depends on the model.
+           -- By words, no match is worth 0 (a query that only excludes words has no other score). By meaning,
+           -- the farthest chunk found is worth 0, since what is far depends on the model.
            case when v.list = 'words' then coalesce(v.score / nullif(max(v.score) over l, 0), 1)
              when max(v.score) over l = min(v.score) over l then 1
              else (v.score - min(v.score) over l) / (max(v.score) over l - min(v.score) over l) end as share
@@ -660,7 +660,7 @@ begin
   ), fused as (
     select p.file_id, p.path, p.json_bytes,
            (array_agg(p.hash order by p.place) filter (where p.list <> 'words'))[1] as hash,
-           -- A file that is just being embedded anew is in two lists of meaning, and counts once.
+           -- A file that is being embedded again is in both lists of meaning, and counts once.
            case when v_is_fused
              then c_weight_of_words * coalesce(max(p.share) filter (where p.list = 'words'), 0)
                + (1 - c_weight_of_words) * coalesce(max(p.share) filter (where p.list <> 'words'), 0)
@@ -679,9 +679,9 @@ begin
 end
 $$;
 comment on function filestore.search_ranked is
-  'A page of the best files, and one more, by words, by meaning or by both: then the scores of words and meaning are '
-  'fused, or the ranks of names and meaning. Both are computed over what the key may see. `fits`: whether a file is on '
-  'the page, which has at least one.';
+  'A page of the best files, and one more, by words, by meaning or by both: then the scores of words and '
+  'meaning are fused, or the ranks of names and meaning. Scores and ranks are computed over the files that '
+  'the key may see. `fits`: whether a file is on the page, which has at least one file.';
 call filestore.grant_execute('filestore.search_ranked', 'filestore_engine');
 
 create function filestore.search_by_rank(p_session filestore.session, p_scope text, p_query jsonb) returns json
@@ -723,7 +723,7 @@ call filestore.grant_execute('filestore.search_by_rank', 'filestore_engine');
 create function public.filestore_search(p_key_hash text, p_request_id uuid, p_query jsonb) returns json
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  -- Files that are not indexed yet are counted up to this number, which also stands for any larger one.
+  -- Files that are not indexed yet are counted up to this number, which also stands for all larger ones.
   c_pending_max constant integer := 10000;
   v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
   -- The part of the requested directory that the key may see.
@@ -733,7 +733,8 @@ declare
   v_page json := '{"files": []}';
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope::json; end if;
-  -- Rows of functions are overestimated: where Postgres compiles plans, it would compile these, for most of a second.
+  -- Rows of functions are overestimated: where Postgres compiles plans, it would spend most of a second on
+  -- compiling these.
   perform set_config('jit', 'off', true);
   if v_scope is not null then
     v_query := p_query || jsonb_build_object('directory', v_scope);
@@ -758,8 +759,8 @@ begin
 end
 $$;
 comment on function public.filestore_search is
-  'Files that may match (kind scan: clauses, caseSensitive, after) or the best ones (kind rank: words or names, '
-  'vector and model, former: those of the model before), with their text. Both: directory, glob, '
+  'Files that may match (kind scan: clauses, caseSensitive, after) or the best ones (kind rank: words or '
+  'names, vector and model, former: the same for the former model), with their text. Both: directory, glob, '
   'contentType, files, skip, bytes.';
 call filestore.publish('public.filestore_search', 'filestore_engine', 'service_role');
 
