@@ -1,5 +1,5 @@
 /**
- * * Every bound of the service, with its unit in its name; those that a client can reach are in `contract/limits.ts`.
+ * Every bound of the service, with its unit in its name; those that a client can reach are in `contract/limits.ts`.
  * The documents, the OpenAPI description and the tests read this file instead of repeating its numbers. Limits that
  * depend on a tier live in the table `filestore.tiers`.
  *
@@ -24,7 +24,7 @@ export const COSTLY_WAITING_MAX = 100;
 export const REQUESTS_COUNTED_MAX = 10;
 
 /**
- * * If a request is refused before its body is read, the body is still drained for up to this time: a client whose
+ * If a request is refused before its body is read, the body is still drained for up to this time: a client whose
  * connection is closed while it sends may miss the response.
  */
 export const DRAIN_MILLISECONDS = 1_000;
@@ -51,7 +51,7 @@ export const EDIT_NEAREST_SIMILARITY_MIN = 0.25;
 export const EDIT_NEAREST_TEXT_LENGTH_MAX = 500;
 
 /**
- * * Work on the isolate's one thread is counted in units: a byte or character examined or written, or work that takes
+ * Work on the isolate's one thread is counted in units: a byte or character examined or written, or work that takes
  * the same time, some nanoseconds. After this many units other requests are served before the work continues.
  */
 export const WORK_SLICE_UNITS = 500_000;
@@ -300,7 +300,7 @@ export const SEARCH_GIVEN_UP_SECONDS = 3_600;
 /** Delay from a commit to its indexing: consecutive commits are indexed together, and responses have priority. */
 export const SEARCH_INDEX_DELAY_MILLISECONDS = 300;
 /**
- * * While commits keep coming, an isolate pauses after each lease: this long per commit since the previous lease, but
+ * While commits keep coming, an isolate pauses after each lease: this long per commit since the previous lease, but
  * at most this many times the duration of the lease …
  */
 export const SEARCH_INDEX_PAUSE_MILLISECONDS_PER_COMMIT = 100;

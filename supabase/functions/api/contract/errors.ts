@@ -1,5 +1,5 @@
 /**
- * * The one table of error codes; the port's refusals, the OpenAPI description, the documents and the tests read it.
+ * The one table of error codes; the port's refusals, the OpenAPI description, the documents and the tests read it.
  * `openapi/meanings.ts` explains the meaning of each code.
  */
 

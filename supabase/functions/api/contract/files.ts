@@ -95,7 +95,7 @@ export const folderResult = z.object({
 }).meta({ id: "FolderCommit" });
 export type FolderResult = Wire<typeof folderResult>;
 
-/** The number of versions and bytes that a purge erased, and the file. */
+/** The file that a purge erased, and the numbers of its versions and bytes. */
 export const purged = z.object({
   path: z.string(),
   versions: version.meta({ description: "The number of versions that the file had." }),

@@ -1,10 +1,10 @@
 /**
- * * The limits that a client can reach, each with its unit in its name; the documents list them in a table. "In SQL"
+ * The limits that a client can reach, each with its unit in its name; the documents list them in a table. "In SQL"
  * marks those that `supabase/schemas` defines, too. `limits.ts` contains the other limits.
  */
 
 /**
- * * A costly request counts as one request for each of the following amounts of work that it begins. For a search, a
+ * A costly request counts as one request for each of the following amounts of work that it begins. For a search, a
  * diff, or the edits of a batch: units of work.
  */
 export const WORK_UNITS_PER_REQUEST = 5_000_000;
@@ -52,7 +52,7 @@ export const EDIT_UNITS_MAX = 250_000_000;
 /** Edits of one request. */
 export const EDITS_MAX = 100;
 /**
- * * All edits of one request together, in bytes of JSON: room for EDITS_MAX pairs of the longest plain strings.
+ * All edits of one request together, in bytes of JSON: room for EDITS_MAX pairs of the longest plain strings.
  * JSON_FIELDS_BYTES_MAX applies to each string, and to everything except long strings.
  */
 export const EDITS_BYTES_MAX = 24 * 1024 * 1024;
