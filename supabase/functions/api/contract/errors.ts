@@ -98,7 +98,7 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** The codes with which the database refuses. */
+/** The codes that refusals of the database can have. */
 export type RefusalCode = {
   [Code in ErrorCode]: (typeof ERRORS)[Code] extends { readonly message: string } ? Code : never;
 }[ErrorCode];

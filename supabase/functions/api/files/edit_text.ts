@@ -12,7 +12,7 @@ export interface Edit {
   readonly oldString: string;
   readonly newString: string;
   readonly replaceAll: boolean;
-  /** The edit is refused unless the string occurs exactly this often; all occurrences are replaced. */
+  /** The edit is refused unless the string occurs exactly this number of times; all occurrences are replaced. */
   readonly expectedOccurrences: number | undefined;
 }
 

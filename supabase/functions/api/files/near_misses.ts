@@ -1,6 +1,6 @@
 /**
  * Help for a client whose `oldString` does not occur: the most similar lines, and the kind of difference that alone
- * keeps it from matching. Each check is a single pass over bytes, so that hostile text costs no more than any other.
+ * keeps it from matching. Each check is a single pass over bytes, so hostile text costs no more than other text.
  */
 import {
   EDIT_NEAREST_COMPARED_BYTES,

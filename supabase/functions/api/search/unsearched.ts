@@ -1,4 +1,4 @@
-/** What a search reports about text that it did not search. */
+/** The report of a search about text that it did not search. */
 import { SEARCH_UNSEARCHED_PATHS_MAX } from "../limits.ts";
 import type { FileRecord } from "../contract/files.ts";
 import type { Unsearched, UnsearchedReason } from "../contract/search.ts";
