@@ -6,8 +6,8 @@
 -- stay equal.
 --
 -- SQLSTATEs of ours. Each rolls a block back and is caught in the same call, so no client sees one:
--- FS001: a request cannot be counted without a wait for others (count_requests).
--- FS002: others have added files to a plan, which has to be locked anew (locked_plan).
+-- FS001: a request cannot be counted without waiting for others (count_requests).
+-- FS002: others have added files to a plan, which has to be locked again (locked_plan).
 -- FS003: a commit was refused after it had changed something (commit_or_refuse).
 -- FS004: the window has too few requests left for the files of a commit (count_files).
 -- FS005: a health probe has committed (filestore_health_probe).

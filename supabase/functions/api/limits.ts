@@ -189,7 +189,7 @@ export const BODY_PROJECT_BYTES = BODY_BUDGET_BYTES / 4;
 /** How long a request waits for a part of that memory before it gets a 503. */
 export const BODY_BUDGET_WAIT_MILLISECONDS = 20_000;
 
-/** How long an isolate relies on what the database returned for a key. */
+/** How long an isolate relies on the database's answer about a key. */
 export const KEY_REMEMBERED_SECONDS = 60;
 /** How long an isolate relies on a verified access token; less than the ten minutes of a console session. */
 export const ACCESS_TOKEN_REMEMBERED_SECONDS = 60;

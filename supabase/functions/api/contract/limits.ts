@@ -151,7 +151,7 @@ export const ACCOUNT_REQUESTS_PER_MINUTE = 120;
 export const ENDED_KEYS_KEPT_DAYS = 90;
 /** Usable links of a project. In SQL. */
 export const PROJECT_LINKS_MAX = 1_000;
-/** How long a link may be valid, in seconds; a link for writing less long. In SQL. */
+/** How long a link may be valid, in seconds; a link for writing, for a shorter time. In SQL. */
 export const LINK_SECONDS_MIN = 60;
 export const LINK_SECONDS_MAX = 604_800;
 export const WRITE_LINK_SECONDS_MAX = 3_600;

@@ -52,7 +52,7 @@ export async function compactSegments(
     run.map((segment) => segment.id),
     compacted,
   );
-  // The segment list has changed meanwhile, so the result cannot be used.
+  // The segment list has changed in the meantime, so the result cannot be used.
   if (answer.ok && !answer.value && !answer.isAmbiguous) await discard(compactor.segments, compacted);
   return answer.ok;
 }

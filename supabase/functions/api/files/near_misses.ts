@@ -18,8 +18,8 @@ import { Work } from "../runtime/work.ts";
 type Difference = "lineEndings" | "whitespace" | "case" | "escaping";
 
 /**
- * Differences that keep a copied string from matching its original, the narrowest first, each with a function that makes
- * two texts equal that have only this difference.
+ * Differences that keep a copied string from matching its original, the narrowest first, each with a function whose
+ * results are equal for two texts that have only this difference.
  */
 const DIFFERENCES: readonly (readonly [Difference, (text: string) => string])[] = [
   ["lineEndings", (text) => text.replaceAll(/\r\n?/g, "\n")],

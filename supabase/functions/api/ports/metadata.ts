@@ -32,7 +32,7 @@ export const sweep = z.object({
   projectId: z.string(),
   /** Commits no longer accept segments of this day or an earlier one, so all of these can be swept. */
   through: z.string(),
-  /** Everything up to this day is swept; null: nothing yet. */
+  /** All days up to this one are swept; null: nothing yet. */
   sweptThrough: z.string().nullable(),
   /** The day being swept, and how many of its objects were kept so far. */
   day: z.string().nullable(),
@@ -199,6 +199,6 @@ export interface Metadata {
   removeDeletedRows(projectId: string): Promise<number>;
   /** Has Auth remove a deleted account, unless it is removed already. */
   removeAccount(accountId: string): Promise<void>;
-  /** Throws unless the database takes a write and a read. */
+  /** Throws unless the database accepts a write and a read. */
   probe(): Promise<void>;
 }

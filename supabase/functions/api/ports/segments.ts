@@ -16,7 +16,7 @@ export const segment = z.object({
   size: z.number(),
   /** SHA-256 of the bytes, 64 lower-case hexadecimal digits. */
   sha256: z.string(),
-  /** How many bytes are a line feed. */
+  /** The number of bytes that are line feeds. */
   newlines: z.number(),
   /** Whether the last byte is a line feed. */
   endsWithNewline: z.boolean(),
