@@ -1,12 +1,13 @@
 -- The schema, its roles, the extensions that search uses, and helpers that set privileges.
 --
--- Everything lives in the schema `filestore`, which the REST API does not expose. The edge function `api` calls the
--- functions in `public`, which run as one of four roles. None of them owns a table or bypasses a policy.
--- What is applied to a database is `supabase/migrations`; README.md in this folder describes how the two stay equal.
+-- Everything lives in the schema `filestore`, which the REST API does not expose. The edge function `api`
+-- calls the functions in `public`, which run as one of four roles. None of them owns a table or bypasses a
+-- policy. Databases get `supabase/migrations`; README.md in this folder describes how migrations and schemas
+-- stay equal.
 --
 -- SQLSTATEs of ours. Each rolls a block back and is caught in the same call, so no client sees one:
--- FS001: a request cannot be counted without a wait for others (count_requests).
--- FS002: others have added files to a plan, which has to be locked anew (locked_plan).
+-- FS001: a request cannot be counted without waiting for others (count_requests).
+-- FS002: others have added files to a plan, which has to be locked again (locked_plan).
 -- FS003: a commit was refused after it had changed something (commit_or_refuse).
 -- FS004: the window has too few requests left for the files of a commit (count_files).
 -- FS005: a health probe has committed (filestore_health_probe).
@@ -30,14 +31,15 @@ begin
   end loop;
 end
 $$;
-comment on role filestore_engine is 'Runs the file operations: subject to row-level security, owner of no table.';
+comment on role filestore_engine is 'Runs the file operations: subject to row-level security; owns no table.';
 comment on role filestore_admin is
-  'Runs project and key administration: subject to row-level security, owner of no table.';
+  'Runs project and key administration: subject to row-level security; owns no table.';
 comment on role filestore_account is
-  'Runs what account holders do with their projects and keys: subject to row-level security, owner of no table.';
+  'Runs the actions of account holders on their projects and keys: subject to row-level security; owns no '
+  'table.';
 comment on role filestore_search is
-  'Maintains the search index and finds candidates in it, for every project: subject to row-level security, owner of '
-  'no table.';
+  'Maintains the search index and finds candidates in it, for every project: subject to row-level security; '
+  'owns no table.';
 
 grant usage on schema filestore to filestore_engine, filestore_admin, filestore_account, filestore_search;
 
@@ -63,7 +65,7 @@ end
 $$;
 
 -- ---------------------------------------------------------------------------------------------------------------------
--- Helpers, dropped by the last file. They are called directly below the function they are about.
+-- Helpers, dropped by the last file. Each call stands directly below the function that it concerns.
 
 create procedure filestore.grant_execute(p_function regproc, variadic p_callers text[])
 language plpgsql as $$
@@ -87,7 +89,7 @@ declare
   v_schema constant text := (select p.pronamespace::regnamespace from pg_catalog.pg_proc p where p.oid = p_function);
 begin
   call filestore.grant_execute(p_function, variadic p_callers);
-  -- A new owner needs CREATE on the schema at the moment of the change.
+  -- A new owner needs CREATE on the schema while the owner changes.
   execute format('grant create on schema %s to %I', v_schema, p_owner);
   execute format('alter function %s owner to %I', p_function::regprocedure, p_owner);
   execute format('revoke create on schema %s from %I', v_schema, p_owner);
@@ -105,5 +107,5 @@ begin
 end
 $$;
 comment on procedure filestore.pin_plan(regproc) is
-  'Keeps the plans of a function''s statements from changing: they are made once for a session, by index, whatever the '
-  'statistics say.';
+  'Keeps the plans of a function''s statements from changing: each statement is planned once per session and '
+  'uses an index, whatever the statistics are.';

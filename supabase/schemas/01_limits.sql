@@ -4,13 +4,13 @@
 create view filestore.limits as select
   1024 as path_bytes_max,
   32 as path_segments_max,
-  -- A file has at most this many segments, and the next number more for each MiB or part of one.
+  -- A file has at most this many segments, plus the next number for each MiB begun.
   128 as segment_list_max_base,
   2 as segment_list_max_per_mib,
   -- A commit returns the segment list for compaction whenever its length passes a multiple of this.
   8 as compaction_check_every_segments,
   20 as account_projects_max,
-  -- Calls of the functions for accounts, all projects of an account together.
+  -- Calls per minute of an account's own functions, for all of its projects together.
   120 as account_requests_per_minute,
   -- Keys that are neither revoked nor expired.
   100 as project_keys_max,
@@ -18,19 +18,19 @@ create view filestore.limits as select
   -- The sweep removes a key this long after it was revoked or has expired.
   90 as ended_keys_kept_days,
   100 as name_length_max,
-  -- Links of a project that can be used.
+  -- Usable links of a project.
   1000 as project_links_max,
   60 as link_seconds_min,
   604800 as link_seconds_max,
   3600 as write_link_seconds_max,
   60 as link_requests_per_minute,
-  -- An ended link is answered as one that ended for this long; then the sweep removes it.
+  -- For this long, the answer to an ended link states that it ended; then the sweep removes the link.
   7 as ended_links_kept_days,
   86400 as idempotency_key_seconds,
   10 as operations_per_request,
   -- How long an operation waits for a lock that another transaction holds.
   2000 as lock_timeout_milliseconds,
-  -- Commits of one project that add to its usage at the same time without waiting for each other.
+  -- The number of commits of one project that can add to its usage at the same time without waiting.
   64 as usage_shards,
   -- The tariff of a version, deletions included, …
   512 as tariff_version_bytes,
@@ -42,59 +42,60 @@ create view filestore.limits as select
   256 as tariff_segment_bytes,
   -- … and of each byte of text in the search index. `filestore.file_cost` has that of a file.
   6 as tariff_indexed_factor,
-  -- A longer text is found by its path alone.
+  -- A file with a longer text is found by its path alone.
   1048576 as search_text_bytes_max,
-  -- A longer text is stored once for all files of a project that have it.
+  -- A longer text is stored once for all files of a project that contain it.
   512 as search_shared_bytes_min,
   1000 as list_directories_max,
-  -- Files that a list counts. Of more it tells only that there are more.
+  -- The largest number of files that a list counts; beyond it, a list shows only that there are more.
   10000 as list_total_max,
   100 as page_limit_max,
-  -- Files that a page of a list with `at=` examines, and as many for the names of sub-folders.
+  -- Files that a page of a list with `at=` examines, and again that number for the names of sub-folders.
   2000 as list_at_examined_max,
-  -- Files of one commit of a folder, an undo or a restore.
+  -- Files in one commit of a folder operation, an undo or a restore.
   1000 as commit_files_max,
   -- Paths that a refused copy or move of a folder names.
   20 as conflicting_paths_shown_max,
-  -- Files that the restoring of a folder examines, in search of those that changed.
+  -- Files that restoring a folder examines to find those that changed.
   10000 as restore_examined_max,
-  -- An archive holds at most this many files, bytes, and segments, each of which is a download.
+  -- An archive contains at most this many files, bytes and segments. Each segment costs a download.
   500 as export_files_max,
   52428800 as export_bytes_max,
   1000 as export_segments_max,
-  -- As how many requests the plan of an undo or a restore counts at most.
+  -- The plan of an undo or a restore counts as at most this many requests.
   10 as plan_requests_max,
   1000 as changes_limit_max,
   -- Versions that a page of the change feed with filters, or for a key with a path prefix, examines.
   10000 as changes_looked_at_max,
   20 as run_actors_max,
-  -- Versions that are counted of one run; of one that has more, counts are what it has at least.
+  -- Versions that are counted of one run; the counts of a larger run are lower bounds.
   10000 as run_versions_counted_max,
-  -- Versions that the plan of an undo examines, in search of those of others.
+  -- Versions that the plan of an undo examines, to find versions of other authors.
   20000 as undo_versions_examined_max,
-  -- Versions that a purge removes with its commit. The sweep removes the others in slices.
+  -- Versions that a purge removes in its own commit. The sweep removes the others in slices.
   10000 as erased_versions_max,
-  -- Files that a preview of a rule of retention examines, versions it counts, and files it names.
+  -- For a preview of a retention rule: files that it examines, versions that it counts, files that it names.
   2000 as retention_preview_files,
   100000 as retention_preview_versions,
   20 as retention_preview_shown,
-  -- Days of one question about usage, days that usage is kept, and keys that its answer names.
+  -- Days in one request for usage, days for which usage is kept, and keys that an answer names.
   366 as usage_days_max,
   400 as usage_kept_days,
   100 as usage_keys_shown_max,
   20 as redact_remaining_max,
-  -- Files without indexed text that a search examines, and paths of them that its answer names.
+  -- Files without indexed text that a search examines, and how many of their paths the answer names.
   2000 as search_unsearched_max,
   20 as search_unsearched_paths_max,
-  -- In a project with up to this many chunks each embedding is compared; in a larger one the index is used.
+  -- In a project with up to this many chunks a search compares each embedding; in a larger one it uses the
+  -- index.
   10000 as search_exact_chunks_max,
-  -- Dimensions of embeddings that have an index; others are compared one by one.
+  -- Embeddings with these numbers of dimensions have an index; others are compared one by one.
   '{384, 512, 768, 1024, 1536}'::integer[] as vector_sizes;
 comment on view filestore.limits is 'The bounds that several functions, or the database and the edge function, share.';
 grant select on filestore.limits
   to filestore_account, filestore_admin, filestore_engine, filestore_search;
 
--- Immutable: the planner replaces `(filestore.limits()).x` by a constant, so that reading a limit costs nothing.
+-- Immutable: the planner replaces `(filestore.limits()).x` by a constant, so reading a limit costs nothing.
 create function filestore.limits() returns filestore.limits
 language plpgsql immutable set search_path = '' as $$
 begin
@@ -102,6 +103,6 @@ begin
 end
 $$;
 comment on function filestore.limits is
-  'The limits. A test compares those that `limits.ts` has, too, and finds each that no function reads.';
+  'The limits. A test compares them with `limits.ts`, and fails for a limit that no function reads.';
 call filestore.grant_execute(
   'filestore.limits', 'filestore_account', 'filestore_admin', 'filestore_engine', 'filestore_search');

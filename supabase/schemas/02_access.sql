@@ -1,5 +1,6 @@
--- The caller: the account of an access token, and the settings that each operation makes for its own transaction, from
--- which policies know the rows that it may see (after the transaction a setting is empty, not null).
+-- The caller: the account of an access token, and the settings that each operation sets for its own
+-- transaction. Policies read these settings to decide which rows are visible. (After the transaction a
+-- setting is empty, not null.)
 
 create function filestore.to_uuid(p_text text) returns uuid
 language plpgsql immutable set search_path = '' as $$
@@ -7,13 +8,13 @@ begin
   return (regexp_match(p_text, '^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'))[1]::uuid;
 end
 $$;
-comment on function filestore.to_uuid is 'The UUID that the text is, or null.';
+comment on function filestore.to_uuid is 'The text as a UUID, or null if it is not one.';
 call filestore.grant_execute('filestore.to_uuid', 'filestore_account', 'filestore_admin');
 
 create function filestore.is_account_active(p_account_id uuid) returns boolean
 language plpgsql stable security definer set search_path = '' as $$
 begin
-  -- Null: the operator's own. Without Supabase Auth there is nobody to ask.
+  -- Null owner: the operator's own project. Without Supabase Auth there is no account to check.
   if p_account_id is null or to_regclass('auth.users') is null then return true; end if;
   return exists (
     select from auth.users u
@@ -22,8 +23,8 @@ begin
 end
 $$;
 comment on function filestore.is_account_active is
-  'Whether an account exists and is not banned. Runs, as what follows, as the role that applies migrations, which may '
-  'read the schema auth.';
+  'Whether an account exists and is not banned. Like the next functions, it runs as the role that applies '
+  'migrations, which may read the schema auth.';
 call filestore.grant_execute('filestore.is_account_active', 'filestore_engine');
 
 create function filestore.is_session_active(p_account_id uuid, p_session_id uuid, p_aal text) returns boolean
@@ -46,8 +47,8 @@ begin
 end
 $$;
 comment on function filestore.is_session_active is
-  'Whether a session of the account has not ended, and was begun with a second factor if the account has one now. '
-  'Where Auth keeps sessions, a token that names none has none.';
+  'Whether the account''s session has not ended, and was begun with a second factor if the account has one '
+  'now. Where Auth stores sessions, a token that names no session has none.';
 call filestore.grant_execute('filestore.is_session_active', 'filestore_engine');
 
 create function filestore.current_claims() returns jsonb
@@ -62,16 +63,17 @@ language plpgsql stable set search_path = '' as $$
 declare
   v_claims constant jsonb := filestore.current_claims();
 begin
-  -- Auth's own OAuth server names the app that it issued a token to. A token without an audience is for everybody
-  -- (RFC 7519, section 4.1.3).
+  -- Auth's own OAuth server names the app that it issued a token to. A token without an audience is for every
+  -- service (RFC 7519, section 4.1.3).
   return case when v_claims ->> 'role' is not distinct from 'authenticated' and not v_claims ? 'client_id'
     and (coalesce(v_claims -> 'aud', 'null') in ('null', '[]') or v_claims -> 'aud' @> '"authenticated"')
     then filestore.to_uuid(v_claims ->> 'sub') end;
 end
 $$;
 comment on function filestore.claimed_account_id is
-  'The account (auth.users.id) that the access token is of, whether or not it may act. Null where Auth did not issue '
-  'the token to a person who signed in here, but to a third-party app, for another role, or for another service.';
+  'The account (auth.users.id) of the access token, whether or not the account may act. Null where Auth '
+  'issued the token to a third-party app, for another role or for another service, rather than to a person '
+  'who signed in here.';
 call filestore.grant_execute('filestore.claimed_account_id', 'filestore_admin');
 
 create function filestore.current_account_id() returns uuid
@@ -88,17 +90,19 @@ begin
 end
 $$;
 comment on function filestore.current_account_id is
-  'The signed-in account (auth.users.id), or null; also null where it may not act as an owner: where it was deleted or '
-  'banned or is anonymous, and where the session of the token has ended or lacks the account''s second factor.';
+  'The signed-in account (auth.users.id), or null; also null where the account may not act as an owner: it '
+  'was deleted or banned, it is anonymous, or the session of the token has ended or lacks the account''s '
+  'second factor.';
 call filestore.grant_execute('filestore.current_account_id', 'filestore_account');
 
--- What the transaction acts for. These functions pin no search_path, which their bodies do not need: what they name was
--- looked up when they were made. So the planner puts the bodies into each policy's condition; otherwise each condition
--- of each statement would cost a call, or a query around the setting.
+-- What the transaction acts for. These functions pin no search_path: their bodies are parsed when the
+-- functions are created, so they do not need one. The planner can then inline the bodies into each policy's
+-- condition; otherwise each condition of each statement would cost a call, or a query around the setting.
 create function filestore.current_project_id() returns uuid
 language sql stable parallel safe
 return nullif(current_setting('filestore.project_id', true), '')::uuid;
-comment on function filestore.current_project_id is 'The project of the key, or the one that was opened; or null.';
+comment on function filestore.current_project_id is
+  'The project of the key, or the project that was opened, or null.';
 call filestore.grant_execute(
   'filestore.current_project_id', 'filestore_account', 'filestore_admin', 'filestore_engine');
 
@@ -106,20 +110,21 @@ create function filestore.current_owner_id() returns uuid
 language sql stable parallel safe
 return nullif(current_setting('filestore.account_id', true), '')::uuid;
 comment on function filestore.current_owner_id is
-  'The account whose projects are being added up by `shared_bytes`; else null.';
+  'The account whose usage `shared_bytes` is adding up; otherwise null.';
 call filestore.grant_execute('filestore.current_owner_id', 'filestore_account');
 
 create function filestore.current_key_hash() returns bytea
 language sql stable parallel safe
 return decode(nullif(current_setting('filestore.key_hash', true), ''), 'hex');
-comment on function filestore.current_key_hash is 'Of the key, or of the token of a console session or link; or null.';
+comment on function filestore.current_key_hash is
+  'The hash of the key, or of the token of a console session or link; or null.';
 call filestore.grant_execute('filestore.current_key_hash', 'filestore_engine');
 
 create function filestore.current_path_prefix() returns text
 language sql stable parallel safe
 return current_setting('filestore.path_prefix', true);
 comment on function filestore.current_path_prefix is
-  'What each path begins with that the key may see, with a slash at its end; empty: all of them.';
+  'The prefix of all paths that the key may see, ending with a slash; empty: the key sees every path.';
 call filestore.grant_execute('filestore.current_path_prefix', 'filestore_engine');
 
 create function filestore.place_hash(p_cursor_key bytea, p_file_id uuid, p_place text) returns bytea
@@ -129,6 +134,6 @@ begin
 end
 $$;
 comment on function filestore.place_hash is
-  'The hash that is kept of the path of a purged file, or of a directory above it: a client that names the path is '
-  'told.';
+  'The hash stored for the path of a purged file, or for a directory above it, so that a client that names '
+  'the path learns of the purge.';
 call filestore.grant_execute('filestore.place_hash', 'filestore_admin', 'filestore_engine');

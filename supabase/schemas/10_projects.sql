@@ -24,12 +24,13 @@ create table filestore.settings (
   project_makers text[],
   account_bytes bigint default 5368709120 check (account_bytes > 0)
 );
-comment on table filestore.settings is 'What the operator decides for the whole installation: one row.';
+comment on table filestore.settings is 'The operator''s settings for the whole installation: one row.';
 comment on column filestore.settings.project_makers is
-  'Which accounts may create projects: {anyone}, or addresses and domains (@example.com). Empty: only the operator '
-  'creates projects; null: nothing was decided yet, which is the same.';
+  'Which accounts may create projects: {anyone}, or addresses and domains (@example.com). Empty: only the '
+  'operator creates projects; null: not decided yet, which has the same effect.';
 comment on column filestore.settings.account_bytes is
-  'What the projects of an account that have the quota of their tier may use together; null: no more than each.';
+  'The largest usage in bytes of all projects of an account together, without projects that have a quota of '
+  'their own. Null: only the quota of each project applies.';
 insert into filestore.settings default values;
 alter table filestore.settings enable row level security;
 create policy "A key reads the settings" on filestore.settings to filestore_engine using (true);
@@ -58,17 +59,21 @@ create table filestore.projects (
 );
 comment on table filestore.projects is 'A tenant. Files, keys and limits belong to exactly one project.';
 comment on column filestore.projects.owner_id is
-  'The account (auth.users.id) that owns it; null for a project created on the command line. While that account is '
-  'banned or gone, the project is as suspended; the operator can give it to another one.';
-comment on column filestore.projects.suspended_at is 'Since when its files and keys are refused; null: they are not.';
+  'The account (auth.users.id) that owns it; null for a project created on the command line. While that '
+  'account is banned or deleted, the project counts as suspended; the operator can give it to another '
+  'account.';
+comment on column filestore.projects.suspended_at is
+  'Since when requests for its files and keys are refused; null: they are not refused.';
 comment on column filestore.projects.deleted_at is
-  'Since when it is being deleted: it has no owner and no name, its keys are refused, and the sweep removes it.';
+  'When its deletion began: it has no owner and no name, its keys are refused, and the sweep removes it.';
 comment on column filestore.projects.retention is
-  'Which versions go by themselves: keepVersions, keepDays and deletedDays, each if it is there; null: none.';
+  'The retention rule, with any of keepVersions, keepDays and deletedDays; null: no versions are erased '
+  'automatically.';
 comment on column filestore.projects.answers_blank_through is
-  'Something was erased, so stored answers of then and earlier name nothing any more. Null once the sweep has '
-  'removed what they named, which it has had to do since answers_blank_since.';
-comment on column filestore.projects.cursor_key is 'A secret: what the cursors of its change feed are made with.';
+  'Answers stored up to this time no longer contain names or quotes, because content was erased. Null once '
+  'the sweep has removed these from the rows, work that has been due since answers_blank_since.';
+comment on column filestore.projects.cursor_key is
+  'The secret from which the cursors of its change feed are computed.';
 create index projects_by_owner on filestore.projects (owner_id, created_at);
 create index projects_with_blank_answers on filestore.projects (id) where answers_blank_through is not null;
 alter table filestore.projects enable row level security;
@@ -119,13 +124,13 @@ create table filestore.api_keys (
 comment on table filestore.api_keys is
   'API keys: only the SHA-256 and the first characters. The key itself is shown once and stored nowhere.';
 comment on column filestore.api_keys.key_hash is
-  'Null: the key ended long ago; its id and name stay for the versions that it wrote.';
+  'Null: the key ended long ago; its id and name remain for the versions that it wrote.';
 comment on column filestore.api_keys.has_written is
   'Whether versions may name it. Set by its first request to write, before that locks a file.';
 comment on column filestore.api_keys.scopes is
-  'read: content, lists, history. write: every change of files. admin: the project''s name and keys.';
+  'read: content, lists, history. write: all changes of files. admin: the project''s name and keys.';
 comment on column filestore.api_keys.path_prefix is
-  'A directory: the key reads and writes only what lies below it. Null: everything.';
+  'A directory: the key reads and writes only paths below it. Null: all paths.';
 create index api_keys_by_project on filestore.api_keys (project_id, created_at);
 create index api_keys_by_end on filestore.api_keys (least(revoked_at, expires_at)) where key_hash is not null;
 alter table filestore.api_keys enable row level security;
@@ -150,11 +155,12 @@ create table filestore.console_sessions (
   expires_at timestamptz(3) not null
 );
 comment on table filestore.console_sessions is
-  'Stands in for a key while the owner of a project works in the console: the edge function derives a token from its '
-  'own secret and the owner''s access token, and the account opens the session under that. It ends with the session of '
-  'Auth, and when the project gets another owner.';
+  'Stands in for a key while the owner of a project works in the console: the edge function derives a token '
+  'from its own secret and the owner''s access token, and the account opens the session with that token. The '
+  'session ends with the session of Auth, and when the project gets another owner.';
 comment on column filestore.console_sessions.session_id is
-  'The session of Auth (auth.sessions.id) that the access token is of; null where Auth keeps none.';
+  'The session of Auth (auth.sessions.id) to which the access token belongs; null where Auth stores no '
+  'sessions.';
 comment on column filestore.console_sessions.aal is
   'The assurance level that the access token states: aal2 with a second factor.';
 create index console_sessions_by_project on filestore.console_sessions (project_id);
@@ -178,13 +184,15 @@ create unlogged table filestore.account_windows (
   request_count integer not null
 ) with (fillfactor = 50);
 comment on table filestore.account_windows is
-  'Calls of an account''s own functions in the current clock minute. Not logged: after a crash the counts are lost.';
+  'Calls of an account''s own functions in the current clock minute. An unlogged table: after a crash the '
+  'counts are lost.';
 alter table filestore.account_windows enable row level security;
 create policy "An account counts its own calls" on filestore.account_windows to filestore_account
   using (account_id = (select filestore.current_account_id()));
 grant select, insert, update on filestore.account_windows to filestore_account;
 
--- Many update rows of one project at the same time: with few rows on a page, each stays on its own.
+-- Several requests of one project update these rows at the same time. With few rows on a page, an updated row
+-- stays on its page.
 create unlogged table filestore.rate_windows (
   project_id uuid not null references filestore.projects (id),
   shard integer not null,
@@ -194,9 +202,9 @@ create unlogged table filestore.rate_windows (
   primary key (project_id, shard)
 ) with (fillfactor = 10);
 comment on table filestore.rate_windows is
-  'Requests of the current clock minute, spread over 64 shards, so that a locked row delays nobody. Shard s takes its '
-  'n-th request if (n - 1) * 64 + s is within the limit: the caps of all shards add up to the limit. Not logged: after '
-  'a crash the counts of that minute are lost.';
+  'Requests of the current clock minute, spread over 64 shards, so that a locked row delays no request. '
+  'Shard s takes its n-th request if (n - 1) * 64 + s is within the limit: the caps of all shards add up to '
+  'the limit. An unlogged table: after a crash the counts of that minute are lost.';
 comment on column filestore.rate_windows.request_id is
   'The last request counted here, so that a call repeated because its response was lost is not counted twice.';
 alter table filestore.rate_windows enable row level security;
@@ -213,7 +221,8 @@ create policy "An account sees the rate windows of the project that it opened"
 grant select on filestore.rate_windows to filestore_account;
 
 create sequence filestore.positions;
-comment on sequence filestore.positions is 'Of versions in the change feed of their project. See `next_position`.';
+comment on sequence filestore.positions is
+  'Positions of versions in the change feed of their project. See `next_position`.';
 grant select, usage on sequence filestore.positions to filestore_admin, filestore_engine;
 
 create table filestore.links (
@@ -238,9 +247,12 @@ create table filestore.links (
   check ((key_id is null) = (key_hash is null) and (key_id is null) <> (account_id is null))
 );
 comment on table filestore.links is
-  'Addresses that read or write one file without a key, for a while. The token is stored nowhere, only its SHA-256.';
-comment on column filestore.links.version is 'Of a link for reading: null follows the latest.';
-comment on column filestore.links.if_version is 'Of a link for writing: the version it replaces, 0 for none.';
+  'Addresses that read or write one file without a key, for a limited time. The token is stored nowhere, '
+  'only its SHA-256.';
+comment on column filestore.links.version is
+  'For a link that reads: the version; null: always the latest one.';
+comment on column filestore.links.if_version is
+  'For a link that writes: the version that it replaces; 0: the file must not exist.';
 comment on column filestore.links.key_id is
   'The key that it acts as, which follows rotations; null where the project''s owner (account_id) created it.';
 comment on column filestore.links.used_at is 'When its one version was written, by commit_id.';
@@ -275,8 +287,8 @@ create unlogged table filestore.link_windows (
   primary key (project_id, link_id)
 ) with (fillfactor = 50);
 comment on table filestore.link_windows is
-  'Uses of a link in the current clock minute, and of all links of a project (link_id all zeros). Not logged: after a '
-  'crash the counts of that minute are lost.';
+  'Uses of a link in the current clock minute, and of all links of a project (link_id all zeros). An '
+  'unlogged table: after a crash the counts of that minute are lost.';
 alter table filestore.link_windows enable row level security;
 create policy "A link counts its uses" on filestore.link_windows to filestore_engine
   using (project_id = filestore.current_project_id());
@@ -284,8 +296,9 @@ grant select, insert, update, delete on filestore.link_windows to filestore_engi
 create policy "The sweep removes all link windows" on filestore.link_windows to filestore_admin using (true);
 grant select, delete on filestore.link_windows to filestore_admin;
 
--- A foreign key to a row that each commit of a project names would have each of them lock that row, all together. What
--- a commit names was read in its own transaction and hardly ever goes, so its removal looks for what names it instead.
+-- With a foreign key, every commit would lock the row that it refers to, such as its project's, and all
+-- commits share that row. A commit has read the row in its own transaction, and such rows are rarely removed,
+-- so instead the removal of a row checks for rows that refer to it.
 create function filestore.refuse_to_orphan() returns trigger
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -305,7 +318,7 @@ begin
 end
 $$;
 comment on function filestore.refuse_to_orphan is
-  'Keeps a project that has files, and its keys that versions may name.';
+  'Refuses to remove a project that has files, or a key that versions may name.';
 call filestore.grant_execute('filestore.refuse_to_orphan', 'filestore_admin');
 create trigger keep_projects_with_files before delete or update of id on filestore.projects
   for each row execute function filestore.refuse_to_orphan();

@@ -1,6 +1,6 @@
 -- The tables of files, versions, segments, runs, stored answers and usage, each with its policies and grants.
 
--- A domain, since a commit that leaves the path as it is would check a constraint of the table again.
+-- A domain, since a constraint of the table would be checked again by a commit that does not change the path.
 create domain filestore.file_path as text collate "C"
   check (octet_length(value) between 1 and 1024 and cardinality(string_to_array(value, '/')) <= 32
     -- No character that changes the direction of text.
@@ -25,28 +25,30 @@ create table filestore.files (
 ) with (fillfactor = 85);
 comment on table filestore.files is 'A path of a project with its latest version. Paths compare byte for byte.';
 comment on column filestore.files.path is
-  'Null: purged. The row stays for its receipt, and for versions that are still to be removed; the engine does not see '
-  'it.';
+  'Null: purged. The row remains for its receipt and for the versions that are not removed yet; the engine '
+  'does not see the row.';
 comment on column filestore.files.version is
-  'With the size, as in the row of that version, which checks them. 0: a path that a commit of several files has '
-  'taken, before it gives it content. Never seen by another transaction.';
+  'Version and size are copies from the row of that version, which checks them. 0: a commit of several files '
+  'has reserved the path and not added its version yet; no other transaction sees this.';
 comment on column filestore.files.is_text is 'Whether each segment is text, so that the content can be indexed.';
 comment on column filestore.files.segment_ids is
-  'The segment list of the latest version. Compaction may replace a run of it by segments with the same bytes.';
+  'The segment list of the latest version. Compaction may replace adjacent segments by others with the same '
+  'bytes.';
 alter table filestore.files alter column segment_ids set storage external;
 create index files_by_directory on filestore.files (project_id, directory, path) where not is_deleted;
 create index files_deleted on filestore.files (project_id, path) where is_deleted;
--- A directory as it was.
+-- For lists of a directory at an earlier moment.
 create index files_deleted_by_directory on filestore.files (project_id, directory, path) where is_deleted;
--- One for each order of a list, so that only the rows of the page are read. Writes pay for it: a commit changes
--- `updated_at`, so it can never be a heap-only update and adds an entry to every index of its row.
+-- One for each order of a list, so that a list reads only the rows of its page. The cost is in writes: a
+-- commit changes `updated_at`, so it can never be a heap-only update and adds an entry to every index of its
+-- row.
 create index files_by_size on filestore.files (project_id, size, path) where not is_deleted;
 create index files_by_updated_at on filestore.files (project_id, updated_at, path) where not is_deleted;
 create index files_by_created_at on filestore.files (project_id, created_at, path) where not is_deleted;
--- With files_by_updated_at: what was written last, deletions included.
+-- Together with files_by_updated_at: the files written last, deleted ones included.
 create index files_deleted_by_updated_at on filestore.files (project_id, updated_at, path) where is_deleted;
 alter table filestore.files enable row level security;
--- A key with a path prefix sees no other file, and nobody sees the row of a purged one.
+-- A key with a path prefix sees only files below it, and no key sees the row of a purged file.
 create policy "A key sees the files of its project below its prefix"
   on filestore.files for select to filestore_engine
   using (project_id = filestore.current_project_id() and starts_with(path, filestore.current_path_prefix())
@@ -102,39 +104,42 @@ create table filestore.file_versions (
   redacted_segment_ids uuid[],
   primary key (file_id, version),
   foreign key (project_id, file_id) references filestore.files (project_id, id),
-  -- One constraint, since each costs a statement 3 microseconds, whatever it checks.
+  -- One constraint, since each constraint costs a statement 3 microseconds, whatever it checks.
   check (version > 0 and size >= 0)
 );
 comment on table filestore.file_versions is
-  'Every version of every file. Rows never change, until their content is erased or they go; the engine may only '
-  'insert and select.';
+  'Every version of every file. A row does not change until its content is erased or it is removed; the '
+  'engine may only insert and select.';
 comment on column filestore.file_versions.commit_id is
   'Chosen by the caller, so that a repeated commit finds its first result. The versions of one transaction share it.';
 comment on column filestore.file_versions.position is
-  'Its place in the change feed: ascending with the versions of a file, and never below one that a reader of the feed '
-  'has passed.';
+  'Its place in the change feed. It ascends with the versions of a file, and is never below a position that '
+  'a reader of the feed has passed.';
 comment on column filestore.file_versions.run_id is
-  'With actor and note: the provenance that the client sent. Nobody has checked it; key_id was authenticated.';
+  'Run id, actor and note are the provenance that the client sent, which is not verified; key_id was '
+  'authenticated.';
 comment on column filestore.file_versions.source_file_id is
-  'With source_version: where the content of a copy, move, restore or undo is from.';
+  'The file whose version source_version contains the content of a copy, move, restore or undo.';
 comment on column filestore.file_versions.redacted_at is
-  'Since when the content is erased: the list of segments is empty, whatever the size.';
+  'When the content was erased. From then on the list of segments is empty; the size remains.';
 comment on column filestore.file_versions.redacted_segment_ids is
-  'What the list was. Ids alone: they tell which other versions still have a piece of it, and keep nothing.';
-comment on column filestore.file_versions.key_id is 'All zeros: no key, but the console or the sweep.';
-comment on column filestore.file_versions.undone_run_id is 'Of an undo: the run whose changes it takes back.';
+  'The former list of segments. These ids only show which other versions still contain a part of the '
+  'content; they keep no segment.';
+comment on column filestore.file_versions.key_id is 'All zeros: the console or the sweep, which have no key.';
+comment on column filestore.file_versions.undone_run_id is
+  'For a version that an undo added: the run that it undoes.';
 alter table filestore.file_versions alter column segment_ids set storage external;
 create index file_versions_by_commit on filestore.file_versions (commit_id, project_id);
--- The change feed.
+-- For the change feed.
 create index file_versions_by_position on filestore.file_versions (project_id, position);
--- What a run did, by the key that did it, so that what one key did is found among what others claim to have done in the
--- same run. The columns at the end save a list of runs from reading the versions.
+-- The versions of a run by their keys, so that the versions of one key are found among those that other keys
+-- wrote under the same run id. With the last columns, a list of runs need not read the versions.
 create index file_versions_by_run on filestore.file_versions (project_id, run_id, key_id, file_id, version)
   include (position, created_at, actor) where run_id is not null;
--- Which runs have undone a run.
+-- Finds the runs that have undone a run.
 create index file_versions_by_undone_run on filestore.file_versions (project_id, undone_run_id, run_id)
   where undone_run_id is not null;
--- What a run moved: an undo asks whether both halves go back.
+-- The moves of a run: an undo checks that it reverts both halves of each.
 create index file_versions_moves_by_run on filestore.file_versions (project_id, run_id, file_id, version)
   where run_id is not null and operation = 'move';
 alter table filestore.file_versions enable row level security;
@@ -157,7 +162,8 @@ create table filestore.runs (
   primary key (project_id, run_id)
 );
 comment on table filestore.runs is
-  'Each run that has a version, once. Made by its first commit; nothing that a later one would have to lock.';
+  'One row for each run that has a version. The first commit of the run inserts it; later commits lock '
+  'nothing here.';
 create index runs_by_age on filestore.runs (project_id, first_position);
 alter table filestore.runs enable row level security;
 create policy "A key sees and adds the runs of its project" on filestore.runs to filestore_engine
@@ -197,8 +203,8 @@ create table filestore.shared_segments (
   primary key (project_id, segment_id, file_id)
 );
 comment on table filestore.shared_segments is
-  'Which files have versions with a segment that more than one file has had. A row for each of them, made when content '
-  'of one file becomes a version of another; of all other segments one file alone has versions.';
+  'The files whose versions contain a segment that several files have used: one row for each file, inserted '
+  'when content of one file becomes a version of another. A segment without a row is used by one file alone.';
 alter table filestore.shared_segments enable row level security;
 create policy "A key sees and adds the shared segments of its project"
   on filestore.shared_segments to filestore_engine
@@ -217,9 +223,10 @@ create table filestore.project_usage (
   primary key (project_id, shard)
 ) with (fillfactor = 50);
 comment on table filestore.project_usage is
-  'Bytes of all segments of a project, what its rows in the database count, and number of its versions, spread over '
-  'rows so that writers do not wait for each other.';
-comment on column filestore.project_usage.database_bytes is 'By the tariff; a row may be negative, the sum is not.';
+  'The bytes of all segments of a project, the bytes that its database rows count as, and the number of its '
+  'versions, spread over rows so that writers do not wait for each other.';
+comment on column filestore.project_usage.database_bytes is
+  'The bytes that the project''s rows count as by the tariff. A row here may be negative; the sum is not.';
 alter table filestore.project_usage enable row level security;
 create policy "A key counts the usage of its project" on filestore.project_usage to filestore_engine
   using (project_id = filestore.current_project_id());
@@ -252,12 +259,13 @@ comment on table filestore.idempotency_keys is
   'Responses to writes with an Idempotency-Key, kept for 24 hours. The fingerprint distinguishes a retry from another '
   'request with the same key.';
 comment on column filestore.idempotency_keys.response is
-  'The answer without what names files or quotes them; null until the commit is done.';
+  'The answer without the parts that name or quote files; null until the commit is done.';
 comment on column filestore.idempotency_keys.names is
-  'The rest of the answer: its lists of files and its quotes of content, and `prefix`, the path prefix that the '
-  'key had. Null: there is no rest, or it was erased.';
+  'The rest of the answer: its lists of files and its quotes of content, and `prefix`, the path prefix that '
+  'the key had. Null: no such parts, or they were erased.';
 comment on column filestore.idempotency_keys.caller_id is
-  'The API key or link whose request it was, so that they cannot meet each other''s; all zeros for the console.';
+  'The API key or link that sent the request, so that two callers can use the same idempotency key; all '
+  'zeros for the console.';
 create index idempotency_keys_by_age on filestore.idempotency_keys (project_id, created_at);
 create index idempotency_keys_with_names on filestore.idempotency_keys (project_id, created_at)
   where names is not null;

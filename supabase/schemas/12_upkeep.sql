@@ -7,8 +7,9 @@ begin
 end
 $$;
 comment on function filestore.due_since is
-  'Since when the sweep has to do what this transaction leaves to it: now, or as long as what it follows from, which a '
-  'step of the sweep has set. A sweep ends where nothing is left that was due when it began.';
+  'The time since which the work that this transaction leaves to the sweep is due: now, or, within a step of '
+  'the sweep, the due time of the work that it follows from. A sweep ends when no work remains that was due '
+  'when it began.';
 call filestore.grant_execute('filestore.due_since', 'filestore_admin');
 
 create table filestore.purged_files (
@@ -25,13 +26,14 @@ create table filestore.purged_files (
   primary key (project_id, file_id)
 );
 comment on table filestore.purged_files is
-  'Files of which nothing is left but the receipt in the change feed, the last version of their row.';
+  'Purged files: only the receipt in the change feed remains, as the last version of their row.';
 comment on column filestore.purged_files.path_hash is
-  'Of the path that it had, and place_hashes of the directories above: `place_hash`. By them followers of a path, and '
-  'keys with a prefix, see the receipt of what they saw.';
+  'The `place_hash` of its former path; place_hashes contains those of the directories above. They let '
+  'clients that follow a path, and keys with a prefix, see the receipt of a file that they could see.';
 comment on column filestore.purged_files.versions is
-  'With bytes and first_pending_versions, the answer to the purge. pending_versions: how many are still to be removed.';
-comment on column filestore.purged_files.due_since is 'Since when the sweep has the rest to do.';
+  'versions, bytes and first_pending_versions form the answer to the purge. pending_versions: how many '
+  'versions are not removed yet.';
+comment on column filestore.purged_files.due_since is 'Since when the rest is due in the sweep.';
 create index purged_files_pending on filestore.purged_files (project_id, due_since) where pending_versions > 0;
 alter table filestore.purged_files enable row level security;
 create policy "A key sees the receipts of what it would have seen"
@@ -55,15 +57,16 @@ create table filestore.possibly_unreferenced_segments (
   primary key (project_id, file_id, segment_id)
 );
 comment on table filestore.possibly_unreferenced_segments is
-  'Segments that may be in no version: what compactions put into the list of a file, and what a file has lost by an '
-  'erasure that could not tell whether anything else has it. A pass over the versions of the project finds out. '
-  'Whatever is in the list of a file, and in no version of that file, has a row with it.';
+  'Segments that may be in no version: those that a compaction added to the list of a file, and those that '
+  'an erasure took from a file without finding out whether other versions contain them. A pass over the '
+  'versions of the project finds out. Each segment that is in the list of a file but in no version of that '
+  'file has a row with the file.';
 comment on column filestore.possibly_unreferenced_segments.due_since is
-  'Since when a pass is to find out; null: no pass is made for it, but one that is made settles it, too.';
+  'Since when a pass is due for it; null: no pass is started for it, but the next pass examines it, too.';
 comment on column filestore.possibly_unreferenced_segments.is_examined is
-  'Whether the pass under way is about it. Set before that looks at the first version.';
+  'Whether the current pass examines it. Set before the pass reads its first version.';
 comment on column filestore.possibly_unreferenced_segments.is_referenced is
-  'Whether the pass has found a version with it.';
+  'Whether the current pass has found a version that contains it.';
 create index possibly_unreferenced_by_segment on filestore.possibly_unreferenced_segments (project_id, segment_id);
 create index possibly_unreferenced_due on filestore.possibly_unreferenced_segments (project_id, due_since)
   where due_since is not null;
@@ -85,11 +88,12 @@ create table filestore.retention_passes (
   applied_at timestamptz not null default '-infinity'
 );
 comment on table filestore.retention_passes is
-  'How far the sweep has come in applying the rule of a project, file by file in the order of their ids.';
+  'How far the sweep has applied the rule of a project, file by file in the order of their ids.';
 comment on column filestore.retention_passes.after_file is 'The last file that was examined; null: the pass is over.';
 comment on column filestore.retention_passes.position is
-  'Of the last version when the pass began: while there is none after it, nothing but time can make another one due.';
-comment on column filestore.retention_passes.applied_at is 'When the last pass that has ended began.';
+  'The position of the last version when the pass began. Until a later version exists, another pass can '
+  'become due only as time passes.';
+comment on column filestore.retention_passes.applied_at is 'When the last completed pass began.';
 alter table filestore.retention_passes enable row level security;
 create policy "The sweep sees and changes all retention passes"
   on filestore.retention_passes to filestore_admin
@@ -104,12 +108,12 @@ create table filestore.dead_segments (
   due_since timestamptz not null default filestore.due_since()
 );
 comment on table filestore.dead_segments is
-  'Segments that nothing readable needs, nor ever will: the sweep removes their objects, then the rows of both tables. '
-  'Inserted by the transaction that makes the last version with them unreadable; it has taken their bytes from the '
-  'usage.';
+  'Segments that no readable version needs or will need: the sweep removes their objects, then the rows in '
+  'both tables. The transaction that makes the last version with them unreadable inserts them and subtracts '
+  'their bytes from the usage.';
 comment on column filestore.dead_segments.removed_at is
-  'When the object was removed. The row of the segment stays as long as segments of its day may be committed: an '
-  'attempt at the commit that brought it, repeated so late, finds the id taken.';
+  'When the object was removed. The row of the segment remains as long as segments of its day may be '
+  'committed, so that a late repetition of its commit finds the id in use.';
 create index dead_segments_to_remove on filestore.dead_segments (project_id, due_since) where removed_at is null;
 create index dead_segments_removed on filestore.dead_segments (stored_on) where removed_at is not null;
 alter table filestore.dead_segments enable row level security;
@@ -127,12 +131,13 @@ create table filestore.usage_days (
   primary key (project_id, day, key_id)
 ) with (fillfactor = 85);
 comment on table filestore.usage_days is
-  'What each key did on each day (UTC). No request writes here: requests are added up in the memory of the edge '
-  'function, and versions are counted from their rows by `fold_usage`.';
+  'The requests, versions and bytes of each key on each day (UTC). No request writes here: requests are '
+  'added up in the memory of the edge function, and versions are counted from their rows by `fold_usage`.';
 comment on column filestore.usage_days.key_id is
-  'All zeros: the console. It stays when the key is forgotten.';
+  'All zeros: the console. The row remains when the row of the key is removed.';
 comment on column filestore.usage_days.bytes_written is
-  'The content of those versions: of an append what was added, of a copy, move, restore or undo nothing.';
+  'The bytes of content of those versions: for an append, the appended bytes; for a copy, move, restore or '
+  'undo, none.';
 alter table filestore.usage_days enable row level security;
 create policy "The sweep sees and changes all days of usage" on filestore.usage_days to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
@@ -150,7 +155,8 @@ create table filestore.usage_levels (
   primary key (project_id, day)
 ) with (fillfactor = 85);
 comment on table filestore.usage_levels is
-  'What a project held when its usage was last counted on a day (UTC). A day without a row is like the one before.';
+  'The size of a project when its usage was last counted on a day (UTC). A day without a row has the values '
+  'of the day before.';
 alter table filestore.usage_levels enable row level security;
 create policy "The sweep sees and changes all usage levels" on filestore.usage_levels to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
@@ -166,7 +172,7 @@ create table filestore.usage_folds (
   folded_at timestamptz not null
 ) with (fillfactor = 85);
 comment on table filestore.usage_folds is
-  'Up to which version, by its position, those of a project are counted in `usage_days`, and when that was.';
+  'The position of the last version of a project that is counted in `usage_days`, and when it was counted.';
 alter table filestore.usage_folds enable row level security;
 create policy "The sweep sees and changes all usage folds" on filestore.usage_folds to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
@@ -180,13 +186,15 @@ create table filestore.sweeps (
   turns jsonb not null default '{}',
   marked_through bigint
 );
-comment on table filestore.sweeps is 'How far the garbage collection of each project has come.';
+comment on table filestore.sweeps is 'How far the garbage collection of each project has progressed.';
 comment on column filestore.sweeps.swept_through is 'Every day up to this one has been swept; null: none.';
 comment on column filestore.sweeps.day is 'The day being swept.';
 comment on column filestore.sweeps.kept is 'How many objects of that day were examined and kept.';
 comment on column filestore.sweeps.marked_through is
-  'The position up to which a pass has looked for possibly unreferenced segments; null: none has begun to look.';
-comment on column filestore.sweeps.turns is 'When the last step of each kind of work was, for projects to take turns.';
+  'The position up to which a pass has read the versions in search of possibly unreferenced segments; null: '
+  'no pass has begun.';
+comment on column filestore.sweeps.turns is
+  'The time of the last step of each kind of work; the sweep serves the project that has waited longest.';
 alter table filestore.sweeps enable row level security;
 create policy "The sweep sees sweeps of every project" on filestore.sweeps for select to filestore_admin
   using (true);
@@ -209,14 +217,15 @@ create table filestore.project_deletions (
 );
 comment on table filestore.project_deletions is 'Deleted projects that still have rows or objects.';
 comment on column filestore.project_deletions.id is
-  'Chosen by the caller, so that a deletion whose answer was lost gives it again.';
-comment on column filestore.project_deletions.due_at is 'When it is to be swept (again).';
+  'Chosen by the caller, so that a repeated deletion, whose answer was lost, returns the same answer.';
+comment on column filestore.project_deletions.due_at is 'When its next sweep is due.';
 comment on column filestore.project_deletions.visited_at is
-  'When its last step was, at first when it was deleted: projects take turns, and a new one is behind those that wait.';
-comment on column filestore.project_deletions.is_emptied is 'Whether this sweep has found no object any more.';
+  'The time of its last step, initially of its deletion: the project that has waited longest is next, so a '
+  'new one comes after those that wait already.';
+comment on column filestore.project_deletions.is_emptied is 'Whether this sweep found no object left.';
 comment on column filestore.project_deletions.objects is
-  'Objects that are being removed, as {yyyymmdd}/{segment_id}. Noted first, so that a slice that is cut off between '
-  'the object and the row of its segment leaves no row that nothing leads to.';
+  'Objects that are being removed, as {yyyymmdd}/{segment_id}. Noted first, so that a slice that is cut off '
+  'between the object and the row of its segment leaves no row that later slices cannot find.';
 create index project_deletions_by_turn on filestore.project_deletions (visited_at, due_at);
 alter table filestore.project_deletions enable row level security;
 create policy "The sweep sees and changes all project deletions"
@@ -234,7 +243,7 @@ create table filestore.account_deletions (
   due_at timestamptz not null
 );
 comment on table filestore.account_deletions is
-  'Accounts whose projects were deleted and that Supabase Auth still has. They may do nothing any more.';
+  'Accounts whose projects were deleted and that Supabase Auth still has. All of their requests are refused.';
 alter table filestore.account_deletions enable row level security;
 create policy "The sweep sees and changes all account deletions"
   on filestore.account_deletions to filestore_admin using (true);

@@ -1,6 +1,6 @@
--- The tables of the search index: a queue of files to index, their current text, texts that several files use, and
--- chunks. Each with its policies and grants. filestore_search is the exception among the roles: it sees the texts of
--- every project, and no session has it; only functions of the search run as it.
+-- The tables of the search index: a queue of files to index, their current text, texts that several files
+-- use, and chunks. Each with its policies and grants. filestore_search is the exception among the roles: it
+-- sees the texts of every project. No session has this role; only functions of the search run as it.
 
 create table filestore.search_queue (
   project_id uuid not null,
@@ -15,13 +15,14 @@ create table filestore.search_queue (
   primary key (project_id, file_id)
 ) with (fillfactor = 70);
 comment on table filestore.search_queue is
-  'Files whose current version is not indexed yet. One row per file, however many versions it has had meanwhile.';
+  'Files whose current version is not indexed yet. One row per file, whatever the number of versions added '
+  'since.';
 comment on column filestore.search_queue.stage is
   '1: the text is to be stored. 2: the text is stored, and chunks are to be embedded.';
 comment on column filestore.search_queue.due_at is
-  'When it may be claimed: immediately, or, once it is claimed, after the lease.';
+  'When it may be leased: immediately, or, once it is leased, after the lease.';
 comment on column filestore.search_queue.attempts is
-  'Claims of this version that were not finished. After the first one it is claimed by itself.';
+  'Leases of this version that ended without a result. After the first one, the file is leased alone.';
 create index search_queue_due on filestore.search_queue (stage, due_at);
 create index search_queue_turn on filestore.search_queue (stage, project_id, due_at);
 alter table filestore.search_queue enable row level security;
@@ -44,12 +45,13 @@ create table filestore.search_contents (
   primary key (project_id, hash)
 );
 comment on table filestore.search_contents is
-  'Texts of more than search_shared_bytes_min bytes: one row, however many files of the project have it. It goes with '
-  'the last of them.';
+  'Texts of more than search_shared_bytes_min bytes: one row for all files of the project that contain it. '
+  'It is deleted with the last of them.';
 comment on column filestore.search_contents.hash is 'SHA-256 of the content.';
-comment on column filestore.search_contents.words is 'Those of the content alone.';
+comment on column filestore.search_contents.words is 'The words of the content, without those of a path.';
 comment on column filestore.search_contents.is_cut is
-  'Whether the content has more different words than are indexed: then `words` are those of its beginning.';
+  'Whether the content contains more distinct words than are indexed; then `words` contains only those of '
+  'its beginning.';
 alter table filestore.search_contents enable row level security;
 create policy "A key sees the contents of its project" on filestore.search_contents to filestore_engine
   using (project_id = filestore.current_project_id());
@@ -86,17 +88,19 @@ comment on table filestore.search_texts is
   'The text of a file at one version, at most 1 MB. U+FFFE stands for NUL, which the type text cannot hold.';
 comment on column filestore.search_texts.skipped is
   'Why the content is not indexed; then the content is the path, so that the file is found by its name.';
-comment on column filestore.search_texts.content_hash is 'Where the content is in search_contents.';
-comment on column filestore.search_texts.words is 'Those of the path and of the content, where it is in this row.';
-comment on column filestore.search_texts.is_cut is 'As that of its content.';
+comment on column filestore.search_texts.content_hash is 'Set where the content is in search_contents.';
+comment on column filestore.search_texts.words is
+  'The words of the path, and of the content where it is in this row.';
+comment on column filestore.search_texts.is_cut is 'As in search_contents.';
 comment on column filestore.search_texts.json_bytes is
-  'Bytes of the content as a JSON string, in which a control character takes six: what a page is counted in.';
+  'Bytes of the content as a JSON string, in which a control character takes six; pages are limited by this '
+  'size.';
 comment on column filestore.search_texts.model is 'The embedding model that has processed all of its chunks.';
 create index search_texts_by_model on filestore.search_texts (model) where skipped is null;
 create index search_texts_by_project_model on filestore.search_texts (project_id, model) where skipped is null;
 create index search_texts_by_content on filestore.search_texts (project_id, content_hash)
   where content_hash is not null;
--- What a search did not read: see `search_unsearched`.
+-- For `search_unsearched`: texts that a search did not read.
 create index search_texts_unsearched on filestore.search_texts (project_id, path)
   where skipped in ('too_large', 'not_indexable') or is_cut;
 create index search_texts_given_up on filestore.search_texts (indexed_at) where skipped = 'not_indexable';
@@ -127,7 +131,7 @@ create table filestore.search_chunks (
 comment on table filestore.search_chunks is
   'Parts of a text that are embedded one by one. The text itself is in search_texts or search_contents.';
 comment on column filestore.search_chunks.hash is
-  'MD5 of the text: a chunk that is the same from version to version keeps its embedding.';
+  'MD5 of the text: a chunk that does not change between versions keeps its embedding.';
 comment on column filestore.search_chunks.start is 'In characters of the content, from 0.';
 alter table filestore.search_chunks alter column embedding set storage external;
 alter table filestore.search_chunks enable row level security;
@@ -141,21 +145,22 @@ create policy "The search index maintains all chunks" on filestore.search_chunks
   using (true);
 grant select, insert, update, delete on filestore.search_chunks to filestore_search;
 
--- Trigrams are those of pg_trgm, as numbers, of which there is a bounded number: where the database knows the letters
--- of all scripts there are 16 million trigrams, and each that is new to an index takes some 50 bytes there. Two
--- trigrams with the same number make a candidate that does not match. Bodies are parsed here and not when they run, so
--- that callers need no access to the schema of the extension; without it nothing has a trigram.
+-- Trigrams are those of pg_trgm, reduced to a bounded number of numbers: where the database knows the letters
+-- of all scripts there are 16 million trigrams, and each one that is new to an index takes some 50 bytes
+-- there. Where two trigrams have the same number, a candidate may not match. The bodies are parsed here and
+-- not when they run, so callers need no access to the schema of the extension. Without the extension no text
+-- has trigrams.
 do $$
 declare
   v_schema constant text := (
     select quote_ident(n.nspname)
     from pg_catalog.pg_extension e join pg_catalog.pg_namespace n on n.oid = e.extnamespace
     where e.extname = 'pg_trgm');
-  -- The cost keeps the planner from computing them for each row where it could use the index.
+  -- The high cost makes the planner use the index rather than compute the trigrams of each row.
   v_create constant text :=
     'create function filestore.%s returns integer[] language sql immutable cost 10000 set search_path = '''' '
     'begin atomic select ';
-  -- A power of two.
+  -- Must be a power of two.
   c_numbers constant integer := 65536;
   v_number constant text := format('hashtext(t.trigram) & %s', c_numbers - 1);
 begin
@@ -173,8 +178,8 @@ $$;
 comment on function filestore.search_trigrams is
   'The numbers of a text''s trigrams, in any order, some of them more than once.';
 comment on function filestore.search_trigrams_within is
-  'The numbers of trigrams that every text has which contains the literal: not those at the beginning or end of a word '
-  'where the literal begins or ends, too, since there the word may go on.';
+  'The numbers of the trigrams of every text that contains the literal: without those at the beginning or '
+  'end of a word where the literal also begins or ends, since in the text the word may be longer.';
 call filestore.grant_execute('filestore.search_trigrams', 'filestore_search');
 call filestore.grant_execute('filestore.search_trigrams_within', 'filestore_search');
 
@@ -189,7 +194,8 @@ declare
   v_index text;
   v_project constant text := case when v_schemas ? 'btree_gin' then 'project_id, ' else '' end;
 begin
-  -- A large text brings more entries than the list of an index for new ones holds, so they are sorted in at once.
+  -- A large text has more entries than the pending list of an index can hold, so entries are inserted
+  -- directly.
   if v_schemas ? 'pg_trgm' then
     execute format(
       'create index search_texts_by_trigram on filestore.search_texts '
@@ -197,7 +203,7 @@ begin
     execute format(
       'create index search_contents_by_trigram on filestore.search_contents '
       'using gin (%s filestore.search_trigrams(content)) with (fastupdate = off)', v_project);
-    -- Statistics of an expression would take the trigrams of thousands of texts, and decide nothing.
+    -- Statistics of the expression would need the trigrams of thousands of texts, and affect no plan.
     foreach v_index in array array['search_texts_by_trigram', 'search_contents_by_trigram'] loop
       execute format(
         'alter index filestore.%I alter column %s set statistics 0', v_index,
@@ -214,7 +220,7 @@ begin
     'create index search_contents_by_word on filestore.search_contents using gin (%s words) with (fastupdate = off)',
     v_project);
   if v_vector is not null then
-    -- A chunk is in the one of its size.
+    -- A chunk is in the index of its vector's size.
     foreach v_dimensions in array (filestore.limits()).vector_sizes loop
       execute format(
         'create index search_chunks_by_meaning_%2$s on filestore.search_chunks '

@@ -1,27 +1,29 @@
 -- The results of functions: records, refusals, envelopes.
 --
 -- A function that the edge function calls for a request returns jsonb, or json for a page, which is faster:
--- {"grant": {...}, "rate": {...}, "value": ...} or, instead of the value, {"refusal": {"code": ..., "details": {...}}}.
--- Refusals are results and not exceptions, so that a refused request still counts. It changes nothing else.
+-- {"grant": {...}, "rate": {...}, "value": ...} or, instead of the value, {"refusal": {"code": ...,
+-- "details": {...}}}. Refusals are results and not exceptions, so that a refused request still counts. A
+-- refused request changes nothing else.
 --
--- Every function pins an empty search_path, so none is ever inlined into a query, but for those of policies; a call
--- costs 3 microseconds, and 8 where expressions have to be prepared for it. Most are in plpgsql, which keeps its plans
--- for the session: a function in SQL that is not inlined is planned at every call. In SQL are those that policies
--- inline, those whose bodies are to be parsed when they are created, and those that few calls need. What a page needs
--- for each of its rows, or an index for its condition, is written out in the query instead: a time as ISO 8601, and
--- "below a directory", which is `path >= directory || '/' and path < directory || '0'`: the character after `/` is `0`,
--- so that it is a range.
+-- Every function pins an empty search_path, so Postgres inlines none into a query, except those of policies,
+-- which pin none; a call costs 3 microseconds, and 8 where expressions have to be prepared for it. Most are
+-- in plpgsql, which keeps its plans for the session: a function in SQL that is not inlined is planned at
+-- every call. The functions in SQL are those that policies inline, those whose bodies must be parsed when
+-- they are created, and those that are rarely called. Expressions that a page needs for each of its rows, or
+-- an index for its condition, are written out in the query instead: a time as ISO 8601, and "below a
+-- directory", which is `path >= directory || '/' and path < directory || '0'`: the character after `/` is
+-- `0`, so that it is a range.
 
 create function filestore.iso(p_time timestamptz) returns text
 language plpgsql stable set search_path = ''
 as $$ begin return to_char(p_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'); end $$;
-comment on function filestore.iso is 'ISO 8601, UTC, milliseconds, Z.';
+comment on function filestore.iso is 'The time in ISO 8601, in UTC with milliseconds and Z.';
 call filestore.grant_execute('filestore.iso', 'filestore_account', 'filestore_admin', 'filestore_engine');
 
 create function filestore.refusal(p_code text, p_details jsonb default '{}'::jsonb) returns jsonb
 language plpgsql stable set search_path = ''
 as $$ begin return jsonb_build_object('refusal', jsonb_build_object('code', p_code, 'details', p_details)); end $$;
-comment on function filestore.refusal is 'A refusal, with its code of the wire contract.';
+comment on function filestore.refusal is 'A refusal with a code of the wire contract.';
 call filestore.grant_execute('filestore.refusal', 'filestore_account', 'filestore_admin', 'filestore_engine');
 
 create type filestore.listed_file as (
@@ -34,14 +36,15 @@ create type filestore.listed_file as (
   updated_at timestamptz,
   is_deleted boolean
 );
-comment on type filestore.listed_file is 'What the wire shows of a file at one version.';
+comment on type filestore.listed_file is 'The fields of a file at one version that the API returns.';
 
--- As for policies: without a search_path, which the body does not need, the planner puts the columns into the query.
+-- As in policies: without a search_path, which the body does not need, the planner can inline the columns
+-- into the query.
 create function filestore.listed(p_file filestore.files) returns filestore.listed_file
 language sql immutable parallel safe
 return row((p_file).id, (p_file).path, (p_file).version, (p_file).mime_type, (p_file).size, (p_file).created_at,
   (p_file).updated_at, (p_file).is_deleted)::filestore.listed_file;
-comment on function filestore.listed is 'What the wire shows of a row of `files`.';
+comment on function filestore.listed is 'The fields of a row of `files` that the API returns.';
 call filestore.grant_execute('filestore.listed', 'filestore_engine');
 
 create function filestore.file_records(p_files filestore.listed_file[]) returns text
@@ -49,7 +52,7 @@ language plpgsql stable set search_path = '' as $$
 declare
   c_iso constant text := 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"';
 begin
-  -- Text that is joined costs half as much as json_build_object.
+  -- Joining text costs half as much as json_build_object.
   return (
     select coalesce(string_agg('{"id":"' || f.id || '","path":' || to_json(f.path) || ',"version":' || f.version
       || ',"mimeType":' || to_json(f.mime_type) || ',"size":' || f.size || ',"createdAt":"' || t.created
@@ -62,13 +65,14 @@ begin
     cross join lateral (select to_char(f.created_at at time zone 'UTC', c_iso) as created offset 0) t);
 end
 $$;
-comment on function filestore.file_records is 'Files as the wire shows them: JSON objects, joined by commas.';
+comment on function filestore.file_records is
+  'Files as the API returns them: JSON objects, joined by commas.';
 call filestore.grant_execute('filestore.file_records', 'filestore_engine');
 
 create function filestore.file_record(p_file filestore.files) returns jsonb
 language plpgsql stable set search_path = ''
 as $$ begin return filestore.file_records(array[filestore.listed(p_file)]); end $$;
-comment on function filestore.file_record is 'A file at one version, as the wire shows it.';
+comment on function filestore.file_record is 'A file at one version, as the API returns it.';
 call filestore.grant_execute('filestore.file_record', 'filestore_engine');
 
 create function filestore.segment_list(p_project_id uuid, p_segment_ids uuid[]) returns jsonb
@@ -81,11 +85,11 @@ begin
       'size', s.size, 'sha256', encode(s.sha256, 'hex'), 'newlines', s.newlines,
       'endsWithNewline', s.ends_with_newline, 'isText', s.is_text
     ) order by i.position), '[]'::jsonb)
-    -- By subscript, since the estimated length of an unnested array would make each custom plan look cheaper than the
-    -- generic one, and the statement be planned at every call.
+    -- By subscript: the estimated length of an unnested array would make each custom plan look cheaper than
+    -- the generic one, and the statement would be planned at every call.
     from generate_subscripts(p_segment_ids, 1) as i (position)
-    -- fence: the planner must not flatten this. Segments are fetched one by one by primary key; a plan that is kept
-    -- must not scan the table, which may have been small when the plan was made.
+    -- fence: the planner must not flatten this. Segments are fetched one by one by primary key; a cached plan
+    -- must not scan the table, which may have been small when it was planned.
     cross join lateral (
       select * from filestore.segments s where s.id = p_segment_ids[i.position] and s.project_id = p_project_id offset 0
     ) s);
@@ -110,10 +114,10 @@ create type filestore.session as (
 comment on type filestore.session is
   'An authorized (or refused) key, for the rest of the transaction.';
 comment on column filestore.session.caller_id is
-  'Whose idempotency keys its requests have: of the link that acts as the key, of the key, or, all zeros, of the '
-  'console.';
+  'The caller whose idempotency keys these requests use: the link that acts as the key, the key, or, all '
+  'zeros, the console.';
 comment on column filestore.session.envelope is
-  'What every result contains: {"grant", "rate"}, and {"refusal"} where the request is refused.';
+  'The part that every result contains: {"grant", "rate"}, and {"refusal"} where the request is refused.';
 
 create function filestore.page_response(p_session filestore.session, p_page json) returns json
 language plpgsql stable set search_path = '' as $$
@@ -123,7 +127,7 @@ begin
 end
 $$;
 comment on function filestore.page_response is
-  'The envelope of a page, as json: its records are text that is joined. As jsonb they would be parsed and sorted '
+  'The envelope of a page, as json: its records are joined as text. As jsonb they would be parsed and sorted '
   'again at every level.';
 call filestore.grant_execute('filestore.page_response', 'filestore_engine');
 
@@ -150,7 +154,7 @@ begin
   return v_file;
 end
 $$;
-comment on function filestore.at_version is 'A file as one of its versions left it.';
+comment on function filestore.at_version is 'A file in its state at one of its versions.';
 call filestore.grant_execute('filestore.at_version', 'filestore_admin', 'filestore_engine');
 
 create function filestore.too_large(p_session filestore.session, p_size bigint, p_details jsonb default '{}')
@@ -163,7 +167,8 @@ begin
       'limitBytes', p_session.max_file_bytes, 'sizeBytes', p_size, 'tier', p_session.tier)) end;
 end
 $$;
-comment on function filestore.too_large is 'The refusal of a version that is larger than the tier allows; else null.';
+comment on function filestore.too_large is
+  'The refusal of a version that is larger than the tier allows; otherwise null.';
 call filestore.grant_execute('filestore.too_large', 'filestore_engine');
 
 create function filestore.not_found(p_file filestore.files) returns jsonb
@@ -183,7 +188,8 @@ begin
     'issues', jsonb_build_array(jsonb_build_object('path', p_field, 'reason', p_reason))));
 end
 $$;
-comment on function filestore.refused_field is 'The refusal of a field whose fault only the database sees.';
+comment on function filestore.refused_field is
+  'The refusal of a field whose error only the database can detect.';
 call filestore.grant_execute('filestore.refused_field', 'filestore_account', 'filestore_admin', 'filestore_engine');
 
 create type filestore.next_version as (
@@ -195,7 +201,7 @@ create type filestore.next_version as (
   source_file_id uuid,
   source_version integer
 );
-comment on type filestore.next_version is 'What a new version is to contain.';
+comment on type filestore.next_version is 'The content of a version to be added.';
 
 create function filestore.unreadable_version(
   p_file filestore.files, p_number integer, p_version filestore.file_versions
@@ -212,7 +218,7 @@ begin
 end
 $$;
 comment on function filestore.unreadable_version is
-  'The refusal where the version of a number cannot be read: there is none, or none any more, or its content was '
+  'The refusal of a version that cannot be read: it does not exist, no longer exists, or its content was '
   'erased.';
 call filestore.grant_execute('filestore.unreadable_version', 'filestore_engine');
 

@@ -1,14 +1,16 @@
 -- Authorization: from the hash of a key (or of a console session's token) to its project, its limits and its scopes.
 
 create type filestore.request_count as (is_allowed boolean, remaining integer, resets_at timestamptz);
-comment on type filestore.request_count is 'What became of a request, and of the window in which it is counted.';
+comment on type filestore.request_count is
+  'Whether a request is allowed, and the state of the window that counts it.';
 
 create function filestore.count_requests(
   p_project_id uuid, p_limit integer, p_request_id uuid, p_requests integer, p_may_wait boolean default true
 ) returns filestore.request_count
 language plpgsql volatile set search_path = '' as $$
 declare
-  -- Requests of one project that are counted at the same time without waiting for each other's transactions.
+  -- The number of requests of one project that can be counted at the same time without waiting for each
+  -- other.
   c_shards constant integer := 64;
   v_window timestamptz := date_trunc('minute', clock_timestamp());
   v_latest timestamptz;
@@ -31,7 +33,8 @@ begin
       v_window := v_latest;
       continue;
     end if;
-    -- The sum lacks requests in flight, so it never refuses too early, nor shows 0 while a shard has room.
+    -- The sum lacks requests in flight, so it never causes an early refusal, nor shows 0 while a shard has
+    -- room.
     if v_is_counted or v_used + p_requests > p_limit then
       return row(v_is_counted, greatest(p_limit - v_used, 0), v_window + interval '1 minute');
     end if;
@@ -40,10 +43,10 @@ begin
       select p_project_id, n from generate_series(1, c_shards) n on conflict do nothing;
     end if;
     v_taken := 0;
-    -- One after the other, so that a shard keeps the id of its last request for as long as possible.
+    -- Shards are used in rotation, so that a shard keeps the id of its last request for as long as possible.
     v_from := coalesce(v_held, v_used % c_shards + 1);
     begin
-      -- With no other shard locked, so that no two requests can wait for each other.
+      -- No other shard is locked here, so no two requests can wait for each other.
       if v_held is not null then
         perform from filestore.rate_windows w where w.project_id = p_project_id and w.shard = v_held for update;
       end if;
@@ -62,7 +65,8 @@ begin
       if v_taken = p_requests then
         return row(true, p_limit - v_used - p_requests, v_window + interval '1 minute');
       end if;
-      -- What has room now is locked by others. What this request has taken is given back before it waits for them.
+      -- Other transactions lock every shard with room. Before this request waits for them, it releases the
+      -- shards that it has locked.
       select min(s.shard) into v_held from filestore.rate_windows s
       where s.project_id = p_project_id
         and case when s.window_start < v_window then 0 else s.request_count end * c_shards + s.shard <= p_limit;
@@ -74,9 +78,10 @@ begin
 end
 $$;
 comment on function filestore.count_requests is
-  'Counts a request as p_requests in the project''s window, unless its id is null, it was counted already, or the '
-  'project has no limit (null). Counts nothing where fewer are left. Waits only while other transactions lock every '
-  'shard with room; with p_may_wait false, for a transaction that has locked a shard already, it refuses instead.';
+  'Counts a request as p_requests in the project''s window, unless its id is null, it was counted already, '
+  'or the project has no limit (null). Counts nothing where fewer requests are left. Waits only while other '
+  'transactions lock every shard with room; with p_may_wait false, for a transaction that has locked a shard '
+  'already, it refuses instead.';
 call filestore.grant_execute('filestore.count_requests', 'filestore_engine');
 
 create type filestore.caller as (
@@ -89,7 +94,8 @@ create type filestore.caller as (
   is_use_due boolean,
   has_written boolean
 );
-comment on type filestore.caller is 'What a key, a console session or a link stands for.';
+comment on type filestore.caller is
+  'The project and rights for which a key, a console session or a link stands.';
 comment on column filestore.caller.account_id is
   'The account whose console session this is, or in whose console session the link was created; null for keys.';
 comment on column filestore.caller.is_session_active is 'Null for keys and links.';
@@ -116,7 +122,8 @@ begin
   return v_caller;
 end
 $$;
-comment on function filestore.caller_of is 'The key, console session or link with this hash; null where there is none.';
+comment on function filestore.caller_of is
+  'The key, console session or link with this hash; null if it does not exist.';
 call filestore.grant_execute('filestore.caller_of', 'filestore_engine');
 
 create function filestore.note_use(p_caller filestore.caller, p_writes boolean) returns void
@@ -125,14 +132,15 @@ begin
   if (p_caller).key_id is null or not (p_caller).is_use_due and ((p_caller).has_written or not p_writes) then
     return;
   end if;
-  -- No request waits for the row: one that another transaction holds is left to the key's next request.
+  -- No request waits for the row: if another transaction holds it, the key's next request records the use.
   update filestore.api_keys k
   set last_used_at = case when (p_caller).is_use_due then clock_timestamp() else k.last_used_at end,
       has_written = k.has_written or p_writes
   where k.id = (select u.id from filestore.api_keys u where u.id = (p_caller).key_id for no key update skip locked);
 end
 $$;
-comment on function filestore.note_use is 'Notes when a key was last used, to the minute, and that it has written.';
+comment on function filestore.note_use is
+  'Records when a key was last used, to the minute, and that it has written.';
 call filestore.grant_execute('filestore.note_use', 'filestore_engine');
 
 create function filestore.authorize(
@@ -149,10 +157,11 @@ declare
   v_count filestore.request_count;
   v_refusal jsonb;
 begin
-  -- Assigned rather than performed: a simple expression is evaluated directly, a statement goes through the executor.
+  -- An assignment rather than `perform`: a simple expression is evaluated directly, a statement goes through
+  -- the executor.
   v_setting := set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
   v_setting := set_config('filestore.key_hash', p_key_hash, true);
-  -- Nothing that a reader writes (the count, when the key was last used) is worth waiting for the disk.
+  -- A reader writes only the count and the time of the key's last use: neither is worth waiting for the disk.
   if p_scope is null or p_scope = 'read' then v_setting := set_config('synchronous_commit', 'off', true); end if;
   v_caller := filestore.caller_of(p_key_hash);
   if v_caller.project_id is null then
@@ -169,7 +178,7 @@ begin
   select p.tier, coalesce(p.requests_per_minute, t.requests_per_minute),
          coalesce(p.max_file_bytes, t.max_file_bytes), coalesce(p.max_project_bytes, t.max_project_bytes),
          p.suspended_at is not null, p.deleted_at is not null, p.owner_id,
-         -- A project with a quota of its own, or with none, takes nothing from its account's.
+         -- A project with a quota of its own, or with none, uses nothing of its account's quota.
          case when p.max_project_bytes is null and t.max_project_bytes is not null and p.owner_id is not null
            then s.account_bytes end
   into strict v_session.tier, v_limit, v_session.max_file_bytes, v_session.max_project_bytes, v_is_suspended,
@@ -177,10 +186,11 @@ begin
   from filestore.projects p join filestore.tiers t on t.name = p.tier cross join filestore.settings s
   where p.id = v_caller.project_id;
   v_session.envelope := case
-    -- A key ends with its project; a console session, and a link created in one, with its account's ownership.
+    -- A key ends when its project does; a console session, and a link created in one, end with the account's
+    -- ownership.
     when v_is_deleted or v_caller.key_id is null and v_caller.account_id is distinct from v_session.account_id
       then filestore.refusal('INVALID_API_KEY')
-    -- The sessions of a deleted account have ended, too: its projects are suspended, for them as for keys.
+    -- The sessions of a deleted account have ended, too: its projects are suspended for sessions as for keys.
     when not v_caller.is_session_active and filestore.is_account_active(v_caller.account_id)
       then filestore.refusal('INVALID_SESSION') end;
   if v_session.envelope is not null then return v_session; end if;
@@ -206,9 +216,10 @@ begin
 end
 $$;
 comment on function filestore.authorize is
-  'Resolves a key to its project, opens that project''s rows for this transaction (below the key''s prefix), counts '
-  'the request, and requires a scope. A project is suspended by the operator, and while its owner is banned or '
-  'deleted. INVALID_SESSION where a console session''s access token is of a session that has ended.';
+  'Resolves a key to its project, opens that project''s rows for this transaction (below the key''s prefix), '
+  'counts the request, and requires a scope. A project is suspended by the operator, or while its owner is '
+  'banned or deleted. INVALID_SESSION where the access token of a console session belongs to a session of '
+  'Auth that has ended.';
 call filestore.grant_execute('filestore.authorize', 'filestore_engine');
 
 create function filestore.outside_prefix(p_session filestore.session, p_path text) returns jsonb
@@ -219,7 +230,8 @@ begin
 end
 $$;
 comment on function filestore.outside_prefix is
-  'The refusal of a path outside the key''s prefix, else null. The path of a directory ends with a slash.';
+  'The refusal of a path outside the key''s prefix, otherwise null. The path of a directory ends with a '
+  'slash.';
 call filestore.grant_execute('filestore.outside_prefix', 'filestore_engine');
 
 create function public.filestore_authorize(
@@ -241,8 +253,8 @@ begin
 end
 $$;
 comment on function public.filestore_authorize is
-  'Authorizes a key and counts the request, as p_requests of them (p_request_id null: not at all); returns what is at '
-  'the path that is to be written. Refusals: INVALID_API_KEY, RATE_LIMIT_EXCEEDED, FORBIDDEN_SCOPE, as in all '
-  'functions that take a key.';
+  'Authorizes a key and counts the request as p_requests requests (p_request_id null: does not count it); '
+  'returns the file at the path that is to be written. Refusals: INVALID_API_KEY, RATE_LIMIT_EXCEEDED, '
+  'FORBIDDEN_SCOPE, as in all functions that take a key.';
 call filestore.publish('public.filestore_authorize', 'filestore_engine', 'service_role');
 

@@ -5,7 +5,7 @@ language plpgsql volatile set search_path = '' as $$
 declare
   v_setting text;
 begin
-  -- The number that is locked is lower than the one that is given.
+  -- The number that is locked is lower than the position that is returned.
   v_setting := pg_advisory_xact_lock(
     hashtext(p_project_id::text), (nextval('filestore.positions') & 4294967295)::bit(32)::integer);
   return nextval('filestore.positions');
@@ -25,8 +25,8 @@ begin
 end
 $$;
 comment on function filestore.cursor_at is
-  'The cursor of a position, 32 hexadecimal digits. Positions are counted over all projects, which a cursor does not '
-  'show; and each project has its own key, so that it does not take another one''s for its own.';
+  'The cursor of a position, 32 hexadecimal digits. Positions are numbered over all projects, which a cursor '
+  'does not reveal; each project has its own key, so that a project rejects the cursors of other projects.';
 call filestore.grant_execute('filestore.cursor_at', 'filestore_account', 'filestore_engine');
 
 create function filestore.cursor_mask(p_cursor_key bytea, p_tag bytea) returns bigint
@@ -35,7 +35,7 @@ begin
   return ('x' || encode(substr(sha256(p_cursor_key || p_tag || '\x01'), 1, 8), 'hex'))::bit(64)::bigint;
 end
 $$;
-comment on function filestore.cursor_mask is 'What the position in a cursor is combined with.';
+comment on function filestore.cursor_mask is 'The mask with which the position in a cursor is combined.';
 call filestore.grant_execute('filestore.cursor_mask', 'filestore_account', 'filestore_engine');
 
 create function filestore.position_of(p_cursor_key bytea, p_cursor text) returns bigint
@@ -50,5 +50,5 @@ begin
 end
 $$;
 comment on function filestore.position_of is
-  'The position that a cursor stands for; null where it is none of this project.';
+  'The position that a cursor stands for; null if it is not a cursor of this project.';
 call filestore.grant_execute('filestore.position_of', 'filestore_account', 'filestore_engine');

@@ -1,4 +1,5 @@
--- The project at a moment: finds the version that a file had at that moment, that instant included.
+-- The project at a moment: finds the version of a file at that moment, including changes at that very
+-- instant.
 
 create type filestore.moment as (
   at timestamptz,
@@ -7,10 +8,10 @@ create type filestore.moment as (
   refusal jsonb
 );
 comment on type filestore.moment is
-  'What `at=` names: a time, or a position of the change feed. With a refusal it is neither.';
+  'The moment that `at=` names: a time, or a position of the change feed; neither if there is a refusal.';
 comment on column filestore.moment.unchanged_before is
-  'What was changed last by then was the same at the moment. A commit takes its time before its positions, so of a '
-  'cursor this is earlier, by a minute, than any commit takes.';
+  'A file last updated at or before this time is unchanged since the moment. A commit takes its time before '
+  'its positions, so for a cursor this is a minute earlier than the time of the commit.';
 
 create function filestore.moment_of(p_session filestore.session, p_at text) returns filestore.moment
 language plpgsql volatile set search_path = '' as $$
@@ -24,7 +25,7 @@ begin
     if v_moment.position is null then
       v_moment.refusal := filestore.refused_field('at', 'must be a cursor of this project');
     end if;
-    -- Inside a transaction, its end.
+    -- A position within a transaction stands for the end of the transaction.
     select coalesce(max(o.position), v_moment.position), min(v.created_at) - interval '1 minute'
     into v_moment.position, v_moment.unchanged_before
     from filestore.file_versions v
@@ -50,8 +51,8 @@ create function filestore.file_at(
 )
 language plpgsql volatile set search_path = '' as $$
 declare
-  -- The highest version known to be of that moment or before is v_then, the lowest known to be later v_high; no version
-  -- between v_then's and v_searched exists.
+  -- v_then is the highest version known to be at or before the moment, v_high the lowest number known to be
+  -- later. No version exists between v_then's number and v_searched.
   v_then filestore.file_versions;
   v_found filestore.file_versions;
   v_high integer := (p_file).version + 1;
@@ -65,8 +66,9 @@ begin
     return;
   end if;
   if p_moment.at is not null and (p_file).created_at > p_moment.at then return; end if;
-  -- Times and positions ascend with the numbers. The latest version is later, as its file's row says; of a cursor its
-  -- position decides, which only the version has. Then the second latest: where the latest is later, few others are.
+  -- Times and positions ascend with the numbers. The file's row shows whether the latest version is later;
+  -- for a cursor, only the version has the position that decides. The second latest version is next: if the
+  -- latest is later, few others are.
   if (p_file).updated_at > p_moment.at then
     v_high := (p_file).version;
     v_middle := v_high - 1;
@@ -95,9 +97,9 @@ begin
 end
 $$;
 comment on function filestore.file_at is
-  'The file as it was: null where it did not exist yet. Looks at as many versions as their number has binary digits. '
-  'is_trimmed: nothing is known of that moment, since versions between two that are kept were trimmed. '
-  'is_redacted: its content was erased.';
+  'The file at the moment: null where it did not exist yet. Reads one version for each binary digit of the '
+  'number of versions. is_trimmed: the state at the moment is unknown, since the versions around it were '
+  'trimmed. is_redacted: its content was erased.';
 call filestore.grant_execute('filestore.file_at', 'filestore_admin', 'filestore_engine');
 
 create function filestore.record_at(p_session filestore.session, p_path text, p_at text, out file filestore.files,
@@ -126,5 +128,6 @@ begin
 end
 $$;
 comment on function filestore.record_at is
-  'The file that was at a path, maybe its tombstone. Refused: a moment that is none, and where there was no file.';
+  'The file that was at a path, perhaps a tombstone. Refused: an invalid moment, and a path where there was '
+  'no file.';
 call filestore.grant_execute('filestore.record_at', 'filestore_engine');

@@ -16,7 +16,7 @@ begin
   if v_row.fingerprint <> decode(p_idempotency ->> 'fingerprint', 'hex') then
     return filestore.refusal('IDEMPOTENCY_KEY_REUSED');
   end if;
-  -- A key whose path prefix was changed since is not shown what lies outside the new one.
+  -- A key whose path prefix was changed since then does not see names outside the new prefix.
   v_is_blank := v_row.names ->> 'prefix' is distinct from (p_session).path_prefix or exists (
     select from filestore.projects p
     where p.id = p_session.project_id and p.answers_blank_through >= v_row.created_at);
@@ -28,6 +28,7 @@ begin
 end
 $$;
 comment on function filestore.stored_response is
-  'The response to the first request with this key, about p_path if it is about one file, or the refusal of a '
-  'different request with it; null where the key is new. After an erasure it names nothing.';
+  'The response to the first request with this key, about p_path if it is about one file, or the refusal of '
+  'a different request with it; null where the key is new. After an erasure the response contains no names '
+  'of files.';
 call filestore.grant_execute('filestore.stored_response', 'filestore_engine');

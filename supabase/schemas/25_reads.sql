@@ -11,11 +11,11 @@ begin
 end
 $$;
 comment on function filestore.seen_directory is
-  'The part of a directory that the key sees: all of it, or, above the key''s prefix, what is below the prefix. Null: '
-  'nothing.';
+  'The part of a directory that the key sees: all of it, or, above the key''s prefix, the part below the '
+  'prefix. Null: the key sees none of it.';
 call filestore.grant_execute('filestore.seen_directory', 'filestore_engine');
 
--- fence: as `plain_page`. The index has live files alone, so that deleted ones cost nothing.
+-- fence: as `plain_page`. The index contains only live files, so deleted ones cost nothing.
 create function filestore.count_live_files(
   p_project_id uuid, p_directory text, p_recursive boolean,
   p_most integer default (filestore.limits()).list_total_max + 1
@@ -64,7 +64,7 @@ begin
 end
 $$;
 comment on function filestore.nothing_at is
-  'The refusal where a path that is read is no live file; it tells of a directory that the key sees there.';
+  'The refusal for reading a path without a live file; it mentions a directory that the key sees there.';
 call filestore.grant_execute('filestore.nothing_at', 'filestore_engine');
 
 create function filestore.find_version(
@@ -104,7 +104,7 @@ begin
 end
 $$;
 comment on function filestore.find_version is
-  'A file''s record at one version, or as it was at a moment, with its segments on request.';
+  'A file''s record at one version, or at a moment, with its segments on request.';
 call filestore.grant_execute('filestore.find_version', 'filestore_engine');
 
 create function public.filestore_record(
@@ -119,7 +119,7 @@ begin
 end
 $$;
 comment on function public.filestore_record is
-  'The file record, of the latest or a given version, or as it was at a moment. Refusals: FILE_NOT_FOUND, '
+  'The file record of the latest version, of a given version, or at a moment. Refusals: FILE_NOT_FOUND, '
   'VERSION_NOT_FOUND, VALIDATION_ERROR.';
 call filestore.publish('public.filestore_record', 'filestore_engine', 'service_role');
 
@@ -148,9 +148,9 @@ begin
 end
 $$;
 comment on function public.filestore_content is
-  'The file record and the segments of its content. With p_idempotency, for a write that reads first (an empty object '
-  'if it has no key): the stored response to its first request, if there was one. '
-  'Refusals: FILE_NOT_FOUND, VERSION_NOT_FOUND, IDEMPOTENCY_KEY_REUSED.';
+  'The file record and the segments of its content. p_idempotency is for a write that reads first (an empty '
+  'object if it has no key); then also the stored response to the first request with that key, if there was '
+  'one. Refusals: FILE_NOT_FOUND, VERSION_NOT_FOUND, IDEMPOTENCY_KEY_REUSED.';
 call filestore.publish('public.filestore_content', 'filestore_engine', 'service_role');
 
 create function public.filestore_diff(
@@ -205,8 +205,9 @@ begin
 end
 $$;
 comment on function public.filestore_diff is
-  'Two versions of a file, by default the last two; version 0 is empty. With p_to_path a version of one file and one '
-  'of another, by default the latest of each. Refusals: FILE_NOT_FOUND, VERSION_NOT_FOUND, VERSION_REDACTED.';
+  'Two versions of a file, by default the last two; version 0 is empty. With p_to_path: a version of one '
+  'file and one of another, by default the latest of each. Refusals: FILE_NOT_FOUND, VERSION_NOT_FOUND, '
+  'VERSION_REDACTED.';
 call filestore.publish('public.filestore_diff', 'filestore_engine', 'service_role');
 
 create function public.filestore_versions(
@@ -235,7 +236,7 @@ begin
     if v_then.refusal is not null then return (v_session.envelope || v_then.refusal)::json; end if;
     v_file := v_then.file;
   end if;
-  -- Numbers are dense, from the first one that is left, so a page is a range of numbers.
+  -- Version numbers have no gaps after the first one that remains, so a page is a range of numbers.
   select ('[' || coalesce(string_agg('{"version":' || v.version || ',"size":' || v.size
       || ',"createdAt":"' || t.iso || '","updatedAt":"' || t.iso || '"'
       || case when v.is_deleted then ',"deleted":true' else '' end
@@ -249,7 +250,7 @@ begin
     ',' order by v.version desc), '') || ']')::json
   into v_page
   from filestore.file_versions v
-  -- A file outside the key's prefix is not seen.
+  -- The key does not see files outside its prefix.
   left join filestore.files s on s.project_id = v.project_id and s.id = v.source_file_id
   -- fence: the planner must not flatten this, or the time would be formatted twice.
   cross join lateral (
@@ -265,6 +266,6 @@ begin
 end
 $$;
 comment on function public.filestore_versions is
-  'One page of a file''s versions, up to a moment, newest first; for the owner, and keys with the scope admin, with '
-  'the key of each. Refusals: FILE_NOT_FOUND, VALIDATION_ERROR.';
+  'One page of a file''s versions, up to a moment, newest first; with the key of each where the caller is '
+  'the owner or a key with the scope admin. Refusals: FILE_NOT_FOUND, VALIDATION_ERROR.';
 call filestore.publish('public.filestore_versions', 'filestore_engine', 'service_role');

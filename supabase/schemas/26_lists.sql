@@ -1,9 +1,10 @@
 -- Lists of a directory's files.
 
--- Most lists are this one, so it is planned once per session: planning costs more than reading a page. The plan is kept
--- while the table grows, so it must not depend on the size the table had. With sorting and every scan but index scans
--- disabled, each statement has one index that provides its order. (One statement for all three, a union, was slower.)
--- The limit is unknown to such a plan, and its estimated cost must not start the JIT compiler.
+-- Most lists use this function, so it is planned once per session: planning costs more than reading a page.
+-- The plan is kept while the table grows, so it must not depend on the size of the table at that time. With
+-- sorting and every scan but index scans disabled, each statement has one index that provides its order. (A
+-- union of all three was slower.) Such a plan does not know the limit, so its estimated cost is high and must
+-- not start the JIT compiler.
 create function filestore.plain_page(
   p_project_id uuid, p_directory text, p_recursive boolean, p_after text, p_limit integer, p_offset integer,
   out files text, out has_more boolean
@@ -91,12 +92,13 @@ begin
       v_scope, v_filters, c_total_max + 1)
     into total using p_project_id, v_directory, p_query;
   end if;
-  -- fence: the policy repeats the condition of the project, so the planner takes its files for few, and sorts all of
-  -- them instead of reading the page in the order of an index. By path there is one for each list.
+  -- fence: the policy repeats the condition of the project, so the planner underestimates the number of its
+  -- files and would sort all of them instead of reading the page in the order of an index. By path, each list
+  -- has such an index.
   if p_query ->> 'sortBy' = 'path' or v_directory = '' and (p_query ->> 'recursive')::boolean then
     v_setting := set_config('enable_sort', 'off', true);
   end if;
-  -- One record more than the page shows whether there is more.
+  -- One record more than the page holds shows whether there are more.
   execute format(
     $sql$
       select array(
@@ -109,11 +111,12 @@ begin
 end
 $$;
 comment on function filestore.sorted_page is
-  'Files in any order, filtered, or deleted ones: one page, whether there is more, and, if they are filtered or '
-  'deleted, how many there are, at most one more than `list_total_max`.';
+  'Files in any order, filtered or deleted ones: one page, whether there are more, and, for filtered or '
+  'deleted files, their number, counted up to one more than `list_total_max`.';
 call filestore.grant_execute('filestore.sorted_page', 'filestore_engine');
 
--- fence: as `plain_page`. From one folder to the next, past what is in it, so files cost nothing, live or deleted.
+-- fence: as `plain_page`. Skips from one folder to the next, past its contents, so files cost nothing, live
+-- or deleted.
 create function filestore.folder_names(
   p_project_id uuid, p_directory text, p_deleted boolean, out names text[], out has_more boolean
 )
@@ -122,14 +125,15 @@ declare
   c_names_max constant integer := (filestore.limits()).list_directories_max;
   v_start constant text := case when p_directory = '' then '' else p_directory || '/' end;
   v_end constant text := coalesce(nullif(p_directory, '') || '0', repeat(chr(1114111), 257));
-  -- Less than any character of a path.
+  -- Compares lower than any character of a path.
   v_from text := v_start || chr(1);
   v_found text;
   v_name text;
 begin
   names := '{}';
   has_more := true;
-  -- A folder is met twice where files are in it and deeper: between `a` and `a/b` there may be `a-b`.
+  -- A folder occurs twice where it contains files both directly and deeper: `a-b` may come between `a` and
+  -- `a/b`.
   for v_step in 1 .. 2 * c_names_max loop
     if p_deleted then
       select f.directory into v_found from filestore.files f
@@ -154,7 +158,7 @@ begin
 end
 $$;
 comment on function filestore.folder_names is
-  'Names of the folders in a directory that have live files, or deleted ones: the first, in the order of names, and '
+  'Names of the folders in a directory that contain live files, or deleted ones: the first ones by name, and '
   'whether there may be more.';
 call filestore.grant_execute('filestore.folder_names', 'filestore_engine');
 call filestore.pin_plan('filestore.folder_names');
@@ -162,7 +166,8 @@ call filestore.pin_plan('filestore.folder_names');
 create function filestore.list_value(p_files text, p_rest jsonb) returns json
 language plpgsql immutable set search_path = ''
 as $$ begin return ('{"files":[' || p_files || '],' || substr(p_rest::text, 2))::json; end $$;
-comment on function filestore.list_value is 'The value of a list: its records, which stay text, and the rest of it.';
+comment on function filestore.list_value is
+  'The value of a list: its records, which remain text, and its other fields.';
 call filestore.grant_execute('filestore.list_value', 'filestore_engine');
 
 create function filestore.list_page(p_session filestore.session, p_query jsonb) returns json
@@ -190,7 +195,7 @@ begin
   end if;
   return filestore.list_value(v_page.files,
     jsonb_build_object(
-      -- `least` would answer the bound where the total is null.
+      -- `least` would return the bound where the total is null.
       'total', case when v_total > c_total_max then c_total_max else v_total end, 'limit', p_query -> 'limit',
       'offset', p_query -> 'offset', 'hasMore', v_page.has_more)
     || case when v_total > c_total_max then '{"totalIsExact": false}' else '{}' end::jsonb
@@ -199,8 +204,8 @@ begin
 end
 $$;
 comment on function filestore.list_page is
-  'One page of a directory. Without filters no row is read beyond the page, but for the total, which is counted up to '
-  '`list_total_max`, and for one row or two of each folder.';
+  'One page of a directory. Without filters it reads no row beyond the page, except to count the total up to '
+  '`list_total_max`, and one or two rows of each folder.';
 call filestore.grant_execute('filestore.list_page', 'filestore_engine');
 
 create function filestore.list_above_prefix(p_session filestore.session, p_query jsonb, p_is_there boolean)
@@ -221,5 +226,6 @@ begin
 end
 $$;
 comment on function filestore.list_above_prefix is
-  'A list where the key sees no file: above its prefix there is the folder that leads there, if that has files.';
+  'A list above the key''s prefix: it contains no file, and only the folder that leads to the prefix, if '
+  'that contains files.';
 call filestore.grant_execute('filestore.list_above_prefix', 'filestore_engine');

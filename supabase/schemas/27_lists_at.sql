@@ -1,4 +1,4 @@
--- Lists of a directory as it was, and the entry of all lists.
+-- Lists of a directory at a moment, and the entry point of all lists.
 
 create function filestore.was_directory(
   p_session filestore.session, p_path text, p_moment filestore.moment, p_budget integer,
@@ -24,7 +24,8 @@ begin
 end
 $$;
 comment on function filestore.was_directory is
-  'Whether a directory had a file, and how many files it took to find that out; p_budget at most, then unknown.';
+  'Whether a directory contained a file at the moment, and how many files were examined to find out: '
+  'p_budget at most; beyond that it is unknown.';
 call filestore.grant_execute('filestore.was_directory', 'filestore_engine');
 call filestore.pin_plan('filestore.was_directory');
 
@@ -37,7 +38,7 @@ declare
   c_names_max constant integer := (filestore.limits()).list_directories_max;
   v_start constant text := case when p_directory = '' then '' else p_directory || '/' end;
   v_budget integer := (filestore.limits()).list_at_examined_max;
-  -- Candidates: those that have files now, and those that have deleted ones.
+  -- Candidates: directories that contain files now, and those that contain deleted ones.
   v_live constant record := filestore.folder_names(p_session.project_id, p_directory, false);
   v_deleted constant record := filestore.folder_names(p_session.project_id, p_directory, true);
   v_found text[] := '{}';
@@ -46,7 +47,7 @@ declare
   v_is_decided boolean;
 begin
   has_more := v_live.has_more or v_deleted.has_more;
-  -- Most directories have a first file that was the same then.
+  -- In most directories the first file is unchanged since then.
   for v_name, v_is_decided in
     select n.name, (
       select f.updated_at <= p_moment.unchanged_before from filestore.files f
@@ -76,8 +77,8 @@ begin
 end
 $$;
 comment on function filestore.directories_at is
-  'Names of the sub-folders that a directory had, and how many files it took to find them; has_more where the bounds '
-  'end the search.';
+  'Names of the sub-folders of a directory at the moment, and how many files were examined to find them; '
+  'has_more where the bounds ended the search.';
 call filestore.grant_execute('filestore.directories_at', 'filestore_engine');
 call filestore.pin_plan('filestore.directories_at');
 
@@ -97,7 +98,7 @@ declare
 begin
   trimmed := '{}';
   examined := 0;
-  -- One row more than is examined shows whether there is more.
+  -- One row beyond those to be examined shows whether there are more.
   if not p_recursive then
     open v_rows for
       select u.* from (
@@ -149,9 +150,9 @@ begin
 end
 $$;
 comment on function filestore.page_at is
-  'Files that a directory had, by path. Where there is more, `next` is the last path that was examined: with a bound '
-  'on those, a page may have fewer records than its limit, or none. Live files that are as they were are not counted '
-  'as examined.';
+  'The files of a directory at the moment, by path. Where there are more, `next` is the last path that was '
+  'examined: the number of examined files is bounded, so a page may have fewer records than its limit, or '
+  'none. Live files that are unchanged since then do not count as examined.';
 call filestore.grant_execute('filestore.page_at', 'filestore_engine');
 call filestore.pin_plan('filestore.page_at');
 
@@ -187,7 +188,8 @@ begin
 end
 $$;
 comment on function filestore.list_at is
-  'One page of a directory as it was, of what the key may see. Without a total, which nothing knows of former times.';
+  'One page of a directory at a moment, of the files that the key may see. Without a total, which is not '
+  'known for an earlier moment.';
 call filestore.grant_execute('filestore.list_at', 'filestore_engine');
 
 create function public.filestore_list(p_key_hash text, p_request_id uuid, p_query jsonb) returns json
@@ -218,6 +220,6 @@ begin
 end
 $$;
 comment on function public.filestore_list is
-  'One page of a directory''s files, of those that the key may see. p_query: directory, recursive, limit, offset, '
-  'sortBy, sortOrder, the filters, and at: as it was then. Refusals: VALIDATION_ERROR.';
+  'One page of a directory''s files, of those that the key may see. p_query: directory, recursive, limit, '
+  'offset, sortBy, sortOrder, the filters, and at (a moment). Refusals: VALIDATION_ERROR.';
 call filestore.publish('public.filestore_list', 'filestore_engine', 'service_role');

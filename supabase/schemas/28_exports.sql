@@ -8,7 +8,7 @@ create function filestore.files_below(
 language plpgsql volatile set search_path = '' as $$
 declare
   c_examined_max constant integer := (filestore.limits()).restore_examined_max;
-  -- No path has more than 1024 bytes, so none comes after this.
+  -- A path has at most 1024 bytes, so none sorts after this text.
   v_from constant text := coalesce(nullif(p_directory, '') || '/', '');
   v_to constant text := coalesce(nullif(p_directory, '') || '0', repeat(chr(1114111), 257));
   v_file filestore.files;
@@ -44,8 +44,8 @@ begin
 end
 $$;
 comment on function filestore.files_below is
-  'The live files below a directory or the root, now or at a moment, by path: up to p_files_max, and whether there may '
-  'be more. Also what was there at the moment and is not whole any more.';
+  'The live files below a directory or the root, now or at a moment, by path: up to p_files_max, and whether '
+  'there may be more. Also the files whose content at the moment is no longer complete.';
 call filestore.grant_execute('filestore.files_below', 'filestore_engine');
 call filestore.pin_plan('filestore.files_below');
 
@@ -69,7 +69,7 @@ begin
     v_moment := filestore.moment_of(v_session, p_at);
     if v_moment.refusal is not null then return v_session.envelope || v_moment.refusal; end if;
   end if;
-  -- Outside the prefix the key sees nothing.
+  -- The key sees no file outside its prefix.
   if v_directory is null then return v_session.envelope || filestore.refusal('FILE_NOT_FOUND'); end if;
   v_found := filestore.files_below(v_session, v_directory, v_moment, c_limits.export_files_max);
   v_files := cardinality(v_found.files);
@@ -101,6 +101,6 @@ begin
 end
 $$;
 comment on function public.filestore_export is
-  'The files below a directory, now or as they were, with the segments of each, in the order of their paths. '
+  'The files below a directory, now or at a moment, with the segments of each, in the order of their paths. '
   'Refusals: FILE_NOT_FOUND, EXPORT_TOO_LARGE, VALIDATION_ERROR.';
 call filestore.publish('public.filestore_export', 'filestore_engine', 'service_role');

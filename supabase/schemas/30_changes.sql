@@ -6,8 +6,9 @@ declare
   v_last bigint;
   v_lowest bigint;
 begin
-  -- One statement after the other. A commit that takes its lock after the second one gets a position above the number
-  -- that the first one saw; one that has given back its lock by then is visible to every later statement.
+  -- One statement after the other. A commit that takes its lock after the second one gets a position above
+  -- the number that the first one saw; one that has released its lock by then is visible to every later
+  -- statement.
   select p.last_value into v_last from filestore.positions p;
   select min(v_last - ((v_last - l.objid::bigint) & 4294967295)) into v_lowest
   from pg_catalog.pg_locks l
@@ -18,12 +19,13 @@ begin
 end
 $$;
 comment on function filestore.feed_end is
-  'The position up to which nothing can be committed any more, as every later statement sees. Numbers above the last '
-  'version are not durable: a cursor is always that of a version.';
+  'The position up to which no further version can be committed; every later statement sees all versions up '
+  'to it. Numbers above the last version are not durable, so a cursor always names the position of a '
+  'version.';
 call filestore.grant_execute('filestore.feed_end', 'filestore_admin', 'filestore_engine');
 
--- Planned once per session, by index whatever the statistics say: see 26_lists.sql. Positions are picked first, and
--- records made of no more than are shown.
+-- Planned once per session, by index whatever the statistics are: see 26_lists.sql. Positions are picked
+-- first, so records are built only for the versions of the page.
 create function filestore.last_position(p_project_id uuid, p_after bigint, p_end bigint) returns bigint
 language plpgsql stable set search_path = '' as $$
 begin
@@ -34,7 +36,7 @@ begin
 end
 $$;
 comment on function filestore.last_position is
-  'The position of the last version after one position, up to another; the first one where there is none.';
+  'The position of the last version after one position, up to another; the first position if there is none.';
 call filestore.grant_execute('filestore.last_position', 'filestore_admin', 'filestore_engine');
 call filestore.pin_plan('filestore.last_position');
 
@@ -63,8 +65,9 @@ begin
 end
 $$;
 comment on function filestore.last_position_by is
-  'A position up to the given one, after which no version is older than the time by more than a commit takes: a commit '
-  'takes its time before its positions. Looks at one version for each binary digit of the positions.';
+  'A position up to the given one, after which no version is older than the time by more than a commit '
+  'takes: a commit takes its time before its positions. Reads one version for each binary digit of the '
+  'positions.';
 call filestore.grant_execute('filestore.last_position_by', 'filestore_engine');
 call filestore.pin_plan('filestore.last_position_by');
 
@@ -100,11 +103,11 @@ begin
   end if;
   positions := array(
     select e.position from unnest(v_examined) with ordinality e (position, number)
-    -- fence: rows are looked up one by one, and no more of them than are picked.
+    -- fence: rows are looked up one by one, and only those that are picked.
     cross join lateral (
       select * from filestore.file_versions v where v.project_id = p_project_id and v.position = e.position offset 0
     ) v
-    -- A file is looked up only where its path matters, or row-level security hides some.
+    -- A file is looked up only where its path matters, or where row-level security hides some files.
     cross join lateral (
       select true where not p_by_path
       union all
@@ -167,7 +170,7 @@ begin
       select * from filestore.file_versions v
       where v.project_id = p_project_id and v.position = p_positions[i.number] and v.redacted_at is null offset 0
     ) v
-    -- Of a purged file the receipt alone, to those who saw the file.
+    -- Of a purged file only the receipt, for keys that could see the file.
     cross join lateral (
       select f.path from filestore.files f where f.project_id = p_project_id and f.id = v.file_id
       union all
@@ -181,7 +184,7 @@ begin
 end
 $$;
 comment on function filestore.change_records is
-  'The entries of the feed at these positions, of the files that the key sees.';
+  'The entries of the feed at these positions, for files that the key sees.';
 call filestore.grant_execute('filestore.change_records', 'filestore_engine');
 call filestore.pin_plan('filestore.change_records');
 
@@ -224,7 +227,7 @@ begin
   if v_before ~ '^[0-9a-f]{32}$' and filestore.position_of(v_cursor_key, v_before) is null then
     return (v_session.envelope || filestore.refused_field('before', 'must be a cursor of this project'))::json;
   end if;
-  -- Everything up to the end is visible to what follows.
+  -- All versions up to the end are visible to the following statements.
   v_last := filestore.feed_end(v_project_id);
   if v_before ~ '^[0-9a-f]{32}$' then
     v_last := least(v_last, filestore.position_of(v_cursor_key, v_before) - 1);
@@ -252,11 +255,11 @@ begin
 end
 $$;
 comment on function public.filestore_changes is
-  'One page of the change feed, of what the key may see. p_query: after (a cursor, or now for a cursor alone), limit, '
-  'run, actor, keyId, path, directory, place (a path or a directory), operation; newestFirst for the last ones instead '
-  'of the first; with it before (a cursor, now or a time) for those before it, the newest first, and the cursor that '
-  'leads further back. "position" is where the cursor stands, for `filestore_newest_change`. '
-  'Refusals: VALIDATION_ERROR.';
+  'One page of the change feed, of changes that the key may see. p_query: after (a cursor, or now for a '
+  'cursor alone), limit, run, actor, keyId, path, directory, place (a path or a directory), operation; '
+  'newestFirst: the last changes instead of the first; together with before (a cursor, now or a time): the '
+  'changes before it, newest first, and the cursor of the next older page. "position" is the position of the '
+  'cursor, for `filestore_newest_change`. Refusals: VALIDATION_ERROR.';
 call filestore.publish('public.filestore_changes', 'filestore_engine', 'service_role');
 
 create function public.filestore_newest_change(p_project_id uuid, p_known bigint) returns bigint
@@ -270,6 +273,6 @@ begin
 end
 $$;
 comment on function public.filestore_newest_change is
-  'The position of the last version that followers can read; p_known where none is after it, for which one index entry '
-  'is read.';
+  'The position of the last version that followers can read; p_known where no version is after it, which '
+  'takes one index entry to find out.';
 call filestore.publish('public.filestore_newest_change', 'filestore_admin', 'service_role');

@@ -10,7 +10,7 @@ create type filestore.run_file as (
   key_ids uuid[]
 );
 comment on type filestore.run_file is
-  'What a run did with a file, and with which keys; all zeros stand for the console.';
+  'The changes of a run to one file, and the keys that made them; all zeros stand for the console.';
 
 create function filestore.run_keys(p_project_id uuid, p_run_id text) returns uuid[]
 language plpgsql stable set search_path = '' as $$
@@ -31,7 +31,8 @@ begin
 end
 $$;
 comment on function filestore.run_keys is
-  'The keys with which versions of a run were written, all zeros for the console. Reads one index entry for each.';
+  'The keys with which versions of a run were written, all zeros for the console. Reads one index entry for '
+  'each key.';
 call filestore.grant_execute('filestore.run_keys', 'filestore_engine');
 call filestore.pin_plan('filestore.run_keys');
 
@@ -41,12 +42,12 @@ create function filestore.run_files(
 )
 language plpgsql stable set search_path = '' as $$
 declare
-  -- For each key that wrote in the run.
+  -- For each key that wrote in the run:
   c_examined_max constant integer := 10000;
   c_none constant uuid := '00000000-0000-0000-0000-000000000000';
   v_found filestore.run_file[] := '{}';
   v_key_id uuid;
-  -- The last file that was examined, and the next one that is asked for.
+  -- The last file that was examined, and the next one to examine.
   v_after uuid;
   v_from uuid;
   v_place integer;
@@ -102,9 +103,10 @@ begin
 end
 $$;
 comment on function filestore.run_files is
-  'Files with versions that a run wrote with these keys, in the order of their ids: those that the key sees, up to '
-  'p_limit after p_after. With p_file_ids, which ascend, of these alone. Reads of each file and key the first '
-  'version and the last. Incomplete where the key sees few of the files that may be examined.';
+  'Files with versions that a run wrote with these keys, in the order of their ids: those that the key sees, '
+  'up to p_limit after p_after. With p_file_ids, in ascending order, only these. For each file and key, it '
+  'reads the first and the last version. Incomplete where the key sees few of the files that may be '
+  'examined.';
 call filestore.grant_execute('filestore.run_files', 'filestore_engine');
 call filestore.pin_plan('filestore.run_files');
 
@@ -119,7 +121,8 @@ begin
 end
 $$;
 comment on function filestore.whose is
-  'With which keys something was written, as the wire shows it: which ones only to the owner, and to keys with admin.';
+  'The keys that wrote a version, as the API returns them: their ids only to the owner, and to keys with the '
+  'scope admin.';
 call filestore.grant_execute('filestore.whose', 'filestore_engine');
 
 create function filestore.summarize_run(
@@ -133,7 +136,7 @@ declare
   v_first_at timestamptz;
   v_last_at timestamptz;
 begin
-  -- The index of runs has all that is asked for.
+  -- The index of runs contains all columns that are read.
   select count(f.is_seen), coalesce(sum(g.versions) filter (where f.is_seen), 0),
          min(g.first_at) filter (where f.is_seen), max(g.last_at) filter (where f.is_seen), coalesce(sum(g.versions), 0)
   into v_files, v_versions, v_first_at, v_last_at, counted
@@ -179,16 +182,16 @@ begin
 end
 $$;
 comment on function filestore.summarize_run is
-  'What the key sees of a run, as the wire shows it, and how many versions were counted for it: from the index alone. '
-  'Where it has more, counts are what it has at least, and times and actors those of the versions that were read. Null '
-  'where the key sees none.';
+  'The part of a run that the key sees, as the API returns it, and the number of versions counted for it, '
+  'from the index alone. Where the run has more versions than are counted, the counts are lower bounds, and '
+  'times and actors are those of the versions that were read. Null where the key sees none of the run.';
 call filestore.grant_execute('filestore.summarize_run', 'filestore_engine');
 call filestore.pin_plan('filestore.summarize_run');
 
 create function public.filestore_runs(p_key_hash text, p_request_id uuid, p_limit integer, p_after text) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  -- A page examines at most this many runs, and no further one once it has counted this many versions.
+  -- A page examines at most this many runs, and stops once it has counted this many versions.
   c_examined_max constant integer := 1000;
   c_counted_max constant integer := 50000;
   v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
@@ -229,8 +232,9 @@ begin
 end
 $$;
 comment on function public.filestore_runs is
-  'One page of the runs that the key sees something of, newest first: fewer than asked for, and more to come, where '
-  'they have many versions, or the key sees nothing of many. Refusals: VALIDATION_ERROR.';
+  'One page of the runs of which the key sees a part, newest first. Where runs have many versions, or the '
+  'key sees none of many runs, a page has fewer runs than requested although more follow. Refusals: '
+  'VALIDATION_ERROR.';
 call filestore.publish('public.filestore_runs', 'filestore_engine', 'service_role');
 
 create function public.filestore_run(
@@ -264,5 +268,6 @@ begin
 end
 $$;
 comment on function public.filestore_run is
-  'A run, and files of it in the order of their ids. Refusals: RUN_NOT_FOUND, also where the key sees none of it.';
+  'A run, and some of its files in the order of their ids. Refusals: RUN_NOT_FOUND, also where the key sees '
+  'none of it.';
 call filestore.publish('public.filestore_run', 'filestore_engine', 'service_role');

@@ -14,7 +14,8 @@ begin
     select f.shard from filestore.project_usage f
     where f.project_id = p_project_id order by f.shard limit 1 for update skip locked);
   if found then return; end if;
-  -- Creates a row that no other transaction is creating, or waits for one where others hold all of them.
+  -- Creates a row that no other transaction is creating, or waits for a row where other transactions hold all
+  -- of them.
   insert into filestore.project_usage as u (project_id, shard, bytes, database_bytes, versions)
   values (p_project_id, coalesce((
     select n.shard from (
@@ -31,8 +32,8 @@ begin
 end
 $$;
 comment on function filestore.add_usage is
-  'Adds to what a project uses, in a row that no other transaction holds. The last step of a commit or an erasure: a '
-  'transaction that holds a row waits for nothing but other rows of the usage, in order.';
+  'Adds to the usage of a project, in a row that no other transaction holds. The last step of a commit or an '
+  'erasure: a transaction that holds a row waits for nothing but other rows of the usage, in order.';
 call filestore.grant_execute('filestore.add_usage', 'filestore_admin', 'filestore_engine');
 
 create function filestore.shared_bytes(p_account_id uuid) returns bigint
@@ -57,8 +58,8 @@ begin
 end
 $$;
 comment on function filestore.shared_bytes is
-  'What the projects of an account that have the quota of their tier use together, content and rows. It opens them one '
-  'after the other, and then the caller''s project again.';
+  'The usage, content and rows, of all projects of an account that have no quota of their own. Opens them '
+  'one after the other, and then the caller''s project again.';
 call filestore.publish('filestore.shared_bytes', 'filestore_account', 'filestore_engine');
 
 create function filestore.charge_usage(
@@ -95,9 +96,9 @@ begin
 end
 $$;
 comment on function filestore.charge_usage is
-  'Adds to what the project uses; returns the refusal of a commit for which a quota has no room: roll it back. A '
-  'commit that costs over 1 MiB locks all rows of the usage, so its check is exact; a smaller one does not see the '
-  'commits under way beside it. With p_may_exceed nothing is checked.';
+  'Adds to the usage of the project; returns the refusal of a commit that a quota has no room for: the '
+  'caller rolls it back. A commit that costs over 1 MiB locks all rows of the usage, so its check is exact; '
+  'a smaller one does not see concurrent commits. With p_may_exceed nothing is checked.';
 call filestore.grant_execute('filestore.charge_usage', 'filestore_engine');
 
 create function filestore.has_text(p_mime_type text, p_is_text boolean) returns boolean
@@ -107,7 +108,7 @@ begin
 end
 $$;
 comment on function filestore.has_text is
-  'Whether the bytes of a file are text, and its type is one that holds text. The types are those of '
+  'Whether the bytes of a file are text, and its media type is a type of text. The types are those of '
   '`isBinaryMediaType`.';
 call filestore.grant_execute('filestore.has_text', 'filestore_admin', 'filestore_engine');
 
@@ -121,13 +122,14 @@ begin
 end
 $$;
 comment on function filestore.indexed_cost is
-  'What the text of a file in the search index counts towards the quota, whether or not it was indexed yet.';
+  'The bytes that the text of a file in the search index counts as towards the quota, whether or not it is '
+  'indexed yet.';
 call filestore.grant_execute('filestore.indexed_cost', 'filestore_admin', 'filestore_engine');
 
 create function filestore.file_cost(p_path text) returns bigint
 language plpgsql immutable set search_path = '' as $$
 declare
-  -- The tariff: of each file, deleted or not, of each byte of its path, and of each directory above it.
+  -- The tariff for each file, deleted or not, for each byte of its path, and for each directory above it.
   c_file_bytes constant integer := 512;
   c_path_factor constant integer := 14;
   c_directory_bytes constant integer := 256;
@@ -138,8 +140,8 @@ begin
 end
 $$;
 comment on function filestore.file_cost is
-  'What a file counts towards the quota, whatever its versions: as though it had its directories to itself. A purged '
-  'file has no path, and counts as its row.';
+  'The bytes that a file counts as towards the quota, without its versions, as if no other file were in its '
+  'directories. A purged file has no path, so only its row counts.';
 call filestore.grant_execute('filestore.file_cost', 'filestore_admin', 'filestore_engine');
 
 create function filestore.version_cost(p_version filestore.file_versions) returns bigint
@@ -154,5 +156,6 @@ begin
       then (filestore.limits()).tariff_segment_bytes * c_listed else 0 end;
 end
 $$;
-comment on function filestore.version_cost is 'What the row of a version counts towards the quota.';
+comment on function filestore.version_cost is
+  'The bytes that the row of a version counts as towards the quota.';
 call filestore.grant_execute('filestore.version_cost', 'filestore_admin', 'filestore_engine');

@@ -1,10 +1,10 @@
 -- Commits: every change of a file adds one version to it.
 --
--- Lock order, everywhere: a shard of the rate window, an idempotency key, links, file rows in the order of their paths,
--- possibly unreferenced segments, the project's row where an erasure makes answers blank, the row of a run that begins,
--- a row of the usage. A commit does not wait for a shard or a row of the usage that another commit holds, but takes
--- another one. Near the limit it waits for a shard, and in a project with a quota a commit that costs over 1 MiB takes
--- all rows of the usage, in order.
+-- Lock order, everywhere: a shard of the rate window, an idempotency key, links, file rows in the order of
+-- their paths, possibly unreferenced segments, the project's row where an erasure blanks stored answers, the
+-- row of a run that begins, a row of the usage. A commit does not wait for a shard or a row of the usage that
+-- another commit holds, but uses another one. Near the limit it waits for a shard, and in a project with a
+-- quota a commit that costs over 1 MiB locks all rows of the usage, in order.
 
 create function filestore.sweep_clock() returns timestamptz
 language plpgsql volatile set search_path = ''
@@ -17,7 +17,7 @@ create function filestore.add_segments(
 )
 language plpgsql volatile set search_path = '' as $$
 declare
-  -- The sweep removes what was uploaded earlier and not committed.
+  -- The sweep removes segments that were uploaded earlier and not committed.
   c_oldest constant date := (filestore.sweep_clock() at time zone 'UTC')::date - 1;
   v_added bigint;
 begin
@@ -39,8 +39,8 @@ begin
 end
 $$;
 comment on function filestore.add_segments is
-  'Adds rows for uploaded segments, so that files may reference them, and returns what they count towards the quota. '
-  'Raises for an upload so old that the sweep may have removed it.';
+  'Adds rows for uploaded segments, so that files may reference them, and returns the bytes that they count '
+  'as towards the quota. Raises for an upload so old that the sweep may have removed it.';
 call filestore.grant_execute('filestore.add_segments', 'filestore_engine');
 
 create function filestore.lock_file(p_project_id uuid, p_path text) returns filestore.files
@@ -53,9 +53,9 @@ begin
 end
 $$;
 comment on function filestore.lock_file is
-  'The file at a path, locked until the transaction ends; null where there is none. The lock is on the right to add a '
-  'version, not on the identity, which never changes: `for update` would conflict with the foreign key checks of the '
-  'first indexing of a file.';
+  'The file at a path, locked until the transaction ends; null if there is no file. The lock protects the '
+  'addition of versions, not the identity of the file, which never changes: `for update` would also conflict '
+  'with the foreign key checks of the first indexing of a file.';
 call filestore.grant_execute('filestore.lock_file', 'filestore_engine');
 
 create function filestore.lock_paths(
@@ -86,9 +86,10 @@ begin
 end
 $$;
 comment on function filestore.lock_paths is
-  'Locks the files at these paths, in the order of the paths, so that commits of several files cannot wait for each '
-  'other. Those of p_new_paths that have no file get a row of version 0, which the transaction fills, or rolls back. '
-  'Returns the other paths without a file, and the time of a commit of these files: none goes back in time.';
+  'Locks the files at these paths, in the order of the paths, so that commits of several files cannot wait '
+  'for each other. Paths in p_new_paths without a file get a row of version 0, for which the transaction '
+  'adds a version, or rolls back. Returns the other paths without a file, and the time for a commit of these '
+  'files, which is not before the last change of any of them.';
 call filestore.grant_execute('filestore.lock_paths', 'filestore_engine');
 
 create function filestore.failed_precondition(p_file filestore.files, p_commit jsonb) returns jsonb
@@ -123,13 +124,14 @@ begin
     (p_file).segment_ids, (p_file).size, (p_file).mime_type, false, (p_file).is_text, (p_file).id, (p_file).version);
 end
 $$;
-comment on function filestore.content_of is 'A version with the content of that file, which may be another one.';
+comment on function filestore.content_of is
+  'A version with the content of the given file, which may be another file.';
 call filestore.grant_execute('filestore.content_of', 'filestore_engine');
 
 create function filestore.tombstone_of(p_file filestore.files) returns filestore.next_version
 language plpgsql immutable set search_path = ''
 as $$ begin return row ('{}', 0, (p_file).mime_type, true, true, null, null)::filestore.next_version; end $$;
-comment on function filestore.tombstone_of is 'The version that ends a file.';
+comment on function filestore.tombstone_of is 'The version that marks a file as deleted.';
 call filestore.grant_execute('filestore.tombstone_of', 'filestore_engine');
 
 create type filestore.change as (
@@ -141,9 +143,10 @@ create type filestore.change as (
   undone_run_id text,
   committed_at timestamptz
 );
-comment on type filestore.change is 'What the versions of a commit have in common.';
+comment on type filestore.change is 'The fields that all versions of a commit have in common.';
 comment on column filestore.change.committed_at is
-  'Of several files: not before any of them was last changed. Null: now, or when the file was last changed.';
+  'For a commit of several files: not before the last change of any of them. Null: now, or when the file was '
+  'last changed.';
 
 create function filestore.change_of(p_kind text, p_commit jsonb) returns filestore.change
 language plpgsql immutable set search_path = '' as $$
@@ -155,7 +158,7 @@ begin
     null, null)::filestore.change;
 end
 $$;
-comment on function filestore.change_of is 'What the versions of a commit have in common.';
+comment on function filestore.change_of is 'The fields that all versions of a commit have in common.';
 call filestore.grant_execute('filestore.change_of', 'filestore_engine');
 
 create function filestore.content_of_edit(
@@ -169,11 +172,13 @@ declare
     order by r.position);
   v_unknown bigint;
 begin
-  -- An operation of a batch edits the result of the operations before it, so it names the list instead of the version.
+  -- An operation of a batch edits the result of the operations before it, so it names the segment list
+  -- instead of the version.
   if not coalesce(to_jsonb((p_file).segment_ids) = p_commit -> 'baseSegmentIds', (
-    -- A path that was purged since may have another file, with versions of the same numbers.
+    -- If the path was purged since then, it may have another file, with versions of the same numbers.
     (p_file).id = (p_commit ->> 'baseFileId')::uuid and (p_file).version = (p_commit ->> 'baseVersion')::integer
-    -- Segments of one compaction that another one has replaced since the file was read may be erased.
+    -- If another compaction has replaced segments of a compaction since the file was read, they may be
+    -- erased.
     and not exists (
       select e.id from unnest(c_edited) e (id)
       except select (s.value ->> 'id')::uuid from jsonb_array_elements(p_commit -> 'segments') s
@@ -205,8 +210,9 @@ call filestore.grant_execute('filestore.content_of_edit', 'filestore_engine');
 
 create type filestore.applied as (refusal jsonb, file filestore.files, cost bigint, versions integer);
 comment on type filestore.applied is
-  'What became of one operation: the refusal, or the file at its new version (null where another transaction has just '
-  'created it: lock that one and try again), what its rows count towards the quota, and how many versions were added.';
+  'The result of one operation: the refusal, or the file at its new version (null where another transaction '
+  'has just created the file: lock that file and try again), the bytes that its rows count as towards the '
+  'quota, and the number of added versions.';
 
 create function filestore.put_version(
   p_session filestore.session, p_file filestore.files, p_path text, p_next filestore.next_version,
@@ -259,8 +265,8 @@ begin
 end
 $$;
 comment on function filestore.put_version is
-  'Adds a version to a locked file, or creates the file. Null where another transaction has just created it. It may '
-  'cost less than zero, where less text is indexed.';
+  'Adds a version to a locked file, or creates the file. Null where another transaction has just created it. '
+  'The cost is negative where less text is indexed than before.';
 call filestore.grant_execute('filestore.put_version', 'filestore_engine');
 
 create function filestore.begin_run(p_project_id uuid, p_change filestore.change) returns void
@@ -277,17 +283,19 @@ begin
 end
 $$;
 comment on function filestore.begin_run is
-  'Makes the row of the run of a commit, if it has one, with the run''s first commit, once that has its versions.';
+  'Inserts the row for the run of a commit, if the commit has one and is the run''s first. Called once the '
+  'versions are added.';
 call filestore.grant_execute('filestore.begin_run', 'filestore_engine');
 
 create function filestore.queue_for_search() returns trigger
 language plpgsql volatile set search_path = '' as $$
 declare
-  -- From one indexing of a file to the next, so that a growing file is not indexed without pause: 9.4 s for 1 MiB.
+  -- The shortest interval between two indexings of a file, so that a growing file is not indexed without
+  -- pause: 9.4 s for 1 MiB.
   c_rest constant interval := interval '1 second' + new.size * interval '8 microseconds';
 begin
-  -- A path that was only taken, or a file that is purged. (As conditions of the triggers these would be parsed anew by
-  -- each statement.)
+  -- A path that is only reserved, or a file that is purged. (As conditions of the triggers these would be
+  -- parsed anew by each statement.)
   if new.version = 0 or new.path is null then return null; end if;
   insert into filestore.search_queue as q (project_id, file_id, version, path, bytes, due_at)
   values (new.project_id, new.id, new.version, new.path, new.size, greatest(clock_timestamp(), (
@@ -301,7 +309,7 @@ begin
 end
 $$;
 comment on function filestore.queue_for_search is
-  'Marks a file as not indexed at its new version. A claim on an older version is lost.';
+  'Marks a file as not indexed at its new version. A lease on an older version becomes invalid.';
 call filestore.grant_execute('filestore.queue_for_search', 'filestore_engine');
 create trigger queue_for_search_on_insert after insert on filestore.files
   for each row execute function filestore.queue_for_search();
@@ -330,8 +338,9 @@ begin
   if (p_file).id is null then return null; end if;
   select v.* into v_added
   from (
-    -- fence: the planner must not flatten this; by the file it would read all of its versions. A range in order, not an
-    -- equality, since without statistics all versions of the project look as cheap to read as those of one commit.
+    -- fence: the planner must not flatten this; by the index of the file it would read all versions of the
+    -- file. An ordered range instead of an equality, since without statistics the planner estimates the same
+    -- cost for all versions of the project as for those of one commit.
     select * from filestore.file_versions c where c.commit_id >= v_commit_id and c.commit_id <= v_commit_id
     order by c.commit_id offset 0
   ) v where v.project_id = (p_file).project_id and v.file_id = (p_file).id;
@@ -339,8 +348,8 @@ begin
 end
 $$;
 comment on function filestore.repeated_commit is
-  'The result of an earlier attempt at this commit, or null. Called once the file is locked, when that attempt has '
-  'ended.';
+  'The result of an earlier attempt at this commit, or null. Called once the file is locked: that attempt '
+  'has then ended.';
 call filestore.grant_execute('filestore.repeated_commit', 'filestore_engine');
 
 create function filestore.apply_to_file(
@@ -360,7 +369,7 @@ begin
     then filestore.failed_precondition(p_file, p_commit) else filestore.not_found(p_file) end;
   if v_applied.refusal is not null then return v_applied; end if;
   if jsonb_array_length(v_segments) = 1 then
-    -- As most commits have: without a query, which costs more than these expressions.
+    -- The case of most commits, without a query, which costs more than these expressions.
     v_next.segment_ids := array[(v_segments -> 0 ->> 'id')::uuid];
     v_next.size := (v_segments -> 0 ->> 'size')::bigint;
     v_next.is_text := (v_segments -> 0 ->> 'isText')::boolean;
@@ -436,8 +445,8 @@ begin
 end
 $$;
 comment on function filestore.apply_to_two is
-  'The current content of one locked file becomes the next version of another; a move leaves a tombstone, which comes '
-  'first. No bytes are copied.';
+  'The current content of one locked file becomes the next version of another; a move also adds a tombstone, '
+  'before that version. No bytes are copied.';
 call filestore.grant_execute('filestore.apply_to_two', 'filestore_engine');
 
 create function filestore.commit_version(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
@@ -487,7 +496,7 @@ declare
   v_applied filestore.applied;
   v_result jsonb;
 begin
-  -- Of a source that does not exist nothing is locked.
+  -- If the source does not exist, nothing is locked for it.
   if v_path <> all (v_locked.missing) then
     v_source := filestore.lock_file(p_session.project_id, v_path);
   end if;
@@ -504,6 +513,7 @@ begin
 end
 $$;
 comment on function filestore.copy_file is
-  'Copies or moves one file. A refusal may leave the destination taken: roll it back.';
+  'Copies or moves one file. A refusal may leave the path of the destination reserved: the caller rolls it '
+  'back.';
 call filestore.grant_execute('filestore.copy_file', 'filestore_engine');
 

@@ -16,7 +16,7 @@ begin
   v_from := array_position(v_file.segment_ids, p_run[1]);
   if v_from is null
     or v_file.segment_ids[v_from : v_from + cardinality(p_run) - 1] <> p_run then
-    -- An earlier attempt at this very compaction may have done it.
+    -- An earlier attempt at the same compaction may have succeeded.
     return v_session.envelope || jsonb_build_object(
       'value', coalesce((p_compacted -> 0 ->> 'id')::uuid = any (v_file.segment_ids), false));
   end if;
@@ -36,8 +36,8 @@ begin
         from jsonb_array_elements(p_compacted) with ordinality as s (value, position))
     || v_file.segment_ids[v_from + cardinality(p_run) :]
   where f.project_id = v_session.project_id and f.id = v_file.id;
-  -- What is made now is in no version until the file gets one with this list. Of what earlier compactions made, the
-  -- last version says what is in one.
+  -- The new segments are in no version until the file gets a version with this list. For segments of earlier
+  -- compactions, the last version shows whether they are in a version.
   delete from filestore.possibly_unreferenced_segments d
   where d.project_id = v_session.project_id and d.file_id = v_file.id and d.segment_id = any ((
     select v.segment_ids from filestore.file_versions v
@@ -49,6 +49,6 @@ begin
 end
 $$;
 comment on function public.filestore_compact is
-  'Replaces a run of adjacent segments in a file''s current segment list by segments with the same bytes. Makes no '
-  'version. False where the list holds neither the run nor its replacement.';
+  'Replaces a run of adjacent segments in a file''s current segment list by segments with the same bytes. '
+  'Adds no version. False where the list contains neither the run nor its replacement.';
 call filestore.publish('public.filestore_compact', 'filestore_engine', 'service_role');

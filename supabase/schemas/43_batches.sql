@@ -24,7 +24,7 @@ declare
   v_versions integer := 0;
   v_may_exceed boolean := true;
 begin
-  -- A path outside the key's prefix is not seen, and gets no row.
+  -- The key does not see a path outside its prefix, so such a path gets no row.
   v_locked := filestore.lock_paths(
     v_project_id, v_paths,
     array(select p.path from unnest(v_paths) p (path) where filestore.outside_prefix(p_session, p.path) is null));
@@ -61,8 +61,9 @@ begin
 end
 $$;
 comment on function filestore.commit_batch is
-  'Applies operations in order, each seeing what the earlier ones did. One with a failure of its own is refused with '
-  'that, once it was found to apply. A refusal has details.index; it may leave versions: roll them back.';
+  'Applies operations in order, each on the result of the earlier ones. An operation that carries a failure '
+  'is refused with that failure, once its other checks pass. A refusal has details.index; it may leave '
+  'versions, which the caller rolls back.';
 call filestore.grant_execute('filestore.commit_batch', 'filestore_engine');
 
 create function filestore.count_files(p_session filestore.session, p_files integer) returns integer
@@ -73,14 +74,14 @@ declare
   v_count filestore.request_count;
 begin
   if v_limit is null or v_more <= 0 then return p_session.envelope #>> '{rate,remaining}'; end if;
-  -- Two that wait for each other's shard would never end.
+  -- Two commits that waited for each other's shard would be a deadlock.
   v_count := filestore.count_requests(p_session.project_id, v_limit, gen_random_uuid(), v_more, p_may_wait => false);
   if not v_count.is_allowed then raise sqlstate 'FS004'; end if;
   return v_count.remaining;
 end
 $$;
 comment on function filestore.count_files is
-  'Counts a request that was counted once as one for each ten files begun, and returns how many are left; raises FS004 '
-  'where fewer are left. Before any file is locked.';
+  'Counts a request, already counted as one, as one request for each ten files begun, and returns how many '
+  'requests are left; raises FS004 where too few are left. Called before any file is locked.';
 call filestore.grant_execute('filestore.count_files', 'filestore_engine');
 

@@ -1,14 +1,14 @@
 -- Many files as one: a plan of versions for many files, and folders.
 --
--- A plan is written by reading. It is applied by locking the files that it names, in the order of their paths, and
--- writing it again: where it is about the same files, nothing that it depends on can change any more.
+-- Computing a plan only reads. To apply it, the commit locks the files that it names, in the order of their
+-- paths, and computes it again: if it names the same files, none of its inputs can change any more.
 
 create type filestore.step as (
   file_id uuid,
   path text,
   next filestore.next_version
 );
-comment on type filestore.step is 'One version of a plan. Of a file that does not exist yet the id is null.';
+comment on type filestore.step is 'One version of a plan. The id is null for a file that does not exist yet.';
 
 create type filestore.plan as (
   refusal jsonb,
@@ -20,7 +20,8 @@ create type filestore.plan as (
   committed_at timestamptz
 );
 comment on type filestore.plan is
-  'What is to become of many files: all that it depends on, those of them that it may create, and a version for some.';
+  'The planned changes of many files: all files that the plan depends on, the paths that it may create, and '
+  'the versions to add.';
 
 create function filestore.too_many_files(p_files bigint) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -29,7 +30,8 @@ begin
     'files', p_files, 'limit', (filestore.limits()).commit_files_max));
 end
 $$;
-comment on function filestore.too_many_files is 'The refusal of what concerns more files than one commit may change.';
+comment on function filestore.too_many_files is
+  'The refusal of a request that concerns more files than one commit may change.';
 call filestore.grant_execute('filestore.too_many_files', 'filestore_engine');
 
 create function filestore.taken_paths(p_project_id uuid, p_paths text[], p_except text[]) returns text[]
@@ -47,7 +49,7 @@ begin
 end
 $$;
 comment on function filestore.taken_paths is
-  'The first of these paths that have live files, without those of p_except.';
+  'The first of these paths that have live files, except those in p_except.';
 call filestore.grant_execute('filestore.taken_paths', 'filestore_engine');
 
 create function filestore.plan_folder(p_session filestore.session, p_kind text, p_commit jsonb) returns filestore.plan
@@ -90,7 +92,7 @@ begin
     end if;
     continue when v_is_deletion;
     v_path := v_destination || substr(v_file.path, length(v_directory) + 1);
-    -- A path made of two valid ones breaks no other rule.
+    -- A path composed of two valid ones can break no other rule.
     v_rule := case
       when octet_length(v_path) > (filestore.limits()).path_bytes_max then 'too_long'
       when cardinality(string_to_array(v_path, '/')) > (filestore.limits()).path_segments_max
@@ -103,17 +105,18 @@ begin
     v_added := v_added || row (null, v_path, filestore.content_of(v_file))::filestore.step;
   end loop;
   if not coalesce((p_commit ->> 'overwrite')::boolean, false) then
-    -- A move takes its own sources away.
+    -- A move removes its own sources from their paths.
     v_taken := filestore.taken_paths(p_session.project_id, v_targets, case when v_is_copy then '{}' else v_sources end);
     if cardinality(v_taken) > 0 then
       v_plan.refusal := filestore.refusal('FILE_ALREADY_EXISTS', jsonb_build_object('paths', v_taken));
       return v_plan;
     end if;
   end if;
-  -- A file that is moved away while another one takes its place gets one version, with that one's content.
+  -- If a file is moved away while another one moves to its path, that path gets one version, with the other
+  -- file's content.
   v_plan.steps := array(
     select l from unnest(v_left) l where l.path not in (select unnest(v_targets))) || v_added;
-  -- With those that the answer names as left out: while it is locked none of them is purged.
+  -- Includes the files that the answer names as left out: while they are locked, none of them can be purged.
   v_plan.paths := v_sources || v_targets || v_found.trimmed;
   v_plan.new_paths := v_targets;
   return v_plan;

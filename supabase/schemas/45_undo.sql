@@ -29,8 +29,9 @@ begin
 end
 $$;
 comment on function filestore.is_unchanged is
-  'Whether a file is equal to what it was: in existence, type and content, of which the sizes and checksums of the '
-  'segments are compared. The same bytes cut in other places count as different. Null is no file.';
+  'Whether a file equals an earlier state of it in existence, type and content. Contents are compared by the '
+  'sizes and checksums of their segments, so the same bytes with other segment boundaries count as '
+  'different. Null: no file.';
 call filestore.grant_execute('filestore.is_unchanged', 'filestore_engine');
 
 create function filestore.revert_step(
@@ -52,7 +53,8 @@ begin
 end
 $$;
 comment on function filestore.revert_step is
-  'The version that makes a file what it was, the same as a plan shows it, and a refusal where it is too large by now.';
+  'The version that restores an earlier state of a file, the same step as a plan shows it, and a refusal '
+  'where the content is too large for the present limit.';
 call filestore.grant_execute('filestore.revert_step', 'filestore_engine');
 
 create function filestore.undo_files(
@@ -71,7 +73,7 @@ declare
 begin
   key_ids := case jsonb_typeof(p_commit -> 'keys')
     when 'string' then array[coalesce(p_session.key_id, c_none)]
-    -- All zeros stand for the console, and are nobody's key.
+    -- All zeros stand for the console and are the id of no key.
     when 'array' then array_remove(array(
       select distinct k::uuid from jsonb_array_elements_text(p_commit -> 'keys') k), c_none)
     else filestore.run_keys(p_session.project_id, v_run_id) end;
@@ -108,9 +110,10 @@ begin
 end
 $$;
 comment on function filestore.undo_files is
-  'The keys whose versions of a run an undo takes back (its own, those that it names, or all); the run, the runs that '
-  'have undone it, those that have undone these, and so on; and the files that the run has changed with these keys, by '
-  'path. Refused: a run of which the key sees none, and one of too many files.';
+  'The keys whose versions of a run an undo reverts (the caller''s own, those that the request names, or '
+  'all); the run, the runs that have undone it, the runs that have undone those, and so on; and the files '
+  'that the run has changed with these keys, by path. Refused: a run of which the key sees no file, and a '
+  'run of too many files.';
 call filestore.grant_execute('filestore.undo_files', 'filestore_engine');
 call filestore.pin_plan('filestore.undo_files');
 
@@ -140,8 +143,8 @@ begin
 end
 $$;
 comment on function filestore.split_moves is
-  'Those of the files that the run moved, with these keys, from or to a file that is none of them; all of them where '
-  'there are too many moves to examine.';
+  'The given files that the run moved, with these keys, from or to a file that is not among them; all given '
+  'files where there are too many moves to examine.';
 call filestore.grant_execute('filestore.split_moves', 'filestore_engine');
 call filestore.pin_plan('filestore.split_moves');
 
@@ -197,10 +200,11 @@ begin
 end
 $$;
 comment on function filestore.conflict_of is
-  'Why a file is not simply what it was before the run, as a plan shows it, or null: the last version since the '
-  'run''s first one that neither these keys added in the run, nor an undo of it, nor an undo of that; else the '
-  'version up to which p_examinable versions reach, or the half of a move whose other half stays; where the version '
-  'before the run was erased, that one. examined: how many versions were read.';
+  'The version that keeps a file from being restored to its state before the run, as a plan shows it, or '
+  'null: the last version since the run''s first one that was added neither by these keys in the run, nor by '
+  'an undo of it, nor by an undo of that; otherwise the newest version beyond the p_examinable '
+  'latest ones, or the half of a move whose other half stays; where the version before the run was erased, that '
+  'version. examined: the number of versions read.';
 call filestore.grant_execute('filestore.conflict_of', 'filestore_engine');
 
 create function filestore.plan_undo(p_session filestore.session, p_commit jsonb) returns filestore.plan
@@ -218,9 +222,9 @@ declare
   v_found record;
   v_reverted record;
   v_is_erased boolean;
-  -- Versions that may still be read.
+  -- The number of versions that may still be read.
   v_left integer := (filestore.limits()).undo_versions_examined_max;
-  -- Appended to in place, which a field of the plan is not: that would be copied each time.
+  -- A variable, since it is appended to in place; a field of the plan would be copied each time.
   v_steps filestore.step[] := '{}';
   v_actions jsonb[] := '{}';
   v_unchanged text[] := '{}';
@@ -234,7 +238,7 @@ begin
   foreach v_of_run in array v_run.files loop
     select * into v_file from filestore.files f
     where f.project_id = p_session.project_id and f.id = v_of_run.file_id;
-    -- What it was before the run: nothing, where the run added its first version.
+    -- The state before the run: no file, where the run added its first version.
     select * into v_base from filestore.file_versions v
     where v.project_id = p_session.project_id and v.file_id = v_file.id and v.version < v_of_run.first_version
     order by v.version desc limit 1;
@@ -270,10 +274,10 @@ begin
 end
 $$;
 comment on function filestore.plan_undo is
-  'The plan that undoes a run, or the versions of these keys in it: each of its files becomes what it was before '
-  'their first version of it. A version since then that neither they made in the run, nor an undo of it, nor an undo '
-  'of that, is a conflict; so is a file with more versions since then than may be examined. Refusals: RUN_NOT_FOUND, '
-  'TOO_MANY_FILES, RUN_CONFLICT, CONTENT_TOO_LARGE.';
+  'The plan that undoes a run, or the versions of these keys in it: each of its files returns to its state '
+  'before the first of these versions. A later version that these keys did not add in the run, nor an undo '
+  'of the run, nor an undo of that, is a conflict; so is a file with more later versions than may be '
+  'examined. Refusals: RUN_NOT_FOUND, TOO_MANY_FILES, RUN_CONFLICT, CONTENT_TOO_LARGE.';
 call filestore.grant_execute('filestore.plan_undo', 'filestore_engine');
 
 create function filestore.changed_since(
@@ -287,7 +291,8 @@ declare
   v_end constant text := nullif(p_directory, '') || '0';
   v_examined integer;
 begin
-  -- Along the directory, unless it is large: then along what was changed last in the whole project.
+  -- Reads the files of the directory, unless it is large; then the files of the whole project that were
+  -- changed last.
   select count(*), array_agg(f.id order by f.path) filter (where f.updated_at > p_since) into v_examined, ids
   from (
     select o.id, o.path, o.updated_at from filestore.files o
@@ -314,8 +319,8 @@ begin
 end
 $$;
 comment on function filestore.changed_since is
-  'Files below a directory that were changed since a time, by path; incomplete where both ways to find them are too '
-  'long.';
+  'Files below a directory that were changed since a time, by path; incomplete where both ways to find them '
+  'would examine too many files.';
 call filestore.grant_execute('filestore.changed_since', 'filestore_engine');
 call filestore.pin_plan('filestore.changed_since');
 
@@ -331,7 +336,7 @@ declare
   v_file filestore.files;
   v_then record;
   v_reverted record;
-  -- Appended to in place, which a field of the plan is not: that would be copied each time.
+  -- A variable, since it is appended to in place; a field of the plan would be copied each time.
   v_paths text[] := '{}';
   v_steps filestore.step[] := '{}';
   v_actions jsonb[] := '{}';
@@ -341,7 +346,7 @@ begin
   v_plan.refusal := coalesce(filestore.outside_prefix(p_session, v_directory || '/'), v_moment.refusal);
   if v_plan.refusal is not null then return v_plan; end if;
   if v_moment.position is not null then
-    -- A commit takes its time before its positions, so a later position may have an earlier time, by a moment.
+    -- A commit takes its time before its positions, so a later position may have a slightly earlier time.
     select v.created_at - interval '1 minute' into v_since from filestore.file_versions v
     where v.project_id = p_session.project_id and v.position <= v_moment.position
     order by v.position desc limit 1;
@@ -384,8 +389,8 @@ begin
 end
 $$;
 comment on function filestore.plan_restore is
-  'What makes a folder what it was at a moment: a version for each file that was changed since and is not the same '
-  'again. Refusals: FORBIDDEN_SCOPE, VALIDATION_ERROR, TOO_MANY_FILES, CONTENT_TOO_LARGE.';
+  'The plan that restores a folder to its state at a moment: a version for each file that was changed since '
+  'then and now differs. Refusals: FORBIDDEN_SCOPE, VALIDATION_ERROR, TOO_MANY_FILES, CONTENT_TOO_LARGE.';
 call filestore.grant_execute('filestore.plan_restore', 'filestore_engine');
 
 create function filestore.revert_answer(
@@ -393,7 +398,7 @@ create function filestore.revert_answer(
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 begin
-  -- Each file gets the number after the one that it was at.
+  -- The new version of each file has the number after the current one.
   return p_plan.value || jsonb_build_object('runId', p_run_id) || case when p_run_id is null then '{}'::jsonb
     else jsonb_build_object('actions', (
       select coalesce(jsonb_agg(a.value || jsonb_build_object('version', (a.value ->> 'from')::integer + 1)
@@ -402,5 +407,5 @@ begin
 end
 $$;
 comment on function filestore.revert_answer is
-  'The answer of an undo or restore: of a plan, without a run, or of what was done.';
+  'The answer of an undo or restore: for a plan, without a run, or for a commit.';
 call filestore.grant_execute('filestore.revert_answer', 'filestore_engine');

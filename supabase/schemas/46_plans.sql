@@ -1,4 +1,4 @@
--- Plans of all kinds: computed to be shown, or computed again under locks and applied.
+-- Plans of all kinds: computed for a dry run, or computed again under locks and applied.
 
 create function filestore.plan_of(p_session filestore.session, p_kind text, p_commit jsonb)
 returns filestore.plan
@@ -10,7 +10,8 @@ begin
     else filestore.plan_folder(p_session, p_kind, p_commit) end;
 end
 $$;
-comment on function filestore.plan_of is 'The plan of a commit of several files as it is now.';
+comment on function filestore.plan_of is
+  'The plan of a commit of several files for the present state of the project.';
 call filestore.grant_execute('filestore.plan_of', 'filestore_engine');
 
 create function filestore.locked_plan(
@@ -18,7 +19,8 @@ create function filestore.locked_plan(
 ) returns filestore.plan
 language plpgsql volatile set search_path = '' as $$
 declare
-  -- An answer is stored for 24 hours, so its length counts, too. A write of one file stores up to as much.
+  -- An answer is stored for 24 hours, so its length counts, too. A write of one file stores up to the same
+  -- length.
   c_answer_bytes_per_file constant integer := 1600;
   c_tries constant integer := 5;
   v_plan filestore.plan;
@@ -30,7 +32,7 @@ begin
     v_plan := filestore.plan_of(p_session, p_kind, p_commit);
     if v_plan.refusal is not null then return v_plan; end if;
     if v_try = 1 then
-      -- A file that is moved is one file, of two steps.
+      -- A moved file counts as one file, although it has two steps.
       v_remaining := filestore.count_files(p_session, greatest(
         coalesce(nullif(cardinality(v_plan.new_paths), 0), cardinality(v_plan.steps), 0),
         octet_length(v_plan.value::text) / c_answer_bytes_per_file));
@@ -44,7 +46,7 @@ begin
         or not exists (select unnest(v_again.paths) except select unnest(v_plan.paths)) then
         return v_again;
       end if;
-      -- Others have added files meanwhile. They could only be locked in another order.
+      -- Other commits have added files in the meantime. These could only be locked out of order.
       raise sqlstate 'FS002';
     exception when sqlstate 'FS002' then
       null;
@@ -55,8 +57,9 @@ begin
 end
 $$;
 comment on function filestore.locked_plan is
-  'The plan with the files that it depends on locked, so that it holds until the transaction ends. Counts the '
-  'request by its files, or by the length of its answer. A refusal may leave paths taken: roll it back.';
+  'The plan with the files that it depends on locked, so that it holds until the transaction ends. Counts '
+  'the request by its files, or by the length of its answer. A refusal may leave paths reserved: the caller '
+  'rolls it back.';
 call filestore.grant_execute('filestore.locked_plan', 'filestore_engine');
 
 create function filestore.commit_planned(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
@@ -92,7 +95,7 @@ begin
   if p_kind in ('undo', 'restore_folder') then
     v_answer := filestore.revert_answer(p_session, v_plan, v_change.run_id);
   else
-    -- Without the tombstones of a move; the same whenever a client asks for it.
+    -- Without the tombstones of a move; the same for each repetition of the request.
     select jsonb_build_object('count', count(*), 'files', coalesce(
       jsonb_agg(jsonb_build_object('path', f.path, 'version', v.version) order by f.path), '[]'))
       || coalesce(v_plan.value, '{}')
@@ -107,7 +110,7 @@ end
 $$;
 comment on function filestore.commit_planned is
   'Commits several files by a plan, under locks; p_kind: copy_folder, move_folder, delete_folder, undo, '
-  'restore_folder. A refusal may leave versions: roll it back.';
+  'restore_folder. A refusal may leave versions: the caller rolls them back.';
 call filestore.grant_execute('filestore.commit_planned', 'filestore_engine');
 
 create function public.filestore_plan(p_key_hash text, p_request_id uuid, p_kind text, p_commit jsonb) returns jsonb
@@ -135,7 +138,7 @@ begin
 end
 $$;
 comment on function public.filestore_plan is
-  'What an undo or a restore would do; locks nothing. p_kind: undo, restore_folder. Counts one request for each ten '
-  'files that it tells of, or examined before it was refused, up to plan_requests_max; one, with RATE_LIMIT_EXCEEDED, '
-  'where fewer are left. Refusals: those of `plan_undo` and `plan_restore`.';
+  'The plan of an undo or a restore; locks nothing. p_kind: undo, restore_folder. Counts as one request for '
+  'each ten files that it returns, or examined before it was refused, up to plan_requests_max; as one, with '
+  'RATE_LIMIT_EXCEEDED, where fewer are left. Refusals: those of `plan_undo` and `plan_restore`.';
 call filestore.publish('public.filestore_plan', 'filestore_engine', 'service_role');

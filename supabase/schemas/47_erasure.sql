@@ -1,11 +1,11 @@
 -- Erasure: makes versions unreadable for good, and finds the segments that no readable version needs any more.
 --
--- A version has its segments from its own commit, from earlier versions of its file or, by a copy or move, from another
--- file. The last is noted in `shared_segments` under the locks of both files. So under a file's lock its own versions
--- and that table tell of most segments that they are dead. Of the others a pass over all versions of the project finds
--- out. None that is dead can come back: a commit has a segment from its own upload, or from a version or a list that is
--- readable under the same locks. The rows are the engine's to read, and erasing them is done by functions that run as
--- `filestore_admin`. See decision 0009.
+-- The segments of a version are from its own commit, from earlier versions of its file or, by a copy or move,
+-- from another file. The last case is recorded in `shared_segments` under the locks of both files. So under a
+-- file's lock, its own versions and that table are enough to find most dead segments; a pass over all
+-- versions of the project finds the others. No dead segment is used again: a commit takes segments from its
+-- own upload, or from a version or a list that is readable under the same locks. The engine may read the
+-- rows; functions that run as `filestore_admin` erase them. See decision 0009.
 
 create function filestore.mark_segments_dead(
   p_project_id uuid, p_segment_ids uuid[], out bytes bigint, out database_bytes bigint
@@ -29,14 +29,16 @@ begin
 end
 $$;
 comment on function filestore.mark_segments_dead is
-  'Leaves segments that nothing readable has to the sweep, which removes the objects. Returns what they took.';
+  'Marks segments that no readable version or list contains as dead; the sweep removes their objects. '
+  'Returns their bytes.';
 call filestore.grant_execute('filestore.mark_segments_dead', 'filestore_admin');
 
 create function filestore.examine_segments(p_project_id uuid, p_file_id uuid, p_segment_ids uuid[]) returns void
 language plpgsql volatile set search_path = '' as $$
 begin
-  -- A pass that is under way may have looked at the version that was erased: the next one is about these. They are due
-  -- since now, when something had them still. In order, so that a pass and an erasure do not wait for each other.
+  -- The current pass may have read the version before it was erased, so the next pass examines these
+  -- segments. They are due since now, since until now a version contained them. In order of ids, so that a
+  -- pass and an erasure do not wait for each other.
   insert into filestore.possibly_unreferenced_segments (project_id, file_id, segment_id, due_since)
   select p_project_id, p_file_id, s.id, filestore.due_since() from unnest(p_segment_ids) s (id) order by s.id
   on conflict (project_id, file_id, segment_id) do update
@@ -44,7 +46,8 @@ begin
 end
 $$;
 comment on function filestore.examine_segments is
-  'Has the sweep find out whether anything has these different segments, which an erasure took from a file.';
+  'Has the sweep find out whether any version or list contains these distinct segments, which an erasure '
+  'took from a file.';
 call filestore.grant_execute('filestore.examine_segments', 'filestore_admin');
 
 create function filestore.release_segments(
@@ -56,7 +59,7 @@ declare
 begin
   delete from filestore.shared_segments h
   where h.project_id = p_project_id and h.segment_id = any (p_segment_ids) and h.file_id = p_file_id;
-  -- Two files that lose a segment at once each find the other one to have it.
+  -- If two files lose a segment at the same time, each erasure still sees the segment in the other file.
   v_shared := array(
     select i.id from unnest(p_segment_ids) i (id)
     where exists (
@@ -67,8 +70,8 @@ begin
 end
 $$;
 comment on function filestore.release_segments is
-  'Different segments that no readable version of a file has any more, and its current list neither: those that no '
-  'other file has had are dead. Returns what they took.';
+  'Takes distinct segments that are no longer in a readable version of a file, nor in its current list. '
+  'Those that no other file has used are dead. Returns their bytes.';
 call filestore.grant_execute('filestore.release_segments', 'filestore_admin');
 
 create function filestore.take_compacted(p_file filestore.files, p_limit integer) returns uuid[]
@@ -76,7 +79,7 @@ language plpgsql volatile set search_path = '' as $$
 declare
   v_taken uuid[];
 begin
-  -- An array: a plan that is kept would compare each of them with each.
+  -- An array, since a cached plan would compare each segment with every other one.
   with taken as (
     delete from filestore.possibly_unreferenced_segments c
     where c.project_id = (p_file).project_id and c.file_id = (p_file).id and c.segment_id = any (array(
@@ -91,8 +94,8 @@ begin
 end
 $$;
 comment on function filestore.take_compacted is
-  'Takes from the possibly unreferenced segments those that were in the list of a locked file and are not any more, up '
-  'to p_limit.';
+  'Removes from the possibly unreferenced segments those that were in the list of a locked file and no '
+  'longer are, up to p_limit, and returns them.';
 call filestore.grant_execute('filestore.take_compacted', 'filestore_admin');
 
 create function filestore.remove_versions(
@@ -101,11 +104,11 @@ create function filestore.remove_versions(
 )
 language plpgsql volatile set search_path = '' as $$
 declare
-  -- Segments in the lists of the versions that are removed together.
+  -- The number of segments in the lists of the versions that are removed together.
   c_listed_max constant integer := 1500000;
   v_through integer;
 begin
-  -- At least one, however long its list.
+  -- At least one version, whatever the length of its list.
   select coalesce(max(l.version) filter (where l.listed <= c_listed_max),
     min(l.version))
   into v_through
@@ -129,14 +132,15 @@ begin
 end
 $$;
 comment on function filestore.remove_versions is
-  'Removes versions of a file up to one of them, the first ones, up to p_versions_max. Returns what their rows count, '
-  'and their segments.';
+  'Removes the first versions of a file, up to a given version and up to p_versions_max of them. Returns the '
+  'bytes that their rows count as, and their segments.';
 call filestore.grant_execute('filestore.remove_versions', 'filestore_admin');
 
 create function filestore.blank_answers(p_project_id uuid) returns void
 language plpgsql volatile set search_path = '' as $$
 begin
-  -- The commit of an answer locked the files that it names, so each one that names what is erased is seen here.
+  -- The commit of an answer locked the files that it names, so each answer that names the erased content is
+  -- visible here.
   update filestore.projects p
   set answers_blank_through = greatest(p.answers_blank_through, i.created_at),
       answers_blank_since = coalesce(p.answers_blank_since, filestore.due_since())
@@ -148,8 +152,8 @@ begin
 end
 $$;
 comment on function filestore.blank_answers is
-  'The answers that a project has stored for repeated requests name nothing any more; the sweep removes what they '
-  'named.';
+  'Blanks the answers that a project has stored for repeated requests: from now on they are returned without '
+  'names and quotes, which the sweep removes from the rows.';
 call filestore.grant_execute('filestore.blank_answers', 'filestore_admin');
 
 create function filestore.purge_file(p_file filestore.files, p_commit_id uuid, p_key_id uuid, p_actor text)
@@ -179,13 +183,14 @@ begin
     select unnest(v_removed.segment_ids) union select unnest((p_file).segment_ids)
     union select unnest(filestore.take_compacted(p_file, (filestore.limits()).erased_versions_max)));
   v_released := filestore.release_segments(v_project_id, v_file_id, v_segment_ids);
-  -- One of those that were too many is enough for a pass.
+  -- One of the versions that were too many is enough for a pass to become due.
   update filestore.possibly_unreferenced_segments c set due_since = coalesce(c.due_since, filestore.due_since())
   where c.project_id = v_project_id and c.file_id = v_file_id and c.segment_id = (
     select o.segment_id from filestore.possibly_unreferenced_segments o
     where o.project_id = v_project_id and o.file_id = v_file_id order by o.segment_id limit 1);
   v_pending := v_versions - v_removed.versions;
-  -- From here on it has no path: readers do not see it, and a file that is created there is another one.
+  -- From here on the file has no path: readers do not see it, and a file created at its former path is a new
+  -- one.
   update filestore.files f
   set path = null, version = f.version + 1, mime_type = 'application/octet-stream', size = 0, is_deleted = true,
       is_text = true, segment_ids = '{}', created_at = v_now, updated_at = v_now
@@ -206,11 +211,11 @@ begin
       select filestore.place_hash(v_cursor_key, v_file_id, array_to_string(v_names[1:n], '/'))
       from generate_series(1, cardinality(v_names) - 1) n),
     v_versions, v_released.bytes, v_pending, v_pending, v_now);
-  -- After the path: an isolate that is storing the text has ended, or finds no path.
+  -- After the path: an isolate that was storing the text has finished, or will find no path.
   delete from filestore.search_queue q where q.project_id = v_project_id and q.file_id = v_file_id;
   delete from filestore.search_texts t where t.project_id = v_project_id and t.file_id = v_file_id;
   perform filestore.blank_answers(v_project_id);
-  -- The row of the file and the receipt stay.
+  -- The row of the file and the receipt remain.
   perform filestore.add_usage(
     v_project_id, -v_released.bytes,
     filestore.file_cost(null) - filestore.file_cost((p_file).path) + filestore.version_cost(v_receipt)
@@ -219,8 +224,8 @@ begin
 end
 $$;
 comment on function filestore.purge_file is
-  'Erases a locked file, its directory''s counts aside: every version becomes unreadable, the first ones and what they '
-  'need go at once, the others in slices. One receipt takes their place in the change feed.';
+  'Erases a locked file: every version becomes unreadable. The first versions and their segments are removed '
+  'at once, the others in slices. One receipt takes their place in the change feed.';
 call filestore.publish('filestore.purge_file', 'filestore_admin', 'filestore_engine');
 
 create function filestore.commit_purge(p_session filestore.session, p_commit jsonb) returns jsonb
@@ -232,7 +237,7 @@ declare
   v_refusal jsonb;
   v_answer jsonb;
 begin
-  -- Links before the file, in the order in which a write through a link locks them.
+  -- Links before the file, the order in which a write through a link locks them.
   with removed as (
     delete from filestore.links l where l.project_id = p_session.project_id and l.path = v_path returning l.id
   )
@@ -257,7 +262,7 @@ begin
 end
 $$;
 comment on function filestore.commit_purge is
-  'Purges the file at a path, deleted or not; its answer, stored or repeated, does not have the path.';
+  'Purges the file at a path, deleted or not; its answer, stored or repeated, does not contain the path.';
 call filestore.grant_execute('filestore.commit_purge', 'filestore_engine');
 
 create function filestore.mark_unneeded_segments(
@@ -290,8 +295,8 @@ begin
 end
 $$;
 comment on function filestore.mark_unneeded_segments is
-  'Which segments of erased versions of a locked file are dead: those that neither its other versions nor its list '
-  'have. Where it has more versions than may be examined, the sweep finds out.';
+  'Finds the dead segments of erased versions of a locked file: those that neither its other versions nor '
+  'its list contain. Where it has more versions than may be examined, the sweep finds out.';
 call filestore.grant_execute('filestore.mark_unneeded_segments', 'filestore_admin');
 
 create function filestore.redact_versions(p_file filestore.files, p_versions integer[], p_note text) returns void
@@ -328,14 +333,14 @@ begin
 end
 $$;
 comment on function filestore.redact_versions is
-  'Erases the content of versions of a locked file, none of them its current one; their notes give way to another one.';
+  'Erases the content of versions of a locked file, none of them the current one, and replaces their notes.';
 call filestore.publish('filestore.redact_versions', 'filestore_admin', 'filestore_engine');
 
 create function filestore.sharing_versions(p_session filestore.session, p_file filestore.files, p_segment_ids uuid[])
 returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  -- Versions of each file that are examined, the latest ones.
+  -- The number of versions of each file that are examined, the latest ones.
   c_examined_max constant integer := 2000;
 begin
   return (
@@ -354,7 +359,7 @@ begin
           limit (filestore.limits()).redact_remaining_max
         ) o
       ) i
-      -- What the key does not see is not named.
+      -- Files that the key does not see are not named.
       cross join lateral (
         select o.path from filestore.files o where o.project_id = p_session.project_id and o.id = i.file_id offset 0
       ) f
@@ -373,8 +378,8 @@ begin
 end
 $$;
 comment on function filestore.sharing_versions is
-  'Some versions that have one of these segments: of the file and of others that the key sees, among the latest of '
-  'each.';
+  'Some versions that contain one of these segments: of this file and of other files that the key sees, '
+  'among the latest versions of each.';
 call filestore.grant_execute('filestore.sharing_versions', 'filestore_engine');
 call filestore.pin_plan('filestore.sharing_versions');
 
@@ -390,7 +395,7 @@ declare
   v_segment_ids uuid[];
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
-  -- Links before the file, in the order in which a read through a link locks them.
+  -- Links before the file, the order in which a read through a link locks them.
   perform from filestore.links l
   where l.project_id = v_session.project_id and l.path = p_path and l.version = any (p_versions)
   order by l.id for update;
@@ -418,9 +423,9 @@ begin
 end
 $$;
 comment on function public.filestore_redact is
-  'Erases the content of versions, but the current one of a file that is not deleted, for a key with the scope admin, '
-  'or the owner. Again is the same, but for what still has a piece of it. Refusals: FILE_NOT_FOUND, '
-  'VERSION_NOT_FOUND, VERSION_CURRENT.';
+  'Erases the content of versions, except the current one of a file that is not deleted, for a key with the '
+  'scope admin, or the owner. A repeated request has the same result, but for the list of versions that '
+  'still contain a part of the content. Refusals: FILE_NOT_FOUND, VERSION_NOT_FOUND, VERSION_CURRENT.';
 call filestore.publish('public.filestore_redact', 'filestore_engine', 'service_role');
 
 create function filestore.sweep_purged_versions(p_project_id uuid) returns void
@@ -448,7 +453,7 @@ begin
 end
 $$;
 comment on function filestore.sweep_purged_versions is
-  'Removes versions of a project''s purged file that were too many for its commit.';
+  'Removes versions of a project''s purged file that were too many for the commit of the purge.';
 call filestore.grant_execute('filestore.sweep_purged_versions', 'filestore_admin');
 
 create function filestore.sweep_answers(p_project_id uuid) returns void
@@ -465,7 +470,7 @@ begin
     select o.caller_id, o.key from filestore.idempotency_keys o
     where o.project_id = p_project_id and o.names is not null and o.created_at <= v_through
     order by o.created_at limit c_most for update skip locked);
-  -- What a request has locked is left for the next slice.
+  -- Rows that a request has locked are left for the next slice.
   if not exists (
     select from filestore.idempotency_keys o
     where o.project_id = p_project_id and o.names is not null and o.created_at <= v_through
@@ -475,7 +480,8 @@ begin
   end if;
 end
 $$;
-comment on function filestore.sweep_answers is 'Removes what the blank answers of a project named.';
+comment on function filestore.sweep_answers is
+  'Removes the names and quotes from the blanked answers of a project.';
 call filestore.grant_execute('filestore.sweep_answers', 'filestore_admin');
 
 create function filestore.mark_examined_segments(p_project_id uuid, p_position bigint) returns void
@@ -486,7 +492,8 @@ declare
   v_due_since timestamptz;
   v_released record;
 begin
-  -- One statement: a segment that a version hands on to another one is in one of them at any moment.
+  -- One statement: a segment that one version takes over from another is in at least one of them at any
+  -- moment.
   with newer as materialized (
     select distinct s.id from filestore.file_versions v cross join unnest(v.segment_ids) s (id)
     where v.project_id = p_project_id and v.position > p_position
@@ -499,7 +506,8 @@ begin
     from filestore.possibly_unreferenced_segments c
     where c.project_id = p_project_id and c.is_examined order by c.segment_id limit c_most
   ), kept as (
-    -- What an erasure has noted again meanwhile is not examined any more, here and below.
+    -- Segments that an erasure has recorded again in the meantime are skipped, here and below; the next pass
+    -- examines them.
     update filestore.possibly_unreferenced_segments c
     set is_examined = false, is_referenced = false, due_since = null
     from examined e
@@ -522,8 +530,8 @@ begin
 end
 $$;
 comment on function filestore.mark_examined_segments is
-  'Some of the segments that a pass is about, once it has looked at all versions up to a position: those that are in '
-  'no version and in no list are dead, and those in a list wait for another pass.';
+  'Processes some of the segments of a pass, once it has read all versions up to a position: those in no '
+  'version and in no list are dead, and those in a list wait for another pass.';
 call filestore.grant_execute('filestore.mark_examined_segments', 'filestore_admin');
 
 create function filestore.sweep_marks(p_project_id uuid) returns void
@@ -538,7 +546,7 @@ begin
   if not pg_try_advisory_xact_lock(hashtextextended('marks/' || p_project_id, 0)) then return; end if;
   v_through := (select s.marked_through from filestore.sweeps s where s.project_id = p_project_id);
   if v_through is null then
-    -- A pass begins once all that it is to be about is noted.
+    -- A pass begins once all segments that it examines are marked.
     update filestore.possibly_unreferenced_segments c
     set is_examined = true, is_referenced = false, due_since = coalesce(c.due_since, (
       select d.due_since from filestore.possibly_unreferenced_segments d

@@ -11,7 +11,8 @@ begin
     'write', 'overwrite', 'append', 'edit', 'delete', 'restore') then
     return filestore.commit_version(p_session, p_kind, p_commit);
   end if;
-  -- The cost of a commit is known once its versions are added, so without room they are rolled back: to here.
+  -- The cost of a commit is known once its versions are added, so if the quota has no room, they are rolled
+  -- back to here.
   begin
     case p_kind
       when 'copy', 'move' then v_result := filestore.copy_file(p_session, p_kind, p_commit);
@@ -29,7 +30,7 @@ begin
 end
 $$;
 comment on function filestore.commit_or_refuse is
-  'Commits, or refuses and has changed nothing, also where the quota has no room for it.';
+  'Commits, or refuses without changing anything, also where the quota has no room.';
 call filestore.grant_execute('filestore.commit_or_refuse', 'filestore_engine');
 
 create function filestore.commit_idempotent(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
@@ -48,7 +49,7 @@ begin
     where o.project_id = p_session.project_id and o.created_at < v_expired
     order by o.created_at limit 10 for update skip locked);
   begin
-    -- Waits for a running request with the same key, whose response is stored by then.
+    -- Waits for a running request with the same key; its response is stored when the wait ends.
     insert into filestore.idempotency_keys as i (project_id, caller_id, key, fingerprint, created_at)
     values (
       p_session.project_id, p_session.caller_id, v_idempotency ->> 'key',
@@ -57,7 +58,7 @@ begin
       set fingerprint = excluded.fingerprint, response = null, names = null, created_at = excluded.created_at
       where i.created_at < v_expired;
     if not found then
-      -- Null where the key has expired since.
+      -- Null where the key has expired in the meantime.
       return coalesce(
         filestore.stored_response(
           p_session, v_idempotency, coalesce(p_commit ->> 'destination', p_commit ->> 'path')),
@@ -74,8 +75,8 @@ begin
     delete from filestore.idempotency_keys i
     where i.project_id = p_session.project_id and i.caller_id = p_session.caller_id and i.key = v_idempotency ->> 'key';
   else
-    -- Paths and text that quotes content are stored apart, for an erasure to remove. The path of a single file is not
-    -- stored: a repeated request has it.
+    -- Paths and quoted content are stored apart, so that an erasure can remove them. The path of a single
+    -- file is not stored, since a repeated request contains it.
     update filestore.idempotency_keys i
     set (response, names) = (
       select jsonb_object_agg(e.key, case
@@ -90,7 +91,7 @@ begin
 end
 $$;
 comment on function filestore.commit_idempotent is
-  'Commits, or returns what the same request returned before: `file` is the answer, also where it is about '
+  'Commits, or returns what the same request returned before: `file` is the answer, even for a commit of '
   'several files. Refusals are not stored.';
 call filestore.grant_execute('filestore.commit_idempotent', 'filestore_engine');
 
@@ -127,7 +128,7 @@ declare
   v_session filestore.session;
   v_result jsonb;
 begin
-  -- Where too few requests are left nothing is counted: all is rolled back, to here.
+  -- Where too few requests are left nothing is counted: everything is rolled back to here.
   begin
     v_session := filestore.authorize(p_key_hash, p_request_id, 'write', p_requests);
     if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
@@ -138,8 +139,8 @@ begin
     ) p (path)
     where v_session.path_prefix is not null and filestore.outside_prefix(v_session, p.path) is not null limit 1;
     if found then return v_session.envelope || v_result; end if;
-    -- Without a key of the client the commit's own id is one, so that the answer is stored for a call that is repeated
-    -- because its answer was lost. No client's key has this character.
+    -- Without an idempotency key of the client, the commit's own id is the key, so that a call whose answer
+    -- was lost can be repeated and returns the stored answer. No client's key has this character.
     v_result := filestore.commit_idempotent(v_session, p_kind, jsonb_build_object('idempotency', jsonb_build_object(
       'key', E'\u0001' || (p_commit ->> 'commitId'), 'fingerprint', repeat('00', 32), 'isOwn', true)) || p_commit);
     if v_result #> '{value,remaining}' is not null then
@@ -158,8 +159,9 @@ begin
 end
 $$;
 comment on function public.filestore_commit_many is
-  'Commits several files, all or none. p_kind: batch, copy_folder, move_folder, delete_folder, undo, restore_folder. '
-  'Counts as p_requests requests and, of all but a batch, one for each ten files begun; as none where fewer are '
-  'left. Refusals: those of filestore_commit, of a batch with details.index; of the others those of their plans.';
+  'Commits several files, all or none. p_kind: batch, copy_folder, move_folder, delete_folder, undo, '
+  'restore_folder. Counts as p_requests requests, and except for a batch as one for each ten files begun; as '
+  'none where fewer are left. Refusals: those of filestore_commit, for a batch with details.index; for the '
+  'other kinds, those of their plans.';
 call filestore.publish('public.filestore_commit_many', 'filestore_engine', 'service_role');
 

@@ -10,7 +10,7 @@ begin
     'expiresAt', filestore.iso(p_link.expires_at)));
 end
 $$;
-comment on function filestore.link_record is 'A link as those who may list it see it: without its address.';
+comment on function filestore.link_record is 'A link as lists show it: without its address.';
 call filestore.grant_execute('filestore.link_record', 'filestore_engine');
 
 create function filestore.has_ended(p_link filestore.links) returns boolean
@@ -19,15 +19,14 @@ begin
   return p_link.revoked_at is not null or p_link.used_at is not null or p_link.expires_at <= clock_timestamp();
 end
 $$;
-comment on function filestore.has_ended is
-  'Whether a link cannot be used any more, as far as that does not depend on its key.';
+comment on function filestore.has_ended is 'Whether a link has ended, regardless of its key.';
 call filestore.grant_execute('filestore.has_ended', 'filestore_engine');
 
 create function public.filestore_create_link(p_key_hash text, p_request_id uuid, p_link jsonb) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_limits constant filestore.limits := filestore.limits();
-  -- Links of a project that are stored; those that ended are removed first.
+  -- The largest number of stored links of a project; ended ones are removed first.
   c_kept_max constant integer := 2000;
   v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'write');
   v_scope constant text := p_link ->> 'for';
@@ -54,7 +53,7 @@ begin
   select * into v_link from filestore.links l
   where l.project_id = v_session.project_id and l.id = (p_link ->> 'id')::uuid;
   if found then return v_session.envelope || jsonb_build_object('value', filestore.link_record(v_link)); end if;
-  -- The count is of all, so not under the key's prefix.
+  -- Counts all links of the project, not only those below the key's prefix.
   perform set_config('filestore.path_prefix', '', true);
   select count(*) into v_count from filestore.links l
   where l.project_id = v_session.project_id and not filestore.has_ended(l);
@@ -84,9 +83,9 @@ begin
 end
 $$;
 comment on function public.filestore_create_link is
-  'Makes a link: id and tokenHash chosen by the caller, for (read or write), path, expiresIn in seconds, and version, '
-  'or contentType, maxBytes and ifVersion. The same id again returns the first one. Refusals: FORBIDDEN_SCOPE, '
-  'FILE_NOT_FOUND, VERSION_NOT_FOUND, LINK_LIMIT_REACHED.';
+  'Creates a link: id and tokenHash chosen by the caller, for (read or write), path, expiresIn in seconds, '
+  'and version, or contentType, maxBytes and ifVersion. A repeated id returns the link that was created '
+  'first. Refusals: FORBIDDEN_SCOPE, FILE_NOT_FOUND, VERSION_NOT_FOUND, LINK_LIMIT_REACHED.';
 call filestore.publish('public.filestore_create_link', 'filestore_engine', 'service_role');
 
 create function public.filestore_list_links(p_key_hash text, p_request_id uuid) returns jsonb
@@ -104,7 +103,7 @@ begin
 end
 $$;
 comment on function public.filestore_list_links is
-  'The links that can be used, newest first, below the key''s prefix; keyId for keys with the scope admin alone.';
+  'The usable links below the key''s prefix, newest first; keyId only for keys with the scope admin.';
 call filestore.publish('public.filestore_list_links', 'filestore_engine', 'service_role');
 
 create function public.filestore_revoke_link(p_key_hash text, p_request_id uuid, p_id uuid) returns jsonb
@@ -124,7 +123,7 @@ $$;
 comment on function public.filestore_revoke_link is 'Ends a link immediately. Refusals: LINK_NOT_FOUND.';
 call filestore.publish('public.filestore_revoke_link', 'filestore_engine', 'service_role');
 
--- Using one.
+-- Using a link.
 create function filestore.count_link_use(p_project_id uuid, p_link_id uuid, p_limit integer, p_added integer)
 returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -145,7 +144,8 @@ begin
 end
 $$;
 comment on function filestore.count_link_use is
-  'Adds to the uses of a link, or of all links of a project (all zeros), in this minute; with p_added 0 it only looks.';
+  'Adds to the uses of a link, or of all links of a project (all zeros), in this minute; with p_added 0 it '
+  'only reads the count.';
 call filestore.grant_execute('filestore.count_link_use', 'filestore_engine');
 
 create type filestore.opened_link as (session filestore.session, link filestore.links);
@@ -175,7 +175,7 @@ begin
     v_session.envelope := v_refusal;
     return (v_session, v_link)::filestore.opened_link;
   end if;
-  -- Null: the project's own window counts no request of a link.
+  -- Null, since the project's own window counts no request of a link.
   v_session := filestore.authorize(encode(coalesce(v_link.key_hash, v_link.token_hash), 'hex'), null, p_scope);
   v_session.caller_id := v_link.id;
   if v_session.envelope #>> '{refusal,code}' = 'INVALID_API_KEY' then
@@ -189,7 +189,8 @@ begin
   v_session.envelope :=
     jsonb_set(v_session.envelope, '{grant,maxFileBytes}', coalesce(to_jsonb(v_session.max_file_bytes), 'null'));
   v_limit := v_session.envelope #>> '{rate,limit}';
-  -- Reads are counted before they are answered. Of writes those that were refused count, so here one only looks.
+  -- Reads are counted before they are answered. Of writes, only refused ones are counted, after they were
+  -- refused, so here the count is only read.
   v_count := filestore.count_link_use(
     v_session.project_id, v_link.id, (filestore.limits()).link_requests_per_minute, p_is_counted::integer);
   v_session.envelope := v_session.envelope || jsonb_build_object('rate', v_count -> 'rate');
@@ -206,8 +207,9 @@ begin
 end
 $$;
 comment on function filestore.open_link is
-  'Finds a link and opens its project as the key that created it. Refusals: LINK_NOT_FOUND, METHOD_NOT_ALLOWED, '
-  'LINK_EXPIRED (also where its key is not valid any more), FORBIDDEN_SCOPE, RATE_LIMIT_EXCEEDED.';
+  'Finds a link and opens its project as the key that created it. Refusals: LINK_NOT_FOUND, '
+  'METHOD_NOT_ALLOWED, LINK_EXPIRED (also where its key is no longer valid), FORBIDDEN_SCOPE, '
+  'RATE_LIMIT_EXCEEDED.';
 call filestore.grant_execute('filestore.open_link', 'filestore_engine');
 
 create function public.filestore_link_content(p_key_hash text, p_request_id uuid) returns jsonb
@@ -218,14 +220,15 @@ declare
 begin
   if (v_opened.session).envelope ? 'refusal' then return (v_opened.session).envelope; end if;
   v_found := filestore.find_version(v_opened.session, (v_opened.link).path, (v_opened.link).version, null, true);
-  -- Of what else there is at or below the path, a link tells nothing.
+  -- A link reveals nothing else at or below the path.
   if v_found ? 'refusal' then v_found := jsonb_set(v_found, '{refusal,details}', '{}'); end if;
   return (v_opened.session).envelope || v_found;
 end
 $$;
 comment on function public.filestore_link_content is
-  'The file record and the segments of what a link is for. p_key_hash is the SHA-256 of its token; with p_request_id '
-  'null the request was counted already. Refusals: those of filestore.open_link, FILE_NOT_FOUND, VERSION_NOT_FOUND.';
+  'The record and the segments of the file or version that a link reads. p_key_hash is the SHA-256 of its '
+  'token; with p_request_id null the request was counted already. Refusals: those of filestore.open_link, '
+  'FILE_NOT_FOUND, VERSION_NOT_FOUND.';
 call filestore.publish('public.filestore_link_content', 'filestore_engine', 'service_role');
 
 create function public.filestore_link_authorize(p_key_hash text, p_request_id uuid) returns jsonb
@@ -233,7 +236,7 @@ language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_opened constant filestore.opened_link := filestore.open_link(p_key_hash, 'write', false);
 begin
-  -- Nothing that is written here is worth waiting for the disk.
+  -- None of these rows is worth waiting for the disk.
   perform set_config('synchronous_commit', 'off', true);
   if (v_opened.session).envelope ? 'refusal' then return (v_opened.session).envelope; end if;
   return (v_opened.session).envelope || jsonb_build_object('value', jsonb_build_object(
@@ -242,7 +245,8 @@ begin
 end
 $$;
 comment on function public.filestore_link_authorize is
-  'What a link for writing allows, before anything is stored. Refusals: those of filestore.open_link.';
+  'Returns what a link for writing allows, before anything is stored. Refusals: those of '
+  'filestore.open_link.';
 call filestore.publish('public.filestore_link_authorize', 'filestore_engine', 'service_role');
 
 create function public.filestore_link_commit(p_key_hash text, p_request_id uuid, p_commit jsonb) returns jsonb
@@ -273,12 +277,12 @@ begin
     update filestore.links l set used_at = clock_timestamp(), commit_id = (p_commit ->> 'commitId')::uuid
     where l.project_id = v_session.project_id and l.id = v_link.id;
   end if;
-  -- What was written in one piece needs no compaction.
+  -- Content written in one piece needs no compaction.
   return v_session.envelope || case when v_result ? 'value'
     then jsonb_set(v_result, '{value,segments}', 'null') else v_result end;
 end
 $$;
 comment on function public.filestore_link_commit is
-  'Writes the one version that a link is for. A refused write does not use it up. Refusals: LINK_USED, those of '
-  'filestore.open_link and of a write.';
+  'Writes the one version that a link allows. A refused write does not use up the link. Refusals: LINK_USED, '
+  'those of filestore.open_link and of a write.';
 call filestore.publish('public.filestore_link_commit', 'filestore_engine', 'service_role');

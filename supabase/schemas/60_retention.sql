@@ -18,7 +18,7 @@ begin
     v_cut := least(v_cut, (p_file).version - (p_rule ->> 'keepVersions')::integer);
   end if;
   if v_days is not null and v_cut > 0 then
-    -- The version of that moment was not superseded by then; those before it were.
+    -- The version of that moment was not yet superseded; the versions before it were.
     v_moment.at := filestore.sweep_clock() - make_interval(days => v_days);
     v_cut := least(v_cut, coalesce(((filestore.file_at(p_file, v_moment)).file).version, 0) - 1);
   end if;
@@ -26,8 +26,8 @@ begin
 end
 $$;
 comment on function filestore.retention_cut is
-  'The last version of a file that a rule does not keep: below 1 where it keeps all, the latest one of a deleted file '
-  'that is to be purged.';
+  'The last version of a file that a rule does not keep: below 1 where the rule keeps all versions; the '
+  'latest version where the file is deleted and due to be purged.';
 call filestore.grant_execute('filestore.retention_cut', 'filestore_admin');
 
 create function filestore.preview_retention(p_project_id uuid, p_rule jsonb) returns jsonb
@@ -75,8 +75,9 @@ begin
 end
 $$;
 comment on function filestore.preview_retention is
-  'What a rule would not keep now, of an opened project: versions, deleted files that are purged, and some of the '
-  'files concerned. Not complete where there are more files or versions than it examines.';
+  'The effect of a rule if it were applied to an opened project now: the number of versions to erase and of '
+  'deleted files to purge, and some of the files concerned. Incomplete where there are more files or '
+  'versions than it examines.';
 call filestore.publish('filestore.preview_retention', 'filestore_admin', 'filestore_account');
 call filestore.pin_plan('filestore.preview_retention');
 
@@ -87,7 +88,7 @@ create function filestore.apply_rule(
 language plpgsql volatile set search_path = '' as $$
 declare
   v_cut integer := filestore.retention_cut(p_seen, p_rule);
-  -- Versions that are examined, with the file locked, for segments that they still need.
+  -- The number of versions that are examined, with the file locked, for segments that they still need.
   c_examined_max constant integer := 500;
   v_file filestore.files;
   v_removed record;
@@ -102,8 +103,8 @@ begin
   ) then
     return;
   end if;
-  -- Waits for a writer on the first file only. Once a file is locked others are skipped: waiting would invert the order
-  -- of locks.
+  -- Waits for a writer on the first file only. Once a file is locked, other locked files are skipped: waiting
+  -- would invert the order of locks.
   begin
     if p_waits then
       select * into v_file from filestore.files f
@@ -190,7 +191,7 @@ begin
     v_bytes := v_bytes + v_step.bytes;
     v_database_bytes := v_database_bytes + v_step.database_bytes;
     v_is_full := v_versions >= c_versions_max;
-    -- Of this file there may be more.
+    -- This file may have more versions to remove.
     exit when v_is_full;
     v_after := v_seen.id;
   end loop;
@@ -205,6 +206,6 @@ begin
 end
 $$;
 comment on function filestore.sweep_retention is
-  'One slice of applying a project''s rule: a bounded number of files, in the order of their ids, or of versions that '
-  'are removed, or one deleted file that is purged.';
+  'One slice of applying a project''s rule: examines a bounded number of files in the order of their ids, '
+  'and ends early once it has removed a bounded number of versions or purged one deleted file.';
 call filestore.grant_execute('filestore.sweep_retention', 'filestore_admin');

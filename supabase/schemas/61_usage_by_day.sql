@@ -1,7 +1,7 @@
 -- Usage by day: requests, versions and bytes, in rows of days. No request waits for these counts.
 --
--- Requests are added up by each isolate of the edge function, which hands in its sums now and then. Versions are
--- counted from their own rows, in the order of the change feed, by the sweep and by requests about usage.
+-- Each isolate of the edge function adds up its requests and sends the sums from time to time. The sweep and
+-- requests for usage count versions from their own rows, in the order of the change feed.
 
 create function public.filestore_count_usage(p_counts jsonb) returns void
 language plpgsql volatile security definer set search_path = '' as $$
@@ -10,7 +10,7 @@ declare
 begin
   perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true),
     set_config('synchronous_commit', 'off', true);
-  -- In one order, so that isolates wait for each other and never in a circle.
+  -- In one order, so that isolates that wait for each other cannot deadlock.
   insert into filestore.usage_days as d (project_id, day, key_id, requests)
   select p.id, c.day, coalesce(c.key_id, '00000000-0000-0000-0000-000000000000'), sum(c.requests)
   from (
@@ -26,8 +26,8 @@ begin
 end
 $$;
 comment on function public.filestore_count_usage is
-  'Adds requests that an isolate has counted, [{"projectId", "keyId", "day", "requests"}], to the days of their '
-  'projects; keyId null is the console.';
+  'Adds requests that an isolate has counted, [{"projectId", "keyId", "day", "requests"}], to the days of '
+  'their projects; keyId null stands for the console.';
 call filestore.publish('public.filestore_count_usage', 'filestore_admin', 'service_role');
 
 create function filestore.fold_usage(p_project_id uuid, p_versions_max integer) returns integer
@@ -40,7 +40,7 @@ declare
   v_last bigint;
   v_versions integer;
 begin
-  -- One at a time. While another transaction counts, a request reads what was counted before.
+  -- One transaction counts at a time. Meanwhile, a request for usage reads the earlier counts.
   if not pg_try_advisory_xact_lock(hashtextextended('usage/' || p_project_id, 0)) then return 0; end if;
   v_end := filestore.feed_end(p_project_id);
   v_position := coalesce((select f.position from filestore.usage_folds f where f.project_id = p_project_id), 0);
@@ -58,7 +58,7 @@ begin
                where b.project_id = p_project_id and b.file_id = s.file_id and b.version = s.version - 1), s.size), 0)
              else 0 end)
     from slice s
-    -- A receipt is no version that anybody wrote.
+    -- The receipt of a purge is not a version that a client wrote.
     where s.operation <> 'purge' and (s.created_at at time zone 'UTC')::date > v_oldest
     group by 2, 3 order by 2, 3
     on conflict (project_id, day, key_id) do update
@@ -68,10 +68,10 @@ begin
   insert into filestore.usage_folds as f (project_id, position, folded_at)
   values (
     p_project_id, coalesce(v_last, v_position),
-    -- With more left it is due at once, as the other projects that are due.
+    -- If versions are left, the project is due again at once, like the other projects that are due.
     filestore.sweep_clock() - case when v_versions < p_versions_max then interval '0' else interval '1 hour' end)
   on conflict (project_id) do update set position = excluded.position, folded_at = excluded.folded_at;
-  -- What the project holds now is the level of the day, where it changed.
+  -- The present size of the project is the level of the day, where it changed.
   insert into filestore.usage_levels as l (project_id, day, bytes, database_bytes)
   select p_project_id, v_today, n.bytes, n.database_bytes
   from (
@@ -88,8 +88,8 @@ begin
 end
 $$;
 comment on function filestore.fold_usage is
-  'Counts versions of a project that are not counted yet, up to p_versions_max, in its days, and keeps what it holds '
-  'now; returns their number.';
+  'Counts versions of a project that are not counted yet, up to p_versions_max, in its days, and stores its '
+  'present size; returns the number of versions counted.';
 call filestore.publish('filestore.fold_usage', 'filestore_admin', 'filestore_account');
 call filestore.pin_plan('filestore.fold_usage');
 
@@ -104,7 +104,7 @@ declare
   v_is_any boolean := false;
 begin
   for v_project_id in
-    -- In the order in which isolates hand in their requests, which may be for the same rows.
+    -- In the order in which isolates add their requests, which may concern the same rows.
     select due.id from (
       select p.id from filestore.projects p left join filestore.usage_folds f on f.project_id = p.id
       where p.deleted_at is null and (p.created_at <= p_begun) is not false and (f.project_id is null
@@ -115,7 +115,7 @@ begin
     v_is_any := true;
     v_left := v_left - filestore.fold_usage(v_project_id, v_left);
     delete from filestore.usage_days d where d.project_id = v_project_id and d.day <= v_oldest;
-    -- The newest of them still tells the days after it.
+    -- The newest of them is still needed for the days after it.
     delete from filestore.usage_levels l
     where l.project_id = v_project_id and l.day < (
       select max(o.day) from filestore.usage_levels o where o.project_id = v_project_id and o.day <= v_oldest);
@@ -125,8 +125,8 @@ begin
 end
 $$;
 comment on function filestore.sweep_usage is
-  'One slice of counting usage: projects whose versions were not counted lately, and days that are kept no longer. '
-  'False: there is none, without those created after p_begun.';
+  'One slice of counting usage: counts projects whose versions were not counted recently, and removes days '
+  'that are no longer kept. False if no work was left that existed before p_begun.';
 call filestore.grant_execute('filestore.sweep_usage', 'filestore_admin');
 
 create function filestore.usage_by_day(p_project_id uuid, p_query jsonb) returns jsonb
@@ -190,6 +190,7 @@ begin
 end
 $$;
 comment on function filestore.usage_by_day is
-  'Usage of an opened project: {"from", "to"} are days, by default the last 30; {"keyId"} an id, or console, that the '
-  'days are about; {"onlyKeyId"} what the caller may learn of. Refusals: VALIDATION_ERROR.';
+  'Usage of an opened project: {"from", "to"} are days, by default the last 30; {"keyId"} limits the days to '
+  'one key, by id, or to console; {"onlyKeyId"} is the only key whose usage the caller may see. Refusals: '
+  'VALIDATION_ERROR.';
 call filestore.grant_execute('filestore.usage_by_day', 'filestore_account');

@@ -10,7 +10,7 @@ begin
       return query select g.project_id, min(g.due_since) from filestore.purged_files g
       where g.pending_versions > 0 group by g.project_id;
     when 'marks' then
-      -- One probe of the index for each project, however many segments it has.
+      -- One probe of the index for each project, whatever the number of its segments.
       return query with recursive projects as (
         (select c.project_id, c.due_since from filestore.possibly_unreferenced_segments c
          where c.due_since is not null order by c.project_id, c.due_since limit 1)
@@ -24,9 +24,10 @@ begin
       return query select p.id, p.answers_blank_since from filestore.projects p
       where p.answers_blank_through is not null;
     when 'retention' then
-      -- A pass is under way, or something was written, the rule changed or time went by since the last one began. With
-      -- p_begun a pass that was under way then, and one that begins later: not a second one, nor one for a rule that
-      -- was set later. Null: whenever that was.
+      -- A project is due if a pass is under way, or if, since the last pass began, something was written, the
+      -- rule changed or enough time passed. With p_begun: only a pass that was under way then, or the first
+      -- one that begins later; not a second one, nor one for a rule that was set later. Null: without this
+      -- limit.
       return query select p.id, coalesce(p.retention_set_at, p.created_at)
       from filestore.projects p left join filestore.retention_passes r on r.project_id = p.id
       where p.retention is not null and (
@@ -39,8 +40,8 @@ begin
 end
 $$;
 comment on function filestore.projects_to_sweep is
-  'The projects with work of a kind, and since when there is some. Reads a row for each purge that is not finished, '
-  'each project with a pass due, and each rule of retention.';
+  'The projects with work of a kind, and since when it is due. Reads a row for each unfinished purge, each '
+  'project with a pass due, and each rule of retention.';
 call filestore.grant_execute('filestore.projects_to_sweep', 'filestore_admin');
 
 create function filestore.note_slice(p_project_id uuid, p_kind text) returns void
@@ -50,24 +51,24 @@ language sql volatile set search_path = '' as $$
   on conflict (project_id) do update set turns = s.turns || excluded.turns
 $$;
 comment on function filestore.note_slice is
-  'Notes a step of a kind for a project: all others that wait come before it.';
+  'Records a step of a kind for a project, so that all other waiting projects come before it.';
 call filestore.grant_execute('filestore.note_slice', 'filestore_admin');
 
 create function public.filestore_sweep_erasures(p_kind text, p_begun timestamptz default null) returns boolean
 language plpgsql volatile security definer
--- By index, whatever the statistics say: what was removed lately lies in front of what is looked for.
+-- By index, whatever the statistics are: recently removed entries precede the rows that are searched for.
 set search_path = '' set plan_cache_mode = 'force_generic_plan'
 set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$
 declare
-  -- A client's clock may leave out what is less than a millisecond.
+  -- A client's clock may drop fractions of a millisecond.
   v_begun constant timestamptz := p_begun + interval '1 millisecond';
   v_project_id uuid;
 begin
   perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
   if p_kind = 'usage' then return filestore.sweep_usage(v_begun); end if;
-  -- The project that has waited longest, since its last step or since there is something to do. So a new one is behind
-  -- those that had a step before it came.
+  -- The project that has waited longest, since its last step or since its work is due. So a new project comes
+  -- after those whose last step was before that.
   select w.project_id into v_project_id
   from filestore.projects_to_sweep(p_kind, v_begun) w
   join filestore.projects p on p.id = w.project_id and p.deleted_at is null
@@ -83,7 +84,7 @@ begin
       when 'retention' then perform filestore.sweep_retention(v_project_id);
     end case;
   exception when lock_not_available then
-    -- Its slice is over all the same, or no other project would be served.
+    -- The slice counts as a step all the same, or no other project would be served.
     null;
   end;
   perform filestore.note_slice(v_project_id, p_kind);
@@ -91,22 +92,22 @@ begin
 end
 $$;
 comment on function public.filestore_sweep_erasures is
-  'One step of one kind, for the project that has waited longest: versions, marks and answers of what was erased, '
-  'retention, or usage, which is counted for several projects. False where there is nothing to do, with p_begun '
-  'nothing that was due by then, so that a sweep comes to an end whatever others begin.';
+  'One step of one kind, for the project that has waited longest: versions, marks and answers of what was '
+  'erased, retention, or usage, which is counted for several projects. False where no work is due; with '
+  'p_begun, no work that was due by then, so that a sweep ends even while other work arrives.';
 call filestore.publish('public.filestore_sweep_erasures', 'filestore_admin', 'service_role');
 
 create function filestore.sweepable_through() returns date
 language plpgsql volatile set search_path = ''
 as $$ begin return ((filestore.sweep_clock() - interval '1 hour') at time zone 'UTC')::date - 2; end $$;
 comment on function filestore.sweepable_through is
-  'The last day whose segments no commit can bring any more: an hour after commits begin to refuse it, so that one '
-  'that was accepted before has ended by now.';
+  'The last day whose segments can no longer be committed: an hour after commits begin to refuse them, so '
+  'that a commit that was accepted earlier has ended.';
 call filestore.grant_execute('filestore.sweepable_through', 'filestore_admin');
 
 create function public.filestore_sweep_dead(p_limit integer, p_begun timestamptz default null) returns jsonb
 language plpgsql volatile security definer
--- By index, whatever the statistics say, as in 47_erasure.sql.
+-- By index, whatever the statistics are, as in 47_erasure.sql.
 set search_path = '' set enable_seqscan = off set enable_bitmapscan = off
 as $$
 declare
@@ -122,7 +123,7 @@ begin
   )
   delete from filestore.segments s using forgotten f where s.id = f.segment_id;
   with recursive projects as (
-    -- One probe of the index for each project, however many segments it has.
+    -- One probe of the index for each project, whatever the number of its segments.
     (select d.project_id, d.due_since from filestore.dead_segments d
      where d.removed_at is null order by d.project_id, d.due_since limit 1)
     union all
@@ -146,18 +147,19 @@ begin
 end
 $$;
 comment on function public.filestore_sweep_dead is
-  'Segments whose objects are to be removed, up to p_limit, as many of each project that has some; with p_begun '
-  'those that were dead by then or followed from what was due by then. Forgets as many whose objects were removed and '
-  'whose day nothing can be committed of any more.';
+  'Segments whose objects are to be removed, up to p_limit, equal numbers for each project that has any; '
+  'with p_begun, only those that were dead by then or follow from work that was due by then. Also removes up '
+  'to the same number of rows whose objects were removed and whose day''s segments can no longer be '
+  'committed.';
 call filestore.publish('public.filestore_sweep_dead', 'filestore_admin', 'service_role');
 
 create function public.filestore_sweep_removed(p_ids uuid[]) returns void
 language plpgsql volatile security definer set search_path = '' as $$
 begin
-  -- A checksum tells a content that can be guessed.
+  -- A checksum reveals a content that can be guessed.
   update filestore.segments s set sha256 = decode(repeat('00', 32), 'hex'), newlines = 0, ends_with_newline = false
   where s.id in (select d.segment_id from filestore.dead_segments d where d.segment_id = any (p_ids));
-  -- Where objects of the day being swept were removed, those that are kept stand at other places of its list.
+  -- Where objects of the day being swept were removed, the places of the kept ones in its list have changed.
   update filestore.sweeps w set kept = 0
   where (w.project_id, w.day) in (
     select d.project_id, d.stored_on from filestore.dead_segments d where d.segment_id = any (p_ids));
@@ -165,19 +167,20 @@ begin
   where d.segment_id = any (p_ids) and d.removed_at is null;
 end
 $$;
-comment on function public.filestore_sweep_removed is 'Notes that the objects of these dead segments were removed.';
+comment on function public.filestore_sweep_removed is
+  'Records that the objects of these dead segments were removed.';
 call filestore.publish('public.filestore_sweep_removed', 'filestore_admin', 'service_role');
 
 create function public.filestore_sweep_next(p_begun timestamptz default null) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  -- Keys and links that ended long ago, and are removed on the way.
+  -- The number of keys and links that are removed in one step because they ended long ago.
   c_keys constant integer := 100;
   c_links constant integer := 1000;
   v_through constant date := filestore.sweepable_through();
   v_next jsonb;
 begin
-  -- Of a key that versions may name, id and name stay.
+  -- If versions may name the key, its id and name remain.
   with ended as materialized (
     select k.id from filestore.api_keys k
     where k.key_hash is not null and least(k.revoked_at, k.expires_at)
@@ -210,9 +213,9 @@ begin
 end
 $$;
 comment on function public.filestore_sweep_next is
-  'The project whose uploads are to be examined and that has waited longest, and how far its sweep has come; null '
-  'where there is none, with p_begun none that was there by then. Removes some keys and links that ended long ago on '
-  'the way.';
+  'The project whose uploads are to be examined and that has waited longest, and how far its sweep has '
+  'progressed; null if there is no such project, with p_begun none that existed by then. Also removes some '
+  'keys and links that ended long ago.';
 call filestore.publish('public.filestore_sweep_next', 'filestore_admin', 'service_role');
 
 create function public.filestore_sweep_unreferenced(p_project_id uuid, p_ids uuid[]) returns jsonb
@@ -221,7 +224,7 @@ language sql volatile security definer set search_path = '' as $$
   where not exists (select from filestore.segments s where s.id = i.id and s.project_id = p_project_id)
 $$;
 comment on function public.filestore_sweep_unreferenced is
-  'Those of the segment ids that have no row. Only called for days whose segments commits refuse.';
+  'Returns the given segment ids that have no row. Only called for days whose segments commits refuse.';
 call filestore.publish('public.filestore_sweep_unreferenced', 'filestore_admin', 'service_role');
 
 create function public.filestore_sweep_progress(
@@ -233,5 +236,6 @@ language sql volatile security definer set search_path = '' as $$
   on conflict (project_id) do update
     set swept_through = greatest(s.swept_through, excluded.swept_through), day = excluded.day, kept = excluded.kept
 $$;
-comment on function public.filestore_sweep_progress is 'Records how far the sweep of a project has come.';
+comment on function public.filestore_sweep_progress is
+  'Records how far the sweep of a project has progressed.';
 call filestore.publish('public.filestore_sweep_progress', 'filestore_admin', 'service_role');

@@ -1,5 +1,5 @@
--- Verification: the segments that the versions of a project need, page by page, so that the command line can request
--- each from Storage. After a restore of Postgres or Storage, it tells whether both belong together.
+-- Verification: the segments that the versions of a project need, page by page, so that the command line can
+-- request each from Storage. After a restore of Postgres or Storage, it shows whether the two match.
 
 create function public.filestore_verify_versions(
   p_project_id uuid, p_after_path text default null, p_after_version integer default 0
@@ -9,7 +9,7 @@ declare
   -- A page ends with the version that reaches one of these.
   c_page_versions constant integer := 500;
   c_page_segments constant integer := 2000;
-  -- After a file's last version.
+  -- Comes after the last version of any file.
   c_version_max constant integer := 2147483647;
   v_file record;
   v_version record;
@@ -42,7 +42,7 @@ begin
       exit files when cardinality(v_versions) >= c_page_versions
         or cardinality(v_ids) >= c_page_segments;
     end loop;
-    -- Past the whole of this file, also where it has no version.
+    -- Past all of this file, even if it has no version.
     v_next := jsonb_build_object('path', v_file.path, 'version', c_version_max);
   end loop;
   return jsonb_build_object(
@@ -52,15 +52,15 @@ begin
 end
 $$;
 comment on function public.filestore_verify_versions is
-  'The versions of a project after one of them, by path and number, with the segments that they need, each once; '
-  '`next` is null at the end. A segment that has no row is missing among them.';
+  'The versions of a project after a given one, by path and number, with the segments that they need, each '
+  'once; `next` is null at the end. Segments without a row are left out.';
 call filestore.publish('public.filestore_verify_versions', 'filestore_admin', 'service_role');
 call filestore.pin_plan('public.filestore_verify_versions');
 
 --
--- A segment has no row that leads to its versions. So who verifies takes some segments and goes over all versions of
--- their projects; what is in none of them, nor in one that was made meanwhile, is needed by nothing, and never will be:
--- a new version has its segments from its own upload, or from what can be read.
+-- A segment has no row that leads to its versions. So the command line takes some segments and reads all
+-- versions of their projects. A segment in none of these versions, nor in one added in the meantime, is not
+-- needed and never will be: a new version takes its segments from its own upload, or from readable versions.
 create function public.filestore_verify_segments(p_after uuid default null, p_project_id uuid default null)
 returns jsonb
 language plpgsql volatile security definer
@@ -69,7 +69,7 @@ set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off s
 as $$
 declare
   c_page_rows constant integer := 10000;
-  -- What is younger may be uploaded, or committed, right now.
+  -- Newer segments may be in the middle of an upload or a commit.
   v_through constant date := filestore.sweepable_through();
 begin
   return (
@@ -89,8 +89,8 @@ begin
 end
 $$;
 comment on function public.filestore_verify_segments is
-  'A page of segments of days that nothing is committed of any more, by project, after an id; of one project or of '
-  'all. Those that the sweep removes anyway are not among them. `next` is null at the end.';
+  'A page of segments by project, after an id, of one project or of all: only those of days whose segments '
+  'can no longer be committed, without those that the sweep removes anyway. `next` is null at the end.';
 call filestore.publish('public.filestore_verify_segments', 'filestore_admin', 'service_role');
 
 create function public.filestore_verify_progress(p_project_id uuid) returns jsonb
@@ -101,8 +101,8 @@ begin
 end
 $$;
 comment on function public.filestore_verify_progress is
-  'A position: of versions up to it, each that there will ever be can be seen from now on. And the last day of the '
-  'project that the sweep has done, and does not visit again; null: none yet.';
+  'A position up to which all versions that will ever exist are visible from now on; and the last day of the '
+  'project that the sweep has finished and does not visit again, or null.';
 call filestore.publish('public.filestore_verify_progress', 'filestore_admin', 'service_role');
 
 create function public.filestore_verify_unneeded(
@@ -114,11 +114,12 @@ declare
   v_removed bigint := 0;
 begin
   perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
-  -- What the sweep is still to remove of purged files is not to be told from what nothing needs.
+  -- Segments that the sweep has yet to remove for purged files cannot be told from unneeded ones.
   if exists (select from filestore.purged_files g where g.project_id = p_project_id and g.pending_versions > 0) then
     return jsonb_build_object('unneeded', 0, 'removed', 0);
   end if;
-  -- One statement: a segment that a version hands on to another one is in one of them at any moment.
+  -- One statement: a segment that one version takes over from another is in at least one of them at any
+  -- moment.
   v_unneeded := array(
     select s.id from filestore.segments s
     where s.id = any (p_ids) and s.project_id = p_project_id and s.stored_on <= filestore.sweepable_through()
@@ -127,14 +128,15 @@ begin
     select n.id from filestore.file_versions v cross join unnest(v.segment_ids) n (id)
     where v.project_id = p_project_id and v.position > p_position
     except
-    -- The sweep is to find out.
+    -- The sweep finds out whether they are needed.
     select c.segment_id from filestore.possibly_unreferenced_segments c
     where c.project_id = p_project_id and c.due_since is not null
     order by 1);
   if p_repairs then
     v_removed := cardinality(v_unneeded);
     if exists (select from filestore.projects p where p.id = p_project_id) then
-      -- The sweep looks through the project once more. No file has them: the project stands in its place.
+      -- The sweep reads the project once more. Since no file contains them, the id of the project takes the
+      -- place of the file's.
       perform filestore.examine_segments(p_project_id, p_project_id, v_unneeded);
     else
       perform filestore.mark_segments_dead(p_project_id, v_unneeded);
@@ -144,9 +146,9 @@ begin
 end
 $$;
 comment on function public.filestore_verify_unneeded is
-  'How many of these segments nothing needs. They are in no version up to p_position, nor in the list of a file: the '
-  'caller has looked at all of them since `filestore_verify_progress` returned that position. With p_repairs they are '
-  'left to the sweep, which removes their objects and then their rows.';
+  'The number of these segments that are not needed. The caller has read all versions up to p_position and '
+  'all lists of files since `filestore_verify_progress` returned that position, and found the segments in '
+  'none. With p_repairs they are marked for the sweep, which removes their objects and then their rows.';
 call filestore.publish('public.filestore_verify_unneeded', 'filestore_admin', 'service_role');
 
 create function public.filestore_verify_unknown(p_ids uuid[]) returns jsonb
@@ -158,6 +160,6 @@ language sql volatile security definer set search_path = '' as $$
     'through', filestore.sweepable_through())
 $$;
 comment on function public.filestore_verify_unknown is
-  'Those of the ids that no project has, deleted ones included until the sweep has removed them; and the last day that '
-  'nothing is uploaded of any more.';
+  'The given ids that belong to no project (a deleted project counts until the sweep has removed it); and '
+  'the last day for which uploads have ended.';
 call filestore.publish('public.filestore_verify_unknown', 'filestore_admin', 'service_role');

@@ -1,9 +1,10 @@
 -- Deleting a project, and an account, for good.
 --
--- The commit that ends a project changes its row and adds one here, whatever the project holds: from then on its keys,
--- links and console sessions are refused. The sweep removes everything else in slices: the objects, then the rows.
--- Requests that were under way when it ended may still store something, so a project is swept again after an hour and,
--- the last time, once no upload of its last day can be under way any more. Only then its own row is removed.
+-- The commit that ends a project changes its row and adds one here, whatever the project contains: from then
+-- on its keys, links and console sessions are refused. The sweep removes everything else in slices: the
+-- objects, then the rows. Requests that were under way when it ended may still store content, so a project is
+-- swept again after an hour, and a last time once no upload of its last day can still be under way. Only then
+-- its own row is removed.
 
 create function filestore.tables_of_projects(out name text, out key text) returns setof record
 language sql immutable set search_path = '' as $$
@@ -22,8 +23,8 @@ language sql immutable set search_path = '' as $$
     ('usage_levels', 'project_id, day'), ('usage_folds', 'project_id')
 $$;
 comment on function filestore.tables_of_projects is
-  'The tables with rows of projects and their primary keys, each before those that its rows refer to. Segments go with '
-  'their objects.';
+  'The tables with rows of projects and their primary keys, each before the tables that its rows refer to. '
+  'Segments are left out: they are removed with their objects.';
 call filestore.grant_execute('filestore.tables_of_projects', 'filestore_admin');
 
 create function filestore.end_project(p_project_id uuid, p_confirm text, p_deletion_id uuid) returns jsonb
@@ -39,7 +40,7 @@ begin
   if v_name is distinct from p_confirm then
     return filestore.refused_field('confirm', 'must be the name of the project');
   end if;
-  -- Another project may have the name at once.
+  -- Another project may use the name immediately.
   update filestore.projects p set (deleted_at, owner_id, name) = (v_now, null, p.id::text) where p.id = p_project_id;
   insert into filestore.project_deletions (project_id, id, deleted_at, due_at, visited_at)
   values (p_project_id, coalesce(p_deletion_id, gen_random_uuid()), v_now, v_now, v_now);
@@ -47,8 +48,8 @@ begin
 end
 $$;
 comment on function filestore.end_project is
-  'Ends a project whose name is given, in a commit of bounded cost: nobody can use or see it any more, and the sweep '
-  'removes what it holds. Refusals: VALIDATION_ERROR, PROJECT_NOT_FOUND.';
+  'Ends a project whose name is given, in a commit of bounded cost: it can no longer be used or seen, and '
+  'the sweep removes its contents. Refusals: VALIDATION_ERROR, PROJECT_NOT_FOUND.';
 call filestore.grant_execute('filestore.end_project', 'filestore_account');
 
 create function filestore.repeated_deletion(p_deletion_id uuid) returns jsonb
@@ -66,8 +67,8 @@ begin
 end
 $$;
 comment on function filestore.repeated_deletion is
-  'What an earlier attempt at this deletion of a project, or of the signed-in account, answered; else null. Its id is '
-  'a secret of the client that asked for it, whose key is refused by now.';
+  'The answer of an earlier attempt at this deletion of a project, or of the signed-in account; otherwise '
+  'null. The id of the deletion is a secret of the client that requested it, whose key is already refused.';
 call filestore.publish(
   'filestore.repeated_deletion', 'filestore_admin', 'filestore_account', 'filestore_engine');
 
@@ -82,13 +83,14 @@ begin
 end
 $$;
 comment on function filestore.end_account is
-  'Ends an account: it may do nothing any more. The sweep has Auth remove it, unless the caller has within a minute.';
+  'Ends an account: all of its requests are refused from now on. The sweep has Auth remove it, unless the '
+  'caller does so within a minute.';
 call filestore.publish('filestore.end_account', 'filestore_admin', 'filestore_account');
 
 create function public.filestore_sweep_forget_account(p_account_id uuid) returns void
 language sql volatile security definer set search_path = ''
 as $$ delete from filestore.account_deletions d where d.account_id = p_account_id $$;
-comment on function public.filestore_sweep_forget_account is 'Notes that Auth does not have the account any more.';
+comment on function public.filestore_sweep_forget_account is 'Records that Auth no longer has the account.';
 call filestore.publish('public.filestore_sweep_forget_account', 'filestore_admin', 'service_role');
 
 create function public.filestore_sweep_deleted_account(p_begun timestamptz default null) returns uuid
@@ -96,7 +98,7 @@ language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_account_id uuid;
 begin
-  -- One that Auth does not remove now is tried again later, and keeps nothing else from being swept.
+  -- If Auth fails to remove an account, it is tried again later, and the rest of the sweep continues.
   update filestore.account_deletions d set due_at = filestore.sweep_clock() + interval '10 minutes'
   where d.account_id = (
     select o.account_id from filestore.account_deletions o
@@ -108,7 +110,7 @@ begin
 end
 $$;
 comment on function public.filestore_sweep_deleted_account is
-  'The account that Auth is to remove; null where there is none, with p_begun none that was deleted by then.';
+  'The next account for Auth to remove; null if there is none, with p_begun none that was deleted by then.';
 call filestore.publish('public.filestore_sweep_deleted_account', 'filestore_admin', 'service_role');
 
 create function public.filestore_sweep_deleted_project(p_begun timestamptz default null) returns jsonb
@@ -127,8 +129,8 @@ begin
 end
 $$;
 comment on function public.filestore_sweep_deleted_project is
-  'The deleted project that has waited longest for its next step; null where there is none, with p_begun none that was '
-  'deleted by then.';
+  'The deleted project that has waited longest for its next step; null if there is none, with p_begun none '
+  'that was deleted by then.';
 call filestore.publish('public.filestore_sweep_deleted_project', 'filestore_admin', 'service_role');
 
 create function public.filestore_sweep_note_objects(p_project_id uuid, p_objects text[]) returns void
@@ -138,7 +140,8 @@ language sql volatile security definer set search_path = '' as $$
   where d.project_id = p_project_id
 $$;
 comment on function public.filestore_sweep_note_objects is
-  'Notes objects of a deleted project that are about to be removed. Several slices may note theirs.';
+  'Records objects of a deleted project that are about to be removed. Several slices may record objects at '
+  'the same time.';
 call filestore.publish('public.filestore_sweep_note_objects', 'filestore_admin', 'service_role');
 
 create function public.filestore_sweep_forget_segments(p_project_id uuid, p_objects text[]) returns void
@@ -155,7 +158,7 @@ begin
 end
 $$;
 comment on function public.filestore_sweep_forget_segments is
-  'Removes the segments whose objects were removed, of a deleted project.';
+  'Removes the segments of a deleted project whose objects were removed.';
 call filestore.publish('public.filestore_sweep_forget_segments', 'filestore_admin', 'service_role');
 
 create function filestore.open_deletion(p_project_id uuid) returns void
@@ -172,7 +175,7 @@ call filestore.grant_execute('filestore.open_deletion', 'filestore_admin');
 
 create function public.filestore_sweep_remove_rows(p_project_id uuid) returns integer
 language plpgsql volatile security definer
--- The rows of a slice are found by index, whatever the statistics of the table say.
+-- The rows of a slice are found by index, whatever the statistics of the table are.
 set search_path = '' set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
   c_rows constant integer := 5000;
@@ -195,7 +198,7 @@ begin
   end loop;
   if v_removed > 0 then return v_removed; end if;
   select * into v_deletion from filestore.project_deletions d where d.project_id = p_project_id for update;
-  -- As in filestore_sweep_next: no upload of the last day can be under way any longer.
+  -- As in filestore_sweep_next: no upload of the last day can still be under way.
   v_last := ((v_deletion.deleted_at at time zone 'UTC')::date + 2)::timestamp at time zone 'UTC' + interval '1 hour';
   if v_deletion.due_at >= v_last then
     delete from filestore.project_deletions d where d.project_id = p_project_id;
@@ -208,14 +211,14 @@ begin
   end if;
   return 0;
 exception when foreign_key_violation then
-  -- A request that was under way has just stored rows that refer to it: these are removed first.
+  -- A request that was under way has just stored rows that refer to this one: those are removed first.
   update filestore.project_deletions d set due_at = filestore.sweep_clock() + interval '1 minute'
   where d.project_id = p_project_id;
   return 0;
 end
 $$;
 comment on function public.filestore_sweep_remove_rows is
-  'Removes up to 5,000 rows of a deleted project that has no objects, and returns their number. Once there are none '
-  'left, the project is swept again later, or its own row is removed.';
+  'Removes up to 5,000 rows of a deleted project that has no objects, and returns their number. Once no rows '
+  'are left, the project is swept again later, or its own row is removed.';
 call filestore.publish('public.filestore_sweep_remove_rows', 'filestore_admin', 'service_role');
 

@@ -1,8 +1,8 @@
 -- Projects and keys, for the accounts that own them and for keys with the scope admin.
 --
--- Signed-in users call the functions `filestore_account_*` under their own JWT. These run as `filestore_account`, whose
--- policies show the projects that the account owns. The project concerned is set for the transaction once it was found
--- under those policies.
+-- Signed-in users call the functions `filestore_account_*` under their own JWT. These run as
+-- `filestore_account`, whose policies show the projects that the account owns. Once a project is found under
+-- those policies, the transaction is set to act for it.
 
 create function filestore.account_key(p_key filestore.api_keys) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -63,14 +63,14 @@ begin
 end
 $$;
 comment on function filestore.account_project is
-  'A project with its limits in force and its usage. Opens its rows for the rest of the transaction.';
+  'A project with its effective limits and its usage. Opens its rows for the rest of the transaction.';
 call filestore.grant_execute('filestore.account_project', 'filestore_account');
 
 create function filestore.validate_name(p_name text, p_minimum integer) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
   c_maximum constant integer := (filestore.limits()).name_length_max;
-  -- What JavaScript takes for space.
+  -- The characters that JavaScript trims as white space.
   c_space constant text := '[\s\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]';
 begin
   if char_length(p_name) between p_minimum and c_maximum
@@ -119,8 +119,9 @@ begin
 end
 $$;
 comment on function filestore.validate_key is
-  'The refusal of an invalid key, or null: {"name", "environment", "scopes", "pathPrefix", "expiresAt", "keyHash", '
-  '"prefix"}. The rules are those of the API, since any signed-in person may call the functions below directly.';
+  'The refusal of an invalid key, or null: {"name", "environment", "scopes", "pathPrefix", "expiresAt", '
+  '"keyHash", "prefix"}. The rules are those of the API, since each signed-in person may call the functions '
+  'below directly.';
 call filestore.grant_execute('filestore.validate_key', 'filestore_account', 'filestore_admin');
 
 create function filestore.enter_account() returns jsonb
@@ -149,8 +150,8 @@ begin
 end
 $$;
 comment on function filestore.enter_account is
-  'What every call of an account begins with: whose it is, and one request more in the account''s minute. Returns '
-  '{"rate"}, and a refusal: INVALID_SESSION, RATE_LIMIT_EXCEEDED.';
+  'The first step of every call of an account: identifies the account, and counts one request in the '
+  'account''s minute. Returns {"rate"}, and a refusal if there is one: INVALID_SESSION, RATE_LIMIT_EXCEEDED.';
 call filestore.grant_execute('filestore.enter_account', 'filestore_account');
 
 create function filestore.account_settings(p_account_id uuid) returns jsonb
@@ -173,8 +174,8 @@ begin
     'reason', case
       when v_makers = 'anyone' then null
       when v_makers = 'nobody' then 'operator_only'
-      -- An address that nobody has confirmed is anybody's: its owner creates no project, and learns nothing of the
-      -- list.
+      -- An unconfirmed address may belong to someone else: its account may not create projects, and learns
+      -- nothing about the list.
       when v_email is not null and not v_is_confirmed then 'address_unconfirmed'
       when v_email = any (v_settings.project_makers) or '@' || split_part(v_email, '@', 2) = any (
         v_settings.project_makers) then null
@@ -182,9 +183,9 @@ begin
 end
 $$;
 comment on function filestore.account_settings is
-  'What the operator has set, as far as it concerns this account: {"projectMakers": "anyone", "listed" or "nobody", '
-  '"reason", "sharedBytes"}. The reason is why the account may create no projects, or null; nobody learns who else '
-  'may. Runs as the role that applies migrations, which may read auth.users.';
+  'The operator''s settings that concern this account: {"projectMakers": "anyone", "listed" or "nobody", '
+  '"reason", "sharedBytes"}. The reason explains why the account may not create projects, or is null; the '
+  'list itself is never shown. Runs as the role that applies migrations, which may read auth.users.';
 call filestore.grant_execute('filestore.account_settings', 'filestore_account');
 
 create function filestore.create_project(p_name text, p_id uuid) returns jsonb
@@ -192,11 +193,12 @@ language plpgsql volatile set search_path = '' as $$
 declare
   v_account_id constant uuid := filestore.current_account_id();
   v_limit constant integer := (filestore.limits()).account_projects_max;
-  -- A version 4 UUID (RFC 9562) of account and id: an id that the caller chose tells nothing of others' projects.
+  -- A version 4 UUID (RFC 9562) of account and id: an id that the caller chose reveals nothing about the
+  -- projects of other accounts.
   v_id constant uuid := overlay(
     overlay(md5(v_account_id || '/' || p_id) placing '4' from 13) placing '8' from 17)::uuid;
 begin
-  -- Deleted, while this waited for the lock.
+  -- The account was deleted while this call waited for the lock.
   if v_account_id is null then return filestore.refusal('INVALID_SESSION'); end if;
   if exists (select from filestore.projects p where p.owner_id = v_account_id and p.id = v_id) then
     return jsonb_build_object('value', filestore.account_project(v_id));
@@ -214,7 +216,7 @@ begin
 end
 $$;
 comment on function filestore.create_project is
-  'A free project of the signed-in account; the one that an earlier attempt with this id created, if there is one. '
+  'A free project of the signed-in account; or the project that an earlier attempt with this id created. '
   'Callers hold the account''s lock, so that the limit is exact.';
 call filestore.grant_execute('filestore.create_project', 'filestore_account');
 
@@ -245,7 +247,7 @@ begin
 end
 $$;
 comment on function public.filestore_account_projects is
-  'The account''s projects, oldest first. Creates the first one.';
+  'The account''s projects, oldest first. Creates the first project if there is none.';
 call filestore.publish('public.filestore_account_projects', 'filestore_account', 'authenticated');
 
 create function public.filestore_account_create_project(p_name text, p_id uuid) returns jsonb
@@ -261,7 +263,7 @@ end
 $$;
 comment on function public.filestore_account_create_project is
   'Creates a free project of the account, or returns the one that was created with this id, which is not the '
-  'project''s. Refusals: PROJECT_NAME_TAKEN, PROJECT_LIMIT_REACHED, VALIDATION_ERROR.';
+  'id of the project. Refusals: PROJECT_NAME_TAKEN, PROJECT_LIMIT_REACHED, VALIDATION_ERROR.';
 call filestore.publish('public.filestore_account_create_project', 'filestore_account', 'authenticated');
 
 create function public.filestore_account_describe() returns jsonb
@@ -291,7 +293,7 @@ begin
 end
 $$;
 comment on function public.filestore_account_describe is
-  'The account: whether it may create projects, else why not, and its limits and usage. It creates nothing.';
+  'The account: whether it may create projects, and if not, why; its limits and its usage. Creates nothing.';
 call filestore.publish('public.filestore_account_describe', 'filestore_account', 'authenticated');
 
 create function filestore.create_key(p_project_id uuid, p_key jsonb, p_replaced_id uuid default null) returns jsonb
@@ -324,8 +326,8 @@ end
 $$;
 comment on function filestore.create_key is
   'Stores the hash of a new key. A key that it replaces immediately does not count towards the limit. With '
-  'namesakesExpireInSeconds the project''s other keys of its name expire then. Refusals: KEY_LIMIT_REACHED, '
-  'VALIDATION_ERROR.';
+  'namesakesExpireInSeconds, the project''s other keys with the same name expire after that time. Refusals: '
+  'KEY_LIMIT_REACHED, VALIDATION_ERROR.';
 call filestore.grant_execute('filestore.create_key', 'filestore_account');
 
 create function filestore.repeated_key(p_project_id uuid, p_key jsonb) returns jsonb
@@ -380,9 +382,9 @@ begin
 end
 $$;
 comment on function filestore.rotate_key is
-  'A new key in place of an active one, which is revoked immediately or expires after the grace period. Its links act '
-  'as the new one. Refusals: '
-  'KEY_NOT_FOUND, KEY_REVOKED, KEY_LIMIT_REACHED, VALIDATION_ERROR.';
+  'Creates a new key in place of an active one, which is revoked immediately or expires after the grace '
+  'period. The links of the old key act as the new one. Refusals: KEY_NOT_FOUND, KEY_REVOKED, '
+  'KEY_LIMIT_REACHED, VALIDATION_ERROR.';
 call filestore.grant_execute('filestore.rotate_key', 'filestore_account');
 
 create function filestore.change_key(p_project_id uuid, p_id uuid, p_changes jsonb) returns jsonb
@@ -396,7 +398,7 @@ begin
   if not found then
     return filestore.refusal('KEY_NOT_FOUND');
   elsif not filestore.is_active(v_old) then
-    -- Where it is remembered as refused, it would be refused for a while.
+    -- An isolate may remember the key as refused, and would refuse it for a while.
     return filestore.refusal('KEY_REVOKED');
   end if;
   v_new := filestore.account_key(v_old) || jsonb_build_object('keyHash', encode(v_old.key_hash, 'hex'))
@@ -423,8 +425,8 @@ begin
 end
 $$;
 comment on function filestore.change_key is
-  'Changes of an active key what is given: name; expiresAt; scopes, of those that it has; pathPrefix, to one at or '
-  'below its own. Refusals: KEY_NOT_FOUND, KEY_REVOKED, VALIDATION_ERROR.';
+  'Changes the given fields of an active key: name; expiresAt; scopes, to a part of its own; pathPrefix, to '
+  'one at or below its own. Refusals: KEY_NOT_FOUND, KEY_REVOKED, VALIDATION_ERROR.';
 call filestore.grant_execute('filestore.change_key', 'filestore_account');
 
 create function filestore.revoke_key(p_project_id uuid, p_id uuid) returns jsonb
@@ -534,7 +536,7 @@ begin
 end
 $$;
 comment on function filestore.administer is
-  'What can be done with an opened project, by its owner, by keys with the scope admin and by the operator: project, '
+  'The actions on an opened project by its owner, by keys with the scope admin and by the operator: project, '
   'rename, delete, keys, create_key, rotate_key, regenerate_key, change_key, revoke_key, activity, usage.';
 call filestore.publish('filestore.administer', 'filestore_account', 'filestore_admin', 'filestore_engine');
 
@@ -552,7 +554,7 @@ begin
       case when p_action = 'delete' then filestore.repeated_deletion((p_parameters ->> 'deletionId')::uuid) end,
       v_session.envelope);
   end if;
-  -- The whole project is a directory, too, outside of any prefix.
+  -- The whole project also counts as a directory, which is outside of every prefix.
   return v_session.envelope || coalesce(filestore.outside_prefix(v_session, ''), filestore.administer(
     v_session.project_id, p_action,
     case when p_action = 'usage' and 'admin' <> all (v_session.scopes)
@@ -560,9 +562,9 @@ begin
 end
 $$;
 comment on function public.filestore_administer is
-  'filestore.administer for a key: project and usage without a scope, activity with the scope read, everything else '
-  'with the scope admin; without it usage hides what other keys did. Nothing for a key with a path prefix, which does '
-  'not see the whole project.';
+  'filestore.administer for a key: project and usage without a scope, activity with the scope read, '
+  'everything else with the scope admin; without it, usage hides the activity of other keys. Refused for a '
+  'key with a path prefix, which does not see the whole project.';
 call filestore.publish('public.filestore_administer', 'filestore_engine', 'service_role');
 
 create function filestore.open_own_project(p_project_id uuid) returns uuid
@@ -579,8 +581,8 @@ begin
 end
 $$;
 comment on function filestore.open_own_project is
-  'Opens a project of the signed-in account for the rest of the transaction, by default its oldest; null where it has '
-  'no such project.';
+  'Opens a project of the signed-in account for the rest of the transaction, by default the oldest one; null '
+  'if the account has no such project.';
 call filestore.grant_execute('filestore.open_own_project', 'filestore_account');
 
 create function public.filestore_account_administer(p_project_id uuid, p_action text, p_parameters jsonb) returns jsonb
@@ -605,8 +607,9 @@ begin
 end
 $$;
 comment on function public.filestore_account_administer is
-  'filestore.administer for the owner of the project. Of a suspended project the owner sees limits, usage and keys, '
-  'and may revoke keys. Refusals: PROJECT_NOT_FOUND, FORBIDDEN_SCOPE, and those of the action.';
+  'filestore.administer for the owner of the project. The owner of a suspended project sees its limits, '
+  'usage and keys, and may revoke keys. Refusals: PROJECT_NOT_FOUND, FORBIDDEN_SCOPE, and those of the '
+  'action.';
 call filestore.publish('public.filestore_account_administer', 'filestore_account', 'authenticated');
 
 create function public.filestore_account_session(p_project_id uuid, p_token_hash text) returns jsonb
@@ -634,8 +637,8 @@ begin
 end
 $$;
 comment on function public.filestore_account_session is
-  'Lets the console''s token stand in for a key of the project, for a limited time and no longer than the session of '
-  'Auth that the access token is of. Refusals: PROJECT_NOT_FOUND.';
+  'Lets the console''s token stand in for a key of the project, for a limited time and no longer than the '
+  'session of Auth to which the access token belongs. Refusals: PROJECT_NOT_FOUND.';
 call filestore.publish('public.filestore_account_session', 'filestore_account', 'authenticated');
 
 create function filestore.find_account(p_account text, out id uuid, out email text)
@@ -664,14 +667,14 @@ begin
   if v_repeated is not null then return v_repeated; end if;
   v_entry := filestore.enter_account();
   if v_entry ? 'refusal' then return v_entry; end if;
-  -- A person without an address confirms by the id of the account.
+  -- A person without an address confirms with the id of the account.
   v_email := (
     select coalesce(nullif(a.email, ''), v_account_id::text) from filestore.find_account(v_account_id::text) a);
   if lower(p_confirm) is distinct from lower(v_email) then
     return v_entry || filestore.refused_field('confirm', 'must be the e-mail address of the account');
   end if;
   perform filestore.lock_account();
-  -- What the operator keeps for a reason is not the owner's to remove.
+  -- The operator has suspended a project for a reason, so the owner may not remove it.
   if exists (select from filestore.projects p where p.owner_id = v_account_id and p.suspended_at is not null) then
     return v_entry || filestore.refusal('FORBIDDEN_SCOPE', '{"suspended": true}');
   end if;
@@ -682,6 +685,7 @@ begin
 end
 $$;
 comment on function public.filestore_account_delete is
-  'Deletes the signed-in account, whose address is given, and all of its projects. Who calls this has Auth remove the '
-  'account then. Refusals: VALIDATION_ERROR, FORBIDDEN_SCOPE where the operator has suspended one of the projects.';
+  'Deletes the signed-in account, confirmed by its address, and all of its projects. Afterwards the caller '
+  'has Auth remove the account. Refusals: VALIDATION_ERROR, FORBIDDEN_SCOPE where the operator has suspended '
+  'one of the projects.';
 call filestore.publish('public.filestore_account_delete', 'filestore_account', 'authenticated');

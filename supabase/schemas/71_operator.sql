@@ -1,5 +1,5 @@
--- Projects and keys, for the operator's command line. Only the secret key may call these. They return a record, or a
--- refusal, whose details may have a message.
+-- Projects and keys, for the operator's command line. Only the secret key may call these functions. They
+-- return a record, or a refusal, whose details may contain a message.
 
 create function filestore.find_owner(p_account text, out id uuid, out problem text)
 language plpgsql stable security definer set search_path = '' as $$
@@ -30,7 +30,8 @@ begin
 end
 $$;
 comment on function filestore.find_owner is
-  'The account with this id or confirmed e-mail address, or why there is none that may own a project.';
+  'The account with this id or confirmed e-mail address, or the reason why no account found may own a '
+  'project.';
 call filestore.grant_execute('filestore.find_owner', 'filestore_admin');
 
 create function filestore.project_record(p_project filestore.projects) returns jsonb
@@ -47,7 +48,8 @@ begin
   from filestore.tiers t where t.name = (p_project).tier;
 end
 $$;
-comment on function filestore.project_record is 'A project with the limits in force and its owner''s e-mail address.';
+comment on function filestore.project_record is
+  'A project with its effective limits and its owner''s e-mail address.';
 call filestore.grant_execute('filestore.project_record', 'filestore_admin');
 
 create function public.filestore_admin_find_project(p_project text, p_owner text default null) returns jsonb
@@ -82,8 +84,8 @@ begin
 end
 $$;
 comment on function public.filestore_admin_find_project is
-  'The project with this id; else the one with this name of the account p_owner, or without it of the operator, which '
-  'is a project that no account owns. Refusals: ACCOUNT_REFUSED, PROJECT_NOT_FOUND, PROJECT_AMBIGUOUS.';
+  'The project with this id; otherwise the project with this name that the account p_owner owns, or, without '
+  'p_owner, that no account owns. Refusals: ACCOUNT_REFUSED, PROJECT_NOT_FOUND, PROJECT_AMBIGUOUS.';
 call filestore.publish('public.filestore_admin_find_project', 'filestore_admin', 'service_role');
 
 create function public.filestore_admin_create_project(p_name text, p_tier text, p_id uuid default null) returns jsonb
@@ -108,8 +110,8 @@ begin
 end
 $$;
 comment on function public.filestore_admin_create_project is
-  'Creates a project, or returns the one that has this id. Refusals: VALIDATION_ERROR, UNKNOWN_TIER, '
-  'PROJECT_NAME_TAKEN, PROJECT_DELETED.';
+  'Creates a project, or returns the existing project with this id. Refusals: VALIDATION_ERROR, '
+  'UNKNOWN_TIER, PROJECT_NAME_TAKEN, PROJECT_DELETED.';
 call filestore.publish('public.filestore_admin_create_project', 'filestore_admin', 'service_role');
 
 create function public.filestore_admin_list_projects() returns jsonb
@@ -158,9 +160,10 @@ exception
 end
 $$;
 comment on function public.filestore_admin_update_project is
-  'Changes of a project what is given: name; owner (id or e-mail address); isSuspended; tier, with limits of its own '
-  'requestsPerMinute, maxFileBytes, maxProjectBytes (absent: those of the tier). Refusals: '
-  'PROJECT_NOT_FOUND, VALIDATION_ERROR, ACCOUNT_REFUSED, UNKNOWN_TIER, INVALID_LIMIT, PROJECT_NAME_TAKEN.';
+  'Changes the given fields of a project: name; owner (id or e-mail address); isSuspended; tier, with the '
+  'project''s own limits requestsPerMinute, maxFileBytes, maxProjectBytes (absent: those of the tier). '
+  'Refusals: PROJECT_NOT_FOUND, VALIDATION_ERROR, ACCOUNT_REFUSED, UNKNOWN_TIER, INVALID_LIMIT, '
+  'PROJECT_NAME_TAKEN.';
 call filestore.publish('public.filestore_admin_update_project', 'filestore_admin', 'service_role');
 
 create function public.filestore_admin_settings(p_changes jsonb default '{}') returns jsonb
@@ -189,8 +192,9 @@ exception
 end
 $$;
 comment on function public.filestore_admin_settings is
-  'Changes of the installation''s settings what is given, and returns them: projectMakers (["anyone"], addresses and '
-  'domains, [] for none, null for undecided), accountBytes (null: no quota). Refusals: INVALID_MAKER, INVALID_LIMIT.';
+  'Changes the given settings of the installation, and returns all settings: projectMakers (["anyone"], '
+  'addresses and domains, [] for none, null for undecided), accountBytes (null: no quota). Refusals: '
+  'INVALID_MAKER, INVALID_LIMIT.';
 call filestore.publish('public.filestore_admin_settings', 'filestore_admin', 'service_role');
 
 create function public.filestore_admin_list_keys(p_project_id uuid default null) returns jsonb
@@ -223,6 +227,6 @@ begin
 end
 $$;
 comment on function public.filestore_admin_administer is
-  'filestore.administer for the operator, a suspended project included: of this project, or of that of the key with '
-  'this `id`. Refusals: PROJECT_NOT_FOUND, KEY_NOT_FOUND, and those of the action.';
+  'filestore.administer for the operator, a suspended project included: for this project, or for the project '
+  'of the key with this `id`. Refusals: PROJECT_NOT_FOUND, KEY_NOT_FOUND, and those of the action.';
 call filestore.publish('public.filestore_admin_administer', 'filestore_admin', 'service_role');

@@ -1,4 +1,4 @@
--- What GET /health?deep calls: a commit, which is taken back.
+-- The commit that GET /health?deep runs, which is rolled back.
 
 create function public.filestore_health_probe() returns boolean
 language plpgsql volatile set search_path = '' set lock_timeout = '1s' as $$
@@ -28,6 +28,6 @@ begin
 end
 $$;
 comment on function public.filestore_health_probe is
-  'Commits a file to a project of its own and takes all of it back. Fails where a commit would: in a read-only '
-  'database, without `filestore_commit`, and where a table stays locked for a second.';
+  'Commits a file to a project of its own and rolls everything back. Fails wherever a commit would: in a '
+  'read-only database, without `filestore_commit`, and where a table stays locked for a second.';
 call filestore.grant_execute('public.filestore_health_probe', 'service_role');

@@ -1,7 +1,7 @@
 -- The search index: text of one version of each file. A search shows it only while that version is the current one.
 --
--- A trigger queues each new version, in the transaction of its commit. The edge function claims files from the queue,
--- reads their bytes, and stores text and chunks, later the chunks' embeddings.
+-- A trigger queues each new version, in the transaction of its commit. The edge function leases files from
+-- the queue, reads their bytes, and stores text and chunks, and later the embeddings of the chunks.
 
 create function filestore.search_split(p_text text) returns text
 language plpgsql immutable set search_path = '' as $$
@@ -10,10 +10,11 @@ begin
 end
 $$;
 comment on function filestore.search_split is
-  'The text with a comma for each character at which Postgres''s parser of text search looks ahead: for hosts, '
-  'addresses, paths, numbers, hyphens and tags. It may look to the end of the text from each of them, which takes '
-  'quadratic time. Texts and queries are split alike. The two letters whose lower case is longer in UTF-8 are in lower '
-  'case: Postgres measures a word before, stores it after, and crashes where it then has more than 2,047 bytes.';
+  'The text with a comma for each character at which Postgres''s parser of text search looks ahead: for '
+  'hosts, addresses, paths, numbers, hyphens and tags. From each of them it may read to the end of the text, '
+  'which takes quadratic time. Texts and queries are split alike. The two letters whose lower case is longer '
+  'in UTF-8 are converted to lower case here: Postgres measures a word before the conversion, stores it '
+  'after, and crashes where the word then has more than 2,047 bytes.';
 call filestore.grant_execute('filestore.search_split', 'filestore_engine', 'filestore_search');
 
 create function filestore.search_camel_split(p_text text) returns text
@@ -30,9 +31,9 @@ call filestore.grant_execute('filestore.search_camel_split', 'filestore_engine',
 create function filestore.search_path_words(p_path text) returns tsvector
 language plpgsql stable set search_path = '' as $$
 declare
-  -- A longer path is found by its last words.
+  -- Only the last words of a longer path are indexed.
   c_words_max constant integer := 48;
-  -- `src/rateLimit.ts` is found by rate, limit, rateLimit, src and ts, and by the parts in a row.
+  -- `src/rateLimit.ts` is found by rate, limit, rateLimit, src and ts, and by consecutive parts.
   v_split constant text := filestore.search_camel_split(p_path);
   v_lists text[] := array[v_split];
   v_list text;
@@ -52,15 +53,15 @@ begin
 end
 $$;
 comment on function filestore.search_path_words is
-  'The words of a path for full-text search, which weigh most: with the parts of words in camel case, as they are, and '
-  'stop words.';
+  'The words of a path for full-text search, with the highest weight, unstemmed: including stop words and '
+  'the parts of words in camel case.';
 call filestore.grant_execute('filestore.search_path_words', 'filestore_search');
 
 create function filestore.search_content_words(p_content text, out words tsvector, out is_cut boolean)
 language plpgsql stable set search_path = '' as $$
 declare
   v_content constant text := filestore.search_split(p_content);
-  -- Prose and code have fewer different words.
+  -- Prose and code have fewer distinct words.
   c_words_max constant integer := 600 + octet_length(p_content) / 32;
   v_length integer := length(v_content);
 begin
@@ -80,8 +81,9 @@ begin
 end
 $$;
 comment on function filestore.search_content_words is
-  'The words of a text for full-text search. A word that is new to the index takes some 80 bytes, so of a text with '
-  'more different words than prose or code has only the beginning is indexed: then `is_cut`.';
+  'The words of a text for full-text search. A word that is new to the index takes some 80 bytes, so only '
+  'the beginning is indexed of a text with more distinct words than prose or code has; then `is_cut` is '
+  'true.';
 call filestore.grant_execute('filestore.search_content_words', 'filestore_search');
 
 create function filestore.search_content_hash(p_content text) returns bytea
@@ -92,7 +94,7 @@ begin
 end
 $$;
 comment on function filestore.search_content_hash is
-  'The hash by which files share a content; null where it is so short that it is in each one''s row.';
+  'The hash by which files share a content; null where it is so short that each file''s row contains it.';
 call filestore.grant_execute('filestore.search_content_hash', 'filestore_search');
 
 create function filestore.search_lock_content(p_project_id uuid, p_hash bytea) returns void
@@ -102,14 +104,14 @@ begin
 end
 $$;
 comment on function filestore.search_lock_content is
-  'Takes the lock under which a content is given to a file, or removed from it. Several are taken in the order of '
-  'project and hash.';
+  'Takes the lock for assigning a content to a file, or for removing it from one. Several locks are taken in '
+  'the order of project and hash.';
 call filestore.grant_execute('filestore.search_lock_content', 'filestore_search');
 
 create function filestore.search_release_content() returns trigger
 language plpgsql volatile security definer set search_path = '' as $$
 begin
-  -- The next statement sees a file that another transaction has given the content before.
+  -- The next statement sees files to which other transactions have assigned the content.
   perform filestore.search_lock_content(old.project_id, old.content_hash);
   delete from filestore.search_contents c
   where c.project_id = old.project_id and c.hash = old.content_hash
@@ -119,7 +121,7 @@ begin
   return null;
 end
 $$;
-comment on function filestore.search_release_content is 'Deletes the content of a text that no file has any more.';
+comment on function filestore.search_release_content is 'Deletes a content that no file uses any more.';
 call filestore.publish('filestore.search_release_content', 'filestore_search', 'filestore_search');
 create trigger release_content_on_delete after delete on filestore.search_texts
   for each row when (old.content_hash is not null) execute function filestore.search_release_content();
@@ -133,14 +135,14 @@ create function filestore.search_take(
 language plpgsql volatile set search_path = '' as $$
 declare
   c_files_of_one_project constant integer := 25;
-  -- Projects that are examined from each of two places on.
+  -- The number of projects that are examined from each of two starting places.
   c_looks constant integer := 200;
   v_text_bytes_max constant integer := (filestore.limits()).search_text_bytes_max;
 begin
   return query
   with recursive looks as (
-    -- One probe of the index for each project, however many of its files wait: from a random place on, so that no
-    -- project waits for long, and from the first.
+    -- One probe of the index for each project, whatever the number of its waiting files: projects from a
+    -- random place on, so that none waits for long, and from the first one.
     select n.* from (values (gen_random_uuid()), ('00000000-0000-0000-0000-000000000000')) s (start)
     cross join lateral (
       select q.project_id, q.due_at, 1 as number from filestore.search_queue q
@@ -160,7 +162,7 @@ begin
       ) w
     ) p
     cross join lateral (
-      -- A text that is too large to be indexed is not read.
+      -- A text that is too large to be indexed is not read, so it counts no bytes.
       select q.project_id, q.file_id, q.due_at, q.attempts,
              case when q.bytes <= v_text_bytes_max then q.bytes else 0 end as bytes
       from filestore.search_queue q
@@ -183,10 +185,10 @@ begin
 end
 $$;
 comment on function filestore.search_take is
-  'Leases files that are due: equal numbers of each project, at most 25 of one. The first file may have any size; '
-  'others are taken while all together have at most p_bytes, small files first. A file that was tried before is taken '
-  'alone, since it may end the isolate. After the lease a file is due again; each lease is twice as long as the one '
-  'before.';
+  'Leases files that are due: equal numbers for each project, at most 25 for one. The first file may have '
+  'any size; others are taken while all together have at most p_bytes, small files first. A file that was '
+  'tried before is taken alone, since it may end the isolate. After the lease a file is due again; each '
+  'lease is twice as long as the one before.';
 call filestore.grant_execute('filestore.search_take', 'filestore_search');
 
 create function public.filestore_search_claim(
@@ -194,7 +196,7 @@ create function public.filestore_search_claim(
   p_model text default null, p_begun timestamptz default null
 ) returns jsonb
 language plpgsql volatile security definer set search_path = ''
--- fence: the queue is mostly empty, so a plan of that time would read all of it when it is long.
+-- fence: the queue is usually empty, and a plan from such a time would read all of it when it is long.
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
   v_claim_id constant uuid := gen_random_uuid();
@@ -207,17 +209,18 @@ begin
   select array_agg(t.project_id), array_agg(t.file_id) into v_project_ids, v_file_ids
   from filestore.search_take(
     v_claim_id, p_stage, p_files, p_bytes, p_lease_seconds,
-    -- A client's clock may leave out what is less than a millisecond.
+    -- A client's clock may drop fractions of a millisecond.
     least(clock_timestamp(), p_begun + interval '1 millisecond')) t;
-  -- A separate statement, for a new snapshot: the rows locked above may be newer than the snapshot of their statement,
-  -- and files read in it would be older. No commit can come in between: it would wait for the queue's row.
+  -- A separate statement, for a new snapshot: the rows locked above may be newer than the snapshot of their
+  -- statement, and files read in it would be older. No commit can intervene: it would wait for the row of the
+  -- queue.
   select jsonb_agg(jsonb_build_object(
     'projectId', q.project_id, 'fileId', q.file_id, 'version', q.version, 'path', f.path, 'mimeType', f.mime_type,
     'size', f.size, 'isDeleted', f.is_deleted, 'tries', q.attempts,
     'segments', case when p_stage = 1 and not f.is_deleted and f.size <= (filestore.limits()).search_text_bytes_max
       then filestore.segment_list(q.project_id, f.segment_ids) else '[]'::jsonb end,
     'chunks', (
-      -- The first ones that p_model has not embedded.
+      -- The first chunks that p_model has not embedded.
       select coalesce(jsonb_agg(jsonb_build_object(
         'hash', k.hash, 'text', substr(coalesce(t.content, c.content), k.start + 1, k.length))), '[]')
       from (
@@ -239,9 +242,9 @@ begin
 end
 $$;
 comment on function public.filestore_search_claim is
-  'Claims files that are due, for a while: stage 1 with the segments of their text, stage 2 with p_chunks chunks that '
-  'p_model has not embedded. With p_begun only what was due by then: so a sweep ends, whatever others write. Also '
-  'returns when the next file is due that nobody has claimed.';
+  'Leases files that are due: stage 1 with the segments of their text, stage 2 with p_chunks chunks that '
+  'p_model has not embedded. With p_begun, only files that were due by then, so that a sweep ends even while '
+  'clients write. Also returns when the next file without a lease is due.';
 call filestore.publish('public.filestore_search_claim', 'filestore_search', 'service_role');
 
 create function public.filestore_search_fail(p_claim_id uuid, p_files jsonb) returns integer
@@ -264,9 +267,9 @@ begin
 end
 $$;
 comment on function public.filestore_search_fail is
-  'Notes which files of a claim could not be indexed. Where it is the fault of the file, it is due again soon, later '
-  'each time. Where something was out of reach, that is no try, and it is due again after its lease. Returns how many '
-  'claims were still valid.';
+  'Records which leased files could not be indexed. If the file is at fault, it is due again soon, later '
+  'after each failure. If a service was out of reach, the attempt does not count, and the file is due again '
+  'after its lease. Returns how many leases were still valid.';
 call filestore.publish('public.filestore_search_fail', 'filestore_search', 'service_role');
 
 create function filestore.search_store_chunks(
@@ -302,7 +305,7 @@ begin
 end
 $$;
 comment on function filestore.search_store_chunks is
-  'Stores the chunks of a text, [first line, start, length] each, in place of those of an older version.';
+  'Stores the chunks of a text, [first line, start, length] each, replacing those of an older version.';
 call filestore.grant_execute('filestore.search_store_chunks', 'filestore_search');
 
 create function filestore.search_store_text(p_text jsonb, p_model text) returns boolean
@@ -360,8 +363,8 @@ begin
 end
 $$;
 comment on function filestore.search_store_text is
-  'Stores the text and chunks of one file in place of those of an older version, with its contents locked. False where '
-  'p_model has not embedded some of the chunks.';
+  'Stores the text and chunks of one file replacing those of an older version, with its contents locked. '
+  'False where p_model has not embedded some of the chunks.';
 call filestore.grant_execute('filestore.search_store_text', 'filestore_search');
 
 create function public.filestore_search_store(p_claim_id uuid, p_texts jsonb, p_model text default null) returns integer
@@ -374,7 +377,7 @@ declare
   v_done jsonb := '[]';
 begin
   perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
-  -- The contents that files get or no longer have, in order, so that two claims never wait for each other.
+  -- Locks the contents that files gain or lose, in order, so that two transactions never wait for each other.
   perform filestore.search_lock_content(h.project_id, h.hash)
   from (
     select n.project_id, n.hash from (
@@ -399,7 +402,7 @@ begin
     v_project_id := v_text ->> 'projectId';
     v_file_id := v_text ->> 'fileId';
     v_version := v_text ->> 'version';
-    -- The claim has expired or there is a newer version: another claim has the work now.
+    -- The lease has expired or there is a newer version: another lease covers the work now.
     continue when not exists (
       select from filestore.search_queue q
       where q.project_id = v_project_id and q.file_id = v_file_id and q.version = v_version
@@ -408,12 +411,12 @@ begin
       'project_id', v_project_id, 'file_id', v_file_id, 'version', v_version,
       'is_embedded', filestore.search_store_text(v_text, p_model));
   end loop;
-  -- A purge that is not seen here waits for these texts, and removes them itself.
+  -- A purge that is not visible here waits for these texts, and removes them itself.
   delete from filestore.search_texts t using jsonb_to_recordset(v_done) d (project_id uuid, file_id uuid)
   where t.project_id = d.project_id and t.file_id = d.file_id and exists (
     select from filestore.files f where f.project_id = d.project_id and f.id = d.file_id and f.path is null);
-  -- The queue's rows come last and together, so that no commit waits for the texts. A locked row is skipped: the commit
-  -- that holds it is adding a newer version, which ends the claim.
+  -- The queue's rows come last and together, so that no commit waits for the texts. A locked row is skipped:
+  -- the commit that holds it is adding a newer version, which ends the lease.
   with held as (
     select q.project_id, q.file_id, d.is_embedded
     from jsonb_to_recordset(v_done) d (project_id uuid, file_id uuid, version integer, is_embedded boolean)
@@ -424,7 +427,7 @@ begin
     delete from filestore.search_queue q using held h
     where h.is_embedded and q.project_id = h.project_id and q.file_id = h.file_id
   )
-  -- Due since it was written: a sweep that has stored its text goes on with it.
+  -- Due since the file was written, so that a sweep that stored its text continues with its chunks.
   update filestore.search_queue q
   set stage = 2, due_at = least(f.updated_at, clock_timestamp()), attempts = 0, claim_id = null
   from held h join filestore.files f on f.project_id = h.project_id and f.id = h.file_id
@@ -433,8 +436,8 @@ begin
 end
 $$;
 comment on function public.filestore_search_store is
-  'Stores the text and chunks of claimed files in place of those of an older version; with p_model, files with chunks '
-  'that it has not embedded go on to stage 2. Returns how many claims were still valid.';
+  'Stores the text and chunks of leased files, replacing those of an older version; with p_model, files with '
+  'chunks that this model has not embedded enter stage 2. Returns how many leases were still valid.';
 call filestore.publish('public.filestore_search_store', 'filestore_search', 'service_role');
 
 create function public.filestore_search_store_embeddings(
@@ -449,7 +452,7 @@ begin
   select q.version into v_version from filestore.search_queue q
   where q.project_id = p_project_id and q.file_id = p_file_id and q.claim_id = p_claim_id;
   if not found then return null; end if;
-  -- An embedding belongs to a text and not to a version, so one that comes late is still right.
+  -- An embedding belongs to a text and not to a version, so a late one is still right.
   update filestore.search_chunks k
   set model = p_model, embedding = nullif(array(
     select v.value::real
@@ -475,8 +478,8 @@ begin
 end
 $$;
 comment on function public.filestore_search_store_embeddings is
-  'Stores embeddings of a claimed file''s chunks, empty ones for those that the model refuses, and releases the claim. '
-  'Returns how many chunks are left, null where the claim was not valid.';
+  'Stores embeddings of a leased file''s chunks, empty ones for chunks that the model refuses, and ends the '
+  'lease. Returns how many chunks are left; null if the lease was not valid.';
 call filestore.publish('public.filestore_search_store_embeddings', 'filestore_search', 'service_role');
 
 create function public.filestore_search_requeue(p_model text, p_files integer, p_given_up_seconds integer)
@@ -487,7 +490,7 @@ declare
 begin
   insert into filestore.search_queue (project_id, file_id, version, path, bytes, stage, due_at)
   (select t.project_id, t.file_id, t.version, t.path, t.bytes,
-          -- A text that was stored while there was no model has no chunks yet.
+          -- A text that was stored while no model was configured has no chunks yet.
           case when exists (
             select from filestore.search_chunks k where k.project_id = t.project_id and k.file_id = t.file_id
           ) then 2 else 1 end,
@@ -508,6 +511,7 @@ begin
 end
 $$;
 comment on function public.filestore_search_requeue is
-  'Queues files whose chunks another embedding model has processed, or none (after embeddings were configured or '
-  'changed), and files that could not be indexed so long ago. Without a model the latter only. Returns how many.';
+  'Queues files whose chunks were embedded by another model or by none (after embeddings were configured or '
+  'changed), and files whose indexing failed longer ago than the given time. Without a model, only the '
+  'latter. Returns how many.';
 call filestore.publish('public.filestore_search_requeue', 'filestore_search', 'service_role');

@@ -17,8 +17,8 @@ begin
 end
 $$;
 comment on function filestore.search_filter is
-  'Conditions on search_texts t, with every value quoted. The glob is given as a regular expression made only of '
-  '[^/]*, [^/], .* and literals.';
+  'Conditions on search_texts t, with every value quoted. The glob is given as a regular expression that '
+  'consists only of [^/]*, [^/], .* and literals.';
 call filestore.grant_execute('filestore.search_filter', 'filestore_search');
 
 create function filestore.search_conditions(
@@ -57,17 +57,17 @@ begin
 end
 $$;
 comment on function filestore.search_conditions is
-  'The conditions of a query by pattern on a text, x.content. A matching text contains one literal of each clause; '
-  'the client sends the most selective clause first. `likes` and `trigrams` are of the first clause that the index '
-  'has trigrams of, else of the first one, by literal; `others` of the other clauses, and `other_trigrams` of those '
-  'of them that are a single literal.';
+  'The conditions of a query by pattern on a text, x.content. A matching text contains one literal of each '
+  'clause; the client sends the most selective clause first. `likes` and `trigrams`, one per literal, belong '
+  'to the first clause for which the index has trigrams, otherwise to the first clause; `others` to the '
+  'other clauses, and `other_trigrams` to those other clauses that are a single literal.';
 call filestore.grant_execute('filestore.search_conditions', 'filestore_search');
 
 create function filestore.search_walk(p_project_id uuid, p_query jsonb, p_statement text)
 returns table (file_id uuid, walked_to text)
 language plpgsql stable set search_path = '' as $$
 declare
-  -- Texts, and bytes of them, that one call reads.
+  -- The number of texts, and of their bytes, that one call reads.
   c_walk_files constant integer := 2000;
   c_walk_bytes constant integer := 4194304;
   c_skip constant integer := p_query ->> 'skip';
@@ -98,8 +98,8 @@ begin
 end
 $$;
 comment on function filestore.search_walk is
-  'Reads texts one by one along the paths, for literals that no index has, up to a number of them and of their bytes. '
-  'The statement selects the id, path and size of a file, and whether its text matches.';
+  'Reads texts one by one along the paths, for literals without index entries, up to a number of texts and '
+  'of bytes. The statement selects the id, path and size of a file, and whether its text matches.';
 call filestore.grant_execute('filestore.search_walk', 'filestore_search');
 
 create function filestore.search_pattern_candidates(p_project_id uuid, p_query jsonb)
@@ -109,8 +109,9 @@ declare
   -- A pattern that occurs in up to this many files is looked up in the index and sorted.
   c_found_max constant integer := 1000;
   c_filter constant text := ' where t.project_id = $1' || filestore.search_filter(p_query);
-  -- A text is in the file's row, or one that files share, which are looked up apart or along the paths.
-  -- fence: trigrams come from the index, since to compute them takes long, and the text is read last.
+  -- A text is in the file's row, or is used by several files; those are looked up separately, or in the order
+  -- of paths. fence: trigrams come from the index, since to compute them takes long, and the text is read
+  -- last.
   c_own constant text := ' from (select t.* from filestore.search_texts t where t.project_id = $1'
     ' and t.content_hash is null and filestore.search_trigrams(t.content) @> %1$L::integer[] offset 0) t'
     ' cross join lateral (select t.content) x' || replace(c_filter, '%', '%%');
@@ -129,7 +130,7 @@ declare
   v_few uuid[];
   v_count bigint;
 begin
-  -- No index has literals without trigrams.
+  -- The index has no entries for literals without trigrams.
   if '{}' = any (c_conditions.trigrams) then
     return query select w.file_id, w.walked_to
       from filestore.search_walk(p_project_id, p_query, 'select t.file_id, t.path, t.bytes, ' || c_any || c_along) w;
@@ -152,7 +153,7 @@ begin
       return;
     end if;
   end if;
-  -- Many match, so a walk along the paths soon finds a page of them.
+  -- Many files match, so reading in the order of paths soon finds a page of them.
   return query execute 'select t.file_id, null::text'
     || coalesce(c_along || ' and ' || c_any, ' from filestore.search_texts t' || c_filter)
     || ' order by t.path limit $2 offset $3'
@@ -160,13 +161,13 @@ begin
 end
 $$;
 comment on function filestore.search_pattern_candidates is
-  'Files of a project whose text may match, by path. Where only a part of the texts was read, a last row says how far. '
-  'Runs as filestore_search: callers read the ids again under their own policies.';
+  'Files of a project whose text may match, by path. Where only a part of the texts was read, a last row '
+  'shows how far. Runs as filestore_search: callers read the ids again under their own policies.';
 call filestore.publish('filestore.search_pattern_candidates', 'filestore_search', 'filestore_engine');
 
--- By meaning: approximately along the index of the vector's size, or exactly by comparing chunks one by one. Without
--- the extension vector they return nothing. Their bodies are parsed here and not when they run, so that their callers
--- need no access to the schema of the extension.
+-- By meaning: approximately with the index of the vector's size, or exactly by comparing chunks one by one.
+-- Without the extension vector these functions return nothing. Their bodies are parsed here and not when they
+-- run, so callers need no access to the schema of the extension.
 do $$
 declare
   v_schema constant text := (
@@ -194,7 +195,8 @@ begin
     'create function filestore.search_has_vectors() returns boolean language sql immutable set search_path = '''' '
     'as %L', case when v_schema is null then 'select false' else 'select true' end);
   foreach v_dimensions in array (filestore.limits()).vector_sizes loop
-    -- fence: the planner does not know how many rows a project has, so it is left no plan but a scan of the index.
+    -- fence: the planner does not know how many rows a project has, so a scan of the index is the only plan
+    -- left to it.
     execute format('create function filestore.search_nearest_%s', v_dimensions) || v_signature
       || case when v_schema is null then v_none else
         'set enable_sort = off set enable_hashjoin = off set enable_mergejoin = off begin atomic '
@@ -221,8 +223,8 @@ $$;
 comment on function filestore.search_has_vectors is
   'Whether the extension vector was available when search was set up.';
 comment on function filestore.search_nearest_exact is
-  'The chunks nearest to a vector, compared one by one: of those with vectors of its size the first '
-  'search_exact_chunks_max.';
+  'The chunks nearest to a vector, compared one by one: the first search_exact_chunks_max chunks with '
+  'vectors of the same size.';
 call filestore.grant_execute('filestore.search_has_vectors', 'filestore_engine', 'filestore_search');
 call filestore.grant_execute('filestore.search_nearest_exact', 'filestore_search');
 
@@ -230,20 +232,22 @@ create function filestore.search_tsquery(p_words text) returns tsquery
 language plpgsql stable set search_path = ''
 as $$
 declare
-  -- As filestore.search_split, except that a hyphen which begins a word means not. What was one word stays one: its
-  -- parts become a phrase.
+  -- As filestore.search_split, except that a hyphen which begins a word means not. A word that is split
+  -- remains a unit: its parts become a phrase.
   v_words constant text := translate(regexp_replace(p_words, '[<&~/.@_+]|(?<=\S)-', ',', 'g'), 'ȺȾ', 'ⱥⱦ');
   v_split constant text := filestore.search_camel_split(v_words);
   v_query tsquery := websearch_to_tsquery('pg_catalog.english', v_words);
 begin
   if numnode(v_query) = 0 then return websearch_to_tsquery('pg_catalog.simple', v_words); end if;
-  -- A word in camel case is looked up as it is, and as a phrase of its parts, which paths have as well.
+  -- A word in camel case is looked up as it is, and as a phrase of its parts, which the index of paths also
+  -- contains.
   return case when v_split = v_words then v_query
     else v_query || websearch_to_tsquery('pg_catalog.english', v_split) end;
 end
 $$;
 comment on function filestore.search_tsquery is
-  'Words, "phrases", or, -not. Words in camel case also by their parts, stop words where there is nothing else.';
+  'Words, "phrases", or, -not. Words in camel case also match by their parts; stop words count only in a '
+  'query without other words.';
 call filestore.grant_execute('filestore.search_tsquery', 'filestore_search');
 
 create function filestore.search_query_lexemes(p_words text) returns text[]
@@ -252,13 +256,14 @@ declare
   v_words constant text := filestore.search_split(p_words || ' ' || filestore.search_camel_split(p_words));
   v_stems constant tsvector := to_tsvector('pg_catalog.english', v_words);
 begin
-  -- A name such as about.md or now.txt is asked for by its words, too.
+  -- A name such as about.md or now.txt is also searched for by its words.
   return tsvector_to_array(
     case when length(v_stems) > 0 then v_stems else to_tsvector('pg_catalog.simple', v_words) end);
 end
 $$;
 comment on function filestore.search_query_lexemes is
-  'The stems of all words of a query, without what joins them; of stop words alone the words as they are.';
+  'The stems of all words of a query, without its operators; for a query of stop words only, the words as '
+  'they are.';
 call filestore.grant_execute('filestore.search_query_lexemes', 'filestore_engine', 'filestore_search');
 
 create function filestore.search_rest(p_query tsquery, p_known text[]) returns tsquery
@@ -275,11 +280,11 @@ begin
 end
 $$;
 comment on function filestore.search_rest is
-  'What is left of a query without alternatives when some of its words are known to be there.';
+  'The rest of a query without alternatives, once some of its words are known to occur.';
 call filestore.grant_execute('filestore.search_rest', 'filestore_search');
 
--- fence, in the next two functions: words are looked up in their indexes. The planner, which takes the reading of a
--- text's words for cheap, would read those of all texts of a project that it takes for small.
+-- fence, in the next two functions: words are looked up in their indexes. The planner underestimates the cost
+-- of reading a text's words, and would read those of all texts of a project that it considers small.
 create function filestore.search_by_names(p_project_id uuid, p_query jsonb, p_limit integer)
 returns table (file_id uuid, score double precision)
 language plpgsql stable set search_path = '' set enable_indexscan = off set enable_seqscan = off as $$
@@ -289,7 +294,7 @@ declare
   c_words constant tsquery := regexp_replace(
     filestore.search_tsquery(p_query ->> 'names')::text, '''(?:[^'']|'''')+''', '\&:A', 'g')::tsquery;
 begin
-  -- A word that a name lacks tells nothing of the file.
+  -- A file may be relevant although its name lacks a word.
   if c_words::text ~ '!' then return; end if;
   return query execute format(
     $q$
@@ -313,17 +318,19 @@ create function filestore.search_by_words(p_project_id uuid, p_query jsonb, p_li
 returns table (file_id uuid, score double precision)
 language plpgsql stable set search_path = '' set enable_indexscan = off set enable_seqscan = off as $$
 declare
-  -- Files that contain the words beyond this many are not ranked: reading their words takes time.
+  -- The number of files containing the words that are ranked; others are not, since reading their words takes
+  -- time.
   c_matches_max constant integer := 10000;
-  -- Ways to divide the words between paths and shared contents, the most frequent ones.
+  -- The number of ways to divide the words between paths and shared contents that are tried, the most
+  -- frequent ones.
   c_splits constant integer := 32;
   c_words constant tsquery := filestore.search_tsquery(p_query ->> 'words');
   c_lexemes constant text[] := filestore.search_query_lexemes(p_query ->> 'words');
   c_any constant tsquery := (
     select string_agg('''' || replace(replace(l.word, '\', '\\'), '''', '''''') || '''', ' | ')::tsquery
     from unnest(c_lexemes) l (word));
-  -- Files whose row has the text: its words and those of the path. Then contents that files share. Last, files whose
-  -- path has some of the words, and a shared content the others.
+  -- First, files whose row contains the text: its words and those of the path. Then contents used by several
+  -- files. Last, files whose path contains some of the words, and whose shared content contains the others.
   c_statement constant text := format($q$
       with named as materialized (
         select t.file_id, t.path, t.content_hash, t.words,
@@ -366,7 +373,7 @@ declare
 begin
   return query execute c_statement
     using p_project_id, c_words, c_matches_max, c_lexemes, c_any, c_splits, c_has_not, p_limit;
-  -- No file has all of the plain words: then any of them matches.
+  -- No file contains all of the plain words, so now any of them matches.
   if not found and c_words::text ~ ' & ' and not c_has_not and p_query ->> 'words' !~* '"|\mor\M' then
     return query execute c_statement
       using p_project_id, c_any, c_matches_max, c_lexemes, c_any, c_splits, false, p_limit;
@@ -391,7 +398,8 @@ begin
   -- Continues in the index until enough rows satisfy the conditions.
   perform set_config('hnsw.iterative_scan', 'relaxed_order', true);
   perform set_config('hnsw.ef_search', p_limit::text, true);
-  -- Vectors of the present model, and, while texts are embedded anew, those of the former one: each with its own query.
+  -- Vectors of the present model and, while texts are embedded again, of the former one; each is compared
+  -- with its own vector of the query.
   for v_meaning in
     select m.list, m.value ->> 'model' as model, m.value -> 'vector' as vector
     from (values ('meaning', p_query), ('former meaning', p_query -> 'former')) m (list, value)
@@ -409,15 +417,15 @@ begin
 end
 $$;
 comment on function filestore.search_by_meaning is
-  'The nearest chunks of a project: by vectors of the present model, and of the former one where the query has a '
-  'vector of that.';
+  'The nearest chunks of a project: by vectors of the present model, and of the former one if the query has '
+  'a vector of that model.';
 call filestore.grant_execute('filestore.search_by_meaning', 'filestore_search');
 
 create function filestore.search_rank_candidates(p_project_id uuid, p_query jsonb)
 returns table (list text, file_id uuid, hash uuid, score double precision)
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  -- The functions of search by meaning find as many.
+  -- The functions of search by meaning find the same number.
   c_ranked constant integer := 200;
 begin
   if p_query ->> 'names' is not null then
@@ -458,8 +466,8 @@ begin
 end
 $$;
 comment on function filestore.search_unembedded is
-  'Texts that have vectors neither of the model that made the vector of the query, nor of the former one where it was '
-  'asked, too: up to p_files.';
+  'Texts, up to p_files, that have vectors neither of the model that embedded the query, nor of the former '
+  'one if that embedded the query, too.';
 call filestore.grant_execute('filestore.search_unembedded', 'filestore_engine');
 
 create function filestore.search_unsearched(
@@ -509,7 +517,7 @@ begin
       and (v_content_type is null or f.mime_type = v_content_type) and (v_after is null or f.path > v_after)
       and f.id <> all (v_known)
   ), sized as (
-    -- Small ones first, so that a large one keeps nobody out.
+    -- Small ones first, so that a large file does not exclude others.
     select u.*, u.may_be_read and sum(u.size) over s <= (v_live ->> 'bytes')::bigint
       and sum(u.reads) over s <= (v_live ->> 'reads')::bigint as is_read
     from unsearched u
@@ -533,12 +541,12 @@ begin
 end
 $$;
 comment on function filestore.search_unsearched is
-  'Text in the scope that the index does not have: of new versions, of large files, of files that could not be '
-  'indexed, where words are looked up, of files with more words than are indexed, and where meaning is, of files that '
-  'no model asked has embedded. p_query.live: of these, the '
-  'smallest first, files of up to fileBytes are returned with their segments, up to a number of bytes and segments '
-  '(reads), to be read. The others are counted: some are named, and why. isComplete: false where more are not '
-  'indexed than may be examined.';
+  'Text in the scope that the index does not contain: of new versions, of large files and of files that '
+  'could not be indexed; in a search by words, of files with more words than are indexed; in a search by '
+  'meaning, of files that none of the models asked has embedded. p_query.live: files of up to fileBytes are '
+  'returned with their segments for a live read, the smallest first, up to a number of bytes and segments '
+  '(reads). The others are counted, and some are named with the reason. isComplete: false where more files '
+  'are not indexed than may be examined.';
 call filestore.grant_execute('filestore.search_unsearched', 'filestore_engine');
 
 create function filestore.search_is_vector_cut(p_session filestore.session, p_vector jsonb) returns boolean
@@ -553,7 +561,8 @@ begin
 end
 $$;
 comment on function filestore.search_is_vector_cut is
-  'Whether no index has vectors of this size, and the project more chunks than are compared one by one.';
+  'Whether no index contains vectors of this size, and the project has more chunks than are compared one by '
+  'one.';
 call filestore.grant_execute('filestore.search_is_vector_cut', 'filestore_engine');
 
 create function filestore.search_by_pattern(p_session filestore.session, p_scope text, p_query jsonb) returns json
@@ -572,8 +581,8 @@ begin
            n.place = min(n.place) over () or sum(t.json_bytes) over (order by n.place) <= (p_query ->> 'bytes')::bigint
              as fits
     from found n
-    -- fence: the planner must not flatten these. Rows are fetched one by one by primary key; a plan that is kept must
-    -- not scan a table.
+    -- fence: the planner must not flatten these. Rows are fetched one by one by primary key; a cached plan
+    -- must not scan a table.
     cross join lateral (
       select * from filestore.files f
       where f.project_id = p_session.project_id and f.id = n.file_id and not f.is_deleted
@@ -592,8 +601,8 @@ begin
     'files', coalesce(json_agg(json_build_object(
       'file', filestore.file_record(v.file), 'skipped', v.skipped, 'content', v.content, 'score', 0)
       order by v.place) filter (where v.fits), '[]'),
-    -- Where the next page starts: after the last file returned, or, where all were, after the last candidate, or
-    -- where the texts were read to.
+    -- Where the next page starts: after the last returned file, or, if all candidates were returned, after
+    -- the last candidate, or where reading the texts stopped.
     'next', case
       when not coalesce(bool_and(v.fits), true) then max(v.path) filter (where v.fits)
       when (select count(*) from found) >= (p_query ->> 'files')::integer then (
@@ -618,7 +627,7 @@ language plpgsql volatile set search_path = '' as $$
 declare
   -- Names and meaning: reciprocal rank fusion (Cormack, Clarke, Büttcher 2009) and its constant.
   c_fusion constant double precision := 60;
-  -- Words and meaning: the weighted mean of their scores, each made one from 0 to 1 (Bruch, Gai, Ingber 2023).
+  -- Words and meaning: the weighted mean of their scores, each scaled to 0 to 1 (Bruch, Gai, Ingber 2023).
   c_weight_of_words constant double precision := 0.7;
   v_is_fused constant boolean := p_query ->> 'words' is not null and p_query -> 'vector' <> 'null'::jsonb;
 begin
@@ -628,8 +637,8 @@ begin
     select n.list, n.file_id, n.hash, n.score, f.path, t.json_bytes,
            row_number() over (partition by n.list, n.file_id order by n.score desc, n.hash) as nth
     from found n
-    -- fence: the planner must not flatten these. Rows are fetched one by one by primary key; a plan that is kept must
-    -- not scan a table.
+    -- fence: the planner must not flatten these. Rows are fetched one by one by primary key; a cached plan
+    -- must not scan a table.
     cross join lateral (
       select * from filestore.files f
       where f.project_id = p_session.project_id and f.id = n.file_id and not f.is_deleted
@@ -641,8 +650,8 @@ begin
     ) t
   ), placed as (
     select v.*, row_number() over (partition by v.list order by v.score desc, v.path) as place,
-           -- Of words none is worth 0 (a query that only excludes some has no other score); of meaning the farthest
-           -- that was found, since what is far depends on the model.
+           -- By words, no match is worth 0 (a query that only excludes words has no other score). By meaning,
+           -- the farthest chunk found is worth 0, since what is far depends on the model.
            case when v.list = 'words' then coalesce(v.score / nullif(max(v.score) over l, 0), 1)
              when max(v.score) over l = min(v.score) over l then 1
              else (v.score - min(v.score) over l) / (max(v.score) over l - min(v.score) over l) end as share
@@ -651,7 +660,7 @@ begin
   ), fused as (
     select p.file_id, p.path, p.json_bytes,
            (array_agg(p.hash order by p.place) filter (where p.list <> 'words'))[1] as hash,
-           -- A file that is just being embedded anew is in two lists of meaning, and counts once.
+           -- A file that is being embedded again is in both lists of meaning, and counts once.
            case when v_is_fused
              then c_weight_of_words * coalesce(max(p.share) filter (where p.list = 'words'), 0)
                + (1 - c_weight_of_words) * coalesce(max(p.share) filter (where p.list <> 'words'), 0)
@@ -670,9 +679,9 @@ begin
 end
 $$;
 comment on function filestore.search_ranked is
-  'A page of the best files, and one more, by words, by meaning or by both: then the scores of words and meaning are '
-  'fused, or the ranks of names and meaning. Both are computed over what the key may see. `fits`: whether a file is on '
-  'the page, which has at least one.';
+  'A page of the best files, and one more, by words, by meaning or by both: then the scores of words and '
+  'meaning are fused, or the ranks of names and meaning. Scores and ranks are computed over the files that '
+  'the key may see. `fits`: whether a file is on the page, which has at least one file.';
 call filestore.grant_execute('filestore.search_ranked', 'filestore_engine');
 
 create function filestore.search_by_rank(p_session filestore.session, p_scope text, p_query jsonb) returns json
@@ -714,7 +723,7 @@ call filestore.grant_execute('filestore.search_by_rank', 'filestore_engine');
 create function public.filestore_search(p_key_hash text, p_request_id uuid, p_query jsonb) returns json
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  -- Files that are not indexed yet are counted up to this number, which also stands for any larger one.
+  -- Files that are not indexed yet are counted up to this number, which also stands for all larger ones.
   c_pending_max constant integer := 10000;
   v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
   -- The part of the requested directory that the key may see.
@@ -724,7 +733,8 @@ declare
   v_page json := '{"files": []}';
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope::json; end if;
-  -- Rows of functions are overestimated: where Postgres compiles plans, it would compile these, for most of a second.
+  -- Rows of functions are overestimated: where Postgres compiles plans, it would spend most of a second on
+  -- compiling these.
   perform set_config('jit', 'off', true);
   if v_scope is not null then
     v_query := p_query || jsonb_build_object('directory', v_scope);
@@ -749,8 +759,8 @@ begin
 end
 $$;
 comment on function public.filestore_search is
-  'Files that may match (kind scan: clauses, caseSensitive, after) or the best ones (kind rank: words or names, '
-  'vector and model, former: those of the model before), with their text. Both: directory, glob, '
+  'Files that may match (kind scan: clauses, caseSensitive, after) or the best ones (kind rank: words or '
+  'names, vector and model, former: the same for the former model), with their text. Both: directory, glob, '
   'contentType, files, skip, bytes.';
 call filestore.publish('public.filestore_search', 'filestore_engine', 'service_role');
 

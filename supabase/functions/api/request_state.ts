@@ -1,4 +1,4 @@
-/** The state of one request while it passes through the service. */
+/** The state of one request while the service handles it. */
 import { clientAddress } from "./auth/client_address.ts";
 import { Gate } from "./auth/gate.ts";
 import type { Context } from "./context.ts";

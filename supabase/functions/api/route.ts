@@ -39,11 +39,11 @@ interface RouteProperties {
   readonly scopes?: readonly Scope[];
   /** The scopes that a key needs, where the query decides it. */
   readonly scopesFor?: (query: Query) => readonly Scope[] | undefined;
-  /** What each scope lets a key do here, for people: `openapi/scopes.ts` puts all of it together. */
+  /** Describes what a key may do here with each scope; `openapi/scopes.ts` combines the descriptions of all routes. */
   readonly allows?: Readonly<Partial<Record<Scope, string>>>;
   /** Whether it adds versions, which record the provenance in the request's headers. */
   readonly makesVersions?: boolean;
-  /** Whether the window does not count a request with this query, where the project's owner sends it from the console. */
+  /** Whether a request with this query, sent by the project's owner from the console, is not counted in the window. */
   readonly isFreeForOwner?: (query: Query) => boolean;
   readonly openapi: OpenapiProperties;
 }
@@ -117,7 +117,7 @@ export interface OpenapiProperties {
   readonly returnsRaw?: boolean | "only";
   /** The media type of a success that is neither JSON nor the bytes of a file. */
   readonly mediaType?: string;
-  /** Request headers that the route reads, in addition to the credentials. */
+  /** Request headers that the route reads, other than the credentials. */
   readonly headers?: readonly string[];
   /** Headers of a success that not every response has. */
   readonly responseHeaders?: readonly ResponseHeader[];
@@ -130,10 +130,10 @@ export interface OpenapiProperties {
   readonly isPlain?: boolean;
   /** Whether the route speaks JSON-RPC: answers and faults of the protocol are not in the envelope; some have no body. */
   readonly isProtocol?: boolean;
-  /** Other statuses than 200 that have this answer. */
+  /** Statuses other than 200 that have this answer. */
   readonly statuses?: readonly number[];
-  /** Besides those that follow from what the route takes, and from whom: `openapi/failure.ts`. */
+  /** The errors of the route, without those that `openapi/failure.ts` derives from its inputs and credentials. */
   readonly errors?: readonly DocumentedError[];
-  /** A body, and the `data` of each answer (or the whole response) in order. */
+  /** An example body, and the `data` of each answer (or the whole response) in order. */
   readonly example?: { readonly body?: unknown; readonly data?: readonly unknown[] };
 }

@@ -47,7 +47,7 @@ import { LiveReadSlots } from "./search/live_read_slots.ts";
 import { IndexScheduler } from "./search/index_scheduler.ts";
 import { indexBacklog, indexLeased, type SearchParts } from "./search/indexer.ts";
 
-/** Database, Storage and model, whose calls have one deadline together. */
+/** Database, Storage and model; their calls have a common deadline. */
 export interface Backend {
   readonly metadata: Metadata;
   readonly segments: Segments;

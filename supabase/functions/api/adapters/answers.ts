@@ -1,6 +1,6 @@
 /**
- * What the SQL functions return, checked where it enters: records of the contract and the ports by their schemas, and
- * around them what only the adapters see. See `supabase/schemas`.
+ * The results of the SQL functions, validated on arrival: records of the contract and the ports by their schemas, and
+ * the parts around them that only the adapters see. See `supabase/schemas`.
  */
 import { z } from "zod";
 import { purged, redacted } from "../contract/files.ts";

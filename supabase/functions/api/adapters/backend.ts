@@ -17,11 +17,14 @@ export type Outcome<T> =
   | { readonly value: T }
   | {
     readonly transient: string;
-    /** Whether the call certainly had no effect. Default false: its answer is lost, and it may have had or still have one. */
+    /**
+     * Whether the call certainly had no effect. Default false: its answer was lost, and it may have had an effect or
+     * still may.
+     */
     readonly isUndone?: boolean;
-    /** What to tell the operator, where only the operator can mend the fault. */
+    /** The notice for the operator, if only the operator can fix the fault. */
     readonly notice?: Notice | undefined;
-    /** Whether another try would take too long, too. */
+    /** Whether another try would also take too long. */
     readonly isFinal?: boolean;
   };
 
@@ -61,7 +64,7 @@ export function fetchInTime(input: RequestInfo | URL, init?: RequestInit): Promi
   return fetch(input, { ...init, signal, ...(body !== undefined && { body }) });
 }
 
-/** The caller's deadline (one request or one piece of background work), and the isolate's log. */
+/** The deadline of the caller (one request or one piece of background work), and the log and notices of the isolate. */
 export interface CallParts {
   readonly log: Log;
   readonly notices: Notices;

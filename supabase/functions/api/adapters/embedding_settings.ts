@@ -9,8 +9,8 @@ export interface EmbeddingSettings {
 }
 
 /**
- * Null where no endpoint is set. The former model is named as its vectors are marked: `model`, or `model@dimensions`
- * where it was called with a number of dimensions. Throws an error that names a missing or invalid setting.
+ * Null where no endpoint is set. The former model is named as in its stored vectors: `model`, or `model@dimensions` if
+ * a number of dimensions was requested. Throws an error that names a missing or invalid setting.
  */
 export function embeddingSettings(setting: (name: string) => string | undefined): EmbeddingSettings | null {
   const url = setting("EMBEDDINGS_URL");

@@ -1,4 +1,4 @@
-/** Faults that only the operator can mend. The log says what to do once in a while, not once for each request. */
+/** Faults that only the operator can fix. The log states what to do from time to time, not for each request. */
 import { NOTICE_INTERVAL_SECONDS } from "../limits.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";

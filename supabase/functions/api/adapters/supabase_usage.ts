@@ -1,4 +1,4 @@
-/** Usage over supabase-js. Like those of the search index, these calls are made after responses. */
+/** Usage over supabase-js. Like the calls for the search index, these are made after responses. */
 import type { SupabaseClient } from "@supabase/supabase-js";
 import type { Usage } from "../ports/usage.ts";
 import type { CallParts } from "./backend.ts";

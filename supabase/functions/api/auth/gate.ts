@@ -216,7 +216,7 @@ export class Gate {
       const isRefused = !answer.ok && answer.refusal.code === "RATE_LIMIT_EXCEEDED";
       return isRefused ? answer.rate?.remaining ?? 0 : 0;
     };
-    // Other requests may take what a refusal shows as remaining: then the next refusal shows less.
+    // Other requests may use up the remaining requests that a refusal shows: then the next refusal shows fewer.
     while (more > 0) more = await count(more);
   }
 
@@ -235,7 +235,7 @@ export class Gate {
     if (isClientError && isKnown && !this.isAnswered) await this.authorize();
   }
 
-  /** Lets the database authorize and count the request; returns what exists at `path`, if given. */
+  /** Lets the database authorize and count the request; returns the file at `path`, if given. */
   async authorize(path?: string): Promise<Authorization> {
     if (this.identity.kind === "account") return await this.authorizeAccount(this.identity.account);
     // Opening the link has authorized it.
@@ -251,7 +251,10 @@ export class Gate {
     return { file: null, deletedVersion: null };
   }
 
-  /** Remembers what an answer says about key and window, and returns it. Throws FORBIDDEN_SCOPE, but no other refusal. */
+  /**
+   * Remembers the grant and the window of an answer, and returns the answer. Throws FORBIDDEN_SCOPE, but no other
+   * refusal.
+   */
   observe<T>(answer: Answer<T>): Answer<T> {
     this.isAnswered = true;
     if (answer.rate) this.window = answer.rate;

@@ -1,16 +1,16 @@
 /**
  * The one table of error codes; the port's refusals, the OpenAPI description, the documents and the tests read it.
- * `openapi/meanings.ts` says for people what each of them means.
+ * `openapi/meanings.ts` explains the meaning of each code.
  */
 
 interface ErrorEntry {
-  /** Of the HTTP response. */
+  /** The status of the HTTP response. */
   readonly status: number;
-  /** What the client reads where the database decides this: then it is one of the codes that a `Refusal` may have. */
+  /** The message where the database decides this; then a `Refusal` may have the code. */
   readonly message?: string;
 }
 
-/** Code → HTTP status, message of a refusal. */
+/** Code → HTTP status, and the message of a refusal. */
 export const ERRORS = {
   INVALID_JSON: { status: 400 },
   INVALID_PATH: { status: 400, message: "A path breaks the rule that the details name." },
@@ -98,7 +98,7 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** The codes with which the database refuses. */
+/** The codes that refusals of the database can have. */
 export type RefusalCode = {
   [Code in ErrorCode]: (typeof ERRORS)[Code] extends { readonly message: string } ? Code : never;
 }[ErrorCode];

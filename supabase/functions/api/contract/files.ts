@@ -1,4 +1,4 @@
-/** Files, as every answer shows them. */
+/** Files as answers show them. */
 import { z } from "zod";
 import { LIST_TOTAL_MAX, REDACT_REMAINING_MAX } from "./limits.ts";
 import { count, time, version, type Wire } from "./values.ts";
@@ -36,7 +36,7 @@ export type ReadRecord = Wire<typeof readRecord>;
 const replacements = version;
 export const editRecord = fileRecord.extend({ replacements }).meta({ id: "EditRecord" });
 
-/** A unified diff, and how many lines it adds and removes. */
+/** A unified diff, and the numbers of lines that it adds and removes. */
 const changedLines = { diff: z.string(), additions: count, deletions: count };
 
 export const editPreview = editRecord.extend({ dryRun: z.literal(true), ...changedLines })
@@ -74,7 +74,7 @@ export const fileList = z.object({
 }).meta({ id: "FileList" });
 export type FileList = Wire<typeof fileList>;
 
-/** What an operation of a batch made. */
+/** The result of one operation of a batch. */
 export const changedFile = listedFile.extend({
   replacements: replacements.optional().meta({ description: "Only for an edit." }),
 });
@@ -95,7 +95,7 @@ export const folderResult = z.object({
 }).meta({ id: "FolderCommit" });
 export type FolderResult = Wire<typeof folderResult>;
 
-/** What a purge erased. */
+/** The file that a purge erased, and the numbers of its versions and bytes. */
 export const purged = z.object({
   path: z.string(),
   versions: version.meta({ description: "The number of versions that the file had." }),
@@ -109,7 +109,7 @@ export const purged = z.object({
 }).meta({ id: "Purge" });
 export type Purged = Wire<typeof purged>;
 
-/** What a redaction erased. */
+/** The versions whose content a redaction erased. */
 export const redacted = z.object({
   path: z.string(),
   versions: z.array(version),

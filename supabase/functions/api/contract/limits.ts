@@ -1,34 +1,37 @@
 /**
- * The limits that a client can run into, each with its unit in its name; the documents have them as a table.
- * "In SQL" marks those that `supabase/schemas` has, too. `limits.ts` has the rest.
+ * The limits that a client can reach, each with its unit in its name; the documents list them in a table. "In SQL"
+ * marks those that `supabase/schemas` defines, too. `limits.ts` contains the other limits.
  */
 
 /**
- * A costly request counts as one request for each of the next six amounts of work that it begins: of a search, a diff, or
- * the edits of a batch, in units;
+ * A costly request counts as one request for each of the following amounts of work that it begins. For a search, a
+ * diff, or the edits of a batch: units of work.
  */
 export const WORK_UNITS_PER_REQUEST = 5_000_000;
-/** calls of a search that walk through texts without the index; */
+/** For a search: calls that read texts without the index. */
 export const SEARCH_WALKS_PER_REQUEST = 2;
-/** bytes and files of an export; */
+/** For an export: bytes and files. */
 export const EXPORT_BYTES_PER_REQUEST = 5 * 1024 * 1024;
 export const EXPORT_FILES_PER_REQUEST = 50;
-/** files that a list with `at=`, or a retention's dry run, looks at; */
+/** For a list with `at=`, or the dry run of a retention rule: examined files. */
 export const EXAMINED_FILES_PER_REQUEST = 50;
-/** files of a run. Plans of an undo or a restore count as such commits do: see PLAN_REQUESTS_MAX. */
+/** For a run: files. The plan of an undo or a restore counts like its commit: see PLAN_REQUESTS_MAX. */
 export const RUN_FILES_PER_REQUEST = 100;
 
 /** Longest `content` of one JSON request, in UTF-16 code units (what JSON clients count). */
 export const CONTENT_LENGTH_MAX = 10_485_760;
-/** Longest request body in bytes: 10,485,760 characters, each written as `\uXXXX`, and room for the rest. */
+/** Longest request body in bytes: 10,485,760 characters, each written as `\uXXXX`, and room for other fields. */
 export const BODY_BYTES_MAX = 64 * 1024 * 1024;
-/** A client that sends none of its body for this long counts as gone, and the memory held for it is released. */
+/** If a client sends no part of its body for this long, the service ends the request and releases its memory. */
 export const BODY_IDLE_MILLISECONDS = 20_000;
-/** So does one whose body takes longer than BODY_IDLE_MILLISECONDS, and this for each MiB of it. */
+/** The same applies if a body takes longer than BODY_IDLE_MILLISECONDS plus this time for each MiB. */
 export const BODY_MILLISECONDS_PER_MIB = 16_000;
-/** The fields of a JSON body other than `content`, in bytes: two fully escaped edit strings, and as much again. */
+/** The fields of a JSON body other than `content`, in bytes: two fully escaped edit strings, and the same again. */
 export const JSON_FIELDS_BYTES_MAX = 4 * 1024 * 1024;
-/** Names and values in a JSON body, about: they are parsed in one go, which no request may hold up others with. */
+/**
+ * Approximate number of names and values in a JSON body: they are parsed without a pause, which must not delay other
+ * requests.
+ */
 export const JSON_VALUES_MAX = 100_000;
 /** Nesting of arrays and objects in a JSON body. */
 export const JSON_DEPTH_MAX = 256;
@@ -40,24 +43,24 @@ export const PATH_SEGMENTS_MAX = 32;
 export const EDIT_STRING_LENGTH_MAX = 100_000;
 /** Line numbers reported for an edit whose old string is not unique. */
 export const EDIT_LINES_REPORTED_MAX = 100;
-/** Near misses reported for an edit whose old string is absent. */
+/** Similar lines reported for an edit whose old string is absent. */
 export const EDIT_NEAREST_MAX = 3;
 
-/** The work of all edits of one request, all tries together, in units. */
+/** The work of all edits of one request, in all tries together, in units. */
 export const EDIT_UNITS_MAX = 250_000_000;
 
 /** Edits of one request. */
 export const EDITS_MAX = 100;
 /**
- * All edits of one request together, in bytes of JSON: room for EDITS_MAX pairs of the longest plain strings. What is no
- * long string among them, and any one string, have JSON_FIELDS_BYTES_MAX.
+ * All edits of one request together, in bytes of JSON: room for EDITS_MAX pairs of the longest plain strings.
+ * JSON_FIELDS_BYTES_MAX applies to each string, and to everything except long strings.
  */
 export const EDITS_BYTES_MAX = 24 * 1024 * 1024;
 /** Each side of a diff, in bytes. */
 export const DIFF_BYTES_MAX = 1024 * 1024;
 /** An Idempotency-Key, in characters. In SQL. */
 export const IDEMPOTENCY_KEY_LENGTH_MAX = 255;
-/** A commit of several files counts one request of the window for each so many of them that are begun. In SQL. */
+/** A commit of several files counts as one request for each group of this many files that it begins. In SQL. */
 export const OPERATIONS_PER_REQUEST = 10;
 /** An `X-Run-Id`, in characters. In SQL. */
 export const RUN_ID_LENGTH_MAX = 128;
@@ -66,7 +69,7 @@ export const ACTOR_LENGTH_MAX = 128;
 /** An `X-Change-Note`, decoded, in characters. */
 export const CHANGE_NOTE_LENGTH_MAX = 500;
 
-/** Arguments of a call that its tool does not have: each is compared with those that it has. */
+/** Unknown arguments of a call: each is compared with the arguments that the tool has. */
 export const MCP_UNKNOWN_ARGUMENTS_MAX = 100;
 
 /** Body of a request about projects and keys, in bytes. */
@@ -77,64 +80,64 @@ export const PAGE_LIMIT_MAX = 100;
 export const PAGE_LIMIT_DEFAULT = 10;
 /** Entries of one page of the change feed. In SQL. */
 export const CHANGES_LIMIT_MAX = 1_000;
-/** By default. */
+/** The default for CHANGES_LIMIT_MAX. */
 export const CHANGES_LIMIT_DEFAULT = 100;
-/** Versions that a page of the feed with filters, or for a key with a path prefix, looks at. In SQL. */
+/** Versions that a page of the feed with filters, or for a key with a path prefix, examines. In SQL. */
 export const CHANGES_LOOKED_AT_MAX = 10_000;
 /** How long a request may wait for a change. */
 export const CHANGES_WAIT_SECONDS_MAX = 25;
 /** Requests of one project that wait in an isolate at the same time; others are answered at once. */
 export const CHANGES_WAITERS_MAX = 20;
-/** Actors that are named of a run. In SQL. */
+/** Actors that an answer names for one run. In SQL. */
 export const RUN_ACTORS_MAX = 20;
-/** Versions that are counted of one run; of one that has more, counts are what it has at least. In SQL. */
+/** Versions that are counted of one run; the counts of a larger run are lower bounds. In SQL. */
 export const RUN_VERSIONS_COUNTED_MAX = 10_000;
-/** Versions that the plan of an undo looks at, in search of what others have made. In SQL. */
+/** Versions that the plan of an undo examines to find versions of other authors. In SQL. */
 export const UNDO_VERSIONS_EXAMINED_MAX = 20_000;
 /** Files in one response about a run. */
 export const RUN_FILES_MAX = 1_000;
 /** Sub-folder names in one list response. In SQL. */
 export const LIST_DIRECTORIES_MAX = 1000;
-/** Files that a list counts. Of more it says only that there are more. In SQL. */
+/** The largest number of files that a list counts; beyond it, a list shows only that there are more. In SQL. */
 export const LIST_TOTAL_MAX = 10_000;
-/** Files that a page of a list with `at=` looks at, and as many for the names of sub-folders. In SQL. */
+/** Files that a page of a list with `at=` examines, and again that number for the names of sub-folders. In SQL. */
 export const LIST_AT_EXAMINED_MAX = 2000;
-/** Files of one commit of a folder, an undo or a restore. In SQL. */
+/** Files in one commit of a folder operation, an undo or a restore. In SQL. */
 export const COMMIT_FILES_MAX = 1000;
 /** Paths that a refused copy or move of a folder names. In SQL. */
 export const CONFLICTING_PATHS_SHOWN_MAX = 20;
-/** Files that the restoring of a folder looks at, in search of those that changed. In SQL. */
+/** Files that restoring a folder examines to find those that changed. In SQL. */
 export const RESTORE_EXAMINED_MAX = 10_000;
 /** Files of one export. In SQL. */
 export const EXPORT_FILES_MAX = 500;
-/** Their bytes. In SQL. */
+/** Bytes of one export. In SQL. */
 export const EXPORT_BYTES_MAX = 50 * 1024 * 1024;
-/** Segments that they consist of, each of which is a download from Storage. In SQL. */
+/** Segments of one export; each costs a download from Storage. In SQL. */
 export const EXPORT_SEGMENTS_MAX = 1_000;
-/** As how many requests the plan of an undo or a restore counts at most. In SQL. */
+/** The plan of an undo or a restore counts as at most this many requests. In SQL. */
 export const PLAN_REQUESTS_MAX = 10;
 /** Largest integer accepted for offsets and versions (a Postgres `integer`). */
 export const INTEGER_MAX = 2_147_483_647;
 
-/** Files that a preview of a rule looks at. In SQL. */
+/** Files that a preview of a retention rule examines. In SQL. */
 export const RETENTION_PREVIEW_FILES = 2_000;
-/** Versions that it counts. In SQL. */
+/** Versions that the preview counts. In SQL. */
 export const RETENTION_PREVIEW_VERSIONS = 100_000;
-/** Files that it names. In SQL. */
+/** Files that the preview names. In SQL. */
 export const RETENTION_PREVIEW_SHOWN = 20;
-/** Days of one question about usage. In SQL. */
+/** Days in one request for usage. In SQL. */
 export const USAGE_DAYS_MAX = 366;
-/** Days that usage is kept. In SQL. */
+/** Days for which usage is kept. In SQL. */
 export const USAGE_KEPT_DAYS = 400;
-/** Keys that an answer about usage names, those with most requests. In SQL. */
+/** Keys that an answer about usage names: those with most requests. In SQL. */
 export const USAGE_KEYS_SHOWN_MAX = 100;
-/** Versions that a rule may keep. */
+/** Largest number of versions that a retention rule may keep. */
 export const KEEP_VERSIONS_MAX = 10_000;
-/** Days that a rule may keep versions, or deleted files. */
+/** Largest number of days for which a retention rule may keep versions or deleted files. */
 export const KEEP_DAYS_MAX = 3650;
 /** Versions of one redaction. */
 export const REDACT_VERSIONS_MAX = 1000;
-/** Versions that its answer names because they share a piece. In SQL. */
+/** Versions that the answer to a redaction names because they contain a part of the erased content. In SQL. */
 export const REDACT_REMAINING_MAX = 20;
 
 /** Longest access token, in characters. */
@@ -144,28 +147,28 @@ export const ACCOUNT_PROJECTS_MAX = 20;
 export const PROJECT_KEYS_MAX = 100;
 /** Calls about projects and keys under an account's token, and console sessions that it opens. In SQL. */
 export const ACCOUNT_REQUESTS_PER_MINUTE = 120;
-/** A key that was revoked or expired so long ago is forgotten by the sweep. In SQL. */
+/** The sweep removes a key this long after it was revoked or has expired. In SQL. */
 export const ENDED_KEYS_KEPT_DAYS = 90;
-/** Links of a project that can be used. In SQL. */
+/** Usable links of a project. In SQL. */
 export const PROJECT_LINKS_MAX = 1_000;
-/** How long a link may be valid, in seconds; one for writing for less. In SQL. */
+/** How long a link may be valid, in seconds; a link for writing, for a shorter time. In SQL. */
 export const LINK_SECONDS_MIN = 60;
 export const LINK_SECONDS_MAX = 604_800;
 export const WRITE_LINK_SECONDS_MAX = 3_600;
-/** By default. */
+/** How long a link is valid by default. */
 export const LINK_SECONDS_DEFAULT = 3_600;
 /** Reads of a link, and refused writes. All links of a project together have the project's own limit. In SQL. */
 export const LINK_REQUESTS_PER_MINUTE = 60;
-/** A link that ended so long ago is forgotten by the sweep. In SQL. */
+/** The sweep removes a link this long after it ended. In SQL. */
 export const ENDED_LINKS_KEPT_DAYS = 7;
 /** Text that a command of the memory tool reads or writes, in bytes. */
 export const MEMORY_TEXT_BYTES_MAX = 1024 * 1024;
-/** Files and folders that it shows of a folder. */
+/** Files and folders that the memory tool shows for one folder. */
 export const MEMORY_VIEW_ITEMS_MAX = 1_000;
 
 /** A name of a project or key, in characters. In SQL. */
 export const NAME_LENGTH_MAX = 100;
-/** Longest grace period of a rotated key beside the new one, in seconds: a week. In SQL. */
+/** Longest time for which a rotated key stays valid beside the new one, in seconds: a week. In SQL. */
 export const KEY_GRACE_PERIOD_SECONDS_MAX = 604_800;
 /** Writes in one response about the project's activity, by default. */
 export const ACTIVITY_DEFAULT = 20;
@@ -177,36 +180,36 @@ export const SEARCH_QUERY_LENGTH_MAX = 1000;
 export const SEARCH_GLOB_LENGTH_MAX = 256;
 /** Largest `offset` of a search. To see more, a client narrows the directory. */
 export const SEARCH_OFFSET_MAX = 10_000;
-/** The text of larger files is not indexed, in bytes: they are found by name. Also the text of one claim. In SQL. */
+/** The text of larger files is not indexed, in bytes: they are found by name. Also the text of one lease. In SQL. */
 export const SEARCH_TEXT_BYTES_MAX = 1024 * 1024;
 /** Matching lines shown of one file, in `text` and `regex`; the score counts all of them. */
 export const SEARCH_MATCHES_PER_FILE_MAX = 20;
-/** Text that one search reads, in bytes, before it returns what it has or SEARCH_TOO_BROAD. */
+/** Text that one search reads, in bytes, before it returns the results so far or SEARCH_TOO_BROAD. */
 export const SEARCH_READ_BYTES_MAX = 24 * 1024 * 1024;
-/** The work of looking for matches in one search, in units, before it does the same. */
+/** The work of matching in one search, in units, before the search ends in the same way. */
 export const SEARCH_UNITS_MAX = 200_000_000;
-/** How often one search asks the database for more files before it does the same. */
+/** The number of calls in which one search requests files from the database, before it ends in the same way. */
 export const SEARCH_CALLS_MAX = 160;
-/** How many of these calls may read as many texts as one may, for a pattern too short for the index. */
+/** The number of these calls that may read the maximum of texts, for a pattern too short for the index. */
 export const SEARCH_WALKS_MAX = 20;
 /** Largest number in `{m,n}`. */
 export const SEARCH_REGEX_REPEAT_MAX = 255;
 /** Nesting of groups. */
 export const SEARCH_REGEX_DEPTH_MAX = 50;
-/** Files whose text is not in the index, that a search looks at. In SQL. */
+/** Files without indexed text that a search examines. In SQL. */
 export const SEARCH_UNSEARCHED_MAX = 2_000;
-/** Paths that an answer names of the files that were not searched. In SQL. */
+/** Paths that an answer names among the files that were not searched. In SQL. */
 export const SEARCH_UNSEARCHED_PATHS_MAX = 20;
 /** Searches by substring or pattern read files that are not in the index, up to this size in bytes … */
 export const SEARCH_LIVE_FILE_BYTES_MAX = 10 * 1024 * 1024;
-/** … and so much in all, the smallest files first … */
+/** … up to this size in all, the smallest files first … */
 export const SEARCH_LIVE_BYTES_MAX = 16 * 1024 * 1024;
-/** … in so many segments, each of which is a call of Storage. */
+/** … and up to this number of segments, each of which costs a call of Storage. */
 export const SEARCH_LIVE_READS_MAX = 200;
 /** How long a search may wait until its directory is indexed. */
 export const SEARCH_WAIT_SECONDS_MAX = 10;
 /** Searches of one project that wait in an isolate at the same time; others are answered at once. */
 export const SEARCH_WAITERS_MAX = CHANGES_WAITERS_MAX;
 
-/** Dimensions of an embedding; of sizes without an index, SEARCH_EXACT_CHUNKS_MAX chunks are compared. In SQL. */
+/** Dimensions of an embedding. For sizes without an index, SEARCH_EXACT_CHUNKS_MAX chunks are compared. In SQL. */
 export const EMBEDDING_DIMENSIONS_MAX = 2_000;

@@ -4,10 +4,10 @@ import { INTEGER_MAX } from "./limits.ts";
 import { mediaType } from "./media_types.ts";
 import { time, type Wire } from "./values.ts";
 
-/** What a link is for. */
+/** The operation that a link allows. */
 export const purpose = z.enum(["read", "write"]);
 
-/** A link that can be used. Its address is stored nowhere. */
+/** A usable link. Its address is stored nowhere. */
 export const link = z.object({
   id: z.uuid(),
   for: purpose,

@@ -11,7 +11,7 @@ import {
 import { count, time, version, type Wire } from "./values.ts";
 
 const limit = count.nullable().meta({ description: "Null: no limit." });
-/** Which versions go by themselves; a client sends the same fields. */
+/** The retention rule, by which versions are erased automatically; a client sends the same fields. */
 export const retention = z.object({
   keepVersions: z.int().min(1).max(KEEP_VERSIONS_MAX).nullish().meta({
     description: "The number of newest versions of a file to keep.",

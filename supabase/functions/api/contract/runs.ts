@@ -1,10 +1,10 @@
-/** Runs: what was written under one `X-Run-Id`, and what an undo or a restore makes of it. */
+/** Runs: the versions that were written under one `X-Run-Id`, and the results of an undo or a restore. */
 import { z } from "zod";
 import { RUN_ACTORS_MAX, RUN_VERSIONS_COUNTED_MAX, UNDO_VERSIONS_EXAMINED_MAX } from "./limits.ts";
 import { cursor, runId, time, version, type Wire } from "./values.ts";
 import { versionOperation } from "./versions.ts";
 
-/** What the key sees of a run. */
+/** The part of a run that the key sees. */
 const run = z.object({
   runId,
   actors: z.array(z.string()).meta({ description: `At most ${RUN_ACTORS_MAX}.` }),
@@ -23,7 +23,7 @@ export type Run = Wire<typeof run>;
 export const runPage = z.object({ runs: z.array(run), cursor, hasMore: z.boolean() }).meta({ id: "RunPage" });
 export type RunPage = Wire<typeof runPage>;
 
-/** With which keys a file was changed in a run. */
+/** The keys that changed a file in a run. */
 const OWN = {
   description:
     "Whether the calling key wrote all of the run's versions of the file; for a person: whether the console did.",
@@ -49,7 +49,7 @@ export const runDetails = run.extend({
 export type RunDetails = Wire<typeof runDetails>;
 export type RunFile = RunDetails["files"][number];
 
-/** What becomes of each file of an undo or a restore. */
+/** The step of an undo or a restore for each file. */
 export const undoResult = z.object({
   runId: z.string().nullable().meta({
     description: "The run of this undo or restore: undo that run to redo. Null in a plan.",

@@ -1,4 +1,4 @@
-/** What a search answers. */
+/** The answer to a search. */
 import { z } from "zod";
 import { fileRecord } from "./files.ts";
 import { PAGE_LIMIT_DEFAULT, SEARCH_UNSEARCHED_PATHS_MAX } from "./limits.ts";
@@ -31,7 +31,7 @@ const unsearchedReason = z.enum([
 ]);
 export type UnsearchedReason = z.infer<typeof unsearchedReason>;
 
-/** Files with text that a search did not look at. */
+/** Files whose text a search did not read. */
 export const unsearched = z.object({
   files: version,
   bytes: count,

@@ -1,4 +1,4 @@
-/** The operations that answers name, and what the service answers about itself. */
+/** The operations that answers name, and the answers of the service about itself. */
 import { z } from "zod";
 import { count, time, type Wire } from "./values.ts";
 
@@ -59,7 +59,7 @@ export const health = z.object({
   version: z.string(),
 }).meta({ id: "Health" });
 
-/** What one slice of a sweep did. */
+/** The result of one slice of a sweep. */
 export const sweep = z.object({
   seen: count.meta({ description: "Objects examined." }),
   removed: count,

@@ -1,4 +1,4 @@
-/** What a project and its keys did, day by day. */
+/** The usage of a project and its keys by day. */
 import { z } from "zod";
 import { count, type Wire } from "./values.ts";
 

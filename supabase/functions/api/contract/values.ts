@@ -1,8 +1,8 @@
-/** Values that several records have, and what a schema of the contract describes as a type. */
+/** Values that several records contain, and the type that a schema of the contract describes. */
 import { z } from "zod";
 import { RUN_ID_LENGTH_MAX } from "./limits.ts";
 
-/** The record that a schema describes, as code reads it. */
+/** The read-only type of the record that a schema describes. */
 export type Wire<Schema extends z.ZodType> = DeepReadonly<z.output<Schema>>;
 type DeepReadonly<Value> = Value extends object
   ? { readonly [Name in keyof Value]: DeepReadonly<Value[Name]> }
@@ -13,11 +13,11 @@ export const time = z.iso.datetime({ precision: 3 });
 export const count = z.int().min(0);
 export const version = z.int().min(1);
 
-/** An opaque place in the change feed of one project: that of a version, or the beginning. */
+/** An opaque position in the change feed of one project: that of a version, or the beginning. */
 export const cursor = z.string().regex(/^[0-9a-f]{32}$/);
 export type Cursor = z.infer<typeof cursor>;
 
-/** The ids of runs, as clients make them. */
+/** The form of the run ids that clients choose. */
 export const RUN_ID_SHAPE = new RegExp(`^[A-Za-z0-9._:-]{1,${RUN_ID_LENGTH_MAX}}$`);
 export const RUN_ID_RULE =
   `must be 1 to ${RUN_ID_LENGTH_MAX} of the characters A-Z, a-z, 0-9, ".", "_", ":" and "-"`;

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { count, cursor, time, version, type Wire } from "./values.ts";
 
-/** What made a version. */
+/** The operation that added a version. */
 export const versionOperation = z.enum([
   "write",
   "append",
@@ -17,7 +17,7 @@ export const versionOperation = z.enum([
 ]);
 export type VersionOperation = z.infer<typeof versionOperation>;
 
-/** What made a version, and what the client said about it. */
+/** The provenance of a version: its operation, and the fields that the client sent. */
 export const versionOrigin = z.object({
   operation: versionOperation.meta({ description: "The operation that added the version." }),
   runId: z.string().optional().meta({ description: "`X-Run-Id` of the request." }),

@@ -155,7 +155,7 @@ class OpenBatch {
     return true;
   }
 
-  /** Compacts the full segment list that an append met, without the segments that the batch itself adds. */
+  /** Compacts the full segment list that an append found, without the segments that the batch itself adds. */
   private async makeRoom(index: number, full: readonly Segment[]): Promise<void> {
     const own = new Set(this.stored?.flat().map(({ id }) => id));
     const before = full.filter(({ id }) => !own.has(id));
@@ -208,7 +208,10 @@ class OpenBatch {
     return stored;
   }
 
-  /** The operation for the database. For an edit that fails here, an operation that the database refuses at its place. */
+  /**
+   * The operation for the database. An edit that fails here becomes an operation that the database refuses in its
+   * place.
+   */
   private async prepare(index: number): Promise<BatchOperation> {
     const operation = this.operations[index];
     if (!operation) throw new RangeError(`there is no operation ${index}`);

@@ -25,7 +25,7 @@ export interface Committer extends Uploader, SegmentSource {
   readonly commitSlots: Slots;
   readonly deadline: Deadline;
   readonly log: Pick<Log, "backgroundFault">;
-  /** Called after each commit: indexing, and now and then a slice of the sweep, follow the response. */
+  /** Called after each commit: indexing, and sometimes a slice of the sweep, follow the response. */
   readonly onCommit: () => void;
   readonly background: Background;
 }
@@ -33,9 +33,8 @@ export interface Committer extends Uploader, SegmentSource {
 export type CommitResult = { readonly committed: Committed } | { readonly refusal: Refusal };
 
 /**
- * Commits. Segments that became too many are compacted after the response.
- * Removes segments that the commit certainly does not reference. If a try whose answer was lost may have committed
- * them, they are left to the sweep.
+ * Commits. If the file has too many segments, they are compacted after the response. Removes segments that the commit
+ * certainly does not reference. If a try whose answer was lost may have committed them, they are left to the sweep.
  */
 export async function tryCommit(committer: Committer, commit: Commit): Promise<CommitResult> {
   const { segments } = committer;
@@ -70,7 +69,9 @@ async function acquireSlot(committer: Committer, path: string): Promise<ReleaseS
   return gate.grant ? await commitSlots.acquire(fileKey(committer, path), deadline) : () => {};
 }
 
-/** Commits once the segment list has room. Meanwhile the other commits to the file wait, which need room, too. */
+/**
+ * Commits once the segment list has room. In the meantime, other commits to the file wait, since they need room, too.
+ */
 async function commitInSlot(committer: Committer, commit: Commit): Promise<Answer<Committed>> {
   const { gate, metadata, inFlightCompactions, deadline } = committer;
   for (;;) {
@@ -106,7 +107,9 @@ function makeRoom(committer: Committer, path: string, segments: readonly Segment
   return committer.inFlightCompactions.run(file, segments, compact, committer.deadline);
 }
 
-/** Compacts in the background. A compaction that fails, or that is one too many, is left to a later commit. */
+/**
+ * Compacts in the background. A compaction that fails, or for which too many are running, is left to a later commit.
+ */
 function compactIfDue(committer: Committer, { segments, file: { path } }: Committed): void {
   const { inFlightCompactions, background, deadline, log } = committer;
   const file = fileKey(committer, path);
@@ -124,7 +127,7 @@ export function fileKey({ gate }: Pick<Committer, "gate">, path: string): string
   return `${gate.projectId}/${path}`;
 }
 
-/** What requests that commit a version have in common: path, preconditions, Idempotency-Key. */
+/** The common parts of all requests that commit a version: path, preconditions, Idempotency-Key. */
 export interface CommitRequest extends Preconditions {
   readonly path: string;
   readonly idempotencyKey: string | undefined;

@@ -39,7 +39,7 @@ export async function commitBack(
   return committed;
 }
 
-/** The steps that `commitBack` would commit now. Throws the refusal. */
+/** Returns the steps that `commitBack` would commit now. Throws the refusal. */
 export async function planBack(
   { gate, metadata }: ManyCommitter,
   commit: Undo | RestoreFolder,

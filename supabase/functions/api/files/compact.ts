@@ -29,8 +29,8 @@ export interface Compactor extends Uploader, SegmentSource {
 }
 
 /**
- * Compacts a run of segments, if one is worth it; with `isFull`, where the file may not have more segments, any run
- * that saves a segment. Returns whether the file has fewer segments now, even if another request compacted them.
+ * Compacts a run of segments, if one is worth it; with `isFull` (the file may not have more segments), any run that
+ * saves a segment. Returns whether the file has fewer segments now, even if another request compacted them.
  */
 export async function compactSegments(
   compactor: Compactor,
@@ -52,7 +52,7 @@ export async function compactSegments(
     run.map((segment) => segment.id),
     compacted,
   );
-  // The segment list has changed meanwhile, so the result cannot be used.
+  // The segment list has changed in the meantime, so the result cannot be used.
   if (answer.ok && !answer.value && !answer.isAmbiguous) await discard(compactor.segments, compacted);
   return answer.ok;
 }

@@ -1,10 +1,10 @@
-/** The pause before a change is tried again that met a conflict. */
+/** The pause before a change is tried again after a conflict. */
 import { EDIT_CONFLICT_PAUSE_MILLISECONDS, EDIT_CONFLICT_PAUSE_MILLISECONDS_MAX } from "../limits.ts";
 import type { Deadline } from "../runtime/deadline.ts";
 
 /**
  * Waits before the next try. The pause grows with the number of tries, and is random, since other changes may be tried
- * again at the same time. Returns false without waiting where the deadline comes first.
+ * again at the same time. Returns false without waiting if the deadline would come first.
  */
 export async function mayTryAgainAfterPause(deadline: Deadline, tries: number): Promise<boolean> {
   const longest = Math.min(

@@ -1,7 +1,6 @@
 /**
  * Edits a file. The edits are applied to the version that was read, and committed on condition that it is still the
- * latest; if it is not, the file is read again. The edits of one isolate wait in a queue, so that they meet no
- * conflict.
+ * latest; if it is not, the file is read again. The edits of one isolate wait in a queue, so that they do not conflict.
  */
 import type { Gate } from "../auth/gate.ts";
 import { ensurePreconditions } from "../http/conditions.ts";

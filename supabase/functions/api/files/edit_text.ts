@@ -12,7 +12,7 @@ export interface Edit {
   readonly oldString: string;
   readonly newString: string;
   readonly replaceAll: boolean;
-  /** The edit is refused unless the string occurs exactly this often; all occurrences are replaced. */
+  /** The edit is refused unless the string occurs exactly this number of times; all occurrences are replaced. */
   readonly expectedOccurrences: number | undefined;
 }
 
@@ -82,7 +82,7 @@ export class TextEditor {
     return { segmentIds: ids, segments: uploaded.filter((segment) => referenced.has(segment.id)) };
   }
 
-  /** Applies all edits and stores the new pieces. If it fails, it removes what it stored. */
+  /** Applies all edits and stores the new pieces. If it fails, it removes the pieces that it stored. */
   async make(edits: readonly Edit[]) {
     try {
       const { replacements } = await this.apply(edits);

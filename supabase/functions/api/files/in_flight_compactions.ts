@@ -1,4 +1,6 @@
-/** Compactions that are running in this isolate: of one file at most one, since a second one would do the same work again. */
+/**
+ * Compactions that are running in this isolate: at most one for each file, since a second one would repeat the work.
+ */
 import { unavailable } from "../errors.ts";
 import { COMPACTIONS_AT_ONCE } from "../limits.ts";
 import type { Segment } from "../ports/segments.ts";
@@ -15,7 +17,7 @@ interface InFlight {
 export class InFlightCompactions {
   private readonly byFile = new Map<string, InFlight>();
 
-  /** Whether a compaction for which nothing waits may begin: the file has none, and the isolate few. */
+  /** Whether a compaction that no request waits for may begin: none is running for the file, and few in the isolate. */
   mayBegin(file: string): boolean {
     return !this.byFile.has(file) && this.byFile.size < COMPACTIONS_AT_ONCE;
   }

@@ -1,6 +1,6 @@
 /**
  * Help for a client whose `oldString` does not occur: the most similar lines, and the kind of difference that alone
- * keeps it from matching. Each check is a single pass over bytes, so that hostile text costs no more than any other.
+ * keeps it from matching. Each check is a single pass over bytes, so hostile text costs no more than other text.
  */
 import {
   EDIT_NEAREST_COMPARED_BYTES,
@@ -18,8 +18,8 @@ import { Work } from "../runtime/work.ts";
 type Difference = "lineEndings" | "whitespace" | "case" | "escaping";
 
 /**
- * Differences that keep a copied string from matching its original, the narrowest first, each with a function that makes
- * two texts equal that have only this difference.
+ * Differences that keep a copied string from matching its original, the narrowest first, each with a function whose
+ * results are equal for two texts that have only this difference.
  */
 const DIFFERENCES: readonly (readonly [Difference, (text: string) => string])[] = [
   ["lineEndings", (text) => text.replaceAll(/\r\n?/g, "\n")],

@@ -18,7 +18,7 @@ export type Piece =
 export type LoadPiece = (piece: Piece) => Promise<Uint8Array>;
 
 export interface Occurrences {
-  /** How often the string occurs, without overlaps, from the left. */
+  /** The number of occurrences, without overlaps, counted from the left. */
   readonly count: number;
   /** The lines in which the first EDIT_LINES_REPORTED_MAX occurrences begin, from 1, ascending. */
   readonly lines: readonly number[];
@@ -94,7 +94,7 @@ class Counter implements Occurrences {
   #addLine(bytes: Uint8Array, end: number): void {
     this.#newlines += countNewlines(bytes, this.#countedTo, end);
     this.#countedTo = end;
-    // The match may begin in an earlier piece, but it has as many line feeds as the string.
+    // The match may begin in an earlier piece, but it contains the same number of line feeds as the string.
     this.lines.push(1 + this.#newlinesBefore + this.#newlines - this.#newlinesOfMatch);
   }
 

@@ -28,7 +28,7 @@ import { storeContent } from "./upload.ts";
 export interface WriteRequest extends Preconditions {
   /** `write` creates the file if there is none; the others require one. */
   readonly kind: "write" | "overwrite" | "append";
-  /** Undefined if the body holds it. */
+  /** Undefined if the body contains it. */
   readonly path: string | undefined;
   /** Whether the body is the bytes themselves. */
   readonly isRaw: boolean;
@@ -171,7 +171,8 @@ async function storeRaw(writer: Writer, request: WriteRequest): Promise<Stored> 
       gate.ensureWithinTier(before + addedBytes);
       const room = body?.hold(Math.min(addedBytes, RAW_UPLOAD_BYTES));
       if (room) await room;
-      // At most RAW_UPLOAD_BYTES are in memory, so for each further chunk as many bytes were moved into Storage.
+      // At most RAW_UPLOAD_BYTES are in memory, so for each further chunk the same number of bytes was moved into
+      // Storage.
       if (addedBytes > RAW_UPLOAD_BYTES) deadline.extend(chunk.length);
       yield chunk;
       detach(chunk);
@@ -185,7 +186,10 @@ async function storeRaw(writer: Writer, request: WriteRequest): Promise<Stored> 
   return { path, segments, contentType, fields };
 }
 
-/** Whether the body may be stored before the database authorizes the request: it is small, and the key was valid lately. */
+/**
+ * Whether the body may be stored before the database authorizes the request: it is small, and the key was valid
+ * recently.
+ */
 function mayStoreUnauthorized({ gate, request }: Writer): boolean {
   return gate.grant !== undefined && !isLargeBody(request.headers);
 }
@@ -206,7 +210,7 @@ function ensureExists(authorization: Authorization | undefined): void {
   fail("FILE_NOT_FOUND", ERRORS.FILE_NOT_FOUND.message, details);
 }
 
-/** Bytes of the file that an append adds to, as far as this request knows. */
+/** Bytes of the file that an append adds to, as far as this request knows their number. */
 function existingBytes({ kind }: WriteRequest, authorization: Authorization | undefined): number {
   return kind === "append" ? authorization?.file?.size ?? 0 : 0;
 }

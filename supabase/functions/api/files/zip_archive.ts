@@ -28,9 +28,9 @@ function namesOf(contents: readonly Content[]): string[] {
 
 /**
  * Yields an archive of the files, uncompressed, under their paths (or names that disks allow) and with the times of
- * their versions. Holds as much memory as `readSegments`. It yields the first piece after the first segment was read,
- * so that a failure of the back end can still become an error response. A later segment that is corrupt or out of reach
- * throws, and the archive remains incomplete.
+ * their versions. Uses the same amount of memory as `readSegments`. It yields the first piece after the first segment
+ * was read, so that a failure of the back end can still become an error response. A later segment that is corrupt or
+ * out of reach throws, and the archive remains incomplete.
  */
 export async function* zipArchive(
   context: ExportContext,

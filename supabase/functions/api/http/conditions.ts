@@ -117,7 +117,9 @@ export function entityTag(file: { id: string; version: number }, representation:
 /** A list member, possibly empty, up to a comma or the end. No two parts can match the same blanks: it stays linear. */
 const MEMBER = /^[ \t]*(?:(?:W\/)?"([\x21\x23-\x7e\x80-\xff]*)"[ \t]*)?(?:,|$)/;
 
-/** What the tags of If-Match or If-None-Match have between their quotes, weak ones included, or "*"; null if malformed. */
+/**
+ * The texts between the quotes of the tags in If-Match or If-None-Match, weak ones included, or "*"; null if malformed.
+ */
 export function parseEntityTags(value: string): "*" | readonly string[] | null {
   if (value.trim() === "*") return "*";
   const tags: string[] = [];

@@ -5,7 +5,7 @@
 import { fail } from "../errors.ts";
 import { PATH_BYTES_MAX, PATH_SEGMENTS_MAX } from "../limits.ts";
 
-/** What is wrong, by the rule that `details.rule` names. */
+/** The rules that `details.rule` can name, each with its message. */
 const MESSAGES = {
   empty: "The path is empty.",
   too_long: `The path is longer than ${PATH_BYTES_MAX} bytes of UTF-8.`,

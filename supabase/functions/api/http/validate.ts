@@ -128,7 +128,10 @@ function shown(name: string): string {
   return name.length <= UNKNOWN_NAME_LENGTH_SHOWN ? name : `${name.slice(0, UNKNOWN_NAME_LENGTH_SHOWN)}…`;
 }
 
-/** Names for one thing, here and in other interfaces. Where two of them are known, the earlier one is suggested. */
+/**
+ * Each row: names of the same thing, here and in other interfaces. If two of them are known, the earlier one is
+ * suggested.
+ */
 const SYNONYMS: readonly (readonly string[])[] = [
   ["ifVersion", "expectedVersion", "baseVersion", "ifMatch", "version"],
   ["isBase64", "base64", "encoding"],
@@ -157,13 +160,13 @@ const SYNONYMS: readonly (readonly string[])[] = [
   ["name", "label", "title"],
 ];
 
-/** The synonyms by their letters: a table, since a client can cause many lookups. */
+/** The synonyms by their letters, precomputed, since a client can cause many lookups. */
 const SYNONYMS_BY_LETTERS = synonymsByLetters();
 
 /** Most wrong letters of a name that is still recognized. */
 const WRONG_LETTERS_MAX = 2;
 
-/** The known name that is most similar, or a synonym; undefined where none is. */
+/** The most similar known name, or a known synonym; undefined if there is neither. */
 export function meantName(name: string, known: readonly string[]): string | undefined {
   const given = lettersOf(name);
   const [nearest] = known

@@ -1,4 +1,7 @@
-/** Checks whether the database takes a commit, and Storage an object; requests for health share the result of a probe. */
+/**
+ * Checks whether the database accepts a commit, and Storage an object; several health requests use the result of one
+ * probe.
+ */
 import { HEALTH_PROBE_INTERVAL_MILLISECONDS } from "../limits.ts";
 import { ApiError } from "../errors.ts";
 import type { Metadata } from "../ports/metadata.ts";

@@ -27,7 +27,7 @@ export function describeVersion({ version, size, updatedAt }: FileRecord): strin
   return `version ${version}, ${counted(size, "byte")}, written ${shortTime(updatedAt)}`;
 }
 
-/** Text of others as a JSON string: its end is unambiguous, and no part of it is invisible. */
+/** Text from other clients as a JSON string: its end is unambiguous, and no part of it is invisible. */
 export function quoted(text: string): string {
   return escapeHidden(JSON.stringify(text));
 }
@@ -63,14 +63,14 @@ export function describeOrigin(
   return from ? ` from ${from.path === path ? "" : `${shownPath(from.path)} `}version ${from.version}` : "";
 }
 
-/** The first `length` code units of a text, without splitting a surrogate pair. */
+/** The first `length` code units of a text, or one less where that would split a surrogate pair. */
 export function cut(text: string, length: number): string {
   if (text.length <= length) return text;
   const isWithin = (text.charCodeAt(length) & 0xfc00) === 0xdc00;
   return text.slice(0, isWithin ? length - 1 : length);
 }
 
-/** Cuts a long line and says so. `length` is that of the whole line where `line` is only its beginning. */
+/** Cuts a long line, and notes the cut. `length` is the length of the whole line, if `line` is only its beginning. */
 export function cutLine(line: string, max: number, length = line.length): string {
   if (length <= max) return line;
   const note = `${grouped(max)} of ${grouped(length)} characters; grep_files finds the rest`;
@@ -158,7 +158,7 @@ export class NumberedLines {
   }
 }
 
-/** Keeps the first lines of a text, as many as there is room for; `advice` says how to see the others. */
+/** Keeps the first lines of a text that fit; `advice` explains how to see the others. */
 export function fitLines(text: string, advice: string, reserved = 0): string {
   const given = text.replace(/\n$/, "").split("\n");
   const lines = new Lines(reserved + advice.length + 40);

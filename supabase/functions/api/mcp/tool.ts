@@ -15,7 +15,7 @@ export type Effect = "reads" | "adds" | "replaces";
 
 interface ToolProperties {
   readonly name: string;
-  /** For people. */
+  /** The name that clients show to people. */
   readonly title: string;
   /** For a model: what it does, when to use it, what to do next. */
   readonly description: string;

@@ -22,7 +22,7 @@ export function describeUnsearched({ files, paths, reasons }: Unsearched): strin
   return `NOT SEARCHED: ${counted(files, "file")} (${why}): ${someOf(paths, files)}`;
 }
 
-/** As many of the paths as fit, and the number of further files. */
+/** The paths that fit, and the number of further files. */
 export function someOf(paths: readonly string[], files: number): string {
   let shown = "";
   let count = 0;

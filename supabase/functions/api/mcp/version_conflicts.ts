@@ -68,12 +68,12 @@ async function lastWriter({ gate, metadata }: Context, latest: Content | undefin
   return last?.version === latest.file.version ? describeProvenance(last) : "";
 }
 
-/** A write that met another version than it expected. */
+/** A write whose expected version is not the latest. */
 export interface RefusedWrite {
   readonly path: string;
   readonly expected: number;
   readonly content: string;
-  /** Whether the content was to be added, instead of being the whole. */
+  /** Whether the write appends the content instead of replacing the file's content. */
   readonly isAppend: boolean;
   readonly error: ApiError;
 }
@@ -91,7 +91,7 @@ export async function explainWrite(context: Context, write: RefusedWrite): Promi
     return alreadyAppliedRefusal(code, `Your content is already ${what}`);
   }
   if (expected === 0) return await existsRefusal(context, path, latest, details);
-  // Where the version after the expected one has the content, an earlier call committed it, and other changes followed.
+  // If the version after the expected one has the content, an earlier call committed it, and other changes followed.
   const isOld = latest !== undefined && latest.file.version > expected + 1 &&
     await hasContent(await contentAt(context, path, expected + 1));
   const advice = isAppend

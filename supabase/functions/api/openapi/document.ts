@@ -10,7 +10,7 @@ import { hoistSchemas, type Json, schemaOf } from "./schemas.ts";
 import type { ResponseHeader, Route } from "../route.ts";
 import { describeScope, SCOPES } from "./scopes.ts";
 
-/** Tag → its routes by the first segment of their path; the last one has the rest. */
+/** The tags, each with the first segments of its routes' paths; the last tag has all other routes. */
 export const TAGS: readonly { name: string; segments: readonly string[]; description: string }[] = [
   { name: "Files", segments: ["files", "diff"], description: "Write, read, list, edit, history." },
   {
@@ -31,7 +31,7 @@ export function tagOf({ pattern }: Route): string {
   return TAGS.find(({ segments }) => segments.includes(segment))?.name ?? "Service";
 }
 
-/** The path as a template, such as `/files/append/{path}`. */
+/** The route's path as a template, such as `/files/append/{path}`. */
 export function pathOf({ pattern }: Route): string {
   return pattern.replace(/\/\*$/, "/{path}").replaceAll(/:(\w+)/g, "{$1}");
 }
@@ -45,7 +45,7 @@ function securityOf({ credentials }: Route): Record<string, []>[] {
   return credentials === "key" ? [...keys, { account: [] }] : [];
 }
 
-/** What the segments of a path look like. */
+/** The forms of the variable segments of a path. */
 const PARAMETERS: Readonly<Record<string, Json>> = {
   id: { format: "uuid" },
   runId: { pattern: RUN_ID_SHAPE.source },
@@ -157,7 +157,7 @@ function responsesOf(route: Route, failures: FailureResponses): Json {
     route.openapi;
   const isWrite = given?.includes("Idempotency-Key") ?? false;
   const ofWrite: ResponseHeader[] = isWrite ? ["Idempotency-Replayed"] : [];
-  // With the tag of its version.
+  // A write answers with the tag of its version.
   if (isWrite && !isPlain) ofWrite.push("ETag");
   const bytes = { "*/*": { schema: { ...BYTES, description: "The file's bytes, with its own type." } } };
   const headers = responseHeaders([...particular, ...ofWrite, ...returnsRaw ? RAW_HEADERS : []]);
@@ -187,7 +187,7 @@ function responsesOf(route: Route, failures: FailureResponses): Json {
   };
 }
 
-/** What JSON-RPC over HTTP answers besides 200. */
+/** The answers of JSON-RPC over HTTP other than 200. */
 function protocolResponses(route: Route, failures: FailureResponses): Json {
   const { schema } = Object(jsonContent(route));
   const orFailure = (status: number) => {

@@ -10,7 +10,7 @@ const OF_OWNER: readonly ErrorCode[] = ["INVALID_SESSION", "PROJECT_NOT_FOUND"];
 const OF_KEY: readonly ErrorCode[] = ["INVALID_API_KEY", "FORBIDDEN_SCOPE"];
 const OF_CALLER: Readonly<Record<Credentials, readonly ErrorCode[]>> = {
   none: [],
-  // It takes a key, or an access token with x-project-id.
+  // The route accepts a key, or an access token with x-project-id.
   key: [...OF_KEY, ...OF_OWNER],
   account: OF_OWNER,
   "account or key": [...OF_KEY, ...OF_OWNER],
@@ -18,7 +18,7 @@ const OF_CALLER: Readonly<Record<Credentials, readonly ErrorCode[]>> = {
   link: ["VALIDATION_ERROR", "LINK_NOT_FOUND", "LINK_EXPIRED", "METHOD_NOT_ALLOWED", "FORBIDDEN_SCOPE"],
 };
 
-/** Errors that follow from what the route takes. */
+/** Errors that follow from the inputs of the route. */
 function ofRequest(route: Route): DocumentedError[] {
   const { pattern, openapi: { body, takesRaw, headers = [], isPlain, isProtocol } } = route;
   return [

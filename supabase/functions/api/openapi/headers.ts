@@ -77,7 +77,7 @@ export const REQUEST_HEADERS: Readonly<Record<string, HeaderEntry>> = {
   ),
 };
 
-/** On every response of the service. */
+/** The headers of every response of the service. */
 const COMMON: Readonly<Record<string, HeaderEntry>> = {
   "X-Request-Id": header({ type: "string", format: "uuid" }, "Identifies the request in the logs."),
   "X-RateLimit-Limit": header(
@@ -96,7 +96,7 @@ const COMMON: Readonly<Record<string, HeaderEntry>> = {
   "Cache-Control": header(text, "How the response may be cached."),
 };
 
-/** On some responses. */
+/** The headers of some responses. */
 const PARTICULAR: Readonly<Record<ResponseHeader, HeaderEntry>> = {
   ETag: header(text, "A strong entity tag: each version of a file has its own for each representation.", TAG),
   "Idempotency-Replayed": header(
@@ -125,7 +125,7 @@ const PARTICULAR: Readonly<Record<ResponseHeader, HeaderEntry>> = {
   "WWW-Authenticate": header({ const: "Bearer" }, "`Bearer`."),
 };
 
-/** `headers` of a response: those of every one, and these. */
+/** The `headers` of a response: those of every response, and the given ones. */
 export function responseHeaders(particular: readonly ResponseHeader[]): Json {
   const names = [...Object.keys(COMMON), ...particular];
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));

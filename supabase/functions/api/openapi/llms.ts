@@ -22,7 +22,7 @@ const INTRODUCTION = `# Filestore
 - [OpenAPI document]({base}/openapi.json): every route with its fields, bounds, answers and errors
 `;
 
-/** Heading of what a client of files can leave out. */
+/** The heading of the routes that a client of files does not need. */
 const OPTIONAL = "Optional";
 
 /** `- [POST /files](…/openapi.json#/paths/~1files/post): Create a file or add a version (scope write)`. */

@@ -1,4 +1,4 @@
-/** What each scope lets a key do, in words: documents, /openapi.json, console and command line all say this. */
+/** What a key may do with each scope, in words, for the documents, /openapi.json, the console and the command line. */
 import type { Scope } from "../contract/values.ts";
 import type { Route } from "../route.ts";
 

@@ -1,7 +1,7 @@
-/** What signed-in people may do with their projects. */
+/** The actions of signed-in people on their projects. */
 import type { KeyHash, RateView, Refusal } from "./answer.ts";
 
-/** What can be done with a project besides its files; see `filestore.administer`. */
+/** The actions on a project other than those on its files; see `filestore.administer`. */
 export type AdministrativeAction =
   | "project"
   | "rename"
@@ -18,7 +18,7 @@ export type AdministrativeAction =
 /** The answer to a signed-in account. */
 export type AccountAnswer<T> =
   & {
-    /** The account's own window, in which the call was counted; null where nobody was recognized. */
+    /** The account's own window, in which the call was counted; null if no account was identified. */
     readonly rate: RateView | null;
   }
   & ({ readonly ok: true; readonly value: T } | { readonly ok: false; readonly refusal: Refusal });
@@ -29,12 +29,12 @@ export type AccountAnswer<T> =
  * when the back end stays out of reach. Values are validated by the caller.
  */
 export interface Accounts {
-  /** What the account may do and what it uses; see `filestore_account_describe`. Makes nothing. */
+  /** The permissions and the usage of the account; see `filestore_account_describe`. Creates nothing. */
   describe(accessToken: string): Promise<AccountAnswer<unknown>>;
-  /** The account's projects, oldest first. The first call creates one where the account may make any. */
+  /** The account's projects, oldest first. The first call creates one if the account may create projects. */
   projects(accessToken: string): Promise<AccountAnswer<unknown>>;
   createProject(accessToken: string, name: string): Promise<AccountAnswer<unknown>>;
-  /** Performs `action` on a project of the account, by default its oldest. */
+  /** Performs `action` on a project of the account, by default the oldest one. */
   administer(
     accessToken: string,
     projectId: string | null,

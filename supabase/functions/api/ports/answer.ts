@@ -1,4 +1,6 @@
-/** What every call to the database carries and returns: who is calling, the key's grant, the rate window, a refusal. */
+/**
+ * The parts of every call to the database and of every answer: the caller, the key's grant, the rate window, a refusal.
+ */
 import { z } from "zod";
 import { REFUSAL_CODES } from "../contract/errors.ts";
 import { scope, type Wire } from "../contract/values.ts";
@@ -7,12 +9,12 @@ import { segment } from "./segments.ts";
 /** SHA-256 of an API key, 64 lower-case hexadecimal digits. The key itself never leaves the request. */
 export type KeyHash = string;
 
-/** What the database knows of a key. */
+/** The rights and limits of a key, as the database returns them. */
 export const grant = z.object({
   projectId: z.string(),
-  /** The account that owns the project; null: none. */
+  /** The account that owns the project; null: no account owns it. */
   accountId: z.string().nullable(),
-  /** Null where the project's owner works in the console. */
+  /** Null for the project's owner in the console. */
   keyId: z.string().nullable(),
   scopes: z.array(scope),
   tier: z.string(),
@@ -23,9 +25,9 @@ export const grant = z.object({
 });
 export type Grant = Wire<typeof grant>;
 
-/** What a client says of its changes. Claims: nothing is decided by them. */
+/** The provenance that a client sends with its changes. It is not verified, and no decision depends on it. */
 export interface Provenance {
-  /** 1 to 128 of `A-Za-z0-9._:-`. */
+  /** 1 to 128 characters of `A-Za-z0-9._:-`. */
   readonly runId?: string | undefined;
   /** 1 to 128 printable ASCII characters. */
   readonly actor?: string | undefined;
@@ -33,18 +35,20 @@ export interface Provenance {
   readonly note?: string | undefined;
 }
 
-/** Part of every call: who is calling, and for which HTTP request. */
+/** Part of every call: the caller and the HTTP request. */
 export interface Caller {
   readonly keyHash: KeyHash;
-  /** UUID of a request that is counted once, however many calls it makes. Null: it was counted already. */
+  /**
+   * UUID of the request, by which it is counted once, whatever the number of its calls. Null: it was counted already.
+   */
   readonly requestId: string | null;
-  /** Stored with the versions that the request makes. */
+  /** Stored with the versions that the request adds. */
   readonly provenance?: Provenance | undefined;
 }
 
-/** What the rate headers show: a project's window, or the client address's. */
+/** The window that the rate headers show: that of a project, or of the client address. */
 export const rate = z.object({
-  /** Requests a minute; null: no limit. */
+  /** Requests per minute; null: no limit. */
   limit: z.number().nullable(),
   remaining: z.number().nullable(),
   /** UTC epoch seconds at which the window ends. */
@@ -66,8 +70,8 @@ export type Answer<T> =
 /** The database's refusal. Nothing was changed, except that the request was counted (a 429 is not). */
 export const refusal = z.object({
   /**
-   * The codes that `errors.ts` marks as refusals of the database, and SEGMENT_LIST_FULL: the file has as many segments
-   * as it may have; compact some of `segments`, then commit again.
+   * The codes that `errors.ts` marks as refusals of the database, and SEGMENT_LIST_FULL: the file has the maximum
+   * number of segments; compact some of `segments`, then commit again.
    */
   code: z.enum([...REFUSAL_CODES, "SEGMENT_LIST_FULL"]),
   details: z.record(z.string(), z.unknown()),

@@ -3,15 +3,18 @@ import type { ChangedFile } from "../contract/files.ts";
 import type { Refusal } from "./answer.ts";
 import type { Segment } from "./segments.ts";
 
-/** What an Idempotency-Key stands for. */
+/** An Idempotency-Key and the request that it stands for. */
 export interface Idempotency {
   /** 1 to 255 printable ASCII characters. */
   readonly key: string;
-  /** SHA-256 of route, path and body, 64 lower-case hexadecimal digits: the same request has the same. */
+  /** SHA-256 of route, path and body, 64 lower-case hexadecimal digits: equal for equal requests. */
   readonly fingerprint: string;
 }
 
-/** What must hold for the file, checked under its lock. Each entry of a list is `{fileId}.{version}`, or `*` for any file. */
+/**
+ * The preconditions of a commit, checked under the file's lock. Each entry of a list is `{fileId}.{version}`, or `*`
+ * for any file.
+ */
 export interface Preconditions {
   readonly ifMatch?: readonly string[] | undefined;
   readonly ifNoneMatch?: readonly string[] | undefined;
@@ -19,15 +22,15 @@ export interface Preconditions {
   readonly ifVersion?: number | undefined;
 }
 
-/** What all commits of one file have in common. */
+/** The fields that all commits of one file have in common. */
 export interface CommitBasis extends Preconditions {
   readonly path: string;
-  /** Chosen by the caller, unique per project. Committing it again returns the first version and creates none. */
+  /** Chosen by the caller, unique per project. A repeated commit returns the first version and adds none. */
   readonly commitId: string;
   readonly idempotency?: Idempotency | undefined;
 }
 
-/** A change that needs no content of the file. */
+/** A change that does not depend on the content of the file. */
 type Change =
   | { readonly kind: "write"; readonly segments: readonly Segment[]; readonly mimeType: string }
   | { readonly kind: "overwrite" | "append"; readonly segments: readonly Segment[] }
@@ -56,21 +59,21 @@ export type Commit =
     | {
       readonly kind: "edit";
       readonly segments: readonly Segment[];
-      /** A path may have another file by now, with versions of the same numbers. */
+      /** Identifies the file, since the path may have another file by now, with versions of the same numbers. */
       readonly baseFileId: string;
       readonly baseVersion: number;
       readonly segmentIds: readonly string[];
     }
   );
 
-/** One operation of a batch: what a commit of its kind says, besides what all of them have in common. */
+/** One operation of a batch: the fields of a commit of its kind, without those of the whole batch. */
 export type BatchOperation =
   & {
     readonly path: string;
     /** The version that the file at `path` must be at; 0: there must be no file. */
     readonly ifVersion?: number | undefined;
     readonly extra?: Readonly<Record<string, unknown>> | undefined;
-    /** What to refuse it with, once the operations before it and this one were found to apply. */
+    /** The refusal of this operation, unless an earlier one, or another check of this one, is refused first. */
     readonly failure?: Refusal | undefined;
   }
   & (
@@ -78,20 +81,20 @@ export type BatchOperation =
     | {
       readonly kind: "edit";
       readonly segments: readonly Segment[];
-      /** The segment list that is edited, which earlier operations may have made. */
+      /** The segment list that is edited, which may be the result of earlier operations. */
       readonly baseSegmentIds: readonly string[];
       readonly segmentIds: readonly string[];
     }
   );
 
-/** Operations that are committed in order, each seeing what the earlier ones did: all of them or none. */
+/** Operations that are committed in order, each on the result of the earlier ones: all of them or none. */
 export interface Batch {
   readonly commitId: string;
   readonly idempotency?: Idempotency | undefined;
   readonly operations: readonly BatchOperation[];
 }
 
-/** The answer of a batch: the record that each operation made. */
+/** The answer of a batch: the record that results from each operation. */
 export interface BatchCommitted {
   readonly results: readonly ChangedFile[];
   readonly isReplayed: boolean;
@@ -107,10 +110,10 @@ export interface Committed {
   readonly segments: readonly Segment[] | null;
 }
 
-/** Versions whose content goes. */
+/** Versions whose content is erased. */
 export interface Redaction {
   readonly path: string;
   readonly versions: readonly number[];
-  /** Takes the place of their notes. */
+  /** Replaces the notes of these versions. */
   readonly note: string | undefined;
 }

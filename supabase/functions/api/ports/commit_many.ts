@@ -2,20 +2,20 @@
 import type { FolderResult } from "../contract/files.ts";
 import type { Idempotency } from "./commit.ts";
 
-/** What to do where others have changed a file of the run since. */
+/** What to do if a file of the run has later changes by others. */
 export type OnConflict = "refuse" | "skip" | "overwrite";
 
 export interface Undo {
   readonly kind: "undo";
   readonly run: string;
   readonly onConflict: OnConflict;
-  /** Only what was made with the calling key (by a person: in the console), or with these keys. */
+  /** Undoes only versions written with the calling key (for a person: in the console), or with these keys. */
   readonly keys?: "own" | readonly string[] | undefined;
-  /** Only these files of the run. */
+  /** Undoes only these files of the run. */
   readonly paths?: readonly string[] | undefined;
 }
 
-/** Every file below a directory becomes what it was at a moment. */
+/** Restores every file below a directory to its state at a moment. */
 export interface RestoreFolder {
   readonly kind: "restore_folder";
   readonly directory: string;
@@ -28,18 +28,18 @@ export type FolderCommit =
     readonly path: string;
     readonly destination: string;
     readonly overwrite: boolean;
-    /** Of a copy: as it was then. */
+    /** For a copy: the moment at which the folder is read. */
     readonly at?: string | undefined;
   }
   | { readonly kind: "delete_folder"; readonly path: string };
 
-/** What every such commit carries besides. */
+/** The fields that every commit of many files has in common. */
 export interface ManyBasis {
   readonly commitId: string;
   readonly idempotency: Idempotency | undefined;
 }
 
-/** The answer, and whether an earlier request with the same idempotency key was given it. */
+/** The answer, and whether it is the answer of an earlier request with the same idempotency key. */
 export interface ManyCommitted<T> {
   readonly value: T;
   readonly isReplayed: boolean;

@@ -1,4 +1,4 @@
-/** Files and versions as they are read. */
+/** The results of reading files and versions. */
 import { z } from "zod";
 import { changedFile, fileList, fileRecord } from "../contract/files.ts";
 import type { Wire } from "../contract/values.ts";
@@ -7,7 +7,7 @@ import { segment } from "./segments.ts";
 /** A record with the `extra` fields of its commit. */
 export const committedRecord = changedFile.loose();
 
-/** A file at one version with the segments its bytes are made of, in order. */
+/** A file at one version, with the segments of its bytes in order. */
 export const content = z.object({
   file: fileRecord,
   segments: z.array(segment),
@@ -19,9 +19,9 @@ export const editBase = z.union([z.object({ storedResponse: committedRecord }), 
 export type EditBase = Wire<typeof editBase>;
 
 export interface ListQuery {
-  /** Tombstoned files instead of live ones. */
+  /** Deleted files instead of live ones. */
   readonly deleted: boolean;
-  /** Only paths that come after this one; with `sortBy: "path"`. */
+  /** Only paths that sort after this one; with `sortBy: "path"`. */
   readonly after?: string | undefined;
   /** Without leading or trailing slash; "" is the root. */
   readonly directory: string;
@@ -37,18 +37,21 @@ export interface ListQuery {
   readonly createdBefore?: string | undefined;
   readonly updatedAfter?: string | undefined;
   readonly updatedBefore?: string | undefined;
-  /** As it was then: an ISO 8601 time or a cursor. By path, ascending, without offset and filters. */
+  /**
+   * The moment at which the directory is read: an ISO 8601 time or a cursor. By path, ascending, without offset and
+   * filters.
+   */
   readonly at?: string | undefined;
 }
 
 /** A page of a list. */
 export const listPage = fileList.extend({
-  /** With `at`: how many files were looked at. */
+  /** With `at`: the number of examined files. */
   examined: z.number().optional(),
 });
 export type ListPage = Wire<typeof listPage>;
 
-/** One version as one side of a comparison. */
+/** A version as one side of a comparison. */
 export const side = z.object({
   size: z.number(),
   mimeType: z.string(),
@@ -56,7 +59,10 @@ export const side = z.object({
 });
 export type Side = Wire<typeof side>;
 
-/** Two versions of a file, or one each of two files. Null is version 0: no content, before the first. */
+/**
+ * Two versions of a file, or one each of two files. Null is version 0, which comes before the first one and has no
+ * content.
+ */
 export const comparison = z.object({
   path: z.string(),
   from: z.number(),

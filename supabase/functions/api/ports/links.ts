@@ -2,32 +2,32 @@
 import { z } from "zod";
 import type { Wire } from "../contract/values.ts";
 
-/** What a link is to be for. */
+/** The link to create. */
 export interface NewLink {
-  /** UUID, chosen by the caller: the same one again is the same link. */
+  /** UUID, chosen by the caller: a repeated call with the same UUID returns the same link. */
   readonly id: string;
   /** SHA-256 of the token, 64 lower-case hexadecimal digits. */
   readonly tokenHash: string;
   readonly for: "read" | "write";
   readonly path: string;
-  /** Seconds. */
+  /** In seconds. */
   readonly expiresIn: number;
-  /** Of a link for reading: by default the latest version at the time of the read. */
+  /** For a link for reading: by default the latest version at the time of each read. */
   readonly version?: number | undefined;
-  /** Of a link for writing: the type of the file, whatever its user says. */
+  /** For a link for writing: the type of the file, whatever the user of the link sends. */
   readonly contentType?: string | undefined;
-  /** Of a link for writing, besides the tier's size. */
+  /** For a link for writing, in addition to the tier's limit. */
   readonly maxBytes?: number | undefined;
-  /** Of a link for writing: the version that the file must be at then; 0: there must be no file. */
+  /** For a link for writing: the version that the file must be at when the link is used; 0: there must be no file. */
   readonly ifVersion?: number | undefined;
 }
 
-/** What a link for writing allows. */
+/** The write that a link allows. */
 export const openedLink = z.object({
   path: z.string(),
   contentType: z.string().nullable(),
   ifVersion: z.number().nullable(),
-  /** Whether its one version was written. */
+  /** Whether the one version was written. */
   isUsed: z.boolean(),
 });
 export type OpenedLink = Wire<typeof openedLink>;

@@ -1,4 +1,4 @@
-/** Search: the queries the database runs over indexed text, and how its index follows the files. */
+/** Search: the queries that the database runs over indexed text, and the maintenance of the index. */
 import { z } from "zod";
 import { fileRecord } from "../contract/files.ts";
 import { type Skipped, skipped, unsearched } from "../contract/search.ts";
@@ -6,7 +6,7 @@ import type { Wire } from "../contract/values.ts";
 import { content } from "./files.ts";
 import { segment } from "./segments.ts";
 
-/** What limits a search, whatever it looks for. */
+/** The scope and the bounds of a search in every mode. */
 export interface SearchFilter {
   /** Without leading or trailing slash; "" is the root. */
   readonly directory: string;
@@ -32,39 +32,39 @@ export type SearchQuery =
       readonly caseSensitive: boolean;
       /** Only paths that come after this one. */
       readonly after?: string | undefined;
-      /** Of the files whose text is not in the index, those to be read instead: so large, and so much in all. */
+      /** The bounds, per file and in all, for live reads of files whose text is not in the index. */
       readonly live?: LiveBounds | undefined;
-      /** Ids of files that were read like that already. */
+      /** Ids of files that were already read live. */
       readonly known?: readonly string[] | undefined;
     }
     | {
       readonly kind: "rank";
       readonly words?: string | undefined;
-      /** The same, looked up in paths alone. */
+      /** The same, but matched with paths only. */
       readonly names?: string | undefined;
       readonly vector?: readonly number[] | undefined;
-      /** The model that made the vector. */
+      /** The model that computed the vector. */
       readonly model?: string | undefined;
-      /** The same by the model before, for texts that are not embedded anew yet. */
+      /** The same by the former model, for texts that the present model has not embedded yet. */
       readonly former?: { readonly model: string; readonly vector: readonly number[] } | undefined;
     }
   );
 
 export interface LiveBounds {
-  /** Of each file. */
+  /** The limit for each file, in bytes. */
   readonly fileBytes: number;
-  /** Of all of them, the smallest ones first. */
+  /** The limit for all files together, in bytes; the smallest files come first. */
   readonly bytes: number;
-  /** Segments of all of them; an empty file counts as one. */
+  /** The limit for the segments of all files; an empty file counts as one segment. */
   readonly reads: number;
 }
 
-/** Text below the directory that the index does not have: what may be read instead, and what is left. */
+/** Text below the directory that the index does not contain: the files for live reads, and the other files. */
 export const unsearchedPage = unsearched.extend({
   files: z.number(),
   reasons: z.array(unsearched.shape.reasons.element),
   live: z.array(content),
-  /** False: so many files are not indexed that there may be more than are counted. */
+  /** False: more files may be missing from the index than are counted. */
   isComplete: z.boolean(),
 });
 export type UnsearchedPage = Wire<typeof unsearchedPage>;
@@ -72,7 +72,7 @@ export type UnsearchedPage = Wire<typeof unsearchedPage>;
 export const foundFile = z.object({
   file: fileRecord,
   skipped: skipped.nullable(),
-  /** The text of that version, U+FFFE for NUL; of a skipped file its path. */
+  /** The text of that version, with U+FFFE for NUL; for a skipped file, its path. */
   content: z.string(),
   score: z.number(),
   /** The chunk nearest to the vector. */
@@ -82,35 +82,35 @@ export type FoundFile = Wire<typeof foundFile>;
 
 export const searchPage = z.object({
   files: z.array(foundFile),
-  /** Of a scan: the path to continue after; null where nothing is left. */
+  /** For a scan: the path after which to continue; null if no path is left. */
   next: z.string().nullish().transform((path) => path ?? null),
-  /** Of a scan: no index has the pattern, and as many texts were read for it as one call may. */
+  /** For a scan: the index cannot find the pattern, and this call has read the maximum number of texts. */
   walked: z.boolean().nullish().transform((walked) => walked ?? false),
-  /** Of a ranking. */
+  /** For a ranking. */
   hasMore: z.boolean().nullish().transform((hasMore) => hasMore ?? false),
   /** Whether the database compares vectors. */
   hasVectors: z.boolean(),
-  /** Stems of the query's words. */
+  /** The stems of the query's words. */
   lexemes: z.array(z.string()),
   /** Files whose current version is not indexed yet. */
   pending: z.number(),
-  /** The directory that was searched, within the prefix of the key, and up to which stage it is to be indexed. */
+  /** The directory that was searched, within the prefix of the key, and the stage up to which it must be indexed. */
   scope: z.string().nullable(),
   stage: z.number(),
-  /** Vectors of this size have no index, and there are more than are compared. */
+  /** Vectors of this size have no index, and the project has more of them than are compared. */
   isVectorCut: z.boolean(),
-  /** Null where nothing was searched, since the key sees nothing of the directory. */
+  /** Null if no file was searched, since the key sees no part of the directory. */
   unsearched: unsearchedPage.nullable(),
 });
 export type SearchPage = Wire<typeof searchPage>;
 
-/** A directory, and up to which stage it is to be indexed. */
+/** A directory, and the stage up to which it must be indexed. */
 export interface IndexedScope {
   readonly scope: string;
   readonly stage: number;
 }
 
-/** A claimed file. Nobody else gets it until the claim has expired. */
+/** A leased file. No other isolate gets it until the lease has expired. */
 export const claimedFile = z.object({
   projectId: z.string(),
   fileId: z.string(),
@@ -119,11 +119,11 @@ export const claimedFile = z.object({
   mimeType: z.string(),
   size: z.number(),
   isDeleted: z.boolean(),
-  /** Claims of this version so far, this one included. */
+  /** The number of leases of this version so far, including this one. */
   tries: z.number(),
-  /** The version's segments, where its text is to be stored and small enough. */
+  /** The version's segments, if its text must be stored and is small enough. */
   segments: z.array(segment),
-  /** To be embedded. */
+  /** The chunks to embed. */
   chunks: z.array(z.object({ hash: z.string(), text: z.string() })),
 });
 export type ClaimedFile = Wire<typeof claimedFile>;
@@ -131,14 +131,14 @@ export type ClaimedFile = Wire<typeof claimedFile>;
 export const claim = z.object({
   claimId: z.string(),
   files: z.array(claimedFile),
-  /** When the next unclaimed file is due, at the earliest; null where there is none. */
+  /** The earliest time at which a file without a lease is due; null if there is none. */
   nextDueMilliseconds: z.number().nullable(),
 });
 export type Claim = Wire<typeof claim>;
 
-/** A claimed file that could not be indexed. */
+/** A leased file that could not be indexed. */
 export interface FailedFile extends Pick<ClaimedFile, "projectId" | "fileId"> {
-  /** Its own fault, or something was out of reach: then it is not given up, however often. */
+  /** Whether the file is at fault, or a service was out of reach: then indexing is never given up. */
   readonly isFault: boolean;
 }
 
@@ -148,13 +148,13 @@ export interface ChunkEmbedding {
   readonly embedding: readonly number[] | null;
 }
 
-/** What the index is to hold of a claimed file. */
+/** The text and chunks to index for a leased file. */
 export interface IndexedText
   extends Pick<ClaimedFile, "projectId" | "fileId" | "version" | "path" | "mimeType" | "isDeleted"> {
-  /** U+FFFE for NUL; null where the text is not indexed. */
+  /** The text with U+FFFE for NUL; null if the text is not indexed. */
   readonly content: string | null;
   readonly skipped: Skipped | null;
-  /** First line from 1, start and length in characters; none without an embedding model. */
+  /** First line from 1, start and length in characters; no chunks without an embedding model. */
   readonly chunks: readonly (readonly [number, number, number])[];
 }
 
@@ -163,31 +163,37 @@ export interface IndexedText
  * repeated. All throw `ApiError("SERVICE_UNAVAILABLE")` when the back end stays out of reach.
  */
 export interface SearchIndex {
-  /** Claims files whose text is to be stored; with `begun`, an ISO time, of those that were due by then. */
+  /** Leases files whose text must be stored; with `begun`, an ISO time, only files that were due by then. */
   claimTexts(begun?: string): Promise<Claim>;
-  /** Likewise files with chunks that the model has not embedded. */
+  /** Likewise leases files with chunks that the model has not embedded. */
   claimChunks(model: string, begun?: string): Promise<Claim>;
-  /** Stores texts of a claim. Files that the claim no longer holds are left alone. */
+  /** Stores the texts of leased files. Files whose lease is no longer valid are skipped. */
   storeTexts(claimId: string, texts: readonly IndexedText[], model: string | null): Promise<void>;
-  /** Stores embeddings by chunk hash and releases the file. */
+  /** Stores embeddings by chunk hash and ends the lease of the file. */
   storeEmbeddings(
     claimId: string,
     file: Pick<ClaimedFile, "projectId" | "fileId">,
     model: string,
     embeddings: readonly ChunkEmbedding[],
   ): Promise<void>;
-  /** Notes which files of a claim could not be indexed. They are tried again, each by itself. */
+  /** Records which leased files could not be indexed. They are tried again, each alone. */
   noteFailures(claimId: string, files: readonly FailedFile[]): Promise<void>;
   /** Queues files that the model has not embedded, and files that were given up long ago; returns how many. */
   requeue(model: string | null): Promise<number>;
 }
 
-/** Turns texts into vectors of one size, up to EMBEDDING_DIMENSIONS_MAX numbers, and of length 1; similar meanings give nearby vectors. */
+/**
+ * Turns texts into vectors of one size, of up to EMBEDDING_DIMENSIONS_MAX numbers and of length 1; similar meanings
+ * give nearby vectors.
+ */
 export interface Embedder {
   /** Vectors of different models cannot be compared. */
   readonly model: string;
-  /** The model before this one, where it can still be asked: for queries alone. */
+  /** The former model, if it is still available: only for queries. */
   readonly former?: Embedder | undefined;
-  /** In the order of the texts. Throws `ApiError("SERVICE_UNAVAILABLE")` where the model is out of reach. */
+  /**
+   * Returns the vectors in the order of the texts. Throws `ApiError("SERVICE_UNAVAILABLE")` where the model is out of
+   * reach.
+   */
   embed(texts: readonly string[]): Promise<readonly (readonly number[])[]>;
 }

@@ -10,7 +10,7 @@ export function segmentFolder(projectId: string, day: Date): string {
   return objectName(projectId, segmentFolderName(day));
 }
 
-/** What has this name below the folder of a project. */
+/** The object name of a segment, given its name below the project's folder. */
 export function objectName(projectId: string, name: string): string {
   return `${projectId}/${name}`;
 }

@@ -1,6 +1,7 @@
 /**
  * Object storage: bytes in objects that never change. Every method throws `ApiError("SERVICE_UNAVAILABLE")` when the
- * storage stays out of reach; no other failure of it reaches a caller. `tests/http/segments.test.ts` checks it.
+ * storage stays out of reach; no other failure of the storage reaches a caller. `tests/http/segments.test.ts` checks
+ * it.
  */
 import { z } from "zod";
 import type { Wire } from "../contract/values.ts";
@@ -15,7 +16,7 @@ export const segment = z.object({
   size: z.number(),
   /** SHA-256 of the bytes, 64 lower-case hexadecimal digits. */
   sha256: z.string(),
-  /** How many bytes are a line feed. */
+  /** The number of bytes that are line feeds. */
   newlines: z.number(),
   /** Whether the last byte is a line feed. */
   endsWithNewline: z.boolean(),
@@ -26,9 +27,9 @@ export type Segment = Wire<typeof segment>;
 
 export interface Segments {
   /**
-   * Stores the bytes under the segment's name; they are durable once it resolves. May be repeated: the name is random,
-   * so an object that already exists is this one. `isKept`: it may be read soon, from the same bytes, which must not
-   * change then. Default true.
+   * Stores the bytes under the segment's name; they are durable once it resolves. May be repeated: the name is
+   * random, so an object that already exists is this one. `isKept`: the bytes may serve a read soon, so they must not
+   * change any more. Default true.
    */
   put(segment: Segment, bytes: Uint8Array, isKept?: boolean): Promise<void>;
   /**
@@ -37,14 +38,19 @@ export interface Segments {
    * `isKept` is false.
    */
   get(segment: Segment, isKept?: boolean): Promise<Uint8Array>;
-  /** To be called with what `get` returned, or a part of it, once nobody will look at it any more: frees what nobody else has. */
+  /** Call with bytes that `get` returned, or a part of them, when done with them: frees them unless they are cached. */
   free(bytes: Uint8Array): void;
-  /** Removes objects; names without an object are ignored. Only for segments that no commit references or still can. */
+  /**
+   * Removes objects; names without an object are ignored. Only for segments that no commit references or can still
+   * reference.
+   */
   remove(names: readonly string[]): Promise<void>;
   /** Days of a project that have objects, ascending, `yyyy-mm-dd`. */
   days(projectId: string): Promise<readonly string[]>;
   /** Ids of a day's objects in a fixed order, `limit` of them from the one at `offset`. */
   list(projectId: string, day: string, offset: number, limit: number): Promise<readonly string[]>;
-  /** Throws unless the storage takes an object and returns it: always the same one, outside all projects. */
+  /**
+   * Throws unless the storage stores an object and returns it. The object is always the same, and outside all projects.
+   */
   probe(): Promise<void>;
 }

@@ -1,9 +1,9 @@
-/** Where requests are counted by day. */
+/** The counts of requests by day. */
 
 /** Requests of one key on one day. */
 export interface RequestCount {
   readonly projectId: string;
-  /** Null: the project's owner in the console. */
+  /** The key's id; null: the project's owner in the console. */
   readonly keyId: string | null;
   /** UTC, `YYYY-MM-DD`. */
   readonly day: string;
@@ -12,6 +12,6 @@ export interface RequestCount {
 
 /** Throws `ApiError("SERVICE_UNAVAILABLE")` when the back end stays out of reach. */
 export interface Usage {
-  /** Adds to the days of the projects. Repeated after a lost answer it may add twice. */
+  /** Adds to the days of the projects. A call that is repeated after a lost answer may add them twice. */
   count(counts: readonly RequestCount[]): Promise<void>;
 }

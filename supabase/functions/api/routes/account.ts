@@ -1,4 +1,4 @@
-/** GET /account: what the operator lets a signed-in person do, and what their projects use together. */
+/** GET /account: the permissions of a signed-in person, and the usage of their projects together. */
 import { account } from "../contract/projects.ts";
 import { success } from "../http/respond.ts";
 import { defineRoute } from "../route.ts";

@@ -1,4 +1,4 @@
-/** What the routes about projects and keys have in common. */
+/** The parts that the routes about projects and keys have in common. */
 import { z } from "zod";
 import { readFields } from "../http/json_request.ts";
 import type { Context } from "../context.ts";
@@ -6,8 +6,8 @@ import { ADMINISTRATION_BYTES_MAX, NAME_LENGTH_MAX } from "../limits.ts";
 import type { AdministrativeAction } from "../ports/accounts.ts";
 
 /**
- * The name of a project or key: no control characters, no changes of direction, no space at either end. Its length is
- * counted in code points, as Postgres and JSON Schema count it.
+ * The name of a project or key: no control characters, no characters that change the direction of text, no space at
+ * either end. Its length is counted in code points, as Postgres and JSON Schema count it.
  */
 export function nameSchema(minimum: number) {
   return z.string().min(minimum, "must not be empty")

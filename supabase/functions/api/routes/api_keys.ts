@@ -68,7 +68,7 @@ async function readGracePeriod(context: Context): Promise<z.infer<typeof gracePe
   return isAbsent ? {} : await readAdministrationFields(context, gracePeriod);
 }
 
-/** The id of a key in the URL. A malformed one belongs to no key. */
+/** The id of a key in the URL. A malformed id belongs to no key. */
 function parseKeyId({ params: { id } }: RequestData): string {
   if (!z.uuid().safeParse(id).success) fail("KEY_NOT_FOUND", ERRORS.KEY_NOT_FOUND.message);
   return id;

@@ -65,7 +65,9 @@ async function handle(context: Context, key: string | undefined): Promise<Respon
   return manyResponse("batch", { results }, isReplayed, `${results.length} operations, all of them done.`);
 }
 
-/** The validated body. How many requests it counts as is known once it is read; a faulty one counts as one. */
+/**
+ * The validated body. The number of requests that it counts as is known once it is read; an invalid body counts as one.
+ */
 async function readOperations(context: Context): Promise<Operation[]> {
   const { gate, request: { headers } } = context;
   if (gate.grant === undefined || isLargeBody(headers)) await gate.authorizeWithoutCounting();

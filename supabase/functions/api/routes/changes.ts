@@ -1,4 +1,4 @@
-/** GET /changes: what happened, in an order that a follower can rely on. */
+/** GET /changes: the versions of a project, in an order that a follower can rely on. */
 import { z } from "zod";
 import { cursor, runId } from "../contract/values.ts";
 import { changePage, versionOperation } from "../contract/versions.ts";
@@ -65,12 +65,12 @@ function parse({ query: given }: RequestData) {
   return {
     ...rest,
     path: path === undefined ? undefined : checkPath(path),
-    // The root is no filter.
+    // The root directory does not filter anything.
     directory: below === "" ? undefined : below,
   };
 }
 
-/** The owner follows in the console, beside the agents. What is answered at once is no following. */
+/** The owner follows changes in the console, beside the agents. A request that is answered at once does not follow. */
 function isFreeForOwner(given: Query): boolean {
   const after = given.get("after")?.[0] ?? "now";
   return Number(given.get("wait")?.[0]) > 0 && after !== "now" && [...given.keys()].every(isOfFollower);
@@ -80,7 +80,9 @@ function isOfFollower(name: string): boolean {
   return ["after", "wait", "limit"].includes(name);
 }
 
-/** A request that waits makes no call meanwhile; that there is something new is found out for all of them together. */
+/**
+ * A waiting request makes no calls itself: one call at a time finds out for all of them whether there are new changes.
+ */
 async function read(context: Context, { wait, ...query }: ReturnType<typeof parse>): Promise<FeedPage> {
   const { gate, metadata, changeWatch, clock, request: { signal } } = context;
   const asked = clock.now();

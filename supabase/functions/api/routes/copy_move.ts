@@ -1,6 +1,6 @@
 /**
- * PUT /files/copy/{path}: the current content becomes the next version of another path. PUT /files/move/{path}: and the
- * source gets a tombstone, both or neither.
+ * PUT /files/copy/{path}: the current content becomes the next version of another path. PUT /files/move/{path}: the
+ * same, and the source gets a tombstone in the same commit.
  */
 import { z } from "zod";
 import { readFields } from "../http/json_request.ts";
@@ -20,7 +20,10 @@ const body = z.object({
   ...ifVersionField,
 });
 
-/** The destination; `prefix` stands before the field's name in a fault. Throws INVALID_PATH, or VALIDATION_ERROR if it is the source path. */
+/**
+ * The destination; `prefix` precedes the field's name in an error. Throws INVALID_PATH, or VALIDATION_ERROR if it is
+ * the source path.
+ */
 export function parseDestination(path: string, fields: z.infer<typeof body>, prefix = "") {
   const destination = checkPath(fields.destination);
   if (destination === path) failField(`${prefix}destination`, "must differ from the source path");

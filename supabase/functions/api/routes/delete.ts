@@ -1,4 +1,4 @@
-/** DELETE /files/{path}: a tombstone becomes the latest version; with `?purge` nothing is left. */
+/** DELETE /files/{path}: a tombstone becomes the latest version; with `?purge` the file is erased for good. */
 import { z } from "zod";
 import { purged, tombstone } from "../contract/files.ts";
 import type { Context } from "../context.ts";
@@ -18,7 +18,7 @@ const query = z.object({
   ...ifVersionParameter,
 });
 
-/** Whether the query has the word, right or wrong. */
+/** Whether the query contains the parameter, valid or not. */
 function isPurge(query: Query): boolean {
   return query.has("purge") && query.get("purge")?.[0] !== "false";
 }
@@ -28,7 +28,7 @@ async function purge(context: Context, request: CommitRequest): Promise<Response
   const basis = await commitBasis(request, "purge", { ifVersion: request.ifVersion });
   const answer = gate.observe(await metadata.purge(gate.caller, basis));
   if (!answer.ok) {
-    // Only `ifVersion` 0 minds a file that is there.
+    // Only `ifVersion` 0 fails because a file exists.
     const isCondition = answer.refusal.code === "FILE_ALREADY_EXISTS";
     return gate.throwRefusal(answer.refusal, isCondition ? 412 : undefined);
   }

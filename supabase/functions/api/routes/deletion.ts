@@ -1,4 +1,4 @@
-/** DELETE /project and DELETE /account: for good, with everything that they hold. */
+/** DELETE /project and DELETE /account: for good, with all of their contents. */
 import { z } from "zod";
 import { deletion } from "../contract/projects.ts";
 import type { RequestData } from "../http/request_data.ts";
@@ -53,7 +53,7 @@ export const deleteAccount = defineRoute({
   parse: parseConfirmation(accountQuery),
   async handle({ gate, accounts, metadata, log }, { confirm }) {
     const data = deletion.parse(gate.unwrapAccount(await accounts.deleteAccount(gate.accessToken, confirm)));
-    // It is refused from now on; where Auth is out of reach, the sweep removes it later.
+    // The account is refused from now on; if Auth is out of reach, the sweep removes it later.
     await metadata.removeAccount(data.id).catch((error) => log.backgroundFault("account", error));
     return success("delete_account", data, "Deleted, with all of its projects.");
   },

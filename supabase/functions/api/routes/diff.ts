@@ -1,4 +1,4 @@
-/** GET /diff/{path}: what changed between two versions, or what differs between two files. */
+/** GET /diff/{path}: the changes between two versions, or the differences between two files. */
 import { z } from "zod";
 import { diffRecord } from "../contract/files.ts";
 import { checkPath } from "../http/path.ts";

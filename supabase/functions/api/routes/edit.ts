@@ -15,8 +15,8 @@ import { defineRoute } from "../route.ts";
 import { EXAMPLE_RECORD, WRITE_HEADERS } from "./schemas.ts";
 
 /**
- * Reading the file authorizes the request; before a large body that comes first. With an idempotency key it must wait
- * for the body, which is part of the fingerprint.
+ * Reading the file authorizes the request; for a large body this happens before the body is read. With an idempotency
+ * key it must wait for the body, which is part of the fingerprint.
  */
 async function authorize(
   { gate, metadata }: Context,
@@ -27,7 +27,7 @@ async function authorize(
     return undefined;
   }
   const base = gate.observe(await metadata.editBase(gate.caller, path, undefined));
-  // What is wrong with the body comes before a file that does not exist.
+  // Errors of the body are reported before a missing file.
   if (!base.ok && base.refusal.code !== "FILE_NOT_FOUND") gate.throwRefusal(base.refusal);
   return base;
 }
@@ -57,7 +57,7 @@ export const edit = defineRoute({
   credentials: "key",
   allows: { write: "create and change files" },
   makesVersions: true,
-  // Its errors reveal content of the file.
+  // Also `read`, since errors of an edit reveal content of the file.
   scopes: ["read", "write"],
   parse: parseCommitRequest,
   handle,

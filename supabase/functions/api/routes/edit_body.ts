@@ -39,7 +39,7 @@ const several = z.object({
   ...ifVersionField,
 });
 
-/** The fields of an edit in a batch, of which `parseEdits` checks what they must be together. */
+/** The fields of an edit in a batch; `parseEdits` checks their combination. */
 export const editFields = {
   ...pair.partial().shape,
   edits: z.array(pair).min(1).max(EDITS_MAX).nullish().meta({
@@ -48,10 +48,10 @@ export const editFields = {
   dryRun: z.literal(false, "a batch has no dry run").nullish(),
 };
 
-/** For the documents: `parseEdits` decides which of the two a body is, so that its faults are named. */
+/** For the documents: `parseEdits` decides which of the two forms a body has, so that it can name the errors. */
 export const editBody = z.union([one, several]);
 
-/** The edits of a body, which has `edits` or is one edit itself; `prefix` stands before the names of faulty fields. */
+/** The edits of a body, which has `edits` or is one edit itself; `prefix` precedes the names of invalid fields. */
 export function parseEdits(
   fields: unknown,
   prefix = "",

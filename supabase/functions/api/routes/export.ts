@@ -43,7 +43,7 @@ async function handle(context: Context, parameters: ReturnType<typeof parse>): P
   }
 }
 
-/** The turn lasts until the archive has been sent, or nobody takes it any more. */
+/** The slot is held until the archive has been sent, or the client has disconnected. */
 async function respond(
   context: Context,
   { directory, at }: ReturnType<typeof parse>,
@@ -59,7 +59,7 @@ async function respond(
     "Content-Length": String(length),
     "Content-Disposition": attachment(`${directory === "" ? "files" : directory}.zip`),
     "Cache-Control": "private, no-cache, no-transform",
-    // What is read again may be another archive.
+    // A repeated request may return another archive.
     "Accept-Ranges": "none",
     "X-Content-Type-Options": "nosniff",
   };

@@ -1,4 +1,4 @@
-/** Folders: every file below, as one commit. */
+/** Folders: changes of every file below a folder, as one commit. */
 import { z } from "zod";
 import { folderResult } from "../contract/files.ts";
 import type { Operation } from "../contract/service.ts";
@@ -33,7 +33,7 @@ const query = z.object({
 const EXAMPLE = { count: 1, files: [{ path: "archive/plan.md", version: 1 }] };
 const ERRORS = ["INVALID_PATH", "FILE_NOT_FOUND", "VERSION_CONFLICT", "TOO_MANY_FILES"] as const;
 
-/** Source and destination. Throws VALIDATION_ERROR where one cannot be copied to the other. */
+/** Source and destination. Throws VALIDATION_ERROR if the one cannot be copied to the other. */
 function parseFolders(fields: z.infer<typeof body>) {
   const path = normalizeDirectory(fields.path);
   if (path === "") failField("path", "must not be the root");
@@ -49,7 +49,7 @@ function respond(operation: Operation, verb: string, { value, isReplayed }: Fold
   return manyResponse(operation, value, isReplayed, `${verb} ${value.count} files.`);
 }
 
-/** Copies or moves. Only a copy can be of the folder as it was. */
+/** Copies or moves. Only a copy can read the folder at an earlier moment. */
 function placing(kind: "copy_folder" | "move_folder", verb: string, openapi: OpenapiProperties): Route {
   return defineRoute({
     method: "POST",

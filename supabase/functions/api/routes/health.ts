@@ -1,4 +1,6 @@
-/** GET /health: whether the service runs; with `?deep` also whether the database takes a commit and Storage an object. */
+/**
+ * GET /health: whether the service runs; with `?deep` also whether the database accepts a commit and Storage an object.
+ */
 import { z } from "zod";
 import { health } from "../contract/service.ts";
 import type { Context } from "../context.ts";

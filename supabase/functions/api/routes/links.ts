@@ -1,6 +1,6 @@
 /**
- * /links and /l/{token}: addresses that read one file, or write it once, without a key. Whoever has one acts as the key
- * that made it. A token is shown once; only its hash is stored.
+ * /links and /l/{token}: addresses that read one file, or write it once, without a key. The user of a link acts as
+ * the key that created it. A token is shown once; only its hash is stored.
  */
 import { z } from "zod";
 import { fileRecord } from "../contract/files.ts";
@@ -33,7 +33,7 @@ import {
 import { defineRoute } from "../route.ts";
 import { EXAMPLE_RECORD, WRITE_HEADERS } from "./schemas.ts";
 
-/** Fields that only one of the two kinds has. */
+/** Fields that only one of the two kinds of links has. */
 const OF_READING = ["version"] as const;
 const OF_WRITING = ["contentType", "maxBytes", "ifVersion"] as const;
 const version = z.int().min(1).max(INTEGER_MAX);

@@ -1,4 +1,4 @@
-/** POST /mcp: agents, by the Model Context Protocol. */
+/** POST /mcp: tools for agents, by the Model Context Protocol. */
 import { z } from "zod";
 import type { Context } from "../context.ts";
 import { ApiError, fail } from "../errors.ts";
@@ -16,12 +16,13 @@ import { jsonText } from "../http/respond.ts";
 import { MCP_BODY_BYTES_MAX } from "../limits.ts";
 import { defineRoute } from "../route.ts";
 
-/** Hosts that only programs of the same machine have. */
+/** Hosts that only programs on the same machine can reach. */
 const LOOPBACK = /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /**
- * Throws FORBIDDEN_ORIGIN for a browser's page that is neither local nor named in the settings. Programs send no Origin.
- * `Host` proves nothing: a page whose name was rebound to this address sends its own name there, too.
+ * Throws FORBIDDEN_ORIGIN for a browser's page that is neither local nor named in the settings. Programs send no
+ * Origin. The `Host` header proves nothing: a page whose name was rebound to this address (DNS rebinding) sends its own
+ * name there, too.
  */
 function ensureOrigin({ request, mcpAllowedOrigins }: Context): void {
   const origin = request.headers.get("origin");

@@ -23,7 +23,7 @@ const query = z.object({
   }),
 });
 
-/** Of a command's failure the model learns; of these the client does, by status. */
+/** The failure of a command is a text for the model; these failures are an error status for the client. */
 function isForModel({ status }: ApiError): boolean {
   return status < 500 && ![401, 403, 429].includes(status);
 }

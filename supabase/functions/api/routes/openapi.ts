@@ -1,10 +1,10 @@
-/** GET /openapi.json: the description of the service, made from the schemas that validate. */
+/** GET /openapi.json: the description of the service, generated from the schemas that validate. */
 import { z } from "zod";
 import { json } from "../http/respond.ts";
 import { serverUrl } from "../http/server_url.ts";
 import { defineRoute, type Route } from "../route.ts";
 
-/** Not `public`: a document names the host of its request, so a shared cache must not pass it on. */
+/** Not `public`: a document names the host of its request, so a shared cache must not serve it to others. */
 export const DOCUMENT_CACHE = { "Cache-Control": "private, max-age=300" } as const;
 
 /** `routes` is called with the first request: the table includes this route itself. */
@@ -16,7 +16,7 @@ export function openapiRoute(routes: () => readonly Route[]): Route {
     operation: null,
     credentials: "none",
     async handle({ request }) {
-      // Made on demand, so that a cold start does not pay for it.
+      // Generated on demand, so that a cold start does not pay for it.
       document ??= import("../openapi/document.ts").then((module) => module.openapiDocument(routes()));
       const { openapi, info, ...rest } = await document;
       const servers = [{ url: serverUrl(request), description: "This deployment" }];

@@ -9,7 +9,7 @@ import { administer, nameSchema, readAdministrationFields } from "./administrati
 import { defineRoute, type OpenapiProperties } from "../route.ts";
 import { wholeNumber } from "./schemas.ts";
 
-/** As a client sends it: closed, and not empty. */
+/** The rule as a client sends it: without unknown fields, and not empty. */
 const newRetention = z.object(retention.shape).refine(
   (rule) => Object.values(rule).some((value) => typeof value === "number"),
   `must have one of ${Object.keys(retention.shape).join(", ")}; null removes the rule`,
@@ -27,7 +27,7 @@ const changes = z.object({
   }),
 });
 
-/** Without what is not given. */
+/** Without the fields that are not given. */
 function given(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(fields).filter(([, value]) => value !== null && value !== undefined),

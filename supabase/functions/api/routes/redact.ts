@@ -1,4 +1,4 @@
-/** POST /files/redact/{path}: the content of versions is erased for good; their numbers stay. */
+/** POST /files/redact/{path}: erases the content of versions for good; their numbers stay. */
 import { z } from "zod";
 import { redacted } from "../contract/files.ts";
 import { readFields } from "../http/json_request.ts";

@@ -1,4 +1,4 @@
-/** GET /runs and GET /runs/{runId}: what clients did under one `X-Run-Id`. */
+/** GET /runs and GET /runs/{runId}: the changes of clients under one `X-Run-Id`. */
 import { z } from "zod";
 import { runDetails, runPage } from "../contract/runs.ts";
 import { cursor } from "../contract/values.ts";

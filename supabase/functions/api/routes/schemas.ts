@@ -1,4 +1,4 @@
-/** Parts of requests that several routes have, and examples of answers. */
+/** Parts of requests that several routes use, and examples of answers. */
 import { z } from "zod";
 import type { FileRecord } from "../contract/files.ts";
 import { cursor } from "../contract/values.ts";
@@ -7,7 +7,7 @@ import { failField } from "../errors.ts";
 import type { RequestData } from "../http/request_data.ts";
 import { validateQuery } from "../http/validate.ts";
 
-/** Postgres stores no NUL in a text. */
+/** Postgres cannot store NUL in a text. */
 export const withoutNul = [(text: string) => !text.includes("\0"), "must not contain NUL"] as const;
 
 const DATE = /^\d{4}-\d{2}-\d{2}([Tt ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?([Zz]|[+-]\d{2}:\d{2}))?$/;
@@ -17,7 +17,7 @@ export const date = z.string().regex(DATE, "must be an ISO 8601 date, or date an
   .transform((text, context) => {
     const time = new Date(text.replace(" ", "T"));
     const year = time.getUTCFullYear();
-    // A zone can move a time beyond the four digits of a year. NaN is in no range.
+    // A zone can move a time beyond the four digits of a year. NaN fails every comparison with a range.
     if (year >= 1 && year <= 9999 && isDay(text.slice(0, 10))) return time.toISOString();
     context.addIssue({ code: "custom", message: "must be a valid date" });
     return z.NEVER;
@@ -29,10 +29,10 @@ function isDay(day: string): boolean {
   return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
 }
 
-/** The project as it was: a time, parsed to ISO 8601 in UTC, or a cursor of the change feed. */
+/** The moment at which the project is read: a time, parsed to ISO 8601 in UTC, or a cursor of the change feed. */
 export const moment = z.union([cursor, date], "must be an ISO 8601 time with a zone, or a cursor");
 
-/** For examples. */
+/** The record in examples. */
 export const EXAMPLE_RECORD: FileRecord = {
   id: "0190a1b2-7c3d-4e5f-8a9b-0c1d2e3f4a5b",
   path: "notes/plan.md",
@@ -56,13 +56,13 @@ export const pageOffset = wholeNumber(0).default(0);
 /** Request headers of every write. */
 export const WRITE_HEADERS = ["If-Match", "Idempotency-Key"] as const;
 
-/** Of `ifVersion`, which is in a JSON body, or in the query where the body is bytes or none. */
+/** The description of `ifVersion`, which is in a JSON body, or in the query where the body is raw bytes or absent. */
 const description = "The version that the file at `path` must be at; 0: there must be none.";
 
-/** The field of a body. */
+/** `ifVersion` as a field of a body. */
 export const ifVersionField = { ifVersion: z.int().min(0).max(INTEGER_MAX).nullish().meta({ description }) };
 
-/** The query parameter. */
+/** `ifVersion` as a query parameter. */
 export const ifVersionParameter = {
   ifVersion: wholeNumber(0).optional().meta({
     type: "integer",
@@ -74,7 +74,7 @@ export const ifVersionParameter = {
 
 const query = z.object(ifVersionParameter);
 
-/** That of the query. Throws VALIDATION_ERROR; also where there is one though the body is JSON, whose field counts. */
+/** The `ifVersion` of the query. Throws VALIDATION_ERROR, also if the body is JSON, where only its field counts. */
 export function parseIfVersion(
   data: RequestData,
   isJson: boolean,
@@ -86,7 +86,10 @@ export function parseIfVersion(
   return { ifVersion };
 }
 
-/** Query parameters of a write whose body may be the bytes themselves. `raw` marks it so, whatever its Content-Type. */
+/**
+ * Query parameters of a write whose body may be the bytes themselves. `raw` marks it as such, whatever its
+ * Content-Type.
+ */
 export const rawQuery = z.object({
   raw: z.enum(["", "true", "false"]).optional().meta({
     description: "Present, or `true`: the body is the bytes themselves.",

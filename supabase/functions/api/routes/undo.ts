@@ -1,4 +1,4 @@
-/** Taking back: POST /runs/{runId}/undo, and POST /restore for a folder as it was. */
+/** POST /runs/{runId}/undo, and POST /restore, which restores a folder to its state at a moment. */
 import { z } from "zod";
 import { undoResult } from "../contract/runs.ts";
 import type { Operation } from "../contract/service.ts";
@@ -64,7 +64,7 @@ async function readUndo(context: Context): Promise<z.infer<typeof undoBody>> {
   return isAbsent ? {} : await readFields(context, undoBody);
 }
 
-/** A plan, unless `dryRun` is false. */
+/** A dry run, unless `dryRun` is false. */
 async function planOrCommit(
   context: Context,
   operation: Operation,

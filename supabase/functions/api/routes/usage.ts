@@ -1,4 +1,4 @@
-/** GET /project/usage: what a project and its keys did, day by day. */
+/** GET /project/usage: the usage of a project and its keys by day. */
 import { z } from "zod";
 import { day, usage } from "../contract/usage.ts";
 import { success } from "../http/respond.ts";
@@ -25,7 +25,7 @@ export const getUsage = defineRoute({
   allows: { admin: "see the usage of each key" },
   parse: ({ query: given }) => validateQuery(query, given),
   async handle(context, parameters) {
-    // Of this isolate nothing is missing; others hand in theirs within seconds.
+    // The counts of this isolate are complete; other isolates send theirs within seconds.
     await context.requestCounts.flush().catch(() => {});
     const data = usage.parse(await administer(context, "usage", parameters));
     return success("get_usage", data, `Usage from ${data.from} to ${data.to}.`);

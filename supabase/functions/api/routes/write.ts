@@ -45,7 +45,7 @@ function parse(data: RequestData): WriteRequest {
   return { kind: "write", path, isRaw, contentType: rawContentType(data), ...conditions };
 }
 
-/** The type that a raw upload names: `contentType`, else its Content-Type if that is a supported one. */
+/** The type that a raw upload names: `contentType`, otherwise its Content-Type if that is a supported one. */
 function rawContentType(data: RequestData): string | undefined {
   const { contentType } = validate(query, pick(data.query, ["contentType"]));
   if (contentType !== undefined) return contentType;

@@ -24,7 +24,7 @@ export interface Log {
   corruptSegment(segmentId: string, reason: string): void;
   /** Background work failed; a later run repeats it. */
   backgroundFault(work: string, error: unknown): void;
-  /** A defect. Of the stack only the locations are logged. */
+  /** A defect. Only the locations of its stack are logged. */
   defect(requestId: string, error: unknown): void;
 }
 

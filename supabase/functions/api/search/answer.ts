@@ -1,4 +1,4 @@
-/** What a search of any mode uses, and what it returns. */
+/** The inputs and the result of a search in any mode. */
 import type { Gate } from "../auth/gate.ts";
 import type { SearchResult, SearchResults, Unsearched } from "../contract/search.ts";
 import type { Metadata } from "../ports/metadata.ts";

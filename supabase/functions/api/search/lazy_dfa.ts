@@ -42,7 +42,7 @@ export class LazyDfa {
   private readonly entry: number;
   private cache = new Map<string, DfaState>();
   private atLineEnd: DfaState;
-  /** By NFA state: the number of the latest closure that reached it. */
+  /** For each NFA state, the number of the last closure that reached it. */
   private readonly marks = new Float64Array(SEARCH_REGEX_NFA_STATES_MAX);
   private marked = 0;
   /** NFA states examined since they were last counted as work. */
@@ -55,8 +55,8 @@ export class LazyDfa {
   }
 
   /**
-   * Returns the offset at which the first match in the line from `from` to `to` begins; -1 where there is none. Counts
-   * the states that it builds as work. Where the slice is over, it returns where it stopped; pass that as `paused` to
+   * Returns the offset at which the first match in the line from `from` to `to` begins; -1 if there is none. Counts the
+   * states that it builds as work. Where the slice is over, it returns where it stopped; pass that as `paused` to
    * continue.
    */
   find(text: string, from: number, to: number, work: Work, paused?: Paused): number | Paused {

@@ -1,4 +1,4 @@
-/** Slots for reading what the search index does not have. */
+/** Slots for live reads, of texts that the search index does not contain. */
 import { SEARCH_LIVE_BUDGET_BYTES, SEARCH_LIVE_WAIT_MILLISECONDS } from "../limits.ts";
 import { ByteBudget, type Release } from "../runtime/byte_budget.ts";
 import type { Deadline } from "../runtime/deadline.ts";

@@ -63,12 +63,15 @@ export class LiveSearch {
     this.#found.sort((a, b) => comparePaths(a.path, b.path));
   }
 
-  /** Notes what a later page of the search reports: a file may have got a new version since, which is not indexed yet. */
+  /**
+   * Records the unsearched text that a later page reports: a file may have a new version since then that is not indexed
+   * yet.
+   */
   note(page: UnsearchedPage): void {
     this.#notSearched ??= unsearchedOf(page);
   }
 
-  /** The next result in order of path, up to `path` (undefined: up to the end); null where there is none. */
+  /** The next result in order of path, up to `path` (undefined: up to the end); null if there is none. */
   next(path?: string): SearchResult | null {
     const [first] = this.#found;
     if (!first || path !== undefined && comparePaths(first.path, path) > 0) return null;

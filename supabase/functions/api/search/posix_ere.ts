@@ -1,6 +1,6 @@
 /**
  * The patterns of `mode=regex`: a subset of POSIX extended regular expressions as `grep -E` reads them. The parser
- * refuses anything else with a reason; it never interprets a pattern differently from grep.
+ * refuses all other patterns, with a reason; it never interprets a pattern differently from grep.
  *
  * Supported: characters, `.`, `[…]` with ranges and classes, `\w \W \s \S`, `\` before punctuation, `( )`, `|`, `* +
  * ?`, `{m} {m,} {m,n} {,n}`, `^`, `$`. Not supported: back-references, `\b \< \>`, lazy and stacked repetition,

@@ -30,9 +30,9 @@ const LIVE_BOUNDS = {
 
 interface PageRequest {
   readonly after?: string | undefined;
-  /** Results that are still wanted. */
+  /** The number of results that the page still lacks. */
   readonly wanted: number;
-  /** Results that the database leaves out. */
+  /** The number of results that the database skips. */
   readonly skip: number;
   readonly known: readonly string[];
 }

@@ -1,10 +1,10 @@
-/** What a search reports about text that it did not search. */
+/** The report of a search about text that it did not search. */
 import { SEARCH_UNSEARCHED_PATHS_MAX } from "../limits.ts";
 import type { FileRecord } from "../contract/files.ts";
 import type { Unsearched, UnsearchedReason } from "../contract/search.ts";
 import type { UnsearchedPage } from "../ports/search_index.ts";
 
-/** The text that is neither in the index nor read from Storage; null: there is none. */
+/** The text that is neither in the index nor read from Storage; null: all text was searched. */
 export function unsearchedOf(
   { files, bytes, paths, reasons, isComplete }: UnsearchedPage,
   isVectorCut = false,

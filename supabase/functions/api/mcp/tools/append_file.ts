@@ -37,7 +37,7 @@ export const appendFile = defineTool({
   },
 });
 
-/** Adds to the file, or creates it, even where others create or delete it meanwhile. */
+/** Adds to the file, or creates it, even if other requests create or delete it in the meantime. */
 async function append(
   context: Context,
   path: string,

@@ -37,7 +37,7 @@ export const listFiles = defineTool({
       .transform((path) => path === undefined || path === "" ? undefined : parsePath(path)),
   }),
   async run(context, { path: directory, glob, recursive, limit, after }) {
-    // A glob with a slash is about what lies below.
+    // A glob with a slash matches paths at any depth below the folder.
     const isRecursive = recursive || (glob?.includes("/") ?? false);
     const listing = { directory, recursive: isRecursive, matches: matcher(glob, directory) };
     const found = await find(context, listing, limit, after);
@@ -77,7 +77,7 @@ function compile(glob: string, directory: string): LazyDfa {
 interface Found {
   readonly files: readonly FileRecord[];
   readonly page: ListPage;
-  /** Where to continue; null: nothing is left. */
+  /** The path after which to continue; null: no file is left. */
   readonly after: string | null;
 }
 
