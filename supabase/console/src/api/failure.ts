@@ -4,7 +4,7 @@ import * as z from "zod/mini";
 const lenient = <T extends z.ZodMiniType>(schema: T) => z.catch(z.optional(schema), undefined);
 const number = lenient(z.number());
 
-/** What failures tell besides their sentence; a field of another form is missing. */
+/** What a failure reports in addition to its message. A field of an unexpected type is left out. */
 const detailsSchema = z.catch(
   z.object({
     issues: lenient(z.array(z.object({ path: z.string(), reason: z.string() }))),

@@ -53,7 +53,7 @@ export function Palette({ project, isOpen, onClose }: Properties) {
   return <PaletteDialog {...{ query, groups, status, onClose }} onInput={type} />;
 }
 
-/** What is not in the list, and why. */
+/** Tells what the list leaves out, and why. */
 function statusOf({ paths, total, isComplete }: Names, isBusy: boolean, isAnswered: boolean): string {
   if (isBusy) return "Looking for more …";
   if (isComplete) return "";
@@ -67,7 +67,7 @@ function foldersOf(paths: Iterable<string>): ReadonlySet<string> {
   for (const path of paths) {
     for (let end = path.lastIndexOf("/"); end > 0; end = path.lastIndexOf("/", end - 1)) {
       const folder = path.slice(0, end);
-      // Those above it are there, too.
+      // The set already has the folders above it.
       if (folders.has(folder)) break;
       folders.add(folder);
     }

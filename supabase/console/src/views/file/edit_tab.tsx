@@ -1,4 +1,4 @@
-/** The text editor. A save is conditional on the version that was edited; a newer version is shown, never overwritten. */
+/** The text editor. A save succeeds only over the edited version; a newer version is shown, never overwritten. */
 import { useState } from "preact/hooks";
 import { ApiFailure, isCode } from "../../api/failure.ts";
 import { type FileAt, type FileRecord, overwriteFile, readBytes } from "../../api/files.ts";
