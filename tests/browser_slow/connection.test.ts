@@ -1,4 +1,4 @@
-/** A lost connection and a lost session: both are told, neither loses a person's work. */
+/** A lost connection and a lost session: the console reports both, and neither loses a person's work. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import type { Page } from "playwright-core";
 import { browserSuite, SESSION_KEY } from "../support/browser/browser.ts";

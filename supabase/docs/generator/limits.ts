@@ -124,7 +124,7 @@ function value(name: Name): string {
   return String(bound);
 }
 
-/** Work of which each begun amount counts as one request. */
+/** Work of which each amount counts as one request, also an incomplete amount. */
 const COUNTED: readonly (readonly [Name, string])[] = [
   [
     "OPERATIONS_PER_REQUEST",
