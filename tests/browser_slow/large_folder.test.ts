@@ -15,7 +15,7 @@ test("folder of 10,000 files: paged, sorted and filtered, one request each and n
   await populate(service.stack, [{ id: projectId }], { files: FILES, filesPerDirectory: FILES });
   const table = page.getByRole("table", { name: `Files in ${FOLDER}` });
   const link = (number: number) => table.getByRole("link", { name: nameOf(number) });
-  // Finds rows by their positions, because searching 2,000 rows for a text takes seconds.
+  // Reads the pager directly, because searching 2,000 rows for a text takes seconds.
   const shows = (range: string) =>
     page.waitForFunction(
       (range) => document.querySelector("nav.pager [role=status]")?.textContent === range,

@@ -5,7 +5,7 @@ import { dialog, press, says } from "../support/browser/page_actions.ts";
 
 const { service, test } = await browserSuite();
 
-/** Confirms the person's address; `{email}` in the settings stands for it. */
+/** Runs `work` while only `makers` may create projects. `{email}` stands for the person's address, which is confirmed. */
 async function withMakers(
   { account }: Visit,
   makers: readonly string[],

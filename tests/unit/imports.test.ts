@@ -1,4 +1,7 @@
-/** The floor plan: which room may import from which, that no import leads back up, and that there are no circles. */
+/**
+ * The floor plan of the code: which folders may import from which, no import from a lower floor to a higher one, and no
+ * import cycles.
+ */
 import { assertEquals, assertGreater } from "@std/assert";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -15,11 +18,11 @@ import {
 } from "../support/import_graph.ts";
 
 interface Plan {
-  /** Below `supabase/`. */
+  /** The folder below `supabase/`. */
   readonly root: string;
-  /** From top to bottom: each room imports from itself and from those below it. */
+  /** From top to bottom: each room may import from itself and from lower floors. */
   readonly floors: Floors;
-  /** Rooms that only some of those above may import. */
+  /** Rooms that only the listed rooms may import. */
   readonly only?: Readonly<Record<string, readonly string[]>>;
 }
 
@@ -148,7 +151,7 @@ Deno.test("functions/api/contract: its files import each other and zod, nothing 
   }
 });
 
-/** What the build takes of the service besides types; none of it imports a package. */
+/** The modules of the service that the console's build contains, apart from types; none of them imports a package. */
 const IN_BUNDLE: Readonly<Record<string, string>> = {
   "limits.ts": "limits.ts",
   "format.ts": "runtime/hidden_characters.ts",

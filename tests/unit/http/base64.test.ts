@@ -14,7 +14,7 @@ function decodeBase64(text: Uint8Array | string): Uint8Array | null {
 }
 const anyBytes = fc.uint8Array({ maxLength: 200 });
 
-/** The platform's own encoder, as a reference. */
+/** The platform's own encoder as a reference. */
 const reference = (bytes: Uint8Array) => btoa(String.fromCharCode(...bytes));
 
 /** The pieces of a text cut at the given places. */

@@ -1,4 +1,4 @@
-/** What one claim of the search index stores, and that what fails harms nothing else in it. */
+/** What one claim of the search index stores, and that a failing file does not affect the others. */
 import { assertEquals, assertRejects } from "@std/assert";
 import { ApiError, unavailable } from "../../../supabase/functions/api/errors.ts";
 import { SEARCH_CLAIM_BYTES, SEARCH_TRIES_MAX } from "../../../supabase/functions/api/limits.ts";
@@ -37,7 +37,7 @@ function fileOf(name: string, size = 10, tries = 1): ClaimedFile {
 }
 
 interface Faults {
-  /** What reading, storing and embedding the text of a name throws. */
+  /** Errors that are thrown when the text of a name is read, stored or embedded. */
   readonly read?: Readonly<Record<string, Error>>;
   readonly store?: Readonly<Record<string, Error>>;
   readonly embed?: Readonly<Record<string, Error>>;
