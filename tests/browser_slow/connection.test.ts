@@ -95,7 +95,7 @@ test("session: signing out leaves nothing of the account behind, for another one
   await says(page, "There are no files yet.");
 });
 
-/** As after a week away: the access token is out of date and the service does not know the other one. */
+/** Simulates a week of absence: the access token has expired, and Auth does not know the refresh token. */
 async function loseSession(page: Page): Promise<void> {
   await page.evaluate((key) => {
     const session = JSON.parse(localStorage.getItem(key) ?? "{}");

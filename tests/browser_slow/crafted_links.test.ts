@@ -201,7 +201,7 @@ async function headersOf(site: string): Promise<Record<string, string>> {
   }));
 }
 
-/** A static host. */
+/** Serves the site as a static host does. */
 function serve(site: string, headers: Record<string, string>) {
   const types: Record<string, string> = { html: "text/html", js: "text/javascript", css: "text/css" };
   return serveAt(async (request) => {

@@ -8,7 +8,7 @@ const CONFIG = fileURLToPath(new URL("../../deno.json", import.meta.url));
 /** Scripts in place of `apt-get`: one installs a browser, the other fails as without permission. */
 const INSTALLS = '#!/bin/sh\ncase "$1" in install) : > "${0%/*}/chromium";; esac\n';
 const REFUSES = "#!/bin/sh\necho 'Could not get lock' >&2\nexit 100\n";
-/** For who is not root: runs what it is given. */
+/** A script in place of `sudo`: runs its arguments. */
 const SUDO = '#!/bin/sh\nshift\nexec "$@"\n';
 
 Deno.test("chromiumPath() installs Debian's package where there is no browser, and finds it", () =>

@@ -28,7 +28,7 @@ export const OPERATIONS: Readonly<Record<string, string>> = {
   purge: "purged",
 };
 
-/** `edited`, `copied from notes/a.md`, `restored from version 3`. */
+/** Describes a version's operation: `edited`, `copied from notes/a.md`, `restored from version 3`. */
 export function describeOperation(
   path: string,
   { operation, deleted, from }: {
@@ -79,7 +79,7 @@ export function formatExactTime(iso: string): string {
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 const STEPS = [["day", 86_400], ["hour", 3_600], ["minute", 60]] as const;
 
-/** `2 hours ago`; the date after a week. */
+/** `2 hours ago`; after a week, the date. */
 export function formatAge(iso: string, now: number = Date.now()): string {
   const seconds = (new Date(iso).getTime() - now) / 1000;
   if (Math.abs(seconds) > 7 * 86_400) return formatTime(iso);
@@ -102,7 +102,7 @@ export function nameOf(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
-/** Empty for the root. */
+/** Returns an empty text for the root. */
 export function directoryOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf("/")));
 }

@@ -134,11 +134,11 @@ export const TRANSFERS_SHOWN_MILLISECONDS = 5_000;
 export const NOTICE_MILLISECONDS = 6_000;
 export const UNDO_MILLISECONDS = 20_000;
 
-/** How often a request is retried after a 429. */
+/** Number of retries of a request after a 429. */
 export const RATE_RETRIES_MAX = 3;
 /** Wait after a response without a valid `Retry-After`. */
 export const RETRY_AFTER_SECONDS_DEFAULT = 5;
-/** How often a read is retried after a 503. */
+/** Number of retries of a read after a 503. */
 export const UNAVAILABLE_RETRIES_MAX = 2;
 /** Lines of a unified diff that are drawn. */
 export const DIFF_LINES_MAX = 5_000;

@@ -92,7 +92,7 @@ Deno.test("countLines: a line ends with its line feed, and what follows the last
   }
 });
 
-/** Pieces, query, text, the segments read. */
+/** Pieces, query, expected text, and the segments that are read. */
 const WINDOWS: readonly (readonly [string[], LineQuery, string, number[]])[] = [
   [["a\nb\nc\n"], { from: 2, to: 2 }, "b\n", [0]],
   [["a\nb\nc"], { from: 3, to: 9 }, "c", [0]],

@@ -10,7 +10,7 @@ import { ManualClock } from "../../support/manual_clock.ts";
 const SIZE = 10;
 const BUDGET = 1_000;
 
-/** Files of two segments each; `broken` cannot be read. */
+/** Files of two segments each; the segment `broken` cannot be read. */
 function laboratory(broken?: string) {
   const fetched: string[] = [];
   const unused = () => Promise.reject(new Error("not for reading"));

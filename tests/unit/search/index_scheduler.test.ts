@@ -14,7 +14,7 @@ import { withFakeClock } from "../../support/fake_clock.ts";
 interface Waiting {
   /** Number of queued files; a claim takes one. */
   readonly files?: number;
-  /** How long a claim takes. */
+  /** Duration of a claim. */
   readonly milliseconds?: number;
   /** `nextDueMilliseconds` of the empty claims, in order; later claims return null. */
   readonly nextDue?: readonly number[];

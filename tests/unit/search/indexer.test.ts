@@ -19,7 +19,7 @@ import { indexLeased } from "../../../supabase/functions/api/search/indexer.ts";
 const LOG = { ...consoleLog, backgroundFault() {} };
 const CORRUPT = new ApiError("CONTENT_CORRUPT", "corrupt");
 
-/** A file whose only segment has its name. */
+/** A file whose only segment has the file's name. */
 function fileOf(name: string, size = 10, tries = 1): ClaimedFile {
   const segment = { id: name, name, size, sha256: "", newlines: 0, endsWithNewline: false, isText: true };
   return {

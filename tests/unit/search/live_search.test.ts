@@ -14,7 +14,7 @@ import { ManualClock } from "../../support/manual_clock.ts";
 
 const TIME = "2026-11-20T10:15:30.250Z";
 
-/** A file whose only segment is named by its path. */
+/** A file whose only segment has the file's path as its name. */
 function fileOf(path: string, size = 10): Content {
   const segment = {
     id: path,

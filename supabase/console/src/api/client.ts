@@ -1,4 +1,6 @@
-/** Sends one request to the service: session, envelope, lost connection, retries after a 429 or 503. */
+/**
+ * Sends one request to the service. Handles the session, the envelope, a lost connection, and retries after a 429 or 503.
+ */
 import * as z from "zod/mini";
 import { config } from "../config.ts";
 import { RATE_RETRIES_MAX, RETRY_AFTER_SECONDS_DEFAULT, UNAVAILABLE_RETRIES_MAX } from "../limits.ts";

@@ -11,7 +11,7 @@ import { FILES_PER_PAGE, SEARCH_RESULTS_PER_PAGE, VERSIONS_PER_PAGE } from "../l
 import { call, send } from "./client.ts";
 
 export type { Diff, FileList, FileRecord, SearchResults, Version };
-/** Some lines of a text, each with its line break. */
+/** Lines of a text, each with its line break. */
 export type Lines = {
   readonly [Name in "content" | "startLine" | "endLine" | "totalLines"]-?: NonNullable<ReadRecord[Name]>;
 };

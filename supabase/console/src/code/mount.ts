@@ -226,7 +226,7 @@ function place(root: ShadowRoot): HTMLElement {
   return element;
 }
 
-/** Returns the line break of a text, so that saving it changes no other line. */
+/** Returns the line break of a text, so that a save changes no other line. */
 function lineBreakOf(text: string): "\r\n" | "\n" {
   const breaks = text.match(/\r\n|\r|\n/g) ?? [];
   // In a text with mixed line breaks, a carriage return is an ordinary character.

@@ -129,7 +129,7 @@ export function EndLink({ projectId, link: { id, path, for: purpose, expiresAt }
   );
 }
 
-/** `read`, `read version 3`, `write once`. */
+/** Describes a link: `read`, `read version 3`, `write once`. */
 export function describeLink({ for: purpose, version }: Link): string {
   if (purpose === "write") return "write once";
   return version === undefined ? "read" : `read version ${version}`;

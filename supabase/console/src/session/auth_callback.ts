@@ -1,4 +1,4 @@
-/** The parameters that an e-mail link, or the redirect from GitHub, adds to the address of the page. */
+/** The parameters that an e-mail link, or the redirect from GitHub, adds to the page's address. */
 import { AUTH_REQUEST_MILLISECONDS } from "../limits.ts";
 
 export type AuthCallback =
@@ -18,7 +18,7 @@ interface AuthRequest {
 
 const AUTH_REQUEST = "filestore.auth-request";
 
-/** Stores the current place and the purpose of the link, and returns the URL to redirect to. */
+/** Stores the current place and the purpose of the link, and returns the URL for the redirect. */
 export function prepareAuthCallback(purpose: AuthRequest["purpose"]): string {
   const { hash, origin, pathname } = globalThis.location;
   localStorage.setItem(AUTH_REQUEST, `${purpose} ${Date.now()} ${hash}`);

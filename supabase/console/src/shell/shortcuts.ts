@@ -3,7 +3,7 @@ import { useEffect } from "preact/hooks";
 import { isPressed } from "../components/shortcut_table.ts";
 import { overlay } from "../state/overlay.ts";
 
-/** Attribute of the fields that `/` focuses. */
+/** Attribute that marks the fields that `/` focuses. */
 const FILTER_MARK = "data-filter";
 
 export function useShortcuts(): void {

@@ -52,7 +52,7 @@ async function archiveOf(
     ensureSmall(all);
   }
   ensureSmall(all);
-  // Loaded when an archive is first asked for.
+  // Loaded for the first archive.
   const { makeZip } = await import("client-zip");
   const total = Math.max(1, sizeOf(all));
   let read = 0;

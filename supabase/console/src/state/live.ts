@@ -66,7 +66,7 @@ export function knownChange({ projectId, path }: FileAt, version: number): LiveC
   );
 }
 
-/** Follows the project until the returned function is called. */
+/** Follows the project until the caller calls the returned function. */
 export function followProject(projectId: string): () => void {
   let cursor: string | null = null;
   let abort: AbortController | null = null;

@@ -14,7 +14,7 @@ export interface Transfer {
   readonly direction: "upload" | "download";
   readonly path: string;
   readonly state: "waiting" | "running" | "done" | "failed" | "cancelled";
-  /** 0 to 1. */
+  /** From 0 to 1. */
   readonly progress: number;
   readonly problem?: string;
 }

@@ -24,7 +24,7 @@ export function leave(): void {
   visits.set(entry, { link, scrollY: globalThis.scrollY });
 }
 
-/** Called after the place has changed, with the fragment of the place before. */
+/** Called after the place has changed, with the fragment of the previous place. */
 export function arrive(before: string): void {
   stopWaiting();
   const known = currentEntry();

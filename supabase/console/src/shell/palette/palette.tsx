@@ -1,4 +1,4 @@
-/** The command palette: one field over files, folders, runs, keys, views and actions. It keeps the names it has read. */
+/** The command palette: one field for files, folders, runs, keys, views and actions. It keeps the names it has read. */
 import { useEffect, useState } from "preact/hooks";
 import type { Project } from "../../api/projects.ts";
 import { listRuns } from "../../api/runs.ts";

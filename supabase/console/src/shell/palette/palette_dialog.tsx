@@ -1,4 +1,4 @@
-/** A combobox with its list: the focus stays in the field, arrows move in the list, Enter runs. */
+/** A combobox with its list: the focus stays in the field, arrows move in the list, and Enter runs the active entry. */
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { useModal } from "../../components/dialog.tsx";
 import { Icon, IconButton } from "../../components/icon.tsx";

@@ -67,7 +67,7 @@ function useFirstCall(projectId: string, keyId: string): FirstCall {
     let looks = 0;
     let cancel = () => {};
     const check = async () => {
-      // The next check may succeed; the banner shows a lost connection.
+      // After a failure, the next check may succeed; the banner shows a lost connection.
       await loadKeys(projectId, abort.signal).catch(() => {});
       if (abort.signal.aborted) return;
       if (++looks >= FIRST_CALL_LOOKS_MAX) setGivenUp(true);

@@ -26,7 +26,7 @@ interface Properties {
 export function EditTab({ place, record, isDeleted, onSaved }: Properties) {
   const { projectId, path } = place;
   const key = draftKey(place);
-  // A draft continues from the version it is based on; without a draft the latest version is loaded.
+  // A draft continues from its own version; without a draft, editing starts from the latest version.
   const [version, setVersion] = useState(() => drafts.value.get(key)?.version ?? record.version);
   const isEditable = mayBeEdited(record);
   const { data, error, reload } = useLoad(`edit ${projectId} ${path} ${version}`, async (signal) => {

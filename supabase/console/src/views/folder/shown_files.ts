@@ -2,7 +2,7 @@
 import type { FileList, FileRecord } from "../../api/files.ts";
 import { comparison, type Sort } from "./merge_changes.ts";
 
-/** Where a page begins. */
+/** The place at which a page begins. */
 export interface PageStart {
   /** Number of files before it. */
   readonly first: number;

@@ -191,7 +191,7 @@ function UsageChart({ days, measure }: Properties) {
   );
 }
 
-/** `Requests: 120 in all, at most 40 on 2026-01-31.` */
+/** Summarizes the chart: `Requests: 120 in all, at most 40 on 2026-01-31.` */
 function summaryOf(
   days: readonly UsageDay[],
   { name, of, format, isLevel }: Properties["measure"],
