@@ -50,7 +50,7 @@ export class DiskNames {
     return name;
   }
 
-  /** Reserves a name that an earlier run has given. */
+  /** Marks a name as used. */
   take(name: string): void {
     const segments = name.split("/");
     for (let length = 1; length < segments.length; length++) {

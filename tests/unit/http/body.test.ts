@@ -8,7 +8,9 @@ import { ManualClock } from "../../support/manual_clock.ts";
 
 const SECOND = 1000;
 
-/** Reads a body of `count` chunks, one every `milliseconds`. `pause` is the reader's time for each chunk. */
+/**
+ * Reads a body of `count` chunks, one every `milliseconds`. `pause` is the reader's time for each chunk, in milliseconds.
+ */
 async function read(
   count: number,
   bytes: number,

@@ -20,9 +20,7 @@ export interface Call {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
-  /**
-   * False: the caller retries, and the console does not announce a wait. By default, the call is retried after a 429 or 503.
-   */
+  /** False: the caller retries, and no wait is announced. By default, the call is retried after a 429 or 503. */
   readonly isRepeated?: boolean;
 }
 
