@@ -47,8 +47,8 @@ test("folder of 10,000 files: paged, sorted and filtered, one request each and n
     const first = ["GET /projects", "GET /files?limit=1&directory="];
     const ofFolder = ["GET /files?limit=1&directory=top-0", `${list}&sortBy=path&sortOrder=asc`];
     assertEquals(made.filter((call) => call.includes("directory=top-0")).sort(), ofFolder.toSorted());
-    // Before the tab follows the feed, the tree may send its requests twice. The earlier view of the keys sends the excluded
-    // ones.
+    // Before the tab follows the feed, the tree may send its requests twice. The view of the keys, opened first, sends the
+    // excluded requests.
     const asked = new Set(made.filter((call) => !call.startsWith("GET /project/apikeys")));
     assertEquals([...asked].sort(), [...first, ...ofFolder].sort());
     assertEquals(await table.getByRole("row").count(), FILES_PER_PAGE + 1, "rows, with the header");

@@ -350,7 +350,7 @@ test(
   { isSignedOut: true },
 );
 
-/** Returns words that are broken at the end of a line. Only long words may be, and names of people and agents. */
+/** Returns the words that are broken across lines, except long words and names of people and agents. */
 async function brokenWords(page: Page): Promise<string[]> {
   return await page.evaluate((lettersMax) => {
     const broken: string[] = [];

@@ -50,8 +50,8 @@ export interface Visit {
   /** Opens a place of the account's project: `keys`, `file/a.txt?tab=edit`. */
   readonly open: (place: string) => Promise<void>;
   /**
-   * Opens a place and waits until the tab follows the change feed. If that is slow, the first view loads twice, so a test
-   * that counts requests starts afterwards.
+   * Opens a place once the tab follows the change feed. If that is slow, the first view loads twice, so a test that counts
+   * requests starts with this.
    */
   readonly openFollowing: (place: string) => Promise<void>;
 }

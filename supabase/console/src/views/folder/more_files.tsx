@@ -58,7 +58,10 @@ export function MoreFiles({ listing, list }: Properties) {
   );
 }
 
-/** The place of the next page, which loads once automatically. After a failure, or a page without files, it has a button. */
+/**
+ * The place of the next page, which loads once automatically. After a failure, or a page without files, the person presses a
+ * button.
+ */
 function NextPage({ onNear }: { readonly onNear: () => Promise<void> }) {
   const { room, isSeen } = useSeen<HTMLSpanElement>(NEXT_PAGE_PIXELS);
   useEffect(() => {
