@@ -17,8 +17,8 @@ interface Properties {
 }
 
 /**
- * Erases the content of versions, once the person has typed the file's name. Then it names the versions that still contain a
- * segment of it.
+ * Erases the content of versions, once the person has typed the file's name. Then it names other readable versions that
+ * share a segment with the erased content.
  */
 export function RedactDialog({ projectId, path, versions, onErased, onClose }: Properties) {
   const [note, setNote] = useState("");
