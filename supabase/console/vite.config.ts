@@ -1,4 +1,4 @@
-/** Relative addresses: the page works under any path of any host. */
+/** Relative addresses, so that the page works under any path of any host. */
 export default {
   base: "./",
   clearScreen: false,

@@ -1,8 +1,9 @@
 /**
- * `deno task docs`: rewrites the parts of the documents that repeat the code. `--check` changes nothing and fails when
- * one of them is stale.
+ * `deno task docs`: rewrites the parts of the documents that repeat the code. `--check` changes nothing and fails if one of
+ * them is stale.
  *
- * `FILES` are generated as a whole. A generated part stands between `<!-- generated: NAME -->` and `<!-- end of generated -->`; `BLOCKS` has its text.
+ * Files in `FILES` are generated completely. A generated part stands between `<!-- generated: NAME -->` and `<!-- end of
+ * generated -->`; `BLOCKS` returns its text.
  */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -44,7 +45,7 @@ export const BLOCKS: Readonly<Record<string, () => string>> = {
   "decisions": decisionsIndex,
 };
 
-/** Files of code that are generated as a whole. */
+/** Files of code that are generated completely. */
 const FILES: Readonly<Record<string, () => string>> = {
   "supabase/console/src/views/keys/scope_meanings.ts": scopesOfConsole,
   "supabase/local/cli/scopes_help.ts": scopesOfHelp,
@@ -54,7 +55,7 @@ const GENERATED = /(<!-- generated: (.+?) -->\n\n)(.*?)(\n\n<!-- end of generate
 const MARKER = /<!-- generated: /g;
 
 export interface Generated {
-  /** The document with every generated part as the code has it now. */
+  /** The document with every generated part brought up to date with the code. */
   readonly text: string;
   /** Names of all generated parts. */
   readonly names: readonly string[];
@@ -62,7 +63,7 @@ export interface Generated {
   readonly stale: readonly string[];
 }
 
-/** Throws `Error` where a part has no end or a name that nothing generates. */
+/** Throws `Error` if a part has no end, or a name that is not in `blocks`. */
 export function regenerate(document: string, blocks = BLOCKS): Generated {
   const names: string[] = [];
   const stale: string[] = [];
@@ -86,7 +87,7 @@ export async function documents(): Promise<string[]> {
   const folders = [".github", "supabase", "tests"];
   for (const folder of folders) {
     for await (const { name, isDirectory } of Deno.readDir(join(REPOSITORY, folder))) {
-      // `.temp` holds data.
+      // `.temp` contains data, not documents.
       if (isDirectory && !name.startsWith(".") && name !== "node_modules") folders.push(`${folder}/${name}`);
       else if (name.endsWith(".md")) found.push(`${folder}/${name}`);
     }
@@ -94,7 +95,10 @@ export async function documents(): Promise<string[]> {
   return found.sort();
 }
 
-/** Rewrites, or only reports, what is stale. Returns lines such as `supabase/docs/api/errors.md: errors`. */
+/**
+ * Rewrites the stale parts, or with `isCheck` only reports them. Returns lines such as `supabase/docs/api/errors.md:
+ * errors`.
+ */
 export async function run(isCheck: boolean): Promise<string[]> {
   const lines: string[] = [];
   for (const path of await documents()) {

@@ -8,7 +8,7 @@ import { LOCAL_MAILS_KEPT } from "./limits.ts";
 export interface Mail {
   readonly to: string;
   readonly subject: string;
-  /** The link that the mail asks its reader to open; null if it has none. */
+  /** The link in the mail that its reader must open; null if it contains none. */
   readonly link: string | null;
   /** ISO 8601. */
   readonly sentAt: string;

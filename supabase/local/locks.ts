@@ -90,7 +90,7 @@ export function nameOf(id: string): string {
   return /^@?[^@]+/.exec(id)?.[0] ?? id;
 }
 
-/** A lock names the version of a dependency only where it holds several. */
+/** A lock file names the version of a dependency only if it contains several versions. */
 function heldAs(dependency: string, npm: ReadonlyMap<string, Package>): string {
   if (npm.has(dependency)) return dependency;
   const found = [...npm.keys()].find((id) =>

@@ -1,4 +1,4 @@
-/** A person's whole way: from no account at all to a key that no longer works. */
+/** A person's whole path: from signing up to a key that no longer works. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { browserSuite } from "../support/browser/browser.ts";
 import { dialog, follow, press, says, shownText, typeAtEnd } from "../support/browser/page_actions.ts";
@@ -90,7 +90,7 @@ test("console: from sign-up to a revoked key", async (visit) => {
   });
 }, { isSignedOut: true });
 
-/** What the line prints, run as it was copied. */
+/** Runs the copied line in a shell and returns its output. */
 async function shell(line: string): Promise<string> {
   const { stdout, stderr, success } = await new Deno.Command("sh", {
     args: ["-c", `${line} --silent --show-error`],

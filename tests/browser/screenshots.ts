@@ -1,4 +1,4 @@
-/** `deno task screenshots`: the documents' pictures, taken from the running console over believable files. */
+/** `deno task screenshots`: creates the documents' pictures from the running console with realistic files. */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
@@ -9,7 +9,7 @@ import { startService } from "../support/stack/service.ts";
 
 const FOLDER = fileURLToPath(new URL("../../supabase/docs", import.meta.url));
 const VIEWPORT = { width: 1280, height: 800 };
-/** Larger pictures would slow down the page that shows them. */
+/** Larger pictures would slow down the page that contains them. */
 const PICTURE_BYTES_MAX = 200_000;
 const REPORT = "research/battery-prices/report.md";
 const FOLDER_SHOWN = "research/battery-prices";
@@ -82,7 +82,7 @@ try {
   await page.goto(`${start}/files/${FOLDER_SHOWN}`);
   await page.getByRole("link", { name: "report.md" }).waitFor();
   await page.getByRole("button", { name: "Close research", exact: true }).waitFor();
-  // While somebody looks at the folder, an agent writes into it.
+  // While the folder is on screen, an agent writes into it.
   await account.files.append(`${FOLDER_SHOWN}/run.log`, "step 6 done\n");
   await page.locator("tr.changed").waitFor();
   await take(page, "console-files.png");
@@ -119,7 +119,7 @@ async function fillProject({ files, projectId }: Person): Promise<void> {
     headers,
   });
   await service.sql("update filestore.projects set name = 'Market research' where id = $1", [projectId]);
-  // Written over some days, not all in one second.
+  // Spreads the files over several days; otherwise all would be of the same second.
   await service.sql(
     `update filestore.files set updated_at = updated_at - interval '47 minutes' * length(path) ^ 2 / 300
      where project_id = $1`,

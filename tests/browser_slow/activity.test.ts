@@ -1,4 +1,4 @@
-/** The activity: all of it, page by page, with filters that stand in the address. */
+/** The activity: all pages of it, with filters that the address stores. */
 import { assert, assertEquals } from "@std/assert";
 import { browserSuite, type Visit } from "../support/browser/browser.ts";
 import { press, says } from "../support/browser/page_actions.ts";
@@ -130,7 +130,7 @@ test("activity: where few pass, it says how far it has looked, and looks further
   const { page, open, part, account: { files } } = visit;
   await files.post({ path: "early.txt", content: "x" }, { "x-actor": "ada" });
   for (let n = 0; n < 8; n++) await files.write(`${n}.txt`, "x");
-  // A service that looks at one write for each request.
+  // Simulates a service that examines one write per request.
   await page.route(/\/changes\?.*before=/, async (route) => {
     const url = new URL(route.request().url());
     url.searchParams.delete("actor");
@@ -153,7 +153,7 @@ test("activity: where few pass, it says how far it has looked, and looks further
   await page.unrouteAll({ behavior: "wait" });
 });
 
-/** `log.txt, appended to, version 2`, row by row. */
+/** Returns the text of each row: `log.txt, appended to, version 2`. */
 async function shown({ page }: Visit): Promise<string[]> {
   const rows = page.getByRole("table", { name: "Latest writes" }).locator("tbody tr");
   return await rows.evaluateAll((all) =>
@@ -163,7 +163,7 @@ async function shown({ page }: Visit): Promise<string[]> {
   );
 }
 
-/** As a form has it. */
+/** Formats a time as a form field has it. */
 function localTime(time: Date): string {
   return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }

@@ -1,4 +1,4 @@
-/** Comparisons of two files, and a history that goes on through renames. */
+/** Comparisons of two files, and a history that continues through renames. */
 import { assertEquals } from "@std/assert";
 import { browserSuite } from "../support/browser/browser.ts";
 import { dialog, follow, press, says, shownText } from "../support/browser/page_actions.ts";
@@ -58,7 +58,7 @@ test("history: a renamed file shows where it came from and its versions there, t
   await files.overwrite("a.md", "two\n");
   await files.put("move", "a.md", { destination: "b.md" });
   await files.overwrite("b.md", "three\n");
-  // Somebody uses the old name again: that is another history.
+  // A new file uses the old name; its history is separate.
   await files.write("a.md", "another\n");
   await open("file/b.md");
   await step("renamed in the console, too", async () => {

@@ -1,4 +1,4 @@
-/** From nothing to the first call: what the page "Connect" gives works as it is copied. */
+/** The page "Connect": the commands and settings it offers work exactly as copied, up to an agent's first call. */
 import { assert, assertEquals } from "@std/assert";
 import type { Page } from "playwright-core";
 import { FIRST_CALL_PAUSE_MILLISECONDS } from "../../supabase/console/src/limits.ts";
@@ -42,7 +42,7 @@ test("connect: a new key is put into every text, and the copied command turns th
   });
 });
 
-/** Makes a key on the page "Connect", and returns it. */
+/** Creates a key on the page "Connect", and returns it. */
 async function makeKey({ page, open }: Visit, name: string, may: string): Promise<string> {
   await open("connect");
   await page.getByLabel("Name").fill(name);

@@ -1,4 +1,4 @@
-/** A lost connection and a lost session: both are told, neither loses a person's work. */
+/** A lost connection and a lost session: the console reports both, and neither loses a person's work. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import type { Page } from "playwright-core";
 import { browserSuite, SESSION_KEY } from "../support/browser/browser.ts";
@@ -95,7 +95,7 @@ test("session: signing out leaves nothing of the account behind, for another one
   await says(page, "There are no files yet.");
 });
 
-/** As after a week away: the access token is out of date and the service does not know the other one. */
+/** Simulates a week of absence: the access token has expired, and Auth does not know the refresh token. */
 async function loseSession(page: Page): Promise<void> {
   await page.evaluate((key) => {
     const session = JSON.parse(localStorage.getItem(key) ?? "{}");

@@ -1,4 +1,4 @@
-/** Links that somebody else made: none of them signs a visitor in, nor shows the console where it can be abused. */
+/** Links crafted by an attacker: none signs a visitor in, and none shows the console where it can be abused. */
 import { assert, assertEquals } from "@std/assert";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
@@ -12,7 +12,7 @@ const { test, service } = await browserSuite();
 const HOME = `${service.stack.supabaseUrl}/console/`;
 const REFUSED = "The link was not requested in this browser.";
 
-/** A link that signs its reader in to the sender's account, as Auth makes them without PKCE. */
+/** Returns a link that signs its reader in to the sender's account, in the form that Auth creates without PKCE. */
 function linkOf({ session }: Person): string {
   const { access_token, refresh_token } = JSON.parse(session);
   const parameters = {
@@ -25,7 +25,7 @@ function linkOf({ session }: Person): string {
   return `${HOME}#${new URLSearchParams(parameters)}`;
 }
 
-/** As in a hosted project, whose mails are sent. */
+/** Configures the page as in a hosted project, which sends its mails. */
 async function asHosted(page: Page): Promise<void> {
   await page.route("**/console/config.json", async (route) => {
     const answer = await route.fetch();
@@ -33,7 +33,7 @@ async function asHosted(page: Page): Promise<void> {
   });
 }
 
-/** Opens a link as a mail program does: a new page, not a change of the fragment. */
+/** Opens a link as a mail program does: as a new page, not as a change of the fragment. */
 async function follow(page: Page, link: string): Promise<void> {
   await page.goto("about:blank");
   await page.goto(link);
@@ -46,7 +46,7 @@ async function askForLink(page: Page, email: string): Promise<void> {
   await says(page, "is on its way");
 }
 
-/** Whose session the browser keeps. */
+/** Returns the e-mail address of the session that the browser stores. */
 async function signedIn(page: Page): Promise<string | null> {
   const kept = await page.evaluate((key) => localStorage.getItem(key), SESSION_KEY);
   return kept === null ? null : JSON.parse(kept).user.email;
@@ -111,7 +111,7 @@ test(
     const { page, account, step } = visit;
     await asHosted(page);
     const bodies: Record<string, unknown>[] = [];
-    // The Auth of a local stack makes no codes for mail.
+    // The Auth of a local stack creates no codes for mail.
     await page.route("**/auth/v1/token?grant_type=pkce", async (route) => {
       bodies.push(route.request().postDataJSON());
       await route.fulfill({ json: JSON.parse(account.session) });
@@ -191,7 +191,7 @@ test(
   { isSignedOut: true, expectsProblems: true },
 );
 
-/** The headers that `_headers` gives to every file. */
+/** Returns the headers that `_headers` sets for every file. */
 async function headersOf(site: string): Promise<Record<string, string>> {
   const [rule, ...lines] = (await Deno.readTextFile(join(site, "_headers"))).trimEnd().split("\n");
   assertEquals(rule, "/*");
@@ -201,7 +201,7 @@ async function headersOf(site: string): Promise<Record<string, string>> {
   }));
 }
 
-/** A static host. */
+/** Serves the site as a static host does. */
 function serve(site: string, headers: Record<string, string>) {
   const types: Record<string, string> = { html: "text/html", js: "text/javascript", css: "text/css" };
   return serveAt(async (request) => {
@@ -214,7 +214,7 @@ function serve(site: string, headers: Record<string, string>) {
   });
 }
 
-/** Shows the address in a frame of another origin of the same site, so that a browser gives it its storage. */
+/** Shows the address in a frame on another origin of the same site, so that the browser gives the frame its storage. */
 async function frame(page: Page, address: string): Promise<void> {
   const body = `<iframe src="${address}"></iframe>`;
   await using other = serveAt((_request) => new Response(body, { headers: { "content-type": "text/html" } }));

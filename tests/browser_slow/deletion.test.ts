@@ -1,4 +1,4 @@
-/** Deleting for good in the console: only with the name or the address typed, and then everything is closed. */
+/** Permanent deletion in the console: it requires typing the name or the address, and then access ends everywhere. */
 import { assertEquals } from "@std/assert";
 import { browserSuite } from "../support/browser/browser.ts";
 import { descriptionOf } from "../support/browser/form_input.ts";

@@ -1,4 +1,4 @@
-/** Editing against others, deleting with a way back. */
+/** Editing while others write, and deleting with an undo. */
 import { assertEquals } from "@std/assert";
 import { browserSuite } from "../support/browser/browser.ts";
 import { dialog, follow, press, says, shownText, typeAtEnd } from "../support/browser/page_actions.ts";

@@ -1,4 +1,4 @@
-/** What a first visit fetches. */
+/** The size of a first visit. */
 import { assert, assertEquals } from "@std/assert";
 import { browserSuite } from "../support/browser/browser.ts";
 import { FIRST_LOAD_BYTES_MAX, measureLoad } from "../support/browser/first_load.ts";
@@ -15,6 +15,6 @@ test("first load: everything before the sign-in view is at most 150 KB compresse
   const { names, bytes } = await measureLoad(start, fetched);
   assert(names.some((name) => name.endsWith(".js")), "the script was counted");
   assert(bytes <= FIRST_LOAD_BYTES_MAX, `${bytes} bytes, compressed, for ${names.join(", ")}`);
-  // So that the bound means something: the page is not an empty one.
+  // Guards the bound: an empty page would pass it, too.
   assert(bytes > 10_000, `${bytes} bytes cannot be all`);
 }, { isSignedOut: true });

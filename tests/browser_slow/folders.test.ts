@@ -1,4 +1,4 @@
-/** Folders: renamed, moved, copied and deleted as one, from their rows and from their pages. */
+/** Folders: renamed, moved, copied and deleted as a whole, from their rows and from their own pages. */
 import { assertEquals } from "@std/assert";
 import type { Page } from "playwright-core";
 import { browserSuite } from "../support/browser/browser.ts";

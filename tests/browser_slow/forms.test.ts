@@ -1,4 +1,4 @@
-/** Bad input in every field of every form: the service's own reason stands beside the field. */
+/** Invalid input in every field of every form: the service's own reason appears beside the field. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import type { Locator, Page } from "playwright-core";
 import { browserSuite, type Visit } from "../support/browser/browser.ts";
@@ -7,7 +7,7 @@ import { dialog, press } from "../support/browser/page_actions.ts";
 
 interface Case extends Input {
   readonly what: string;
-  /** Opens the form and answers what it is in. */
+  /** Opens the form and returns the element that contains it. */
   readonly open: (visit: Visit) => Promise<Page | Locator>;
 }
 

@@ -1,17 +1,17 @@
-/** Files are shown and never run, and the page's policy would stop what got through. */
+/** Files are shown and never run, and the page's policy would stop whatever ran anyway. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import type { Page } from "playwright-core";
 import { browserSuite } from "../support/browser/browser.ts";
 import { follow, press, shownText } from "../support/browser/page_actions.ts";
 
-/** Whom the traps would call. */
+/** The server that the traps would call. */
 const calledPaths: string[] = [];
 const stranger: Deno.HttpServer<Deno.NetAddr> = Deno.serve(
   { hostname: "127.0.0.1", port: 0, onListen() {} },
   (request): Response => {
     const { pathname } = new URL(request.url);
     if (pathname === "/bare") return new Response(HTML, { headers: { "content-type": "text/html" } });
-    // What the browser itself asks for, some time after it has shown the bare page.
+    // The browser itself requests this some time after it has shown the bare page.
     if (pathname !== "/favicon.ico") calledPaths.push(pathname);
     return new Response("", { headers: { "access-control-allow-origin": "*" } });
   },
@@ -25,7 +25,7 @@ const HTML = `<!doctype html><script>${SCRIPT}</script><img src="${STRANGER}/pic
 const SVG =
   `<svg xmlns="http://www.w3.org/2000/svg" width="20" height="10" onload='${SCRIPT}'><script>${SCRIPT}</script>
 <image href="${STRANGER}/image" width="5" height="5"/><rect width="20" height="10"/></svg>\n`;
-/** What Markdown has ways for, besides the HTML itself. */
+/** Traps in Markdown syntax, in addition to those in HTML. */
 const MARKDOWN = `# <img src="${STRANGER}/heading" onerror='${SCRIPT}'>
 
 ${HTML}
@@ -56,9 +56,9 @@ ${HTML}
 
 [1]: <javascript:${SCRIPT}> "title"
 `;
-/** Of the fences above: what is in them is highlighted. */
+/** Languages of the fences above, whose content is highlighted. */
 const CODE_LANGUAGES = ["html", `js"onmouseover='wasRun=true'`, "css", "md"];
-/** A value in every format that is shown as a table or a tree. */
+/** A trap in every format that is shown as a table or a tree. */
 const CELLS = [`=HYPERLINK("${STRANGER}/formula")`, `=cmd|' /C calc'!A0`, HTML, `javascript:${SCRIPT}`];
 const CSV = `${["=1+1", "+2", "-3", "@x"].join(",")}\n${
   CELLS.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(",")
@@ -139,7 +139,7 @@ test("preview: HTML, SVG, Markdown, CSV and JSON with scripts are shown and noth
       [],
     );
     assertEquals(seen.handlers, []);
-    // What the document writes as an address is one, to be followed by choice: in a tab of its own.
+    // A written address becomes a link that a person may follow, in a tab of its own.
     assertEquals([...new Set(seen.addresses)], [`${STRANGER}/web.png`]);
     for (const name of ["script", "reference", "page"]) {
       await document.getByText(name, { exact: true }).first().click();
@@ -230,7 +230,7 @@ test("policy: strict in header and page, and it stops what is injected", async (
   );
 }, { expectsProblems: true });
 
-/** Breaks every part of the policy, in the page, and answers which parts objected. */
+/** Violates every part of the policy in the page, and returns the parts that blocked it. */
 async function violate({ script, stranger }: { script: string; stranger: string }): Promise<string[]> {
   const refused = new Set<string>();
   const allRefused = new Promise<void>((resolve) => {
@@ -255,12 +255,12 @@ async function violate({ script, stranger }: { script: string; stranger: string 
   place.append(button);
   button.click();
   fetch(`${stranger}/fetch`).catch(() => {});
-  // In a turn of its own: what a debugger evaluates may evaluate.
+  // In a task of its own, because code evaluated by a debugger may call `eval`.
   setTimeout(() => {
     try {
       new Function(script)();
     } catch {
-      // Refused, as it should be.
+      // The policy refused it, as expected.
     }
   });
   await allRefused;

@@ -1,10 +1,10 @@
-/** Everything by keyboard: each thing is reached, and one sees where one is. */
+/** The console by keyboard alone: every control can be reached, and the focus is always visible. */
 import { assert, assertEquals } from "@std/assert";
 import type { Locator, Page } from "playwright-core";
 import { browserSuite } from "../support/browser/browser.ts";
 import { becomesFocused, dialog, says, shownText } from "../support/browser/page_actions.ts";
 
-/** Stops on the way to any control of a page. */
+/** Upper bound of the Tab presses to any control of a page. */
 const STOPS_MAX = 60;
 
 const { test } = await browserSuite();
@@ -118,7 +118,7 @@ test("keyboard: the menu of a phone takes the focus, and gives it back on Escape
   });
 }, { width: 390 });
 
-/** Presses Tab until the control has the focus, and sees that it shows. */
+/** Presses Tab until the control has the focus, and asserts that the focus is visible. */
 async function tabTo(page: Page, control: Locator): Promise<void> {
   for (let stops = 0; stops < STOPS_MAX && !await isFocused(control); stops++) {
     await page.keyboard.press("Tab");

@@ -1,4 +1,4 @@
-/** Keys made in the console do what was chosen for them, and no more. */
+/** Keys created in the console have exactly the chosen rights. */
 import { assertEquals } from "@std/assert";
 import type { Page } from "playwright-core";
 import { browserSuite } from "../support/browser/browser.ts";
@@ -78,7 +78,7 @@ async function makeKey(page: Page, name: string): Promise<string> {
   return await takeKey(page);
 }
 
-/** The key that is shown, this once. */
+/** Returns the key that the dialog shows, which happens only once. */
 async function takeKey(page: Page): Promise<string> {
   const shown = dialog(page, "Your new key");
   const key = await shown.getByLabel("API key", { exact: true }).inputValue();
@@ -86,7 +86,7 @@ async function takeKey(page: Page): Promise<string> {
   return key;
 }
 
-/** The code of a refusal; undefined where the request succeeded. */
+/** Returns the code of a refusal; undefined if the request succeeded. */
 async function codeOf(
   service: Service,
   key: string,

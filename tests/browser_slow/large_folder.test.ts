@@ -1,4 +1,4 @@
-/** A folder of ten thousand files: a page of it at a time, one request for each thing a person does. */
+/** A folder of ten thousand files: it loads page by page, with one request for each action of a person. */
 import { assert, assertEquals } from "@std/assert";
 import { populate } from "../bench/populate.ts";
 import { browserSuite } from "../support/browser/browser.ts";
@@ -15,7 +15,7 @@ test("folder of 10,000 files: paged, sorted and filtered, one request each and n
   await populate(service.stack, [{ id: projectId }], { files: FILES, filesPerDirectory: FILES });
   const table = page.getByRole("table", { name: `Files in ${FOLDER}` });
   const link = (number: number) => table.getByRole("link", { name: nameOf(number) });
-  // By their places in the page: to look through 2,000 rows for a text takes seconds.
+  // Reads the pager directly, because searching 2,000 rows for a text takes seconds.
   const shows = (range: string) =>
     page.waitForFunction(
       (range) => document.querySelector("nav.pager [role=status]")?.textContent === range,
@@ -23,14 +23,14 @@ test("folder of 10,000 files: paged, sorted and filtered, one request each and n
     );
   const row = (number: number) => page.locator(`tr[data-key$="${nameOf(number)}"]`);
   let counted = 0;
-  // What comes too late for one part is counted in the next one: nothing escapes.
+  // A late request of one step is counted in the next one, so that none is missed.
   const during = async (work: () => Promise<void>) => {
     await work();
     const made = calls.slice(counted);
     counted = calls.length;
     return made.map((call) => decodeURIComponent(call));
   };
-  // Another view, shown, so that the folder's names are forgotten.
+  // Opens another view and waits for it, so that the console drops the folder's names.
   const leave = async () => {
     await open("keys");
     await page.getByRole("heading", { name: "API keys" }).waitFor();
@@ -47,7 +47,8 @@ test("folder of 10,000 files: paged, sorted and filtered, one request each and n
     const first = ["GET /projects", "GET /files?limit=1&directory="];
     const ofFolder = ["GET /files?limit=1&directory=top-0", `${list}&sortBy=path&sortOrder=asc`];
     assertEquals(made.filter((call) => call.includes("directory=top-0")).sort(), ofFolder.toSorted());
-    // Before it follows, the tree may ask twice; the view of the keys, which came first, asks for these.
+    // Before the tab follows the feed, the tree may send its requests twice. The view of the keys, opened first, sends the
+    // excluded requests.
     const asked = new Set(made.filter((call) => !call.startsWith("GET /project/apikeys")));
     assertEquals([...asked].sort(), [...first, ...ofFolder].sort());
     assertEquals(await table.getByRole("row").count(), FILES_PER_PAGE + 1, "rows, with the header");
@@ -99,7 +100,7 @@ test("folder of 10,000 files: paged, sorted and filtered, one request each and n
     await row(1999).waitFor();
     await open(`files/${FOLDER}`);
     await row(0).waitFor();
-    // The requests of this step are not counted in the next one.
+    // The requests of this step do not count in the next one.
     counted = calls.length;
   });
   await step("sorting is over all files, not over the page", async () => {
@@ -145,7 +146,7 @@ test("folder of 10,000 files: paged, sorted and filtered, one request each and n
     assert(made.length <= 3 && made.slice(1).every((call) => call.startsWith(list)), made.join(", "));
   });
   await step("a name that begins with the filter is found before all are read", async () => {
-    // Held back: the pages after the first one.
+    // Holds back all pages after the first.
     const isLater = (url: URL) => url.searchParams.get("after")?.endsWith(nameOf(99)) ?? false;
     await page.route(isLater, () => {});
     await leave();

@@ -1,4 +1,4 @@
-/** Links: made for a file, used by somebody without a key, listed and ended. */
+/** Links: created for a file, used without a key, listed and revoked. */
 import { assertEquals } from "@std/assert";
 import { browserSuite } from "../support/browser/browser.ts";
 import { dialog, follow, press, says } from "../support/browser/page_actions.ts";

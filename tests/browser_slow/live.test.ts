@@ -1,4 +1,4 @@
-/** What agents write appears by itself: in lists, in the open file, beside the editor, at the end of a log. */
+/** Changes by agents appear without a reload: in lists, in the open file, beside the editor, at the end of a log. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import type { Page, Request } from "playwright-core";
 import { populate } from "../bench/populate.ts";
@@ -113,7 +113,7 @@ test("live: a folder that was scrolled takes in what happens on any of its pages
     await files.overwrite(`${folder}/${name(60)}`, "changed");
     await row(name(60)).getByText("7 B", { exact: true }).waitFor();
     released.resolve();
-    // The page in view has a file more, and the other one what was written meanwhile.
+    // The page in view has one more file, and the other page has the file written meanwhile.
     await says(page, "1–300 of 319");
     assertEquals(await row(name(60)).getByText("7 B", { exact: true }).count(), 1);
     await page.unroute(isCount);
@@ -282,7 +282,7 @@ test("live: a service that is away is asked less and less often, and then from w
   const asked = () => follows.length - start;
   await eventually("the first failure", () => Promise.resolve(asked() === 1));
   for (let failures = 1; failures <= 5; failures++) {
-    // The pause is at least three quarters of this, and at most all of it.
+    // The pause is between three quarters of this and all of it.
     const pause = 1000 * 2 ** (failures - 1);
     await page.clock.runFor(pause * 0.7);
     await page.evaluate(() => 0);
@@ -401,7 +401,7 @@ test("editor: a newer version is told with its writer, and what to do is chosen"
   });
   await step("what one saves oneself is no news", async () => {
     await typeAtEnd(page, "plan.md", "mine\n");
-    // Neither the feed nor a request tells the page of the version in time: it is known from the answer to the save.
+    // Neither the feed nor a request delivers the version in time: the page knows it from the answer to the save.
     const isTelling = (url: URL) => /\/changes$/.test(url.pathname) || url.searchParams.has("metadata");
     const [isHeld, told] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     await page.route(isTelling, async (route) => {
@@ -409,7 +409,7 @@ test("editor: a newer version is told with its writer, and what to do is chosen"
       await told.promise;
       await route.continue();
     });
-    // It ends the request that waits already; the next one is held.
+    // This ends the waiting request; the next one is held.
     await files.write("other.md", "\n");
     await isHeld.promise;
     await press(page, "Save");
@@ -423,7 +423,7 @@ test("editor: a newer version is told with its writer, and what to do is chosen"
   });
 });
 
-/** The requests of a page that follow the feed and have no answer yet. */
+/** Returns the unanswered requests of a page that follow the feed. */
 function pending(page: Page): ReadonlySet<Request> {
   const requests = new Set<Request>();
   const call = (request: Request) => `${request.method()} ${request.url().slice(service.baseUrl.length)}`;
@@ -438,7 +438,7 @@ function projectsOf(requests: ReadonlySet<Request>): string[] {
   return [...requests].map((request) => request.headers()["x-project-id"] ?? "");
 }
 
-/** As if another tab were chosen, or this one again. */
+/** Simulates that the person switches to another tab, or back to this one. */
 async function setVisibility(page: Page, state: "visible" | "hidden"): Promise<void> {
   await page.evaluate((value) => {
     Object.defineProperty(document, "visibilityState", { configurable: true, get: () => value });

@@ -1,4 +1,4 @@
-/** Mail that a local stack does not send: its links are on the page that asked for them, and work. */
+/** Mail that a local stack does not send: the page that requested it shows its links, and they work. */
 import { assertEquals } from "@std/assert";
 import { browserSuite } from "../support/browser/browser.ts";
 import { press } from "../support/browser/page_actions.ts";

@@ -1,4 +1,4 @@
-/** Sound and film in the console. */
+/** Audio and video in the console. */
 import { assertEquals } from "@std/assert";
 import { Buffer } from "node:buffer";
 import type { Page } from "playwright-core";
@@ -75,7 +75,7 @@ test("console: what a browser cannot show or play says so, and is not called too
   });
 });
 
-/** Seconds that it lasts, after its player has begun to play it. */
+/** Returns the duration in seconds, after the player has begun to play. */
 async function play(page: Page, path: string): Promise<number> {
   return await page.getByLabel(`Player of ${path}`).evaluate(async (player) => {
     if (!(player instanceof HTMLMediaElement)) throw new Error("no player");
@@ -85,14 +85,14 @@ async function play(page: Page, path: string): Promise<number> {
   });
 }
 
-/** An MPEG-1 layer III file of frames without sound: 417 bytes and 26 ms each. */
+/** Returns an MPEG-1 layer III file of silent frames, of 417 bytes and 26 ms each. */
 function silentMp3(frames: number): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(417 * frames);
   for (let frame = 0; frame < frames; frame++) bytes.set([0xff, 0xfb, 0x90, 0x00], 417 * frame);
   return bytes;
 }
 
-/** Some frames of a canvas of 64 by 48 pixels, as WebM. */
+/** Returns several frames of a canvas of 64 by 48 pixels, as WebM. */
 async function recordFilm(page: Page): Promise<Uint8Array<ArrayBuffer>> {
   await page.goto("about:blank");
   const numbers = await page.evaluate(async () => {
@@ -113,7 +113,7 @@ async function recordFilm(page: Page): Promise<Uint8Array<ArrayBuffer>> {
   return new Uint8Array(numbers);
 }
 
-/** A WAV file of one channel. */
+/** Returns a silent WAV file with one channel. */
 function silence(seconds: number): Uint8Array<ArrayBuffer> {
   const size = seconds * SAMPLES_PER_SECOND * BYTES_PER_SAMPLE;
   const bytes = new Uint8Array(HEADER_BYTES + size);

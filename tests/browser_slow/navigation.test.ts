@@ -1,4 +1,4 @@
-/** Going into a file and back: the list is as it was left, and so are the focus and the scrolling. */
+/** Opening a file and going back: the list, the focus and the scroll position are restored. */
 import { assert, assertEquals } from "@std/assert";
 import type { Locator, Page } from "playwright-core";
 import { populate } from "../bench/populate.ts";

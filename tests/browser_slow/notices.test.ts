@@ -1,4 +1,4 @@
-/** Notices with an undo button: as long as there is something to undo, and in their own project. */
+/** Notices with an undo button stay only while the undo is possible, and only in their own project. */
 import { assertEquals } from "@std/assert";
 import { Buffer } from "node:buffer";
 import { browserSuite } from "../support/browser/browser.ts";

@@ -1,4 +1,4 @@
-/** Owning a project: what it uses over time, what goes by itself, and what is erased for good. */
+/** Owning a project: its usage over time, its retention rule, and permanent erasure. */
 import { assertEquals } from "@std/assert";
 import { browserSuite } from "../support/browser/browser.ts";
 import { descriptionOf } from "../support/browser/form_input.ts";
@@ -39,7 +39,7 @@ test("usage over time: a chart and tables by day and by key, of one key where it
     await page.getByLabel("Shown").selectOption("Content stored");
     await page.getByText(/^Content stored: 8 B now/).waitFor();
     await page.getByLabel("Key", { exact: true }).selectOption("Console");
-    // What this tab asked for meanwhile is the console's, too.
+    // Requests of this tab count as the console's, too.
     await page.getByText(/^Requests: 1,23\d in all/).waitFor();
     assertEquals(await page.getByLabel("Shown").getByRole("option").allTextContents(), [
       "Requests",

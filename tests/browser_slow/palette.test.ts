@@ -1,4 +1,4 @@
-/** The command palette and the list of shortcuts, by keyboard alone, and what they ask the service for. */
+/** The command palette and the list of shortcuts, by keyboard alone, and the requests they send. */
 import { assertEquals } from "@std/assert";
 import { Buffer } from "node:buffer";
 import type { Locator, Page } from "playwright-core";
@@ -224,7 +224,7 @@ test("shortcuts: the list has every one; a question mark in a field is a questio
   await list.waitFor({ state: "detached" });
 });
 
-/** Opens the palette and types. */
+/** Opens the palette and types the text. */
 async function ask(page: Page, text = ""): Promise<void> {
   await page.keyboard.press("ControlOrMeta+k");
   await dialog(page, "Commands").getByRole("combobox").waitFor();
@@ -236,7 +236,7 @@ function option(palette: Locator, name: string | RegExp): Locator {
   return palette.getByRole("option", { name });
 }
 
-/** Each letter is an event of its own, and no time passes between them. */
+/** Sends an event for each letter, with no time between them. */
 async function typeQuickly(field: Locator, text: string): Promise<void> {
   await field.evaluate((element, text) => {
     if (!(element instanceof HTMLInputElement)) throw new Error("no field");
@@ -247,7 +247,7 @@ async function typeQuickly(field: Locator, text: string): Promise<void> {
   }, text);
 }
 
-/** What Enter runs. */
+/** Waits until Enter would run the option with this name. */
 async function isActive(palette: Locator, name: string | RegExp): Promise<void> {
   await palette.getByRole("option", { name, selected: true }).waitFor();
   const field = palette.getByRole("combobox");
@@ -258,7 +258,7 @@ async function isActive(palette: Locator, name: string | RegExp): Promise<void> 
   assertEquals(active, id);
 }
 
-/** Presses the arrow until the option is the active one. */
+/** Presses the arrow key until the option is active. */
 async function moveTo(page: Page, palette: Locator, name: string | RegExp): Promise<void> {
   await option(palette, name).first().waitFor();
   const active = palette.getByRole("option", { name, selected: true });

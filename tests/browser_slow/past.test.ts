@@ -1,4 +1,4 @@
-/** The project as it was: looked at, taken along, and brought back. */
+/** The project at a past time: viewed, downloaded, and restored. */
 import { assertEquals } from "@std/assert";
 import { browserSuite } from "../support/browser/browser.ts";
 import { dialog, follow, press, says, shownText } from "../support/browser/page_actions.ts";
@@ -11,7 +11,7 @@ test("the past: a folder and its files as they were, reading only, and the folde
   await files.write("notes/plan.md", "first\n");
   await files.write("notes/gone.md", "gone later\n");
   const { updatedAt: at } = await files.write("notes/deep/same.md", "same\n");
-  // The versions after that instant are others.
+  // Repeats until the versions have a later time.
   while ((await files.overwrite("notes/plan.md", "second\n")).updatedAt === at);
   const { version } = await files.record("notes/plan.md");
   await files.write("notes/new.md", "made later\n");

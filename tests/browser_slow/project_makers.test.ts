@@ -1,11 +1,11 @@
-/** What a person is told of the operator's settings, before they try what is refused. */
+/** The console shows the operator's settings to a person before they try a refused action. */
 import { assertEquals } from "@std/assert";
 import { browserSuite, type Visit } from "../support/browser/browser.ts";
 import { dialog, press, says } from "../support/browser/page_actions.ts";
 
 const { service, test } = await browserSuite();
 
-/** A person's address is confirmed, and `{email}` stands for it. */
+/** Runs `work` while only `makers` may create projects. `{email}` stands for the person's address, which is confirmed. */
 async function withMakers(
   { account }: Visit,
   makers: readonly string[],

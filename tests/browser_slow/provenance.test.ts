@@ -1,4 +1,4 @@
-/** Histories and the activity say what made each version, with which key, and what was said of it: as text. */
+/** Histories and the activity show each version's operation, key, actor and note as plain text. */
 import { browserSuite } from "../support/browser/browser.ts";
 
 const { test } = await browserSuite();

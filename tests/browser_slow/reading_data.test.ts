@@ -1,10 +1,10 @@
-/** CSV, TSV, JSONL and JSON as people read them: tables and trees of any length, drawn as far as they are in view. */
+/** Reading CSV, TSV, JSONL and JSON: tables and trees of any length, of which only the rows in view are drawn. */
 import { assert, assertEquals } from "@std/assert";
 import { browserSuite } from "../support/browser/browser.ts";
 import { dialog, press, says, shownText } from "../support/browser/page_actions.ts";
 
 const ROWS = 100_000;
-/** More than what is in view, and far less than all. */
+/** More rows than are in view, and far fewer than all. */
 const ROWS_DRAWN_MAX = 100;
 
 const { test } = await browserSuite();

@@ -1,4 +1,4 @@
-/** Markdown as people read it: rendered, with its links and images inside the project. */
+/** Reading Markdown: rendered, with its links and images inside the project. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import type { Locator, Page } from "playwright-core";
 import { browserSuite } from "../support/browser/browser.ts";
@@ -78,7 +78,7 @@ test("markdown: a document is rendered, and its source is one click away", async
       ["root", `${start}/file/readme.md`, null],
       ["folder", `${start}/files/docs/images`, null],
       ["out", "https://example.com/page", "_blank"],
-      // A name, as odd as it is.
+      // An odd name, but a valid one.
       ["tab", `${start}/file/docs/java%09script%3Aalert(1)`, null],
     ]);
   });
@@ -102,7 +102,7 @@ test("markdown: a document is rendered, and its source is one click away", async
     assertMatch(page.url(), /\?heading=part-50$/);
     await page.reload();
     await inView(heading);
-    // The second heading of a name has a number, as on GitHub.
+    // A second heading with the same name gets a number, as on GitHub.
     assertEquals(
       await document.getByRole("heading", { name: "Part 1 " }).last().getAttribute("id"),
       "user-content-part-1-1",
@@ -138,7 +138,7 @@ test("markdown: nesting without end and a megabyte of text are rendered, and the
     const text = "A paragraph with *some* [links](a.md) and `code`.\n\n".repeat(20_000);
     await files.write("long.md", text.slice(0, 1024 * 1024));
     await open("file/long.md");
-    // While it is parsed, the tools work.
+    // The tools work while the document is parsed.
     await press(page, "Source");
     await page.locator(".cm-content").waitFor();
     await press(page, "Rendered");
@@ -179,7 +179,7 @@ test("markdown: code of known languages has the colours of the source, loaded wh
   });
 });
 
-/** After what is drawn has been looked at by the page's own observers, and their effects have run. */
+/** Resolves after the page's observers have examined the drawn content and their effects have run. */
 function settled(): Promise<void> {
   return new Promise((resolve) => {
     const observer = new IntersectionObserver(() => {
@@ -190,7 +190,7 @@ function settled(): Promise<void> {
   });
 }
 
-/** The colour of each part of a code, by its text. */
+/** Returns the colour of each part of a code, by the text of the part. */
 async function coloursOf(spans: Locator): Promise<Map<string, string>> {
   return new Map(
     await spans.evaluateAll((all) =>

@@ -1,4 +1,4 @@
-/** Source as people read it: long logs from their end, lines with addresses, wrapping, copying. */
+/** Reading source: long logs from their end, links to lines, wrapping, copying. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import type { Page } from "playwright-core";
 import { browserSuite } from "../support/browser/browser.ts";
@@ -110,7 +110,7 @@ test("lines: wrapping is remembered", async (visit) => {
   const { page, open, account: { files } } = visit;
   await files.write("long.txt", `${"some words ".repeat(200)}\n`);
   const wrap = page.getByRole("button", { name: "Wrap lines" });
-  /** The text is drawn anew a moment after the button. */
+  /** The text is drawn again a moment after the button is pressed. */
   const becomes = async (wraps: boolean) => {
     await lineText(page, /some words/).waitFor();
     await page.waitForFunction((wraps) => {

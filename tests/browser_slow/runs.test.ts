@@ -1,4 +1,4 @@
-/** Runs: their list, what one of them did, and its undo, which shows first what it would do. */
+/** Runs: their list, the changes of one run, and its undo with a plan shown first. */
 import { assertEquals } from "@std/assert";
 import { z } from "zod";
 import { browserSuite } from "../support/browser/browser.ts";

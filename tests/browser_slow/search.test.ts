@@ -1,4 +1,4 @@
-/** Search as a person uses it: found whatever the case, kept in the address, opened at the line. */
+/** Searching: in upper or lower case, with the query in the address, and results that open at their line. */
 import { assert, assertEquals } from "@std/assert";
 import type { Page } from "playwright-core";
 import { browserSuite } from "../support/browser/browser.ts";
@@ -116,7 +116,7 @@ test("search: what is not searched is told", async ({ page, open, service, accou
   await open("search?q=needle");
   await result(page, "needle.bin").waitFor();
   await says(page, "Found by its name: files that are not text are not searched.");
-  // As in the moment after a write.
+  // Simulates the moment after a write, when the index is not up to date.
   await page.route(`${service.baseUrl}/search?**`, async (route) => {
     const body = await (await route.fetch()).json();
     body.data.notSearched = { files: 2, bytes: 2048, paths: ["new.md", "newer.md"], reasons: ["pending"] };

@@ -1,4 +1,4 @@
-/** Many files at once: chosen with mouse or keyboard, moved, deleted, restored and taken along; all of them or none. */
+/** Many files at once: selected by mouse or keyboard, then moved, deleted, restored or downloaded; all of them or none. */
 import { assert, assertEquals } from "@std/assert";
 import type { Page } from "playwright-core";
 import { unzipped } from "../support/content/unzipped.ts";
@@ -178,7 +178,7 @@ test("selection: deleted files are restored together, or, where one has changed 
     await press(bar, "Restore");
     await says(page, "Nothing was restored. b.md exists again.");
     assertEquals(await files.paths({}), ["b.md"]);
-    // What is shown was out of date.
+    // The list on screen was outdated.
     await page.getByRole("link", { name: "b.md" }).waitFor({ state: "detached" });
   });
   await step("both", async () => {
@@ -231,7 +231,7 @@ test("archives: a folder as the service makes it, a selection as the browser doe
   });
 });
 
-/** The names of the rows that are chosen, in their order. */
+/** Returns the names of the selected rows, in their order. */
 async function chosenNames(page: Page): Promise<string[]> {
   const boxes = page.getByRole("row").getByRole("checkbox", { name: /^Choose (?!all)/, checked: true });
   const labels = await boxes.evaluateAll((all) => all.map((one) => one.getAttribute("aria-label") ?? ""));

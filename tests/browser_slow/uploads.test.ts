@@ -1,4 +1,4 @@
-/** Files on their way: chosen, dropped, followed and cancelled. */
+/** Uploads and downloads: chosen, dropped, with progress, and cancelled. */
 import { assert, assertEquals } from "@std/assert";
 import { Buffer } from "node:buffer";
 import { randomBytes } from "node:crypto";
@@ -122,14 +122,14 @@ test("upload: a batch reloads the list a few times, a download never", async (vi
     buffer: Buffer.from(`${index}`),
   }));
   const before = calls.length;
-  // At the end of the batch, together with the last list.
+  // Requested at the end of the batch, together with the last list.
   const usage = page.waitForResponse((response) => response.url().endsWith("/project"));
   await page.getByLabel("Upload files").setInputFiles(chosen);
   await says(page, "40 files done");
   await page.getByRole("link", { name: "39.txt" }).waitFor();
   await usage;
   const lists = calls.slice(before).filter((call) => call.startsWith("GET /files?"));
-  // After 1, 2, 4, 8, 16 and 32 files, and at the end.
+  // The lists reload after 1, 2, 4, 8, 16 and 32 files, and at the end.
   assert(lists.length <= 7, lists.join(", "));
   const downloading = page.waitForEvent("download");
   const then = calls.length;
@@ -189,7 +189,7 @@ test("download: the file's bytes, under its own name", async (visit) => {
   assertEquals(await Deno.readFile(await download.path()), bytes);
 });
 
-/** A folder in a folder of its own. */
+/** Creates a folder within a new temporary folder. */
 async function makeFolder(): Promise<string> {
   const folder = join(await Deno.makeTempDir(), "photos 2026");
   for (const [path, content] of Object.entries(IN_FOLDER)) {
@@ -209,7 +209,7 @@ async function assertArrived(files: Files, folder: string): Promise<void> {
   }
 }
 
-/** As a person does it: the browser itself reads the paths. */
+/** Drops files as a person does: the browser itself reads the paths. */
 async function dropFromDisk(page: Page, files: readonly string[]): Promise<void> {
   const session = await page.context().newCDPSession(page);
   const data = { items: [], files: [...files], dragOperationsMask: 1 };

@@ -1,4 +1,4 @@
-/** Every view and dialog: no grave finding of axe in light and in dark, and no scrolling sideways on a phone. */
+/** Every view and dialog: no grave finding of axe in light and dark themes, and no horizontal scrolling on a phone. */
 import { assertEquals } from "@std/assert";
 import type { Locator, Page } from "playwright-core";
 import { graveFindings } from "../support/browser/axe.ts";
@@ -8,12 +8,12 @@ import { dialog, press, says, typeAtEnd } from "../support/browser/page_actions.
 const DESK = { width: 1280, height: 800 };
 const TABLET = { width: 800, height: 1100 };
 const PHONE = { width: 390, height: 844 };
-/** The desk at 200 %: half as many pixels each way. */
+/** The size of a desktop window at 200 % zoom: half as many pixels in each direction. */
 const ZOOMED = { width: 640, height: 400 };
-/** Letters of a word that has room in every column. */
+/** Longest word, in letters, that fits into every column. */
 const WORD_LETTERS_MAX = 15;
 
-/** Opens a view; it is there when the locator is. */
+/** Opens a view and returns a locator of it; the view is ready once the locator is visible. */
 type View = (visit: Visit) => Promise<Locator>;
 
 const FILE = "notes/a rather long folder name/plan for the next quarter.md";
@@ -177,7 +177,7 @@ const VIEWS: Readonly<Record<string, View>> = {
   "a document": async (visit) => {
     await visit.account.files.write("document.md", DOCUMENT);
     await visit.open("file/document.md");
-    // Of each language: what is loaded for its colours is looked at, too.
+    // Waits for one block of each language, so that the colours, which load separately, are checked, too.
     for (const language of ["ts", "html"]) {
       await visit.page.getByRole("region", { name: `Code in ${language}` }).locator("span").first().waitFor();
     }
@@ -290,7 +290,7 @@ const VIEWS: Readonly<Record<string, View>> = {
   },
   "the erasure of a file": inDialog(`file/${ENCODED}`, "Erase for good …", /^Erase .* for good/),
   "the erasure of a version": async (visit) => {
-    // "55 minutes ago" takes more room than what was written just now.
+    // "55 minutes ago" needs more room than "just now".
     await visit.service.sql(
       "update filestore.file_versions set created_at = now() - interval '55 minutes' where project_id = $1",
       [visit.account.projectId],
@@ -350,7 +350,7 @@ test(
   { isSignedOut: true },
 );
 
-/** Words that are broken where a line ends: names of people and agents aside, only long ones may be. */
+/** Returns the words that are broken across lines, except long words and names of people and agents. */
 async function brokenWords(page: Page): Promise<string[]> {
   return await page.evaluate((lettersMax) => {
     const broken: string[] = [];
@@ -388,7 +388,7 @@ async function examine(page: Page, shown: Locator, desk = DESK): Promise<void> {
   }
 }
 
-/** The next answer of this route has these fields instead of its own. */
+/** Replaces these fields in the next answer of this route. */
 async function answerOnce({ page }: Visit, route: string, fields: object): Promise<void> {
   await page.route(`**/functions/v1/api/${route}`, async (asked) => {
     const response = await asked.fetch();
@@ -421,7 +421,7 @@ function inMenu(action: string, title: string): View {
   };
 }
 
-/** When the first version of the plan was written. */
+/** Returns the time at which the first version of the plan was written. */
 async function momentOf({ account: { files } }: Visit): Promise<string> {
   return encodeURIComponent((await files.record(FILE)).createdAt);
 }

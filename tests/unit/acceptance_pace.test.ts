@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { Pace } from "../acceptance/pace.ts";
 
-/** A service that counts requests in clock minutes, and the clock that both see; waiting moves it. */
+/** A service that counts requests by clock minute, and a clock that both use; waiting advances it. */
 function counted(limit: number) {
   let now = 1_000 * 60_000 + 10_000;
   const used = new Map<number, number>();
@@ -14,7 +14,7 @@ function counted(limit: number) {
       return Promise.resolve();
     },
   };
-  /** Answers what the headers say; below 0 it is refused. */
+  /** Returns the values of the rate headers. A negative `remaining` means that the request is refused. */
   const request = () => {
     const window = Math.floor(now / 60_000);
     const count = (used.get(window) ?? 0) + 1;

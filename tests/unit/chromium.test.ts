@@ -1,14 +1,14 @@
-/** Where the browser of the tests comes from. */
+/** Where the tests find or install their browser. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { fileURLToPath } from "node:url";
 import { withScratchDirectory } from "../support/scratch_directory.ts";
 
 const MODULE = new URL("../support/browser/chromium.ts", import.meta.url).href;
 const CONFIG = fileURLToPath(new URL("../../deno.json", import.meta.url));
-/** What `apt-get install` leaves behind, and what it says where it may not. */
+/** Scripts in place of `apt-get`: one installs a browser, the other fails as without permission. */
 const INSTALLS = '#!/bin/sh\ncase "$1" in install) : > "${0%/*}/chromium";; esac\n';
 const REFUSES = "#!/bin/sh\necho 'Could not get lock' >&2\nexit 100\n";
-/** For who is not root: runs what it is given. */
+/** A script in place of `sudo`: runs its arguments. */
 const SUDO = '#!/bin/sh\nshift\nexec "$@"\n';
 
 Deno.test("chromiumPath() installs Debian's package where there is no browser, and finds it", () =>
@@ -28,7 +28,7 @@ Deno.test("chromiumPath() says in one sentence why there is none, and what to do
     assertStringIncludes(said, "apt-get update -qq' failed (Could not get lock). Install it");
   }));
 
-/** What a process says that sees these commands only. */
+/** Runs `chromiumPath()` in a process that sees only these commands, and returns its path or its error. */
 async function find(folder: string, commands: Record<string, string>, env: Record<string, string> = {}) {
   for (const [name, text] of Object.entries(commands)) {
     await Deno.writeTextFile(`${folder}/${name}`, text, { mode: 0o755 });

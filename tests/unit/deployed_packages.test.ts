@@ -1,4 +1,6 @@
-/** The packages of the deployed function: the versions of import_map.json, and a lock that its Deno can read. */
+/**
+ * The packages of the deployed function: the versions in import_map.json, and a lock file that the platform's Deno can read.
+ */
 import { assert, assertEquals } from "@std/assert";
 import { dirname, join } from "node:path";
 import { filesBelow } from "../support/files_below.ts";
@@ -33,7 +35,7 @@ Deno.test("the function's import map is import_map.json: what it imports, with e
 });
 
 Deno.test("its lock has each of them and all that they need, with integrity, in the format of the hosted Deno", () => {
-  // Deno 2.1.4, on which the platform bundles, refuses version 5.
+  // Deno 2.1.4, with which the platform bundles, rejects version 5.
   assertEquals(lock.version, "4");
   assertEquals(Object.keys(lock.specifiers).sort(), Object.values(imports).sort());
   const needed = new Set<string>();
@@ -53,7 +55,7 @@ Deno.test("its lock has each of them and all that they need, with integrity, in 
 Deno.test("it holds the packages that the tests ran with, to the byte", async () => {
   const tested: Lock = await json(join(dirname(DENO_CONFIG), "deno.lock"));
   for (const [name, { integrity }] of Object.entries(lock.npm)) {
-    // A later format adds the peers to the name.
+    // A later format of lock files adds the peer dependencies to the name.
     const found = Object.entries(tested.npm).filter(([other]) =>
       other === name || other.startsWith(`${name}_`)
     );
@@ -61,7 +63,7 @@ Deno.test("it holds the packages that the tests ran with, to the byte", async ()
   }
 });
 
-/** The lock names a version of a dependency only where it holds several. */
+/** A lock file names the version of a dependency only if it contains several versions. */
 function heldAs(dependency: string): string {
   if (dependency in lock.npm) return dependency;
   const [found = dependency, ...others] = Object.keys(lock.npm).filter((name) =>

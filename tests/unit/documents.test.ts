@@ -1,4 +1,4 @@
-/** Documents stay short: what one reads at once, also on a phone. */
+/** Documents stay short enough to be read in one sitting, also on a phone. */
 import { assert, assertEquals } from "@std/assert";
 import { readDocuments } from "../support/content/documents.ts";
 

@@ -1,4 +1,4 @@
-/** The table of error codes, and that the database refuses with its codes only. */
+/** The table of error codes, and that the database refuses with these codes only. */
 import { assert, assertEquals } from "@std/assert";
 import { ERRORS, REFUSAL_CODES } from "../../supabase/functions/api/errors.ts";
 import { MEANINGS } from "../../supabase/functions/api/openapi/meanings.ts";

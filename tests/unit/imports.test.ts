@@ -1,4 +1,7 @@
-/** The floor plan: which room may import from which, that no import leads back up, and that there are no circles. */
+/**
+ * The floor plan of the code: which folders may import from which, no import from a lower floor to a higher one, and no
+ * import cycles.
+ */
 import { assertEquals, assertGreater } from "@std/assert";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -15,11 +18,11 @@ import {
 } from "../support/import_graph.ts";
 
 interface Plan {
-  /** Below `supabase/`. */
+  /** The folder below `supabase/`. */
   readonly root: string;
-  /** From top to bottom: each room imports from itself and from those below it. */
+  /** From top to bottom: each room may import from itself and from lower floors. */
   readonly floors: Floors;
-  /** Rooms that only some of those above may import. */
+  /** Rooms that only the listed rooms may import. */
   readonly only?: Readonly<Record<string, readonly string[]>>;
 }
 
@@ -30,17 +33,17 @@ const PLANS: readonly Plan[] = [
       "index.ts", // environment → parts → server
       "app.ts", // the service as one `fetch`: routes, the order of checks, one error renderer
       "routes", // one file per route: parameters, handler, description
-      "openapi", // the description of all routes, made from their schemas
-      "route.ts", // what a route is
+      "openapi", // the description of all routes, generated from their schemas
+      "route.ts", // the type of a route
       "mcp", // tools for agents, and their protocol
       "middleware.ts", // the log line and the headers of every response
-      "request_state.ts", // what one request passes through the middleware
-      "services.ts", // what lives as long as an isolate
-      "context.ts", // what a handler works with
+      "request_state.ts", // the data of one request that the middleware passes on
+      "services.ts", // parts with the lifetime of an isolate
+      "context.ts", // everything that a handler uses
       "memory", // the memory tool
       "search", // patterns, ranking, the index
       "changes", // requests that wait for a change
-      "maintenance", // the sweep, and whether the back end works
+      "maintenance", // the sweep, and the health of the back end
       "files", // versions, segments, edits, compaction
       "auth", // who is calling, and whether they may
       "http", // bodies, headers, paths, the envelope
@@ -59,8 +62,8 @@ const PLANS: readonly Plan[] = [
     floors: [
       "cli", // the commands of `deno task`
       "model", // the model for search by meaning, in a process of its own
-      "locks.ts", // which packages each part downloads
-      "transfer", // taking files along: export and import over the public API
+      "locks.ts", // the packages that each part downloads
+      "transfer", // export and import over the public API
       "stack", // the gateway, the back end and the function processes
       "console", // building and serving the console
       "local_mail.ts", // the mail that Auth would send
@@ -79,7 +82,7 @@ const PLANS: readonly Plan[] = [
       "views", // one page each
       "code", // the text editor and viewer
       "components", // parts of several views
-      "state", // what outlives a view: place, projects, keys, drafts, transfers
+      "state", // state that outlives a view: place, projects, keys, drafts, transfers
       "api", // calls of the service
       "session", // the signed-in account, the connection
       "config.ts", // settings of the site
@@ -104,7 +107,7 @@ const PLANS: readonly Plan[] = [
       "runs",
       "settings",
       "sign_in",
-      "erase", // dialogs that erase for good
+      "erase", // dialogs for permanent erasure
     ],
     // No view imports from another one.
     only: {
@@ -148,7 +151,7 @@ Deno.test("functions/api/contract: its files import each other and zod, nothing 
   }
 });
 
-/** What the build takes of the service besides types; none of it imports a package. */
+/** The modules of the service that the console's build contains, apart from types; none of them imports a package. */
 const IN_BUNDLE: Readonly<Record<string, string>> = {
   "limits.ts": "limits.ts",
   "format.ts": "runtime/hidden_characters.ts",

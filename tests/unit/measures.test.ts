@@ -1,6 +1,6 @@
 /**
- * How large the product is, printed as a table. Four of its rows are bounded, since they say whether a reader finds the way:
- * SQL functions that are too long to be read at once, calls that lead to a later file, schema files that have the same number,
+ * The size of the product, printed as a table. Four of its rows have bounds, because they decide whether a reader can find
+ * the way: SQL functions too long to be read at once, calls to functions of later files, schema files with the same number,
  * and limits that no code reads.
  */
 import { assert, assertEquals } from "@std/assert";
@@ -17,7 +17,7 @@ import {
 } from "../support/measures/schema_functions.ts";
 
 const FUNCTION_LINES_MAX = 70;
-/** What `filestore_commit` calls for several files, and not for one. */
+/** Functions that `filestore_commit` calls for several files but not for one. */
 const SEVERAL_FILES = ["commit_batch", "commit_planned", "commit_purge", "copy_file"]
   .map((name) => `filestore.${name}`);
 
@@ -102,19 +102,21 @@ function limits(): string[] {
   return names;
 }
 
-/** Limits that no code reads: neither the function's, nor the stack's, nor that which writes the documents. */
+/**
+ * Returns the limits that no code reads, neither in the function, nor in the stack, nor in the generator of the documents.
+ */
 function unreadLimits(): string[] {
   const others = ["supabase/functions", "supabase/local", "supabase/docs/generator"]
     .flatMap((folder) => filesBelow(join(REPOSITORY, folder), /\.ts$/)).filter((path) => path !== LIMITS);
   const readers = new Set(
     others.flatMap((path) => Deno.readTextFileSync(path).match(/\b[A-Z][A-Z0-9_]+\b/g) ?? []),
   );
-  // One limit may be computed from another one.
+  // A limit may be computed from another limit.
   const values = Deno.readTextFileSync(LIMITS).replaceAll(/^export const \w+/gm, "");
   return limits().filter((name) => !readers.has(name) && !new RegExp(`= .*\\b${name}\\b`).test(values));
 }
 
-/** The files that the route of an append imports, without those imported for their types alone. */
+/** Returns the files that the route of an append imports, without type imports. */
 function appendPath(): string[] {
   const root = join(REPOSITORY, "supabase/functions/api");
   const sources = new Map(
@@ -128,7 +130,7 @@ function appendPath(): string[] {
   return files.map((file) => sources.get(file) ?? "");
 }
 
-/** The texts of the files below a folder of the repository. */
+/** Returns the texts of the files below a folder of the repository. */
 function below(folder: string, pattern: RegExp): string[] {
   return filesBelow(join(REPOSITORY, folder), pattern, ["node_modules"]).map((path) =>
     Deno.readTextFileSync(path)

@@ -1,4 +1,6 @@
-/** What is downloaded for what: versions stand in the import maps, and a start downloads nothing that it does not run. */
+/**
+ * Packages and where they are downloaded: versions are in the import maps, and a start downloads only packages that it runs.
+ */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { dirname, join } from "node:path";
 import { filesBelow } from "../support/files_below.ts";
@@ -27,7 +29,9 @@ const MAPS = [
 ];
 const CONFIGS = [LOCAL_CONFIG, MODEL_CONFIG, CONSOLE_CONFIG, TESTS_CONFIG];
 
-/** Everything that `deno task start` downloads: the stack and the function. A longer list is a slower first start. */
+/**
+ * All packages that `deno task start` downloads, for the stack and the function. A longer list makes the first start slower.
+ */
 const OF_A_START = [
   "@electric-sql/pglite",
   "@modelcontextprotocol/core",
@@ -62,7 +66,7 @@ interface Info {
   readonly npmPackages: Readonly<Record<string, { readonly name: string; readonly version: string }>>;
 }
 
-/** `name@version` of the packages that Deno resolves for a file, and so downloads. */
+/** Returns `name@version` of the packages that Deno resolves, and so downloads, for a file. */
 async function resolvedFor(config: string, file: string): Promise<string[]> {
   const { stdout, stderr, success } = await new Deno.Command(Deno.execPath(), {
     args: ["info", "--json", "--config", config, file],
@@ -115,7 +119,7 @@ Deno.test("the types of everything are checked as strictly", async () => {
   const { compilerOptions } = JSON.parse(await Deno.readTextFile(DENO_CONFIG));
   for (const config of CONFIGS) {
     const text = (await Deno.readTextFile(config)).replaceAll(/^\s*\/\/.*$/gm, "");
-    // What is there besides: the DOM, and where JSX comes from.
+    // Only these options may differ; they are for the DOM and JSX.
     const { lib: _lib, jsx: _jsx, jsxImportSource: _source, ...strictness } =
       JSON.parse(text).compilerOptions;
     assertEquals(strictness, compilerOptions, config);

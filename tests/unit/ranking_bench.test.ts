@@ -1,4 +1,4 @@
-/** What the bench of rankings says is right: its figures, its test, and that no question is left in the texts. */
+/** The bench of rankings: its figures and its statistical test are correct, and no question occurs in the texts. */
 import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
 import { ndcgAt10, probabilityOfWorse, recallAt10 } from "../bench/ranking/figures.ts";
 import { labelledSet, withoutHeadings } from "../bench/ranking/questions.ts";

@@ -1,4 +1,4 @@
-/** The settings of the page, from `config.json` next to it. */
+/** The settings of the page, from `config.json` beside it. */
 import * as z from "zod/mini";
 
 // Compiled schemas require eval, which the Content-Security-Policy forbids.
@@ -9,7 +9,7 @@ const configSchema = z.object({
   publishableKey: z.string(),
   functionUrl: z.url(),
   github: z.boolean(),
-  /** Whether mail is shown instead of being sent: on a local stack. */
+  /** Whether the page shows mail instead of sending it, as on a local stack. */
   localMail: z.optional(z.boolean()),
 });
 
@@ -23,7 +23,7 @@ async function load(): Promise<Config> {
 
 let loaded: Config | undefined;
 
-/** Loads the settings. Must be awaited once, before anything else. */
+/** Loads the settings. Must be awaited before anything else. */
 export async function loadConfig(): Promise<void> {
   loaded = await load();
 }

@@ -28,7 +28,7 @@ export const OPERATIONS: Readonly<Record<string, string>> = {
   purge: "purged",
 };
 
-/** `edited`, `copied from notes/a.md`, `restored from version 3`. */
+/** Describes a version's operation: `edited`, `copied from notes/a.md`, `restored from version 3`. */
 export function describeOperation(
   path: string,
   { operation, deleted, from }: {
@@ -49,7 +49,7 @@ export function formatNumber(value: number): string {
   return numbers.format(value);
 }
 
-/** `10,000+` where there are more than were counted. */
+/** `10,000+` if the count stopped at a bound. */
 export function formatTotal(total: number, isExact = true): string {
   return formatNumber(total) + (isExact ? "" : "+");
 }
@@ -79,7 +79,7 @@ export function formatExactTime(iso: string): string {
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 const STEPS = [["day", 86_400], ["hour", 3_600], ["minute", 60]] as const;
 
-/** `2 hours ago`; the date after a week. */
+/** `2 hours ago`; after a week, the date. */
 export function formatAge(iso: string, now: number = Date.now()): string {
   const seconds = (new Date(iso).getTime() - now) / 1000;
   if (Math.abs(seconds) > 7 * 86_400) return formatTime(iso);
@@ -89,20 +89,20 @@ export function formatAge(iso: string, now: number = Date.now()): string {
   return "just now";
 }
 
-/** What a field for a time with seconds shows: it has no time zone, so its value is in that of the browser. */
+/** Formats a time for a field with seconds. The field has no time zone, so the value is in the browser's. */
 export function localSeconds(iso: string): string {
   const time = new Date(iso);
   return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
 }
 
-/** What others wrote, as it is shown: characters that nobody sees are escaped, as `\u200b`, but for those of an emoji. */
+/** Makes text of other people and agents safe to display: invisible characters are escaped, as `\u200b`, except in emoji. */
 export { visible };
 
 export function nameOf(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
-/** Empty for the root. */
+/** Returns an empty text for the root. */
 export function directoryOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf("/")));
 }
@@ -116,7 +116,7 @@ export function encodePath(path: string): string {
   return path.split("/").map(encodeURIComponent).join("/");
 }
 
-/** One argument of a shell's command, whatever is in it. */
+/** Quotes any text as one argument of a shell command. */
 export function quoteForShell(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

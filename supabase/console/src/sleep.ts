@@ -1,4 +1,4 @@
-/** Resolves after `milliseconds`, or rejects with the signal's reason if it is aborted before. */
+/** Resolves after `milliseconds`, or rejects with the signal's reason if it is aborted first. */
 export function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();

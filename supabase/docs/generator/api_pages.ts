@@ -1,12 +1,12 @@
 /** The pages of the API in the order of its index, and the routes that each describes. */
 
 export interface ApiPage {
-  /** In `docs/api/`, without the extension. */
+  /** The file in `docs/api/`, without the extension. */
   readonly file: string;
   readonly title: string;
-  /** Whether its routes are those that matter first. */
+  /** Whether its routes are listed among the most important ones. */
   readonly isFirst: boolean;
-  /** Such as `PUT /files/append/{path}`. Each route of the service stands on one page. */
+  /** Addresses such as `PUT /files/append/{path}`. Each route of the service is on one page. */
   readonly routes: readonly string[];
 }
 

@@ -3,7 +3,7 @@ import { type ErrorCode, ERRORS } from "../../functions/api/errors.ts";
 import { MEANINGS } from "../../functions/api/openapi/meanings.ts";
 import { code, nested, wrap } from "./markdown.ts";
 
-/** What a client can do about it. A code without advice does not type-check. */
+/** What a client can do about an error. A code without advice does not type-check. */
 const ADVICE: Readonly<Record<ErrorCode, string>> = {
   INVALID_JSON: "Send JSON in UTF-8.",
   INVALID_PATH: "Change the path so that it follows the rule.",
@@ -66,7 +66,7 @@ const ADVICE: Readonly<Record<ErrorCode, string>> = {
 const CODES = Object.keys(ERRORS).filter((name): name is ErrorCode => name in ERRORS)
   .sort((a, b) => ERRORS[a].status - ERRORS[b].status || (a < b ? -1 : 1));
 
-/** One list item a code: its status, its meaning, what to do. */
+/** One list item per code: its status, its meaning, what to do. */
 export function errorsList(): string {
   return CODES.map((name) => {
     const { status } = ERRORS[name];

@@ -124,7 +124,7 @@ function value(name: Name): string {
   return String(bound);
 }
 
-/** Work of which each begun amount counts as one request. */
+/** Work that counts as one request for each such amount; an incomplete amount counts in full. */
 const COUNTED: readonly (readonly [Name, string])[] = [
   [
     "OPERATIONS_PER_REQUEST",

@@ -1,4 +1,4 @@
-/** Markdown as `deno fmt` leaves it. */
+/** Markdown in the form that `deno fmt` produces. */
 
 /** A table whose columns are padded to their widest cell. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
@@ -12,7 +12,9 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
 
 export const code = (text: string): string => `\`${text}\``;
 
-/** Lines of at most `width` characters, the second and later ones indented. Breaks at spaces outside code only. */
+/**
+ * Wraps text to lines of at most `width` characters and indents all but the first. Breaks only at spaces outside of code.
+ */
 export function wrap(text: string, indent = "  ", width = 120): string {
   const lines: string[] = [];
   let line = "";

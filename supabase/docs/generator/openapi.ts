@@ -6,10 +6,10 @@ import { openapiDocument } from "../../functions/api/openapi/document.ts";
 const property = z.looseObject({
   type: z.unknown().optional(),
   const: z.unknown().optional(),
-  // The empty text stands for a parameter without a value.
+  // An empty value stands for a parameter without a value, so it is left out.
   enum: z.array(z.string()).transform((values) => values.filter((value) => value !== "")).optional(),
 });
-/** Objects of which a field tells the kind, in a list. */
+/** An array whose objects are of several kinds; one of their fields names the kind. */
 const list = property.extend({
   items: z.looseObject({
     oneOf: z.array(z.looseObject({
@@ -24,7 +24,7 @@ const fields = z.looseObject({
 });
 export type Fields = z.infer<typeof fields>;
 
-/** A body of several forms has `anyOf`, or `oneOf` where a field tells which it is. */
+/** A body of several forms has `anyOf`, or `oneOf` if a field names the form. */
 const body = fields.extend({ anyOf: z.array(fields).optional(), oneOf: z.array(fields).optional() });
 
 const operation = z.looseObject({

@@ -7,9 +7,9 @@ import { code, nested, wrap } from "./markdown.ts";
 import { API_PAGES, type ApiPage } from "./api_pages.ts";
 import { type Fields, type Operation, PATHS } from "./openapi.ts";
 
-/** Of all routes about files or a project; the text around the lists explains it once. */
+/** A header of all routes about files or a project. The text around the lists explains it once. */
 const PROJECT_HEADER = "x-project-id";
-/** The content types, for one, have a list of their own. */
+/** Longer lists of values are left out here; the content types, for example, have a list of their own. */
 const VALUES_SHOWN_MAX = 5;
 
 interface Described {
@@ -56,7 +56,7 @@ function needs({ route }: Described): string {
   return ` Needs the ${scopes.length > 1 ? "scopes" : "scope"} ${scopes.map(code).join(" and ")}.`;
 }
 
-/** The pages with their routes in a line each: those that matter first, or the others. */
+/** The pages with their routes, one line each: the most important pages, or the others. */
 export function routesIndex(isFirst: boolean): string {
   return API_PAGES.filter((page) => page.isFirst === isFirst).map((page) => {
     const lines = routesOf(page).map(({ address, operation }) =>
@@ -66,7 +66,7 @@ export function routesIndex(isFirst: boolean): string {
   }).join("\n");
 }
 
-/** An optional field has a question mark; a few fixed values stand behind their field. */
+/** An optional field has a question mark; a short list of fixed values follows its field. */
 function field(name: string, isRequired: boolean, values: readonly string[] = []): string {
   const shown = values.length > 0 && values.length <= VALUES_SHOWN_MAX
     ? ` (${values.map(code).join(", ")})`
@@ -95,7 +95,7 @@ function fieldsOf({ operation }: Described): string[] {
   ].filter(([, names]) => names !== "").map(([place, names]) => `${place}: ${names}`);
 }
 
-/** One list item a route: what it does and needs; below it query, body and headers. */
+/** One list item per route: its effect and requirements; below it query, body and headers. */
 export function routesOfPage(page: ApiPage): string {
   return routesOf(page).map((described) =>
     [
@@ -105,7 +105,7 @@ export function routesOfPage(page: ApiPage): string {
   ).join("\n");
 }
 
-/** One list item an operation of a batch, with its fields. */
+/** One list item per operation of a batch, with its fields. */
 export function batchOperations(): string {
   const { operations } =
     PATHS["/batch"]?.["post"]?.requestBody?.content["application/json"]?.schema.properties ??
@@ -116,7 +116,7 @@ export function batchOperations(): string {
   }).join("\n");
 }
 
-/** What each scope lets a key do, and by which routes. */
+/** The rights of each scope, and their routes. */
 export function scopesList(): string {
   return SCOPES.map((scope) => {
     const opened = ALL.filter(({ route }) => route.allows?.[scope] ?? scopesOf(route).includes(scope));
@@ -125,7 +125,7 @@ export function scopesList(): string {
   }).join("\n");
 }
 
-/** The same as a file of code, for the console, which is built without the function's. */
+/** The rights of each scope as a file of code, because the console is built without the function's code. */
 export function scopesOfConsole(): string {
   const lines = SCOPES.map((scope) => `  ${scope}:\n    ${JSON.stringify(describeScope(scope, ROUTES))},`);
   return [
@@ -136,7 +136,7 @@ export function scopesOfConsole(): string {
   ].join("\n");
 }
 
-/** … and for the help of the command line. */
+/** The rights of each scope as a file of code for the help of the command line. */
 export function scopesOfHelp(): string {
   const lines = SCOPES.flatMap((scope) =>
     wrap(`${scope}: ${describeScope(scope, ROUTES)}`, "  ", 83).split("\n")

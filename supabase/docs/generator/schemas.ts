@@ -3,7 +3,7 @@ import { code, wrap } from "./markdown.ts";
 
 const FOLDER = new URL("../../schemas/", import.meta.url);
 
-/** Throws `Error` where a file does not begin with a comment. */
+/** Throws `Error` if a file does not begin with a comment. */
 export function schemasList(): string {
   const files = [...Deno.readDirSync(FOLDER)].map(({ name }) => name).filter((name) => name.endsWith(".sql"))
     .sort();

@@ -1,8 +1,8 @@
-/** The index of the tests: operation or promise → the files that are about it, from the names of files and tests. */
+/** The index of the tests: for each operation or promise, the files that test it, found by the names of files and tests. */
 import { fileURLToPath } from "node:url";
 import { code, wrap } from "./markdown.ts";
 
-/** What somebody looks for, and how the names say it: operations first, then promises. */
+/** Subjects that a reader may search for, with a pattern for names: operations first, then promises. */
 export const SUBJECTS: readonly (readonly [subject: string, pattern: RegExp])[] = [
   ["append", /append/],
   ["write", /\bwrites?\b|write_file|write_link|\bcontent\b/],
@@ -50,7 +50,7 @@ export const SUBJECTS: readonly (readonly [subject: string, pattern: RegExp])[] 
   ["documents and OpenAPI", /docs\b|documents?\b|openapi|curl/],
 ];
 
-/** One test name among many does not make a file be about it. */
+/** A file with fewer matching test names is not listed. */
 const NAMES_MIN = 2;
 const FILES_SHOWN_MAX = 16;
 
@@ -61,7 +61,7 @@ interface TestFile {
   readonly tests: readonly string[];
 }
 
-/** A list: subject → files, those that are named after it first, then those with the most tests that are. */
+/** A list by subject. Files named after the subject come first, then those with the most matching tests. */
 export function testsIndex(): string {
   const files = testFiles();
   const listed = new Set<TestFile>();
@@ -80,7 +80,7 @@ function line(subject: string, files: readonly TestFile[]): string {
   return wrap(`- **${subject}**: ${files.map(({ path }) => code(path)).join(", ") || "—"}`);
 }
 
-/** The number of tests whose names say it; a file that is named after it comes before all others. */
+/** The number of matching test names. A file named after the subject ranks above all others. */
 function rankOf({ name, tests }: TestFile, pattern: RegExp): number {
   return (pattern.test(name) ? 1000 : 0) + tests.filter((test) => pattern.test(test)).length;
 }

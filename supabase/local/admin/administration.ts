@@ -57,7 +57,7 @@ const verifyPage = z.object({
   versions: z.array(versionPlace.extend({ segments: z.array(z.string()) })),
   /** The segments that those versions list, each once; segments without a row are left out. */
   segments: z.array(segmentToVerify),
-  /** The version to continue after; null: there are no more. */
+  /** The version to continue after; null on the last page. */
   next: versionPlace.nullable(),
 });
 export type VerifyPage = z.infer<typeof verifyPage>;
@@ -65,7 +65,7 @@ export type VerifyPage = z.infer<typeof verifyPage>;
 const rowsPage = z.object({
   /** Ids of segments, by project. */
   projects: z.record(z.string(), z.array(z.string())),
-  /** The segment to continue after; null: there are no more. */
+  /** The segment to continue after; null on the last page. */
   next: z.string().nullable(),
 });
 export type RowsPage = z.infer<typeof rowsPage>;
@@ -96,7 +96,7 @@ const refused = z.object({
   }),
 });
 
-/** What a refusal means to the operator, where it has no message of its own. */
+/** What a refusal means to the operator, for refusals without a message of their own. */
 const MEANINGS: Readonly<Record<string, string>> = {
   INVALID_LIMIT: "A limit is a whole number from 1.",
   KEY_LIMIT_REACHED: "The project has as many active keys as a project may have.",
@@ -160,7 +160,7 @@ export class Administration {
     });
   }
 
-  /** Creates a project. With an id that a project has already, returns that project unchanged. */
+  /** Creates a project. If a project with this id exists, returns it unchanged. */
   createProject(name: string, tier: string, id?: string): Promise<Project> {
     const parameters = { p_name: name, p_tier: tier, p_id: id ?? null };
     return this.#call("filestore_admin_create_project", parameters, project);
@@ -200,7 +200,7 @@ export class Administration {
     return this.#call("filestore_admin_update_project", { p_id: projectId, p_changes: changes }, project);
   }
 
-  /** Deletes a project for good, with everything in it. `confirm` must be its name. */
+  /** Deletes a project for good, with all of its content. `confirm` must be its name. */
   deleteProject(projectId: string, confirm: string): Promise<Deletion> {
     return this.#administer(projectId, "delete", { confirm }, deletion);
   }
@@ -251,19 +251,21 @@ export class Administration {
     }, verifyPage);
   }
 
-  /** The last day (`yyyy-mm-dd`) that the sweep of a project has finished and does not visit again; null: none. */
+  /**
+   * The last day (`yyyy-mm-dd`) that a project's sweep has finished and does not visit again; null if there is no such day.
+   */
   async sweptThrough(projectId: string): Promise<string | null> {
     return (await this.#call("filestore_verify_progress", { p_project_id: projectId }, progress))
       .sweptThrough;
   }
 
-  /** The segments among `ids`, all of swept days, that have no row and can never get one: no version needs them. */
+  /** The segments among `ids`, all of swept days, that have no row and can never get one, because no version needs them. */
   unreferenced(projectId: string, ids: readonly string[]): Promise<readonly string[]> {
     const parameters = { p_project_id: projectId, p_ids: ids };
     return this.#call("filestore_sweep_unreferenced", parameters, z.array(z.string()));
   }
 
-  /** A page of segments of past days, after an id, to search for in versions; of all projects, or of one. */
+  /** A page of segments of past days, after an id, to search for in versions: of all projects, or of one. */
   segmentsToVerify(after: string | null, projectId: string | null): Promise<RowsPage> {
     return this.#call("filestore_verify_segments", { p_after: after, p_project_id: projectId }, rowsPage);
   }
@@ -274,8 +276,8 @@ export class Administration {
   }
 
   /**
-   * Counts the segments that nothing needs among `ids`, none of which is listed by a version up to `position`. With
-   * `repairs` it marks them for the sweep.
+   * Counts the unneeded segments among `ids`, none of which a version up to `position` lists. With `repairs`, marks them for
+   * the sweep.
    */
   unneededSegments(
     projectId: string,
@@ -291,7 +293,7 @@ export class Administration {
     }, unneededRows);
   }
 
-  /** The ids among `ids` that no project has, and the last day (`yyyy-mm-dd`) for which no upload can still arrive. */
+  /** The ids among `ids` that belong to no project, and the last day (`yyyy-mm-dd`) for which no upload can still arrive. */
   unknownProjects(ids: readonly string[]): Promise<UnknownProjects> {
     return this.#call("filestore_verify_unknown", { p_ids: ids }, unknownProjects);
   }
@@ -317,7 +319,7 @@ export class Administration {
     return answer.data.data;
   }
 
-  /** Without a project the key that `id` names leads to it. */
+  /** Without a project, the key that `id` names determines it. */
   #administer<T>(
     projectId: string | null,
     action: string,

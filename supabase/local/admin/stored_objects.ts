@@ -21,8 +21,8 @@ export class StoredObjects {
   }
 
   /**
-   * Requests the bytes themselves instead of Storage's table: a backup of the database restores the table, but not the
-   * bytes. With `isHashed` it reads the bytes, otherwise only the headers. Throws `StartupError` where Storage does not
+   * Requests the bytes themselves instead of reading Storage's table: a backup of the database restores the table, but not
+   * the bytes. With `isHashed` it reads the bytes, otherwise only the headers. Throws `StartupError` if Storage does not
    * answer.
    */
   async inspect(name: string, isHashed: boolean): Promise<StoredBytes> {

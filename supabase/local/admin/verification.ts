@@ -74,14 +74,14 @@ export function newVerification(isHashed: boolean): Verification {
 }
 
 export interface VerifyOptions {
-  /** One project; absent: all of them. */
+  /** Undefined: all projects. */
   readonly projectId: string | undefined;
   readonly repairs: boolean;
   /** Called after each slice. */
   readonly onSlice: (state: Verification) => Promise<void>;
 }
 
-/** Continues from `state`, which it updates. Throws `StartupError` where the service does not answer. */
+/** Continues from `state`, which it updates. Throws `StartupError` if the service does not answer. */
 export async function verify(to: Administration, state: Verification, options: VerifyOptions): Promise<void> {
   const ids = options.projectId === undefined
     ? (await to.listProjects()).map(({ id }) => id).sort()
@@ -135,14 +135,14 @@ function reasonOf(
   return null;
 }
 
-/** Inspects each segment once, as long as it remembers the segment. */
+/** Inspects each segment once, as long as it remembers that segment. */
 class SegmentChecker {
   readonly damaged = new Map<string, string>();
   readonly #sound = new Set<string>();
 
   constructor(private readonly objects: StoredObjects, private readonly isHashed: boolean) {}
 
-  /** Returns how many segments it inspected. */
+  /** Returns the number of segments it inspected. */
   async check(segments: readonly SegmentToVerify[]): Promise<number> {
     const left = segments.filter(({ id }) => !this.#sound.has(id) && !this.damaged.has(id));
     const waiting = [...left];
@@ -246,7 +246,10 @@ async function verifyFolders(
   }
 }
 
-/** Finds rows of segments that no version lists: searches all versions of a project for some segments at a time. */
+/**
+ * Finds rows of segments that no version lists: searches all versions of a project for a bounded number of segments at a
+ * time.
+ */
 async function verifyRows(
   to: Administration,
   state: Verification,
@@ -255,7 +258,7 @@ async function verifyRows(
   for (;;) {
     const { rows, next } = await someRows(to, state.row, projectId ?? null);
     for (const [id, segments] of rows) {
-      // Read before the first version is examined: versions that are added meanwhile come after this position.
+      // Read before the first version is examined: versions that are added meanwhile get later positions.
       const end = await to.versionsEnd(id);
       await dropNeeded(to, id, segments);
       const left = [...segments];
@@ -272,7 +275,7 @@ async function verifyRows(
   }
 }
 
-/** The next segments after one of them, by project; about VERIFY_ROWS_AT_ONCE. */
+/** The segments after `after`, by project; about VERIFY_ROWS_AT_ONCE. */
 async function someRows(to: Administration, after: string | null, projectId: string | null) {
   const rows = new Map<string, Set<string>>();
   let count = 0;
@@ -290,7 +293,7 @@ async function someRows(to: Administration, after: string | null, projectId: str
   return { rows, next };
 }
 
-/** Removes from `segments` those that a version of the project lists, or that the latest version of a file is read by. */
+/** Removes from `segments` those that a version of the project lists, or from which a file's latest version is read. */
 async function dropNeeded(to: Administration, projectId: string, segments: Set<string>): Promise<void> {
   for (let after: Verification["after"] = null; segments.size > 0;) {
     const page: VerifyPage = await to.versionsToVerify(projectId, after);

@@ -14,9 +14,9 @@ export class UsageError extends StartupError {}
 export type OptionTypes = NonNullable<ParseArgsConfig["options"]>;
 
 /**
- * Parses options, the command and its words. The commands and their words stand in the help, such as
- * `  rename PROJECT NAME   change its name`. Throws `UsageError` for a repeated option, for an unknown option or
- * command, with the one that was probably meant, and for a word that is missing or too many.
+ * Parses options, the command and its words. The help lists the commands and their words, such as ` rename PROJECT NAME
+ * change its name`. Throws `UsageError` for a repeated option, for a missing or extra word, and for an unknown option or
+ * command; the last two name the one that was probably meant.
  */
 export function parseCommand<T extends OptionTypes>(args: readonly string[], options: T, help: string) {
   refuseUnknownOptions(args, options);
@@ -41,13 +41,13 @@ export function parseCommand<T extends OptionTypes>(args: readonly string[], opt
 
 interface Command {
   readonly name: string;
-  /** The command with its words and options, as a line of the help has it. */
+  /** The command with its words and options, as in the line of the help. */
   readonly usage: string;
   readonly required: readonly string[];
   readonly wordsMax: number;
 }
 
-/** The commands that the first line of the help lists; none for a task that is one command. */
+/** The commands in the first line of the help; empty for a task that is one command. */
 function commandsOf(help: string): Command[] {
   const [first = "", ...lines] = help.split("\n");
   const names = first.split(" ").slice(3).filter((word) => /^[a-z][a-z-]*$/.test(word));
@@ -84,7 +84,7 @@ function parseWords([name, ...words]: readonly string[], help: string) {
   return { command: name, words };
 }
 
-/** The line of the help that describes the command of these arguments, or else its first line. */
+/** The line of the help that describes the command of these arguments, otherwise its first line. */
 function usageLine(help: string, args: readonly string[]): string {
   const [first = ""] = help.split("\n");
   const command = commandsOf(help).find(({ name }) => args.includes(name));

@@ -129,7 +129,7 @@ function parseGrace(text: string | undefined): number | null {
   return parseWholeNumber(text, "--grace", 0, KEY_GRACE_PERIOD_SECONDS_MAX);
 }
 
-/** The changes that the options name. */
+/** The changes that the options request. */
 function parseChanges(values: Values): KeyChanges {
   const { name, expires, scopes, prefix } = values;
   if ([name, expires, scopes, prefix].every((value) => value === undefined)) {

@@ -93,7 +93,7 @@ function parseAction(
   };
 }
 
-/** Deletes a project once its name was typed. Throws `UsageError`. */
+/** Deletes a project once the operator has typed its name. Throws `UsageError`. */
 async function deleteProject(to: Administration, nameOrId: string, values: Values): Promise<string> {
   const { id, name } = await to.findProject(nameOrId, values.owner);
   const shown = escapeControls(`${name} (${id})`);
@@ -116,7 +116,7 @@ function parseChanges(command: string, [, value = ""]: readonly string[], values
   return { isSuspended: command === "suspend" };
 }
 
-/** The change of the installation's settings; empty where they are only shown. Throws `UsageError`. */
+/** The change of the installation's settings; empty if the command only shows them. Throws `UsageError`. */
 function parseSettings(command: "makers" | "account-quota", words: readonly string[]): Partial<Settings> {
   const [first] = words;
   if (first === undefined) return {};

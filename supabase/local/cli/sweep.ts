@@ -1,4 +1,4 @@
-/** `deno task sweep`: runs slices of the sweep until nothing is left that was due when the command began. */
+/** `deno task sweep`: runs slices of the sweep until all work that was due at its start is done. */
 import { parseCommand, printLine, printNotice, run } from "./command_line.ts";
 import { connect, CONNECTION_OPTIONS, CONNECTION_USAGE } from "./connection.ts";
 

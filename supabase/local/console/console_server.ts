@@ -40,7 +40,7 @@ interface PageResponse {
 
 export class ConsoleServer {
   private readonly build = new BuildProcess();
-  /** The build of the last visit: all files of a page come from one build, and the sources are hashed once per visit. */
+  /** The build of the last visit. All files of a page come from one build, and the sources are hashed once per visit. */
   private directory: string | null = null;
 
   constructor(private readonly publishableKey: string, private readonly mail: LocalMail) {}
@@ -161,7 +161,7 @@ function contentType(name: string): string {
   return TYPES[name.slice(name.lastIndexOf(".") + 1)] ?? "application/octet-stream";
 }
 
-/** Answers a visit before the stack has started with a page that reloads until the console is there. */
+/** Answers a visit before the stack has started, with a page that reloads until the console is available. */
 export function respondStarting(incoming: IncomingMessage, outgoing: ServerResponse): void {
   const body = new TextEncoder().encode(
     messagePage(

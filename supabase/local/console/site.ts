@@ -12,7 +12,7 @@ export interface SiteSettings {
   readonly publishableKey: string;
   /** Whether GitHub is enabled as a provider in Supabase Auth. */
   readonly github: boolean;
-  /** Whether `local_mail.json` beside the page has the mail that Auth would send: on a local stack only. */
+  /** Whether `local_mail.json` beside the page contains the mail that Auth would send; true on a local stack only. */
   readonly localMail?: boolean;
 }
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { CONSOLE_CONFIG, CONSOLE_DIRECTORY, CONSOLE_WORK_DIRECTORY } from "../repository.ts";
 
 export const BUILD_LOCK = join(CONSOLE_DIRECTORY, "deno.lock");
-/** The inputs of Vite, relative to `supabase`: the console, and what it takes from the function instead of repeating it. */
+/** The inputs of Vite, relative to `supabase`: the console, and the files of the function that it imports. */
 const VITE_INPUTS = [
   ...["index.html", "vite.config.ts", "public", "src"].map((name) => join("console", name)),
   "functions/api/limits.ts",

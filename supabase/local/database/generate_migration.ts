@@ -22,7 +22,7 @@ export function listSchemas(): string[] {
   return namesOfSql(SCHEMAS_DIRECTORY);
 }
 
-/** The text of the initial migration as the schemas are now. */
+/** The text of the initial migration, built from the present schemas. */
 export async function initialMigration(): Promise<string> {
   const files = await Promise.all(
     listSchemas().map(async (name) => {
@@ -33,7 +33,7 @@ export async function initialMigration(): Promise<string> {
   return HEADER + files.join("");
 }
 
-/** Whether the initial migration is still generated, which ends when another one exists. */
+/** Whether the initial migration is still generated, which ends when a second migration exists. */
 export function isGenerated(migrations: readonly string[]): boolean {
   return migrations.every((name) => name === INITIAL_MIGRATION);
 }

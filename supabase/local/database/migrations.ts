@@ -42,7 +42,7 @@ export async function migrate(
   }
 }
 
-/** Throws `StartupError` where the schema `filestore` exists but was not created by the first of these migrations. */
+/** Throws `StartupError` if the schema `filestore` exists but was not created by the first of these migrations. */
 async function refuseOtherSchema(
   database: Database,
   [first]: readonly Migration[],

@@ -1,4 +1,4 @@
--- Purpose: what every Supabase project has before its first migration and @supabase/lite does not make by itself.
+-- Purpose: objects that every Supabase project has before its first migration, and that @supabase/lite does not create.
 -- Runs at each start, so every statement may be repeated.
 
 do $$

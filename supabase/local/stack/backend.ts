@@ -68,7 +68,7 @@ export async function startBackend(options: BackendOptions): Promise<Backend> {
       url: `http://127.0.0.1:${server.addr.port}`,
       database,
       async close() {
-        // Requests that are still open after that lose the database. (Aborting a server that is shutting down throws.)
+        // Requests that are still open after this time lose the database. (Aborting a server that is shutting down throws.)
         const { promise: timedOut, resolve } = Promise.withResolvers<void>();
         const timer = setTimeout(resolve, BACKEND_STOP_TIMEOUT_MILLISECONDS);
         await Promise.race([server.shutdown(), timedOut]);

@@ -21,7 +21,7 @@ export interface Demo {
   readonly apiKey: string;
 }
 
-/** Creates the project if it is missing, and a key where the stored one is revoked, expires or is not in this database. */
+/** Creates the project if it is missing, and a key if the stored one is revoked, expires or is not in this database. */
 export async function openDemo(administration: Administration, file: string): Promise<Demo> {
   let stored = parseStored(await readJsonFile(file).catch(() => null));
   if (stored === null) {
@@ -45,8 +45,8 @@ export async function openDemo(administration: Administration, file: string): Pr
 }
 
 /**
- * Gives the demo project to the account that signed up first, if it has no owner yet. Returns whether it has one now.
- * The operator keeps it where that account has another project of its name.
+ * Gives the demo project to the account that signed up first, if it has no owner yet. Returns whether it now has an owner.
+ * The operator keeps it if that account has another project of the same name.
  */
 export async function giveToFirstAccount(database: Database, projectId: string): Promise<boolean> {
   // One statement: if two run at the same time, the later one finds that the project has an owner.
@@ -66,7 +66,9 @@ export async function giveToFirstAccount(database: Database, projectId: string):
   return owned.length > 0;
 }
 
-/** Creates the project with this id, under a name that no other project of the operator has; false if it was deleted. */
+/**
+ * Creates the project with this id, under a name that no other project of the operator has. Returns false if it was deleted.
+ */
 async function createDemo(administration: Administration, id: string): Promise<boolean> {
   for (let name: string = DEMO.project;; name = `${DEMO.project}-${crypto.randomUUID().slice(0, 8)}`) {
     try {

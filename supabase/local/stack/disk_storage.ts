@@ -47,7 +47,7 @@ export class DiskStorage implements StorageAdapter {
       if (error instanceof Deno.errors.NotFound) return null;
       throw error;
     });
-    // The hosted Storage also answers 404 where its table has an object whose bytes are missing.
+    // The hosted Storage also answers 404 if its table lists an object whose bytes are missing.
     if (file === null) {
       return { httpStatusCode: 404, metadata: metadataOf({ size: 0, mtime: null }) };
     }

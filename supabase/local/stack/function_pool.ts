@@ -32,7 +32,7 @@ export class FunctionPool {
     await Promise.all(this.#processes.map((process) => process.stop()));
   }
 
-  /** Returns the next process that listens. Waits for one if there is none, and returns null after `waitMilliseconds`. */
+  /** Returns the next listening process. If no process listens, waits for one, and returns null after `waitMilliseconds`. */
   async next(waitMilliseconds: number): Promise<Upstream | null> {
     const ready = this.#nextReady();
     if (ready !== null) return ready;

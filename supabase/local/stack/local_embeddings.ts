@@ -76,7 +76,10 @@ export class LocalEmbeddings {
     proxy(incoming, outgoing, { ...upstream, path: "/v1/embeddings" }, () => refuse(outgoing, 503));
   }
 
-  /** The process; starts it where none runs. Null: its last start failed less than EMBEDDINGS_RETRY_MILLISECONDS ago. */
+  /**
+   * Returns the process, and starts it if none runs. Null: its last start failed less than EMBEDDINGS_RETRY_MILLISECONDS
+   * ago.
+   */
   #running(): FunctionPool | null {
     if (this.#process || this.#isStopped) return this.#process;
     if (performance.now() - this.#failedAt < EMBEDDINGS_RETRY_MILLISECONDS) return null;

@@ -12,7 +12,7 @@ const recorded = z.object({ versions: z.array(z.string()) });
 
 /**
  * Records the migrations of `migrationsDirectory`, which the folder's database is about to get. Throws `StartupError`
- * without a change where the database has other migrations, or no record.
+ * without a change if the database has other migrations, or no record.
  */
 export async function recordMigrations(
   { path, database, migrationsFile }: Pick<DataDirectory, "path" | "database" | "migrationsFile">,

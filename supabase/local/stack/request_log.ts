@@ -12,7 +12,7 @@ export class RequestLog {
     this.#bytesMax = bytesMax;
   }
 
-  /** Appends a line. Where the disk is full or missing, the line is lost, but no request fails. */
+  /** Appends a line. If the disk is full or missing, the line is lost, but no request fails. */
   write(line: string): void {
     const bytes = new TextEncoder().encode(`${line}\n`);
     try {

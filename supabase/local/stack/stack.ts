@@ -48,7 +48,7 @@ export interface StackOptions {
   readonly memoryLimitMegabytes?: number;
   /** Variables of the function, such as its embeddings endpoint. Default: those of this process. */
   readonly functionVariables?: Readonly<Record<string, string>>;
-  /** Whether the stack's own model embeds texts, where no endpoint is set. Default false. */
+  /** Whether the stack's own model embeds texts if no endpoint is set. Default false. */
   readonly embeddings?: boolean;
   /** SUPABASE_URL of the function, such as a proxy in front of the back end. Default: the back end. */
   readonly functionSupabaseUrl?: (backendUrl: string) => string | Promise<string>;
@@ -75,7 +75,7 @@ export interface Stack {
   readonly backendUrl: string;
   readonly publishableKey: string;
   readonly secretKey: string;
-  /** Key of the demo project; empty if there is none. */
+  /** Key of the demo project; empty if the demo project does not exist. */
   readonly apiKey: string;
   /** The demo project's name, and its owner's e-mail address; null if there is no demo project. */
   readonly demo: { readonly name: string; readonly owner: string | null } | null;

@@ -4,7 +4,7 @@ import { readJsonFile, writeJsonFile } from "./json_file.ts";
 export interface RunningStack {
   readonly supabaseUrl: string;
   readonly secretKey: string;
-  /** The demo project's key; absent where an earlier version wrote the file. */
+  /** The demo project's key; absent if an earlier version wrote the file. */
   readonly apiKey?: string | undefined;
 }
 

@@ -91,7 +91,7 @@ export function effectiveLines(lines: readonly ManifestLine[]): readonly Manifes
   return kept;
 }
 
-/** Throws `StartupError` where a file of the import exists that this import did not write. */
+/** Throws `StartupError` if a file of the import exists that this import did not write. */
 export async function ensureNoneExists(api: FileApi, { manifest, runId }: CheckedImport): Promise<void> {
   const existing: string[] = [];
   for await (const path of inBoth(livePaths(api), pathsOf(manifest))) {
@@ -123,7 +123,7 @@ async function* pathsOf(manifest: string): AsyncGenerator<string, void, void> {
   }
 }
 
-/** The paths that two sorted streams have in common. */
+/** The paths that occur in both of two sorted streams. */
 async function* inBoth(
   left: AsyncGenerator<string, void, void>,
   right: AsyncGenerator<string, void, void>,
@@ -139,11 +139,11 @@ async function* inBoth(
 
 /** The present state of a path in the project. */
 export interface Destination {
-  /** The live file; null: none, or a tombstone. */
+  /** The live file; null: the path has no file, or a tombstone. */
   readonly live: { readonly id: string; readonly version: number } | null;
   /** The number of newest versions that this import has written. */
   readonly tail: number;
-  /** The version before those that this import has written; 0: none. */
+  /** The version before the versions that this import has written; 0 if it is the first. */
   readonly base: number;
 }
 

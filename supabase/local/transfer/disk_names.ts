@@ -35,7 +35,7 @@ export class DiskNames {
   readonly #files = new Set<number>();
   readonly #folders = new Set<number>();
 
-  /** A name below the export's folder for the file at this path, which no other file gets. */
+  /** Returns a name below the export's folder for the file at this path; no other file gets the same name. */
   place(path: string): string {
     const segments = path.split("/").map(allowedName);
     let name = "";
@@ -50,7 +50,7 @@ export class DiskNames {
     return name;
   }
 
-  /** Notes a name that was given earlier. */
+  /** Marks a name as used. */
   take(name: string): void {
     const segments = name.split("/");
     for (let length = 1; length < segments.length; length++) {

@@ -1,4 +1,4 @@
-/** Writes the files of a project into a folder, as they were at one moment or with every version. */
+/** Writes the files of a project into a folder, as they were at one time or with every version. */
 import { createHash } from "node:crypto";
 import { TRANSFERS_AT_ONCE } from "../limits.ts";
 import { ExportFolder } from "./export_folder.ts";
@@ -34,7 +34,7 @@ interface Fetched {
   readonly download: string | null;
 }
 
-/** Exports the files; continues where an earlier run of the command ended. Throws `StartupError`. */
+/** Exports the files, continuing after the last file of an interrupted run. Throws `StartupError`. */
 export async function exportFiles(api: FileApi, path: string, options: ExportOptions): Promise<Exported> {
   const { directory, at, hasHistory } = options;
   const folder = await ExportFolder.open(
@@ -98,7 +98,7 @@ async function fetchVersion(api: FileApi, version: VersionToExport, folder: Expo
   }
 }
 
-/** Stores the bytes of an answer as they arrive. Throws where their number is not the version's size. */
+/** Stores the bytes of an answer as they arrive. Throws if their number is not the version's size. */
 async function save(
   response: Response,
   file: string,

@@ -7,7 +7,7 @@ import { MANIFEST, type ManifestLine, manifestLine, PARTIAL_MANIFEST } from "./m
 
 /** The file with the export's options, and whether it is complete. */
 const STATE = "export.json";
-/** The folder of downloads that are not in their place yet. */
+/** The folder of downloads that are not in their final place yet. */
 const DOWNLOADS = ".partial";
 
 const state = z.object({
@@ -39,7 +39,7 @@ export class ExportFolder {
 
   private constructor(readonly path: string, readonly state: ExportState) {}
 
-  /** Begins an export, or continues one with the same options. Throws `StartupError` where the folder has other content. */
+  /** Begins an export, or continues one with the same options. Throws `StartupError` if the folder has other content. */
   static async open(path: string, wanted: Wanted, presentOf: () => Promise<string>): Promise<ExportFolder> {
     await Deno.mkdir(path, { recursive: true, mode: 0o700 }).catch((error) => {
       throw new StartupError(`The folder ${path} cannot be written (${messageOf(error)}).`);
@@ -121,7 +121,7 @@ export class ExportFolder {
     return start;
   }
 
-  /** A name for a download, which `add` moves into its place. */
+  /** Returns a temporary name for a download; `add` moves the download to its final place. */
   download(): string {
     return join(this.path, DOWNLOADS, crypto.randomUUID());
   }

@@ -40,7 +40,7 @@ type Tried<T> = { readonly value: T } | { readonly reason: string; readonly paus
 export class FileApi {
   constructor(readonly baseUrl: string, private readonly key: string) {}
 
-  /** The `data` of the answer. Throws `Refusal`, or `StartupError` where the service stays out of reach. */
+  /** The `data` of the answer. Throws `Refusal`, or `StartupError` if the service stays unreachable. */
   async data<T>(path: string, shape: z.ZodType<T>, call: Call = {}): Promise<T> {
     const text = await this.send(path, call, (response) => response.text());
     let json: unknown;
@@ -112,7 +112,7 @@ export class FileApi {
     });
   }
 
-  /** The reason and pause for another try after an error status. Throws where another try would fail, too. */
+  /** The reason and pause for another try after an error status. Throws if another try would fail, too. */
   #refused(response: Response, text: string): { reason: string; pauseMilliseconds?: number } {
     let json: unknown;
     try {

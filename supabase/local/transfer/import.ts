@@ -21,14 +21,14 @@ import { Progress } from "./progress.ts";
 
 export interface Imported {
   readonly files: number;
-  /** Versions that this run of the command wrote; an earlier run may have written others. */
+  /** Versions that this run of the command wrote, without those of earlier runs. */
   readonly versions: number;
   readonly bytes: number;
-  /** The run id of all imported versions, with which the import can be undone. */
+  /** The run id of all imported versions; undoing this run undoes the import. */
   readonly runId: string;
 }
 
-/** Throws `StartupError`. It changes nothing where the export is invalid, or files exist already. */
+/** Throws `StartupError`. It changes nothing if the export is invalid or files exist already. */
 export async function importFiles(
   api: FileApi,
   folder: string,

@@ -1,4 +1,7 @@
-/** Yields the result of `work` for each item, in order, with at most `width` running. Throws a failure at its place. */
+/**
+ * Yields the result of `work` for each item, in order, with at most `width` running. Throws a failure at its item's place in
+ * the order.
+ */
 export async function* inOrder<Item, Result>(
   items: AsyncIterable<Item> | Iterable<Item>,
   width: number,

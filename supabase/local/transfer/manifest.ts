@@ -50,7 +50,7 @@ export const manifestLine = z.object({
 );
 export type ManifestLine = z.infer<typeof manifestLine>;
 
-/** A line that has bytes. */
+/** A line of a version with bytes. */
 export type StoredLine = ManifestLine & { readonly stored: string; readonly sha256: string };
 
 export function isStored(line: ManifestLine): line is StoredLine {
@@ -69,7 +69,7 @@ export function comparePaths(a: string, b: string): number {
   return left.length - right.length;
 }
 
-/** Yields the lines, which must be in order, and holds one at a time. Throws `StartupError` that names the line. */
+/** Yields the lines, which must be in order, and holds one at a time. Throws a `StartupError` that names the faulty line. */
 export async function* readManifest(file: string): AsyncGenerator<ManifestLine, void, void> {
   let number = 0;
   let last: ManifestLine | undefined;
@@ -98,7 +98,7 @@ function parseLine(text: string, place: string): ManifestLine {
   throw new StartupError(`${place}: ${issue?.path.join(".") || "line"} ${issue?.message ?? "is invalid"}.`);
 }
 
-/** Yields the lines. Throws where the file does not end with a line feed. */
+/** Yields the lines. Throws if the file does not end with a line feed. */
 async function* linesOf(file: string): AsyncGenerator<string, void, void> {
   let rest = "";
   const text = (await open(file)).readable.pipeThrough(new TextDecoderStream("utf-8", { fatal: true }));

@@ -1,4 +1,4 @@
-/** A line on a terminal with the progress of a long command, and an estimate of the time that is left. */
+/** A line on a terminal with the progress of a long command, and an estimate of the remaining time. */
 import { TRANSFER_PROGRESS_MILLISECONDS } from "../limits.ts";
 
 export class Progress {

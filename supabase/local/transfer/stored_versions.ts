@@ -13,7 +13,7 @@ import { comparePaths } from "./manifest.ts";
 
 const PAGE = 100;
 
-/** One version that is to be exported. */
+/** One version to export. */
 export interface VersionToExport {
   readonly path: string;
   readonly version: Version;
@@ -34,7 +34,7 @@ export async function presentOf(api: FileApi): Promise<string> {
   return (await api.data("/changes", changePage, { query: { after: "now" } })).cursor;
 }
 
-/** Estimates the number of files of an export by the present number. */
+/** Estimates the number of files of an export from the present number. */
 export async function countFiles(api: FileApi, { directory, hasHistory }: Selection): Promise<number> {
   const count = async (deleted: string) =>
     (await api.data("/files", fileList, listing({ directory, limit: 1, deleted }))).total ?? 0;

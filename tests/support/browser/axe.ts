@@ -1,12 +1,12 @@
-/** What axe finds wrong with a page, in every shadow tree, too. */
+/** Accessibility findings of axe for a page, including its shadow trees. */
 import axe, { type AxeResults } from "axe-core";
 import type { Page } from "playwright-core";
 
 const GRAVE = ["serious", "critical"];
 
-/** The serious and critical findings: rule, what it is about, and where. */
+/** Returns the serious and critical findings: the rule, its meaning, and the element. */
 export async function graveFindings(page: Page): Promise<string[]> {
-  // Evaluated by the debugger, which the page's policy does not bind.
+  // Evaluated by the debugger, to which the page's policy does not apply.
   await page.evaluate(`"axe" in globalThis || (() => { ${axe.source} })()`);
   const { violations } = await page.evaluate<AxeResults>(
     `axe.run(document, { resultTypes: ["violations"], preload: false })`,

@@ -1,6 +1,6 @@
 /**
- * The console in a real browser, in front of the whole service. Test files that are loaded into one process share both;
- * each test has an account and a context of its own.
+ * The console in a real browser, in front of the whole service. Test files loaded into one process share both; each test has
+ * its own account and browser context.
  */
 import { assertEquals } from "@std/assert";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
@@ -11,52 +11,54 @@ import { CHROMIUM_ARGUMENTS, chromiumPath } from "./chromium.ts";
 import type { Service } from "../stack/service.ts";
 import { sharedService, test } from "../stack/suite.ts";
 
-/** For a condition to come true; the machine may be busy with other tests. */
+/** Longest wait for a condition; the machine may be busy with other tests. */
 const PATIENCE_MILLISECONDS = 30_000;
-/** How much of a page a failure tells. */
+/** Characters of a page's content that a failure shows. */
 const SEEN_LENGTH_MAX = 8_000;
-/** Where supabase-js keeps the session of a project at 127.0.0.1. */
+/** The key under which supabase-js stores the session of a project at 127.0.0.1. */
 export const SESSION_KEY = "sb-127-auth-token";
 
 export interface VisitOptions {
-  /** Nobody is signed in. */
+  /** The visit starts without a session. */
   readonly isSignedOut?: boolean;
   readonly tier?: "free" | "pro" | "enterprise";
   readonly width?: number;
-  /** A test that breaks the policy or an answer on purpose looks at `problems` itself. */
+  /** A test that deliberately violates the policy or breaks an answer checks `problems` itself. */
   readonly expectsProblems?: boolean;
 }
 
-/** A person with a tab. */
+/** A person with an open tab. */
 export interface Visit {
   readonly page: Page;
   readonly context: BrowserContext;
   readonly account: Person;
   readonly service: Service;
-  /** Requests to the service so far: method, path and query below its base address. */
+  /** Requests to the service: method, path and query below its base address. */
   readonly calls: string[];
-  /** Requests that follow the change feed, which are not among `calls`: they wait, and nobody pays for them. */
+  /**
+   * Requests that follow the change feed. They are not in `calls`, because they wait and are not counted against a limit.
+   */
   readonly follows: string[];
-  /** Addresses of other requests so far. */
+  /** Addresses of all other requests. */
   readonly fetched: string[];
-  /** Errors that were thrown in the page, dialogs, and what its Content-Security-Policy refused. */
+  /** Errors thrown in the page, dialogs, and violations of its Content-Security-Policy. */
   readonly problems: string[];
-  /** A part of the test, named for what it proves; the parts after it need it. */
+  /** A step of the test, named for what it proves. Later steps depend on it. */
   readonly step: (name: string, body: () => Promise<void>) => Promise<void>;
-  /** The same where the others do not need it: they go on, and the test fails in the end. */
+  /** A step on which no other depends: after a failure the others still run, and the test fails at the end. */
   readonly part: (name: string, body: () => Promise<void>) => Promise<void>;
   /** Opens a place of the account's project: `keys`, `file/a.txt?tab=edit`. */
   readonly open: (place: string) => Promise<void>;
   /**
-   * The same once the tab follows the change feed. Where that takes its time, the first view loads twice: whoever counts
-   * requests begins here.
+   * Opens a place once the tab follows the change feed. If that is slow, the first view loads twice, so a test that counts
+   * requests starts with this.
    */
   readonly openFollowing: (place: string) => Promise<void>;
 }
 
 export interface BrowserSuite {
   readonly service: Service;
-  /** A test with a visit of its own; the page must not throw, nor offend its own policy. */
+  /** Defines a test with a visit of its own. It fails if the page throws or violates its own policy. */
   test(name: string, body: (visit: Visit) => Promise<void>, options?: VisitOptions): void;
 }
 
@@ -66,7 +68,7 @@ export async function launchChromium(): Promise<Browser> {
 
 let shared: Promise<Browser> | undefined;
 
-/** The browser that all files of this process share. */
+/** Returns the browser that all files of this process share. */
 function sharedBrowser(): Promise<Browser> {
   return shared ??= (async () => {
     await bundle();
@@ -87,7 +89,7 @@ export async function browserSuite(): Promise<BrowserSuite> {
   };
 }
 
-/** The part has said what was wrong. */
+/** Thrown after a part has already reported its failure. */
 class PartFailed extends Error {}
 
 async function visit(
@@ -141,12 +143,12 @@ async function visit(
   }
 }
 
-/** Until changes are told from now on. */
+/** Waits until the tab follows the change feed. */
 export async function isFollowing({ follows }: Pick<Visit, "follows">): Promise<void> {
   await eventually("it follows", () => follows.some((call) => !call.includes("after=now")));
 }
 
-/** Whether a request follows the change feed. */
+/** Returns whether a request follows the change feed. */
 export function isFollow(call: string): boolean {
   return /^GET \/changes\?(.*&)?wait=/.test(call);
 }
@@ -175,7 +177,7 @@ function watch(page: Page, baseUrl: string): Pick<Visit, "calls" | "follows" | "
   return { calls, follows, fetched, problems };
 }
 
-/** The failure, with what a person would have seen. */
+/** Returns the failure together with the text that a person would have seen. */
 async function seenBy(page: Page, error: unknown): Promise<Error> {
   const seen = await page.locator("body").ariaSnapshot({ timeout: 2_000 }).catch(() => "nothing readable");
   const message = error instanceof Error ? error.message : String(error);

@@ -1,14 +1,17 @@
-/** Chromium on this machine: the one that is there, or Debian's, installed where that may be done. */
+/** Chromium on this machine: an existing browser, or Debian's package, which is installed if possible. */
 
 const NAMES = ["chromium", "chromium-browser", "google-chrome"];
 const IS_ROOT = Deno.uid() === 0;
 const HOW =
   "Install it (Debian: apt-get install chromium), or set CHROMIUM to the path of a Chromium or Chrome.";
 
-/** Chromium refuses to run as root inside its sandbox. The pages here are this repository's own. */
+/** Chromium refuses to run as root inside its sandbox. The tests open only this repository's own pages. */
 export const CHROMIUM_ARGUMENTS: readonly string[] = IS_ROOT ? ["--no-sandbox"] : [];
 
-/** Path of the browser. Installs Debian's package where there is none; throws one sentence where that fails. */
+/**
+ * Returns the path of the browser. Installs Debian's package if there is no browser; throws an error of one sentence if that
+ * fails.
+ */
 export async function chromiumPath(): Promise<string> {
   const named = Deno.env.get("CHROMIUM");
   if (named !== undefined && named !== "") return named;
@@ -31,7 +34,7 @@ async function findChromium(): Promise<string | null> {
   return null;
 }
 
-/** One process at a time: apt has one lock, and gives up at once where somebody holds it. */
+/** Allows one process at a time: apt has one lock, and fails at once if another process holds it. */
 async function installChromium(): Promise<void> {
   const prefix = IS_ROOT ? [] : ["sudo", "-n"];
   const lockFile = await Deno.open("/tmp/filestore-tests-chromium.lock", { create: true, write: true });

@@ -1,18 +1,18 @@
-/** What a visit of the console fetches, as it goes over the wire. */
+/** Files that a visit of the console loads, with their compressed sizes. */
 import { join } from "node:path";
 import { buildDirectory } from "../../../supabase/local/console/sources.ts";
 
-/** The most that a first visit may fetch before the sign-in view is there, compressed. */
+/** Upper bound of a first visit's compressed files, until the sign-in view is shown. */
 export const FIRST_LOAD_BYTES_MAX = 150 * 1024;
 
 export interface FirstLoad {
-  /** Files of the build that were fetched. */
+  /** Names of the loaded files of the build. */
   readonly names: readonly string[];
-  /** Of all of them, each compressed with gzip. */
+  /** The sum of their sizes, each compressed with gzip. */
   readonly bytes: number;
 }
 
-/** Takes the addresses that were fetched. Throws if one is not below `start`, the console's own address. */
+/** Takes the loaded addresses. Throws if one is not below `start`, the console's own address. */
 export async function measureLoad(start: string, fetched: readonly string[]): Promise<FirstLoad> {
   const names = fetched.map((url) => {
     if (!url.startsWith(start)) throw new Error(`${url} is not the console's`);

@@ -1,4 +1,4 @@
-/** Bad input in a form, and what the form says to it. */
+/** Invalid input in a form, and the form's response to it. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import type { Locator, Page, Response } from "playwright-core";
 import { press } from "./page_actions.ts";
@@ -8,11 +8,11 @@ export interface Input {
   readonly field: string;
   readonly value: string;
   readonly button: string;
-  /** What else has to be filled in. */
+  /** Values of other fields that the form requires. */
   readonly others?: Readonly<Record<string, string>>;
 }
 
-/** Fills in the field, sends the form, and sees the answer's reason beside the field. */
+/** Fills in the field, submits the form, and expects the reason of the service's answer beside the field. */
 export async function tryInput(
   page: Page,
   form: Page | Locator,
@@ -28,7 +28,7 @@ export async function tryInput(
   assertEquals(await input.getAttribute("aria-invalid"), "true");
 }
 
-/** The reason in the answer to what `submit` sends. */
+/** Returns the reason in the service's answer to the request that `submit` sends. */
 export async function refusalOf(page: Page, submit: () => Promise<void>): Promise<string> {
   const answer = page.waitForResponse((response: Response) => response.status() >= 400);
   await submit();
@@ -38,7 +38,7 @@ export async function refusalOf(page: Page, submit: () => Promise<void>): Promis
   return reason;
 }
 
-/** What a screen reader says of the field besides its name: in view, too. */
+/** Returns the field's description for a screen reader, and requires that it is visible. */
 export async function descriptionOf(field: Locator): Promise<string> {
   const page = field.page();
   await field.and(page.locator("[aria-describedby$=problem], fieldset[aria-describedby]")).waitFor();

@@ -1,7 +1,7 @@
-/** What a person does in the console, in one line each. */
+/** Actions of a person in the console, one function each. */
 import type { Locator, Page } from "playwright-core";
 
-/** The dialog with the title. */
+/** Returns the dialog with this title. */
 export function dialog(page: Page, title: string | RegExp): Locator {
   return page.getByRole("dialog", { name: title });
 }
@@ -16,17 +16,17 @@ export async function follow(within: Page | Locator, name: string): Promise<void
   await within.getByRole("link", { name, exact: true }).click();
 }
 
-/** Waits for a notice or a status that says this. */
+/** Waits for a notice or a status with this text. */
 export async function says(page: Page, text: string | RegExp): Promise<void> {
   await page.getByText(text).first().waitFor();
 }
 
-/** Waits until the text is nowhere in view. */
+/** Waits until the text is no longer visible. */
 export async function isGone(page: Page, text: string | RegExp): Promise<void> {
   await page.getByText(text).first().waitFor({ state: "hidden" });
 }
 
-/** Puts the text at the end of the file that is edited. */
+/** Types the text at the end of the file in the editor. */
 export async function typeAtEnd(page: Page, path: string, text: string): Promise<void> {
   await page.getByRole("textbox", { name: `Edit ${path}` }).click();
   await page.keyboard.press("ControlOrMeta+End");
@@ -34,7 +34,7 @@ export async function typeAtEnd(page: Page, path: string, text: string): Promise
   await says(page, "Unsaved changes.");
 }
 
-/** The source that a file's view shows, once it is there; it is asked for where another form is shown. */
+/** Returns the source in a file's view once it is loaded. If the view shows another form, switches to the source. */
 export async function shownText(page: Page, label: string): Promise<string> {
   const content = page.getByLabel(label, { exact: true });
   await content.waitFor();
@@ -44,7 +44,7 @@ export async function shownText(page: Page, label: string): Promise<string> {
   return (await source.locator(".cm-line").allTextContents()).join("\n");
 }
 
-/** Waits until the control has the focus: the page draws after a key was pressed or a button clicked. */
+/** Waits until the control has the focus, because the page draws a moment after a key or a click. */
 export async function becomesFocused(page: Page, control: Locator): Promise<void> {
   const element = await control.elementHandle();
   await page.waitForFunction((element) => element === document.activeElement, element);

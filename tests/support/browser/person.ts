@@ -1,4 +1,4 @@
-/** Somebody with an account: signed up, with a session as the browser keeps it and a project to fill. */
+/** A person who has signed up, with a session as the browser stores it and a project to fill. */
 import * as z from "zod";
 import type { Stack } from "../../../supabase/local/stack/stack.ts";
 import { Files } from "../client/files.ts";
@@ -15,17 +15,17 @@ const projectsShape = z.object({ data: z.object({ projects: z.array(z.object({ i
 export interface Account {
   readonly email: string;
   readonly password: string;
-  /** As supabase-js keeps it in the browser. */
+  /** The session as supabase-js stores it in the browser. */
   readonly session: string;
   readonly projectId: string;
 }
 
 export interface Person extends Account {
-  /** The project's files, by a key of its own. */
+  /** The project's files, accessed with a key of its own. */
   readonly files: Files;
 }
 
-/** Signs somebody up, whose first project gets the tier. */
+/** Signs a person up; their first project gets the tier. */
 export async function newPerson(
   service: Service,
   tier: Tier = "enterprise",
@@ -37,7 +37,7 @@ export async function newPerson(
   return { ...account, files: new Files(service, key) };
 }
 
-/** An account as a visitor makes it. */
+/** Signs up as a visitor does. */
 export async function signUp(
   { supabaseUrl, publishableKey, baseUrl }: Pick<Stack, "supabaseUrl" | "publishableKey" | "baseUrl">,
   email = `${crypto.randomUUID()}@example.com`,

@@ -1,4 +1,4 @@
-/** How back-end calls are given up. */
+/** Timeouts and cancellation of calls to the back end. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { fetchInTime } from "../../../supabase/functions/api/adapters/backend.ts";
 import {
@@ -8,7 +8,7 @@ import {
 
 const CALLS = 100;
 
-/** Runs `work` with time-outs that end when told to; it is told how long they would be. */
+/** Runs `work` with timeouts that end when it calls `endAll`. `made` receives their durations. */
 async function withTimeouts(work: (made: number[], endAll: () => void) => Promise<void>): Promise<void> {
   const { timeout } = AbortSignal;
   const made: number[] = [];
@@ -20,7 +20,7 @@ async function withTimeouts(work: (made: number[], endAll: () => void) => Promis
     return controller.signal;
   };
   try {
-    // Whatever earlier calls share is over by then.
+    // By then, a timeout shared with earlier calls has expired.
     await new Promise((resolve) => setTimeout(resolve, BACKEND_CALL_TIMEOUT_SHARED_MILLISECONDS + 1));
     const reason = new DOMException("", "TimeoutError");
     await work(made, () => controllers.forEach((controller) => controller.abort(reason)));

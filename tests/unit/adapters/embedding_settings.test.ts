@@ -1,4 +1,4 @@
-/** Settings of an embeddings endpoint: what is missing or out of bounds is named when the function starts. */
+/** Settings of an embeddings endpoint: the function names missing and out-of-range ones when it starts. */
 import { assertEquals, assertThrows } from "@std/assert";
 import { embeddingSettings } from "../../../supabase/functions/api/adapters/embedding_settings.ts";
 import { EMBEDDING_DIMENSIONS_MAX } from "../../../supabase/functions/api/limits.ts";

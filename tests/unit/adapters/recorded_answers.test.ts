@@ -1,4 +1,4 @@
-/** How answers that real servers gave are understood: what is lost, what is refused, what the operator must do. */
+/** Handling of answers recorded from real servers: which calls may have taken effect, and which faults need the operator. */
 import { assertEquals, assertRejects } from "@std/assert";
 import { Notices } from "../../../supabase/functions/api/adapters/notices.ts";
 import { callFunction } from "../../../supabase/functions/api/adapters/rpc.ts";
@@ -11,7 +11,7 @@ import { client, silent } from "../../support/stack/supabase_client.ts";
 import { recordedAnswer, recordedFor, type RecordedName } from "../../support/faults/recorded_answers.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 
-/** A back end that gives this answer so many times, and a sound one afterwards. */
+/** A back end that gives this answer to the first `times` calls, and a successful one afterwards. */
 function answering(name: RecordedName, times: number) {
   const { status, type, body } = recordedAnswer(name);
   const clock = new ManualClock();
@@ -29,7 +29,7 @@ function answering(name: RecordedName, times: number) {
   return { supabase, parts, problems, run, calls: () => calls };
 }
 
-/** Whether the answer says that nothing was done. */
+/** The answers that prove that nothing was done. */
 const UNDONE: readonly RecordedName[] = [
   ...["tooManyConnections", "readOnlyDatabase", "unknownFunction", "wrongSignature", "noJwt"] as const,
   ...[

@@ -1,4 +1,4 @@
-/** Which failures of a database call are worth another try. */
+/** Which failures of a database call are retried. */
 import { assertEquals, assertRejects } from "@std/assert";
 import type { SupabaseClient } from "@supabase/supabase-js";
 import { Notices } from "../../../supabase/functions/api/adapters/notices.ts";

@@ -6,7 +6,7 @@ import {
   isWellFormedApiKey,
 } from "../../../supabase/functions/api/auth/api_key.ts";
 
-/** A key written by hand; its checksum is the CRC-32 of the first 31 characters, worked out apart from the code. */
+/** A key written by hand. Its checksum is the CRC-32 of the first 31 characters, computed without the code under test. */
 const KEY = "oa_0123456789ABCDEFGHIJKLMNOPQR" + "1vvWbd";
 
 Deno.test("generateApiKey makes 37 characters: oa_, 28 random, 6 of checksum", () => {

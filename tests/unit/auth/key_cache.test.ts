@@ -63,7 +63,7 @@ Deno.test("KeyCache knows a used-up window until it ends; one with requests left
   keys.remember("c", GRANT, rate(null, 60), 1000);
   keys.remember("d", GRANT, null, 1000);
   for (const key of ["b", "c", "d"]) assertEquals(keys.exhausted(key, 1000), undefined);
-  // A window of a clock that is ahead is not believed for longer than anything else.
+  // If another clock is ahead, its window is still not remembered longer than any other.
   keys.remember("e", GRANT, rate(0, 100_000), 0);
   assertEquals(keys.exhausted("e", REMEMBERED), undefined);
 });

@@ -26,7 +26,7 @@ function isolate() {
     now: () => state.time,
     log: { backgroundFault: (work) => faults.push(work) },
   });
-  /** Lets the time pass after which counts are handed in. */
+  /** Lets the time pass after which counts are sent to the database. */
   const pass = async () => {
     clock.advance(USAGE_FLUSH_MILLISECONDS);
     await state.work;

@@ -10,7 +10,7 @@ import { ManualClock } from "../../support/manual_clock.ts";
 const LONG = CHANGES_WAIT_SECONDS_MAX * 1000;
 const { signal: never } = new AbortController();
 
-/** A watch over projects whose newest positions are set by hand. */
+/** A watch over projects whose newest positions the test sets. */
 function watched() {
   const clock = new ManualClock();
   const newest = new Map<string, number>();
@@ -23,7 +23,7 @@ function watched() {
       return Promise.resolve(Math.max(known, newest.get(projectId) ?? 0));
     },
   }), clock);
-  /** Moves on poll by poll, with time for the answers. */
+  /** Advances by one poll at a time, with time for the answers. */
   const polls = async (count: number) => {
     for (let poll = 0; poll < count; poll++) {
       clock.advance(CHANGES_POLL_MILLISECONDS);

@@ -1,11 +1,14 @@
-/** The settings that the page "Connect" offers are those of supabase/docs/connect.md, with address and key put in. */
+/** The settings on the page "Connect" are those of supabase/docs/connect.md, with address and key filled in. */
 import { assert, assertEquals } from "@std/assert";
 import { clientsOf, fill } from "../../../supabase/console/src/views/connect/clients.ts";
 import { readDocument } from "../../support/content/documents.ts";
 
 const BASE_URL = "https://ref.supabase.co/functions/v1/api";
 const KEY = "oa_test_0123456789";
-/** How the document writes the key where a text takes it, and where it stays: in shared files, and where it is asked for. */
+/**
+ * Forms of the key in the document: those that are replaced, and those that stay, in shared files and where a client asks
+ * for it.
+ */
 const PLACES = [
   "${FILESTORE_API_KEY:?}",
   "${env:FILESTORE_API_KEY}",

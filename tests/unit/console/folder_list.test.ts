@@ -1,4 +1,4 @@
-/** What the console makes of lists of files, without a browser: changes taken in, natural order, icons, the palette. */
+/** The console's lists of files, without a browser: applying changes, natural order, icons, the palette. */
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import type { Change } from "../../../supabase/console/src/api/changes.ts";
@@ -34,14 +34,14 @@ Deno.test("changes: a folder of one page becomes what a new list of it would be,
         const changes = actions.flatMap((one) => project.apply(one));
         const start = Math.min(from, changes.length);
         const loaded = project.list("a", sort, start);
-        // A list may know of changes that are told afterwards.
+        // A list may already contain changes that the feed delivers afterwards.
         const told = changes.slice(Math.max(0, start - overlap));
         const { list, isStale } = mergeChanges(loaded, told, { directory: "a", sort, isFirst: true });
         const now = project.list("a", sort, changes.length);
-        // The feed does not tell when a file was created.
+        // The feed does not contain the time at which a file was created.
         assertEquals(list.files.map(withoutCreation), now.files.map(withoutCreation));
         assertEquals(list.total, now.total);
-        // Only of a folder that may have become empty does a page know nothing.
+        // A stale page may still list a folder that has become empty.
         if (!isStale) assertEquals(list.directories, now.directories);
         else assert((now.directories ?? []).every((one) => list.directories?.includes(one)));
       },
@@ -52,7 +52,7 @@ Deno.test("changes: a folder of one page becomes what a new list of it would be,
 
 Deno.test("pages: what is shown has no gap and no file twice, whichever pages are loaded, and again", () => {
   const step = fc.record({
-    // Below what is shown, above it, or a part of it once more.
+    // Loads a page below the list, above it, or again a part of it.
     turn: fc.constantFrom("below", "above", "again" as const),
     at: fc.nat(30),
     change: fc.option(fc.record({ name: fc.nat(40), isDeletion: fc.boolean() })),
@@ -66,7 +66,7 @@ Deno.test("pages: what is shown has no gap and no file twice, whichever pages ar
         [...names].map((name) => file(`a/${String(name).padStart(2, "0")}`)).sort(comparison(sort));
       const load = ({ first, after }: PageStart, limit = 4): FileList => {
         const all = folder();
-        // As the console asks: by cursor only in this order.
+        // Like the console, uses the cursor only in ascending order.
         const isByCursor = after !== undefined && order === "asc";
         const from = isByCursor ? all.findIndex(({ path }) => after < path) : first;
         const files = from < 0 ? [] : all.slice(from, from + limit);
@@ -100,7 +100,7 @@ Deno.test("pages: what is shown has no gap and no file twice, whichever pages ar
         assertEquals(paths(), expected.map(({ path }) => path));
         assertEquals(shown.list.hasMore, shown.first + shown.list.files.length < folder().length);
       }
-      // Each page once more, from the first one on: all as it is now.
+      // Reloading all pages from the first one yields the present state.
       let start: PageStart = { first: 0 };
       shown = { first: 0, list: { ...shown.list, files: shown.first === 0 ? shown.list.files : [] } };
       for (;;) {
@@ -244,7 +244,7 @@ class Project {
   readonly #versions = new Map<string, number>();
   readonly #live = new Set<string>();
 
-  /** Nothing where a file that is not there would be deleted. */
+  /** Returns no change if the file to delete does not exist. */
   apply({ path, isDeletion, size }: { path: string; isDeletion: boolean; size: number }): readonly Change[] {
     if (isDeletion && !this.#live.has(path)) return [];
     const version = (this.#versions.get(path) ?? 0) + 1;
@@ -263,7 +263,7 @@ class Project {
     return [made];
   }
 
-  /** The folder after so many changes. */
+  /** Returns the folder after the first `count` changes. */
   list(directory: string, sort: Sort, count: number): FileList {
     const files = new Map<string, FileRecord>();
     const born = new Map<string, string>();

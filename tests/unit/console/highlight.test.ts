@@ -1,10 +1,10 @@
-/** Code in documents: what is coloured, and that nothing of it is lost or added. */
+/** Code in documents: which parts are coloured, and that no text is lost or added. */
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { typeOfFence } from "../../../supabase/console/src/code/languages.ts";
 import { highlight } from "../../../supabase/console/src/code/highlight.ts";
 
-/** What a fence says, a code in it, and a part that has a colour of its own. */
+/** The word of a fence, a code for it, and a part of the code with a colour of its own. */
 const SAMPLES: readonly (readonly [word: string, code: string, coloured: string])[] = [
   ["json", `{"a": 12}`, "12"],
   ["JSONC", "{} // why\n", "// why"],

@@ -1,4 +1,4 @@
-/** What the console makes of documents and data, without a browser. */
+/** The console's parsing of documents and data, without a browser. */
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { TREE_LEVELS_UNFOLDED } from "../../../supabase/console/src/limits.ts";
@@ -145,7 +145,7 @@ Deno.test("forms: by type, and by extension where the type says no more", () => 
   for (const [path, mimeType, form] of cases) assertEquals(formOf({ path, mimeType }), form, path);
 });
 
-/** The value, read by its parts. */
+/** Returns the value, read through its parts. */
 function read(text: string, start: number, end: number): unknown {
   const first = text[start];
   if (first !== "{" && first !== "[") return JSON.parse(text.slice(start, end));

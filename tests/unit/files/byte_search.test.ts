@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { ByteSearch } from "../../../supabase/functions/api/files/byte_search.ts";
 import { ownCpuMilliseconds } from "../../support/stack/processes.ts";
 
-/** The places after each match, over all pieces. */
+/** Returns the position after each match, across all pieces. */
 function ends(pattern: string, pieces: readonly string[]): number[] {
   const encoder = new TextEncoder();
   const search = new ByteSearch(encoder.encode(pattern));

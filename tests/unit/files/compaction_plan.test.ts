@@ -9,13 +9,13 @@ import {
 } from "../../../supabase/functions/api/limits.ts";
 import { ownCpuMilliseconds } from "../../support/stack/processes.ts";
 
-/** Most bytes that compactions write per byte appended, counting 4 KiB extra for each append. */
+/** Upper bound of the bytes that compactions write per appended byte, counting 4 KiB extra for each append. */
 const WRITE_AMPLIFICATION_MAX = 4;
 
 const MIB = SEGMENT_BYTES_MAX;
 const sum = (sizes: readonly number[]) => sizes.reduce((total, size) => total + size, 0);
 
-/** The sizes into which `cutSegments` cuts this many bytes of text if every cut falls 3 bytes short. */
+/** Returns the sizes into which `cutSegments` cuts this number of bytes of text if every cut falls 3 bytes short. */
 function recut(bytes: number): number[] {
   const sizes: number[] = [];
   let rest = bytes;
@@ -24,7 +24,7 @@ function recut(bytes: number): number[] {
   return rest > 0 ? [...sizes, rest] : sizes;
 }
 
-/** Appends one segment after another and compacts where the plan has a run; fails where a segment list gets too long. */
+/** Appends segments one by one and compacts whenever the plan has a run. Fails if the list gets too long. */
 function simulate(start: readonly number[], appends: Iterable<number>, bytesMax: number) {
   let sizes = [...start];
   const outcome = { appends: 0, appended: 0, rewritten: 0, compactions: 0, longest: 0 };
@@ -60,7 +60,7 @@ function* repeated(pattern: readonly (readonly [size: number, times: number])[],
   }
 }
 
-/** 1 byte to 1 MiB, every order of magnitude as likely. */
+/** 1 byte to 1 MiB; every order of magnitude is equally likely. */
 const anySize = fc.double({ min: 0, max: 20, noNaN: true }).map((exponent) => Math.ceil(2 ** exponent));
 
 const HARD: readonly (readonly [string, readonly (readonly [number, number])[]])[] = [

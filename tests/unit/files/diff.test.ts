@@ -1,4 +1,4 @@
-/** Unified diffs: they apply to the letter, they are as short as can be, and always the same; work is counted. */
+/** Unified diffs: they apply exactly, are as short as possible and deterministic, and their work is counted. */
 import { assert, assertEquals } from "@std/assert";
 import { applyPatch, createTwoFilesPatch, FILE_HEADERS_ONLY } from "diff";
 import fc from "fast-check";
@@ -7,13 +7,13 @@ import { DIFF_BYTES_MAX, WORK_SLICE_UNITS } from "../../../supabase/functions/ap
 import { applyUnifiedDiff } from "../../support/content/unified_diff.ts";
 import { Work } from "../../../supabase/functions/api/runtime/work.ts";
 
-/** Few letters, so that lines repeat. */
+/** A small alphabet, so that lines repeat. */
 const text = fc.array(fc.constantFrom("a\n", "b\n", "c\n", "\n", "a\r\n", "d", "é"), { maxLength: 30 })
   .map((lines) => lines.join(""));
 
 const linesOf = (text: string) => text === "" ? [] : text.split(/(?<=\n)/);
 
-/** Lines that the two have in common, at most: the textbook's table. */
+/** The length of the longest common subsequence of lines, by the textbook's table. */
 function commonLines(before: readonly string[], after: readonly string[]): number {
   let row = new Array<number>(after.length + 1).fill(0);
   for (const line of before) {
@@ -84,7 +84,7 @@ const HARD: readonly (readonly [string, string, string])[] = [
   ["of line feeds and others", "\n".repeat(DIFF_BYTES_MAX), "x\n".repeat(DIFF_BYTES_MAX / 2)],
 ];
 
-/** At most DIFF_SEARCH_UNITS_MAX for the search, and some for each line. */
+/** At most DIFF_SEARCH_UNITS_MAX for the search, and a bounded number of units per line. */
 const UNITS_MAX = 300_000_000;
 
 for (const [name, before, after] of HARD) {

@@ -1,4 +1,4 @@
-/** Entries of an archive have names that each system can hold, and each another one. */
+/** Entries of an archive have different names, which every system allows. */
 import { assertEquals } from "@std/assert";
 import { archiveNames } from "../../../supabase/functions/api/files/disk_name.ts";
 

@@ -1,6 +1,6 @@
 /**
- * One file that very many append to at the same time, in simulated time: a storage and a database that serve first come,
- * first served, so that a compaction waits for whoever came before it, as on a real stack that is busy.
+ * Hundreds of clients append to one file at the same time, in simulated time. Storage and database serve requests in order
+ * of arrival, so that a compaction waits for earlier requests, as on a busy real stack.
  */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { type Committer, tryCommit } from "../../../supabase/functions/api/files/commit.ts";
@@ -22,13 +22,13 @@ import { withFakeClock } from "../../support/fake_clock.ts";
 const CLIENTS = 256;
 const APPENDS_PER_CLIENT = 3;
 const PATH = "log.txt";
-/** Of one upload and of one transaction on the file. */
+/** Durations of one upload, and of one transaction on the file. */
 const UPLOAD_MILLISECONDS = 4;
 const UPLOADS_AT_ONCE = 4;
 const COMMIT_MILLISECONDS = 1;
 const CALLER = { keyHash: "", requestId: null };
 
-/** Serves so many at a time, first come, first served. */
+/** Serves a bounded number of requests at a time, in order of arrival. */
 class Server {
   #queue: (() => void)[] = [];
   #free: number;
@@ -48,7 +48,7 @@ class Server {
   }
 }
 
-/** What the database and storage know of the only file. */
+/** The state of the only file in the database and in Storage. */
 class Backend {
   readonly objects = new Map<string, Uint8Array>();
   readonly commits: Server;
@@ -65,7 +65,7 @@ class Backend {
     this.commits = new Server(1, commitMilliseconds);
   }
 
-  /** Returns a function that makes what one request to the isolate uses. */
+  /** Returns a function that creates the parts that one request to the isolate uses. */
   isolate(): () => Committer {
     const value = <T>(value: T): Answer<T> => ({
       ok: true,
@@ -80,7 +80,7 @@ class Backend {
     const segments = {
       put: (segment: Segment, bytes: Uint8Array) =>
         this.uploads.serve(() => void this.objects.set(segment.name, bytes)),
-      // Cached: they were uploaded here, or a moment ago.
+      // A cached read: the bytes were uploaded here, or a moment ago.
       get: ({ name }: Segment) => Promise.resolve(this.objects.get(name) ?? new Uint8Array()),
       remove: (names: readonly string[]) =>
         Promise.resolve(names.forEach((name) => this.objects.delete(name))),
@@ -178,7 +178,7 @@ function passesCheck(before: number, after: number): boolean {
   return checks(after) > checks(before);
 }
 
-/** Each client appends again and again, all at the same time; answers the lines that were acknowledged. */
+/** Runs the appends of all clients at the same time, and returns the acknowledged lines. */
 async function appendAll(isolates: readonly (() => Committer)[], appends: number): Promise<string[]> {
   const lines: string[] = [];
   await Promise.all(Array.from({ length: CLIENTS }, async (_, client) => {
@@ -197,7 +197,7 @@ async function appendAll(isolates: readonly (() => Committer)[], appends: number
   return lines;
 }
 
-/** As many segments as there is room for, as other isolates would append them. */
+/** Adds segments until the list is full, as appends of other isolates would. */
 function fill(backend: Backend): void {
   while (backend.segments.length < segmentListMax(1)) {
     const [id, name, bytes] = [crypto.randomUUID(), crypto.randomUUID(), new Uint8Array([0x0a])];
@@ -231,7 +231,7 @@ for (const isolates of [1, 3, 32]) {
       assertEquals(acknowledged.length, CLIENTS * APPENDS_PER_CLIENT);
       assertEquals(contentOf(backend).sort(), acknowledged.sort());
       assert(backend.longest <= segmentListMax(1));
-      // Within an isolate appends wait for the compaction that is running, and do not fill the list meanwhile.
+      // Within one isolate, appends wait for the running compaction and do not fill the list meanwhile.
       if (isolates === 1) assertEquals(backend.refusals, 0);
     }));
 }

@@ -11,7 +11,7 @@ import type { Segment } from "../../../supabase/functions/api/ports/segments.ts"
 
 const encoder = new TextEncoder();
 
-/** One segment for each piece that has bytes, and their bytes by name. */
+/** Returns one segment for each non-empty piece, and their bytes by name. */
 function segmentsOf(pieces: readonly string[]): { list: Segment[]; bytesOf: Map<string, Uint8Array> } {
   const bytesOf = new Map<string, Uint8Array>();
   const list = pieces.filter((piece) => piece !== "").map((piece, index): Segment => {
@@ -34,7 +34,7 @@ function linesOf(text: string): string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }
 
-/** What the window shows of the pieces, with the segments it reads. */
+/** Returns the window's text of the pieces, with the segments it reads. */
 function read(pieces: readonly string[], query: LineQuery) {
   const { list, bytesOf } = segmentsOf(pieces);
   const window = lineWindow(list, query);
@@ -92,7 +92,7 @@ Deno.test("countLines: a line ends with its line feed, and what follows the last
   }
 });
 
-/** Pieces, query, text, the segments read. */
+/** Pieces, query, expected text, and the segments that are read. */
 const WINDOWS: readonly (readonly [string[], LineQuery, string, number[]])[] = [
   [["a\nb\nc\n"], { from: 2, to: 2 }, "b\n", [0]],
   [["a\nb\nc"], { from: 3, to: 9 }, "c", [0]],

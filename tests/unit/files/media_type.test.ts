@@ -7,7 +7,7 @@ import {
 } from "../../../supabase/functions/api/contract/media_types.ts";
 import { BINARY, TYPES } from "../../support/content/media_types.ts";
 
-/** Paths with every extension that leads to a type, in small and capital letters. */
+/** Paths with every known extension, in small and capital letters. */
 const DETECTED = Object.entries(TYPES).flatMap(([type, extensions]) =>
   extensions.split(" ").flatMap((extension): [string, string][] => [
     [`a.${extension}`, type],

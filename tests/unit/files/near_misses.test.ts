@@ -131,7 +131,7 @@ Deno.test("nearMisses stays quick on hostile text", async () => {
     const text = unit.repeat(size / bytesOf(unit).length);
     for (const old of ["xyz", "a\\".repeat(50_000) + "!", unit.repeat(20_000) + "!"]) {
       const milliseconds = await ownCpuMilliseconds(() => misses([text], old));
-      // About 30 ms on the slowest of them.
+      // The slowest of these takes about 30 ms.
       assertLessOrEqual(milliseconds, 500, JSON.stringify([unit, old.slice(0, 5)]));
     }
   }

@@ -1,4 +1,4 @@
-/** How far a read looks ahead, and that it gives back what it took for that. */
+/** The read-ahead of a read, and that it releases its memory. */
 import { assertEquals, assertRejects } from "@std/assert";
 import { ByteBudget } from "../../../supabase/functions/api/runtime/byte_budget.ts";
 import { READ_AHEAD_SEGMENTS } from "../../../supabase/functions/api/limits.ts";
@@ -16,7 +16,10 @@ const SEGMENTS: readonly Segment[] = Array.from({ length: 8 }, (_, index) => ({
   isText: true,
 }));
 
-/** A storage of ten bytes each, all of them the segment's number; it notes what is fetched and fails for `broken`. */
+/**
+ * A storage whose segments have ten bytes, each with the value of the segment's number. Records fetches, and fails for
+ * `broken`.
+ */
 function storage(broken?: string): { segments: Segments; fetched: string[] } {
   const fetched: string[] = [];
   const unused = () => Promise.reject(new Error("not for reading"));
@@ -36,9 +39,9 @@ function storage(broken?: string): { segments: Segments; fetched: string[] } {
   return { segments, fetched };
 }
 
-/** Whether everything that was taken of a budget has been given back. */
+/** Returns whether the whole budget has been released. */
 async function isWhole(budget: ByteBudget, bytes: number): Promise<boolean> {
-  // Shares of fetches that nobody waits for come back when those have ended.
+  // An abandoned fetch releases its memory only when it has ended.
   await new Promise((resolve) => setTimeout(resolve, 0));
   const release = budget.tryAcquire(bytes);
   release?.();

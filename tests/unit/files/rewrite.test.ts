@@ -12,7 +12,7 @@ import { EDIT_LINES_REPORTED_MAX, SEGMENT_BYTES_MAX } from "../../../supabase/fu
 const MIB = SEGMENT_BYTES_MAX;
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 
-/** Stored pieces and the bytes behind them; `loads` counts what was asked for. */
+/** Stored pieces with their bytes; `loads` counts the loaded ones. */
 class PiecedText {
   readonly pieces: Piece[] = [];
   readonly #stored = new Map<string, Uint8Array>();
@@ -49,7 +49,7 @@ class PiecedText {
   }
 }
 
-/** The text in pieces cut at any byte. */
+/** Cuts the text into pieces at any bytes. */
 function cutText(text: string, places: readonly number[]): PiecedText {
   const bytes = bytesOf(text);
   const borders = [
@@ -66,13 +66,13 @@ async function collect(pieces: AsyncIterable<Piece>): Promise<Piece[]> {
   return collected;
 }
 
-/** The text with every occurrence replaced. */
+/** Returns the text with every occurrence replaced. */
 async function rewritten({ pieces, load }: PiecedText, old: string, replacement: string): Promise<Piece[]> {
   const { touched } = await countOccurrences(pieces, load, old);
   return await collect(rewrite(pieces, load, old, replacement, touched));
 }
 
-/** Few different characters, of 1 to 4 bytes that share beginnings, so that strings often nearly match. */
+/** A few characters of 1 to 4 bytes with common first bytes, so that strings often almost match. */
 const text = (minLength: number, maxLength: number) =>
   fc.array(fc.constantFrom("a", "b", "\n", "é", "è", "日", "旦", "😀", "😁"), { minLength, maxLength })
     .map((characters) => characters.join(""));

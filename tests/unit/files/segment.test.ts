@@ -6,7 +6,7 @@ import { SEGMENT_BYTES_MAX } from "../../../supabase/functions/api/limits.ts";
 
 const MIB = SEGMENT_BYTES_MAX;
 
-/** The pieces of bytes that come at once. */
+/** Returns the segments of bytes that arrive in one chunk. */
 function cutSegments(bytes: Uint8Array): Uint8Array[] {
   const cutter = new SegmentCutter();
   return [...cutter.push(bytes), ...cutter.finish()];

@@ -1,4 +1,4 @@
-/** An archive that is given up, or whose segments cannot be read, ends its reading and has no end itself. */
+/** An archive that is abandoned, or whose segments cannot be read, stops reading and has no end record. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { archiveBytes, zipArchive } from "../../../supabase/functions/api/files/zip_archive.ts";
 import type { Content } from "../../../supabase/functions/api/ports/files.ts";
@@ -10,7 +10,7 @@ import { ManualClock } from "../../support/manual_clock.ts";
 const SIZE = 10;
 const BUDGET = 1_000;
 
-/** Files of two segments each; `broken` cannot be read. */
+/** Files of two segments each; the segment `broken` cannot be read. */
 function laboratory(broken?: string) {
   const fetched: string[] = [];
   const unused = () => Promise.reject(new Error("not for reading"));
@@ -54,7 +54,7 @@ function laboratory(broken?: string) {
 }
 
 async function isWhole(budget: ByteBudget): Promise<boolean> {
-  // Shares of fetches that nobody waits for come back when those have ended.
+  // An abandoned fetch releases its memory only when it has ended.
   await new Promise((resolve) => setTimeout(resolve, 0));
   const release = budget.tryAcquire(BUDGET);
   release?.();

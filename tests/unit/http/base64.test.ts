@@ -14,10 +14,10 @@ function decodeBase64(text: Uint8Array | string): Uint8Array | null {
 }
 const anyBytes = fc.uint8Array({ maxLength: 200 });
 
-/** The platform's own encoder, as a reference. */
+/** The platform's own encoder as a reference. */
 const reference = (bytes: Uint8Array) => btoa(String.fromCharCode(...bytes));
 
-/** The pieces of a text cut at the given places. */
+/** Cuts a text into pieces at the given places. */
 function cut(text: Uint8Array, places: readonly number[]): Uint8Array[] {
   const borders = [0, ...places.map((place) => place % (text.length + 1)).sort((a, b) => a - b), text.length];
   return borders.slice(1).map((border, index) => text.subarray(borders[index], border));

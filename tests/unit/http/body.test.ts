@@ -1,4 +1,4 @@
-/** Bodies that come slowly, on a clock that is moved. */
+/** Slow request bodies, on a clock that the test advances. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { ApiError } from "../../../supabase/functions/api/errors.ts";
 import { requestChunks } from "../../../supabase/functions/api/http/body.ts";
@@ -8,7 +8,9 @@ import { ManualClock } from "../../support/manual_clock.ts";
 
 const SECOND = 1000;
 
-/** A body of so many chunks, one each so many milliseconds; `pause` is what we do with each of them. */
+/**
+ * Reads a body of `count` chunks, one every `milliseconds`. `pause` is the reader's time for each chunk, in milliseconds.
+ */
 async function read(
   count: number,
   bytes: number,
@@ -54,7 +56,7 @@ Deno.test("a body that comes as fast as it must is read whole, however long it t
 Deno.test("a body that trickles is given up: it has BODY_IDLE_MILLISECONDS, and more only for what it brings", async () => {
   const error = await assertRejects(() => read(10_000, 1, SECOND), ApiError);
   assertEquals([error.code, error.status], ["INVALID_JSON", 400]);
-  // A byte each second.
+  // One byte arrives per second.
   const seconds = Number(error.cause);
   assert(Math.abs(seconds - BODY_IDLE_MILLISECONDS / SECOND) <= 1, `${seconds} s`);
 });

@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { parseRange } from "../../../supabase/functions/api/http/byte_range.ts";
 
-/** Header, size, from and to. */
+/** Header, size, first and last byte. */
 const RANGES: readonly (readonly [string, number, number, number])[] = [
   ["bytes=0-0", 1, 0, 0],
   ["bytes=0-499", 1000, 0, 499],

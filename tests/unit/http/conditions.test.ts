@@ -23,7 +23,7 @@ const FILE: FileRecord = {
   updatedAt: "2025-01-01T00:00:00.000Z",
 };
 
-/** The header that the call refuses. */
+/** Returns the header that the call refuses. */
 function refusedHeader(call: () => unknown): unknown {
   try {
     call();
@@ -36,7 +36,9 @@ function refusedHeader(call: () => unknown): unknown {
   }
 }
 
-/** With what the preconditions refuse a change of FILE; always 412, with its version. */
+/**
+ * Returns the code with which the preconditions refuse a change of FILE; the status is always 412, with the file's version.
+ */
 function refusalOf(required: Preconditions): string | null {
   try {
     ensurePreconditions(required, FILE);

@@ -9,7 +9,7 @@ Deno.test("entityTag is strong and names file, version and representation", () =
   assertEquals(entityTag(file, "m"), '"0b4e.7.m"');
 });
 
-/** Header value → members, and whether they are weak, which is not looked at. */
+/** Header value → members, and whether each is weak; the comparison ignores weakness. */
 const LISTS: readonly (readonly [string, readonly (readonly [string, boolean])[]])[] = [
   ['"a"', [["a", false]]],
   ['W/"a"', [["a", true]]],

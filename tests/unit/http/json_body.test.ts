@@ -9,7 +9,7 @@ import { JSON_DEPTH_MAX } from "../../../supabase/functions/api/limits.ts";
 const OPTIONS = { limitBytes: 1e9, streamedField: "content", maxStreamedLength: 1e9 };
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 
-/** The bytes in chunks of the given lengths, over and over. */
+/** Yields the bytes in chunks of the given lengths, repeating the lengths. */
 async function* chunked(bytes: Uint8Array, lengths: readonly number[]): AsyncGenerator<Uint8Array> {
   for (let at = 0, turn = 0; at < bytes.length; turn++) {
     const length = lengths[turn % lengths.length] || bytes.length;
@@ -23,7 +23,7 @@ const MIB = 1024 * 1024;
 const read = (body: string | Uint8Array, options = {}, lengths: readonly number[] = [0]) =>
   readJsonBody(chunked(typeof body === "string" ? bytesOf(body) : body, lengths), { ...OPTIONS, ...options });
 
-/** What a body comes to, in a form that can be compared; "refused" where it is not JSON. */
+/** Returns the parsed body in a comparable form, or "refused" if it is not JSON. */
 async function outcome(bytes: Uint8Array, lengths: readonly number[], options = {}): Promise<unknown> {
   try {
     return shown(await read(bytes, options, lengths));
@@ -41,7 +41,7 @@ function shown({ fields, streamed }: JsonBody): unknown {
   return { fields: JSON.stringify(fields), text, length: streamed.length, wellFormed: streamed.wellFormed };
 }
 
-/** The same from `JSON.parse` of the whole. */
+/** The expected outcome, from `JSON.parse` of the whole body. */
 function reference(bytes: Uint8Array): unknown {
   let fields: unknown;
   try {
@@ -66,7 +66,7 @@ function reference(bytes: Uint8Array): unknown {
 
 const lengths = fc.array(fc.integer({ min: 1, max: 20 }), { minLength: 1, maxLength: 5 });
 
-/** JSON strings in every spelling: raw characters, short escapes, hexadecimal escapes, surrogates paired or lone. */
+/** JSON strings in every notation: raw characters, short escapes, hexadecimal escapes, paired and lone surrogates. */
 const stringToken = fc.array(
   fc.oneof(
     {
@@ -123,7 +123,7 @@ const document = fc.oneof(
     ),
   },
 );
-/** Bytes that change the meaning of what is around them. */
+/** Bytes that change the meaning of the bytes around them. */
 const telling = fc.constantFrom(...'"\\{}[]:,0-.eu \n\x00\x1f\x80\xc3\xed\xff').map((text) =>
   text.charCodeAt(0)
 );
@@ -137,7 +137,7 @@ Deno.test("readJsonBody equals JSON.parse for every document, whatever the chunk
   );
 });
 
-/** Strings from this length on count as long: nearly all, some, or few of them. */
+/** Strings from this length count as long: nearly all, several, or few of them. */
 const longStringBytes = fc.constantFrom(2, 5, 12);
 
 Deno.test("readJsonBody equals JSON.parse for every document whose long strings are parsed one by one", async () => {

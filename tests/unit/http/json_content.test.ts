@@ -12,7 +12,7 @@ async function textOf(pieces: AsyncIterable<Uint8Array>): Promise<string> {
 }
 
 const anyRecord = fc.dictionary(fc.string().filter((key) => key !== "__proto__"), fc.jsonValue());
-/** Text with plenty of what must be escaped, and of what must not. */
+/** Text with many characters that must be escaped, and many that must not. */
 const anyText = fc.array(
   fc.oneof(
     fc.string({ unit: "binary" }),
@@ -103,7 +103,7 @@ Deno.test("jsonContent gives a segment back once it is encoded, unless a piece i
     const freed: Uint8Array[] = [];
     const free = (segment: Uint8Array) => {
       freed.push(segment);
-      // As nobody may look at it any more.
+      // Overwritten, because nothing may read it any more.
       segment.fill(0);
     };
     const segments = [plain.slice(), lines.slice()];

@@ -4,7 +4,7 @@ import { meantName } from "../../../supabase/functions/api/http/validate.ts";
 const WRITE = ["path", "content", "contentType", "isBase64", "ifVersion"];
 const KEY = ["name", "environment", "scopes", "pathPrefix", "expiresAt"];
 
-/** A name, those that are known, and the one that was meant. */
+/** A given name, the known names, and the one that was probably meant. */
 const NAMES: readonly (readonly [string, readonly string[], string | undefined])[] = [
   ["ifVersoin", WRITE, "ifVersion"],
   ["ifversion", WRITE, "ifVersion"],
@@ -19,7 +19,7 @@ const NAMES: readonly (readonly [string, readonly string[], string | undefined])
   ["prefix", ["path", "directory"], "directory"],
   ["scope", KEY, "scopes"],
   ["expires", KEY, "expiresAt"],
-  // Too far from all of them, or of short names one letter too many.
+  // Too different from all known names; a short name allows a smaller difference.
   ["patch", ["path"], "path"],
   ["pa", ["path"], undefined],
   ["x", ["q", "at"], undefined],

@@ -8,7 +8,7 @@ import {
 } from "../../../supabase/functions/api/http/path.ts";
 import { ApiError } from "../../../supabase/functions/api/errors.ts";
 
-/** The rule that the call breaks, or null where it returns. */
+/** Returns the rule that the call breaks, or null if the path is valid. */
 function ruleOf(call: () => string): unknown {
   try {
     call();

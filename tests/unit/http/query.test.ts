@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { isPresent, isSet, parseQuery, pick } from "../../../supabase/functions/api/http/query.ts";
 import { ApiError } from "../../../supabase/functions/api/errors.ts";
 
-/** The parameter that the call refuses, and why; null where it returns. */
+/** Returns the parameters that the call refuses, with the reasons; null if it refuses none. */
 function refusalOf(call: () => unknown): unknown {
   try {
     call();

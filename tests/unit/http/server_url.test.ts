@@ -1,4 +1,4 @@
-/** The public address of the service, from what a gateway says of the request. */
+/** The public address of the service, computed from a gateway's headers. */
 import { assertEquals } from "@std/assert";
 import { serverUrl } from "../../../supabase/functions/api/http/server_url.ts";
 

@@ -4,7 +4,7 @@ import { HEALTH_PROBE_INTERVAL_MILLISECONDS } from "../../../supabase/functions/
 import { silent } from "../../support/stack/supabase_client.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 
-/** A probe whose parts fail as `broken` says. */
+/** A probe whose parts listed in `broken` fail. */
 function probe() {
   const clock = new ManualClock();
   const broken = new Set<string>();

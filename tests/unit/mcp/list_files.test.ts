@@ -1,4 +1,4 @@
-/** What a glob over a large project costs one call, and that every match is reached all the same. */
+/** The cost of a glob over a large project for one call, and that further calls reach every match. */
 import { assert, assertEquals } from "@std/assert";
 import type { Context } from "../../../supabase/functions/api/context.ts";
 import { MCP_LIST_CALLS_MAX, PAGE_LIMIT_MAX } from "../../../supabase/functions/api/limits.ts";
@@ -6,7 +6,7 @@ import { listFiles } from "../../../supabase/functions/api/mcp/tools/list_files.
 
 const PATHS = Array.from({ length: 5_000 }, (_, index) => `f${`${index}`.padStart(5, "0")}.txt`);
 
-/** Pages of a project with these paths, and how many were asked for. */
+/** The pages of a project with these paths, and the number of requested pages. */
 function project(paths: readonly string[]) {
   const asked = { calls: 0 };
   const list = (_: unknown, { after, limit }: { after?: string; limit: number }) => {
@@ -23,7 +23,7 @@ function project(paths: readonly string[]) {
   return { context, asked };
 }
 
-/** Follows what the last line says until there is none. */
+/** Follows the cursor in the last line until a page has none. */
 async function listAll(context: Context, given: Record<string, unknown>): Promise<string[]> {
   const found: string[] = [];
   for (let after: string | undefined, pages = 0; pages < 100; pages++) {

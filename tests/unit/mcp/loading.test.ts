@@ -1,4 +1,4 @@
-/** The package of the protocol takes a tenth of a second to load: only `/mcp` pays for it. */
+/** The protocol's package takes a tenth of a second to load, so only `/mcp` loads it. */
 import { assert } from "@std/assert";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
@@ -39,7 +39,7 @@ Deno.test("no other route loads the package of the protocol, or its tools: they 
   const isOfMcp = (specifier: string) =>
     specifier.includes("@modelcontextprotocol") || specifier.includes("/functions/api/mcp/");
   assert(!reach(false).some(isOfMcp), reach(false).filter(isOfMcp).join());
-  // A deployment carries what an import names literally.
+  // A deployment contains only modules that an import names literally.
   assert(reach(true).some((specifier) => specifier.includes("@modelcontextprotocol/server")));
   assert(reach(true).filter((specifier) => specifier.includes("/functions/api/mcp/tools/")).length > 10);
 });

@@ -1,4 +1,4 @@
-/** What others wrote cannot look like a tool's own text, and a plain name is shown as it is. */
+/** Text of other people and agents cannot imitate a tool's own text, and a plain name is shown unchanged. */
 import { assertEquals } from "@std/assert";
 import { describeProvenance, shownPath } from "../../../supabase/functions/api/mcp/text.ts";
 import { someOf } from "../../../supabase/functions/api/mcp/unsearched.ts";

@@ -1,4 +1,4 @@
-/** Every place that names a scope says all that it lets a key do: what the routes say. */
+/** Every place that describes a scope lists all of its rights, as the routes define them. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { SCOPE_MEANINGS } from "../../../supabase/console/src/views/keys/scope_meanings.ts";
 import { matches } from "../../../supabase/functions/api/http/request_data.ts";

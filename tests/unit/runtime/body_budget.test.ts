@@ -1,4 +1,4 @@
-/** Memory for bodies: what has arrived is held, no project takes more than its part, and nobody waits for ever. */
+/** Memory for bodies: a body is charged for arrived bytes, no project takes more than its part, and no wait is endless. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
 import { ApiError } from "../../../supabase/functions/api/errors.ts";
@@ -32,7 +32,7 @@ Deno.test("BodyBudget: while others trickle and announce, a neighbour's 100 KB i
   for (const attacker of attackers) {
     for (const most of [null, 32 * 1024 * 1024]) {
       const body = await Promise.race([open(budget, attacker, most), nothing()]);
-      // The second one of a project waits for the first, and for nobody else.
+      // A project's second body waits only for its first.
       if (!body) continue;
       attacks.push(body);
       assertEquals(body.hold(100), undefined);
@@ -102,7 +102,7 @@ Deno.test("BodyBudget: bodies that are all half there do not wait for each other
   const bodies = await Promise.all(
     ["a", "b", "c", "d", "e", "f"].map((project) => open(budget, project, 10)),
   );
-  // What has arrived of them is all that they hold, as long as there is little of it.
+  // While few bytes have arrived, the bodies hold only those.
   for (const body of bodies.slice(0, 5)) assertEquals(body.hold(2), undefined);
   assertEquals(budget.heldBytes, 10);
   const done: number[] = [];

@@ -5,7 +5,7 @@ import { ApiError } from "../../../supabase/functions/api/errors.ts";
 
 const WAIT = 60_000;
 
-/** What has happened once every promise that can settle has settled. */
+/** Resolves once every promise that can settle has settled. */
 const settled = () => new Promise<void>((resolve) => setTimeout(resolve, 0));
 
 Deno.test("ByteBudget admits at once while there is room", async () => {

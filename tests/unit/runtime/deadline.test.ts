@@ -17,7 +17,7 @@ function request(milliseconds = BACKEND_DEADLINE_MILLISECONDS) {
   const clock = new ManualClock();
   const deadline = new Deadline(milliseconds, clock);
   const parts = { log: silent, notices: new Notices(silent, clock), deadline };
-  /** Runs the work while the clock passes over its waits. */
+  /** Runs the work and advances the clock through its waits. */
   const run = <T>(work: Promise<T>) => clock.runUntil(work, () => Infinity);
   return { clock, deadline, parts, run };
 }
@@ -70,7 +70,7 @@ Deno.test("calls that are never answered: all of them and their tries together w
   const call = () => run(withRetries(parts, "call", () => (tries++, never())));
   const error = await assertRejects(call, ApiError);
   assertEquals([error.code, clock.now(), tries], ["SERVICE_UNAVAILABLE", BACKEND_DEADLINE_MILLISECONDS, 2]);
-  // Another call of the same request is not even begun.
+  // A further call of the same request does not start.
   await assertRejects(call, ApiError);
   assertEquals([clock.now(), tries], [BACKEND_DEADLINE_MILLISECONDS, 2]);
 });

@@ -1,4 +1,4 @@
-/** What nobody sees is escaped where a person or a model reads it, and nothing else is. */
+/** Invisible characters, and no others, are escaped in texts for a person or a model. */
 import { assertEquals } from "@std/assert";
 import { escapeHidden, unescapeHidden } from "../../../supabase/functions/api/runtime/hidden_characters.ts";
 

@@ -3,7 +3,7 @@ import { LruCache } from "../../../supabase/functions/api/runtime/lru_cache.ts";
 
 const MAX = 3;
 
-/** A cache to which these keys were set in this order, each with its place as its value. */
+/** A cache to which these keys were added in order; each key's value is its position. */
 function cacheOf(keys: string): LruCache<string, number> {
   const cache = new LruCache<string, number>(MAX);
   [...keys].forEach((key, place) => cache.set(key, place));

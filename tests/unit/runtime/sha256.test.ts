@@ -34,7 +34,7 @@ async function isRight(): Promise<void> {
   }
 }
 
-/** The calls of Web Crypto that `work` makes. */
+/** Returns the number of calls to Web Crypto during `work`. */
 async function callsDuring(work: () => Promise<unknown>): Promise<number> {
   const digest = crypto.subtle.digest;
   let calls = 0;

@@ -1,4 +1,4 @@
-/** Slots for one file: in order, bounded in number and in time. */
+/** Slots for one file: granted in order, a bounded number at a time, with a bounded wait. */
 import { assertEquals, assertRejects } from "@std/assert";
 import { ApiError } from "../../../supabase/functions/api/errors.ts";
 import { systemClock } from "../../../supabase/functions/api/runtime/clock.ts";
@@ -10,7 +10,7 @@ const WAIT = 20_000;
 
 const deadline = () => new Deadline(WAIT, systemClock);
 
-/** What has happened once every promise that can settle has settled. */
+/** Resolves once every promise that can settle has settled. */
 const settled = () => new Promise<void>((resolve) => setTimeout(resolve, 0));
 
 Deno.test("Slots: a bounded number at a time for each key, first come, first served", async () => {

@@ -1,4 +1,4 @@
-/** Work that is counted, bounded and done in slices. */
+/** Work is counted, bounded and divided into slices. */
 import { assertEquals, assertThrows } from "@std/assert";
 import { WORK_SLICE_UNITS } from "../../../supabase/functions/api/limits.ts";
 import { nextSlice, Work } from "../../../supabase/functions/api/runtime/work.ts";
@@ -34,6 +34,6 @@ Deno.test("nextSlice gives each of its callers a task of the event loop of its o
   await Promise.all(waiting);
   clearInterval(timer);
   assertEquals(order.filter((name) => name !== "other"), ["a", "b", "c"]);
-  // The other's timer was started after the first of them waited.
+  // The interval started when the first of them was already waiting.
   assertEquals(runs >= 2, true, order.join());
 });

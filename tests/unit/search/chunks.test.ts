@@ -1,4 +1,4 @@
-/** Chunks hold the whole text, by lines, and count as the database does. */
+/** Chunks cover the whole text, by lines, and measure it as the database does. */
 import { assert, assertEquals } from "@std/assert";
 import { splitChunks } from "../../../supabase/functions/api/search/chunks.ts";
 import { SEARCH_CHUNK_LENGTH, SEARCH_CHUNK_OVERLAP } from "../../../supabase/functions/api/limits.ts";

@@ -1,4 +1,4 @@
-/** Globs as regular expressions of whole paths. */
+/** Globs, converted to regular expressions for whole paths. */
 import { assertEquals, assertThrows } from "@std/assert";
 import { GlobError, globPattern } from "../../../supabase/functions/api/search/glob.ts";
 

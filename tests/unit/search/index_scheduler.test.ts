@@ -1,4 +1,4 @@
-/** When an isolate claims files to be indexed. */
+/** When an isolate takes files to index. */
 import { assert, assertEquals, assertGreaterOrEqual, assertLessOrEqual } from "@std/assert";
 import { IndexScheduler } from "../../../supabase/functions/api/search/index_scheduler.ts";
 import {
@@ -12,11 +12,11 @@ import { consoleLog } from "../../../supabase/functions/api/runtime/log.ts";
 import { withFakeClock } from "../../support/fake_clock.ts";
 
 interface Waiting {
-  /** Queued files; a claim takes one. */
+  /** Number of queued files; a claim takes one. */
   readonly files?: number;
-  /** How long a claim takes. */
+  /** Duration of a claim. */
   readonly milliseconds?: number;
-  /** `nextDueMilliseconds` of the empty claims, in order; the further ones return null. */
+  /** `nextDueMilliseconds` of the empty claims, in order; later claims return null. */
   readonly nextDue?: readonly number[];
 }
 
@@ -39,7 +39,7 @@ function indexing({ files = 0, milliseconds = 0, nextDue = [] }: Waiting = {}) {
     indexing: new IndexScheduler(claim, (run) => runs.push(run), consoleLog),
     runs,
     claims: () => claims,
-    /** The next claim. */
+    /** Resolves at the next claim. */
     asked: () => new Promise<void>((resolve) => asked.push(resolve)),
   };
 }
@@ -131,7 +131,7 @@ Deno.test(
   }),
 );
 
-/** Time from the first claim to the second, with `times` calls of `what` during the first. */
+/** Measures the time from the first claim to the second, with `times` calls of `what` during the first. */
 async function betweenClaims(
   waiting: Required<Pick<Waiting, "files" | "milliseconds">>,
   times: number,
@@ -158,7 +158,7 @@ for (const files of [0, 1]) {
       const milliseconds = 50;
       const pauseMilliseconds = milliseconds * SEARCH_INDEX_PAUSE_FACTOR;
       assert(pauseMilliseconds > SEARCH_INDEX_DELAY_MILLISECONDS, "it is that pause which is measured");
-      // Timers may be early by parts of a millisecond.
+      // Timers may fire a fraction of a millisecond early.
       assertGreaterOrEqual(
         await betweenClaims({ files, milliseconds }, 100),
         milliseconds + pauseMilliseconds - 2,

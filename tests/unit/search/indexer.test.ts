@@ -1,4 +1,4 @@
-/** What one claim of the search index stores, and that what fails harms nothing else in it. */
+/** What one claim of the search index stores, and that a failing file does not affect the others. */
 import { assertEquals, assertRejects } from "@std/assert";
 import { ApiError, unavailable } from "../../../supabase/functions/api/errors.ts";
 import { SEARCH_CLAIM_BYTES, SEARCH_TRIES_MAX } from "../../../supabase/functions/api/limits.ts";
@@ -19,7 +19,7 @@ import { indexLeased } from "../../../supabase/functions/api/search/indexer.ts";
 const LOG = { ...consoleLog, backgroundFault() {} };
 const CORRUPT = new ApiError("CONTENT_CORRUPT", "corrupt");
 
-/** A file whose only segment has its name. */
+/** A file whose only segment has the file's name. */
 function fileOf(name: string, size = 10, tries = 1): ClaimedFile {
   const segment = { id: name, name, size, sha256: "", newlines: 0, endsWithNewline: false, isText: true };
   return {
@@ -37,7 +37,7 @@ function fileOf(name: string, size = 10, tries = 1): ClaimedFile {
 }
 
 interface Faults {
-  /** What reading, storing and embedding the text of a name throws. */
+  /** Errors that are thrown when the text of a name is read, stored or embedded. */
   readonly read?: Readonly<Record<string, Error>>;
   readonly store?: Readonly<Record<string, Error>>;
   readonly embed?: Readonly<Record<string, Error>>;

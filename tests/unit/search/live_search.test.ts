@@ -1,4 +1,4 @@
-/** What a search reads beside the index, and what it says where it cannot. */
+/** The live reads of a search, and its report of texts that it could not read. */
 import { assertEquals } from "@std/assert";
 import { ApiError, unavailable } from "../../../supabase/functions/api/errors.ts";
 import { SEARCH_LIVE_BYTES_MAX } from "../../../supabase/functions/api/limits.ts";
@@ -14,7 +14,7 @@ import { ManualClock } from "../../support/manual_clock.ts";
 
 const TIME = "2026-11-20T10:15:30.250Z";
 
-/** A file whose only segment is named by its path. */
+/** A file whose only segment has the file's path as its name. */
 function fileOf(path: string, size = 10): Content {
   const segment = {
     id: path,
@@ -43,7 +43,7 @@ function pageOf(live: readonly Content[], rest: Partial<UnsearchedPage> = {}): U
 
 const NEVER = new AbortController().signal;
 
-/** Searches for `needle` in files whose texts, or the errors of reading them, are given. */
+/** Searches for `needle` in files with these texts, or with these errors of reading them. */
 function searchIn(contents: Readonly<Record<string, string | Error>>, liveReadSlots = new LiveReadSlots()) {
   const clock = new ManualClock();
   const read: string[] = [];

@@ -1,4 +1,4 @@
-/** Substrings as String.prototype.indexOf finds them, in linear time. */
+/** Finds the same substrings as String.prototype.indexOf, in linear time. */
 import { assertEquals, assertLess } from "@std/assert";
 import fc from "fast-check";
 import { substringSearch } from "../../../supabase/functions/api/search/substring_search.ts";

@@ -1,4 +1,4 @@
-/** Each path has a place of its own on disk, on systems that ignore case, too, and the same one after a break. */
+/** Every path gets its own place on disk, also on systems that ignore case, and the same place after an interruption. */
 import { assert, assertEquals } from "@std/assert";
 import { DISK_NAME_BYTES_MAX, DISK_PATH_BYTES_MAX } from "../../../supabase/local/limits.ts";
 import { DiskNames } from "../../../supabase/local/transfer/disk_names.ts";

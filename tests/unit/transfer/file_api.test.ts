@@ -1,4 +1,4 @@
-/** A command that moves many files waits as long as the service says, repeats what passes, and reports what does not. */
+/** A command that moves many files waits as long as the service says, retries transient faults, and reports others. */
 import { assertEquals, assertRejects } from "@std/assert";
 import { z } from "zod";
 import { FileApi, Refusal } from "../../../supabase/local/transfer/file_api.ts";
@@ -19,7 +19,7 @@ const brokenOff: Answer = () =>
     }),
   );
 
-/** A service that gives these answers, one after the other; calls `use` and returns how many requests came. */
+/** Calls `use` against a service that gives these answers in order. Returns the number of requests. */
 async function against(answers: readonly Answer[], use: (api: FileApi) => Promise<void>): Promise<number> {
   let requests = 0;
   const server = Deno.serve(

@@ -6,8 +6,8 @@ import type { FileRecord } from "./files.ts";
 export type { Change, ChangePage };
 
 /**
- * What follows a cursor, oldest first, as soon as there is something or after `wait` seconds; `now` gives a cursor alone.
- * With `wait` the service does not count the owner's request. A failure is the caller's to repeat.
+ * Returns the changes after a cursor, oldest first: as soon as there are any, or after `wait` seconds. With `now`, returns a
+ * cursor only. The service does not count an owner's request with `wait`. Does not retry after a failure.
  */
 export function followChanges(
   projectId: string,
@@ -19,7 +19,7 @@ export function followChanges(
   return call({ path: "/changes", projectId, query, signal, isRepeated: false });
 }
 
-/** All that are given must hold. */
+/** A change must match all filters that are given. */
 export interface ChangeFilters {
   readonly actor?: string | undefined;
   readonly keyId?: string | undefined;
@@ -28,7 +28,7 @@ export interface ChangeFilters {
   readonly operation?: string | undefined;
 }
 
-/** What precedes a cursor or an ISO 8601 time, the newest first; `now`: the newest of all. */
+/** Returns the changes before a cursor or an ISO 8601 time, newest first; with `now`, the newest of all. */
 export function listChangesBefore(
   projectId: string,
   query: ChangeFilters & { readonly before: string; readonly limit: number },
@@ -37,7 +37,7 @@ export function listChangesBefore(
   return call({ path: "/changes", projectId, query: { ...query }, signal });
 }
 
-/** The file at that version. When it was created is known only if `known` is given. */
+/** Returns the file at that version. Without `known`, `createdAt` is the time of the version. */
 export function recordOf(change: Change & { readonly path: string }, known?: FileRecord): FileRecord {
   const { fileId: id, path, version, mimeType, size, createdAt } = change;
   return {

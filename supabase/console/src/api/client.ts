@@ -1,4 +1,6 @@
-/** Sends one request to the service: session, envelope, lost connection, retries after a 429 or 503. */
+/**
+ * Sends one request to the service. Handles the session, the envelope, a lost connection, and retries after a 429 or 503.
+ */
 import * as z from "zod/mini";
 import { config } from "../config.ts";
 import { RATE_RETRIES_MAX, RETRY_AFTER_SECONDS_DEFAULT, UNAVAILABLE_RETRIES_MAX } from "../limits.ts";
@@ -18,7 +20,7 @@ export interface Call {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
-  /** False: the caller repeats it, and nobody is told to wait. By default after a 429 or 503. */
+  /** False: the caller retries, and no wait is announced. By default, the call is retried after a 429 or 503. */
   readonly isRepeated?: boolean;
 }
 
@@ -28,8 +30,8 @@ const failureSchema = z.object({
 });
 
 /**
- * Returns the `data` of the response's envelope: a record of the contract, which the service's tests compare with every
- * answer. Here only the envelope is checked. Throws `ApiFailure`.
+ * Returns the `data` of the response's envelope. Only the envelope is checked here; the service's tests compare the records
+ * with the contract. Throws `ApiFailure`.
  */
 export async function call<Data extends object>(request: Call): Promise<Data> {
   const response = await send(request);
@@ -112,7 +114,7 @@ async function attempt(request: Call): Promise<Response> {
       headers,
       body: body === undefined ? null : JSON.stringify(body),
       signal: signal ?? null,
-      // The service decides by version what is fresh: the browser's cache must not return a file that has changed.
+      // The service decides by version whether an answer is fresh; the browser's cache could return an outdated file.
       cache: "no-store",
     });
     connectionRestored();
@@ -125,12 +127,12 @@ async function attempt(request: Call): Promise<Response> {
   }
 }
 
-/** Returns whether the response's headers show the project's rate window; account routes have another one. */
+/** Returns whether the response's headers show the project's rate window. Account routes have a different window. */
 function isCounted({ path }: Call): boolean {
   return !path.startsWith("/project");
 }
 
-/** Only reads: whether a failed write has been committed is unknown. */
+/** Only reads are retried, because a failed write may have been committed. */
 function mayRepeat({ method = "GET" }: Call, response: Response): boolean {
   return method === "GET" && response.status === 503;
 }

@@ -1,10 +1,10 @@
-/** Why a request failed, with the service's own message if it responded. */
+/** The reason why a request failed, with the service's own message if it responded. */
 import * as z from "zod/mini";
 
 const lenient = <T extends z.ZodMiniType>(schema: T) => z.catch(z.optional(schema), undefined);
 const number = lenient(z.number());
 
-/** What failures tell besides their sentence; a field of another form is missing. */
+/** What a failure reports in addition to its message. A field of an unexpected type is left out. */
 const detailsSchema = z.catch(
   z.object({
     issues: lenient(z.array(z.object({ path: z.string(), reason: z.string() }))),
@@ -23,7 +23,7 @@ export class ApiFailure extends Error {
   override readonly name = "ApiFailure";
   readonly details: z.infer<typeof detailsSchema>;
 
-  /** `code` is one of the contract's, or OFFLINE or UNEXPECTED_ANSWER; `status` is 0 without a response. */
+  /** `code` is a code of the contract, OFFLINE or UNEXPECTED_ANSWER; `status` is 0 without a response. */
   constructor(
     readonly code: string,
     message: string,
@@ -61,7 +61,7 @@ export function reasonFor(error: unknown, field: string, ...codes: readonly stri
   return error.issues.find(({ path }) => path === field || path.startsWith(`${field}.`))?.reason;
 }
 
-/** Returns the reason why a field with the path of a new file is invalid, or undefined. */
+/** Returns the reason why the path of a new file is invalid, or undefined. */
 export function reasonForPath(error: unknown, field: string): string | undefined {
   return reasonFor(error, field, "INVALID_PATH", "FILE_ALREADY_EXISTS");
 }

@@ -11,7 +11,7 @@ import { FILES_PER_PAGE, SEARCH_RESULTS_PER_PAGE, VERSIONS_PER_PAGE } from "../l
 import { call, send } from "./client.ts";
 
 export type { Diff, FileList, FileRecord, SearchResults, Version };
-/** Some lines of a text, each with its line break. */
+/** Lines of a text, each with its line break. */
 export type Lines = {
   readonly [Name in "content" | "startLine" | "endLine" | "totalLines"]-?: NonNullable<ReadRecord[Name]>;
 };
@@ -27,7 +27,7 @@ export type SortOrder = "asc" | "desc";
 
 export interface ListQuery {
   readonly directory: string;
-  /** The folder as it was at that instant. */
+  /** Lists the folder as it was at this time. */
   readonly at?: string;
   readonly sortBy?: SortField;
   readonly sortOrder?: SortOrder;
@@ -46,7 +46,7 @@ export function fileUrlPath(path: string): string {
   return `/files/${encodePath(path)}`;
 }
 
-/** The latest version, the one with that number, or that of an instant. */
+/** Reads the latest version, the version with that number, or the version at a time. */
 export function readRecord(
   { projectId, path }: FileAt,
   which: { readonly version?: number | undefined; readonly at?: string },
@@ -74,7 +74,7 @@ export async function readBytes(file: FileAt, version: number, signal?: AbortSig
   return { bytes: await response.bytes(), etag: response.headers.get("etag") };
 }
 
-/** Reads the latest version with its stored type; null, unread, if it is larger than `bytesMax`. */
+/** Reads the latest version with its stored type. Returns null without reading if it is larger than `bytesMax`. */
 export async function readLatest(
   file: FileAt,
   bytesMax: number,
@@ -89,7 +89,7 @@ export async function readLatest(
   return { bytes: await response.bytes(), mimeType };
 }
 
-/** A version's bytes as they come; with `range`, those from `start` to before `end`. */
+/** Returns a version's bytes as a stream; with `range`, the bytes from `start` to before `end`. */
 export async function readRaw(
   { projectId, path }: FileAt,
   version: number | undefined,
@@ -148,7 +148,7 @@ export function moveFile({ projectId, path }: FileAt, destination: string): Prom
   return call({ method: "PUT", path: url, projectId, body: { destination } });
 }
 
-/** Of two versions, or with `toPath` of two files. A version that is missing there is the latest. */
+/** Compares two versions of a file or, with `toPath`, of two files. An omitted version is the latest one. */
 export function readDiff(
   { projectId, path }: FileAt,
   query: {

@@ -6,9 +6,9 @@ export type { CreatedLink as NewLink, Link };
 interface WantedLink {
   readonly path: string;
   readonly for: "read" | "write";
-  /** Seconds. */
+  /** Lifetime in seconds. */
   readonly expiresIn: number;
-  /** For reading: this version instead of the latest one. */
+  /** For a link that reads: this version instead of the latest one. */
   readonly version?: number | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Calls that change several files as one commit: all of them, or none. Each is a run of its own, so that it can be taken
- * back as one.
+ * Calls that change several files as one commit: all of them, or none. Each call is a run of its own, so it can be undone as
+ * a whole.
  */
 import type { BatchResults, FolderResult } from "../../../functions/api/contract/files.ts";
 import { encodePath, formatCount } from "../format.ts";
@@ -20,24 +20,24 @@ export type BatchOperation =
     readonly op: "restore";
     readonly path: string;
     readonly version: number;
-    /** Nobody may have written the file again. */
+    /** Fails if the file exists again. */
     readonly ifVersion: 0;
   };
 
-/** What was changed, and the run to undo for taking it back. */
+/** The number of changed files, and the run to undo. */
 export interface Done {
   readonly runId: string;
   readonly count: number;
 }
 
-/** What to copy or move, and where to. `overwrite`: files that exist there get another version. */
+/** The source and destination of a copy or move. `overwrite`: an existing file at the destination gets a new version. */
 export interface FolderChange {
   readonly path: string;
   readonly destination: string;
   readonly overwrite: boolean;
 }
 
-/** At most BATCH_OPERATIONS_MAX. A refusal names the operation by `details.index`. */
+/** Runs at most BATCH_OPERATIONS_MAX operations. A refusal names the operation in `details.index`. */
 export async function batch(projectId: string, operations: readonly BatchOperation[]): Promise<Done> {
   const run = asRun(`${operations[0]?.op ?? "batch"} of ${formatCount(operations.length, "file")}`);
   const request = { method: "POST", path: "/batch", projectId, headers: run.headers } as const;
@@ -49,7 +49,7 @@ export function moveFolder(projectId: string, change: FolderChange): Promise<Don
   return changeFolder("folder moved", { method: "POST", path: "/folders/move", projectId, body: change });
 }
 
-/** `at`: the folder as it was then. */
+/** `at`: copies the folder as it was at this time. */
 export function copyFolder(projectId: string, change: FolderChange, at?: string): Promise<Done> {
   const request = { method: "POST", path: "/folders/copy", projectId, query: { at }, body: change } as const;
   return changeFolder("folder copied", request);
@@ -68,7 +68,7 @@ async function changeFolder(note: string, request: Call): Promise<Done> {
   return { runId, count: (await call<FolderResult>({ ...request, headers })).count };
 }
 
-/** What restoring a folder would do now. `directory` is empty for the project. */
+/** Returns what restoring a folder would do now. An empty `directory` is the whole project. */
 export function planRestore(
   projectId: string,
   directory: string,
@@ -99,7 +99,7 @@ export async function countFiles(
   return { count: list.total ?? 0, isExact: list.totalIsExact ?? true };
 }
 
-/** The files below a folder, by path. Stops once there are more than `max`: then they are not all. */
+/** Lists the files below a folder by path. Stops after more than `max` files; the list is then incomplete. */
 export async function filesBelow(
   projectId: string,
   directory: string,

@@ -1,4 +1,4 @@
-/** Calls about what a project uses, what goes by itself, and what is erased for good. */
+/** Calls about a project's usage, its retention rule, and erasing content for good. */
 import type { Purged, Redacted } from "../../../functions/api/contract/files.ts";
 import type { ChangedProject, RetentionPreview } from "../../../functions/api/contract/projects.ts";
 import type { Usage } from "../../../functions/api/contract/usage.ts";
@@ -11,7 +11,10 @@ export type { Redacted, RetentionPreview, Usage };
 export type UsageDay = Usage["days"][number];
 export type UsageOfKey = Usage["keys"][number];
 
-/** `from` is a day, `2026-01-31`; `keyId` an id or `console`, that the days are about. The last day is today. */
+/**
+ * `from` is the first day, such as `2026-01-31`; the last day is today. `keyId` is an id or `console` and limits the days to
+ * that writer.
+ */
 export function readUsage(
   projectId: string,
   from: string,
@@ -21,7 +24,7 @@ export function readUsage(
   return call({ path: "/project/usage", projectId, query: { from, keyId }, signal });
 }
 
-/** What the rule would let go now. Changes nothing. */
+/** Returns what the rule would erase now, without changing anything. */
 export async function previewRetention(
   projectId: string,
   retention: Retention | null,
@@ -35,14 +38,14 @@ export function changeRetention(projectId: string, retention: Retention | null):
   return call({ method: "PATCH", path: "/project", projectId, body: { retention } });
 }
 
-/** Erases a file with every version for good. Sent again with the same `attempt`, it is the same purge. */
+/** Erases a file with all of its versions for good. A repeated call with the same `attempt` is the same purge. */
 export function purgeFile({ projectId, path }: FileAt, attempt: string): Promise<Purged> {
   const headers = { "idempotency-key": attempt };
   const query = { purge: true };
   return call({ method: "DELETE", path: fileUrlPath(path), projectId, query, headers });
 }
 
-/** Erases the content of versions for good; their numbers stay. `note` takes the place of their notes. */
+/** Erases the content of versions for good; their numbers stay. `note` replaces their notes. */
 export function redactVersions(
   { projectId, path }: FileAt,
   versions: readonly number[],

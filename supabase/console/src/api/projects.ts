@@ -11,7 +11,7 @@ import { call } from "./client.ts";
 
 export type { Account, Key, NewKey, Project, Retention };
 
-/** Oldest first. The first call of an account creates its first project. */
+/** Lists the projects, oldest first. The first call of an account creates its first project. */
 export async function listProjects(): Promise<readonly Project[]> {
   return (await call<ProjectList>({ path: "/projects" })).projects;
 }
@@ -28,17 +28,17 @@ export function renameProject(projectId: string, name: string): Promise<Project>
   return call({ method: "PATCH", path: "/project", projectId, body: { name } });
 }
 
-/** What the operator lets the signed-in person do. Makes no project, unlike the first list of them. */
+/** Returns what the operator allows the signed-in person. Unlike `listProjects`, it creates no project. */
 export function readAccount(signal?: AbortSignal): Promise<Account> {
   return call({ path: "/account", signal });
 }
 
-/** For good, with everything in it. `confirm` is its name. */
+/** Deletes the project for good, with all of its content. `confirm` is the project's name. */
 export async function deleteProject(projectId: string, confirm: string): Promise<void> {
   await call<Deletion>({ method: "DELETE", path: "/project", projectId, query: { confirm } });
 }
 
-/** For good, with all of its projects. `confirm` is its e-mail address. */
+/** Deletes the account for good, with all of its projects. `confirm` is the account's e-mail address. */
 export async function deleteAccount(confirm: string): Promise<void> {
   await call<Deletion>({ method: "DELETE", path: "/account", query: { confirm } });
 }
@@ -60,13 +60,13 @@ export function createKey(projectId: string, settings: NewKeySettings): Promise<
   return call({ method: "POST", path: "/project/apikeys", projectId, body: settings });
 }
 
-/** The old key works for `gracePeriodSeconds` more. */
+/** The old key remains valid for `gracePeriodSeconds`. */
 export function rotateKey(projectId: string, keyId: string, gracePeriodSeconds: number): Promise<NewKey> {
   const path = `/project/apikeys/${encodeURIComponent(keyId)}/rotate`;
   return call({ method: "POST", path, projectId, body: { gracePeriodSeconds } });
 }
 
-/** Scopes and prefix can only be narrowed. */
+/** A change can only narrow the scopes and the prefix. */
 export function changeKey(
   projectId: string,
   keyId: string,

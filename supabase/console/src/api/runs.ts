@@ -10,16 +10,16 @@ import { call } from "./client.ts";
 
 export type { Run, RunDetails, RunFile, Undo };
 
-/** What to do with files that others have changed since. */
+/** What to do with files that have other changes after the run. */
 export type OnConflict = "refuse" | "skip" | "overwrite";
 
 export interface HowToUndo {
   readonly onConflict: OnConflict;
-  /** Only what was made in the console, or with these keys. */
+  /** Undoes only the changes made in the console, or with these keys. */
   readonly keys?: "own" | readonly string[] | undefined;
 }
 
-/** Newest first; `after` is the cursor of the page before. */
+/** Newest first; `after` is the cursor of the previous page. */
 export function listRuns(
   projectId: string,
   after: string | undefined,
@@ -28,7 +28,7 @@ export function listRuns(
   return call({ path: "/runs", projectId, query: { limit: RUNS_PER_PAGE, after }, signal });
 }
 
-/** `after` is the `fileId` of the last file of the page before. */
+/** `after` is the `fileId` of the last file on the previous page. */
 export function readRun(
   projectId: string,
   runId: string,
@@ -38,7 +38,7 @@ export function readRun(
   return call({ path: urlPath(runId), projectId, query: { after }, signal });
 }
 
-/** What an undo would do now. */
+/** Returns what an undo would do now. */
 export function planUndo(
   projectId: string,
   runId: string,
@@ -49,7 +49,7 @@ export function planUndo(
   return call({ method: "POST", path, projectId, body: { dryRun: true, ...how }, signal });
 }
 
-/** Fails with RUN_CONFLICT where others have changed its files and `onConflict` is `refuse`. */
+/** Fails with RUN_CONFLICT if its files have later changes and `onConflict` is `refuse`. */
 export function undoRun(projectId: string, runId: string, how: HowToUndo): Promise<Undo> {
   return call({
     method: "POST",

@@ -9,7 +9,7 @@ import { offline } from "./failure.ts";
 interface TransferRequest {
   readonly url: string;
   readonly projectId: string;
-  /** Of an upload; null: a download. */
+  /** The file to upload; null for a download. */
   readonly body: File | null;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: number) => void;

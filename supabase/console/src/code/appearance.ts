@@ -1,4 +1,4 @@
-/** Styles of the code view. Custom properties carry the colours of the page into the shadow tree. */
+/** Styles of the code view. Custom properties carry the page's colours into the shadow tree. */
 import { syntaxHighlighting } from "@codemirror/language";
 import { EditorView } from "@codemirror/view";
 import { colours } from "./colours.ts";

@@ -4,8 +4,8 @@ import { Loading } from "../components/states.tsx";
 import type { CodeOptions, ComparisonOptions, Mounted } from "./mount.ts";
 
 /**
- * Text with line numbers and highlighting, editable if `onChange` is given. A new `id` mounts a new view; what is only
- * read follows its options without one.
+ * Text with line numbers and highlighting, editable if `onChange` is given. A new `id` mounts a new view. A read-only view
+ * with the same `id` follows changes of its options.
  */
 export function CodeView({ id, ...options }: CodeOptions & { readonly id: string }) {
   const latest = useRef(options);
@@ -45,7 +45,7 @@ export function Comparison({ id, ...options }: ComparisonOptions & { readonly id
 interface HostProperties {
   readonly id: string;
   readonly mount: (root: ShadowRoot) => Promise<Mounted>;
-  /** What the mounted view follows: as many values each time. */
+  /** The values that the mounted view follows; their number must stay the same. */
   readonly state?: readonly unknown[];
   readonly update?: (mounted: Mounted) => void;
 }

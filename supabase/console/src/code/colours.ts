@@ -1,4 +1,4 @@
-/** Colours of code, in the code view and in documents. Custom properties carry those of the page into shadow trees. */
+/** Colours of code, in the code view and in documents. Custom properties carry the page's colours into shadow trees. */
 import { HighlightStyle } from "@codemirror/language";
 import { tags } from "@lezer/highlight";
 

@@ -1,18 +1,18 @@
 /**
- * Highlights a text outside of the code view, by the same parsers and in the same colours. This module and its imports
- * are loaded when such a text is first seen.
+ * Highlights text outside of the code view, with the same parsers and colours. This module and its imports are loaded when
+ * such a text is first shown.
  */
 import { highlightCode } from "@lezer/highlight";
 import { colours } from "./colours.ts";
 import { loadLanguage } from "./languages.ts";
 
-/** A part of the text, and the classes of its colours: empty for what has none. */
+/** A part of the text and the classes of its colours; without a colour, the classes are empty. */
 export interface Span {
   readonly text: string;
   readonly classes: string;
 }
 
-/** The whole text in parts. Null for a media type without a language. */
+/** Splits the whole text into spans. Returns null for a media type without a language. */
 export async function highlight(text: string, mimeType: string): Promise<readonly Span[] | null> {
   const support = await loadLanguage(mimeType);
   if (support === null) return null;
@@ -28,7 +28,7 @@ export async function highlight(text: string, mimeType: string): Promise<readonl
 
 let sheet: CSSStyleSheet | null = null;
 
-/** Makes the classes known to the page: by a constructed style sheet, which its policy allows. */
+/** Adds the classes to the page with a constructed style sheet, which the Content-Security-Policy allows. */
 export function adoptColours(): void {
   if (sheet !== null) return;
   sheet = new CSSStyleSheet();

@@ -1,8 +1,8 @@
-/** The languages that are highlighted, by media type; each is loaded on first use. */
+/** The languages with highlighting, by media type; each is loaded on first use. */
 import type { LanguageSupport } from "@codemirror/language";
 
 interface Language {
-  /** What a fence of Markdown calls it, as GitHub takes it. */
+  /** Names of the language in a Markdown code fence, as on GitHub. */
   readonly names?: string;
   readonly load: () => Promise<LanguageSupport>;
 }
@@ -25,7 +25,7 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
   "image/svg+xml": { load: xml },
   "text/css": { names: "css", load: async () => (await import("@codemirror/lang-css")).css() },
   "text/html": { names: "html htm", load: async () => (await import("@codemirror/lang-html")).html() },
-  // JSON with comments is JSON to no parser of JSON.
+  // JSON with comments: parsers of JSON reject it.
   "text/javascript": {
     names: "javascript js jsx mjs cjs jsonc json5",
     load: () => javascript({ jsx: true }),
@@ -47,12 +47,15 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
   },
 };
 
-/** Null for a media type without a language. */
+/** Returns null for a media type without a language. */
 export async function loadLanguage(mimeType: string): Promise<LanguageSupport | null> {
   return await LANGUAGES[mimeType]?.load() ?? null;
 }
 
-/** The media type whose language the first word of a fence names: `ts`, `Python`, `js{1,3}`. Undefined for others. */
+/**
+ * Returns the media type for the first word of a code fence: `ts`, `Python`, `js{1,3}`. Undefined if the word names no known
+ * language.
+ */
 export function typeOfFence(word: string): string | undefined {
   const name = /^[\w+]*/.exec(word.toLowerCase())?.[0] ?? "";
   return Object.entries(LANGUAGES).find(([, { names }]) => names?.split(" ").includes(name))?.[0];

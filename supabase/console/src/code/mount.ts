@@ -24,29 +24,29 @@ import { loadLanguage } from "./languages.ts";
 
 export interface Mounted {
   readonly destroy: () => void;
-  /** Shows what has changed in the options of a text that is read. */
+  /** Applies changed options to a read-only view. */
   readonly update?: (options: CodeOptions) => void;
 }
 
 export interface CodeOptions {
-  /** Of an editor, this is where it begins; what is only read follows it. */
+  /** An editor only starts with this text; a read-only view follows it. */
   readonly text: string;
   readonly mimeType: string;
   readonly label: string;
-  /** The line to show and mark; by default the beginning. Beyond the text, the last one. */
+  /** The line to show and mark; by default the beginning. A number beyond the text means the last line. */
   readonly line?: number | undefined;
-  /** The last one to mark, if there are several. */
+  /** The last line to mark, if several are marked. */
   readonly lastLine?: number | undefined;
   /** Number of the first line, if the text is a part of a file; by default 1. */
   readonly firstLine?: number | undefined;
-  /** Another number shows the line again. */
+  /** A new number scrolls to the line again. */
   readonly goes?: number | undefined;
-  /** Begins at the end if no line is to be shown. */
+  /** Starts at the end if `line` is not given. */
   readonly startsAtEnd?: boolean | undefined;
   readonly wraps?: boolean | undefined;
-  /** Called with the number of a line that was clicked, and whether with Shift: the other end of several. */
+  /** Called with the number of the clicked line, and whether Shift was pressed: then it is the other end of a range. */
   readonly onLine?: ((line: number, isOtherEnd: boolean) => void) | undefined;
-  /** Read-only if missing. */
+  /** The view is read-only without it. */
   readonly onChange?: (text: string) => void;
   readonly onSave?: () => void;
 }
@@ -122,7 +122,7 @@ function wrapping({ wraps = false }: CodeOptions): Extension {
   return wraps ? EditorView.lineWrapping : [];
 }
 
-/** Leaves what both texts begin and end with: nothing else moves. */
+/** Keeps the common beginning and end of both texts, so that nothing else moves. */
 function changeOf(
   { length }: Text,
   before: string,
@@ -130,7 +130,7 @@ function changeOf(
 ): { from: number; to?: number; insert: string } {
   if (after.endsWith(before)) return { from: 0, insert: after.slice(0, after.length - before.length) };
   if (after.startsWith(before)) return { from: length, insert: after.slice(before.length) };
-  // Positions count each line break once.
+  // CodeMirror counts each line break as one position, also CR LF.
   if (before.length !== length) return { from: 0, to: length, insert: after };
   const shorter = Math.min(length, after.length);
   let start = 0;
@@ -140,7 +140,7 @@ function changeOf(
   return { from: start, to: length - end, insert: after.slice(start, after.length - end) };
 }
 
-/** After earlier lines came in above, the line that was the first is where it was. */
+/** After earlier lines were added above, keeps the former first line in place. */
 function keepInView(view: EditorView, { firstLine: before = 1 }: CodeOptions, next: CodeOptions): void {
   const { firstLine = 1 } = next;
   const { doc } = view.state;
@@ -205,7 +205,7 @@ function common(): Extension {
     drawSelection(),
     highlightSelectionMatches(),
     search({ top: true }),
-    // The view around has a field for the line to go to.
+    // The surrounding view has its own field to go to a line.
     keymap.of([...searchKeymap.filter(({ key }) => key !== "Mod-g"), ...defaultKeymap]),
     appearance,
   ];
@@ -226,7 +226,7 @@ function place(root: ShadowRoot): HTMLElement {
   return element;
 }
 
-/** Returns the line break of a text, so that saving it changes no other line. */
+/** Returns the line break of a text, so that a save changes no other line. */
 function lineBreakOf(text: string): "\r\n" | "\n" {
   const breaks = text.match(/\r\n|\r|\n/g) ?? [];
   // In a text with mixed line breaks, a carriage return is an ordinary character.

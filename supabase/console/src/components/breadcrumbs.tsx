@@ -3,13 +3,13 @@ import { hrefOf } from "../state/router.ts";
 
 interface Properties {
   readonly projectId: string;
-  /** Of a folder, or of a file. */
+  /** The path of a folder or a file. */
   readonly path: string;
-  /** Leads to the folders as they were then. */
+  /** Links to the folders as they were at this time. */
   readonly at?: string | undefined;
 }
 
-/** Links to the parent folders; the last part is the heading of the page. */
+/** Links to the parent folders. The last part is the heading of the page. */
 export function Breadcrumbs({ projectId, path, at }: Properties) {
   const names = ["Files", ...path === "" ? [] : path.split("/")];
   const directoryAt = (depth: number) => names.slice(1, depth + 1).join("/");

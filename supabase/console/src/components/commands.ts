@@ -1,25 +1,25 @@
-/** What can be done in the view that is shown: views say it, and the command palette lists it. */
+/** The commands of the view on screen: views register them, and the command palette lists them. */
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { goTo, type Place, place } from "../state/router.ts";
 import type { IconName } from "./icon.tsx";
 
 export interface Command {
-  /** The same for the same thing in every view: `new-file`. */
+  /** The same id for the same command in every view: `new-file`. */
   readonly id: string;
   readonly text: string;
-  /** What it is done to. */
+  /** The name of what the command changes. */
   readonly about?: string;
   readonly icon: IconName;
   readonly run: () => void;
-  /** Only for `runIn`. */
+  /** Only `runIn` runs it; the palette does not list it. */
   readonly isUnlisted?: boolean;
 }
 
 type Target = Exclude<Place, { readonly name: "home" }>;
 
 const sources = signal<ReadonlySet<() => readonly Command[]>>(new Set());
-/** A command to run in a view that is not there yet. */
+/** A command to run once its view is shown. */
 let wanted: { readonly id: string; readonly target: Target } | null = null;
 
 /** Offers commands while the calling component is shown. */
@@ -48,12 +48,12 @@ export function useCommands(commands: readonly Command[]): void {
   }, [commands.map(({ id }) => id).join(" ")]);
 }
 
-/** Those of the view that is shown, in the order of its parts. */
+/** Returns the commands of the view on screen, in the order of its parts. */
 export function commandsHere(): readonly Command[] {
   return [...sources.value].flatMap((source) => source());
 }
 
-/** Runs a command of the view that is shown, or goes to the view that has it and runs it there. */
+/** Runs a command of the view on screen, or navigates to the view that has it and runs it there. */
 export function runIn(target: Target, id: string): void {
   const found = commandsHere().find((command) => command.id === id);
   if (found !== undefined) return found.run();

@@ -1,4 +1,4 @@
-/** Asks before something that cannot be undone: what it is about has to be typed. */
+/** Asks for confirmation of an irreversible action: the person types the name of what it affects. */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { reasonFor } from "../api/failure.ts";
@@ -8,9 +8,9 @@ interface Properties {
   readonly title: string;
   readonly action: string;
   readonly label: string;
-  /** Does it, where what was typed is what has to be; what it throws is shown. */
+  /** Runs the action once the typed text matches. The dialog shows what it throws. */
   readonly work: (typed: string) => Promise<void>;
-  /** Where the service does not compare what was typed: what it has to be, and what to say of anything else. */
+  /** Given if the service does not compare the typed text: the expected text, and the message for any other. */
   readonly expected?: { readonly text: string; readonly problem: string };
   readonly onClose: () => void;
   readonly children: ComponentChildren;

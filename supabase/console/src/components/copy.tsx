@@ -1,4 +1,4 @@
-/** What can be copied: a button, and texts that have one. */
+/** A copy button, and texts with one. */
 import { useState } from "preact/hooks";
 import { notifyProblem } from "../state/notices.ts";
 import { Icon } from "./icon.tsx";
@@ -8,7 +8,7 @@ interface CopyButtonProperties {
   readonly text: string;
   /** Names the text for a screen reader. */
   readonly what: string;
-  /** What the button says: `Copy` unless there are others beside it. */
+  /** The button's label, `Copy` by default. Needed if several are side by side. */
   readonly label?: string;
 }
 
@@ -39,7 +39,7 @@ interface CopyFieldProperties {
   readonly rows: number;
 }
 
-/** A text to be copied, in a field that nobody can change. */
+/** A read-only field with a copy button. */
 export function CopyField({ label, text, what, rows }: CopyFieldProperties) {
   return (
     <div class="shown">
@@ -53,7 +53,7 @@ export function CopyField({ label, text, what, rows }: CopyFieldProperties) {
 
 interface CodeBlockProperties {
   readonly text: string;
-  /** Names it for a screen reader: `the configuration of Cursor`. */
+  /** The name for a screen reader: `the configuration of Cursor`. */
   readonly what: string;
 }
 

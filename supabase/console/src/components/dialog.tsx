@@ -1,4 +1,4 @@
-/** A modal dialog: Esc and the close button close it, and the focus returns to where it was. */
+/** A modal dialog: Esc and the close button close it, and the focus returns to its former element. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
 import { visible } from "../format.ts";
@@ -28,7 +28,7 @@ export function Dialog({ title, onClose, isWide = false, children }: Properties)
   );
 }
 
-/** What makes a `dialog` element a modal one, while it is drawn. */
+/** Makes a `dialog` element modal while it is mounted. */
 export function useModal(onClose: () => void) {
   const element = useRef<HTMLDialogElement>(null);
   useEffect(() => {

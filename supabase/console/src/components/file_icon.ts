@@ -1,4 +1,4 @@
-/** The icon of a file: by the extension, and by the type where that says nothing. */
+/** The icon of a file: by its extension, otherwise by its type. */
 import { nameOf } from "../format.ts";
 import type { IconName } from "./icon.tsx";
 
@@ -27,7 +27,7 @@ const BY_EXTENSION: ReadonlyMap<string, IconName> = new Map(
   ),
 );
 
-/** By the beginning of the type. */
+/** Icons by the beginning of the type. */
 const BY_TYPE: readonly (readonly [string, IconName])[] = [
   ["image/", "fileImage"],
   ["audio/", "fileSound"],

@@ -49,7 +49,7 @@ interface TextFieldProperties {
     readonly required?: boolean;
     readonly spellcheck?: boolean;
     readonly step?: string;
-    /** The field was left, or Enter pressed. */
+    /** Called on blur and Enter. */
     readonly onChange?: (event: { readonly currentTarget: HTMLInputElement }) => void;
   };
 }
@@ -110,7 +110,7 @@ export function SelectField({ label, value, onChange, options, problem }: Select
 interface FormProperties extends Pick<Submission, "isBusy" | "submit"> {
   readonly title: string;
   readonly action: string;
-  /** The action cannot be undone: the cancel button has the focus. */
+  /** The action cannot be undone, so the cancel button gets the focus. */
   readonly isDangerous?: boolean;
   readonly onClose: () => void;
   readonly children: ComponentChildren;
@@ -124,7 +124,7 @@ export function FormDialog({ title, ...form }: FormProperties) {
   );
 }
 
-/** The form alone, for a dialog that does not always have one. */
+/** The form without a dialog, for a dialog that shows it only sometimes. */
 export function DialogForm(
   { action, isDangerous = false, isBusy, submit, onClose, children }: Omit<FormProperties, "title">,
 ) {
@@ -141,7 +141,7 @@ export function DialogForm(
   );
 }
 
-/** One at a time; the failure is kept for the fields to show. */
+/** Allows one submission at a time, and keeps the failure for the fields to show. */
 interface Submission {
   readonly isBusy: boolean;
   readonly error: unknown;

@@ -1,4 +1,4 @@
-/** Icons as paths on a 16-pixel grid. They are hidden from screen readers: the control next to them has the name. */
+/** Icons as paths on a 16-pixel grid. They are hidden from screen readers: the control beside them has a name. */
 
 import type { ComponentProps } from "preact";
 

@@ -1,4 +1,4 @@
-/** Links: addresses that read one file, or write it once, without a key. Made, shown once, listed and ended. */
+/** Links: addresses that read one file, or write it once, without a key. Creates, shows, lists and revokes them. */
 import { useState } from "preact/hooks";
 import { reasonFor, reasonOf } from "../api/failure.ts";
 import { createLink, type Link, type NewLink, revokeLink } from "../api/links.ts";
@@ -11,7 +11,7 @@ import { PathField } from "./path_field.tsx";
 
 type Purpose = Link["for"];
 
-/** Seconds and text; the API gives links for writing an hour at most. */
+/** Lifetimes in seconds, with their texts. The API limits a link for writing to one hour. */
 const LIFETIMES: Readonly<Record<Purpose, readonly (readonly [number, string])[]>> = {
   read: [
     [600, "10 minutes"],
@@ -24,9 +24,9 @@ const LIFETIMES: Readonly<Record<Purpose, readonly (readonly [number, string])[]
 
 interface FormProperties {
   readonly projectId: string;
-  /** Undefined: asked for. */
+  /** Undefined: a field asks for it. */
   readonly path?: string | undefined;
-  /** The version that is looked at; a link may be for it alone. */
+  /** The version on screen; a link can be limited to it. */
   readonly version?: number | undefined;
   readonly onMade: (link: NewLink) => void;
 }
@@ -86,7 +86,7 @@ export function LinkForm({ projectId, path: given, version, onMade }: FormProper
   );
 }
 
-/** The only time that the address is shown. */
+/** Shows the address of a new link. It is shown only this once. */
 export function MadeLink({ made }: { readonly made: NewLink }) {
   const { url, curl, method, expiresAt } = made;
   return (
@@ -129,7 +129,7 @@ export function EndLink({ projectId, link: { id, path, for: purpose, expiresAt }
   );
 }
 
-/** `read`, `read version 3`, `write once`. */
+/** Describes a link: `read`, `read version 3`, `write once`. */
 export function describeLink({ for: purpose, version }: Link): string {
   if (purpose === "write") return "write once";
   return version === undefined ? "read" : `read version ${version}`;

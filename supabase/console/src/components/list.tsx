@@ -1,11 +1,11 @@
-/** Lists: their frame, times and marks in their rows, and how arrow keys move in them. */
+/** Lists: their frame, the times and marks in their rows, and arrow-key navigation. */
 import type { ComponentChildren } from "preact";
 import { formatAge, formatExactTime, visible } from "../format.ts";
 import { hrefOf, type Place } from "../state/router.ts";
 import { Icon, type IconName } from "./icon.tsx";
 import { isPressed } from "./shortcut_table.ts";
 
-/** Its text, and the class of its cells. Those of controls are named for screen readers alone. */
+/** The heading of a column, and the class of its cells. A screen reader alone reads the heading of a column of controls. */
 export type Column = readonly [text: string, kind?: string];
 
 interface Properties {
@@ -42,12 +42,12 @@ interface RowLinkProperties {
   readonly to: Place;
   readonly icon: IconName;
   readonly text: string;
-  /** More for a screen reader. */
+  /** Additional text for a screen reader. */
   readonly more?: string;
   readonly title?: string;
 }
 
-/** The link of a row, which arrow keys move to. */
+/** The link of a row; arrow keys move the focus to it. */
 export function RowLink({ to, icon, text, more, title }: RowLinkProperties) {
   return (
     <a class="row-link" href={hrefOf(to)} title={title}>
@@ -82,7 +82,7 @@ export function moveInList(event: KeyboardEvent): void {
   });
 }
 
-/** Moves the focus by so many rows. */
+/** Moves the focus by `step` rows. */
 export function moveBy(event: KeyboardEvent, step: number): void {
   move(event, (index, count) => Math.max(0, Math.min(index + step, count - 1)));
 }

@@ -1,4 +1,4 @@
-/** A button that opens a menu of actions: arrows move in it, Enter chooses, Escape closes it and goes back. */
+/** A button that opens a menu of actions: arrows move in it, Enter chooses, Escape closes it and returns the focus. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
@@ -34,7 +34,7 @@ export function MenuButton({ label, actions, class: kind = "icon-button", childr
     return () => document.removeEventListener("pointerdown", onPointer);
   }, [isOpen]);
   const onKeyDown = (event: KeyboardEvent) => {
-    // The list around it has keys of its own.
+    // The surrounding list handles keys of its own.
     event.stopPropagation();
     if (!isOpen) {
       if (event.key !== "ArrowDown") return;

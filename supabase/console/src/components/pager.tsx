@@ -2,12 +2,12 @@ import { formatNumber, formatTotal } from "../format.ts";
 
 interface Properties {
   readonly label: string;
-  /** Number of entries before the page, on it, and on a full one. */
+  /** The number of entries before this page, on this page, and on a full page. */
   readonly first: number;
   readonly count: number;
   readonly perPage: number;
   readonly hasNext: boolean;
-  /** How many there are; left out where nobody knows. */
+  /** The total number of entries; left out if it is unknown. */
   readonly total?: number | undefined;
   /** False: there are more than `total`. */
   readonly isExact?: boolean | undefined;

@@ -1,4 +1,4 @@
-/** Says that a view shows the past, and leads to another time or back to the present. */
+/** Tells that a view shows the past, and links to another time and to the present. */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { formatSeconds } from "../format.ts";
@@ -7,7 +7,7 @@ import { TimeDialog } from "./time_dialog.tsx";
 
 interface Properties {
   readonly at: string;
-  /** The same place at another time, or now. */
+  /** Returns the same place at another time, or now. */
   readonly placeAt: (at: string | undefined) => Place;
   readonly children?: ComponentChildren;
 }

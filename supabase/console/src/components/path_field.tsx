@@ -1,4 +1,4 @@
-/** A field for a path of the project, which suggests what there is. */
+/** A field for a path of the project, with suggestions of existing paths. */
 import { useId } from "preact/hooks";
 import { cursorBefore, listFiles } from "../api/files.ts";
 import { directoryOf, joinPath, nameOf } from "../format.ts";
@@ -11,11 +11,11 @@ interface Properties {
   readonly label: string;
   readonly value: string;
   readonly onInput: (value: string) => void;
-  /** On blur or Enter, and when a suggestion is chosen by Enter. */
+  /** Called on blur and Enter, and when Enter chooses a suggestion. */
   readonly onChange?: (value: string) => void;
   readonly hint?: string | undefined;
   readonly problem?: string | undefined;
-  /** Suggests folders alone. */
+  /** Suggests folders only. */
   readonly isFolder?: boolean;
   readonly autoFocus?: boolean;
 }
@@ -53,7 +53,10 @@ export function PathField(
   );
 }
 
-/** What begins like the text, in the folder that it names so far. A folder ends in a slash, so that one can go on. */
+/**
+ * Returns the paths that begin with the text, within the folder it names. A folder ends in a slash, so that typing can
+ * continue.
+ */
 async function suggestions(
   projectId: string,
   text: string,
@@ -73,7 +76,7 @@ async function suggestions(
     return [...folders.map((path) => `${path}/`), ...found].slice(0, SUGGESTIONS_MAX);
   } catch (error) {
     if (signal.aborted) throw error;
-    // What is half typed need not be a path yet.
+    // A half-typed path may be invalid.
     return [];
   }
 }

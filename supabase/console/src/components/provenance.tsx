@@ -1,4 +1,4 @@
-/** Actor, run and note of a change, as the client sent them. Nobody checks them; the key beside them was checked. */
+/** Actor, run and note of a change, as the client sent them. The service verifies the key beside them, but not these. */
 import { visible } from "../format.ts";
 import { hrefOf } from "../state/router.ts";
 
@@ -9,7 +9,7 @@ interface Properties {
   readonly note?: string | undefined;
 }
 
-/** Nothing where the client sent none. */
+/** Renders nothing if the client sent none. */
 export function Provenance({ projectId, actor, runId, note }: Properties) {
   if (actor === undefined && runId === undefined && note === undefined) return null;
   return (

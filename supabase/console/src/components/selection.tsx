@@ -1,6 +1,6 @@
 /**
- * What is chosen in a list. Rows have their key in `data-key`. With the keyboard: Space chooses the row of the focus,
- * Shift with arrows the rows up to it, Ctrl-A all, Escape none.
+ * The selection in a list. Each row has its key in `data-key`. Keyboard: Space selects the focused row, Shift with arrows
+ * extends the selection, Ctrl-A selects all rows, and Escape none.
  */
 import { useRef, useState } from "preact/hooks";
 import { moveBy, moveInList } from "./list.tsx";
@@ -10,25 +10,25 @@ import { formatCount, visible } from "../format.ts";
 import { IconButton } from "./icon.tsx";
 
 export interface Selection {
-  /** Of the rows that are shown, in their order. */
+  /** The keys of the selected rows on screen, in their order. */
   readonly chosen: readonly string[];
   readonly total: number;
   readonly has: (key: string) => boolean;
-  /** Chooses a row, or not any more. `isRange`: all rows from the one chosen before. */
+  /** Selects or deselects a row. `isRange`: selects all rows from the previously chosen one to this. */
   readonly choose: (key: string, isRange: boolean) => void;
   readonly chooseAll: (isChosen: boolean) => void;
   readonly clear: () => void;
-  /** For the body of the list; moves the focus, too. */
+  /** The handler for the body of the list. It also moves the focus. */
   readonly onKeyDown: (event: KeyboardEvent) => void;
 }
 
-/** Where a range begins, and what was chosen besides. */
+/** The row where a range begins, and the rows that were selected apart from the range. */
 interface Anchor {
   readonly key: string;
   readonly base: ReadonlySet<string>;
 }
 
-/** `keys`: of all rows, in their order. A row that goes is not chosen any more. */
+/** `keys`: the keys of all rows, in their order. A row that is removed is deselected. */
 export function useSelection(keys: readonly string[]): Selection {
   const [kept, setKept] = useState<ReadonlySet<string>>(new Set());
   const anchor = useRef<Anchor | null>(null);
@@ -86,12 +86,12 @@ export function useSelection(keys: readonly string[]): Selection {
   };
 }
 
-/** The key of the row that something is in. */
+/** Returns the key of the row that contains the target. */
 export function keyAt(target: EventTarget | null): string | undefined {
   return target instanceof Element ? target.closest<HTMLElement>("[data-key]")?.dataset["key"] : undefined;
 }
 
-/** In a dialog that a row has opened. */
+/** Whether the target is in a dialog that a row has opened. */
 function isElsewhere(target: EventTarget | null): boolean {
   return target instanceof Element && target.closest("dialog") !== null;
 }
@@ -100,7 +100,7 @@ function isRowLink(target: EventTarget | null): boolean {
   return target instanceof Element && target.matches("a.row-link");
 }
 
-/** `what` names the rows: `files`. */
+/** `what` names the rows, such as `files`. */
 export function PickAll({ selection, what }: { readonly selection: Selection; readonly what: string }) {
   const { chosen, total, chooseAll } = selection;
   const isAll = chosen.length === total && total > 0;
@@ -143,7 +143,7 @@ interface BarProperties {
   readonly children: ComponentChildren;
 }
 
-/** Stands below its list, and floats there while the list goes on below the window. */
+/** Stands below its list, and floats at the bottom of the window while the list continues below it. */
 export function SelectionBar({ selection: { chosen, clear }, children }: BarProperties) {
   const count = chosen.length;
   return (
@@ -159,7 +159,7 @@ export function SelectionBar({ selection: { chosen, clear }, children }: BarProp
   );
 }
 
-/** Where the focus goes that was in the bar, or in a row that goes: to the next row that stays. */
+/** Moves the focus to the next remaining row if it was in the selection bar or in a row that is removed. */
 export function keepFocus(chosen: readonly string[]): void {
   const rows = [...document.querySelectorAll<HTMLElement>("main tr[data-key]")];
   const isChosen = (row: HTMLElement) => chosen.includes(row.dataset["key"] ?? "");

@@ -1,16 +1,16 @@
 /**
- * Every shortcut, once: handlers ask `isPressed`, and the list of shortcuts shows the same rows. Keys are written as in
- * CodeMirror, `Mod` being Cmd on a Mac and Ctrl elsewhere.
+ * All shortcuts: handlers call `isPressed`, and the list of shortcuts shows the same rows. Keys are written as in
+ * CodeMirror; `Mod` is Cmd on a Mac and Ctrl elsewhere.
  */
 
 interface Shortcut {
   readonly where: (typeof PLACES)[number];
-  /** Any of these. */
+  /** Any of these keys triggers the shortcut. */
   readonly keys: readonly [string, ...string[]];
   readonly text: string;
 }
 
-/** In the order of the list. */
+/** In the order in which the list shows them. */
 export const PLACES = ["Everywhere", "Lists", "Texts and tables", "Trees", "Editor"] as const;
 
 const TABLE = {
@@ -48,13 +48,13 @@ export const SHORTCUTS: Readonly<Record<ShortcutName, Shortcut>> = TABLE;
 
 const MODIFIERS = ["Mod", "Ctrl", "Shift"];
 
-/** Whether the event is one of the shortcut's keys, with its modifiers and no others. */
+/** Returns whether the event is one of the shortcut's keys, with its modifiers and no others. */
 export function isPressed(event: KeyboardEvent, name: ShortcutName): boolean {
   return SHORTCUTS[name].keys.some((keys) => {
     const { key, modifiers } = partsOf(keys);
     if (event.altKey) return false;
     const pressed = event.key === " " ? "Space" : event.key;
-    // What a layout needs Shift for is one layout's business: a question mark is one.
+    // Shift is ignored for signs: a question mark needs it on some keyboard layouts only.
     const isSign = key.length === 1 && !/[a-z]/.test(key);
     if (!isSign && event.shiftKey !== modifiers.includes("Shift")) return false;
     if ((key.length === 1 ? pressed.toLowerCase() : pressed) !== key) return false;
@@ -64,7 +64,7 @@ export function isPressed(event: KeyboardEvent, name: ShortcutName): boolean {
   });
 }
 
-/** `["Ctrl", "K"]`: what is written on the keys. */
+/** Returns the labels of the keys, such as `["Ctrl", "K"]`. */
 export function keyNames(keys: string): readonly string[] {
   const { key, modifiers } = partsOf(keys);
   const names = modifiers.map((one) => one === "Mod" ? (isMac() ? "⌘" : "Ctrl") : one);

@@ -13,7 +13,7 @@ interface PendingProperties {
   readonly what: string;
 }
 
-/** Stands for what is not there: why it could not be loaded, or that it is being loaded. */
+/** A placeholder: shows that something is loading, or why it could not be loaded. */
 export function Pending({ error, reload, what }: PendingProperties) {
   return error === undefined ? <Loading what={what} /> : <Problem error={error} onRetry={reload} />;
 }
@@ -40,7 +40,7 @@ interface ProblemProperties {
 }
 
 export function Problem({ error, onRetry }: ProblemProperties) {
-  // The banner shows a lost connection, and the view reloads by itself.
+  // The banner shows a lost connection; the view reloads automatically.
   const hint = isCode(error, "OFFLINE") ? " This view reloads when the connection is back." : "";
   return (
     <div class="problem" role="alert">

@@ -5,7 +5,7 @@ import { FormDialog, TextField, useSubmit } from "./form.tsx";
 
 interface Properties {
   readonly title: string;
-  /** An ISO time; by default an hour ago. */
+  /** An ISO time; an hour ago by default. */
   readonly start?: string | undefined;
   readonly onChoose: (at: string) => void;
   readonly onClose: () => void;

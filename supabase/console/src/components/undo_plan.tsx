@@ -4,12 +4,12 @@ import { UNDO_FILES_SHOWN_MAX } from "../limits.ts";
 
 interface Properties {
   readonly plan: Undo;
-  /** What it says of files that go away, and of those that stay. */
+  /** Texts about the files that the plan deletes, and about the unchanged ones. */
   readonly gone?: string;
   readonly same?: string;
 }
 
-/** What an undo, or restoring a folder, would do with which file. */
+/** Shows what an undo, or restoring a folder, would do with each file. */
 export function UndoPlan(
   { plan, gone: goneText = "created by the run", same = "before the run" }: Properties,
 ) {
@@ -52,7 +52,7 @@ function by(actor: string | null, runId: string | null): string {
 }
 
 interface FilesProperties {
-  /** What the summary says: "1 file gets …", "2 files get …". */
+  /** The text of the summary for one file and for several: "1 file gets …", "2 files get …". */
   readonly one: string;
   readonly many: string;
   readonly what: string;

@@ -1,17 +1,17 @@
-/** How much of each limit is used. */
+/** Bars that show how much of each limit is used. */
 import type { Project } from "../api/projects.ts";
 import { formatBytes, formatNumber, formatTotal } from "../format.ts";
 import { rateWindows } from "../session/rate_window.ts";
 
 interface Properties {
   readonly project: Project;
-  /** Shows the limited quantities only. */
+  /** Shows only quantities with a limit. */
   readonly isShort?: boolean;
 }
 
 export function UsageBars({ project: { id, usage, limits }, isShort = false }: Properties) {
   const { files, filesIsExact, versions, bytes, databaseBytes, requestsThisMinute } = usage;
-  // The headers of the last response are newer than the record, until the minute is over.
+  // Until the minute ends, the headers of the last response are newer than the project's record.
   const seen = rateWindows.value.get(id);
   const isFresh = seen !== undefined && seen.resetsAt > Date.now();
   const requests = isFresh && seen.limit !== null ? seen.used : requestsThisMinute;

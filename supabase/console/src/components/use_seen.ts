@@ -1,8 +1,8 @@
-/** Whether something has come near to what is in view. */
+/** Reports when an element comes near the visible part of the page. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { NEAR_PIXELS } from "../limits.ts";
 
-/** `room` is the element that is looked for; what was seen once stays so. `nearPixels`: from the edge of the window. */
+/** `room` is the ref of the observed element; `isSeen` stays true. `nearPixels` is measured from the edge of the window. */
 export function useSeen<Room extends HTMLElement>(nearPixels = NEAR_PIXELS) {
   const room = useRef<Room>(null);
   const [isSeen, setSeen] = useState(false);

@@ -1,4 +1,4 @@
-/** Why the signed-in person may not make projects, and what they can do about it. */
+/** Explains why the signed-in person may not create projects, and what they can do about it. */
 import type { Account } from "../api/projects.ts";
 import { formatCount, formatNumber } from "../format.ts";
 

@@ -1,4 +1,4 @@
-/** The parameters that an e-mail link, or the redirect from GitHub, adds to the address of the page. */
+/** The parameters that an e-mail link, or the redirect from GitHub, adds to the page's address. */
 import { AUTH_REQUEST_MILLISECONDS } from "../limits.ts";
 
 export type AuthCallback =
@@ -18,7 +18,7 @@ interface AuthRequest {
 
 const AUTH_REQUEST = "filestore.auth-request";
 
-/** Stores the current place and the purpose of the link, and returns the URL to redirect to. */
+/** Stores the current place and the purpose of the link, and returns the URL for the redirect. */
 export function prepareAuthCallback(purpose: AuthRequest["purpose"]): string {
   const { hash, origin, pathname } = globalThis.location;
   localStorage.setItem(AUTH_REQUEST, `${purpose} ${Date.now()} ${hash}`);
@@ -28,9 +28,9 @@ export function prepareAuthCallback(purpose: AuthRequest["purpose"]): string {
 /**
  * Removes the parameters from the address and restores the stored place. Null if there are no parameters.
  *
- * A link may come from anybody. A code signs in only where its request was made (PKCE): Auth compares it with a secret
- * that never left this browser. Tokens in a link would sign the person who opens it in to the sender's account, so they are
- * taken only with `takesTokens`, and only soon after a link was asked for here.
+ * Anybody can send a link, so a link must not sign a person in to the sender's account. A code works only in the browser
+ * that requested it (PKCE): Auth compares it with a secret that never left this browser. Tokens have no such proof, so they
+ * are accepted only with `takesTokens`, and only for a limited time after a link was requested here.
  */
 export function readAuthCallback(takesTokens: boolean): AuthCallback | null {
   const { search, hash, pathname } = globalThis.location;
@@ -66,7 +66,7 @@ function parseCallback(
   return { kind: "tokens", accessToken, refreshToken, isRecovery: pending.purpose === "recovery" };
 }
 
-/** The request that was made here, while its link can still work. */
+/** Returns the request of this browser while its link can still be valid. */
 function pendingRequest(): AuthRequest | null {
   const [purpose, time = "", hash = ""] = (localStorage.getItem(AUTH_REQUEST) ?? "").split(" ");
   const age = Date.now() - Number(time);

@@ -2,7 +2,7 @@
 import { isAuthError } from "@supabase/supabase-js";
 
 export interface AuthProblem {
-  /** Null: no particular field. */
+  /** Null: the error concerns no particular field. */
   readonly field: "email" | "password" | null;
   readonly text: string;
 }

@@ -5,9 +5,9 @@ import { RECONNECT_MILLISECONDS } from "../limits.ts";
 import { sleep } from "../sleep.ts";
 
 export const isOffline = signal(false);
-/** Number of reconnections: data that failed to load before one is loaded again. */
+/** Number of reconnections. Data that failed to load is loaded again when it increases. */
 export const recoveries = signal(0);
-/** Until when requests wait, in epoch milliseconds, or null. */
+/** The time until which requests wait, in epoch milliseconds, or null. */
 export const waitingUntil = signal<number | null>(null);
 
 export function connectionLost(): void {
@@ -22,7 +22,7 @@ export function connectionRestored(): void {
   recoveries.value++;
 }
 
-/** Health requires no key and is not rate limited. A 4xx also proves that the service can be reached. */
+/** The health route requires no key and is not rate limited. A 4xx also proves that the service is reachable. */
 async function probe(): Promise<void> {
   if (!isOffline.value) return;
   try {
@@ -38,7 +38,7 @@ async function probe(): Promise<void> {
 export async function waitForRate(seconds: number, signal?: AbortSignal): Promise<void> {
   const milliseconds = seconds * 1000;
   waitingUntil.value = Math.max(Date.now() + milliseconds, waitingUntil.value ?? 0);
-  // Whether or not this request is aborted, the project has no requests left until then.
+  // Applies even if this request is aborted: the project has no requests left until then.
   setTimeout(() => {
     if ((waitingUntil.value ?? 0) <= Date.now()) waitingUntil.value = null;
   }, milliseconds + 50);

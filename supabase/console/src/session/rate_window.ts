@@ -1,4 +1,4 @@
-/** The rate window of each project, read from the headers of its responses: it costs no request of its own. */
+/** The rate window of each project, read from the headers of its responses without requests of its own. */
 import { signal } from "@preact/signals";
 import { UNASKED_REQUESTS_SHARE_MAX } from "../limits.ts";
 
@@ -10,7 +10,7 @@ interface RateWindow {
   readonly resetsAt: number;
 }
 
-/** Value of `X-RateLimit-Limit` without a limit. */
+/** The service's value of `X-RateLimit-Limit` if there is no limit. */
 const NO_LIMIT = 2_147_483_647;
 
 export const rateWindows = signal<ReadonlyMap<string, RateWindow>>(new Map());
@@ -27,7 +27,7 @@ export function updateRateWindow(projectId: string, headers: Headers): void {
   rateWindows.value = new Map(rateWindows.value).set(projectId, seen);
 }
 
-/** Whether requests that nobody asked for by hand may use more of the window: the rest is left to agents. */
+/** Returns whether automatic requests may use more of the window. Agents keep the rest. */
 export function hasShareLeft(projectId: string): boolean {
   const seen = rateWindows.value.get(projectId);
   if (seen === undefined || seen.limit === null || seen.resetsAt <= Date.now()) return true;

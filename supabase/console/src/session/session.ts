@@ -25,10 +25,10 @@ export function supabase(): SupabaseClient {
   return client;
 }
 
-/** Opens the session that is stored in the browser, or the one that a sign-in link starts. */
+/** Opens the session stored in the browser, or the one that a sign-in link starts. */
 export async function openSession(): Promise<void> {
   const { supabaseUrl, publishableKey, localMail } = config();
-  // The Auth of a local stack knows PKCE for providers, but puts tokens into the links of its mails.
+  // The local stack's Auth supports PKCE for providers, but puts tokens into the links of its mails.
   const callback = readAuthCallback(localMail === true);
   client = createClient(supabaseUrl, publishableKey, {
     auth: { flowType: "pkce", detectSessionInUrl: false, persistSession: true, autoRefreshToken: true },

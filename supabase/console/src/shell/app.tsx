@@ -1,4 +1,4 @@
-/** The sign-in page, or the frame of the open project around the view that the address names. */
+/** The sign-in page, or the frame of the open project around the view in the address. */
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { Banner, Notices } from "./banner.tsx";
@@ -25,7 +25,7 @@ import { Frame } from "./frame.tsx";
 export function App() {
   const who = account.value;
   useEffect(() => {
-    // Another account must not see this account's data; an expired session keeps it.
+    // Another account must not see this account's data. After an expired session, the data stays.
     if (who !== null || hasExpired.value) return;
     clearProjects();
     clearKeys();
@@ -56,7 +56,7 @@ function Centred({ children }: { readonly children: ComponentChildren }) {
   return <main class="signin">{children}</main>;
 }
 
-/** Few people see it: its code is loaded for them. */
+/** Few people see this card, so its code is loaded on demand. */
 function NoProject({ onReload }: { readonly onReload: () => void }) {
   const load = async () => (await import("./no_project.tsx")).NoProject;
   const { data: Card, error, reload } = useLoad("view no project", load);

@@ -1,4 +1,4 @@
-/** What is told in front of every view: a lost connection, a wait, and short messages. */
+/** What every view shows above its content: a lost connection, a wait, and notices. */
 import { useEffect, useState } from "preact/hooks";
 import { isOffline, waitingUntil } from "../session/connection.ts";
 import { dismiss, notices } from "../state/notices.ts";

@@ -17,7 +17,7 @@ interface BranchProperties {
 export function FolderTree({ projectId }: { readonly projectId: string }) {
   const names = foldersIn(projectId, "");
   useEffect(() => {
-    // The view of the root loads its folders anyway.
+    // The view of the root folder loads its folders itself.
     const isListed = place.value.name === "files" && place.value.directory === "";
     if (names === undefined && !isListed) loadFolders(projectId, "").catch(() => {});
   }, []);
@@ -50,10 +50,10 @@ function Folder({ projectId, name, directory }: BranchProperties & { readonly na
     if (leadsHere) setOpen(true);
   }, [leadsHere]);
   useEffect(() => {
-    // The current folder is being listed already.
+    // The view of the current folder already lists it.
     if (!isOpen || isKnown || here === directory) return;
     loadFolders(projectId, directory).catch((error) => {
-      // The banner and the sign-in page show these.
+      // The banner and the sign-in page report these errors.
       if (!isCode(error, "OFFLINE", "INVALID_SESSION")) notifyProblem(reasonOf(error));
     });
   }, [isOpen, isKnown, here]);

@@ -55,7 +55,7 @@ export function Frame({ project }: { readonly project: Project }) {
   );
 }
 
-/** The fragment of the address is the current place, which a plain anchor would replace. */
+/** A plain anchor would replace the fragment of the address, which is the current place. */
 function skipToMain(event: Event): void {
   event.preventDefault();
   document.getElementById("main")?.focus();
@@ -112,7 +112,7 @@ function pageTitle(): string {
 }
 
 interface Properties {
-  /** Names the view, and is another one for another view. */
+  /** Identifies the view; a different view has a different value. */
   readonly what: string;
   readonly projectId: string;
   readonly load: () => Promise<FunctionComponent<{ readonly projectId: string }>>;

@@ -33,7 +33,7 @@ function StartupError({ error }: { readonly error: unknown }) {
   );
 }
 
-/** Another site that shows the page in a frame could make its visitors press buttons here that they do not see. */
+/** In a frame, another site could trick its visitors into pressing buttons here that they do not see. */
 function Framed() {
   return (
     <main class="signin">

@@ -1,4 +1,4 @@
-/** Makes a project, or says why this person may not, before they have typed anything. */
+/** Creates a project, or tells at once that this person may not and why. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { reasonFor } from "../api/failure.ts";
 import { createProject, readAccount } from "../api/projects.ts";
@@ -27,7 +27,7 @@ export function NewProjectDialog({ onClose }: Properties) {
             <WhyNoProject account={account} />
           </div>
         )
-        // Where it is not known the service decides.
+        // Without an answer, the form is shown, and the service decides.
         : <NewProjectForm onClose={onClose} />}
     </Dialog>
   );
@@ -43,7 +43,7 @@ function NewProjectForm({ onClose }: Properties) {
     notify(`Project ${made.name} is ready.`);
   });
   const form = useRef<HTMLDivElement>(null);
-  // The dialog was open before there was a field to have the focus.
+  // The dialog opened before this field existed, so the field takes the focus here.
   useEffect(() => form.current?.querySelector("input")?.focus(), []);
   const problem = reasonFor(error, "name", "PROJECT_NAME_TAKEN");
   return (

@@ -1,4 +1,4 @@
-/** Where the operator alone gives projects out, or does not let this account make any. */
+/** Shown if only the operator creates projects, or if this account may not create any. */
 import { readAccount } from "../api/projects.ts";
 import { Pending } from "../components/states.tsx";
 import { WhyNoProject } from "../components/why_no_project.tsx";
@@ -16,7 +16,7 @@ export function NoProject({ onReload }: { readonly onReload: () => void }) {
       <h1>No project yet</h1>
       {account !== undefined
         ? account.mayCreateProjects
-          // The operator has changed their mind since the projects were asked for.
+          // The operator has allowed projects since the list was requested.
           ? <p>You may make projects now. Look again, and there is the first one.</p>
           : <WhyNoProject account={account} />
         : <Pending error={error} what="what you may do" />}

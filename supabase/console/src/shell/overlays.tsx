@@ -1,11 +1,11 @@
-/** What opens in front of every view, loaded when it is asked for. */
+/** Overlays in front of every view, each loaded when it is first opened. */
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Project } from "../api/projects.ts";
 import { overlay } from "../state/overlay.ts";
 import { notifyProblem } from "../state/notices.ts";
 
-/** The letters that are typed next belong to the palette: its code is asked for with the first of the two keys. */
+/** The palette receives the next letters that are typed, so its code is loaded on the first of its two keys. */
 function loadPalette() {
   return import("./palette/palette.tsx");
 }
@@ -40,7 +40,7 @@ export function Overlays({ project }: { readonly project: Project }) {
   );
 }
 
-/** Null until it was wanted once, and is there. */
+/** Returns null until the component was wanted once and is loaded. */
 function useLoaded<P>(isWanted: boolean, load: () => Promise<ComponentType<P>>): ComponentType<P> | null {
   const [loaded, setLoaded] = useState<ComponentType<P> | null>(null);
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** The views of a project that the menu names, and the palette. */
+/** The views of a project that the menu and the palette list. */
 import type { IconName } from "../components/icon.tsx";
 import type { Place } from "../state/router.ts";
 

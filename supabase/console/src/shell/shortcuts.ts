@@ -1,9 +1,9 @@
-/** The shortcuts that work in every view; a field that is typed in keeps its letters, and a dialog all keys. */
+/** The shortcuts that work in every view. A focused text field keeps its letters, and a dialog keeps all keys. */
 import { useEffect } from "preact/hooks";
 import { isPressed } from "../components/shortcut_table.ts";
 import { overlay } from "../state/overlay.ts";
 
-/** Attribute of the fields that `/` focuses. */
+/** Attribute that marks the fields that `/` focuses. */
 const FILTER_MARK = "data-filter";
 
 export function useShortcuts(): void {

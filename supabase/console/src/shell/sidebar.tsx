@@ -16,7 +16,7 @@ export function Sidebar({ project }: { readonly project: Project }) {
     if (!isOpen) return;
     closeButton.current?.focus();
     const onKey = ({ key }: KeyboardEvent) => {
-      // An open dialog takes the key first.
+      // If a dialog is open, Escape closes the dialog and not the menu.
       if (key === "Escape" && !document.querySelector("dialog[open]")) closeMenu("button");
     };
     document.addEventListener("keydown", onKey);
@@ -53,12 +53,12 @@ export function Sidebar({ project }: { readonly project: Project }) {
   );
 }
 
-/** Also for a link to the place that is open already. */
+/** Closes the menu after a choice, also if the link leads to the current place. */
 function closeAfterChoice({ target }: MouseEvent): void {
   if (target instanceof Element && target.closest("a")) closeMenu("view");
 }
 
-/** The item of the places that have none of their own. */
+/** The menu item of places that have no item of their own. */
 const PARENTS: Readonly<Record<string, string>> = { file: "files", run: "runs" };
 
 function Item({ icon, text, to }: Section) {

@@ -1,4 +1,4 @@
-/** A file that is dropped beside a folder is ignored; by default the browser would leave the console and open it. */
+/** Ignores a file that is dropped outside of a folder; by default the browser would leave the console and open it. */
 import { useEffect } from "preact/hooks";
 
 export function useStrayDrops(): void {

@@ -49,7 +49,7 @@ function SearchField({ projectId }: { readonly projectId: string }) {
     event.preventDefault();
     const q = text.trim();
     if (q === "") return;
-    // Another question keeps mode, folder and file names.
+    // A new query keeps the mode, the folder and the file-name pattern.
     goTo(here.name === "search" ? { ...here, q, first: undefined } : { name: "search", projectId, q });
   };
   return (

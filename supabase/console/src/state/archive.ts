@@ -1,6 +1,6 @@
 /**
- * ZIP archives: of one folder as the service makes them, else made here from what was chosen. Both hold whole paths, and
- * neither lacks a file: what cannot be read ends it.
+ * ZIP archives: the service creates one of a single folder, the browser one of any other selection. Both contain whole paths
+ * and all files; a file that cannot be read ends the archive with an error.
  */
 import { archiveNames } from "../../../functions/api/files/disk_name.ts";
 import { buildUrl } from "../api/client.ts";
@@ -15,7 +15,7 @@ import { downloadMade } from "./transfers.ts";
 
 type OnProgress = (progress: number) => void;
 
-/** `directory` is empty for the project. `at`: the folder as it was then. */
+/** An empty `directory` is the whole project. `at`: the folder as it was at this time. */
 export function downloadFolder(projectId: string, directory: string, at?: string): void {
   downloadMade(`${directory === "" ? "files" : nameOf(directory)}.zip`, async (onProgress, signal) => {
     try {
@@ -24,13 +24,13 @@ export function downloadFolder(projectId: string, directory: string, at?: string
       return await sendTransfer({ url, projectId, body: null, signal, onProgress });
     } catch (error) {
       if (!isCode(error, "EXPORT_TOO_LARGE") || at !== undefined) throw error;
-      // What is too much for one answer of the service may not be for the browser.
+      // An archive too large for one answer of the service may still be possible in the browser.
       return await archiveOf(projectId, { files: [], folders: [directory] }, onProgress, signal);
     }
   });
 }
 
-/** One folder by itself, or any selection. */
+/** Downloads a single folder, or any selection. */
 export function downloadSelected(projectId: string, selected: Selected): void {
   const [folder, ...others] = selected.folders;
   if (folder !== undefined && others.length === 0 && selected.files.length === 0) {
@@ -52,7 +52,7 @@ async function archiveOf(
     ensureSmall(all);
   }
   ensureSmall(all);
-  // Loaded when an archive is first asked for.
+  // Loaded for the first archive.
   const { makeZip } = await import("client-zip");
   const total = Math.max(1, sizeOf(all));
   let read = 0;
@@ -81,7 +81,7 @@ async function archiveOf(
   try {
     return await new Response(makeZip(entries())).blob();
   } catch (error) {
-    // The browser says of any stream that breaks only that it broke.
+    // For any broken stream, the browser reports only that it broke; `failure` has the cause.
     throw failure ?? error;
   }
 }

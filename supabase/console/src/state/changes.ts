@@ -1,4 +1,4 @@
-/** Tells the views that files have changed, so that they load again what they show. */
+/** Tells the views that files have changed, so that they reload. */
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 

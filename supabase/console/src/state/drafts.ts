@@ -4,7 +4,7 @@ import { signal } from "@preact/signals";
 
 export interface Draft {
   readonly text: string;
-  /** The version that is being edited, and its entity tag. */
+  /** The edited version and its entity tag. */
   readonly version: number;
   readonly etag: string;
 }

@@ -1,4 +1,4 @@
-/** Folder names from the lists that were loaded; the tree loads only the folders that no list contains. */
+/** Folder names from loaded lists. The tree loads only folders that no list has loaded. */
 import { signal } from "@preact/signals";
 import { listFiles } from "../api/files.ts";
 import { directoryOf } from "../format.ts";
@@ -7,7 +7,7 @@ import type { Change } from "../api/changes.ts";
 
 const known = signal<ReadonlyMap<string, readonly string[]>>(new Map());
 
-/** Undefined if no list has shown the folder yet. */
+/** Returns undefined if no list has loaded the folder yet. */
 export function foldersIn(projectId: string, directory: string): readonly string[] | undefined {
   return known.value.get(keyOf(projectId, directory));
 }
@@ -21,7 +21,7 @@ export async function loadFolders(projectId: string, directory: string): Promise
   setFolders(projectId, directory, directories);
 }
 
-/** Loads again what is known of the folders that lead to these paths. */
+/** Reloads the known folders on the way to these paths. */
 export async function refreshFolders(projectId: string, paths: readonly string[]): Promise<void> {
   const directories = new Set([""]);
   for (const path of paths) {
@@ -31,7 +31,7 @@ export async function refreshFolders(projectId: string, paths: readonly string[]
   await Promise.all(shown.slice(0, FOLDERS_REFRESHED_MAX).map((one) => loadFolders(projectId, one)));
 }
 
-/** Puts folders that files have come into in the tree; ones that have become empty go with the next list. */
+/** Adds the folders of created files to the tree. Folders that have become empty are removed by the next list. */
 export function addFolders(projectId: string, changes: readonly Change[]): void {
   let next: Map<string, readonly string[]> | null = null;
   for (const { path, deleted } of changes) {

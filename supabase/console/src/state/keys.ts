@@ -6,7 +6,7 @@ import { visible } from "../format.ts";
 const known = signal<{ readonly projectId: string; readonly keys: readonly Key[] } | null>(null);
 let loading: { readonly projectId: string; readonly done: Promise<void> } | null = null;
 
-/** Undefined until they are loaded. */
+/** Returns undefined until the keys are loaded. */
 export function keysOf(projectId: string): readonly Key[] | undefined {
   return known.value?.projectId === projectId ? known.value.keys : undefined;
 }
@@ -39,7 +39,7 @@ export function writerName(projectId: string, keyId: string | null | undefined):
   return key.name === null || key.name === "" ? `${key.prefix}…` : visible(key.name);
 }
 
-/** The key that was made on the page "Connect" last, in the memory of this tab only: a reload forgets it. */
+/** The last key created on the page "Connect". It is only in this tab's memory, so a reload forgets it. */
 const made = signal<{ readonly projectId: string; readonly key: NewKey } | null>(null);
 
 export function madeKey(projectId: string): NewKey | undefined {

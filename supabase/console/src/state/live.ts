@@ -1,6 +1,6 @@
 /**
- * Follows the change feed of the open project, with one request at a time, while the tab can be seen. Views hear of each
- * version once, also of those that this tab has made.
+ * Follows the change feed of the open project with one request at a time, while the tab is visible. Views receive each
+ * version once, including the versions of this tab.
  */
 import type { FileAt } from "../api/files.ts";
 import { effect, signal } from "@preact/signals";
@@ -24,18 +24,18 @@ export interface LiveChange extends Change {
   readonly projectId: string;
 }
 
-/** `changes` is null where there are too many, or they are not known: views load again what they show. */
+/** `changes` is null if there are too many or they are unknown; the views then reload. */
 type Listener = (changes: readonly LiveChange[] | null) => void;
 
 const listeners = new Set<Listener>();
-/** The last ones, oldest first, and how many there were before them. */
+/** The latest changes, oldest first, and the number of earlier ones that were dropped. */
 let kept: readonly LiveChange[] = [];
 let forgotten = 0;
 
-/** The project whose views may load: the feed has every later change. */
+/** The project whose views may load, because the feed will contain every later change. */
 export const followedProject = signal<string | null>(null);
 
-/** Calls `onChanges` with what has changed in the project, oldest first. */
+/** Calls `onChanges` with the changes of the project, oldest first. */
 export function useLive(projectId: string, onChanges: Listener): void {
   const latest = useRef(onChanges);
   latest.current = onChanges;
@@ -49,29 +49,29 @@ export function useLive(projectId: string, onChanges: Listener): void {
   }, [projectId]);
 }
 
-/** A position among the changes, for `changesSince`. */
+/** Returns a position among the changes, for `changesSince`. */
 export function liveCount(): number {
   return forgotten + kept.length;
 }
 
-/** The changes since: a load that began then may not have them. */
+/** Returns the changes after a position. A load that began at the position may lack them. */
 export function changesSince(projectId: string, count: number): readonly LiveChange[] {
   return kept.slice(Math.max(0, count - forgotten)).filter((change) => change.projectId === projectId);
 }
 
-/** The change that made the version, if the feed has had it. */
+/** Returns the change that created the version, if the feed has delivered it. */
 export function knownChange({ projectId, path }: FileAt, version: number): LiveChange | undefined {
   return kept.findLast((change) =>
     change.projectId === projectId && change.path === path && change.version === version
   );
 }
 
-/** Follows the project until the returned function is called. */
+/** Follows the project until the caller calls the returned function. */
 export function followProject(projectId: string): () => void {
   let cursor: string | null = null;
   let abort: AbortController | null = null;
   const ready = () => followedProject.value = projectId;
-  // A service that is slow, or away, holds no view up.
+  // Views load after this time even if the service is slow or unreachable.
   const timer = setTimeout(ready, FOLLOW_READY_MILLISECONDS);
   const onVisibility = () => {
     if (document.visibilityState === "hidden") {
@@ -81,7 +81,7 @@ export function followProject(projectId: string): () => void {
     } else if (abort === null) {
       abort = new AbortController();
       const keep = (next: string | null) => {
-        // Views that loaded before the feed had a beginning may have missed something.
+        // Views that loaded before the feed had a cursor may lack changes.
         if (cursor === null && next !== null && followedProject.value === projectId) report(null);
         cursor = next;
         ready();
@@ -101,7 +101,7 @@ export function followProject(projectId: string): () => void {
   };
 }
 
-/** Ends by being aborted. */
+/** Runs until it is aborted. */
 async function followFrom(
   projectId: string,
   start: string | null,
@@ -117,20 +117,20 @@ async function followFrom(
       const page = await followChanges(projectId, cursor ?? "now", wait, signal);
       if (signal.aborted) return;
       const isFirst = cursor === null;
-      // More than one answer holds: the views load again what they show, and the feed goes on from now.
+      // If there are more changes than one answer holds, the views reload, and the feed continues from now.
       cursor = page.hasMore ? null : page.cursor;
       keep(cursor);
       if (isFirst) continue;
       if (page.changes.length > 0 && !page.hasMore) {
         report(page.changes.map((change) => ({ ...change, projectId })));
       }
-      // An empty answer at once: other tabs and agents hold all places to wait.
+      // An immediate empty answer means that other tabs and agents hold all waiting slots.
       const isEarly = page.changes.length === 0 && Date.now() - asked < FOLLOW_FAILURES_PAUSE_MILLISECONDS;
       failures = isEarly ? failures + 1 : 0;
       await sleep(isEarly ? pauseAfter(failures) : FOLLOW_PAUSE_MILLISECONDS, signal);
     } catch (error) {
       if (signal.aborted) return;
-      // The cursor is none of this project any more: it was restored from a backup.
+      // The project was restored from a backup, so the cursor is no longer valid.
       if (isCode(error, "VALIDATION_ERROR")) keep(cursor = null);
       await sleep(pauseAfter(++failures), signal);
       await untilOnline(signal);
@@ -138,13 +138,13 @@ async function followFrom(
   }
 }
 
-/** Doubles with each failure; tabs that lost the service together do not come back together. */
+/** Doubles the pause with each failure. The random part keeps tabs from retrying at the same time. */
 function pauseAfter(failures: number): number {
   const pause = FOLLOW_FAILURES_PAUSE_MILLISECONDS * 2 ** Math.min(failures - 1, 10);
   return Math.min(pause, FOLLOW_FAILURES_PAUSE_MILLISECONDS_MAX) * (0.75 + Math.random() / 4);
 }
 
-/** While the connection is lost, `session/connection.ts` looks for it. */
+/** Waits while the connection is lost; `session/connection.ts` detects when it is back. */
 async function untilOnline(signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -171,7 +171,7 @@ function report(changes: readonly LiveChange[] | null): void {
   for (const listener of listeners) listener(changes);
 }
 
-/** Which rows have just changed, for a mark that fades: the version by the id of the file. */
+/** Rows marked as just changed: the version by file id. */
 const marks = signal<ReadonlyMap<string, number>>(new Map());
 
 function markChanged(changes: readonly Change[]): void {
@@ -185,7 +185,7 @@ function markChanged(changes: readonly Change[]): void {
   }, MARK_MILLISECONDS);
 }
 
-/** Whether the file has just changed or, with a version, whether this is its newest and was just made. */
+/** Returns whether the file has just changed or, with a version, whether this version is its newest and is new. */
 export function isMarked(fileId: string, version?: number): boolean {
   const marked = marks.value.get(fileId);
   return marked !== undefined && (version === undefined || version === marked);

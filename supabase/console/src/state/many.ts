@@ -1,4 +1,4 @@
-/** Changes several files at once, all of them or none, with notices from which each is taken back as one. */
+/** Changes several files as one commit: all of them, or none. A notice offers to undo each change as a whole. */
 import { ApiFailure, isCode, reasonOf } from "../api/failure.ts";
 import type { FileRecord } from "../api/files.ts";
 import { batch, type BatchOperation, deleteFolder, type Done, filesBelow, moveFolder } from "../api/many.ts";
@@ -9,14 +9,14 @@ import { announceChange } from "./changes.ts";
 import { refreshFolders } from "./folders.ts";
 import { notify, notifyProblem } from "./notices.ts";
 
-/** What was chosen in a list. */
+/** The selection in a list. */
 export interface Selected {
   readonly files: readonly FileRecord[];
-  /** Their whole paths. */
+  /** Paths of folders, from the root of the project. */
   readonly folders: readonly string[];
 }
 
-/** Deletes everything chosen, or nothing. */
+/** Deletes all of the selection, or nothing. */
 export async function deleteSelected(projectId: string, selected: Selected): Promise<void> {
   const [folder, ...others] = selected.folders;
   if (folder !== undefined && others.length === 0 && selected.files.length === 0) {
@@ -29,7 +29,7 @@ export async function deleteSelected(projectId: string, selected: Selected): Pro
   refresh(projectId, selected.folders);
 }
 
-/** Moves everything chosen into a folder, or nothing. `directory` is empty for the root. */
+/** Moves all of the selection into a folder, or nothing. An empty `directory` is the root. */
 export async function moveSelected(
   projectId: string,
   selected: Selected,
@@ -53,7 +53,7 @@ export async function moveSelected(
   refresh(projectId, [...selected.folders, joinPath(directory, "moved")]);
 }
 
-/** Restores deleted files, all or none: each to what it was before it was deleted. */
+/** Restores deleted files, all or none, each to its content before the deletion. */
 export async function restoreSelected(projectId: string, files: readonly FileRecord[]): Promise<void> {
   const operations = files.map(({ path, version }) => ({
     op: "restore",
@@ -65,7 +65,7 @@ export async function restoreSelected(projectId: string, files: readonly FileRec
   refresh(projectId, files.map(({ path }) => path));
 }
 
-/** Tells what was done, and offers to take it back. */
+/** Reports what was done, with a button to undo it. */
 export function finish(projectId: string, { runId, count }: Done, done: string, doing: string): void {
   const what = formatCount(count, "file");
   announceChange({});
@@ -75,12 +75,12 @@ export function finish(projectId: string, { runId, count }: Done, done: string, 
   });
 }
 
-/** Loads the folders again that the tree shows and that a change of these paths concerns. */
+/** Reloads the folders of the tree that a change of these paths affects. */
 export function refresh(projectId: string, paths: readonly string[]): void {
   if (paths.length > 0) refreshFolders(projectId, paths).catch(() => {});
 }
 
-/** Takes a run of the console back, unless somebody, such as an agent, has changed its files since. */
+/** Undoes a run of the console, unless its files have later changes, for example by an agent. */
 async function undoMany(projectId: string, runId: string): Promise<void> {
   const about = { projectId, path: "" };
   try {
@@ -93,7 +93,7 @@ async function undoMany(projectId: string, runId: string): Promise<void> {
   }
 }
 
-/** Why nothing was done, naming the files that were in the way. */
+/** Explains why nothing was done, with the names of the conflicting files. */
 export function describeRefusal(error: unknown): string {
   if (!(error instanceof ApiFailure)) return reasonOf(error);
   const { files, limit, conflicts } = error.details;
@@ -107,12 +107,12 @@ export function describeRefusal(error: unknown): string {
   return reasonOf(error);
 }
 
-/** The paths at the destination that are in the way, as far as the service named them. */
+/** Returns the existing paths at the destination, as far as the service named them. */
 export function pathsInTheWay(error: unknown): readonly string[] {
   return error instanceof ApiFailure && isCode(error, "FILE_ALREADY_EXISTS") ? error.details.paths ?? [] : [];
 }
 
-/** `a.md`, `a.md and b.md`, `a.md, b.md and 3 more files`. */
+/** Formats paths: `a.md was`, `a.md and b.md were`, `a.md, b.md and 3 more files were`. */
 function namesOf(paths: readonly string[]): string {
   const [first = "", second, ...others] = paths;
   if (second === undefined) return `${first} was`;
@@ -121,7 +121,7 @@ function namesOf(paths: readonly string[]): string {
     : `${first}, ${second} and ${formatCount(others.length, "more file")} were`;
 }
 
-/** Names the file at which a batch ended. */
+/** Commits the operations. An error names the file that caused it. */
 async function committed(projectId: string, operations: readonly BatchOperation[]): Promise<Done> {
   try {
     return await batch(projectId, operations);
@@ -147,7 +147,7 @@ function sentence(error: ApiFailure, operation: BatchOperation): string {
   return `${path}: ${reasonOf(error)}`;
 }
 
-/** The files chosen, and those below the folders chosen. Throws where one commit cannot take them. */
+/** Returns the selected files, and the files below the selected folders. Throws if one commit cannot contain all of them. */
 async function filesOf(projectId: string, { files, folders }: Selected): Promise<readonly FileRecord[]> {
   const all = [...files];
   for (const folder of folders) {
@@ -161,7 +161,7 @@ async function filesOf(projectId: string, { files, folders }: Selected): Promise
   );
 }
 
-/** The path below the folder in which the selection was made. */
+/** Returns the path relative to the folder that shows the selection. */
 function relativeTo(path: string, { folders }: Selected): string {
   const folder = folders.find((one) => path.startsWith(`${one}/`));
   if (folder === undefined) return nameOf(path);

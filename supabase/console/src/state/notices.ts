@@ -5,7 +5,7 @@ import { visible } from "../format.ts";
 import { NOTICE_MILLISECONDS, UNDO_MILLISECONDS } from "../limits.ts";
 
 interface Undo {
-  /** What the button undoes, for a screen reader: `deleting plan.md`. */
+  /** What the button undoes, as text for a screen reader: `deleting plan.md`. */
   readonly what: string;
   readonly run: () => void;
 }
@@ -14,7 +14,7 @@ export interface Notice {
   readonly id: number;
   readonly kind: "done" | "problem";
   readonly text: string;
-  /** The file that it is about. It is shown in the file's project only. */
+  /** The file of the message. The notice is shown only in the file's project. */
   readonly about?: FileAt | undefined;
   readonly undo?: Undo | undefined;
 }
@@ -35,7 +35,7 @@ export function dismiss(id: number): void {
   notices.value = notices.value.filter((notice) => notice.id !== id);
 }
 
-/** Removes the undo buttons of a file that has changed since: there is nothing to undo any more. */
+/** Removes the undo buttons for a file that has changed since, because they no longer apply. */
 export function endUndo({ projectId, path }: FileAt): void {
   notices.value = notices.value.filter(({ undo, about }) =>
     undo === undefined || about?.projectId !== projectId || about.path !== path

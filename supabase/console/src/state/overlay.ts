@@ -1,4 +1,4 @@
-/** What is open in front of the view, whatever it is: the command palette, the list of shortcuts, a new project. */
+/** The overlay that is open in front of the view: the command palette, the list of shortcuts, or a new project. */
 import { signal } from "@preact/signals";
 
 export const overlay = signal<"palette" | "shortcuts" | "project" | null>(null);
@@ -7,10 +7,10 @@ export const MENU_BUTTON = "menu-button";
 
 export const isMenuOpen = signal(false);
 
-/** Closes the menu; the focus goes to the button that opens it, or to the view that was chosen. */
+/** Closes the menu. The focus moves to the button that opens the menu, or to the chosen view. */
 export function closeMenu(focus: "button" | "view"): void {
   if (!isMenuOpen.value) return;
   isMenuOpen.value = false;
-  // In the next task the view is visible again.
+  // The view becomes visible again only in the next task.
   setTimeout(() => document.getElementById(focus === "button" ? MENU_BUTTON : "main")?.focus());
 }

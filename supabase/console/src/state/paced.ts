@@ -1,12 +1,11 @@
 /**
- * Loads that nobody asked for by hand: at most one in a while, fewer where agents need the requests of the project, and
- * none while the tab is hidden.
+ * Automatic loads: at most one per pause, fewer while agents need the project's requests, and none while the tab is hidden.
  */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { PACED_MILLISECONDS, PACED_SCARCE_MILLISECONDS } from "../limits.ts";
 import { hasShareLeft } from "../session/rate_window.ts";
 
-/** Returns a function that calls `run`: at once, or at the end of the pause after the last time. */
+/** Returns a function that calls `run` at once, or at the end of the pause after the last call. */
 export function usePacedCall(projectId: string, run: () => void): () => void {
   const latest = useRef(run);
   latest.current = run;
@@ -27,7 +26,7 @@ export function usePacedCall(projectId: string, run: () => void): () => void {
   }, [projectId]);
 }
 
-/** The value, which follows its changes no faster than `usePacedCall` allows. */
+/** Returns the value, updated no more often than `usePacedCall` allows. */
 export function usePaced<T>(projectId: string, value: T): T {
   const [shown, setShown] = useState(value);
   const latest = useRef(value);
@@ -39,7 +38,7 @@ export function usePaced<T>(projectId: string, value: T): T {
   return shown;
 }
 
-/** Calls after a pause, or when the tab is seen again. Returns what cancels it. */
+/** Calls `run` after a pause, or later, when the tab becomes visible. Returns a function that cancels the call. */
 export function whenVisible(milliseconds: number, run: () => void): () => void {
   const abort = new AbortController();
   const runIfVisible = () => {

@@ -1,4 +1,4 @@
-/** What a person prefers, kept in this browser: the colour theme, and whether lines are wrapped. */
+/** A person's preferences, stored in this browser: the colour theme, and whether lines wrap. */
 import { effect, signal } from "@preact/signals";
 
 export type Theme = "system" | "light" | "dark";

@@ -6,7 +6,7 @@ import { place } from "./router.ts";
 
 const LAST_PROJECT = "filestore.project";
 
-/** Undefined until they are loaded. */
+/** Undefined until the projects are loaded. */
 export const projects = signal<readonly Project[] | undefined>(undefined);
 
 /** The id in the address, whether or not the project exists. */
@@ -34,7 +34,7 @@ export async function refreshProject(id: string, signal?: AbortSignal): Promise<
   updateProject(await readProject(id, signal));
 }
 
-/** Returns the project to open if the address names none. */
+/** Returns the project to open if the address names no project. */
 export function preferredProject(): Project | undefined {
   const last = localStorage.getItem(LAST_PROJECT);
   return projects.value?.find(({ id }) => id === last) ?? projects.value?.[0];
@@ -48,7 +48,7 @@ export function clearProjects(): void {
   projects.value = undefined;
 }
 
-/** Of the folder or the file that is shown. */
+/** Returns the folder on screen, or the folder of the file on screen. */
 export function currentDirectory(): string {
   const here = place.value;
   if (here.name === "files") return here.directory;

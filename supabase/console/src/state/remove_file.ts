@@ -36,7 +36,7 @@ export async function restore(file: FileAt, version: number): Promise<boolean> {
   }
 }
 
-/** Leaves a file alone that somebody, such as an agent, has written again since. */
+/** Does not restore the file if it has been written again, for example by an agent. */
 async function undoDeletion(file: FileAt, version: number): Promise<void> {
   const name = nameOf(file.path);
   try {

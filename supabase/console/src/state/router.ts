@@ -8,9 +8,9 @@ import { arrive, leave, stay } from "./visits.ts";
 const text = lenient(z.string().check(z.minLength(1)));
 const number = lenient(z.pipe(z.string().check(z.regex(/^[1-9]\d{0,9}$/)), z.transform(Number)));
 const flag = lenient(z.pipe(z.string(), z.transform((value) => value === "true")));
-/** A local time as a form has it: `2026-11-23T09:30`. */
+/** A local time as a form field has it: `2026-11-23T09:30`. */
 const localTime = lenient(z.string().check(z.refine((value) => !Number.isNaN(Date.parse(value)))));
-/** An ISO time in UTC, at which the project is shown as it was. */
+/** An ISO time in UTC at which the project is shown. */
 const moment = lenient(
   z.string().check(
     z.regex(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
@@ -18,10 +18,10 @@ const moment = lenient(
   ),
 );
 
-/** The part of the address that may have slashes, by the name of the place. */
+/** For each kind of place, the parameter that is the path of the address and may contain slashes. */
 const TAILS: Readonly<Record<string, string>> = { files: "directory", file: "path", run: "runId" };
 
-/** A place of a project, with the parameters of its address. */
+/** Returns the schema of a place in a project, with its parameters. */
 function inProject<Name extends string, Parameters extends z.core.$ZodLooseShape>(
   name: Name,
   parameters: Parameters,
@@ -29,16 +29,16 @@ function inProject<Name extends string, Parameters extends z.core.$ZodLooseShape
   return z.object({ name: z.literal(name), projectId: z.string().check(z.minLength(1)), ...parameters });
 }
 
-/** `first` is the number of entries before the page, `after` its cursor. */
+/** `first` is the number of entries before the page, and `after` the page's cursor. */
 const placeSchema = z.discriminatedUnion("name", [
   inProject("files", {
     directory: z.string(),
     sort: lenient(z.enum(["path", "updated_at", "size"])),
     order: lenient(z.enum(["asc", "desc"])),
-    /** Only names that contain it. */
+    /** Shows only names that contain this text. */
     filter: text,
     first: number,
-    /** The last path of the page before, if the list is by path: with a cursor, every page costs the same. */
+    /** The last path of the previous page, if the list is sorted by path: with this cursor, every page costs the same. */
     after: text,
     at: moment,
   }),
@@ -48,10 +48,10 @@ const placeSchema = z.discriminatedUnion("name", [
     version: number,
     /** `12`, or `12-20`. */
     line: lenient(z.pipe(z.string(), z.transform(linesOf))),
-    /** The text as it is stored, where it would be shown in another form. */
+    /** Shows the stored text instead of its rendered form. */
     show: lenient(z.literal("source")),
     heading: text,
-    /** The end of the text is shown, and what is appended to it. */
+    /** Shows the end of the text, and then what is appended. */
     follow: flag,
     from: number,
     to: number,
@@ -69,7 +69,7 @@ const placeSchema = z.discriminatedUnion("name", [
   }),
   inProject("deleted", { first: number }),
   inProject("activity", {
-    /** The cursor of the page before, which was newer. */
+    /** The cursor at which the previous, newer page ended. */
     before: text,
     keyId: text,
     actor: text,
@@ -87,7 +87,7 @@ const placeSchema = z.discriminatedUnion("name", [
   inProject("settings", {}),
 ]);
 
-/** Values that are left out of an address. */
+/** Default values, which an address omits. */
 const DEFAULTS: Readonly<Record<string, string>> = {
   sort: "path",
   order: "asc",
@@ -124,7 +124,7 @@ globalThis.addEventListener("popstate", () => {
   if (globalThis.location.hash === hash.value) stay();
 });
 
-/** Called when the session is open: a sign-in link has another address than the place that it leads to. */
+/** Reads the place once the session is open, because the address of a sign-in link differs from its place. */
 export function readAddress(): void {
   hash.value = globalThis.location.hash;
 }
@@ -134,8 +134,8 @@ export function goTo(next: Place): void {
 }
 
 /**
- * Navigates without an entry in the browser's history. Does nothing while the browser goes to another place: a view that
- * calls this late, such as after a pause, means an entry that is no longer the latest.
+ * Navigates without an entry in the browser's history. Does nothing while the browser navigates to another place: a late
+ * caller, such as a view after a pause, would replace the wrong entry.
  */
 export function replaceWith(next: Place): void {
   if (globalThis.location.hash !== hash.value) return;
@@ -148,7 +148,7 @@ export function hrefOf(next: Place): string {
   const { name, projectId, ...rest } = next.name === "file" ? { ...next, line: linesText(next) } : next;
   const query = new URLSearchParams();
   let tail = "";
-  // The same place has the same address, however it was made.
+  // Sorted, so that a place always has the same address.
   for (const [key, value] of Object.entries<unknown>(rest).sort(([a], [b]) => a < b ? -1 : 1)) {
     if (key === TAILS[name]) tail = `/${encodePath(String(value))}`;
     else if (value && value !== DEFAULTS[key] && key !== "lastLine") query.set(key, String(value));
@@ -170,12 +170,12 @@ function placeOf(address: string): Place {
   return known.name === "file" ? { ...known, line: undefined, ...known.line } : known;
 }
 
-/** A parameter that is missing where its text is not valid. */
+/** An invalid parameter counts as missing. */
 function lenient<T extends z.ZodMiniType>(schema: T) {
   return z.catch(z.optional(schema), undefined);
 }
 
-/** Nothing unless the text begins with the number of a line. */
+/** Returns no lines unless the text begins with a line number. */
 function linesOf(range: string): Lines {
   const [line, last] = range.split("-").map((part) => number.parse(part));
   return line === undefined ? {} : linesBetween(line, last);

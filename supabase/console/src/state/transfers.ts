@@ -14,7 +14,7 @@ export interface Transfer {
   readonly direction: "upload" | "download";
   readonly path: string;
   readonly state: "waiting" | "running" | "done" | "failed" | "cancelled";
-  /** 0 to 1. */
+  /** From 0 to 1. */
   readonly progress: number;
   readonly problem?: string;
 }
@@ -42,7 +42,7 @@ export function upload(projectId: string, path: string, file: File): void {
   });
 }
 
-/** Lists fill while a batch runs: the first files show soon, and a large batch costs few reloads. */
+/** The list is reloaded often for the first files and rarely for later ones, so that a large batch costs few reloads. */
 function isReloadDue(count: number): boolean {
   return count % UPLOADS_PER_RELOAD === 0 || (count < UPLOADS_PER_RELOAD && Math.log2(count) % 1 === 0);
 }
@@ -67,14 +67,14 @@ export function download({ projectId, path }: FileAt, version: number): void {
   );
 }
 
-/** A download that makes its bytes itself, and tells how far it is, from 0 to 1. */
+/** Starts a download whose content `make` creates. It reports its progress from 0 to 1. */
 export function downloadMade(
   path: string,
   make: (onProgress: (progress: number) => void, signal: AbortSignal) => Promise<Blob>,
 ): void {
   add("download", path, async ({ id }, signal) => {
     const bytes = await make((progress) => change(id, { progress }), signal);
-    // Cancelled while the last bytes came.
+    // It may have been cancelled while the last bytes arrived.
     signal.throwIfAborted();
     saveAs(bytes, nameOf(path));
   });

@@ -9,7 +9,7 @@ export interface Load<T> {
   readonly data: T | undefined;
   readonly error: unknown;
   readonly isLoading: boolean;
-  /** Loads again, showing the old data meanwhile. */
+  /** Loads again and shows the old data meanwhile. */
   readonly reload: () => void;
 }
 
@@ -19,7 +19,7 @@ interface Outcome<T> {
   readonly error?: unknown;
 }
 
-/** `key` identifies what is loaded: after a change of the key the old data is not shown. */
+/** `key` identifies the data: after a change of the key, the old data is no longer shown. */
 export function useLoad<T>(key: string, load: (signal: AbortSignal) => Promise<T>): Load<T> {
   const [outcome, setOutcome] = useState<Outcome<T> | null>(null);
   const [isLoading, setLoading] = useState(true);
@@ -54,7 +54,7 @@ export function useLoad<T>(key: string, load: (signal: AbortSignal) => Promise<T
   };
 }
 
-/** Returns the data and a function that changes it; data that is loaded anew takes the place of both. */
+/** Returns the data and a function that changes it. Newly loaded data replaces the changed data. */
 export function usePatched<T>(loaded: T): [T, (change: (before: T) => T) => void] {
   const state = useRef({ loaded, current: loaded });
   const [, draw] = useReducer<number, void>((count) => count + 1, 0);
@@ -68,7 +68,7 @@ export function usePatched<T>(loaded: T): [T, (change: (before: T) => T) => void
   return [state.current.current, patch.current];
 }
 
-/** The text after a pause in typing. */
+/** Returns the text after a pause in typing. */
 export function useSettled(text: string): string {
   const [settled, setSettled] = useState(text);
   useEffect(() => {

@@ -1,18 +1,18 @@
 /**
- * Focus and scrolling across navigation. A new view begins at its top, and has the focus unless something that stays has
- * it. Going back returns to the link that was followed, once the view has loaded it.
+ * Focus and scrolling across navigation. A new view starts at its top and takes the focus, unless an element that remains
+ * has it. Going back focuses the link that was followed, once the view has loaded it.
  */
 
 interface Visit {
-  /** Address of the link that had the focus when the place was left. */
+  /** Address of the link that had the focus when the person left the place. */
   readonly link: string | null;
   readonly scrollY: number;
 }
 
-/** What ends the wait for a link: the person does something else. */
+/** Events that end the wait for a link, because the person is doing something else. */
 const INTERRUPTIONS = ["keydown", "pointerdown", "wheel", "touchstart"] as const;
 
-/** By entry of the browser's history. */
+/** Visits by the id of their entry in the browser's history. */
 const visits = new Map<string, Visit>();
 let entry = currentEntry() ?? newEntry();
 let stopWaiting = () => {};
@@ -24,7 +24,7 @@ export function leave(): void {
   visits.set(entry, { link, scrollY: globalThis.scrollY });
 }
 
-/** Called after the place has changed, with the fragment of the place before. */
+/** Called after the place has changed, with the fragment of the previous place. */
 export function arrive(before: string): void {
   stopWaiting();
   const known = currentEntry();
@@ -38,14 +38,19 @@ export function arrive(before: string): void {
   });
 }
 
-/** Called where the place has stayed what it was. A link to it replaces the entry, whose name is lost. */
+/**
+ * Called if the place has not changed. A link to the current place replaces its history entry and so loses the entry's id.
+ */
 export function stay(): void {
   const known = currentEntry();
   if (known === undefined) history.replaceState({ entry }, "");
   else entry = known;
 }
 
-/** The view is scrolled as far as it goes meanwhile: there a long list loads what comes next, which may have the link. */
+/**
+ * Meanwhile the view is scrolled as far as possible, because a long list then loads its next page, which may contain the
+ * link.
+ */
 function waitForLink(addresses: readonly (string | null)[], scrollY: number): void {
   const observer = new MutationObserver(findLink);
   const page = document.documentElement;

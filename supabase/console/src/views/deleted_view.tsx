@@ -149,7 +149,7 @@ function RestoreSelected({ projectId, files, selection }: Properties) {
       selection.clear();
       keepFocus(selection.chosen);
     } catch (error) {
-      // The list may be what is out of date.
+      // The list on screen may be outdated.
       announceChange({});
       notifyProblem(`Nothing was restored. ${describeRefusal(error)}`, { projectId, path: "" });
     } finally {

@@ -1,4 +1,4 @@
-/** The links of the project that can be used: what each is for, who made it, and until when. */
+/** The project's valid links: what each allows, who created it, and when it expires. */
 import { useEffect, useState } from "preact/hooks";
 import { type Link, listLinks, type NewLink } from "../api/links.ts";
 import { Age, ListTable, moveInList, RowLink } from "../components/list.tsx";

@@ -1,4 +1,4 @@
-/** Search by words, by regular expression, or by meaning. What is asked is in the address. */
+/** Search by words, by regular expression, or by meaning. The address stores the query. */
 import { useEffect, useState } from "preact/hooks";
 import { isCode, reasonFor } from "../api/failure.ts";
 import { search, type SearchResults } from "../api/files.ts";
@@ -139,7 +139,7 @@ interface NotSearchedProperties {
   readonly reload: () => void;
 }
 
-/** Text that was not looked at: without it, no result means that there is none. */
+/** Tells that some text was not searched; without it, an empty result is complete. */
 function NotSearched({ notSearched: { files, bytes, paths, reasons }, reload }: NotSearchedProperties) {
   const why = reasons.map((reason) => UNSEARCHED_REASONS[reason] ?? reason).join("; ");
   return (
@@ -159,7 +159,7 @@ function NotSearched({ notSearched: { files, bytes, paths, reasons }, reload }: 
   );
 }
 
-/** Why text was not looked at, by the API's word for it. */
+/** Why text was not searched, by the API's name for the reason. */
 const UNSEARCHED_REASONS: Readonly<Record<string, string>> = {
   too_large: "too large",
   bounds: "more than one search looks at; choose a folder",
@@ -170,7 +170,7 @@ const UNSEARCHED_REASONS: Readonly<Record<string, string>> = {
   unreadable: "could not be read",
 };
 
-/** Why the content of a file is not searched, by the API's word for it. */
+/** Why a file's content is not searchable, by the API's name for the reason. */
 const NOT_SEARCHED: Readonly<Record<string, string>> = {
   too_large: "large files are not searched",
   not_text: "files that are not text are not searched",

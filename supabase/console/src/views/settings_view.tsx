@@ -1,4 +1,4 @@
-/** What the project uses, its limits, what goes by itself, its name; the account's password; and the end of both. */
+/** The project's usage, limits, retention and name, the account's password, and the deletion of project and account. */
 import { useState } from "preact/hooks";
 import { reasonFor } from "../api/failure.ts";
 import { type Project, renameProject } from "../api/projects.ts";

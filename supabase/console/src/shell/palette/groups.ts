@@ -1,4 +1,4 @@
-/** What the palette offers for what was typed, in groups whose order does not depend on what has come already. */
+/** The entries of the palette for the typed text, in groups. The order of the groups does not depend on what has loaded. */
 import type { Key, Project } from "../../api/projects.ts";
 import type { Run } from "../../api/runs.ts";
 import { type Command, commandsHere, runIn } from "../../components/commands.ts";
@@ -33,7 +33,7 @@ interface Known {
   readonly keys: readonly Key[];
 }
 
-/** `words` empty: what can be done and opened, without files, folders, runs and keys. */
+/** With no `words`, returns actions and what can be opened, without files, folders, runs and keys. */
 export function groupsOf(
   project: Project,
   words: readonly string[],

@@ -1,18 +1,20 @@
-/** How well a text fits what was typed: every word of it has to be there, whatever the case. */
+/** How well a text matches a query: it must contain every word, in upper or lower case. */
 
-/** Where in a text a word stands, the best first. */
+/** Where in a text a word is found, from best to worst. */
 const NAME_STARTS = 0;
 const WORD_STARTS = 1;
 const INSIDE = 2;
 /** In a folder of the path, not in the name. */
 const BEFORE_NAME = 3;
 
-/** Lower case, without what separates them. */
+/** Splits a query into words in lower case. */
 export function wordsOf(query: string): readonly string[] {
   return query.toLowerCase().split(/\s+/).filter((word) => word !== "");
 }
 
-/** The lower, the better; null where a word is missing. In a path, the name counts more than its folders. */
+/**
+ * Returns a distance, lower for a better match; null if a word is missing. In a path, the name counts more than the folders.
+ */
 export function distance(words: readonly string[], text: string): number | null {
   const lower = text.toLowerCase();
   const name = lower.lastIndexOf("/") + 1;
@@ -25,7 +27,7 @@ export function distance(words: readonly string[], text: string): number | null 
   return sum;
 }
 
-/** Those that fit, the best first; of the same kind the shorter one, then as they came. */
+/** Returns the matching items, best first. At an equal distance, a shorter text comes first; otherwise the order stays. */
 export function bestOf<T>(
   items: readonly T[],
   words: readonly string[],

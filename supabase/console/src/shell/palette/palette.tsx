@@ -1,4 +1,4 @@
-/** The command palette: one field over files, folders, runs, keys, views and actions. It keeps the names it has read. */
+/** The command palette: one field for files, folders, runs, keys, views and actions. It keeps the names it has read. */
 import { useEffect, useState } from "preact/hooks";
 import type { Project } from "../../api/projects.ts";
 import { listRuns } from "../../api/runs.ts";
@@ -53,7 +53,7 @@ export function Palette({ project, isOpen, onClose }: Properties) {
   return <PaletteDialog {...{ query, groups, status, onClose }} onInput={type} />;
 }
 
-/** What is not in the list, and why. */
+/** Tells what the list leaves out, and why. */
 function statusOf({ paths, total, isComplete }: Names, isBusy: boolean, isAnswered: boolean): string {
   if (isBusy) return "Looking for more …";
   if (isComplete) return "";
@@ -67,7 +67,7 @@ function foldersOf(paths: Iterable<string>): ReadonlySet<string> {
   for (const path of paths) {
     for (let end = path.lastIndexOf("/"); end > 0; end = path.lastIndexOf("/", end - 1)) {
       const folder = path.slice(0, end);
-      // Those above it are there, too.
+      // The set already has the folders above it.
       if (folders.has(folder)) break;
       folders.add(folder);
     }

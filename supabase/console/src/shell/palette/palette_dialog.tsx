@@ -1,4 +1,4 @@
-/** A combobox with its list: the focus stays in the field, arrows move in the list, Enter runs. */
+/** A combobox with its list: the focus stays in the field, arrows move in the list, and Enter runs the active entry. */
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { useModal } from "../../components/dialog.tsx";
 import { Icon, IconButton } from "../../components/icon.tsx";
@@ -20,7 +20,7 @@ export function PaletteDialog({ query, groups, status, onInput, onClose }: Prope
   const list = useRef<HTMLDivElement>(null);
   const [chosen, choose] = useState<string | null>(null);
   const entries = groups.flatMap(({ entries }) => entries);
-  // The first one, until another is chosen; what comes later does not move the choice.
+  // The first entry is active until another is chosen; entries that load later do not change the choice.
   const active = Math.max(0, entries.findIndex((entry) => entry.id === chosen));
   useEffect(() => {
     list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" });
@@ -28,11 +28,11 @@ export function PaletteDialog({ query, groups, status, onInput, onClose }: Prope
   const run = (entry: Entry | undefined) => {
     if (entry === undefined) return;
     onClose();
-    // The focus goes back first: what is opened now returns it there.
+    // Closing returns the focus first, so that what the entry opens remembers it.
     setTimeout(entry.run);
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    // Enter also ends the composition of a character.
+    // During the composition of a character, Enter only ends the composition.
     if (event.isComposing) return;
     if (isPressed(event, "open")) run(entries[active]);
     else if (isPressed(event, "palette")) onClose();
@@ -112,7 +112,7 @@ function Option({ entry: { text, about, icon }, id, isActive, onChoose }: Option
       class="palette-option"
       role="option"
       aria-selected={isActive}
-      // The field keeps the focus.
+      // Keeps the focus in the field.
       onMouseDown={(event) => event.preventDefault()}
       onClick={onChoose}
     >
@@ -123,7 +123,7 @@ function Option({ entry: { text, about, icon }, id, isActive, onChoose }: Option
   );
 }
 
-/** Home and End stay with the text of the field. */
+/** Home and End move the cursor in the field, not in the list. */
 function nextIndex(event: KeyboardEvent, index: number, count: number): number | null {
   if (count === 0) return null;
   if (isPressed(event, "next")) return (index + 1) % count;

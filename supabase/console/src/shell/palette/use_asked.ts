@@ -1,4 +1,4 @@
-/** What the service finds by name, where the palette does not know all names. */
+/** Asks the service for names while the palette does not know all names. */
 import { cursorBefore, listFiles, search } from "../../api/files.ts";
 import { directoryOf, joinPath, nameOf } from "../../format.ts";
 import { PALETTE_QUERY_LENGTH_MIN, PALETTE_SHOWN_MAX } from "../../limits.ts";
@@ -18,7 +18,7 @@ interface Asking extends Asked {
 
 const NOTHING: Asked = { files: [], folders: [] };
 
-/** Two requests for each text that is left to stand, and none while agents need them. */
+/** Sends two requests for each text after a pause in typing, and none while agents need the requests. */
 export function useAsked(projectId: string, text: string, isNeeded: boolean): Asking {
   const settled = useSettled(text.trim());
   const isAsked = isNeeded && settled.length >= PALETTE_QUERY_LENGTH_MIN;
@@ -41,7 +41,7 @@ export function useAsked(projectId: string, text: string, isNeeded: boolean): As
   };
 }
 
-/** Files anywhere whose path has the words: names weigh more in a search than texts do. */
+/** Finds files in all folders whose path contains the words: a search weighs names more than content. */
 async function byWords(projectId: string, text: string, signal: AbortSignal): Promise<readonly string[]> {
   const query = {
     q: text,
@@ -56,7 +56,7 @@ async function byWords(projectId: string, text: string, signal: AbortSignal): Pr
   return results.map(({ path }) => path).filter((path) => distance(words, path) !== null);
 }
 
-/** What begins like the text, in the folder that it names so far. */
+/** Finds paths that begin with the text, within the folder it names. */
 async function byBeginning(projectId: string, text: string, signal: AbortSignal): Promise<Asked> {
   const [directory, prefix] = [directoryOf(text), nameOf(text)];
   const after = prefix === "" ? undefined : cursorBefore(directory, prefix);

@@ -1,4 +1,4 @@
-/** The names of a project for the palette: a bounded number of them, read when they are first needed after a change. */
+/** The names of a project's files for the palette: at most a bounded number, read on first use and again after a change. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { listFiles } from "../../api/files.ts";
 import { formatTotal } from "../../format.ts";
@@ -9,13 +9,13 @@ import { useLive } from "../../state/live.ts";
 
 export interface Names {
   readonly paths: readonly string[];
-  /** How many files the project has, as it is shown. Null: not known yet. */
+  /** The number of files in the project, formatted. Null: not known yet. */
   readonly total: string | null;
   readonly isComplete: boolean;
   readonly isReading: boolean;
 }
 
-/** Reads once `isWanted`, and stops where agents need the requests of the minute. */
+/** Reads the names once `isWanted`, and stops if agents need the requests of the minute. */
 export function useNames(projectId: string, isWanted: boolean): Names {
   const [names, setNames] = useState<Names>({ paths: [], total: null, isComplete: false, isReading: false });
   const isStale = useRef(true);
@@ -28,7 +28,7 @@ export function useNames(projectId: string, isWanted: boolean): Names {
     isStale.current = false;
     setNames((before) => ({ ...before, isReading: true }));
     readNames(projectId, abort.signal).then(setNames, () => {
-      // Without names, what was opened before and the actions are still there.
+      // After a failure, the palette still offers recent places and actions.
       isStale.current = true;
       setNames((before) => ({ ...before, isReading: false }));
     });

@@ -1,4 +1,4 @@
-/** What the activity shows; it is kept in the address. */
+/** The filters of the activity; the address stores them. */
 import { useEffect, useState } from "preact/hooks";
 import { SelectField, TextField } from "../../components/form.tsx";
 import { OPERATIONS } from "../../format.ts";
@@ -70,7 +70,7 @@ interface TextProperties {
   readonly onLeave: (value: string) => void;
 }
 
-/** Takes effect when the field is left, or with Enter. */
+/** Takes effect on blur or Enter. */
 function FilterText({ label, type, kept, onLeave }: TextProperties) {
   const [value, setValue] = useState(kept);
   useEffect(() => setValue(kept), [kept]);
@@ -87,7 +87,7 @@ function FilterText({ label, type, kept, onLeave }: TextProperties) {
   );
 }
 
-/** The key of the address is among them, even if it is not known. */
+/** Returns the keys to choose from, including the key of the address even if it is unknown. */
 function keyOptions(projectId: string, chosen: string): typeof KINDS {
   const options = (keysOf(projectId) ?? []).map(({ id, name, prefix }) =>
     [id, name === null || name === "" ? `${prefix}…` : name] as const

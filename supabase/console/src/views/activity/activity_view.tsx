@@ -1,4 +1,4 @@
-/** What was written in the project, the newest first, back to its beginning; new writes appear by themselves. */
+/** All writes in the project, newest first; new writes appear automatically. */
 import { useEffect } from "preact/hooks";
 import type { Change } from "../../api/changes.ts";
 import { Age, changedClass, ChangedMark, ListTable, moveInList, RowLink } from "../../components/list.tsx";
@@ -51,7 +51,7 @@ interface PagesProperties {
   readonly readFurther: () => void;
 }
 
-/** Leads further back, and says how far filters have looked where that is not far enough. */
+/** Links to older pages. If the filters have paused before a full page, tells how many writes they examined. */
 function Pages({ place, activity, isRunning, readFurther }: PagesProperties) {
   const { next, entries, examined } = activity;
   const isPaused = next !== null && entries.length < ACTIVITY_ENTRIES;

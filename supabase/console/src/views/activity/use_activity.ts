@@ -1,6 +1,6 @@
 /**
- * A page of the writes of a project that match the filters, the newest first. The service examines a bounded number of
- * writes for one request: where few match, a page takes several requests, and pauses after ACTIVITY_REQUESTS_MAX.
+ * A page of the project's writes that match the filters, newest first. The service examines a bounded number of writes per
+ * request. If few match, a page takes several requests, and loading pauses after ACTIVITY_REQUESTS_MAX.
  */
 import { useEffect, useState } from "preact/hooks";
 import { type Change, type ChangeFilters, listChangesBefore } from "../../api/changes.ts";
@@ -19,13 +19,13 @@ import type { ActivityPlace } from "../../state/router.ts";
 export interface Activity {
   /** Newest first. */
   readonly entries: readonly Change[];
-  /** Where the next page begins; null: there is nothing more. */
+  /** Where the next page begins; null at the end. */
   readonly next: string | null;
-  /** How many writes were examined, at most. */
+  /** The largest number of writes that may have been examined. */
   readonly examined: number;
 }
 
-/** A commit takes its time before its place in the feed. */
+/** A commit's time can precede its place in the feed by this much. */
 const DISORDER_MILLISECONDS = 60_000;
 
 export function useActivity(place: ActivityPlace) {
@@ -69,12 +69,12 @@ export function useActivity(place: ActivityPlace) {
   };
 }
 
-/** Whether what comes belongs on the page. */
+/** Whether new writes belong on the page. */
 function isOfNow({ before, until }: ActivityPlace): boolean {
   return before === undefined && until === undefined;
 }
 
-/** Reads on from `start` until the page is full, nothing is left, or ACTIVITY_REQUESTS_MAX requests were sent. */
+/** Reads from `start` until the page is full, the feed has ended, or ACTIVITY_REQUESTS_MAX requests were sent. */
 async function readEntries(
   place: ActivityPlace,
   start: Activity | null,
@@ -111,7 +111,7 @@ async function readEntries(
   }
 }
 
-/** What was told comes first, unless it is there already. */
+/** Puts new changes at the beginning of the page, except those it already contains. */
 function withNewer(activity: Activity, changes: readonly LiveChange[], place: ActivityPlace): Activity {
   const known = new Set(activity.entries.map(({ fileId, version }) => `${fileId} ${version}`));
   const newer = changes.filter((change) =>

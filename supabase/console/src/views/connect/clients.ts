@@ -1,4 +1,7 @@
-/** How each client is connected: the sections of supabase/docs/connect.md that have code. The build puts a copy beside the page. */
+/**
+ * Instructions for each client: the sections of supabase/docs/connect.md with code. The build copies the document beside the
+ * page.
+ */
 
 export interface Step {
   /** The paragraph above the code. */
@@ -12,10 +15,10 @@ export interface Client {
   readonly steps: readonly Step[];
 }
 
-/** The address in the texts of MCP clients that cannot read a variable. */
+/** The document's address in settings of MCP clients that cannot read a variable. */
 const LOCAL_ADDRESS = "http://127.0.0.1:54321/functions/v1/api";
 
-/** The placeholder for the key until there is one. */
+/** Stands for the key until one is created. */
 export const NO_KEY = "oa_...";
 
 export async function loadClients(signal: AbortSignal): Promise<readonly Client[]> {
@@ -24,7 +27,7 @@ export async function loadClients(signal: AbortSignal): Promise<readonly Client[
   return clientsOf(await response.text());
 }
 
-/** The code before the first section sets the variable that some of the settings read. */
+/** The code before the first section sets the variable that some settings read. */
 export function clientsOf(document: string): readonly Client[] {
   const [start = "", ...sections] = document.split(/^## /m);
   const shared = stepsOf(start);
@@ -47,7 +50,7 @@ function lastParagraph(markdown: string): string {
     .replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").replaceAll("`", "").replaceAll("\n", " ");
 }
 
-/** Whether the key is not in the settings: a file that is shared names the variable instead. */
+/** Whether the settings name a variable instead of containing the key, because their file is shared. */
 function readsVariable({ language, template }: Step): boolean {
   return /^(json|toml)$/.test(language) && /"(\$\{)?FILESTORE_API_KEY/.test(template);
 }
@@ -58,7 +61,8 @@ function splitOnce(text: string, separator: string): readonly string[] {
 }
 
 /**
- * The text with address and key in place of the variables. What a client reads from the environment, or asks for, stays.
+ * Returns the text with address and key in place of the variables. Variables that a client reads from the environment, or
+ * asks for, stay.
  * @param baseUrl of the function, without a slash at its end
  */
 export function fill({ language, template }: Step, baseUrl: string, key: string): string {
@@ -78,7 +82,7 @@ export function fill({ language, template }: Step, baseUrl: string, key: string)
         .replace('os.environ["BASE_URL"]', JSON.stringify(baseUrl))
         .replace('os.environ["FILESTORE_API_KEY"]', JSON.stringify(key));
     default:
-      // `${FILESTORE_API_KEY}` stays: the file that has it is shared.
+      // `${FILESTORE_API_KEY}` stays, because its file is shared.
       return addressed.replace(/\$(?:\{env:FILESTORE_API_KEY\}|FILESTORE_API_KEY)/, key);
   }
 }

@@ -1,4 +1,4 @@
-/** From nothing to the first call of an agent: an address, a key, and the settings of its client. */
+/** The steps to an agent's first call: an address, a key, and the settings of its client. */
 import { useState } from "preact/hooks";
 import { createKey, type NewKey } from "../../api/projects.ts";
 import { CodeBlock } from "../../components/copy.tsx";
@@ -117,7 +117,7 @@ interface Properties {
 
 const SCOPES: Readonly<Record<string, readonly string[]>> = { write: ["read", "write"], read: ["read"] };
 
-/** The few choices that a first key needs; "API keys" has all of them. */
+/** Only the choices that a first key needs; "API keys" offers all. */
 function KeyForm({ projectId, onMade }: Properties) {
   const [name, setName] = useState("agent");
   const [may, setMay] = useState("write");

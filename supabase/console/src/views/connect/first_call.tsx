@@ -8,7 +8,7 @@ import { keysOf, loadKeys } from "../../state/keys.ts";
 import { useLive } from "../../state/live.ts";
 import { whenVisible } from "../../state/paced.ts";
 
-/** Waits for the first call with the key, and turns green. */
+/** Waits for the key's first call, then turns green. */
 export function FirstCall({ projectId, made }: { readonly projectId: string; readonly made: NewKey }) {
   const { calledAt, hasGivenUp, lookAgain } = useFirstCall(projectId, made.id);
   const title = made.name || `${made.prefix}…`;
@@ -44,9 +44,9 @@ export function FirstCall({ projectId, made }: { readonly projectId: string; rea
 }
 
 export interface FirstCall {
-  /** When the key was last used; null until it is known to have been. */
+  /** When the key was last used; null until a use is known. */
   readonly calledAt: string | null;
-  /** Nothing has come for so long that nobody looks any more. */
+  /** No call has come for so long that checking has stopped. */
   readonly hasGivenUp: boolean;
   readonly lookAgain: () => void;
 }
@@ -67,7 +67,7 @@ function useFirstCall(projectId: string, keyId: string): FirstCall {
     let looks = 0;
     let cancel = () => {};
     const check = async () => {
-      // The next check may succeed; the banner shows a lost connection.
+      // After a failure, the next check may succeed; the banner shows a lost connection.
       await loadKeys(projectId, abort.signal).catch(() => {});
       if (abort.signal.aborted) return;
       if (++looks >= FIRST_CALL_LOOKS_MAX) setGivenUp(true);

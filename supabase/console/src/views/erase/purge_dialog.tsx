@@ -12,7 +12,7 @@ interface Properties {
   readonly onClose: () => void;
 }
 
-/** A file with its whole history goes, once its name was typed. */
+/** Erases a file with its whole history, once the person has typed its name. */
 export function PurgeDialog({ projectId, path, onErased, onClose }: Properties) {
   const [attempt] = useState(() => crypto.randomUUID());
   const name = visible(nameOf(path));

@@ -16,7 +16,10 @@ interface Properties {
   readonly onClose: () => void;
 }
 
-/** The content of versions goes, once the file's name was typed; then it says what still shares a piece with it. */
+/**
+ * Erases the content of versions, once the person has typed the file's name. Then it names other readable versions that
+ * share a segment with the erased content.
+ */
 export function RedactDialog({ projectId, path, versions, onErased, onClose }: Properties) {
   const [note, setNote] = useState("");
   const [noteProblem, setNoteProblem] = useState<string | undefined>(undefined);

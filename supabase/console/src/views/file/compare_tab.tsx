@@ -1,4 +1,4 @@
-/** What differs between two versions, of one file or of two: as a unified diff, or side by side. */
+/** The differences between two versions, of one file or of two: as a unified diff, or side by side. */
 import { useEffect, useState } from "preact/hooks";
 import { readBytes, readDiff, readRecord } from "../../api/files.ts";
 import { Comparison } from "../../code/code_view.tsx";
@@ -13,7 +13,7 @@ import { PathField } from "../../components/path_field.tsx";
 
 interface CompareTabProperties {
   readonly place: FilePlace;
-  /** Null: deleted. */
+  /** Null: the file is deleted. */
   readonly latest: number | null;
 }
 
@@ -22,7 +22,7 @@ type Layout = "unified" | "side-by-side";
 export function CompareTab({ place, latest }: CompareTabProperties) {
   const [layout, setLayout] = useState<Layout>("unified");
   const { projectId, path, toPath } = place;
-  // Of two files, a version that nobody chose is the latest one.
+  // Between two files, each version is the latest unless the person chose another.
   const to = place.to ?? (toPath === undefined ? latest ?? 2 : undefined);
   const from = place.from ?? (to === undefined || toPath !== undefined ? undefined : Math.max(1, to - 1));
   const change = (versions: { readonly from?: number; readonly to?: number }) =>
@@ -66,9 +66,9 @@ function versionText(version: number | undefined): string {
 interface Compared {
   readonly projectId: string;
   readonly path: string;
-  /** The other file; undefined: two versions of one. */
+  /** The other file. Undefined: two versions of one file are compared. */
   readonly toPath: string | undefined;
-  /** Undefined: the latest. */
+  /** Undefined: the latest version. */
   readonly from: number | undefined;
   readonly to: number | undefined;
 }
@@ -118,12 +118,12 @@ async function readSide(projectId: string, path: string, version: number | undef
 
 interface VersionFieldProperties {
   readonly label: string;
-  /** Undefined: the latest. */
+  /** Undefined: the latest version. */
   readonly value: number | undefined;
   readonly onChange: (version: number) => void;
 }
 
-/** Takes effect on blur or Enter, so that not every digit sends a request. */
+/** Takes effect on blur or Enter, so that typing a digit sends no request. */
 function VersionField({ label, value, onChange }: VersionFieldProperties) {
   const [text, setText] = useState(textOf(value));
   useEffect(() => setText(textOf(value)), [value]);
@@ -151,7 +151,7 @@ function textOf(version: number | undefined): string {
   return version === undefined ? "" : String(version);
 }
 
-/** The other file of a comparison; empty: this one. Takes effect on blur or Enter. */
+/** The other file of a comparison; empty for the same file. Takes effect on blur or Enter. */
 function OtherFileField({ place }: { readonly place: FilePlace }) {
   const { projectId, path, toPath = "" } = place;
   const [text, setText] = useState(toPath);
@@ -159,7 +159,7 @@ function OtherFileField({ place }: { readonly place: FilePlace }) {
   const choose = (value: string) => {
     const other = value.trim();
     const isOther = other !== "" && other !== path;
-    // The versions of the one say nothing of the other.
+    // Version numbers of one file do not apply to another.
     replaceWith({
       ...place,
       tab: "compare",

@@ -1,4 +1,4 @@
-/** Shown if the file has changed since editing began: both texts side by side, and a choice. */
+/** Shown if the file has changed since editing began: both texts side by side, and what to do. */
 import { type FileRecord, readBytes } from "../../api/files.ts";
 import { Comparison } from "../../code/code_view.tsx";
 import { Dialog } from "../../components/dialog.tsx";
@@ -12,11 +12,11 @@ interface Properties {
   readonly projectId: string;
   readonly record: FileRecord;
   readonly draft: Draft;
-  /** The version that the file is at now. */
+  /** The file's latest version. */
   readonly newest: number;
   readonly onClose: () => void;
   readonly onDiscard: () => void;
-  /** Saves on top of the version with this entity tag. */
+  /** Saves a new version over the one with this entity tag. */
   readonly onSaveAnyway: (etag: string) => Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** The content of a version, shown as its type allows and never executed. */
+/** The content of a version, displayed by its type and never executed. */
 import { type FileRecord, readBytes, readRecord } from "../../api/files.ts";
 import { restore } from "../../state/remove_file.ts";
 import { formatBytes } from "../../format.ts";
@@ -40,15 +40,15 @@ export function ContentTab({ place, latest: newest }: Properties) {
   const { projectId, path } = place;
   const latest = usePaced(projectId, newest);
   const version = place.version ?? latest?.version;
-  // Of a large text, the source is read in parts, and a table or a tree as a whole.
+  // The source of a large text is read in parts, but its table or tree needs the whole text.
   const { data, error, reload } = useLoad(
     `content ${projectId} ${path} ${place.follow ? "followed" : version} ${
       latest !== null && isInParts(place, latest)
     }`,
-    // Who follows the file reads its end alone.
+    // A followed file is read only at its end.
     async (signal) => place.follow ? null : await loadPreview(place, latest, signal),
   );
-  // Until the next version is there, the one before stays.
+  // The previous version stays on screen until the next one is loaded.
   const kept = useRef<Loaded | null>(null);
   if (data !== undefined) kept.current = data;
   const isOld = place.version !== undefined && place.version !== latest?.version;
@@ -70,12 +70,12 @@ export function ContentTab({ place, latest: newest }: Properties) {
 
 interface Loaded {
   readonly record: FileRecord;
-  /** Null if the content is not shown, or loaded by what shows it. */
+  /** Null if the content is not shown, or if its own component loads it. */
   readonly bytes: Uint8Array<ArrayBuffer> | null;
   readonly isTooLarge: boolean;
 }
 
-/** Whether it is a text that is not loaded as a whole. */
+/** Returns whether the text is loaded in parts. */
 function isInParts(place: FilePlace, record: FileRecord): boolean {
   if (previewKind(shownType(record)) !== "text" || record.size <= TEXT_PREVIEW_BYTES_MAX) return false;
   const form = formOf(record);

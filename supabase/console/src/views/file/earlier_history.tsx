@@ -1,4 +1,4 @@
-/** The versions that a moved file had at its old paths, below those that it has here: one history, whatever its name. */
+/** The versions that a moved file had at earlier paths, below the versions at its current path. */
 import { useState } from "preact/hooks";
 import { isCode } from "../../api/failure.ts";
 import { listVersions, type Version } from "../../api/files.ts";
@@ -16,13 +16,13 @@ interface Origin {
 
 interface Properties {
   readonly projectId: string;
-  /** Where the file was, and its last version there. */
+  /** The file's earlier path, and its last version there. */
   readonly origin: Origin;
-  /** How many moves were followed already. */
+  /** The number of moves followed so far. */
   readonly depth?: number;
 }
 
-/** The move that brought a file to its path, if its first version there was made by one. */
+/** Returns the origin of the move that brought the file to its path, if its first version there comes from a move. */
 export function originOf(path: string, versions: readonly Version[]): Origin | undefined {
   const first = versions.find(({ version }) => version === 1);
   return first?.operation === "move" && first.from?.path !== path ? first.from : undefined;
@@ -67,7 +67,7 @@ export function EarlierHistory({ projectId, origin, depth = 0 }: Properties) {
   );
 }
 
-/** The newest of them, VERSIONS_PER_PAGE at most; what was written there after the move is left out. */
+/** Returns the newest versions up to the move, at most VERSIONS_PER_PAGE; later versions at the old path are left out. */
 async function versionsUpTo(projectId: string, { path, version }: Origin, signal: AbortSignal) {
   const newest = await listVersions({ projectId, path }, 0, signal);
   const [latest] = newest.versions;

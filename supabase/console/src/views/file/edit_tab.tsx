@@ -1,4 +1,4 @@
-/** The text editor. A save is conditional on the version that was edited; a newer version is shown, never overwritten. */
+/** The text editor. A save succeeds only over the edited version; a newer version is shown, never overwritten. */
 import { useState } from "preact/hooks";
 import { ApiFailure, isCode } from "../../api/failure.ts";
 import { type FileAt, type FileRecord, overwriteFile, readBytes } from "../../api/files.ts";
@@ -26,7 +26,7 @@ interface Properties {
 export function EditTab({ place, record, isDeleted, onSaved }: Properties) {
   const { projectId, path } = place;
   const key = draftKey(place);
-  // A draft continues from the version it is based on; without a draft the latest version is loaded.
+  // A draft continues from its own version; without a draft, editing starts from the latest version.
   const [version, setVersion] = useState(() => drafts.value.get(key)?.version ?? record.version);
   const isEditable = mayBeEdited(record);
   const { data, error, reload } = useLoad(`edit ${projectId} ${path} ${version}`, async (signal) => {

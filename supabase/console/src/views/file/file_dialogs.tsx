@@ -1,4 +1,4 @@
-/** Dialogs of a file: its new path, and the links to it. */
+/** Dialogs of a file: moving it, and its links. */
 import { useState } from "preact/hooks";
 import { reasonForPath } from "../../api/failure.ts";
 import { moveFile } from "../../api/files.ts";
@@ -18,7 +18,7 @@ interface MoveDialogProperties {
   readonly onClose: () => void;
 }
 
-/** The versions so far stay at the old path, which becomes a deleted file; the history leads there. */
+/** Existing versions stay at the old path, which becomes a deleted file. The history links to them. */
 export function MoveDialog({ projectId, path, onClose }: MoveDialogProperties) {
   const [destination, setDestination] = useState(path);
   const { isBusy, error, submit } = useSubmit(async () => {

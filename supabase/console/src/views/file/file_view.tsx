@@ -27,7 +27,7 @@ export function FileView({ place }: { readonly place: FilePlace }) {
   const last = useRef<FileRecord | null>(null);
   if (data) last.current = data;
   useChanges(({ path: changed }) => {
-    // A batch of uploads tells at its end which files were among them.
+    // A batch of uploads reports its changed files only at its end.
     if (changed !== undefined || !isUploading()) reload();
   }, path);
   return (
@@ -56,9 +56,9 @@ export function FileView({ place }: { readonly place: FilePlace }) {
 
 interface TabProperties {
   readonly place: FilePlace;
-  /** Null: deleted. */
+  /** Null: the file is deleted. */
   readonly record: FileRecord | null;
-  /** What was known of the file before it was deleted. */
+  /** The file's record before its deletion. */
   readonly last: FileRecord | null;
   readonly onSaved: (saved: FileRecord) => void;
 }
@@ -66,7 +66,7 @@ interface TabProperties {
 function Tab({ place, record, last, onSaved, tab }: TabProperties & { readonly tab: FileTab }) {
   if (tab === "history") return <HistoryTab place={place} latest={record?.version ?? null} />;
   if (tab === "compare") return <CompareTab place={place} latest={record?.version ?? null} />;
-  // A draft stays, also when the file is deleted.
+  // A draft is kept even if the file is deleted.
   const hasDraft = drafts.value.has(draftKey(place));
   const edited = record ?? (hasDraft ? last : null);
   if (tab === "edit" && edited) {

@@ -1,4 +1,4 @@
-/** The end of a text, and what is appended to it: like `tail -f`. */
+/** The end of a text, and everything appended to it, like `tail -f`. */
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { type FileAt, type FileRecord, readRaw } from "../../api/files.ts";
 import { Empty, Pending, Problem } from "../../components/states.tsx";
@@ -9,7 +9,7 @@ import { TAIL_BYTES, TAIL_CHARACTERS_MAX } from "../../limits.ts";
 import { recoveries } from "../../session/connection.ts";
 import { knownChange } from "../../state/live.ts";
 
-/** How far from its end a text may be scrolled and still follow it. */
+/** Up to this distance from the end, the view still follows the text. */
 const END_PIXELS = 8;
 
 export function FollowToggle({ place }: { readonly place: FilePlace }) {
@@ -73,15 +73,15 @@ interface Tail {
   readonly version: number;
   /** The size of the version, in bytes. */
   readonly end: number;
-  /** Null: it is not UTF-8. */
+  /** Null: the file is not UTF-8. */
   readonly text: string | null;
-  /** There is more before the text. */
+  /** The file has more text before this. */
   readonly isCut: boolean;
-  /** The last version that was read anew, since it was not appended. */
+  /** The last version that was read again, because it was not an append. */
   readonly rewritten: number | null;
 }
 
-/** The end of a text: read once, then the bytes that are appended, as long as nothing else is done to the file. */
+/** Returns the end of a text: reads it once, then only appended bytes while all changes are appends. */
 function useTail(projectId: string, record: FileRecord) {
   const { path, version } = record;
   const [tail, setTail] = useState<Tail | null>(null);
@@ -114,7 +114,7 @@ function useTail(projectId: string, record: FileRecord) {
   return { tail, error, retry: useCallback(() => setRetries((before) => before + 1), []) };
 }
 
-/** Whether it was told that each version in between, and the last one, were appended. */
+/** Returns whether the feed showed that all versions after `from` up to `to` were appends. */
 function isAppended({ projectId, path }: FileAt, from: number, to: number): boolean {
   for (let version = from + 1; version <= to; version++) {
     if (knownChange({ projectId, path }, version)?.operation !== "append") return false;
@@ -132,7 +132,7 @@ async function read(
   return await (await readRaw({ projectId, path }, version, signal, { start, end: size })).bytes();
 }
 
-/** A character may come in two parts. */
+/** A streaming decoder, because a character may be split between two reads. */
 function newDecoder(): TextDecoder {
   return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 }
@@ -145,7 +145,7 @@ function decode(decoder: TextDecoder, bytes: Uint8Array): string | null {
   }
 }
 
-/** Without the line, or at least the character, that the beginning cuts. */
+/** Drops the first line, or at least the first character, because the start of the read cuts it. */
 function fromFirstLine(bytes: Uint8Array): Uint8Array {
   const lineBreak = bytes.indexOf(0x0a);
   if (lineBreak >= 0 && lineBreak < bytes.length - 1) return bytes.subarray(lineBreak + 1);

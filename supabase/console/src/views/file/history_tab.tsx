@@ -1,4 +1,4 @@
-/** All versions with writer, time and size; two can be compared, any can be restored. */
+/** All versions with writer, time and size. Two versions can be compared, and any can be restored. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { listVersions } from "../../api/files.ts";
 import { VERSIONS_PER_PAGE } from "../../limits.ts";
@@ -14,7 +14,7 @@ import { VersionsTable } from "./versions_table.tsx";
 
 interface Properties {
   readonly place: FilePlace;
-  /** Null: deleted. */
+  /** Null: the file is deleted. */
   readonly latest: number | null;
 }
 

@@ -1,4 +1,4 @@
-/** Pictures, sound and film, from memory: the address of an element cannot carry the session. */
+/** Images, audio and video from memory, because the address of an element cannot carry the session. */
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { type FileRecord, readBytes } from "../../api/files.ts";
 import { Pending } from "../../components/states.tsx";
@@ -6,7 +6,7 @@ import { formatBytes } from "../../format.ts";
 import { MEDIA_UNASKED_BYTES_MAX } from "../../limits.ts";
 import { useLoad } from "../../state/use_load.ts";
 
-/** The address of bytes in memory; null until they are there. */
+/** Returns an address of the bytes in memory; null until they are loaded. */
 export function useObjectUrl(blob: Blob | null | undefined): string | null {
   const [url, setUrl] = useState<string | null>(null);
   useEffect(() => {

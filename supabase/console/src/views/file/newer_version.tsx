@@ -1,4 +1,4 @@
-/** Shows in the editor that somebody has written a newer version, or deleted the file, and offers what to do. */
+/** Shows in the editor that there is a newer version, or that the file was deleted, and offers what to do. */
 import { useEffect, useReducer, useState } from "preact/hooks";
 import type { FileRecord } from "../../api/files.ts";
 import { Icon } from "../../components/icon.tsx";
@@ -10,7 +10,7 @@ import type { FilePlace } from "../../state/router.ts";
 
 interface Properties {
   readonly place: FilePlace;
-  /** The latest version; of a deleted file the last one. */
+  /** The latest version; of a deleted file, the last one with content. */
   readonly record: FileRecord;
   readonly isDeleted: boolean;
   readonly base: number;
@@ -24,13 +24,13 @@ export function NewerVersion(properties: Properties) {
   const newest = record.version + (isDeleted ? 1 : 0);
   const [dismissed, dismiss] = useState(base);
   const isShown = newest > dismissed;
-  // The feed names the writer of a version after a save has been answered.
+  // The feed may deliver the version's writer only after the save was answered, so the text is drawn again then.
   const [, draw] = useReducer<number, void>((count) => count + 1, 0);
   useLive(projectId, () => draw());
   useEffect(() => {
     if (isShown) void ensureKeys(projectId);
   }, [projectId, isShown]);
-  // The status is there before its text: a screen reader reads what comes into it.
+  // The status element is rendered before its text, because a screen reader announces only text that is added.
   if (!isShown) return <div role="status" />;
   const by = writerOf(projectId, path, newest);
   return (
@@ -60,7 +60,7 @@ export function NewerVersion(properties: Properties) {
   );
 }
 
-/** ` by planner/2.1 with the key agent`, or nothing where it is not known. */
+/** ` by planner/2.1 with the key agent`, or an empty text if the writer is unknown. */
 function writerOf(projectId: string, path: string, version: number): string {
   const change = knownChange({ projectId, path }, version);
   if (change === undefined) return "";

@@ -1,4 +1,4 @@
-/** One file as it was, to read and to restore. */
+/** A file as it was at a time, to read and to restore. */
 import { readRecord } from "../../api/files.ts";
 import { Breadcrumbs } from "../../components/breadcrumbs.tsx";
 import { Icon } from "../../components/icon.tsx";

@@ -1,9 +1,9 @@
-/** The type by which a file is shown, for extensions that the service's content types do not name. */
+/** The type by which a file is shown, for extensions that the service's content types do not include. */
 import { nameOf } from "../../format.ts";
 import type { FileRecord } from "../../api/files.ts";
 import { TEXT_PREVIEW_BYTES_MAX } from "../../limits.ts";
 
-/** Of files that are stored as `application/octet-stream`. */
+/** Types of files that are stored as `application/octet-stream`, by extension. */
 const BINARY: Readonly<Record<string, string>> = {
   aac: "audio/aac",
   aif: "audio/aiff",
@@ -29,7 +29,7 @@ const BINARY: Readonly<Record<string, string>> = {
   webm: "video/webm",
 };
 
-/** Of files that are stored as `text/plain`: what they are highlighted as. */
+/** Types for highlighting files that are stored as `text/plain`, by extension. */
 const TEXT: Readonly<Record<string, string>> = {
   geojson: "application/json",
   gpx: "application/xml",
@@ -45,14 +45,17 @@ const TEXT: Readonly<Record<string, string>> = {
   vue: "text/html",
 };
 
-/** The stored type, unless it only says that the content is text, or is not, and the extension says more. */
+/**
+ * Returns the stored type, or the type of the extension if the stored type is only `text/plain` or
+ * `application/octet-stream`.
+ */
 export function shownType({ path, mimeType }: { readonly path: string; readonly mimeType: string }): string {
   const types = mimeType === "application/octet-stream" ? BINARY : mimeType === "text/plain" ? TEXT : {};
   const extension = /[^.]\.([^.]+)$/.exec(nameOf(path))?.[1]?.toLowerCase() ?? "";
   return Object.hasOwn(types, extension) ? types[extension] ?? mimeType : mimeType;
 }
 
-/** Whether type and size allow editing; the content has to be text, too. */
+/** Returns whether type and size allow editing. The content must also be text. */
 export function mayBeEdited(record: FileRecord): boolean {
   return previewKind(shownType(record)) === "text" && record.size <= TEXT_PREVIEW_BYTES_MAX;
 }

@@ -1,4 +1,4 @@
-/** The latest version of a file, kept up to date by the change feed: no request for each of its versions. */
+/** The latest version of a file. The change feed keeps it up to date without a request for each version. */
 import { recordOf } from "../../api/changes.ts";
 import { isCode } from "../../api/failure.ts";
 import { type FileAt, type FileRecord, readRecord } from "../../api/files.ts";
@@ -18,13 +18,13 @@ export function useRecord(projectId: string, path: string) {
   useLive(projectId, (changes) => {
     if (changes === null) return reload();
     const own = changes.filter((change) => change.path === path);
-    // A file that was not there, or could not be read, is there now.
+    // A file that was missing, or could not be read, has been written.
     if (load.data === undefined && own.length > 0) return reload();
     patch((record) =>
       record === undefined ? record : own.reduce((one, change) => after(one, change, path), record)
     );
   });
-  /** Shows the answer to a save at once. A load that is under way may not have it. */
+  /** Shows a saved version at once, because a load in progress may not have it. */
   const onSaved = (saved: FileRecord) => {
     patch((record) => record?.id === saved.id && record.version >= saved.version ? record : saved);
     load.reload();

@@ -1,4 +1,4 @@
-/** Versions of a file: who wrote each, when and how; where they can be chosen, also to restore one. */
+/** Versions of a file with their writers, times and operations. Some tables allow choosing versions, or restoring one. */
 import type { Version } from "../../api/files.ts";
 import { Age, type Column, ListTable } from "../../components/list.tsx";
 import { Icon } from "../../components/icon.tsx";
@@ -12,7 +12,7 @@ interface VersionsTableProperties {
   readonly projectId: string;
   readonly path: string;
   readonly versions: readonly Version[];
-  /** Null: deleted. */
+  /** Null: the file is deleted. */
   readonly latest?: number | null;
   readonly choice?: {
     readonly chosen: readonly number[];
@@ -103,7 +103,7 @@ interface CameFromProperties {
   readonly entry: Version;
 }
 
-/** Nothing for a version that was made at this path. */
+/** Renders nothing for a version that was written at this path. */
 function CameFrom({ projectId, path, entry: { operation, from } }: CameFromProperties) {
   if (from === undefined || from.path === path) return null;
   return (

@@ -23,9 +23,9 @@ interface Properties {
   readonly onSort: (sort: Sort) => void;
   readonly onDelete: (file: FileRecord) => void;
   readonly selection: Selection;
-  /** Something was chosen in the menu of a folder. */
+  /** Called with the choice in the menu of a folder. */
   readonly onFolder: (question: FolderQuestion) => void;
-  /** The Delete key was pressed in the row with this key. */
+  /** Called with the key of the row in which Delete was pressed. */
   readonly onDeleteKey: (key: string) => void;
 }
 
@@ -132,7 +132,9 @@ function FolderRow({ projectId, name, path, selection, onFolder }: FolderRowProp
   );
 }
 
-/** Makes the row of a file: the same one while nothing in it changes, so that few of thousands are drawn again. */
+/**
+ * Returns a function that creates the row of a file. An unchanged row is reused, so that few of thousands are drawn again.
+ */
 function useRows(projectId: string, selection: Selection, onDelete: (file: FileRecord) => void) {
   const rows = useRef(new WeakMap<FileRecord, KnownRow>());
   const latest = useRef({ selection, onDelete });
@@ -157,7 +159,7 @@ function useRows(projectId: string, selection: Selection, onDelete: (file: FileR
 }
 
 interface KnownRow {
-  /** What is in it besides the file. */
+  /** Everything in the row that does not come from the file, for comparison. */
   readonly shows: string;
   readonly row: VNode;
 }

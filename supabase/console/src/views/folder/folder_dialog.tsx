@@ -1,4 +1,4 @@
-/** Renames, moves or copies a folder, with all that is below it. */
+/** Renames, moves or copies a folder with all of its content. */
 import { useState } from "preact/hooks";
 import { isCode, reasonFor } from "../../api/failure.ts";
 import { copyFolder, moveFolder } from "../../api/many.ts";
@@ -13,7 +13,7 @@ interface FolderDialogProperties {
   readonly projectId: string;
   readonly path: string;
   readonly kind: FolderChangeKind;
-  /** Copies the folder as it was then. */
+  /** Copies the folder as it was at this time. */
   readonly at?: string | undefined;
   readonly onClose: () => void;
   readonly onDone?: ((destination: string) => void) | undefined;
@@ -77,7 +77,7 @@ interface InTheWayProperties extends ReturnType<typeof useOverwrite> {
   readonly error: unknown;
 }
 
-/** Why files were not moved or copied; for those in the way at the destination, the offer to write over them. */
+/** Explains why files were not moved or copied, and offers to overwrite existing files at the destination. */
 export function InTheWay({ error, isOverwriting, overwrite }: InTheWayProperties) {
   const isInTheWay = isCode(error, "FILE_ALREADY_EXISTS");
   if (error === undefined && !isOverwriting) return null;

@@ -1,4 +1,4 @@
-/** What can be done with a folder: on its row, and on its own page. */
+/** The actions of a folder, on its row and on its own page. */
 import { useCommands } from "../../components/commands.ts";
 import { Icon } from "../../components/icon.tsx";
 import { MenuButton } from "../../components/menu_button.tsx";
@@ -9,17 +9,17 @@ import { goTo } from "../../state/router.ts";
 import { DeleteSelectedDialog } from "./selected_dialogs.tsx";
 import { type FolderChangeKind, FolderDialog } from "./folder_dialog.tsx";
 
-/** What was chosen in the menu of a folder, and needs an answer. */
+/** A choice in the menu of a folder that opens a dialog. */
 export interface FolderQuestion {
   readonly what: FolderChangeKind | "delete" | "time";
   readonly path: string;
-  /** On its own page, which goes along when the folder does. */
+  /** The menu is on the folder's own page, which follows the folder when it moves. */
   readonly isPage: boolean;
 }
 
 interface MenuProperties {
   readonly projectId: string;
-  /** Empty for the root, which can only be downloaded and looked at as it was. */
+  /** Empty for the root, which can only be downloaded and viewed at a past time. */
   readonly path: string;
   readonly isPage?: boolean;
   readonly onAsk: (question: FolderQuestion) => void;
@@ -66,7 +66,7 @@ interface DialogProperties {
   readonly onClose: () => void;
 }
 
-/** Asks, and does it. Outside of the list, whose keys and styles are not those of a dialog. */
+/** The dialog for a choice. It is rendered outside of the list, so that the list's keys and styles do not apply to it. */
 export function FolderQuestionDialog({ projectId, question, onClose }: DialogProperties) {
   const { what, path, isPage } = question;
   const show = (directory: string) => isPage && goTo({ name: "files", projectId, directory });

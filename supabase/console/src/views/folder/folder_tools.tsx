@@ -1,4 +1,4 @@
-/** The buttons of a folder: new file, upload, and what else is given. */
+/** The buttons of a folder: new file, upload, and the ones given as children. */
 import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { useCommands } from "../../components/commands.ts";
@@ -75,7 +75,7 @@ export function FolderTools({ projectId, directory, children }: FolderToolsPrope
   );
 }
 
-/** The types of the elements do not know this attribute. */
+/** Set here because the JSX types lack this attribute. */
 function chooseFolder(input: HTMLInputElement | null): void {
   if (input !== null) input.webkitdirectory = true;
 }

@@ -1,4 +1,4 @@
-/** Takes what was told of files into a page of a folder that is loaded already. */
+/** Applies changes from the feed to the loaded page of a folder. */
 import type { FileList, FileRecord, SortField, SortOrder } from "../../api/files.ts";
 import { type Change, recordOf } from "../../api/changes.ts";
 import { directoryOf } from "../../format.ts";
@@ -9,7 +9,7 @@ export interface Sort {
   readonly order: SortOrder;
 }
 
-/** The order in which a page may begin after a path. */
+/** Returns whether a page in this order can begin after a path. */
 export function isByPath({ by, order }: Sort): boolean {
   return by === "path" && order === "asc";
 }
@@ -22,14 +22,14 @@ interface ListedPage {
 
 interface Merged {
   readonly list: FileList;
-  /** Something happened that the page alone does not tell: whether a folder is empty now, how many files there are. */
+  /** A change whose effect on the page is unknown: the folder may be empty now, and the total may differ. */
   readonly isStale: boolean;
 }
 
-/** These leave a file where it was. */
+/** These operations do not add, move or remove a file. */
 const IN_PLACE: readonly string[] = ["append", "overwrite", "edit"];
 
-/** `changes` are oldest first; what the list has already is not taken in again. */
+/** `changes` are oldest first. A change that the list already contains is ignored. */
 export function mergeChanges(list: FileList, changes: readonly Change[], page: ListedPage): Merged {
   let merged: Merged = { list, isStale: false };
   for (const change of lastOfEach(changes)) {
@@ -48,7 +48,7 @@ function mergeOne(list: FileList, change: Change, page: ListedPage): Merged {
   const [name] = path.startsWith(start) ? path.slice(start.length).split("/") : [];
   if (name === undefined || list.directories === undefined) return { list, isStale: false };
   const isListed = list.directories.includes(name);
-  // It may have been the last one in there.
+  // It may have been the folder's last file.
   if (change.deleted) return { list, isStale: isListed };
   if (isListed || list.directories.length >= FOLDERS_LISTED_MAX) return { list, isStale: false };
   return { list: { ...list, directories: [...list.directories, name].sort() }, isStale: false };
@@ -70,7 +70,7 @@ function mergeFile(list: FileList, change: Change & { readonly path: string }, p
   const isElsewhere = !isOnPage(file, others, list, page);
   if (known === undefined && isElsewhere) return { list, isStale: !IN_PLACE.includes(change.operation) };
   const files = isElsewhere ? others : [...others, file].sort(comparison(page.sort));
-  // By path, the page has all files between its ends: what was not there is new.
+  // Sorted by path, the page contains all files between its ends, so a file that is not on it is new.
   const isNew = known === undefined && (isWhole || page.sort.by === "path");
   const isCounted = known !== undefined || isNew || IN_PLACE.includes(change.operation);
   return {
@@ -89,7 +89,7 @@ export function comparison({ by, order }: Sort): (a: FileRecord, b: FileRecord) 
   };
 }
 
-/** Whether the file stands between the ends of the page, or beyond an end where nothing else is. */
+/** Returns whether the file belongs between the ends of the page, or beyond an end with no further files. */
 function isOnPage(
   file: FileRecord,
   files: readonly FileRecord[],
@@ -109,7 +109,7 @@ function without(list: FileList, isGone: (file: FileRecord) => boolean): FileLis
     : { ...list, files, total: totalWith(list, files.length - list.files.length) };
 }
 
-/** The total of a list with so many more files, or fewer. One that is not exact stays. */
+/** Returns the total of a list after `more` files were added, or removed if negative. An inexact total stays. */
 export function totalWith({ total = null, totalIsExact }: FileList, more: number): number | null {
   return total === null || totalIsExact === false ? total : total + more;
 }
@@ -120,7 +120,10 @@ function lastOfEach(changes: readonly Change[]): readonly Change[] {
 
 const collator = new Intl.Collator("en", { numeric: true });
 
-/** Numbers in names count as numbers, `item-2` before `item-10`; what the collator takes as equal stays as it came. */
+/**
+ * Sorts by name with numbers as numbers, `item-2` before `item-10`. Names that the collator considers equal keep their
+ * order.
+ */
 export function inNaturalOrder<T>(
   items: readonly T[],
   nameOf: (item: T) => string,

@@ -1,4 +1,4 @@
-/** The ends of a list that is loaded as a person scrolls. */
+/** The ends of a list that loads as a person scrolls. */
 import type { RefObject } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { keyAt } from "../../components/selection.tsx";
@@ -11,7 +11,7 @@ import type { useListing } from "./use_listing.ts";
 
 type Listing = ReturnType<typeof useListing>;
 
-/** Above the list, where it begins in the middle of the folder: after going back, or by an address that was kept. */
+/** Shown above a list that begins in the middle of the folder, after going back or from a stored address. */
 export function EarlierFiles({ listing: { first, data, pages } }: { readonly listing: Listing }) {
   if (data === undefined || first === 0) return null;
   return (
@@ -28,11 +28,11 @@ export function EarlierFiles({ listing: { first, data, pages } }: { readonly lis
 
 interface Properties {
   readonly listing: Listing;
-  /** Has the rows. */
+  /** The element that contains the rows. */
   readonly list: RefObject<HTMLElement | null>;
 }
 
-/** Below the list: what is shown of how many, and the next page, which is loaded when one comes near. */
+/** Shown below the list: the number of loaded files and the total. Loads the next page when its place comes near. */
 export function MoreFiles({ listing, list }: Properties) {
   const { first, count, total, data, pages, keepFirstRow } = listing;
   const hasMore = data?.hasMore ?? false;
@@ -58,7 +58,10 @@ export function MoreFiles({ listing, list }: Properties) {
   );
 }
 
-/** Where the next page will be. It loads once: after a page that failed, or had no file, a person presses the button. */
+/**
+ * The place of the next page, which loads once automatically. After a failure, or a page without files, the person presses a
+ * button.
+ */
 function NextPage({ onNear }: { readonly onNear: () => Promise<void> }) {
   const { room, isSeen } = useSeen<HTMLSpanElement>(NEXT_PAGE_PIXELS);
   useEffect(() => {
@@ -82,7 +85,10 @@ function PageProblem({ pages, where }: PageProblemProperties) {
   return <Problem error={pages.adding.error} onRetry={() => void onRetry()} />;
 }
 
-/** Calls `keep` with the key of the first row in view, after scrolling or before a link is followed: Back shows it again. */
+/**
+ * Calls `keep` with the key of the first row in view, after scrolling and before a link is followed, so that Back can show
+ * it again.
+ */
 function useFirstRowInView(list: RefObject<HTMLElement | null>, keep: (key: string) => void): void {
   const latest = useRef(keep);
   latest.current = keep;
@@ -112,7 +118,7 @@ function useFirstRowInView(list: RefObject<HTMLElement | null>, keep: (key: stri
   }, []);
 }
 
-/** Rows are in order, so few of thousands have to be measured. */
+/** A binary search: the rows are in order, so only a few of thousands are measured. */
 function firstInView(rows: readonly Element[]): Element | undefined {
   let [low, high] = [0, rows.length];
   while (low < high) {

@@ -1,4 +1,4 @@
-/** The field that filters a folder by name, and how far it has looked. */
+/** The field that filters a folder by name, and the progress of the filter. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { reasonOf } from "../../api/failure.ts";
 import { Icon } from "../../components/icon.tsx";
@@ -13,20 +13,20 @@ import { type FilesPlace, place as here, replaceWith } from "../../state/router.
 import { type FileRecord, listFiles } from "../../api/files.ts";
 import { hasShareLeft } from "../../session/rate_window.ts";
 
-/** The text of the filter; it is kept in the address after a pause in typing, or when the field is left. */
+/** The text of the filter. The address stores it after a pause in typing, and on blur. */
 export function useFilter(place: FilesPlace) {
   const kept = place.filter ?? "";
   const [filter, setFilter] = useState(kept);
   const latest = useRef(kept);
   const written = useRef(kept);
   const keepFilter = () => {
-    // Leaving the view takes the focus from the field, too.
+    // The field also loses the focus when the person leaves the view.
     if (latest.current === kept || here.value !== place) return;
     written.current = latest.current;
     replaceWith({ ...place, filter: latest.current });
   };
   useEffect(() => {
-    // The address was changed by a link, not by this field.
+    // A link has changed the address, not this field.
     if (kept === written.current) return;
     written.current = latest.current = kept;
     setFilter(kept);
@@ -52,7 +52,7 @@ interface ScanProperties {
   readonly count: number;
 }
 
-/** How far the filter has looked in a folder that is larger than a page. */
+/** The progress of the filter in a folder that is larger than a page. */
 export function ScanProgress({ scan, filter, total, count }: ScanProperties) {
   const { files, isComplete, isRunning, error, resume } = scan;
   const read = formatNumber(files.length);
@@ -105,7 +105,7 @@ export function FilterField({ value, onInput, onKeyDown, onLeave }: FilterProper
 
 interface Scanned {
   readonly key: string;
-  /** By path, from the beginning of the folder. */
+  /** Sorted by path, from the beginning of the folder. */
   readonly files: readonly FileRecord[];
   readonly isComplete: boolean;
 }
@@ -113,13 +113,13 @@ interface Scanned {
 export interface NameScan extends Omit<Scanned, "key"> {
   readonly isRunning: boolean;
   readonly error: unknown;
-  /** Reads on, where the scan has paused or failed. */
+  /** Continues a scan that has paused or failed. */
   readonly resume: () => void;
 }
 
 /**
- * The names of a folder that is larger than a page: the API lists names but does not filter them. They are read once, and
- * then serve every filter; only while `isWanted`. A new `key` begins anew.
+ * The names of a folder that is larger than a page, because the API lists names but does not filter them. They are read
+ * once, for every filter, and only while `isWanted`. A new `key` starts again.
  */
 export function useNameScan(projectId: string, directory: string, key: string, isWanted: boolean): NameScan {
   const nothing: Scanned = { key, files: [], isComplete: false };
@@ -147,7 +147,7 @@ export function useNameScan(projectId: string, directory: string, key: string, i
   return { files, isComplete, isRunning, error, resume: () => setResumes(resumes + 1) };
 }
 
-/** Reads until the end, or pauses: after FILTER_PAGES_MAX pages, or so that agents keep their share of the requests. */
+/** Reads until the end, or pauses: after FILTER_PAGES_MAX pages, or when the rest of the requests is reserved for agents. */
 async function readOn(
   projectId: string,
   directory: string,

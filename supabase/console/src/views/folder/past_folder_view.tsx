@@ -1,4 +1,4 @@
-/** A folder as it was: to read, to download, and to restore. */
+/** A folder as it was at a time, to read, to download, and to restore. */
 import { useState } from "preact/hooks";
 import { type FileList, listFiles } from "../../api/files.ts";
 import { Age, ListTable, moveInList, RowLink } from "../../components/list.tsx";

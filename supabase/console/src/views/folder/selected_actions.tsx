@@ -1,4 +1,4 @@
-/** What can be done with the chosen files and folders of a list. */
+/** The actions for the selected files and folders of a list. */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { FileRecord } from "../../api/files.ts";
@@ -16,12 +16,12 @@ interface Chosen {
   readonly selected: Selected;
 }
 
-/** A folder's key ends in a slash, which no path of a file does. */
+/** Returns the folder's key, which ends in a slash; the path of a file never does. */
 export function folderKey(path: string): string {
   return `${path}/`;
 }
 
-/** Undefined for the key of a file. */
+/** Returns undefined for the key of a file. */
 export function pathOfFolder(key: string): string | undefined {
   return key.endsWith("/") ? key.slice(0, -1) : undefined;
 }
@@ -43,9 +43,9 @@ export function useChosen(
 }
 
 interface SelectedActions {
-  /** Deletes what is chosen; asks first where folders are among it. */
+  /** Deletes the selection; asks first if it contains folders. */
   readonly remove: () => void;
-  /** The bar, and the dialog that it has opened. */
+  /** The selection bar, and the dialog that it has opened. */
   readonly bar: ComponentChildren;
 }
 
@@ -92,7 +92,7 @@ async function removeFiles(projectId: string, selected: Selected): Promise<boole
     await deleteSelected(projectId, selected);
     return true;
   } catch (error) {
-    // The list may be what is out of date.
+    // The list on screen may be outdated.
     announceChange({});
     notifyProblem(`Nothing was deleted. ${describeRefusal(error)}`, { projectId, path: "" });
     return false;

@@ -1,4 +1,4 @@
-/** What is asked before chosen files and folders are deleted, or moved. */
+/** The dialogs before selected files and folders are deleted or moved. */
 import { countFiles } from "../../api/many.ts";
 import { FormDialog, useSubmit } from "../../components/form.tsx";
 import { Pending } from "../../components/states.tsx";
@@ -67,7 +67,7 @@ interface MoveSelectedDialogProperties {
   readonly onDone: () => void;
 }
 
-/** Moves what is chosen into another folder: all of it, or nothing. */
+/** Moves all of the selection into another folder, or nothing. */
 export function MoveSelectedDialog(
   { projectId, directory, selected, onClose, onDone }: MoveSelectedDialogProperties,
 ) {

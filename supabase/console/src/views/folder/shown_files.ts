@@ -1,29 +1,29 @@
-/** The pages of a folder that are shown, one below the other: what is scrolled to is added, and any page can be renewed. */
+/** The loaded pages of a folder as one list: scrolling adds pages, and any page can be reloaded. */
 import type { FileList, FileRecord } from "../../api/files.ts";
 import { comparison, type Sort } from "./merge_changes.ts";
 
-/** Where a page begins. */
+/** The place at which a page begins. */
 export interface PageStart {
   /** Number of files before it. */
   readonly first: number;
-  /** The last path before it, where that is known. */
+  /** The last path before it, if known. */
   readonly after?: string | undefined;
 }
 
-/** A part of a folder without gaps. `hasMore` and `total` are of the folder. */
+/** Consecutive files of a folder. `hasMore` and `total` apply to the whole folder. */
 export interface ShownFiles extends PageStart {
   readonly list: FileList;
 }
 
-/** Whether a page that begins there is a part of what is shown. */
+/** Returns whether a page with this start is part of the list. */
 export function isShown({ first, list }: ShownFiles, start: PageStart): boolean {
   return start.first === first || (start.first > first && start.first < first + list.files.length);
 }
 
-/** Takes in a page that was loaded: in the place of what was shown there, below it, or above it. */
+/** Adds a loaded page: in place of the files shown there, below the list, or above it. */
 export function withPage(shown: ShownFiles | null, page: FileList, start: PageStart, sort: Sort): ShownFiles {
   if (shown === null) return { ...start, list: page };
-  // A page after a cursor has no total of its own.
+  // The service returns no total for a page after a cursor.
   const { total, totalIsExact } = page.total === null ? shown.list : page;
   const paths = new Set(page.files.map(({ path }) => path));
   const isOther = ({ path }: FileRecord) => !paths.has(path);
@@ -52,7 +52,7 @@ export function withPage(shown: ShownFiles | null, page: FileList, start: PageSt
   return { first: shown.first, after: shown.after, list };
 }
 
-/** Where the page begins that has the file, counted from the first one that is shown. */
+/** Returns the start of the page with the file at `index`, counted from the first file of the list. */
 export function pageOf({ first, after, list }: ShownFiles, index: number, filesPerPage: number): PageStart {
   const offset = Math.floor(Math.max(0, index) / filesPerPage) * filesPerPage;
   return offset === 0 ? { first, after } : { first: first + offset, after: list.files[offset - 1]?.path };

@@ -1,4 +1,4 @@
-/** Uploads the files and folders that were chosen, or dropped on a folder. */
+/** Uploads files and folders that were chosen, or dropped on a folder. */
 import { useState } from "preact/hooks";
 import { formatNumber, joinPath } from "../../format.ts";
 import { UPLOAD_FILES_MAX } from "../../limits.ts";
@@ -6,7 +6,7 @@ import { notify, notifyProblem } from "../../state/notices.ts";
 import { upload } from "../../state/transfers.ts";
 
 interface ChosenFile {
-  /** Its name, below the folder that was chosen: `photos/2026/a.jpg`. */
+  /** The path below the chosen folder: `photos/2026/a.jpg`. */
   readonly path: string;
   readonly file: File;
 }
@@ -21,15 +21,15 @@ export function uploadAll(projectId: string, directory: string, chosen: readonly
   for (const { path, file } of chosen) upload(projectId, joinPath(directory, path), file);
 }
 
-/** The files of an input for files or for a folder. */
+/** Returns the files of an input element for files or for a folder. */
 export function chosenFiles(files: FileList | null): ChosenFile[] {
   return [...files ?? []].map((file) => ({ path: file.webkitRelativePath || file.name, file }));
 }
 
-/** What was dropped, with everything below dropped folders; at most one file more than may be uploaded. */
+/** Returns the dropped files, with everything below dropped folders; at most one more than an upload allows. */
 async function droppedFiles({ items }: DataTransfer): Promise<ChosenFile[]> {
   const found: ChosenFile[] = [];
-  // The items exist only until the first pause.
+  // The items must be read before the first `await`; after it they no longer exist.
   const waiting = [...items].map((item) => item.webkitGetAsEntry() ?? item.getAsFile());
   for (let next = waiting.shift(); next !== undefined && found.length <= UPLOAD_FILES_MAX;) {
     if (next instanceof File) found.push({ path: next.name, file: next });
@@ -41,7 +41,7 @@ async function droppedFiles({ items }: DataTransfer): Promise<ChosenFile[]> {
   return found;
 }
 
-// Chromium has no names for these classes.
+// Compares a property, because Chromium does not expose these classes.
 function isFile(entry: FileSystemEntry): entry is FileSystemFileEntry {
   return entry.isFile;
 }
@@ -54,7 +54,7 @@ function fileOf(entry: FileSystemFileEntry): Promise<File> {
   return new Promise((resolve, reject) => entry.file(resolve, reject));
 }
 
-/** The browser returns them in parts; the last one is empty. */
+/** The browser returns the entries in parts; an empty part is the last. */
 async function entriesOf(folder: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {
   const reader = folder.createReader();
   const entries: FileSystemEntry[] = [];

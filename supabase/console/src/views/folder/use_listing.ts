@@ -1,4 +1,7 @@
-/** The files of a folder: sorted and paged by the service; a filter is over all of them, whatever is shown. */
+/**
+ * The files of a folder, sorted and paged by the service. A filter applies to all files, including those that are not
+ * loaded.
+ */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { recordOf } from "../../api/changes.ts";
 import { cursorBefore, type FileList, type FileRecord, listFiles } from "../../api/files.ts";
@@ -44,15 +47,15 @@ export function useListing(place: FilesPlace, filter: string) {
     isLarge && settled !== "",
   );
   const early = useNamesThatBegin(projectId, directory, isLarge && !scan.isComplete ? settled : "");
-  // The names are not read again for each file that is written or deleted (null) after they were read.
+  // Files that were written or deleted (null) after the names were read, so that the names need not be read again.
   const [changed, setChanged] = useState<ReadonlyMap<string, FileRecord | null>>(new Map());
   const reload = () => {
     load.reload();
     early.reload();
   };
-  /** A page that is read anew may count changes of other pages that the feed tells only afterwards. */
+  /** A reloaded page may already count changes that the feed delivers only afterwards. */
   const totalInDoubtUntil = useRef(0);
-  /** The time is measured from when the page has come: a busy service takes longer than that to send it. */
+  /** The time starts when the page has arrived, because a busy service may take longer than that to send it. */
   const doubtTotal = () => totalInDoubtUntil.current = Infinity;
   useEffect(() => {
     if (totalInDoubtUntil.current === Infinity) {
@@ -61,7 +64,7 @@ export function useListing(place: FilesPlace, filter: string) {
   }, [load.data]);
   const isTotalInDoubt = (list: FileList) =>
     list.files.length > FILES_PER_PAGE && performance.now() < totalInDoubtUntil.current;
-  /** What this tab has done, for which it has loaded the list already. */
+  /** Changes of this tab, for which it has already reloaded the list. */
   const own = useRef(new Set<string>());
   useChanges(({ path, isDeleted }) => {
     if (path !== undefined) {
@@ -99,7 +102,7 @@ export function useListing(place: FilesPlace, filter: string) {
   const foldersFound = filter === "" && !isFromStart
     ? []
     : (data?.directories ?? []).filter((name) => contains(name, filter));
-  // The order of the service, by bytes, is that of a folder whose files are not all here.
+  // An incompletely loaded folder keeps the service's order, which is by bytes.
   const isNatural = by === "path" && isFromStart && !data?.hasMore && !isLarge;
   const listed = filter === "" ? found : found.slice(0, FILTER_FILES_MAX);
   const placeOf = (start: PageStart): FilesPlace => ({
@@ -114,17 +117,17 @@ export function useListing(place: FilesPlace, filter: string) {
     files: isNatural ? inNaturalOrder(listed, ({ path }) => nameOf(path), order) : listed,
     foundCount: found.length,
     folders: isNatural ? inNaturalOrder(foldersFound, (name) => name, order) : foldersFound,
-    /** Null unless a filter looks further than what is shown. */
+    /** Null unless the filter searches beyond the loaded files. */
     scan: isLarge && filter !== "" ? scan : null,
     isSearching: isLarge && (filter !== settled || scan.isRunning),
     first: shown?.first ?? first,
     count: files.length,
-    /** How many files the folder has, as it is shown. */
+    /** The number of files in the folder, formatted. */
     total: formatTotal(total, data?.totalIsExact),
     pages,
-    /** Where the next page begins, for an address. */
+    /** The place at which the next page begins, for an address. */
     next: placeOf(pages.below),
-    /** Writes into the address which page is in view, without an entry in the browser's history. */
+    /** Stores the page in view in the address, without an entry in the browser's history. */
     keepFirstRow: (path: string) => {
       const start = pages.pageOf(path);
       if (start !== undefined && start.first !== first) replaceWith(placeOf(start));
@@ -132,7 +135,7 @@ export function useListing(place: FilesPlace, filter: string) {
   };
 }
 
-/** The files whose name begins with the text: one request finds them before all names have been read. */
+/** Finds files whose name begins with the text. One request finds them before all names are read. */
 function useNamesThatBegin(projectId: string, directory: string, text: string) {
   const { data, reload } = useLoad(`${projectId} ${directory} ${text}`, async (signal) => {
     if (text === "") return [];
@@ -142,7 +145,7 @@ function useNamesThatBegin(projectId: string, directory: string, text: string) {
   return { files: data ?? [], reload };
 }
 
-/** The last state of each file whose name contains the filter. */
+/** Returns the latest state of each file whose name contains the filter. */
 function matching(
   files: readonly FileRecord[],
   changed: ReadonlyMap<string, FileRecord | null>,
@@ -169,7 +172,7 @@ function withChanges(
     const { path } = change;
     if (path !== undefined) next.set(path, change.deleted ? null : recordOf({ ...change, path }));
   }
-  // Of a folder where agents write all day, the last ones.
+  // Keeps only the latest changes, because agents may write all day.
   return new Map([...next].slice(-LIVE_CHANGES_KEPT));
 }
 

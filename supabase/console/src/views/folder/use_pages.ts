@@ -1,4 +1,4 @@
-/** Loads a folder page by page, as a person scrolls. A reload reads the page in view, whose place is in the address. */
+/** Loads a folder page by page as a person scrolls. A reload reads the page in view, whose place is in the address. */
 import { useRef, useState } from "preact/hooks";
 import { type FileList, listFiles } from "../../api/files.ts";
 import { FILES_PER_PAGE, FOLDER_FILES_SHOWN_MAX } from "../../limits.ts";
@@ -20,21 +20,21 @@ interface Adding {
   readonly error?: unknown;
 }
 
-/** `start`: of the page in view. */
+/** `start` is the start of the page in view. */
 export function usePages(folder: Folder, start: PageStart) {
   const { projectId, directory, sort } = folder;
   const key = `${projectId} ${directory} ${sort.by} ${sort.order}`;
   const latest = useRef<{ readonly key: string; readonly shown: ShownFiles } | null>(null);
   const around = () =>
     latest.current?.key === key && isShown(latest.current.shown, start) ? latest.current.shown : null;
-  /** Another place begins a list of its own, unless it is in this one. */
+  /** A place outside of the loaded pages starts a new list. */
   const origin = useRef({ key, first: start.first });
   if (origin.current.key !== key || (origin.current.first !== start.first && around() === null)) {
     origin.current = { key, first: start.first };
   }
   const load = useLoad(`${key} ${origin.current.first}`, async (signal) => {
     const page = await readCountedPage(folder, start, signal);
-    // The pages around it may have changed while it was read, so they are looked up afterwards.
+    // Read after the request, because the surrounding pages may have changed meanwhile.
     return withPage(around(), page, start, sort);
   });
   const [shown, patch] = usePatched(load.data);
@@ -74,14 +74,14 @@ export function usePages(folder: Folder, start: PageStart) {
         const list = change(before.list, before.first === 0);
         return list === before.list ? before : { ...before, list };
       }),
-    /** Where the next page begins. */
+    /** The start of the next page. */
     below,
     isFull: count >= FOLDER_FILES_SHOWN_MAX,
     addBelow: () => add("below", below, FILES_PER_PAGE),
     addAbove: () => add("above", { first: above }, (shown?.first ?? 0) - above),
-    /** A page is being added, or could not be. */
+    /** The page that is being added, or that failed to load. */
     adding: adding?.key === key ? adding : null,
-    /** Where the page begins that has the file; for a folder, the first page. */
+    /** Returns the start of the page with the file; for a folder, the first page. */
     pageOf: (path: string) =>
       shown && pageOf(shown, shown.list.files.findIndex((file) => file.path === path), FILES_PER_PAGE),
   };
@@ -92,7 +92,7 @@ async function readPage(folder: Folder, start: PageStart, limit: number): Promis
   return withChanges(folder, start, await listPage(folder, start, limit), told);
 }
 
-/** Reads a page with the total. The service counts no files for a page after a path, so a second request does. */
+/** Reads a page and the total. The service counts no files for a page after a path, so a second request does. */
 async function readCountedPage(folder: Folder, start: PageStart, signal: AbortSignal): Promise<FileList> {
   const { projectId, directory } = folder;
   const told = liveCount();
@@ -110,7 +110,7 @@ function listPage(folder: Folder, start: PageStart, limit: number, signal?: Abor
   return listFiles(projectId, query, signal);
 }
 
-/** A page by path begins after a path, if that is known. */
+/** Sorted by path, a page begins after a path if that path is known. */
 function startOf(
   { sort }: Folder,
   { first, after }: PageStart,
@@ -118,7 +118,10 @@ function startOf(
   return isByPath(sort) && (after !== undefined || first === 0) ? { after } : { offset: first };
 }
 
-/** Takes in the changes that were told since a page was requested; `told`: how many had been told by then. */
+/**
+ * Applies the changes that the feed delivered since the page was requested. `told` is the number of changes before the
+ * request.
+ */
 function withChanges(
   { projectId, directory, sort }: Folder,
   { first }: PageStart,

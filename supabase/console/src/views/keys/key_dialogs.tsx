@@ -1,4 +1,4 @@
-/** Dialogs about one key: a new one, which is shown this once; its rotation; its end. */
+/** Dialogs about one key: the new key, shown only once; rotation; and revocation. */
 import { type Key, type NewKey, revokeKey, rotateKey } from "../../api/projects.ts";
 import { config } from "../../config.ts";
 import { joinPath, quoteForShell } from "../../format.ts";
@@ -61,7 +61,7 @@ interface RotateKeyDialogProperties {
   readonly onMade: (key: NewKey) => void;
 }
 
-/** In seconds, up to the API's longest, a week. */
+/** In seconds, up to the API's maximum of a week. */
 const GRACE_PERIODS = [
   ["0", "Ends at once"],
   ["3600", "Works for one more hour"],

@@ -1,4 +1,4 @@
-/** What is chosen for a key: its name, its scopes, its folder, and when it expires. */
+/** The settings of a key: its name, scopes, folder, and expiry. */
 import type { ComponentChildren } from "preact";
 import { useId, useState } from "preact/hooks";
 import { reasonFor } from "../../api/failure.ts";
@@ -61,7 +61,7 @@ export function EditKeyDialog({ projectId, edited, onClose, onDone }: EditProper
   });
   const { isBusy, error, submit } = useSubmit(async () => {
     const { name, scopes, pathPrefix, expiry } = settings;
-    // The field shows no seconds: what was not touched stays as it is.
+    // The field shows no seconds, so an unedited value is not sent.
     const expiresAt = expiry === shownExpiry ? undefined : isoOf(expiry);
     const changes = { name, scopes, pathPrefix: pathPrefix || undefined, expiresAt };
     notify(`${keyTitle(await changeKey(projectId, edited.id, changes))} was changed.`);
@@ -84,7 +84,7 @@ interface Settings {
   readonly name: string;
   readonly scopes: readonly string[];
   readonly pathPrefix: string;
-  /** As a field has it. */
+  /** In the format of a date field. */
   readonly expiry: string;
 }
 
@@ -92,7 +92,7 @@ interface FieldsProperties {
   readonly settings: Settings;
   readonly setSettings: (settings: Settings) => void;
   readonly error: unknown;
-  /** The scopes that can be ticked; all, if left out. */
+  /** The scopes to choose from; all scopes if left out. */
   readonly offered?: readonly string[];
   readonly nameHint?: string;
   readonly prefixHint: string;

@@ -1,4 +1,4 @@
-/** What one run did, file by file, and its undo. */
+/** The changes of one run, file by file, and its undo. */
 import { useEffect, useState } from "preact/hooks";
 import { readRun, type RunDetails, type RunFile } from "../../api/runs.ts";
 import { Age, ListTable, moveInList, RowLink } from "../../components/list.tsx";
@@ -93,7 +93,7 @@ function Summary({ run, writers }: { readonly run: RunDetails; readonly writers:
   );
 }
 
-/** The keys that wrote the shown files under this run id, and the console: anybody may claim a run id. */
+/** Returns the console and the keys that wrote the shown files under this run id: any key can use any run id. */
 function writersOf(projectId: string, { files }: RunDetails): readonly Writer[] {
   const keyIds = [...new Set(files.flatMap((file) => file.keyIds ?? []))];
   const keys = keyIds.map((id) => ({ name: writerName(projectId, id), keys: [id] }));
@@ -102,7 +102,7 @@ function writersOf(projectId: string, { files }: RunDetails): readonly Writer[] 
 }
 
 function Table({ projectId, run }: { readonly projectId: string; readonly run: RunDetails }) {
-  // The API has them in the order of their ids, so that pages stay put.
+  // The API sorts the files by id, so that pages are stable.
   const files = run.files.toSorted((a, b) => a.path < b.path ? -1 : 1);
   return (
     <ListTable

@@ -1,4 +1,4 @@
-/** Runs, the newest first: all that was written under one `X-Run-Id`. */
+/** Runs, newest first. A run is everything written under one `X-Run-Id`. */
 import { listRuns, type Run } from "../../api/runs.ts";
 import { Age, ListTable, moveInList, RowLink } from "../../components/list.tsx";
 import { Icon } from "../../components/icon.tsx";

@@ -1,4 +1,4 @@
-/** Undoing a run: first what would become of which file, and what others have changed since; then the undo. */
+/** Undoes a run. It first shows the effect on each file and the later changes by others. */
 import { useState } from "preact/hooks";
 import { type HowToUndo, type OnConflict, planUndo, undoRun } from "../../api/runs.ts";
 import { FormDialog, FormProblem, SelectField, useSubmit } from "../../components/form.tsx";
@@ -10,7 +10,7 @@ import { notify } from "../../state/notices.ts";
 import { goTo } from "../../state/router.ts";
 import { useLoad } from "../../state/use_load.ts";
 
-/** Whose part of a run can be undone alone. */
+/** A writer whose part of a run can be undone separately. */
 export interface Writer {
   readonly name: string;
   readonly keys: NonNullable<HowToUndo["keys"]>;
@@ -25,7 +25,7 @@ interface Properties {
 
 export function UndoDialog({ projectId, runId, writers, onClose }: Properties) {
   const [onConflict, setOnConflict] = useState<OnConflict>("skip");
-  /** The one of `writers` whose part alone is undone. */
+  /** The index in `writers` of the one whose part is undone. */
   const [writer, setWriter] = useState<number>();
   const how = { onConflict, keys: writer === undefined ? undefined : writers[writer]?.keys };
   const key = `undo ${projectId} ${runId} ${JSON.stringify(how)}`;
@@ -33,7 +33,7 @@ export function UndoDialog({ projectId, runId, writers, onClose }: Properties) {
   const { data } = plan;
   const { isBusy, error, submit } = useSubmit(async () => {
     const hasConflicts = data !== undefined && data.conflicts.length > 0;
-    // What nobody was asked about is not decided here: others may have been quicker than the plan.
+    // Without a conflict in the plan, the person was not asked, so a conflict since then must refuse the undo.
     const asShown = { ...how, onConflict: hasConflicts ? onConflict : "refuse" } as const;
     const done = await undoRun(projectId, runId, asShown).catch((failure) => {
       plan.reload();

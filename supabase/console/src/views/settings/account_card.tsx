@@ -1,4 +1,4 @@
-/** What the operator has set for this person: who may make projects, and what theirs may use together. */
+/** The operator's settings for this person: whether they may create projects, and the quota for all of their projects. */
 import { type Account, readAccount } from "../../api/projects.ts";
 import { Bar } from "../../components/usage_bars.tsx";
 import { Pending } from "../../components/states.tsx";

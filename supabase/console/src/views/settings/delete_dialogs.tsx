@@ -1,4 +1,4 @@
-/** Deletions for good: what is deleted has to be typed. */
+/** Permanent deletions: the person types the name of what is deleted. */
 import { deleteAccount, deleteProject, type Project } from "../../api/projects.ts";
 import { ConfirmDialog } from "../../components/confirm_dialog.tsx";
 import { signOut } from "../../session/session.ts";

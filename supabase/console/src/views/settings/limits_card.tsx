@@ -1,4 +1,4 @@
-/** The limits of the project: what happens at each, and how it is raised. */
+/** The limits of the project: what happens at each, and how to raise it. */
 import type { Project } from "../../api/projects.ts";
 import { CopyButton } from "../../components/copy.tsx";
 import { formatBytes, formatNumber } from "../../format.ts";
@@ -16,7 +16,7 @@ export function LimitsCard({ project }: { readonly project: Project }) {
   );
 }
 
-/** The next tier has higher limits; one that was given limits of its own loses them by the same command. */
+/** The next tier has higher limits, but the command also removes limits that were set for this project alone. */
 function HowRaised({ project: { id, tier } }: { readonly project: Project }) {
   const command = `deno task projects tier ${id} ${tier === "free" ? "pro" : "enterprise"}`;
   return (
@@ -66,7 +66,7 @@ function ofProject(
   ];
 }
 
-/** Limits in plain words: what each is about, how much it is, and what happens at it and raises it. */
+/** A limit in plain words: its subject, its value, what happens at it, and how to raise it. */
 export interface Limit {
   readonly name: string;
   readonly value: string;

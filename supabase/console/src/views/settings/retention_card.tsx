@@ -1,4 +1,4 @@
-/** Which versions go by themselves: the rule, and what it would let go, shown before it is saved. */
+/** The retention rule. It shows which versions the rule would erase before it is saved. */
 import { useState } from "preact/hooks";
 import { reasonFor } from "../../api/failure.ts";
 import { changeRetention, previewRetention, type RetentionPreview } from "../../api/owning.ts";
@@ -57,7 +57,7 @@ export function RetentionCard({ project: { id, retention } }: { readonly project
             value={texts[name]}
             onInput={(text) => {
               setTexts({ ...texts, [name]: text.trim() });
-              // What is saved is what was looked at.
+              // Any edit discards the preview, so that only a previewed rule can be saved.
               setPreview(null);
             }}
             problem={isFaulty(texts[name]) ? NOT_A_NUMBER : reasonFor(error, `retention.${name}`)}
@@ -125,7 +125,7 @@ function isFaulty(text: string): boolean {
   return !/^\d{0,9}$/.test(text);
 }
 
-/** Null where nothing is filled in. */
+/** Returns null if all fields are empty. */
 function ruleOf(texts: Texts): Retention | null {
   const entries = FIELDS.flatMap(({ name }) => texts[name] === "" ? [] : [[name, Number(texts[name])]]);
   return entries.length === 0 ? null : Object.fromEntries(entries);

@@ -7,15 +7,15 @@ import { Pending } from "../../components/states.tsx";
 import { formatBytes, formatNumber, visible } from "../../format.ts";
 import { useLoad } from "../../state/use_load.ts";
 
-/** Periods in days: the API keeps a year and a month. */
+/** Periods in days. The API keeps a year and a month. */
 const PERIODS = [["7", "7 days"], ["30", "30 days"], ["90", "90 days"], ["366", "A year"]] as const;
 
-/** A quantity of days. */
+/** A quantity that the chart shows by day. */
 interface Measure {
   readonly name: string;
   readonly of: "requests" | "versions" | "bytesWritten" | "bytes" | "databaseBytes";
   readonly format: (value: number) => string;
-  /** Whether it is a state, which belongs to no key and is not added up. */
+  /** Whether it is a level at the end of a day: it belongs to no key, and days are not added up. */
   readonly isLevel: boolean;
 }
 
@@ -36,7 +36,7 @@ export function UsageCard({ projectId }: { readonly projectId: string }) {
     key,
     (signal) => readUsage(projectId, daysAgo(Number(days) - 1), keyId === "" ? undefined : keyId, signal),
   );
-  // So that the choice of a key stays while what it asks for is loaded.
+  // Kept, so that the choice of a key stays while the chosen usage loads.
   const [keys, setKeys] = useState<readonly UsageOfKey[]>([]);
   if (data !== undefined && data.keys !== keys) setKeys(data.keys);
   const measures = MEASURES.filter(({ isLevel }) => keyId === "" || !isLevel);
@@ -136,15 +136,15 @@ function show(value: number | null, format: (value: number) => string): string {
   return value === null ? "not known" : format(value);
 }
 
-/** UTC. */
+/** Returns a day in UTC. */
 function daysAgo(days: number): string {
   return new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
 }
 
-/** In the units of the drawing, which is stretched to the width that there is. */
+/** In the units of the drawing, which is stretched to the available width. */
 const STEP = 10;
 const HEIGHT = 100;
-/** A day that is not zero is seen. */
+/** Keeps the bar of any nonzero day visible. */
 const BAR_HEIGHT_MIN = 2;
 
 interface Properties {
@@ -191,7 +191,7 @@ function UsageChart({ days, measure }: Properties) {
   );
 }
 
-/** `Requests: 120 in all, at most 40 on 2026-01-31.` */
+/** Summarizes the chart: `Requests: 120 in all, at most 40 on 2026-01-31.` */
 function summaryOf(
   days: readonly UsageDay[],
   { name, of, format, isLevel }: Properties["measure"],

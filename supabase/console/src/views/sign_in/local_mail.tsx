@@ -1,4 +1,4 @@
-/** The mail that a local stack shows instead of sending it. Other deployments have none. */
+/** Mail that a local stack shows instead of sending it. Other deployments have no such page. */
 import { useEffect, useState } from "preact/hooks";
 import * as z from "zod/mini";
 import { config } from "../../config.ts";
@@ -12,7 +12,7 @@ export function LocalMail({ to }: { readonly to: string }) {
   useEffect(() => {
     if (!config().localMail) return;
     const loading = new AbortController();
-    // Without an answer nothing is shown: the terminal has the mail, too.
+    // Without an answer, this shows nothing: the terminal prints the mail, too.
     latestMail(to, loading.signal).then(setMail, () => {});
     return () => loading.abort();
   }, [to]);

@@ -138,7 +138,7 @@ function Others(
   );
 }
 
-/** Returns the message to show after an e-mail was sent, or null if the session has begun. Throws the error of Supabase Auth. */
+/** Returns the message to show after an e-mail was sent, or null if the session has begun. Throws Supabase Auth's error. */
 async function attempt(purpose: Purpose, email: string, password: string): Promise<string | null> {
   const { auth } = supabase();
   if (purpose === "sign-in") {

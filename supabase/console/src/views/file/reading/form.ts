@@ -1,4 +1,4 @@
-/** The form in which a text is read, besides its source. */
+/** The form in which a text is shown, other than its source. */
 import { nameOf } from "../../../format.ts";
 import { shownType } from "../shown_type.ts";
 import type { FileRecord } from "../../../api/files.ts";
@@ -11,7 +11,7 @@ const BY_EXTENSION: Readonly<Record<string, Form>> = {
   ndjson: "jsonl",
   tab: "tsv",
   tsv: "tsv",
-  // They may have comments.
+  // These formats allow comments, which the tree does not.
   json5: "source",
   jsonc: "source",
 };
@@ -26,12 +26,12 @@ export function formOf(file: { readonly path: string; readonly mimeType: string 
   const extension = /[^.]\.([^.]+)$/.exec(nameOf(file.path))?.[1]?.toLowerCase() ?? "";
   const type = shownType(file);
   const byExtension = Object.hasOwn(BY_EXTENSION, extension) ? BY_EXTENSION[extension] : undefined;
-  // Somebody who names a type means it: data.jsonl may be stored as CSV.
+  // A specific type takes precedence over the extension: data.jsonl may be stored as CSV.
   const isNamed = type !== "text/plain" && type !== "application/json";
   return (isNamed ? undefined : byExtension) ?? BY_TYPE[type] ?? "source";
 }
 
-/** What the button says that shows a text in its form. */
+/** The label of the button that shows a text in its form. */
 export const FORM_NAMES: Readonly<Record<Exclude<Form, "source">, string>> = {
   markdown: "Rendered",
   csv: "Table",
@@ -40,12 +40,12 @@ export const FORM_NAMES: Readonly<Record<Exclude<Form, "source">, string>> = {
   json: "Tree",
 };
 
-/** Whether all of the text is needed: a part of a table or a tree says nothing of the rest. */
+/** Whether the form needs the whole text: a part of a table or a tree does not stand alone. */
 export function isData(form: Form): boolean {
   return form === "csv" || form === "tsv" || form === "jsonl" || form === "json";
 }
 
-/** A row that was asked for; `goes` tells the same row asked for again. */
+/** A requested row. A new `goes` requests the same row again. */
 export interface RowAsked {
   readonly number: number;
   readonly goes: number;
@@ -57,6 +57,6 @@ export interface FormProperties {
   readonly form: Form;
   readonly text: string;
   readonly row: RowAsked | undefined;
-  /** Called with a sentence if the text cannot be shown in the form. */
+  /** Called with a sentence for the person if the text cannot be shown in the form. */
   readonly onProblem: (problem: string) => void;
 }

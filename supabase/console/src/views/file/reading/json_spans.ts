@@ -1,9 +1,9 @@
 /**
- * Where the parts of a JSON text are. Values are shown as they are written: numbers keep all their digits, keys their
- * order and their doubles, which objects of JavaScript would lose.
+ * Finds the parts of a JSON text. Values are shown exactly as written: JavaScript objects would lose digits of numbers, the
+ * order of keys, and duplicate keys.
  */
 
-/** A member of an object or an element of an array; the end is after its last character. */
+/** A member of an object or an element of an array. Its end is after its last character. */
 export interface Span {
   /** Position of the key with its quotes; -1 in an array. */
   readonly keyStart: number;
@@ -15,7 +15,7 @@ export interface Span {
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** The first `max` parts of the object or array that begins at `start`. The text has to be valid JSON. */
+/** Returns the first `max` parts of the object or array that begins at `start`. The text must be valid JSON. */
 export function spansIn(text: string, start: number, max: number): readonly Span[] {
   const spans: Span[] = [];
   const isObject = text[start] === "{";
@@ -23,7 +23,7 @@ export function spansIn(text: string, start: number, max: number): readonly Span
   while (at < text.length && text[at] !== "}" && text[at] !== "]" && spans.length < max) {
     const keyStart = isObject ? at : -1;
     const keyEnd = isObject ? endOfString(text, at) : -1;
-    // Past the colon.
+    // Skips the colon.
     if (isObject) at = skipSpace(text, skipSpace(text, keyEnd) + 1);
     const end = endOfValue(text, at);
     spans.push({ keyStart, keyEnd, start: at, end });
@@ -33,13 +33,13 @@ export function spansIn(text: string, start: number, max: number): readonly Span
   return spans;
 }
 
-/** The whole value of a text. */
+/** Returns the span of the whole text's value. */
 export function rootSpan(text: string): Span {
   const start = skipSpace(text, 0);
   return { keyStart: -1, keyEnd: -1, start, end: text.trimEnd().length };
 }
 
-/** `object`, `array`, or what a value without parts is. */
+/** Returns `object`, `array`, or the kind of a value without parts. */
 export function kindAt(text: string, start: number): "object" | "array" | "string" | "number" | "literal" {
   const first = text[start] ?? "";
   if (first === "{") return "object";
@@ -48,7 +48,7 @@ export function kindAt(text: string, start: number): "object" | "array" | "strin
   return first === "-" || (first >= "0" && first <= "9") ? "number" : "literal";
 }
 
-/** Of a string its text, of anything else what is written. */
+/** Returns the decoded text of a string, and any other value as written. */
 export function textOf(text: string, start: number, end: number): string {
   const written = text.slice(start, end);
   return written.startsWith(`"`) ? String(JSON.parse(written)) : written;
@@ -72,7 +72,7 @@ function endOfValue(text: string, from: number): number {
   return at;
 }
 
-/** `from` is its opening quote. */
+/** `from` is the position of the opening quote. */
 function endOfString(text: string, from: number): number {
   for (let at = text.indexOf(`"`, from + 1); at >= 0; at = text.indexOf(`"`, at + 1)) {
     let backslashes = 0;

@@ -1,4 +1,4 @@
-/** A text that is too large to be loaded whole: from its end, or around a line. */
+/** A text that is too large to load whole: shown from its end, or around a line. */
 import { isAbort, isCode } from "../../../api/failure.ts";
 import { type FileRecord, type Lines, readLines } from "../../../api/files.ts";
 import { Pending } from "../../../components/states.tsx";
@@ -32,7 +32,7 @@ export function LargeText({ place, record, form, notText }: Properties) {
     replaceWith({ ...place, ...linesBetween(number, last) });
     setGoes(goes + 1);
   };
-  // While the lines around another one are loaded, there is nothing to scroll to.
+  // While the lines around the requested line load, the view has nothing to scroll to.
   const isThere = line === undefined ||
     (line >= window.startLine && (line <= window.endLine || isAll(window)));
   return (
@@ -44,7 +44,7 @@ export function LargeText({ place, record, form, notText }: Properties) {
         id={`${record.version} ${window.origin}`}
         text={window.text}
         firstLine={window.startLine}
-        // A part of a file cannot be told from its middle.
+        // Not highlighted, because a parser cannot start in the middle of a file.
         mimeType="text/plain"
         goes={goes}
         startsAtEnd
@@ -85,13 +85,13 @@ function isAll({ endLine, totalLines }: LineWindow): boolean {
 }
 
 interface LineWindow {
-  /** Without the line break of the last line. */
+  /** The lines, without the line break of the last one. */
   readonly text: string;
   readonly startLine: number;
   readonly endLine: number;
   readonly totalLines: number;
   readonly isCut: boolean;
-  /** Another one for lines that do not continue those before. */
+  /** Changes if the lines do not continue the previous ones. */
   readonly origin: string;
 }
 
@@ -105,7 +105,7 @@ interface LinesState {
   readonly retry: () => void;
 }
 
-/** `line`: the one that has to be among them. */
+/** `line`: the line that the window must contain. */
 function useLines(projectId: string, path: string, version: number, line?: number): LinesState {
   const [window, setWindow] = useState<LineWindow | undefined>();
   const [error, setError] = useState<unknown>();
@@ -163,7 +163,7 @@ function useLines(projectId: string, path: string, version: number, line?: numbe
   };
 }
 
-/** A line beyond the end is as good as the last. */
+/** Returns whether the window contains the line. A line beyond the end counts as the last. */
 function isWithin(line: number, { startLine, endLine, totalLines }: LineWindow): boolean {
   return line >= startLine && Math.min(line, totalLines) <= endLine;
 }

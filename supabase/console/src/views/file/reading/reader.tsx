@@ -1,4 +1,4 @@
-/** A text in the form that suits it, or its source. */
+/** A text in its form or as source. */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { FileRecord } from "../../../api/files.ts";
@@ -21,7 +21,7 @@ interface Properties {
   readonly text: string;
 }
 
-/** Whether the place asks for the source: for lines of it, too. */
+/** Returns whether the place asks for the source, as it also does if it names lines. */
 export function asksForSource(place: FilePlace, form: Form): boolean {
   return form === "source" || place.show === "source" || place.line !== undefined;
 }
@@ -30,7 +30,7 @@ export function Reader({ place, record, bytes, text }: Properties) {
   const form = formOf(record);
   const [goes, setGoes] = useState(0);
   const [row, setRow] = useState<RowAsked | undefined>();
-  /** Why this version cannot be shown in the form. */
+  /** The version that cannot be shown in the form, and the reason. */
   const [refused, setRefused] = useState<{ readonly version: number; readonly why: string } | null>(null);
   const problem = refused?.version === record.version ? refused.why : null;
   if (text === "") return <Empty icon="file" title="The file is empty." />;
@@ -76,7 +76,7 @@ interface PictureProperties extends Pick<Properties, "record" | "bytes"> {
   readonly children: ComponentChildren;
 }
 
-/** An SVG can also be shown as an image, in which its scripts do not run. */
+/** An SVG can also be shown as an image; its scripts do not run in an image. */
 function Picture({ record: { path, mimeType }, bytes, children }: PictureProperties) {
   const [isPicture, setPicture] = useState(false);
   if (mimeType !== "image/svg+xml") return <>{children}</>;

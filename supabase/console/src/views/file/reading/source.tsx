@@ -1,4 +1,4 @@
-/** A text as it is stored, with the numbers of its lines. */
+/** A stored text with line numbers. */
 import { visible } from "../../../format.ts";
 import { CodeView } from "../../../code/code_view.tsx";
 import { type FilePlace, replaceWith } from "../../../state/router.ts";
@@ -10,9 +10,9 @@ interface Properties {
   readonly id: string;
   readonly text: string;
   readonly mimeType: string;
-  /** Another number goes to the line of the place again. */
+  /** A new number scrolls to the place's line again. */
   readonly goes: number;
-  /** Number of the text's first line, if it is a part. */
+  /** Number of the text's first line, if it is a part of a file. */
   readonly firstLine?: number;
   readonly startsAtEnd?: boolean;
 }

@@ -1,4 +1,4 @@
-/** Above a text: its forms, wrapping, the line to go to, and copying. */
+/** The tools above a text: its forms, wrapping, the line to go to, and copying. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { CopyButton } from "../../../components/copy.tsx";
 import { isPressed, keyNames, SHORTCUTS } from "../../../components/shortcut_table.ts";
@@ -10,11 +10,11 @@ interface Properties {
   readonly place: FilePlace;
   readonly form: Form;
   readonly isSource: boolean;
-  /** What is copied; none where there is not all of it. */
+  /** The text to copy; left out if it is not complete. */
   readonly text?: string | undefined;
-  /** What the number counts: rows of a table. */
+  /** What the number counts; a table counts rows. */
   readonly counted?: "line" | "row";
-  /** Called with the number of the line, or row, to go to, and of the last of several lines. */
+  /** Called with the number of the line or row to go to, and with the last line of a range. */
   readonly onGo: (number: number, last?: number) => void;
 }
 
@@ -74,7 +74,7 @@ function Forms({ place, isSource, name }: FormsProperties) {
   );
 }
 
-/** The field takes the focus at Ctrl-G. */
+/** A field for a line number; Ctrl-G focuses it. */
 function GoTo({ counted = "line", onGo }: Pick<Properties, "counted" | "onGo">) {
   const field = useRef<HTMLInputElement>(null);
   const [value, setValue] = useState("");
@@ -85,7 +85,7 @@ function GoTo({ counted = "line", onGo }: Pick<Properties, "counted" | "onGo">) 
       field.current?.select();
       field.current?.focus();
     };
-    // Before the text, which may have keys of its own.
+    // Handled before the text, which may have its own handler for the key.
     document.addEventListener("keydown", onKeyDown, true);
     return () => document.removeEventListener("keydown", onKeyDown, true);
   }, []);

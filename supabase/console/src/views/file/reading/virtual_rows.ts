@@ -1,13 +1,13 @@
-/** Which rows of a long list are in view: all have the same height, and only these are drawn. */
+/** The rows of a long list that are in view. All rows have the same height, and only rows in view are drawn. */
 import type { RefObject } from "preact";
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { ROWS_OVERSCANNED } from "../../../limits.ts";
 
 interface VirtualRows {
-  /** The first row to draw, and the one after the last. */
+  /** The first row to draw, and the row after the last one. */
   readonly first: number;
   readonly end: number;
-  /** Room, in pixels, for the rows that are not drawn. */
+  /** Height of the rows that are not drawn, above and below, in pixels. */
   readonly above: number;
   readonly below: number;
   readonly onScroll: () => void;
@@ -19,7 +19,7 @@ export function useVirtualRows(
   scroller: RefObject<HTMLElement | null>,
   count: number,
   rowPixels: number,
-  /** Height of what covers the top of the scroller. */
+  /** Height of the header that covers the top of the scroller. */
   headPixels = 0,
 ): VirtualRows {
   const [seen, setSeen] = useState({ top: 0, height: 800 });

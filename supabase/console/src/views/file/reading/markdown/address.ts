@@ -1,4 +1,4 @@
-/** What a link or an image in a document leads to. */
+/** The targets of links and images in a document. */
 import { directoryOf, encodePath } from "../../../../format.ts";
 import type { FilePlace, FilesPlace } from "../../../../state/router.ts";
 import { linesBetween } from "../../../../state/lines.ts";
@@ -7,7 +7,7 @@ export type Address =
   | { readonly kind: "file"; readonly place: FilePlace }
   | { readonly kind: "folder"; readonly place: FilesPlace }
   | { readonly kind: "external"; readonly href: string }
-  /** A picture inside the address. */
+  /** An image inside the address itself. */
   | { readonly kind: "inline"; readonly href: string };
 
 const BASE = "https://project.invalid/";
@@ -15,8 +15,8 @@ const EXTERNAL = ["http:", "https:", "mailto:"];
 const INLINE = /^data:image\/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/=]+$/;
 
 /**
- * Relative to the file, or to the project with a leading slash, as on GitHub. Null for what leads nowhere: scripts, other
- * schemes, and broken addresses.
+ * Resolves an address relative to the file, or to the project if it begins with a slash, as on GitHub. Returns null for
+ * scripts, other schemes, and broken addresses.
  */
 export function addressOf(href: string, from: FilePlace): Address | null {
   if (INLINE.test(href)) return { kind: "inline", href };
@@ -46,7 +46,7 @@ function fileAt({ projectId, path: own, version }: FilePlace, path: string): Fil
   return { name: "file", projectId, path, tab: "content", version: path === own ? version : undefined };
 }
 
-/** `#L12` is a line of the source and `#L12-L20` several, as on GitHub, anything else a heading. */
+/** As on GitHub, `#L12` is a line of the source and `#L12-L20` a range; anything else is a heading. */
 function partOf(fragment: string): Pick<FilePlace, "line" | "lastLine" | "heading"> {
   const [, line, last] = /^L([1-9]\d{0,8})(?:C\d+)?(?:-L?([1-9]\d{0,8}))?/.exec(fragment) ?? [];
   if (line !== undefined) return linesBetween(Number(line), last === undefined ? undefined : Number(last));

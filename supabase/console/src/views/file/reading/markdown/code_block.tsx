@@ -7,7 +7,7 @@ import { useLoad } from "../../../../state/use_load.ts";
 
 interface Properties {
   readonly text: string;
-  /** As the document names it. */
+  /** The language as the document names it. */
   readonly language: string;
 }
 
@@ -28,7 +28,10 @@ function drawSpan({ text, classes }: Span, index: number) {
   return classes === "" ? text : <span key={index} class={classes}>{text}</span>;
 }
 
-/** Nothing as long as the text is plain: before the language is loaded, without one, or because the text is too long. */
+/**
+ * Returns null or undefined while the text is plain: before the language is loaded, without a language, or if the text is
+ * too long.
+ */
 function useHighlighted(text: string, mimeType: string | undefined): readonly Span[] | null | undefined {
   return useLoad(`highlighted ${mimeType} ${text}`, async () => {
     if (mimeType === undefined || text.length > CODE_HIGHLIGHT_CHARACTERS_MAX) return null;

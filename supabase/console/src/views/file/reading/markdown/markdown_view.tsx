@@ -36,7 +36,7 @@ export function MarkdownView({ place, text, onProblem }: FormProperties) {
   );
 }
 
-/** Some at a time, so that the page answers while a long document is drawn. What was drawn is not drawn again. */
+/** Draws a bounded number of blocks at a time, so that the page responds meanwhile. Drawn blocks are not drawn again. */
 function Blocks({ nodes, place }: { readonly nodes: readonly MarkdownNode[]; readonly place: FilePlace }) {
   const [count, setCount] = useState(DOCUMENT_BLOCKS_PER_STEP);
   const parts = useMemo(
@@ -56,7 +56,7 @@ function Blocks({ nodes, place }: { readonly nodes: readonly MarkdownNode[]; rea
   return <>{parts.slice(0, Math.ceil(count / DOCUMENT_BLOCKS_PER_STEP))}</>;
 }
 
-/** Calls back with the element of the name once it is drawn. Returns how to stop waiting for it. */
+/** Calls back with the element of this name once it is drawn. Returns a function that stops the wait. */
 function whenThere(
   within: HTMLElement | null,
   id: string,

@@ -1,4 +1,4 @@
-/** Parses Markdown off the page's thread. */
+/** Parses Markdown outside of the page's thread. */
 import { parseMarkdown } from "./parse.ts";
 
 globalThis.addEventListener("message", ({ data }: MessageEvent<string>) => {

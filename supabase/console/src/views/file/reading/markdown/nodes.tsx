@@ -1,4 +1,4 @@
-/** The elements of a document. Each is made here: no text of a file is ever parsed as HTML. */
+/** The elements of a document. This module creates each element: no text of a file is ever parsed as HTML. */
 import { type ComponentChildren, h } from "preact";
 import { type FilePlace, hrefOf } from "../../../../state/router.ts";
 import { addressOf } from "./address.ts";
@@ -8,7 +8,7 @@ import { ProjectImage } from "./project_image.tsx";
 
 interface Context {
   readonly place: FilePlace;
-  /** A link cannot be in another one. */
+  /** A link cannot contain another link. */
   readonly isInLink: boolean;
 }
 

@@ -1,7 +1,6 @@
 /**
- * Markdown (CommonMark with GitHub's extensions, front matter and footnotes) as a tree of the few elements that are
- * drawn. HTML in it is never parsed: it is shown as the text that it is. Nothing but the elements and attributes named
- * here gets out.
+ * Parses Markdown (CommonMark with GitHub's extensions, front matter and footnotes) into a tree of a few kinds of elements.
+ * HTML in it is never parsed, but shown as plain text. The result contains only the elements and attributes named here.
  */
 import GithubSlugger from "github-slugger";
 import MarkdownIt, { type Token } from "markdown-it";
@@ -11,12 +10,12 @@ export type MarkdownNode = string | MarkdownElement;
 
 export interface MarkdownElement {
   readonly tag: string;
-  /** Addresses in `href` and `src` are as they were written. */
+  /** Addresses in `href` and `src` are unchanged from the document. */
   readonly attributes: Readonly<Record<string, string>>;
   readonly children: readonly MarkdownNode[];
 }
 
-/** An element that is still being filled. */
+/** An element whose children are still being added. */
 interface Draft extends MarkdownElement {
   readonly attributes: Record<string, string>;
   readonly children: MarkdownNode[];
@@ -30,7 +29,7 @@ const FRONT_MATTER = /^---[ \t]*\r?\n([^]*?)\r?\n---[ \t]*(?:\r?\n|$)/;
 const TASK = /^\[([ xX])\][ \u00a0]/;
 const COMMENT = /^\s*<!--[^]*-->\s*$/;
 
-// The view decides which addresses lead somewhere: none is left out without a word.
+// Accepts every address: the view decides which are valid, and also shows the others.
 const parser = new MarkdownIt({ html: true, linkify: true }).use(footnotes);
 parser.validateLink = () => true;
 
@@ -96,7 +95,7 @@ class TreeBuilder {
       case "footnote_close":
         return this.#close();
     }
-    // Paragraphs of a tight list have no element.
+    // The paragraphs of a tight list get no element.
     if (token.hidden) return;
     const tag = token.tag === "s" ? "del" : token.tag;
     if (token.nesting > 0) this.#openElement(tag, attributesOf(token));
@@ -112,7 +111,7 @@ class TreeBuilder {
 
   #close(): void {
     const closed = this.#open.pop();
-    // GitHub's names of headings; a prefix keeps them apart from the page's own.
+    // GitHub's names of headings, with a prefix that separates them from the page's own ids.
     if (closed !== undefined && /^h[1-6]$/.test(closed.tag)) {
       closed.attributes.id = `user-content-${this.#slugger.slug(textOf(closed))}`;
     }
@@ -132,7 +131,7 @@ class TreeBuilder {
     );
   }
 
-  /** Whether nothing has been put into the item of a list that is being filled, besides its paragraph. */
+  /** Returns whether the current list item is still empty, apart from its paragraph element. */
   #isStartOfItem(): boolean {
     const parent = this.#open.at(-1);
     const item = parent?.tag === "p" ? this.#open.at(-2) : parent;
@@ -151,18 +150,18 @@ function attributesOf(token: Token): Record<string, string> {
   return attributes;
 }
 
-/** To the note, or from it back to the text. */
+/** Returns a link to the note, or from the note back to the text. */
 function footnoteLink(type: "footnote_ref" | "footnote_anchor", token: Token): MarkdownElement {
   const number = footnoteNumber(token);
   const [id, href, text] = type === "footnote_ref"
-    // Only the first reference to a note is gone back to.
+    // The note links back only to its first reference, so only that one needs an id.
     ? [token.meta?.subId ? "" : `user-content-fnref-${number}`, `#fn-${number}`, String(number)]
     : ["", `#fnref-${number}`, "↩"];
   const link = { tag: "a", attributes: { href, ...(id === "" ? {} : { id }) }, children: [text] };
   return type === "footnote_ref" ? { tag: "sup", attributes: {}, children: [link] } : link;
 }
 
-/** From 1. */
+/** Returns the number of a note, from 1. */
 function footnoteNumber({ meta }: Token): number {
   const id: unknown = meta?.id;
   return (typeof id === "number" ? id : 0) + 1;

@@ -1,4 +1,4 @@
-/** An image of the project, loaded with the person's session when it comes into view. */
+/** An image of the project, loaded with the person's session when it scrolls into view. */
 import { useState } from "preact/hooks";
 import { reasonOf } from "../../../../api/failure.ts";
 import { readLatest } from "../../../../api/files.ts";
@@ -32,7 +32,7 @@ export function ProjectImage({ place, alt, title }: Properties) {
   return <img src={url} alt={alt} title={title ?? path} onError={() => setBroken(true)} />;
 }
 
-/** An `img` element executes no scripts, and no other type than an image gets there. Throws what to say instead. */
+/** Loads only files of image types; an `img` element executes no scripts. Throws an error with the sentence to show. */
 async function loadImage(place: FilePlace, signal: AbortSignal): Promise<Blob> {
   const read = await readLatest(place, IMAGE_PREVIEW_BYTES_MAX, signal);
   if (read === null) throw new Error("It is too large.");

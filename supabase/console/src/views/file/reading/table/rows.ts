@@ -9,16 +9,16 @@ export interface TableRequest {
   readonly form: "csv" | "tsv" | "jsonl";
 }
 
-/** The next rows. Cells are in the order of `columns`, to which later batches may add. */
+/** The next rows. Cells are in the order of `columns`; later batches may add columns. */
 export interface TableBatch {
   /** At most `TABLE_COLUMNS_MAX`. */
   readonly columns: readonly string[];
   readonly columnCount: number;
   readonly rows: readonly (readonly string[])[];
-  /** Rows of these that could not be read as the format wants it, and show what is there. */
+  /** Number of these rows that are invalid in their format; they show what could be read. */
   readonly badRows: number;
   readonly isLast: boolean;
-  /** Whether there are more rows than `DATA_ROWS_MAX`, which are left out. */
+  /** Whether rows beyond `DATA_ROWS_MAX` were left out. */
   readonly isCut: boolean;
 }
 
@@ -28,7 +28,7 @@ export function readTable({ text, form }: TableRequest, onBatch: (batch: TableBa
   else readDelimited(whole, form === "tsv" ? "\t" : "", onBatch);
 }
 
-/** Rows on their way to a batch. */
+/** Collects rows for a batch. */
 class Rows {
   #rows: (readonly string[])[] = [];
   #badRows = 0;
@@ -40,7 +40,7 @@ class Rows {
     readonly columns: () => Pick<TableBatch, "columns" | "columnCount">,
   ) {}
 
-  /** Whether there are as many as a table shows. */
+  /** Returns whether the table has its largest number of rows. */
   isFull(): boolean {
     return this.#isCut = this.#count >= DATA_ROWS_MAX;
   }
@@ -76,7 +76,7 @@ function readDelimited(text: string, delimiter: string, onBatch: (batch: TableBa
         return;
       }
       if (rows.isFull()) return parser.abort();
-      // A row may be longer than the head.
+      // A row may be longer than the first row.
       while (columns.length < Math.min(row.length, TABLE_COLUMNS_MAX)) columns.push("");
       columnCount = Math.max(columnCount, row.length);
       rows.add(row.slice(0, TABLE_COLUMNS_MAX), row.length !== headCount);
@@ -85,7 +85,7 @@ function readDelimited(text: string, delimiter: string, onBatch: (batch: TableBa
   rows.flush(true);
 }
 
-/** The columns are the keys of all objects, in the order in which they come; other values have a column of their own. */
+/** The columns are the keys of all objects in order of appearance; other values have a column of their own. */
 function readJsonLines(text: string, onBatch: (batch: TableBatch) => void): void {
   const columns = new Map<string, number>();
   const rows = new Rows(onBatch, () => ({
@@ -108,7 +108,7 @@ function readJsonLines(text: string, onBatch: (batch: TableBatch) => void): void
         put(row, textOf(line, span.keyStart, span.keyEnd), textOf(line, span.start, span.end));
       }
     } else put(row, "value", isBad ? line : textOf(line, start, end));
-    // No holes: they would be lost on the way.
+    // Fills holes of the array, which a message from the worker would lose.
     rows.add(Array.from(row, (cell) => cell ?? ""), isBad);
   }
   rows.flush(true);

@@ -1,4 +1,4 @@
-/** A table of any length: only the rows in view are drawn. Cells are text, whatever they look like. */
+/** A table of any length: only the rows in view are drawn. Cells are shown as plain text, whatever they contain. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Empty, Loading } from "../../../../components/states.tsx";
 import { formatCount, formatNumber, visible } from "../../../../format.ts";
@@ -14,7 +14,7 @@ import { useVirtualRows } from "../virtual_rows.ts";
 import { Dialog } from "../../../../components/dialog.tsx";
 import type { TableBatch, TableRequest } from "./rows.ts";
 
-/** As in the style sheet. */
+/** Must equal the height in the style sheet. */
 const ROW_PIXELS = 29;
 
 export function TableView({ place, form, text, row, onProblem }: FormProperties) {
@@ -127,7 +127,7 @@ function Grid({ table, path, row: asked }: GridProperties) {
   );
 }
 
-/** Stands for rows that are not drawn. */
+/** Takes the place of rows that are not drawn. */
 function Room({ pixels, columns }: { readonly pixels: number; readonly columns: number }) {
   return (
     <tr aria-hidden="true">
@@ -152,14 +152,14 @@ function columnWidths(
 }
 
 interface Properties {
-  /** From 1. */
+  /** The row's number, from 1. */
   readonly number: number;
   readonly columns: readonly string[];
   readonly cells: readonly string[];
   readonly onClose: () => void;
 }
 
-/** One row with all of what is in its cells. */
+/** Shows one row with the full text of its cells. */
 function RowDialog({ number, columns, cells, onClose }: Properties) {
   return (
     <Dialog title={`Row ${formatNumber(number)}`} onClose={onClose} isWide>
@@ -180,14 +180,14 @@ export interface Table extends Pick<TableBatch, "columns" | "columnCount" | "isL
   readonly badRows: number;
 }
 
-/** Undefined until the first rows are there. */
+/** Returns undefined until the first rows have arrived. */
 function useTable(request: TableRequest, onProblem: () => void): Table | undefined {
   const [table, setTable] = useState<Table | undefined>();
   const latest = useRef(onProblem);
   latest.current = onProblem;
   const { text, form } = request;
   useEffect(() => {
-    // One array that grows: copying it for each batch would cost more with each.
+    // One array that grows, because copying it for each batch would cost more with each.
     const rows: (readonly string[])[] = [];
     let badRows = 0;
     const worker = new Worker(new URL("./table_worker.ts", import.meta.url), { type: "module" });

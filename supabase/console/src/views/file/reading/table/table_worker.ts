@@ -1,4 +1,4 @@
-/** Reads a table off the page's thread. */
+/** Reads a table outside of the page's thread. */
 import { readTable, type TableRequest } from "./rows.ts";
 
 globalThis.addEventListener("message", ({ data }: MessageEvent<TableRequest>) => {

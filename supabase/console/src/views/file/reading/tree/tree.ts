@@ -1,4 +1,4 @@
-/** The rows of a JSON text of which some parts are unfolded. */
+/** The rows of a JSON text with some parts unfolded. */
 import { DATA_ROWS_MAX, TREE_LEVELS_UNFOLDED, TREE_ROWS_UNFOLDED } from "../../../../limits.ts";
 import { kindAt, rootSpan, type Span, spansIn } from "../json_spans.ts";
 import { SHORTCUTS } from "../../../../components/shortcut_table.ts";
@@ -6,7 +6,7 @@ import { SHORTCUTS } from "../../../../components/shortcut_table.ts";
 export interface TreeRow extends Span {
   /** From 0. */
   readonly depth: number;
-  /** Number of the part in its object or array, from 0, and how many there are. */
+  /** Position of the part in its object or array, from 0, and the number of parts. */
   readonly index: number;
   readonly siblings: number;
   readonly hasParts: boolean;
@@ -14,16 +14,16 @@ export interface TreeRow extends Span {
 }
 
 export class Tree {
-  /** Where the unfolded objects and arrays begin. */
+  /** Start positions of the unfolded objects and arrays. */
   readonly #open = new Set<number>();
   readonly #parts = new Map<number, readonly Span[]>();
 
-  /** The text has to be valid JSON. */
+  /** The text must be valid JSON. */
   constructor(readonly text: string) {
     this.#unfoldFirst();
   }
 
-  /** The rows in view of everything that is unfolded, at most `DATA_ROWS_MAX`. */
+  /** Returns the rows of all unfolded parts, at most `DATA_ROWS_MAX`. */
   rows(): readonly TreeRow[] {
     const rows: TreeRow[] = [];
     const rest = [{ span: rootSpan(this.text), depth: 0, index: 0, siblings: 1 }];
@@ -64,12 +64,12 @@ export class Tree {
     this.#open.clear();
   }
 
-  /** From the top, as many levels as there is room for rows. */
+  /** Unfolds whole levels from the top, as long as the rows stay within DATA_ROWS_MAX. */
   unfoldAll(): void {
     this.#unfold(DATA_ROWS_MAX);
   }
 
-  /** The root, and whole levels below it while they are few rows. */
+  /** Unfolds the root, and then whole levels while the rows are few. */
   #unfoldFirst(): void {
     const { start } = rootSpan(this.text);
     if (this.hasParts(start)) this.#open.add(start);
@@ -93,7 +93,7 @@ export class Tree {
   }
 }
 
-/** `$.runs[3].name`, as JSONPath writes it. */
+/** Returns the path of a row in JSONPath's notation: `$.runs[3].name`. */
 export function pathOf(text: string, rows: readonly TreeRow[], at: number): string {
   const parts: string[] = [];
   let depth = Infinity;
@@ -113,8 +113,8 @@ function stepOf(text: string, { keyStart, keyEnd, index }: TreeRow): string {
 }
 
 /**
- * Keys of a tree, as the ARIA Authoring Practices have them: the row to go to, `choose` to fold, unfold or show the active
- * one, or null for other keys.
+ * Handles keys as the ARIA Authoring Practices define them for a tree. Returns the next row, `choose` to fold, unfold or
+ * show the active row, or null for other keys.
  */
 export function nextRow(
   key: string,

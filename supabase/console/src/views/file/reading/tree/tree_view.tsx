@@ -1,4 +1,4 @@
-/** JSON as a tree that folds: only the rows in view are drawn, and only unfolded parts are looked into. */
+/** JSON as a foldable tree: only the rows in view are drawn, and only unfolded parts are parsed. */
 import { formatCount, visible } from "../../../../format.ts";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Loading } from "../../../../components/states.tsx";
@@ -11,7 +11,7 @@ import { kindAt, textOf } from "../json_spans.ts";
 import { CopyButton } from "../../../../components/copy.tsx";
 import { Dialog } from "../../../../components/dialog.tsx";
 
-/** As in the style sheet. */
+/** Must equal the height in the style sheet. */
 const ROW_PIXELS = 24;
 
 export function TreeView({ place, text, onProblem }: FormProperties) {
@@ -109,7 +109,7 @@ function Rows({ path, text }: { readonly path: string; readonly text: string }) 
   );
 }
 
-/** Deeper rows are no further in. */
+/** Deeper rows are not indented further. */
 const DEPTH_SHOWN_MAX = 40;
 
 interface TreeRowViewProperties {
@@ -161,12 +161,12 @@ function shortened(text: string): string {
 
 interface ValueDialogProperties {
   readonly path: string;
-  /** As it is written in the file. */
+  /** The value as the file contains it. */
   readonly written: string;
   readonly onClose: () => void;
 }
 
-/** A value in full: of a string its text, with its line breaks. */
+/** Shows a value in full; a string is decoded, with its line breaks. */
 function ValueDialog({ path, written, onClose }: ValueDialogProperties) {
   const text = textOf(written, 0, written.length);
   return (
