@@ -65,7 +65,7 @@ test("acceptance: with a key alone it works in that project, and says what it le
 test("acceptance: what does not hold is named with its reason, the status is 1, and the files are removed all the same", async () => {
   const own = await files();
   service.proxy.hook = (call, forward) =>
-    call.path.includes("filestore_versions") ? new Response("down", { status: 502 }) : forward();
+    call.path.includes("filestore_content") ? new Response("down", { status: 502 }) : forward();
   try {
     const { code, text } = await run(["--key", own.key, "restore"]);
     assertEquals(code, 1, text);

@@ -246,7 +246,7 @@ Deno.test("deno task projects, deno task keys", (t) =>
         ],
         ["projects.ts", ["account-quota", "0"], /BYTES must be a whole number from 1/],
         ["projects.ts", ["list", "--frce"], /Unknown option '--frce'/],
-        ["keys.ts", ["create"], /--project is missing/],
+        ["keys.ts", ["create"], /create requires --project/],
         ["keys.ts", ["create", "--project", "demo", "--expires", "2999-02-30"], /--expires must be a date/],
         ["keys.ts", ["create", "--project", "demo", "--expires", "2000-01-01"], /in the past/],
         ["keys.ts", ["revoke", "x"], /'x' is not a key id/],

@@ -81,7 +81,7 @@ test("what the commands do not accept changes nothing, and says what they do", a
   const admin = await administrator(service, own.project.id);
   await own.write("log", "1");
   const before = await service.tables();
-  await refuse("requires one path", "purge", ...to(admin));
+  await refuse("purge requires PATH", "purge", ...to(admin));
   await refuse("requires --versions", "redact", "log", ...to(admin));
   await refuse("purge does not take --versions", "purge", "log", "--versions", "1", ...to(admin));
   await refuse("redact does not take --confirm", "redact", "log", "--confirm", "log", ...to(admin));

@@ -329,7 +329,7 @@ test("the command: killed in the middle it goes on; refusals are one line and st
       assertStringIncludes(stderr, expected);
     };
     await refuse("A command is missing", ...to(own));
-    await refuse("requires one folder", "export", ...to(own));
+    await refuse("export requires DIR", "export", ...to(own));
     await refuse("import does not take --history", "import", out, "--history", ...to(own));
     await refuse("requires both", "import", out, "--url", service.baseUrl);
     await refuse(

@@ -5,6 +5,16 @@ import { MEANINGS } from "../../supabase/functions/api/openapi/meanings.ts";
 
 const schemas = new URL("../../supabase/schemas/", import.meta.url);
 
+/** Refusals of the functions for the operator's commands. */
+const OPERATOR_CODES = [
+  "ACCOUNT_REFUSED",
+  "INVALID_LIMIT",
+  "INVALID_MAKER",
+  "PROJECT_AMBIGUOUS",
+  "PROJECT_DELETED",
+  "UNKNOWN_TIER",
+];
+
 /** The codes of all refusals that the schema's functions return. */
 async function codesOfSchema(): Promise<Set<string>> {
   const codes = new Set<string>();
@@ -21,7 +31,7 @@ async function codesOfSchema(): Promise<Set<string>> {
 Deno.test("REFUSAL_CODES are the codes with which the database refuses, besides those that no client sees", async () => {
   assertEquals(
     [...await codesOfSchema()].sort(),
-    [...REFUSAL_CODES, "SEGMENT_LIST_FULL"].sort(),
+    [...REFUSAL_CODES, "SEGMENT_LIST_FULL", ...OPERATOR_CODES].sort(),
   );
 });
 

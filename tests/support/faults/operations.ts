@@ -238,7 +238,8 @@ export const TOOL_CALLS: readonly Operation[] = [
   tool("read_file", { path: "large.txt", offset: 1020, limit: 10 }, false, WITH_LARGE),
   tool("list_files", { recursive: true, glob: "*.txt" }, false),
   tool("grep_files", { pattern: "nothing has this" }, false),
-  tool("search_files", { query: "zebra" }, false),
+  // Of a folder without files, since other files may not be indexed yet.
+  tool("search_files", { query: "zebra", path: "none" }, false),
   tool("file_history", { path: "dir/old.txt" }, false),
   tool("delete_file", { path: "dir", recursive: true }, true, IN_FOLDER),
   tool("undo_run", { run: "r1" }, false, RUN),
