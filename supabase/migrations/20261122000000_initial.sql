@@ -2,13 +2,14 @@
 -- 00_roles.sql =======================================================================================================
 -- The schema, its roles, the extensions that search uses, and helpers that set privileges.
 --
--- Everything lives in the schema `filestore`, which the REST API does not expose. The edge function `api` calls the
--- functions in `public`, which run as one of four roles. None of them owns a table or bypasses a policy.
--- What is applied to a database is `supabase/migrations`; README.md in this folder describes how the two stay equal.
+-- Everything lives in the schema `filestore`, which the REST API does not expose. The edge function `api`
+-- calls the functions in `public`, which run as one of four roles. None of them owns a table or bypasses a
+-- policy. Databases get `supabase/migrations`; README.md in this folder describes how migrations and schemas
+-- stay equal.
 --
 -- SQLSTATEs of ours. Each rolls a block back and is caught in the same call, so no client sees one:
--- FS001: a request cannot be counted without a wait for others (count_requests).
--- FS002: others have added files to a plan, which has to be locked anew (locked_plan).
+-- FS001: a request cannot be counted without waiting for others (count_requests).
+-- FS002: others have added files to a plan, which has to be locked again (locked_plan).
 -- FS003: a commit was refused after it had changed something (commit_or_refuse).
 -- FS004: the window has too few requests left for the files of a commit (count_files).
 -- FS005: a health probe has committed (filestore_health_probe).
@@ -32,14 +33,15 @@ begin
   end loop;
 end
 $$;
-comment on role filestore_engine is 'Runs the file operations: subject to row-level security, owner of no table.';
+comment on role filestore_engine is 'Runs the file operations: subject to row-level security; owns no table.';
 comment on role filestore_admin is
-  'Runs project and key administration: subject to row-level security, owner of no table.';
+  'Runs project and key administration: subject to row-level security; owns no table.';
 comment on role filestore_account is
-  'Runs what account holders do with their projects and keys: subject to row-level security, owner of no table.';
+  'Runs the actions of account holders on their projects and keys: subject to row-level security; owns no '
+  'table.';
 comment on role filestore_search is
-  'Maintains the search index and finds candidates in it, for every project: subject to row-level security, owner of '
-  'no table.';
+  'Maintains the search index and finds candidates in it, for every project: subject to row-level security; '
+  'owns no table.';
 
 grant usage on schema filestore to filestore_engine, filestore_admin, filestore_account, filestore_search;
 
@@ -65,7 +67,7 @@ end
 $$;
 
 -- ---------------------------------------------------------------------------------------------------------------------
--- Helpers, dropped by the last file. They are called directly below the function they are about.
+-- Helpers, dropped by the last file. Each call stands directly below the function that it concerns.
 
 create procedure filestore.grant_execute(p_function regproc, variadic p_callers text[])
 language plpgsql as $$
@@ -89,7 +91,7 @@ declare
   v_schema constant text := (select p.pronamespace::regnamespace from pg_catalog.pg_proc p where p.oid = p_function);
 begin
   call filestore.grant_execute(p_function, variadic p_callers);
-  -- A new owner needs CREATE on the schema at the moment of the change.
+  -- A new owner needs CREATE on the schema while the owner changes.
   execute format('grant create on schema %s to %I', v_schema, p_owner);
   execute format('alter function %s owner to %I', p_function::regprocedure, p_owner);
   execute format('revoke create on schema %s from %I', v_schema, p_owner);
@@ -107,8 +109,8 @@ begin
 end
 $$;
 comment on procedure filestore.pin_plan(regproc) is
-  'Keeps the plans of a function''s statements from changing: they are made once for a session, by index, whatever the '
-  'statistics say.';
+  'Keeps the plans of a function''s statements from changing: each statement is planned once per session and '
+  'uses an index, whatever the statistics are.';
 -- 01_limits.sql ======================================================================================================
 -- Bounds that several functions use, or that the database and the edge function both use. A number that only one
 -- function uses is a constant of that function.
@@ -116,13 +118,13 @@ comment on procedure filestore.pin_plan(regproc) is
 create view filestore.limits as select
   1024 as path_bytes_max,
   32 as path_segments_max,
-  -- A file has at most this many segments, and the next number more for each MiB or part of one.
+  -- A file has at most this many segments, plus the next number for each MiB begun.
   128 as segment_list_max_base,
   2 as segment_list_max_per_mib,
   -- A commit returns the segment list for compaction whenever its length passes a multiple of this.
   8 as compaction_check_every_segments,
   20 as account_projects_max,
-  -- Calls of the functions for accounts, all projects of an account together.
+  -- Calls per minute of an account's own functions, for all of its projects together.
   120 as account_requests_per_minute,
   -- Keys that are neither revoked nor expired.
   100 as project_keys_max,
@@ -130,19 +132,19 @@ create view filestore.limits as select
   -- The sweep removes a key this long after it was revoked or has expired.
   90 as ended_keys_kept_days,
   100 as name_length_max,
-  -- Links of a project that can be used.
+  -- Usable links of a project.
   1000 as project_links_max,
   60 as link_seconds_min,
   604800 as link_seconds_max,
   3600 as write_link_seconds_max,
   60 as link_requests_per_minute,
-  -- An ended link is answered as one that ended for this long; then the sweep removes it.
+  -- For this long, the answer to an ended link states that it ended; then the sweep removes the link.
   7 as ended_links_kept_days,
   86400 as idempotency_key_seconds,
   10 as operations_per_request,
   -- How long an operation waits for a lock that another transaction holds.
   2000 as lock_timeout_milliseconds,
-  -- Commits of one project that add to its usage at the same time without waiting for each other.
+  -- The number of commits of one project that can add to its usage at the same time without waiting.
   64 as usage_shards,
   -- The tariff of a version, deletions included, …
   512 as tariff_version_bytes,
@@ -154,59 +156,60 @@ create view filestore.limits as select
   256 as tariff_segment_bytes,
   -- … and of each byte of text in the search index. `filestore.file_cost` has that of a file.
   6 as tariff_indexed_factor,
-  -- A longer text is found by its path alone.
+  -- A file with a longer text is found by its path alone.
   1048576 as search_text_bytes_max,
-  -- A longer text is stored once for all files of a project that have it.
+  -- A longer text is stored once for all files of a project that contain it.
   512 as search_shared_bytes_min,
   1000 as list_directories_max,
-  -- Files that a list counts. Of more it tells only that there are more.
+  -- The largest number of files that a list counts; beyond it, a list shows only that there are more.
   10000 as list_total_max,
   100 as page_limit_max,
-  -- Files that a page of a list with `at=` examines, and as many for the names of sub-folders.
+  -- Files that a page of a list with `at=` examines, and again that number for the names of sub-folders.
   2000 as list_at_examined_max,
-  -- Files of one commit of a folder, an undo or a restore.
+  -- Files in one commit of a folder operation, an undo or a restore.
   1000 as commit_files_max,
   -- Paths that a refused copy or move of a folder names.
   20 as conflicting_paths_shown_max,
-  -- Files that the restoring of a folder examines, in search of those that changed.
+  -- Files that restoring a folder examines to find those that changed.
   10000 as restore_examined_max,
-  -- An archive holds at most this many files, bytes, and segments, each of which is a download.
+  -- An archive contains at most this many files, bytes and segments. Each segment costs a download.
   500 as export_files_max,
   52428800 as export_bytes_max,
   1000 as export_segments_max,
-  -- As how many requests the plan of an undo or a restore counts at most.
+  -- The plan of an undo or a restore counts as at most this many requests.
   10 as plan_requests_max,
   1000 as changes_limit_max,
   -- Versions that a page of the change feed with filters, or for a key with a path prefix, examines.
   10000 as changes_looked_at_max,
   20 as run_actors_max,
-  -- Versions that are counted of one run; of one that has more, counts are what it has at least.
+  -- Versions that are counted of one run; the counts of a larger run are lower bounds.
   10000 as run_versions_counted_max,
-  -- Versions that the plan of an undo examines, in search of those of others.
+  -- Versions that the plan of an undo examines, to find versions of other authors.
   20000 as undo_versions_examined_max,
-  -- Versions that a purge removes with its commit. The sweep removes the others in slices.
+  -- Versions that a purge removes in its own commit. The sweep removes the others in slices.
   10000 as erased_versions_max,
-  -- Files that a preview of a rule of retention examines, versions it counts, and files it names.
+  -- For a preview of a retention rule: files that it examines, versions that it counts, files that it names.
   2000 as retention_preview_files,
   100000 as retention_preview_versions,
   20 as retention_preview_shown,
-  -- Days of one question about usage, days that usage is kept, and keys that its answer names.
+  -- Days in one request for usage, days for which usage is kept, and keys that an answer names.
   366 as usage_days_max,
   400 as usage_kept_days,
   100 as usage_keys_shown_max,
   20 as redact_remaining_max,
-  -- Files without indexed text that a search examines, and paths of them that its answer names.
+  -- Files without indexed text that a search examines, and how many of their paths the answer names.
   2000 as search_unsearched_max,
   20 as search_unsearched_paths_max,
-  -- In a project with up to this many chunks each embedding is compared; in a larger one the index is used.
+  -- In a project with up to this many chunks a search compares each embedding; in a larger one it uses the
+  -- index.
   10000 as search_exact_chunks_max,
-  -- Dimensions of embeddings that have an index; others are compared one by one.
+  -- Embeddings with these numbers of dimensions have an index; others are compared one by one.
   '{384, 512, 768, 1024, 1536}'::integer[] as vector_sizes;
 comment on view filestore.limits is 'The bounds that several functions, or the database and the edge function, share.';
 grant select on filestore.limits
   to filestore_account, filestore_admin, filestore_engine, filestore_search;
 
--- Immutable: the planner replaces `(filestore.limits()).x` by a constant, so that reading a limit costs nothing.
+-- Immutable: the planner replaces `(filestore.limits()).x` by a constant, so reading a limit costs nothing.
 create function filestore.limits() returns filestore.limits
 language plpgsql immutable set search_path = '' as $$
 begin
@@ -214,12 +217,13 @@ begin
 end
 $$;
 comment on function filestore.limits is
-  'The limits. A test compares those that `limits.ts` has, too, and finds each that no function reads.';
+  'The limits. A test compares them with `limits.ts`, and fails for a limit that no function reads.';
 call filestore.grant_execute(
   'filestore.limits', 'filestore_account', 'filestore_admin', 'filestore_engine', 'filestore_search');
 -- 02_access.sql ======================================================================================================
--- The caller: the account of an access token, and the settings that each operation makes for its own transaction, from
--- which policies know the rows that it may see (after the transaction a setting is empty, not null).
+-- The caller: the account of an access token, and the settings that each operation sets for its own
+-- transaction. Policies read these settings to decide which rows are visible. (After the transaction a
+-- setting is empty, not null.)
 
 create function filestore.to_uuid(p_text text) returns uuid
 language plpgsql immutable set search_path = '' as $$
@@ -227,13 +231,13 @@ begin
   return (regexp_match(p_text, '^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'))[1]::uuid;
 end
 $$;
-comment on function filestore.to_uuid is 'The UUID that the text is, or null.';
+comment on function filestore.to_uuid is 'The text as a UUID, or null if it is not one.';
 call filestore.grant_execute('filestore.to_uuid', 'filestore_account', 'filestore_admin');
 
 create function filestore.is_account_active(p_account_id uuid) returns boolean
 language plpgsql stable security definer set search_path = '' as $$
 begin
-  -- Null: the operator's own. Without Supabase Auth there is nobody to ask.
+  -- Null owner: the operator's own project. Without Supabase Auth there is no account to check.
   if p_account_id is null or to_regclass('auth.users') is null then return true; end if;
   return exists (
     select from auth.users u
@@ -242,8 +246,8 @@ begin
 end
 $$;
 comment on function filestore.is_account_active is
-  'Whether an account exists and is not banned. Runs, as what follows, as the role that applies migrations, which may '
-  'read the schema auth.';
+  'Whether an account exists and is not banned. Like the next functions, it runs as the role that applies '
+  'migrations, which may read the schema auth.';
 call filestore.grant_execute('filestore.is_account_active', 'filestore_engine');
 
 create function filestore.is_session_active(p_account_id uuid, p_session_id uuid, p_aal text) returns boolean
@@ -266,8 +270,8 @@ begin
 end
 $$;
 comment on function filestore.is_session_active is
-  'Whether a session of the account has not ended, and was begun with a second factor if the account has one now. '
-  'Where Auth keeps sessions, a token that names none has none.';
+  'Whether the account''s session has not ended, and was begun with a second factor if the account has one '
+  'now. Where Auth stores sessions, a token that names no session has none.';
 call filestore.grant_execute('filestore.is_session_active', 'filestore_engine');
 
 create function filestore.current_claims() returns jsonb
@@ -282,16 +286,17 @@ language plpgsql stable set search_path = '' as $$
 declare
   v_claims constant jsonb := filestore.current_claims();
 begin
-  -- Auth's own OAuth server names the app that it issued a token to. A token without an audience is for everybody
-  -- (RFC 7519, section 4.1.3).
+  -- Auth's own OAuth server names the app that it issued a token to. A token without an audience is for every
+  -- service (RFC 7519, section 4.1.3).
   return case when v_claims ->> 'role' is not distinct from 'authenticated' and not v_claims ? 'client_id'
     and (coalesce(v_claims -> 'aud', 'null') in ('null', '[]') or v_claims -> 'aud' @> '"authenticated"')
     then filestore.to_uuid(v_claims ->> 'sub') end;
 end
 $$;
 comment on function filestore.claimed_account_id is
-  'The account (auth.users.id) that the access token is of, whether or not it may act. Null where Auth did not issue '
-  'the token to a person who signed in here, but to a third-party app, for another role, or for another service.';
+  'The account (auth.users.id) of the access token, whether or not the account may act. Null where Auth '
+  'issued the token to a third-party app, for another role or for another service, rather than to a person '
+  'who signed in here.';
 call filestore.grant_execute('filestore.claimed_account_id', 'filestore_admin');
 
 create function filestore.current_account_id() returns uuid
@@ -308,17 +313,19 @@ begin
 end
 $$;
 comment on function filestore.current_account_id is
-  'The signed-in account (auth.users.id), or null; also null where it may not act as an owner: where it was deleted or '
-  'banned or is anonymous, and where the session of the token has ended or lacks the account''s second factor.';
+  'The signed-in account (auth.users.id), or null; also null where the account may not act as an owner: it '
+  'was deleted or banned, it is anonymous, or the session of the token has ended or lacks the account''s '
+  'second factor.';
 call filestore.grant_execute('filestore.current_account_id', 'filestore_account');
 
--- What the transaction acts for. These functions pin no search_path, which their bodies do not need: what they name was
--- looked up when they were made. So the planner puts the bodies into each policy's condition; otherwise each condition
--- of each statement would cost a call, or a query around the setting.
+-- What the transaction acts for. These functions pin no search_path: their bodies are parsed when the
+-- functions are created, so they do not need one. The planner can then inline the bodies into each policy's
+-- condition; otherwise each condition of each statement would cost a call, or a query around the setting.
 create function filestore.current_project_id() returns uuid
 language sql stable parallel safe
 return nullif(current_setting('filestore.project_id', true), '')::uuid;
-comment on function filestore.current_project_id is 'The project of the key, or the one that was opened; or null.';
+comment on function filestore.current_project_id is
+  'The project of the key, or the project that was opened, or null.';
 call filestore.grant_execute(
   'filestore.current_project_id', 'filestore_account', 'filestore_admin', 'filestore_engine');
 
@@ -326,20 +333,21 @@ create function filestore.current_owner_id() returns uuid
 language sql stable parallel safe
 return nullif(current_setting('filestore.account_id', true), '')::uuid;
 comment on function filestore.current_owner_id is
-  'The account whose projects are being added up by `shared_bytes`; else null.';
+  'The account whose usage `shared_bytes` is adding up; otherwise null.';
 call filestore.grant_execute('filestore.current_owner_id', 'filestore_account');
 
 create function filestore.current_key_hash() returns bytea
 language sql stable parallel safe
 return decode(nullif(current_setting('filestore.key_hash', true), ''), 'hex');
-comment on function filestore.current_key_hash is 'Of the key, or of the token of a console session or link; or null.';
+comment on function filestore.current_key_hash is
+  'The hash of the key, or of the token of a console session or link; or null.';
 call filestore.grant_execute('filestore.current_key_hash', 'filestore_engine');
 
 create function filestore.current_path_prefix() returns text
 language sql stable parallel safe
 return current_setting('filestore.path_prefix', true);
 comment on function filestore.current_path_prefix is
-  'What each path begins with that the key may see, with a slash at its end; empty: all of them.';
+  'The prefix of all paths that the key may see, ending with a slash; empty: the key sees every path.';
 call filestore.grant_execute('filestore.current_path_prefix', 'filestore_engine');
 
 create function filestore.place_hash(p_cursor_key bytea, p_file_id uuid, p_place text) returns bytea
@@ -349,8 +357,8 @@ begin
 end
 $$;
 comment on function filestore.place_hash is
-  'The hash that is kept of the path of a purged file, or of a directory above it: a client that names the path is '
-  'told.';
+  'The hash stored for the path of a purged file, or for a directory above it, so that a client that names '
+  'the path learns of the purge.';
 call filestore.grant_execute('filestore.place_hash', 'filestore_admin', 'filestore_engine');
 -- 10_projects.sql ====================================================================================================
 -- The tables of projects, keys, console sessions, links and windows, each with its policies and grants.
@@ -379,12 +387,13 @@ create table filestore.settings (
   project_makers text[],
   account_bytes bigint default 5368709120 check (account_bytes > 0)
 );
-comment on table filestore.settings is 'What the operator decides for the whole installation: one row.';
+comment on table filestore.settings is 'The operator''s settings for the whole installation: one row.';
 comment on column filestore.settings.project_makers is
-  'Which accounts may create projects: {anyone}, or addresses and domains (@example.com). Empty: only the operator '
-  'creates projects; null: nothing was decided yet, which is the same.';
+  'Which accounts may create projects: {anyone}, or addresses and domains (@example.com). Empty: only the '
+  'operator creates projects; null: not decided yet, which has the same effect.';
 comment on column filestore.settings.account_bytes is
-  'What the projects of an account that have the quota of their tier may use together; null: no more than each.';
+  'The largest usage in bytes of all projects of an account together, without projects that have a quota of '
+  'their own. Null: only the quota of each project applies.';
 insert into filestore.settings default values;
 alter table filestore.settings enable row level security;
 create policy "A key reads the settings" on filestore.settings to filestore_engine using (true);
@@ -413,17 +422,21 @@ create table filestore.projects (
 );
 comment on table filestore.projects is 'A tenant. Files, keys and limits belong to exactly one project.';
 comment on column filestore.projects.owner_id is
-  'The account (auth.users.id) that owns it; null for a project created on the command line. While that account is '
-  'banned or gone, the project is as suspended; the operator can give it to another one.';
-comment on column filestore.projects.suspended_at is 'Since when its files and keys are refused; null: they are not.';
+  'The account (auth.users.id) that owns it; null for a project created on the command line. While that '
+  'account is banned or deleted, the project counts as suspended; the operator can give it to another '
+  'account.';
+comment on column filestore.projects.suspended_at is
+  'Since when requests for its files and keys are refused; null: they are not refused.';
 comment on column filestore.projects.deleted_at is
-  'Since when it is being deleted: it has no owner and no name, its keys are refused, and the sweep removes it.';
+  'When its deletion began: it has no owner and no name, its keys are refused, and the sweep removes it.';
 comment on column filestore.projects.retention is
-  'Which versions go by themselves: keepVersions, keepDays and deletedDays, each if it is there; null: none.';
+  'The retention rule, with any of keepVersions, keepDays and deletedDays; null: no versions are erased '
+  'automatically.';
 comment on column filestore.projects.answers_blank_through is
-  'Something was erased, so stored answers of then and earlier name nothing any more. Null once the sweep has '
-  'removed what they named, which it has had to do since answers_blank_since.';
-comment on column filestore.projects.cursor_key is 'A secret: what the cursors of its change feed are made with.';
+  'Answers stored up to this time no longer contain names or quotes, because content was erased. Null once '
+  'the sweep has removed these from the rows, work that has been due since answers_blank_since.';
+comment on column filestore.projects.cursor_key is
+  'The secret from which the cursors of its change feed are computed.';
 create index projects_by_owner on filestore.projects (owner_id, created_at);
 create index projects_with_blank_answers on filestore.projects (id) where answers_blank_through is not null;
 alter table filestore.projects enable row level security;
@@ -474,13 +487,13 @@ create table filestore.api_keys (
 comment on table filestore.api_keys is
   'API keys: only the SHA-256 and the first characters. The key itself is shown once and stored nowhere.';
 comment on column filestore.api_keys.key_hash is
-  'Null: the key ended long ago; its id and name stay for the versions that it wrote.';
+  'Null: the key ended long ago; its id and name remain for the versions that it wrote.';
 comment on column filestore.api_keys.has_written is
   'Whether versions may name it. Set by its first request to write, before that locks a file.';
 comment on column filestore.api_keys.scopes is
-  'read: content, lists, history. write: every change of files. admin: the project''s name and keys.';
+  'read: content, lists, history. write: all changes of files. admin: the project''s name and keys.';
 comment on column filestore.api_keys.path_prefix is
-  'A directory: the key reads and writes only what lies below it. Null: everything.';
+  'A directory: the key reads and writes only paths below it. Null: all paths.';
 create index api_keys_by_project on filestore.api_keys (project_id, created_at);
 create index api_keys_by_end on filestore.api_keys (least(revoked_at, expires_at)) where key_hash is not null;
 alter table filestore.api_keys enable row level security;
@@ -505,11 +518,12 @@ create table filestore.console_sessions (
   expires_at timestamptz(3) not null
 );
 comment on table filestore.console_sessions is
-  'Stands in for a key while the owner of a project works in the console: the edge function derives a token from its '
-  'own secret and the owner''s access token, and the account opens the session under that. It ends with the session of '
-  'Auth, and when the project gets another owner.';
+  'Stands in for a key while the owner of a project works in the console: the edge function derives a token '
+  'from its own secret and the owner''s access token, and the account opens the session with that token. The '
+  'session ends with the session of Auth, and when the project gets another owner.';
 comment on column filestore.console_sessions.session_id is
-  'The session of Auth (auth.sessions.id) that the access token is of; null where Auth keeps none.';
+  'The session of Auth (auth.sessions.id) to which the access token belongs; null where Auth stores no '
+  'sessions.';
 comment on column filestore.console_sessions.aal is
   'The assurance level that the access token states: aal2 with a second factor.';
 create index console_sessions_by_project on filestore.console_sessions (project_id);
@@ -533,13 +547,15 @@ create unlogged table filestore.account_windows (
   request_count integer not null
 ) with (fillfactor = 50);
 comment on table filestore.account_windows is
-  'Calls of an account''s own functions in the current clock minute. Not logged: after a crash the counts are lost.';
+  'Calls of an account''s own functions in the current clock minute. An unlogged table: after a crash the '
+  'counts are lost.';
 alter table filestore.account_windows enable row level security;
 create policy "An account counts its own calls" on filestore.account_windows to filestore_account
   using (account_id = (select filestore.current_account_id()));
 grant select, insert, update on filestore.account_windows to filestore_account;
 
--- Many update rows of one project at the same time: with few rows on a page, each stays on its own.
+-- Several requests of one project update these rows at the same time. With few rows on a page, an updated row
+-- stays on its page.
 create unlogged table filestore.rate_windows (
   project_id uuid not null references filestore.projects (id),
   shard integer not null,
@@ -549,9 +565,9 @@ create unlogged table filestore.rate_windows (
   primary key (project_id, shard)
 ) with (fillfactor = 10);
 comment on table filestore.rate_windows is
-  'Requests of the current clock minute, spread over 64 shards, so that a locked row delays nobody. Shard s takes its '
-  'n-th request if (n - 1) * 64 + s is within the limit: the caps of all shards add up to the limit. Not logged: after '
-  'a crash the counts of that minute are lost.';
+  'Requests of the current clock minute, spread over 64 shards, so that a locked row delays no request. '
+  'Shard s takes its n-th request if (n - 1) * 64 + s is within the limit: the caps of all shards add up to '
+  'the limit. An unlogged table: after a crash the counts of that minute are lost.';
 comment on column filestore.rate_windows.request_id is
   'The last request counted here, so that a call repeated because its response was lost is not counted twice.';
 alter table filestore.rate_windows enable row level security;
@@ -568,7 +584,8 @@ create policy "An account sees the rate windows of the project that it opened"
 grant select on filestore.rate_windows to filestore_account;
 
 create sequence filestore.positions;
-comment on sequence filestore.positions is 'Of versions in the change feed of their project. See `next_position`.';
+comment on sequence filestore.positions is
+  'Positions of versions in the change feed of their project. See `next_position`.';
 grant select, usage on sequence filestore.positions to filestore_admin, filestore_engine;
 
 create table filestore.links (
@@ -593,9 +610,12 @@ create table filestore.links (
   check ((key_id is null) = (key_hash is null) and (key_id is null) <> (account_id is null))
 );
 comment on table filestore.links is
-  'Addresses that read or write one file without a key, for a while. The token is stored nowhere, only its SHA-256.';
-comment on column filestore.links.version is 'Of a link for reading: null follows the latest.';
-comment on column filestore.links.if_version is 'Of a link for writing: the version it replaces, 0 for none.';
+  'Addresses that read or write one file without a key, for a limited time. The token is stored nowhere, '
+  'only its SHA-256.';
+comment on column filestore.links.version is
+  'For a link that reads: the version; null: always the latest one.';
+comment on column filestore.links.if_version is
+  'For a link that writes: the version that it replaces; 0: the file must not exist.';
 comment on column filestore.links.key_id is
   'The key that it acts as, which follows rotations; null where the project''s owner (account_id) created it.';
 comment on column filestore.links.used_at is 'When its one version was written, by commit_id.';
@@ -630,8 +650,8 @@ create unlogged table filestore.link_windows (
   primary key (project_id, link_id)
 ) with (fillfactor = 50);
 comment on table filestore.link_windows is
-  'Uses of a link in the current clock minute, and of all links of a project (link_id all zeros). Not logged: after a '
-  'crash the counts of that minute are lost.';
+  'Uses of a link in the current clock minute, and of all links of a project (link_id all zeros). An '
+  'unlogged table: after a crash the counts of that minute are lost.';
 alter table filestore.link_windows enable row level security;
 create policy "A link counts its uses" on filestore.link_windows to filestore_engine
   using (project_id = filestore.current_project_id());
@@ -639,8 +659,9 @@ grant select, insert, update, delete on filestore.link_windows to filestore_engi
 create policy "The sweep removes all link windows" on filestore.link_windows to filestore_admin using (true);
 grant select, delete on filestore.link_windows to filestore_admin;
 
--- A foreign key to a row that each commit of a project names would have each of them lock that row, all together. What
--- a commit names was read in its own transaction and hardly ever goes, so its removal looks for what names it instead.
+-- With a foreign key, every commit would lock the row that it refers to, such as its project's, and all
+-- commits share that row. A commit has read the row in its own transaction, and such rows are rarely removed,
+-- so instead the removal of a row checks for rows that refer to it.
 create function filestore.refuse_to_orphan() returns trigger
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -660,7 +681,7 @@ begin
 end
 $$;
 comment on function filestore.refuse_to_orphan is
-  'Keeps a project that has files, and its keys that versions may name.';
+  'Refuses to remove a project that has files, or a key that versions may name.';
 call filestore.grant_execute('filestore.refuse_to_orphan', 'filestore_admin');
 create trigger keep_projects_with_files before delete or update of id on filestore.projects
   for each row execute function filestore.refuse_to_orphan();
@@ -669,7 +690,7 @@ create trigger keep_keys_of_versions before delete or update of project_id, id o
 -- 11_files.sql =======================================================================================================
 -- The tables of files, versions, segments, runs, stored answers and usage, each with its policies and grants.
 
--- A domain, since a commit that leaves the path as it is would check a constraint of the table again.
+-- A domain, since a constraint of the table would be checked again by a commit that does not change the path.
 create domain filestore.file_path as text collate "C"
   check (octet_length(value) between 1 and 1024 and cardinality(string_to_array(value, '/')) <= 32
     -- No character that changes the direction of text.
@@ -694,28 +715,30 @@ create table filestore.files (
 ) with (fillfactor = 85);
 comment on table filestore.files is 'A path of a project with its latest version. Paths compare byte for byte.';
 comment on column filestore.files.path is
-  'Null: purged. The row stays for its receipt, and for versions that are still to be removed; the engine does not see '
-  'it.';
+  'Null: purged. The row remains for its receipt and for the versions that are not removed yet; the engine '
+  'does not see the row.';
 comment on column filestore.files.version is
-  'With the size, as in the row of that version, which checks them. 0: a path that a commit of several files has '
-  'taken, before it gives it content. Never seen by another transaction.';
+  'Version and size are copies from the row of that version, which checks them. 0: a commit of several files '
+  'has reserved the path and not added its version yet; no other transaction sees this.';
 comment on column filestore.files.is_text is 'Whether each segment is text, so that the content can be indexed.';
 comment on column filestore.files.segment_ids is
-  'The segment list of the latest version. Compaction may replace a run of it by segments with the same bytes.';
+  'The segment list of the latest version. Compaction may replace adjacent segments by others with the same '
+  'bytes.';
 alter table filestore.files alter column segment_ids set storage external;
 create index files_by_directory on filestore.files (project_id, directory, path) where not is_deleted;
 create index files_deleted on filestore.files (project_id, path) where is_deleted;
--- A directory as it was.
+-- For lists of a directory at an earlier moment.
 create index files_deleted_by_directory on filestore.files (project_id, directory, path) where is_deleted;
--- One for each order of a list, so that only the rows of the page are read. Writes pay for it: a commit changes
--- `updated_at`, so it can never be a heap-only update and adds an entry to every index of its row.
+-- One for each order of a list, so that a list reads only the rows of its page. The cost is in writes: a
+-- commit changes `updated_at`, so it can never be a heap-only update and adds an entry to every index of its
+-- row.
 create index files_by_size on filestore.files (project_id, size, path) where not is_deleted;
 create index files_by_updated_at on filestore.files (project_id, updated_at, path) where not is_deleted;
 create index files_by_created_at on filestore.files (project_id, created_at, path) where not is_deleted;
--- With files_by_updated_at: what was written last, deletions included.
+-- Together with files_by_updated_at: the files written last, deleted ones included.
 create index files_deleted_by_updated_at on filestore.files (project_id, updated_at, path) where is_deleted;
 alter table filestore.files enable row level security;
--- A key with a path prefix sees no other file, and nobody sees the row of a purged one.
+-- A key with a path prefix sees only files below it, and no key sees the row of a purged file.
 create policy "A key sees the files of its project below its prefix"
   on filestore.files for select to filestore_engine
   using (project_id = filestore.current_project_id() and starts_with(path, filestore.current_path_prefix())
@@ -771,39 +794,42 @@ create table filestore.file_versions (
   redacted_segment_ids uuid[],
   primary key (file_id, version),
   foreign key (project_id, file_id) references filestore.files (project_id, id),
-  -- One constraint, since each costs a statement 3 microseconds, whatever it checks.
+  -- One constraint, since each constraint costs a statement 3 microseconds, whatever it checks.
   check (version > 0 and size >= 0)
 );
 comment on table filestore.file_versions is
-  'Every version of every file. Rows never change, until their content is erased or they go; the engine may only '
-  'insert and select.';
+  'Every version of every file. A row does not change until its content is erased or it is removed; the '
+  'engine may only insert and select.';
 comment on column filestore.file_versions.commit_id is
   'Chosen by the caller, so that a repeated commit finds its first result. The versions of one transaction share it.';
 comment on column filestore.file_versions.position is
-  'Its place in the change feed: ascending with the versions of a file, and never below one that a reader of the feed '
-  'has passed.';
+  'Its place in the change feed. It ascends with the versions of a file, and is never below a position that '
+  'a reader of the feed has passed.';
 comment on column filestore.file_versions.run_id is
-  'With actor and note: the provenance that the client sent. Nobody has checked it; key_id was authenticated.';
+  'Run id, actor and note are the provenance that the client sent, which is not verified; key_id was '
+  'authenticated.';
 comment on column filestore.file_versions.source_file_id is
-  'With source_version: where the content of a copy, move, restore or undo is from.';
+  'The file whose version source_version contains the content of a copy, move, restore or undo.';
 comment on column filestore.file_versions.redacted_at is
-  'Since when the content is erased: the list of segments is empty, whatever the size.';
+  'When the content was erased. From then on the list of segments is empty; the size remains.';
 comment on column filestore.file_versions.redacted_segment_ids is
-  'What the list was. Ids alone: they tell which other versions still have a piece of it, and keep nothing.';
-comment on column filestore.file_versions.key_id is 'All zeros: no key, but the console or the sweep.';
-comment on column filestore.file_versions.undone_run_id is 'Of an undo: the run whose changes it takes back.';
+  'The former list of segments. These ids only show which other versions still contain a part of the '
+  'content; they keep no segment.';
+comment on column filestore.file_versions.key_id is 'All zeros: the console or the sweep, which have no key.';
+comment on column filestore.file_versions.undone_run_id is
+  'For a version that an undo added: the run that it undoes.';
 alter table filestore.file_versions alter column segment_ids set storage external;
 create index file_versions_by_commit on filestore.file_versions (commit_id, project_id);
--- The change feed.
+-- For the change feed.
 create index file_versions_by_position on filestore.file_versions (project_id, position);
--- What a run did, by the key that did it, so that what one key did is found among what others claim to have done in the
--- same run. The columns at the end save a list of runs from reading the versions.
+-- The versions of a run by their keys, so that the versions of one key are found among those that other keys
+-- wrote under the same run id. With the last columns, a list of runs need not read the versions.
 create index file_versions_by_run on filestore.file_versions (project_id, run_id, key_id, file_id, version)
   include (position, created_at, actor) where run_id is not null;
--- Which runs have undone a run.
+-- Finds the runs that have undone a run.
 create index file_versions_by_undone_run on filestore.file_versions (project_id, undone_run_id, run_id)
   where undone_run_id is not null;
--- What a run moved: an undo asks whether both halves go back.
+-- The moves of a run: an undo checks that it reverts both halves of each.
 create index file_versions_moves_by_run on filestore.file_versions (project_id, run_id, file_id, version)
   where run_id is not null and operation = 'move';
 alter table filestore.file_versions enable row level security;
@@ -826,7 +852,8 @@ create table filestore.runs (
   primary key (project_id, run_id)
 );
 comment on table filestore.runs is
-  'Each run that has a version, once. Made by its first commit; nothing that a later one would have to lock.';
+  'One row for each run that has a version. The first commit of the run inserts it; later commits lock '
+  'nothing here.';
 create index runs_by_age on filestore.runs (project_id, first_position);
 alter table filestore.runs enable row level security;
 create policy "A key sees and adds the runs of its project" on filestore.runs to filestore_engine
@@ -866,8 +893,8 @@ create table filestore.shared_segments (
   primary key (project_id, segment_id, file_id)
 );
 comment on table filestore.shared_segments is
-  'Which files have versions with a segment that more than one file has had. A row for each of them, made when content '
-  'of one file becomes a version of another; of all other segments one file alone has versions.';
+  'The files whose versions contain a segment that several files have used: one row for each file, inserted '
+  'when content of one file becomes a version of another. A segment without a row is used by one file alone.';
 alter table filestore.shared_segments enable row level security;
 create policy "A key sees and adds the shared segments of its project"
   on filestore.shared_segments to filestore_engine
@@ -886,9 +913,10 @@ create table filestore.project_usage (
   primary key (project_id, shard)
 ) with (fillfactor = 50);
 comment on table filestore.project_usage is
-  'Bytes of all segments of a project, what its rows in the database count, and number of its versions, spread over '
-  'rows so that writers do not wait for each other.';
-comment on column filestore.project_usage.database_bytes is 'By the tariff; a row may be negative, the sum is not.';
+  'The bytes of all segments of a project, the bytes that its database rows count as, and the number of its '
+  'versions, spread over rows so that writers do not wait for each other.';
+comment on column filestore.project_usage.database_bytes is
+  'The bytes that the project''s rows count as by the tariff. A row here may be negative; the sum is not.';
 alter table filestore.project_usage enable row level security;
 create policy "A key counts the usage of its project" on filestore.project_usage to filestore_engine
   using (project_id = filestore.current_project_id());
@@ -921,12 +949,13 @@ comment on table filestore.idempotency_keys is
   'Responses to writes with an Idempotency-Key, kept for 24 hours. The fingerprint distinguishes a retry from another '
   'request with the same key.';
 comment on column filestore.idempotency_keys.response is
-  'The answer without what names files or quotes them; null until the commit is done.';
+  'The answer without the parts that name or quote files; null until the commit is done.';
 comment on column filestore.idempotency_keys.names is
-  'The rest of the answer: its lists of files and its quotes of content, and `prefix`, the path prefix that the '
-  'key had. Null: there is no rest, or it was erased.';
+  'The rest of the answer: its lists of files and its quotes of content, and `prefix`, the path prefix that '
+  'the key had. Null: no such parts, or they were erased.';
 comment on column filestore.idempotency_keys.caller_id is
-  'The API key or link whose request it was, so that they cannot meet each other''s; all zeros for the console.';
+  'The API key or link that sent the request, so that two callers can use the same idempotency key; all '
+  'zeros for the console.';
 create index idempotency_keys_by_age on filestore.idempotency_keys (project_id, created_at);
 create index idempotency_keys_with_names on filestore.idempotency_keys (project_id, created_at)
   where names is not null;
@@ -949,8 +978,9 @@ begin
 end
 $$;
 comment on function filestore.due_since is
-  'Since when the sweep has to do what this transaction leaves to it: now, or as long as what it follows from, which a '
-  'step of the sweep has set. A sweep ends where nothing is left that was due when it began.';
+  'The time since which the work that this transaction leaves to the sweep is due: now, or, within a step of '
+  'the sweep, the due time of the work that it follows from. A sweep ends when no work remains that was due '
+  'when it began.';
 call filestore.grant_execute('filestore.due_since', 'filestore_admin');
 
 create table filestore.purged_files (
@@ -967,13 +997,14 @@ create table filestore.purged_files (
   primary key (project_id, file_id)
 );
 comment on table filestore.purged_files is
-  'Files of which nothing is left but the receipt in the change feed, the last version of their row.';
+  'Purged files: only the receipt in the change feed remains, as the last version of their row.';
 comment on column filestore.purged_files.path_hash is
-  'Of the path that it had, and place_hashes of the directories above: `place_hash`. By them followers of a path, and '
-  'keys with a prefix, see the receipt of what they saw.';
+  'The `place_hash` of its former path; place_hashes contains those of the directories above. They let '
+  'clients that follow a path, and keys with a prefix, see the receipt of a file that they could see.';
 comment on column filestore.purged_files.versions is
-  'With bytes and first_pending_versions, the answer to the purge. pending_versions: how many are still to be removed.';
-comment on column filestore.purged_files.due_since is 'Since when the sweep has the rest to do.';
+  'versions, bytes and first_pending_versions form the answer to the purge. pending_versions: how many '
+  'versions are not removed yet.';
+comment on column filestore.purged_files.due_since is 'Since when the rest is due in the sweep.';
 create index purged_files_pending on filestore.purged_files (project_id, due_since) where pending_versions > 0;
 alter table filestore.purged_files enable row level security;
 create policy "A key sees the receipts of what it would have seen"
@@ -997,15 +1028,16 @@ create table filestore.possibly_unreferenced_segments (
   primary key (project_id, file_id, segment_id)
 );
 comment on table filestore.possibly_unreferenced_segments is
-  'Segments that may be in no version: what compactions put into the list of a file, and what a file has lost by an '
-  'erasure that could not tell whether anything else has it. A pass over the versions of the project finds out. '
-  'Whatever is in the list of a file, and in no version of that file, has a row with it.';
+  'Segments that may be in no version: those that a compaction added to the list of a file, and those that '
+  'an erasure took from a file without finding out whether other versions contain them. A pass over the '
+  'versions of the project finds out. Each segment that is in the list of a file but in no version of that '
+  'file has a row with the file.';
 comment on column filestore.possibly_unreferenced_segments.due_since is
-  'Since when a pass is to find out; null: no pass is made for it, but one that is made settles it, too.';
+  'Since when a pass is due for it; null: no pass is started for it, but the next pass examines it, too.';
 comment on column filestore.possibly_unreferenced_segments.is_examined is
-  'Whether the pass under way is about it. Set before that looks at the first version.';
+  'Whether the current pass examines it. Set before the pass reads its first version.';
 comment on column filestore.possibly_unreferenced_segments.is_referenced is
-  'Whether the pass has found a version with it.';
+  'Whether the current pass has found a version that contains it.';
 create index possibly_unreferenced_by_segment on filestore.possibly_unreferenced_segments (project_id, segment_id);
 create index possibly_unreferenced_due on filestore.possibly_unreferenced_segments (project_id, due_since)
   where due_since is not null;
@@ -1027,11 +1059,12 @@ create table filestore.retention_passes (
   applied_at timestamptz not null default '-infinity'
 );
 comment on table filestore.retention_passes is
-  'How far the sweep has come in applying the rule of a project, file by file in the order of their ids.';
+  'How far the sweep has applied the rule of a project, file by file in the order of their ids.';
 comment on column filestore.retention_passes.after_file is 'The last file that was examined; null: the pass is over.';
 comment on column filestore.retention_passes.position is
-  'Of the last version when the pass began: while there is none after it, nothing but time can make another one due.';
-comment on column filestore.retention_passes.applied_at is 'When the last pass that has ended began.';
+  'The position of the last version when the pass began. Until a later version exists, another pass can '
+  'become due only as time passes.';
+comment on column filestore.retention_passes.applied_at is 'When the last completed pass began.';
 alter table filestore.retention_passes enable row level security;
 create policy "The sweep sees and changes all retention passes"
   on filestore.retention_passes to filestore_admin
@@ -1046,12 +1079,12 @@ create table filestore.dead_segments (
   due_since timestamptz not null default filestore.due_since()
 );
 comment on table filestore.dead_segments is
-  'Segments that nothing readable needs, nor ever will: the sweep removes their objects, then the rows of both tables. '
-  'Inserted by the transaction that makes the last version with them unreadable; it has taken their bytes from the '
-  'usage.';
+  'Segments that no readable version needs or will need: the sweep removes their objects, then the rows in '
+  'both tables. The transaction that makes the last version with them unreadable inserts them and subtracts '
+  'their bytes from the usage.';
 comment on column filestore.dead_segments.removed_at is
-  'When the object was removed. The row of the segment stays as long as segments of its day may be committed: an '
-  'attempt at the commit that brought it, repeated so late, finds the id taken.';
+  'When the object was removed. The row of the segment remains as long as segments of its day may be '
+  'committed, so that a late repetition of its commit finds the id in use.';
 create index dead_segments_to_remove on filestore.dead_segments (project_id, due_since) where removed_at is null;
 create index dead_segments_removed on filestore.dead_segments (stored_on) where removed_at is not null;
 alter table filestore.dead_segments enable row level security;
@@ -1069,12 +1102,13 @@ create table filestore.usage_days (
   primary key (project_id, day, key_id)
 ) with (fillfactor = 85);
 comment on table filestore.usage_days is
-  'What each key did on each day (UTC). No request writes here: requests are added up in the memory of the edge '
-  'function, and versions are counted from their rows by `fold_usage`.';
+  'The requests, versions and bytes of each key on each day (UTC). No request writes here: requests are '
+  'added up in the memory of the edge function, and versions are counted from their rows by `fold_usage`.';
 comment on column filestore.usage_days.key_id is
-  'All zeros: the console. It stays when the key is forgotten.';
+  'All zeros: the console. The row remains when the row of the key is removed.';
 comment on column filestore.usage_days.bytes_written is
-  'The content of those versions: of an append what was added, of a copy, move, restore or undo nothing.';
+  'The bytes of content of those versions: for an append, the appended bytes; for a copy, move, restore or '
+  'undo, none.';
 alter table filestore.usage_days enable row level security;
 create policy "The sweep sees and changes all days of usage" on filestore.usage_days to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
@@ -1092,7 +1126,8 @@ create table filestore.usage_levels (
   primary key (project_id, day)
 ) with (fillfactor = 85);
 comment on table filestore.usage_levels is
-  'What a project held when its usage was last counted on a day (UTC). A day without a row is like the one before.';
+  'The size of a project when its usage was last counted on a day (UTC). A day without a row has the values '
+  'of the day before.';
 alter table filestore.usage_levels enable row level security;
 create policy "The sweep sees and changes all usage levels" on filestore.usage_levels to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
@@ -1108,7 +1143,7 @@ create table filestore.usage_folds (
   folded_at timestamptz not null
 ) with (fillfactor = 85);
 comment on table filestore.usage_folds is
-  'Up to which version, by its position, those of a project are counted in `usage_days`, and when that was.';
+  'The position of the last version of a project that is counted in `usage_days`, and when it was counted.';
 alter table filestore.usage_folds enable row level security;
 create policy "The sweep sees and changes all usage folds" on filestore.usage_folds to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
@@ -1122,13 +1157,15 @@ create table filestore.sweeps (
   turns jsonb not null default '{}',
   marked_through bigint
 );
-comment on table filestore.sweeps is 'How far the garbage collection of each project has come.';
+comment on table filestore.sweeps is 'How far the garbage collection of each project has progressed.';
 comment on column filestore.sweeps.swept_through is 'Every day up to this one has been swept; null: none.';
 comment on column filestore.sweeps.day is 'The day being swept.';
 comment on column filestore.sweeps.kept is 'How many objects of that day were examined and kept.';
 comment on column filestore.sweeps.marked_through is
-  'The position up to which a pass has looked for possibly unreferenced segments; null: none has begun to look.';
-comment on column filestore.sweeps.turns is 'When the last step of each kind of work was, for projects to take turns.';
+  'The position up to which a pass has read the versions in search of possibly unreferenced segments; null: '
+  'no pass has begun.';
+comment on column filestore.sweeps.turns is
+  'The time of the last step of each kind of work; the sweep serves the project that has waited longest.';
 alter table filestore.sweeps enable row level security;
 create policy "The sweep sees sweeps of every project" on filestore.sweeps for select to filestore_admin
   using (true);
@@ -1151,14 +1188,15 @@ create table filestore.project_deletions (
 );
 comment on table filestore.project_deletions is 'Deleted projects that still have rows or objects.';
 comment on column filestore.project_deletions.id is
-  'Chosen by the caller, so that a deletion whose answer was lost gives it again.';
-comment on column filestore.project_deletions.due_at is 'When it is to be swept (again).';
+  'Chosen by the caller, so that a repeated deletion, whose answer was lost, returns the same answer.';
+comment on column filestore.project_deletions.due_at is 'When its next sweep is due.';
 comment on column filestore.project_deletions.visited_at is
-  'When its last step was, at first when it was deleted: projects take turns, and a new one is behind those that wait.';
-comment on column filestore.project_deletions.is_emptied is 'Whether this sweep has found no object any more.';
+  'The time of its last step, initially of its deletion: the project that has waited longest is next, so a '
+  'new one comes after those that wait already.';
+comment on column filestore.project_deletions.is_emptied is 'Whether this sweep found no object left.';
 comment on column filestore.project_deletions.objects is
-  'Objects that are being removed, as {yyyymmdd}/{segment_id}. Noted first, so that a slice that is cut off between '
-  'the object and the row of its segment leaves no row that nothing leads to.';
+  'Objects that are being removed, as {yyyymmdd}/{segment_id}. Noted first, so that a slice that is cut off '
+  'between the object and the row of its segment leaves no row that later slices cannot find.';
 create index project_deletions_by_turn on filestore.project_deletions (visited_at, due_at);
 alter table filestore.project_deletions enable row level security;
 create policy "The sweep sees and changes all project deletions"
@@ -1176,15 +1214,15 @@ create table filestore.account_deletions (
   due_at timestamptz not null
 );
 comment on table filestore.account_deletions is
-  'Accounts whose projects were deleted and that Supabase Auth still has. They may do nothing any more.';
+  'Accounts whose projects were deleted and that Supabase Auth still has. All of their requests are refused.';
 alter table filestore.account_deletions enable row level security;
 create policy "The sweep sees and changes all account deletions"
   on filestore.account_deletions to filestore_admin using (true);
 grant select, insert, update, delete on filestore.account_deletions to filestore_admin;
 -- 13_search_tables.sql ===============================================================================================
--- The tables of the search index: a queue of files to index, their current text, texts that several files use, and
--- chunks. Each with its policies and grants. filestore_search is the exception among the roles: it sees the texts of
--- every project, and no session has it; only functions of the search run as it.
+-- The tables of the search index: a queue of files to index, their current text, texts that several files
+-- use, and chunks. Each with its policies and grants. filestore_search is the exception among the roles: it
+-- sees the texts of every project. No session has this role; only functions of the search run as it.
 
 create table filestore.search_queue (
   project_id uuid not null,
@@ -1199,13 +1237,14 @@ create table filestore.search_queue (
   primary key (project_id, file_id)
 ) with (fillfactor = 70);
 comment on table filestore.search_queue is
-  'Files whose current version is not indexed yet. One row per file, however many versions it has had meanwhile.';
+  'Files whose current version is not indexed yet. One row per file, whatever the number of versions added '
+  'since.';
 comment on column filestore.search_queue.stage is
   '1: the text is to be stored. 2: the text is stored, and chunks are to be embedded.';
 comment on column filestore.search_queue.due_at is
-  'When it may be claimed: immediately, or, once it is claimed, after the lease.';
+  'When it may be leased: immediately, or, once it is leased, after the lease.';
 comment on column filestore.search_queue.attempts is
-  'Claims of this version that were not finished. After the first one it is claimed by itself.';
+  'Leases of this version that ended without a result. After the first one, the file is leased alone.';
 create index search_queue_due on filestore.search_queue (stage, due_at);
 create index search_queue_turn on filestore.search_queue (stage, project_id, due_at);
 alter table filestore.search_queue enable row level security;
@@ -1228,12 +1267,13 @@ create table filestore.search_contents (
   primary key (project_id, hash)
 );
 comment on table filestore.search_contents is
-  'Texts of more than search_shared_bytes_min bytes: one row, however many files of the project have it. It goes with '
-  'the last of them.';
+  'Texts of more than search_shared_bytes_min bytes: one row for all files of the project that contain it. '
+  'It is deleted with the last of them.';
 comment on column filestore.search_contents.hash is 'SHA-256 of the content.';
-comment on column filestore.search_contents.words is 'Those of the content alone.';
+comment on column filestore.search_contents.words is 'The words of the content, without those of a path.';
 comment on column filestore.search_contents.is_cut is
-  'Whether the content has more different words than are indexed: then `words` are those of its beginning.';
+  'Whether the content contains more distinct words than are indexed; then `words` contains only those of '
+  'its beginning.';
 alter table filestore.search_contents enable row level security;
 create policy "A key sees the contents of its project" on filestore.search_contents to filestore_engine
   using (project_id = filestore.current_project_id());
@@ -1270,17 +1310,19 @@ comment on table filestore.search_texts is
   'The text of a file at one version, at most 1 MB. U+FFFE stands for NUL, which the type text cannot hold.';
 comment on column filestore.search_texts.skipped is
   'Why the content is not indexed; then the content is the path, so that the file is found by its name.';
-comment on column filestore.search_texts.content_hash is 'Where the content is in search_contents.';
-comment on column filestore.search_texts.words is 'Those of the path and of the content, where it is in this row.';
-comment on column filestore.search_texts.is_cut is 'As that of its content.';
+comment on column filestore.search_texts.content_hash is 'Set where the content is in search_contents.';
+comment on column filestore.search_texts.words is
+  'The words of the path, and of the content where it is in this row.';
+comment on column filestore.search_texts.is_cut is 'As in search_contents.';
 comment on column filestore.search_texts.json_bytes is
-  'Bytes of the content as a JSON string, in which a control character takes six: what a page is counted in.';
+  'Bytes of the content as a JSON string, in which a control character takes six; pages are limited by this '
+  'size.';
 comment on column filestore.search_texts.model is 'The embedding model that has processed all of its chunks.';
 create index search_texts_by_model on filestore.search_texts (model) where skipped is null;
 create index search_texts_by_project_model on filestore.search_texts (project_id, model) where skipped is null;
 create index search_texts_by_content on filestore.search_texts (project_id, content_hash)
   where content_hash is not null;
--- What a search did not read: see `search_unsearched`.
+-- For `search_unsearched`: texts that a search did not read.
 create index search_texts_unsearched on filestore.search_texts (project_id, path)
   where skipped in ('too_large', 'not_indexable') or is_cut;
 create index search_texts_given_up on filestore.search_texts (indexed_at) where skipped = 'not_indexable';
@@ -1311,7 +1353,7 @@ create table filestore.search_chunks (
 comment on table filestore.search_chunks is
   'Parts of a text that are embedded one by one. The text itself is in search_texts or search_contents.';
 comment on column filestore.search_chunks.hash is
-  'MD5 of the text: a chunk that is the same from version to version keeps its embedding.';
+  'MD5 of the text: a chunk that does not change between versions keeps its embedding.';
 comment on column filestore.search_chunks.start is 'In characters of the content, from 0.';
 alter table filestore.search_chunks alter column embedding set storage external;
 alter table filestore.search_chunks enable row level security;
@@ -1325,21 +1367,22 @@ create policy "The search index maintains all chunks" on filestore.search_chunks
   using (true);
 grant select, insert, update, delete on filestore.search_chunks to filestore_search;
 
--- Trigrams are those of pg_trgm, as numbers, of which there is a bounded number: where the database knows the letters
--- of all scripts there are 16 million trigrams, and each that is new to an index takes some 50 bytes there. Two
--- trigrams with the same number make a candidate that does not match. Bodies are parsed here and not when they run, so
--- that callers need no access to the schema of the extension; without it nothing has a trigram.
+-- Trigrams are those of pg_trgm, reduced to a bounded number of numbers: where the database knows the letters
+-- of all scripts there are 16 million trigrams, and each one that is new to an index takes some 50 bytes
+-- there. Where two trigrams have the same number, a candidate may not match. The bodies are parsed here and
+-- not when they run, so callers need no access to the schema of the extension. Without the extension no text
+-- has trigrams.
 do $$
 declare
   v_schema constant text := (
     select quote_ident(n.nspname)
     from pg_catalog.pg_extension e join pg_catalog.pg_namespace n on n.oid = e.extnamespace
     where e.extname = 'pg_trgm');
-  -- The cost keeps the planner from computing them for each row where it could use the index.
+  -- The high cost makes the planner use the index rather than compute the trigrams of each row.
   v_create constant text :=
     'create function filestore.%s returns integer[] language sql immutable cost 10000 set search_path = '''' '
     'begin atomic select ';
-  -- A power of two.
+  -- Must be a power of two.
   c_numbers constant integer := 65536;
   v_number constant text := format('hashtext(t.trigram) & %s', c_numbers - 1);
 begin
@@ -1357,8 +1400,8 @@ $$;
 comment on function filestore.search_trigrams is
   'The numbers of a text''s trigrams, in any order, some of them more than once.';
 comment on function filestore.search_trigrams_within is
-  'The numbers of trigrams that every text has which contains the literal: not those at the beginning or end of a word '
-  'where the literal begins or ends, too, since there the word may go on.';
+  'The numbers of the trigrams of every text that contains the literal: without those at the beginning or '
+  'end of a word where the literal also begins or ends, since in the text the word may be longer.';
 call filestore.grant_execute('filestore.search_trigrams', 'filestore_search');
 call filestore.grant_execute('filestore.search_trigrams_within', 'filestore_search');
 
@@ -1373,7 +1416,8 @@ declare
   v_index text;
   v_project constant text := case when v_schemas ? 'btree_gin' then 'project_id, ' else '' end;
 begin
-  -- A large text brings more entries than the list of an index for new ones holds, so they are sorted in at once.
+  -- A large text has more entries than the pending list of an index can hold, so entries are inserted
+  -- directly.
   if v_schemas ? 'pg_trgm' then
     execute format(
       'create index search_texts_by_trigram on filestore.search_texts '
@@ -1381,7 +1425,7 @@ begin
     execute format(
       'create index search_contents_by_trigram on filestore.search_contents '
       'using gin (%s filestore.search_trigrams(content)) with (fastupdate = off)', v_project);
-    -- Statistics of an expression would take the trigrams of thousands of texts, and decide nothing.
+    -- Statistics of the expression would need the trigrams of thousands of texts, and affect no plan.
     foreach v_index in array array['search_texts_by_trigram', 'search_contents_by_trigram'] loop
       execute format(
         'alter index filestore.%I alter column %s set statistics 0', v_index,
@@ -1398,7 +1442,7 @@ begin
     'create index search_contents_by_word on filestore.search_contents using gin (%s words) with (fastupdate = off)',
     v_project);
   if v_vector is not null then
-    -- A chunk is in the one of its size.
+    -- A chunk is in the index of its vector's size.
     foreach v_dimensions in array (filestore.limits()).vector_sizes loop
       execute format(
         'create index search_chunks_by_meaning_%2$s on filestore.search_chunks '
@@ -1412,27 +1456,29 @@ $$;
 -- The results of functions: records, refusals, envelopes.
 --
 -- A function that the edge function calls for a request returns jsonb, or json for a page, which is faster:
--- {"grant": {...}, "rate": {...}, "value": ...} or, instead of the value, {"refusal": {"code": ..., "details": {...}}}.
--- Refusals are results and not exceptions, so that a refused request still counts. It changes nothing else.
+-- {"grant": {...}, "rate": {...}, "value": ...} or, instead of the value, {"refusal": {"code": ...,
+-- "details": {...}}}. Refusals are results and not exceptions, so that a refused request still counts. A
+-- refused request changes nothing else.
 --
--- Every function pins an empty search_path, so none is ever inlined into a query, but for those of policies; a call
--- costs 3 microseconds, and 8 where expressions have to be prepared for it. Most are in plpgsql, which keeps its plans
--- for the session: a function in SQL that is not inlined is planned at every call. In SQL are those that policies
--- inline, those whose bodies are to be parsed when they are created, and those that few calls need. What a page needs
--- for each of its rows, or an index for its condition, is written out in the query instead: a time as ISO 8601, and
--- "below a directory", which is `path >= directory || '/' and path < directory || '0'`: the character after `/` is `0`,
--- so that it is a range.
+-- Every function pins an empty search_path, so Postgres inlines none into a query, except those of policies,
+-- which pin none; a call costs 3 microseconds, and 8 where expressions have to be prepared for it. Most are
+-- in plpgsql, which keeps its plans for the session: a function in SQL that is not inlined is planned at
+-- every call. The functions in SQL are those that policies inline, those whose bodies must be parsed when
+-- they are created, and those that are rarely called. Expressions that a page needs for each of its rows, or
+-- an index for its condition, are written out in the query instead: a time as ISO 8601, and "below a
+-- directory", which is `path >= directory || '/' and path < directory || '0'`: the character after `/` is
+-- `0`, so that it is a range.
 
 create function filestore.iso(p_time timestamptz) returns text
 language plpgsql stable set search_path = ''
 as $$ begin return to_char(p_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'); end $$;
-comment on function filestore.iso is 'ISO 8601, UTC, milliseconds, Z.';
+comment on function filestore.iso is 'The time in ISO 8601, in UTC with milliseconds and Z.';
 call filestore.grant_execute('filestore.iso', 'filestore_account', 'filestore_admin', 'filestore_engine');
 
 create function filestore.refusal(p_code text, p_details jsonb default '{}'::jsonb) returns jsonb
 language plpgsql stable set search_path = ''
 as $$ begin return jsonb_build_object('refusal', jsonb_build_object('code', p_code, 'details', p_details)); end $$;
-comment on function filestore.refusal is 'A refusal, with its code of the wire contract.';
+comment on function filestore.refusal is 'A refusal with a code of the wire contract.';
 call filestore.grant_execute('filestore.refusal', 'filestore_account', 'filestore_admin', 'filestore_engine');
 
 create type filestore.listed_file as (
@@ -1445,14 +1491,15 @@ create type filestore.listed_file as (
   updated_at timestamptz,
   is_deleted boolean
 );
-comment on type filestore.listed_file is 'What the wire shows of a file at one version.';
+comment on type filestore.listed_file is 'The fields of a file at one version that the API returns.';
 
--- As for policies: without a search_path, which the body does not need, the planner puts the columns into the query.
+-- As in policies: without a search_path, which the body does not need, the planner can inline the columns
+-- into the query.
 create function filestore.listed(p_file filestore.files) returns filestore.listed_file
 language sql immutable parallel safe
 return row((p_file).id, (p_file).path, (p_file).version, (p_file).mime_type, (p_file).size, (p_file).created_at,
   (p_file).updated_at, (p_file).is_deleted)::filestore.listed_file;
-comment on function filestore.listed is 'What the wire shows of a row of `files`.';
+comment on function filestore.listed is 'The fields of a row of `files` that the API returns.';
 call filestore.grant_execute('filestore.listed', 'filestore_engine');
 
 create function filestore.file_records(p_files filestore.listed_file[]) returns text
@@ -1460,7 +1507,7 @@ language plpgsql stable set search_path = '' as $$
 declare
   c_iso constant text := 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"';
 begin
-  -- Text that is joined costs half as much as json_build_object.
+  -- Joining text costs half as much as json_build_object.
   return (
     select coalesce(string_agg('{"id":"' || f.id || '","path":' || to_json(f.path) || ',"version":' || f.version
       || ',"mimeType":' || to_json(f.mime_type) || ',"size":' || f.size || ',"createdAt":"' || t.created
@@ -1473,13 +1520,14 @@ begin
     cross join lateral (select to_char(f.created_at at time zone 'UTC', c_iso) as created offset 0) t);
 end
 $$;
-comment on function filestore.file_records is 'Files as the wire shows them: JSON objects, joined by commas.';
+comment on function filestore.file_records is
+  'Files as the API returns them: JSON objects, joined by commas.';
 call filestore.grant_execute('filestore.file_records', 'filestore_engine');
 
 create function filestore.file_record(p_file filestore.files) returns jsonb
 language plpgsql stable set search_path = ''
 as $$ begin return filestore.file_records(array[filestore.listed(p_file)]); end $$;
-comment on function filestore.file_record is 'A file at one version, as the wire shows it.';
+comment on function filestore.file_record is 'A file at one version, as the API returns it.';
 call filestore.grant_execute('filestore.file_record', 'filestore_engine');
 
 create function filestore.segment_list(p_project_id uuid, p_segment_ids uuid[]) returns jsonb
@@ -1492,11 +1540,11 @@ begin
       'size', s.size, 'sha256', encode(s.sha256, 'hex'), 'newlines', s.newlines,
       'endsWithNewline', s.ends_with_newline, 'isText', s.is_text
     ) order by i.position), '[]'::jsonb)
-    -- By subscript, since the estimated length of an unnested array would make each custom plan look cheaper than the
-    -- generic one, and the statement be planned at every call.
+    -- By subscript: the estimated length of an unnested array would make each custom plan look cheaper than
+    -- the generic one, and the statement would be planned at every call.
     from generate_subscripts(p_segment_ids, 1) as i (position)
-    -- fence: the planner must not flatten this. Segments are fetched one by one by primary key; a plan that is kept
-    -- must not scan the table, which may have been small when the plan was made.
+    -- fence: the planner must not flatten this. Segments are fetched one by one by primary key; a cached plan
+    -- must not scan the table, which may have been small when it was planned.
     cross join lateral (
       select * from filestore.segments s where s.id = p_segment_ids[i.position] and s.project_id = p_project_id offset 0
     ) s);
@@ -1521,10 +1569,10 @@ create type filestore.session as (
 comment on type filestore.session is
   'An authorized (or refused) key, for the rest of the transaction.';
 comment on column filestore.session.caller_id is
-  'Whose idempotency keys its requests have: of the link that acts as the key, of the key, or, all zeros, of the '
-  'console.';
+  'The caller whose idempotency keys these requests use: the link that acts as the key, the key, or, all '
+  'zeros, the console.';
 comment on column filestore.session.envelope is
-  'What every result contains: {"grant", "rate"}, and {"refusal"} where the request is refused.';
+  'The part that every result contains: {"grant", "rate"}, and {"refusal"} where the request is refused.';
 
 create function filestore.page_response(p_session filestore.session, p_page json) returns json
 language plpgsql stable set search_path = '' as $$
@@ -1534,7 +1582,7 @@ begin
 end
 $$;
 comment on function filestore.page_response is
-  'The envelope of a page, as json: its records are text that is joined. As jsonb they would be parsed and sorted '
+  'The envelope of a page, as json: its records are joined as text. As jsonb they would be parsed and sorted '
   'again at every level.';
 call filestore.grant_execute('filestore.page_response', 'filestore_engine');
 
@@ -1561,7 +1609,7 @@ begin
   return v_file;
 end
 $$;
-comment on function filestore.at_version is 'A file as one of its versions left it.';
+comment on function filestore.at_version is 'A file in its state at one of its versions.';
 call filestore.grant_execute('filestore.at_version', 'filestore_admin', 'filestore_engine');
 
 create function filestore.too_large(p_session filestore.session, p_size bigint, p_details jsonb default '{}')
@@ -1574,7 +1622,8 @@ begin
       'limitBytes', p_session.max_file_bytes, 'sizeBytes', p_size, 'tier', p_session.tier)) end;
 end
 $$;
-comment on function filestore.too_large is 'The refusal of a version that is larger than the tier allows; else null.';
+comment on function filestore.too_large is
+  'The refusal of a version that is larger than the tier allows; otherwise null.';
 call filestore.grant_execute('filestore.too_large', 'filestore_engine');
 
 create function filestore.not_found(p_file filestore.files) returns jsonb
@@ -1594,7 +1643,8 @@ begin
     'issues', jsonb_build_array(jsonb_build_object('path', p_field, 'reason', p_reason))));
 end
 $$;
-comment on function filestore.refused_field is 'The refusal of a field whose fault only the database sees.';
+comment on function filestore.refused_field is
+  'The refusal of a field whose error only the database can detect.';
 call filestore.grant_execute('filestore.refused_field', 'filestore_account', 'filestore_admin', 'filestore_engine');
 
 create type filestore.next_version as (
@@ -1606,7 +1656,7 @@ create type filestore.next_version as (
   source_file_id uuid,
   source_version integer
 );
-comment on type filestore.next_version is 'What a new version is to contain.';
+comment on type filestore.next_version is 'The content of a version to be added.';
 
 create function filestore.unreadable_version(
   p_file filestore.files, p_number integer, p_version filestore.file_versions
@@ -1623,7 +1673,7 @@ begin
 end
 $$;
 comment on function filestore.unreadable_version is
-  'The refusal where the version of a number cannot be read: there is none, or none any more, or its content was '
+  'The refusal of a version that cannot be read: it does not exist, no longer exists, or its content was '
   'erased.';
 call filestore.grant_execute('filestore.unreadable_version', 'filestore_engine');
 
@@ -1631,14 +1681,16 @@ call filestore.grant_execute('filestore.unreadable_version', 'filestore_engine')
 -- Authorization: from the hash of a key (or of a console session's token) to its project, its limits and its scopes.
 
 create type filestore.request_count as (is_allowed boolean, remaining integer, resets_at timestamptz);
-comment on type filestore.request_count is 'What became of a request, and of the window in which it is counted.';
+comment on type filestore.request_count is
+  'Whether a request is allowed, and the state of the window that counts it.';
 
 create function filestore.count_requests(
   p_project_id uuid, p_limit integer, p_request_id uuid, p_requests integer, p_may_wait boolean default true
 ) returns filestore.request_count
 language plpgsql volatile set search_path = '' as $$
 declare
-  -- Requests of one project that are counted at the same time without waiting for each other's transactions.
+  -- The number of requests of one project that can be counted at the same time without waiting for each
+  -- other.
   c_shards constant integer := 64;
   v_window timestamptz := date_trunc('minute', clock_timestamp());
   v_latest timestamptz;
@@ -1661,7 +1713,8 @@ begin
       v_window := v_latest;
       continue;
     end if;
-    -- The sum lacks requests in flight, so it never refuses too early, nor shows 0 while a shard has room.
+    -- The sum lacks requests in flight, so it never causes an early refusal, nor shows 0 while a shard has
+    -- room.
     if v_is_counted or v_used + p_requests > p_limit then
       return row(v_is_counted, greatest(p_limit - v_used, 0), v_window + interval '1 minute');
     end if;
@@ -1670,10 +1723,10 @@ begin
       select p_project_id, n from generate_series(1, c_shards) n on conflict do nothing;
     end if;
     v_taken := 0;
-    -- One after the other, so that a shard keeps the id of its last request for as long as possible.
+    -- Shards are used in rotation, so that a shard keeps the id of its last request for as long as possible.
     v_from := coalesce(v_held, v_used % c_shards + 1);
     begin
-      -- With no other shard locked, so that no two requests can wait for each other.
+      -- No other shard is locked here, so no two requests can wait for each other.
       if v_held is not null then
         perform from filestore.rate_windows w where w.project_id = p_project_id and w.shard = v_held for update;
       end if;
@@ -1692,7 +1745,8 @@ begin
       if v_taken = p_requests then
         return row(true, p_limit - v_used - p_requests, v_window + interval '1 minute');
       end if;
-      -- What has room now is locked by others. What this request has taken is given back before it waits for them.
+      -- Other transactions lock every shard with room. Before this request waits for them, it releases the
+      -- shards that it has locked.
       select min(s.shard) into v_held from filestore.rate_windows s
       where s.project_id = p_project_id
         and case when s.window_start < v_window then 0 else s.request_count end * c_shards + s.shard <= p_limit;
@@ -1704,9 +1758,10 @@ begin
 end
 $$;
 comment on function filestore.count_requests is
-  'Counts a request as p_requests in the project''s window, unless its id is null, it was counted already, or the '
-  'project has no limit (null). Counts nothing where fewer are left. Waits only while other transactions lock every '
-  'shard with room; with p_may_wait false, for a transaction that has locked a shard already, it refuses instead.';
+  'Counts a request as p_requests in the project''s window, unless its id is null, it was counted already, '
+  'or the project has no limit (null). Counts nothing where fewer requests are left. Waits only while other '
+  'transactions lock every shard with room; with p_may_wait false, for a transaction that has locked a shard '
+  'already, it refuses instead.';
 call filestore.grant_execute('filestore.count_requests', 'filestore_engine');
 
 create type filestore.caller as (
@@ -1719,7 +1774,8 @@ create type filestore.caller as (
   is_use_due boolean,
   has_written boolean
 );
-comment on type filestore.caller is 'What a key, a console session or a link stands for.';
+comment on type filestore.caller is
+  'The project and rights for which a key, a console session or a link stands.';
 comment on column filestore.caller.account_id is
   'The account whose console session this is, or in whose console session the link was created; null for keys.';
 comment on column filestore.caller.is_session_active is 'Null for keys and links.';
@@ -1746,7 +1802,8 @@ begin
   return v_caller;
 end
 $$;
-comment on function filestore.caller_of is 'The key, console session or link with this hash; null where there is none.';
+comment on function filestore.caller_of is
+  'The key, console session or link with this hash; null if it does not exist.';
 call filestore.grant_execute('filestore.caller_of', 'filestore_engine');
 
 create function filestore.note_use(p_caller filestore.caller, p_writes boolean) returns void
@@ -1755,14 +1812,15 @@ begin
   if (p_caller).key_id is null or not (p_caller).is_use_due and ((p_caller).has_written or not p_writes) then
     return;
   end if;
-  -- No request waits for the row: one that another transaction holds is left to the key's next request.
+  -- No request waits for the row: if another transaction holds it, the key's next request records the use.
   update filestore.api_keys k
   set last_used_at = case when (p_caller).is_use_due then clock_timestamp() else k.last_used_at end,
       has_written = k.has_written or p_writes
   where k.id = (select u.id from filestore.api_keys u where u.id = (p_caller).key_id for no key update skip locked);
 end
 $$;
-comment on function filestore.note_use is 'Notes when a key was last used, to the minute, and that it has written.';
+comment on function filestore.note_use is
+  'Records when a key was last used, to the minute, and that it has written.';
 call filestore.grant_execute('filestore.note_use', 'filestore_engine');
 
 create function filestore.authorize(
@@ -1779,10 +1837,11 @@ declare
   v_count filestore.request_count;
   v_refusal jsonb;
 begin
-  -- Assigned rather than performed: a simple expression is evaluated directly, a statement goes through the executor.
+  -- An assignment rather than `perform`: a simple expression is evaluated directly, a statement goes through
+  -- the executor.
   v_setting := set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
   v_setting := set_config('filestore.key_hash', p_key_hash, true);
-  -- Nothing that a reader writes (the count, when the key was last used) is worth waiting for the disk.
+  -- A reader writes only the count and the time of the key's last use: neither is worth waiting for the disk.
   if p_scope is null or p_scope = 'read' then v_setting := set_config('synchronous_commit', 'off', true); end if;
   v_caller := filestore.caller_of(p_key_hash);
   if v_caller.project_id is null then
@@ -1799,7 +1858,7 @@ begin
   select p.tier, coalesce(p.requests_per_minute, t.requests_per_minute),
          coalesce(p.max_file_bytes, t.max_file_bytes), coalesce(p.max_project_bytes, t.max_project_bytes),
          p.suspended_at is not null, p.deleted_at is not null, p.owner_id,
-         -- A project with a quota of its own, or with none, takes nothing from its account's.
+         -- A project with a quota of its own, or with none, uses nothing of its account's quota.
          case when p.max_project_bytes is null and t.max_project_bytes is not null and p.owner_id is not null
            then s.account_bytes end
   into strict v_session.tier, v_limit, v_session.max_file_bytes, v_session.max_project_bytes, v_is_suspended,
@@ -1807,10 +1866,11 @@ begin
   from filestore.projects p join filestore.tiers t on t.name = p.tier cross join filestore.settings s
   where p.id = v_caller.project_id;
   v_session.envelope := case
-    -- A key ends with its project; a console session, and a link created in one, with its account's ownership.
+    -- A key ends when its project does; a console session, and a link created in one, end with the account's
+    -- ownership.
     when v_is_deleted or v_caller.key_id is null and v_caller.account_id is distinct from v_session.account_id
       then filestore.refusal('INVALID_API_KEY')
-    -- The sessions of a deleted account have ended, too: its projects are suspended, for them as for keys.
+    -- The sessions of a deleted account have ended, too: its projects are suspended for sessions as for keys.
     when not v_caller.is_session_active and filestore.is_account_active(v_caller.account_id)
       then filestore.refusal('INVALID_SESSION') end;
   if v_session.envelope is not null then return v_session; end if;
@@ -1836,9 +1896,10 @@ begin
 end
 $$;
 comment on function filestore.authorize is
-  'Resolves a key to its project, opens that project''s rows for this transaction (below the key''s prefix), counts '
-  'the request, and requires a scope. A project is suspended by the operator, and while its owner is banned or '
-  'deleted. INVALID_SESSION where a console session''s access token is of a session that has ended.';
+  'Resolves a key to its project, opens that project''s rows for this transaction (below the key''s prefix), '
+  'counts the request, and requires a scope. A project is suspended by the operator, or while its owner is '
+  'banned or deleted. INVALID_SESSION where the access token of a console session belongs to a session of '
+  'Auth that has ended.';
 call filestore.grant_execute('filestore.authorize', 'filestore_engine');
 
 create function filestore.outside_prefix(p_session filestore.session, p_path text) returns jsonb
@@ -1849,7 +1910,8 @@ begin
 end
 $$;
 comment on function filestore.outside_prefix is
-  'The refusal of a path outside the key''s prefix, else null. The path of a directory ends with a slash.';
+  'The refusal of a path outside the key''s prefix, otherwise null. The path of a directory ends with a '
+  'slash.';
 call filestore.grant_execute('filestore.outside_prefix', 'filestore_engine');
 
 create function public.filestore_authorize(
@@ -1871,9 +1933,9 @@ begin
 end
 $$;
 comment on function public.filestore_authorize is
-  'Authorizes a key and counts the request, as p_requests of them (p_request_id null: not at all); returns what is at '
-  'the path that is to be written. Refusals: INVALID_API_KEY, RATE_LIMIT_EXCEEDED, FORBIDDEN_SCOPE, as in all '
-  'functions that take a key.';
+  'Authorizes a key and counts the request as p_requests requests (p_request_id null: does not count it); '
+  'returns the file at the path that is to be written. Refusals: INVALID_API_KEY, RATE_LIMIT_EXCEEDED, '
+  'FORBIDDEN_SCOPE, as in all functions that take a key.';
 call filestore.publish('public.filestore_authorize', 'filestore_engine', 'service_role');
 
 -- 22_cursors.sql =====================================================================================================
@@ -1884,7 +1946,7 @@ language plpgsql volatile set search_path = '' as $$
 declare
   v_setting text;
 begin
-  -- The number that is locked is lower than the one that is given.
+  -- The number that is locked is lower than the position that is returned.
   v_setting := pg_advisory_xact_lock(
     hashtext(p_project_id::text), (nextval('filestore.positions') & 4294967295)::bit(32)::integer);
   return nextval('filestore.positions');
@@ -1904,8 +1966,8 @@ begin
 end
 $$;
 comment on function filestore.cursor_at is
-  'The cursor of a position, 32 hexadecimal digits. Positions are counted over all projects, which a cursor does not '
-  'show; and each project has its own key, so that it does not take another one''s for its own.';
+  'The cursor of a position, 32 hexadecimal digits. Positions are numbered over all projects, which a cursor '
+  'does not reveal; each project has its own key, so that a project rejects the cursors of other projects.';
 call filestore.grant_execute('filestore.cursor_at', 'filestore_account', 'filestore_engine');
 
 create function filestore.cursor_mask(p_cursor_key bytea, p_tag bytea) returns bigint
@@ -1914,7 +1976,7 @@ begin
   return ('x' || encode(substr(sha256(p_cursor_key || p_tag || '\x01'), 1, 8), 'hex'))::bit(64)::bigint;
 end
 $$;
-comment on function filestore.cursor_mask is 'What the position in a cursor is combined with.';
+comment on function filestore.cursor_mask is 'The mask with which the position in a cursor is combined.';
 call filestore.grant_execute('filestore.cursor_mask', 'filestore_account', 'filestore_engine');
 
 create function filestore.position_of(p_cursor_key bytea, p_cursor text) returns bigint
@@ -1929,10 +1991,11 @@ begin
 end
 $$;
 comment on function filestore.position_of is
-  'The position that a cursor stands for; null where it is none of this project.';
+  'The position that a cursor stands for; null if it is not a cursor of this project.';
 call filestore.grant_execute('filestore.position_of', 'filestore_account', 'filestore_engine');
 -- 23_moments.sql =====================================================================================================
--- The project at a moment: finds the version that a file had at that moment, that instant included.
+-- The project at a moment: finds the version of a file at that moment, including changes at that very
+-- instant.
 
 create type filestore.moment as (
   at timestamptz,
@@ -1941,10 +2004,10 @@ create type filestore.moment as (
   refusal jsonb
 );
 comment on type filestore.moment is
-  'What `at=` names: a time, or a position of the change feed. With a refusal it is neither.';
+  'The moment that `at=` names: a time, or a position of the change feed; neither if there is a refusal.';
 comment on column filestore.moment.unchanged_before is
-  'What was changed last by then was the same at the moment. A commit takes its time before its positions, so of a '
-  'cursor this is earlier, by a minute, than any commit takes.';
+  'A file last updated at or before this time is unchanged since the moment. A commit takes its time before '
+  'its positions, so for a cursor this is a minute earlier than the time of the commit.';
 
 create function filestore.moment_of(p_session filestore.session, p_at text) returns filestore.moment
 language plpgsql volatile set search_path = '' as $$
@@ -1958,7 +2021,7 @@ begin
     if v_moment.position is null then
       v_moment.refusal := filestore.refused_field('at', 'must be a cursor of this project');
     end if;
-    -- Inside a transaction, its end.
+    -- A position within a transaction stands for the end of the transaction.
     select coalesce(max(o.position), v_moment.position), min(v.created_at) - interval '1 minute'
     into v_moment.position, v_moment.unchanged_before
     from filestore.file_versions v
@@ -1984,8 +2047,8 @@ create function filestore.file_at(
 )
 language plpgsql volatile set search_path = '' as $$
 declare
-  -- The highest version known to be of that moment or before is v_then, the lowest known to be later v_high; no version
-  -- between v_then's and v_searched exists.
+  -- v_then is the highest version known to be at or before the moment, v_high the lowest number known to be
+  -- later. No version exists between v_then's number and v_searched.
   v_then filestore.file_versions;
   v_found filestore.file_versions;
   v_high integer := (p_file).version + 1;
@@ -1999,8 +2062,9 @@ begin
     return;
   end if;
   if p_moment.at is not null and (p_file).created_at > p_moment.at then return; end if;
-  -- Times and positions ascend with the numbers. The latest version is later, as its file's row says; of a cursor its
-  -- position decides, which only the version has. Then the second latest: where the latest is later, few others are.
+  -- Times and positions ascend with the numbers. The file's row shows whether the latest version is later;
+  -- for a cursor, only the version has the position that decides. The second latest version is next: if the
+  -- latest is later, few others are.
   if (p_file).updated_at > p_moment.at then
     v_high := (p_file).version;
     v_middle := v_high - 1;
@@ -2029,9 +2093,9 @@ begin
 end
 $$;
 comment on function filestore.file_at is
-  'The file as it was: null where it did not exist yet. Looks at as many versions as their number has binary digits. '
-  'is_trimmed: nothing is known of that moment, since versions between two that are kept were trimmed. '
-  'is_redacted: its content was erased.';
+  'The file at the moment: null where it did not exist yet. Reads one version for each binary digit of the '
+  'number of versions. is_trimmed: the state at the moment is unknown, since the versions around it were '
+  'trimmed. is_redacted: its content was erased.';
 call filestore.grant_execute('filestore.file_at', 'filestore_admin', 'filestore_engine');
 
 create function filestore.record_at(p_session filestore.session, p_path text, p_at text, out file filestore.files,
@@ -2060,7 +2124,8 @@ begin
 end
 $$;
 comment on function filestore.record_at is
-  'The file that was at a path, maybe its tombstone. Refused: a moment that is none, and where there was no file.';
+  'The file that was at a path, perhaps a tombstone. Refused: an invalid moment, and a path where there was '
+  'no file.';
 call filestore.grant_execute('filestore.record_at', 'filestore_engine');
 -- 24_stored_answers.sql ==============================================================================================
 -- The stored answers of requests with an Idempotency-Key. A commit takes the key and stores the answer in its own
@@ -2081,7 +2146,7 @@ begin
   if v_row.fingerprint <> decode(p_idempotency ->> 'fingerprint', 'hex') then
     return filestore.refusal('IDEMPOTENCY_KEY_REUSED');
   end if;
-  -- A key whose path prefix was changed since is not shown what lies outside the new one.
+  -- A key whose path prefix was changed since then does not see names outside the new prefix.
   v_is_blank := v_row.names ->> 'prefix' is distinct from (p_session).path_prefix or exists (
     select from filestore.projects p
     where p.id = p_session.project_id and p.answers_blank_through >= v_row.created_at);
@@ -2093,8 +2158,9 @@ begin
 end
 $$;
 comment on function filestore.stored_response is
-  'The response to the first request with this key, about p_path if it is about one file, or the refusal of a '
-  'different request with it; null where the key is new. After an erasure it names nothing.';
+  'The response to the first request with this key, about p_path if it is about one file, or the refusal of '
+  'a different request with it; null where the key is new. After an erasure the response contains no names '
+  'of files.';
 call filestore.grant_execute('filestore.stored_response', 'filestore_engine');
 -- 25_reads.sql =======================================================================================================
 -- Reading one file: its record, its content, two of its versions, its history.
@@ -2110,11 +2176,11 @@ begin
 end
 $$;
 comment on function filestore.seen_directory is
-  'The part of a directory that the key sees: all of it, or, above the key''s prefix, what is below the prefix. Null: '
-  'nothing.';
+  'The part of a directory that the key sees: all of it, or, above the key''s prefix, the part below the '
+  'prefix. Null: the key sees none of it.';
 call filestore.grant_execute('filestore.seen_directory', 'filestore_engine');
 
--- fence: as `plain_page`. The index has live files alone, so that deleted ones cost nothing.
+-- fence: as `plain_page`. The index contains only live files, so deleted ones cost nothing.
 create function filestore.count_live_files(
   p_project_id uuid, p_directory text, p_recursive boolean,
   p_most integer default (filestore.limits()).list_total_max + 1
@@ -2163,7 +2229,7 @@ begin
 end
 $$;
 comment on function filestore.nothing_at is
-  'The refusal where a path that is read is no live file; it tells of a directory that the key sees there.';
+  'The refusal for reading a path without a live file; it mentions a directory that the key sees there.';
 call filestore.grant_execute('filestore.nothing_at', 'filestore_engine');
 
 create function filestore.find_version(
@@ -2203,7 +2269,7 @@ begin
 end
 $$;
 comment on function filestore.find_version is
-  'A file''s record at one version, or as it was at a moment, with its segments on request.';
+  'A file''s record at one version, or at a moment, with its segments on request.';
 call filestore.grant_execute('filestore.find_version', 'filestore_engine');
 
 create function public.filestore_record(
@@ -2218,7 +2284,7 @@ begin
 end
 $$;
 comment on function public.filestore_record is
-  'The file record, of the latest or a given version, or as it was at a moment. Refusals: FILE_NOT_FOUND, '
+  'The file record of the latest version, of a given version, or at a moment. Refusals: FILE_NOT_FOUND, '
   'VERSION_NOT_FOUND, VALIDATION_ERROR.';
 call filestore.publish('public.filestore_record', 'filestore_engine', 'service_role');
 
@@ -2247,9 +2313,9 @@ begin
 end
 $$;
 comment on function public.filestore_content is
-  'The file record and the segments of its content. With p_idempotency, for a write that reads first (an empty object '
-  'if it has no key): the stored response to its first request, if there was one. '
-  'Refusals: FILE_NOT_FOUND, VERSION_NOT_FOUND, IDEMPOTENCY_KEY_REUSED.';
+  'The file record and the segments of its content. p_idempotency is for a write that reads first (an empty '
+  'object if it has no key); then also the stored response to the first request with that key, if there was '
+  'one. Refusals: FILE_NOT_FOUND, VERSION_NOT_FOUND, IDEMPOTENCY_KEY_REUSED.';
 call filestore.publish('public.filestore_content', 'filestore_engine', 'service_role');
 
 create function public.filestore_diff(
@@ -2304,8 +2370,9 @@ begin
 end
 $$;
 comment on function public.filestore_diff is
-  'Two versions of a file, by default the last two; version 0 is empty. With p_to_path a version of one file and one '
-  'of another, by default the latest of each. Refusals: FILE_NOT_FOUND, VERSION_NOT_FOUND, VERSION_REDACTED.';
+  'Two versions of a file, by default the last two; version 0 is empty. With p_to_path: a version of one '
+  'file and one of another, by default the latest of each. Refusals: FILE_NOT_FOUND, VERSION_NOT_FOUND, '
+  'VERSION_REDACTED.';
 call filestore.publish('public.filestore_diff', 'filestore_engine', 'service_role');
 
 create function public.filestore_versions(
@@ -2334,7 +2401,7 @@ begin
     if v_then.refusal is not null then return (v_session.envelope || v_then.refusal)::json; end if;
     v_file := v_then.file;
   end if;
-  -- Numbers are dense, from the first one that is left, so a page is a range of numbers.
+  -- Version numbers have no gaps after the first one that remains, so a page is a range of numbers.
   select ('[' || coalesce(string_agg('{"version":' || v.version || ',"size":' || v.size
       || ',"createdAt":"' || t.iso || '","updatedAt":"' || t.iso || '"'
       || case when v.is_deleted then ',"deleted":true' else '' end
@@ -2348,7 +2415,7 @@ begin
     ',' order by v.version desc), '') || ']')::json
   into v_page
   from filestore.file_versions v
-  -- A file outside the key's prefix is not seen.
+  -- The key does not see files outside its prefix.
   left join filestore.files s on s.project_id = v.project_id and s.id = v.source_file_id
   -- fence: the planner must not flatten this, or the time would be formatted twice.
   cross join lateral (
@@ -2364,16 +2431,17 @@ begin
 end
 $$;
 comment on function public.filestore_versions is
-  'One page of a file''s versions, up to a moment, newest first; for the owner, and keys with the scope admin, with '
-  'the key of each. Refusals: FILE_NOT_FOUND, VALIDATION_ERROR.';
+  'One page of a file''s versions, up to a moment, newest first; with the key of each where the caller is '
+  'the owner or a key with the scope admin. Refusals: FILE_NOT_FOUND, VALIDATION_ERROR.';
 call filestore.publish('public.filestore_versions', 'filestore_engine', 'service_role');
 -- 26_lists.sql =======================================================================================================
 -- Lists of a directory's files.
 
--- Most lists are this one, so it is planned once per session: planning costs more than reading a page. The plan is kept
--- while the table grows, so it must not depend on the size the table had. With sorting and every scan but index scans
--- disabled, each statement has one index that provides its order. (One statement for all three, a union, was slower.)
--- The limit is unknown to such a plan, and its estimated cost must not start the JIT compiler.
+-- Most lists use this function, so it is planned once per session: planning costs more than reading a page.
+-- The plan is kept while the table grows, so it must not depend on the size of the table at that time. With
+-- sorting and every scan but index scans disabled, each statement has one index that provides its order. (A
+-- union of all three was slower.) Such a plan does not know the limit, so its estimated cost is high and must
+-- not start the JIT compiler.
 create function filestore.plain_page(
   p_project_id uuid, p_directory text, p_recursive boolean, p_after text, p_limit integer, p_offset integer,
   out files text, out has_more boolean
@@ -2461,12 +2529,13 @@ begin
       v_scope, v_filters, c_total_max + 1)
     into total using p_project_id, v_directory, p_query;
   end if;
-  -- fence: the policy repeats the condition of the project, so the planner takes its files for few, and sorts all of
-  -- them instead of reading the page in the order of an index. By path there is one for each list.
+  -- fence: the policy repeats the condition of the project, so the planner underestimates the number of its
+  -- files and would sort all of them instead of reading the page in the order of an index. By path, each list
+  -- has such an index.
   if p_query ->> 'sortBy' = 'path' or v_directory = '' and (p_query ->> 'recursive')::boolean then
     v_setting := set_config('enable_sort', 'off', true);
   end if;
-  -- One record more than the page shows whether there is more.
+  -- One record more than the page holds shows whether there are more.
   execute format(
     $sql$
       select array(
@@ -2479,11 +2548,12 @@ begin
 end
 $$;
 comment on function filestore.sorted_page is
-  'Files in any order, filtered, or deleted ones: one page, whether there is more, and, if they are filtered or '
-  'deleted, how many there are, at most one more than `list_total_max`.';
+  'Files in any order, filtered or deleted ones: one page, whether there are more, and, for filtered or '
+  'deleted files, their number, counted up to one more than `list_total_max`.';
 call filestore.grant_execute('filestore.sorted_page', 'filestore_engine');
 
--- fence: as `plain_page`. From one folder to the next, past what is in it, so files cost nothing, live or deleted.
+-- fence: as `plain_page`. Skips from one folder to the next, past its contents, so files cost nothing, live
+-- or deleted.
 create function filestore.folder_names(
   p_project_id uuid, p_directory text, p_deleted boolean, out names text[], out has_more boolean
 )
@@ -2492,14 +2562,15 @@ declare
   c_names_max constant integer := (filestore.limits()).list_directories_max;
   v_start constant text := case when p_directory = '' then '' else p_directory || '/' end;
   v_end constant text := coalesce(nullif(p_directory, '') || '0', repeat(chr(1114111), 257));
-  -- Less than any character of a path.
+  -- Compares lower than any character of a path.
   v_from text := v_start || chr(1);
   v_found text;
   v_name text;
 begin
   names := '{}';
   has_more := true;
-  -- A folder is met twice where files are in it and deeper: between `a` and `a/b` there may be `a-b`.
+  -- A folder occurs twice where it contains files both directly and deeper: `a-b` may come between `a` and
+  -- `a/b`.
   for v_step in 1 .. 2 * c_names_max loop
     if p_deleted then
       select f.directory into v_found from filestore.files f
@@ -2524,7 +2595,7 @@ begin
 end
 $$;
 comment on function filestore.folder_names is
-  'Names of the folders in a directory that have live files, or deleted ones: the first, in the order of names, and '
+  'Names of the folders in a directory that contain live files, or deleted ones: the first ones by name, and '
   'whether there may be more.';
 call filestore.grant_execute('filestore.folder_names', 'filestore_engine');
 call filestore.pin_plan('filestore.folder_names');
@@ -2532,7 +2603,8 @@ call filestore.pin_plan('filestore.folder_names');
 create function filestore.list_value(p_files text, p_rest jsonb) returns json
 language plpgsql immutable set search_path = ''
 as $$ begin return ('{"files":[' || p_files || '],' || substr(p_rest::text, 2))::json; end $$;
-comment on function filestore.list_value is 'The value of a list: its records, which stay text, and the rest of it.';
+comment on function filestore.list_value is
+  'The value of a list: its records, which remain text, and its other fields.';
 call filestore.grant_execute('filestore.list_value', 'filestore_engine');
 
 create function filestore.list_page(p_session filestore.session, p_query jsonb) returns json
@@ -2560,7 +2632,7 @@ begin
   end if;
   return filestore.list_value(v_page.files,
     jsonb_build_object(
-      -- `least` would answer the bound where the total is null.
+      -- `least` would return the bound where the total is null.
       'total', case when v_total > c_total_max then c_total_max else v_total end, 'limit', p_query -> 'limit',
       'offset', p_query -> 'offset', 'hasMore', v_page.has_more)
     || case when v_total > c_total_max then '{"totalIsExact": false}' else '{}' end::jsonb
@@ -2569,8 +2641,8 @@ begin
 end
 $$;
 comment on function filestore.list_page is
-  'One page of a directory. Without filters no row is read beyond the page, but for the total, which is counted up to '
-  '`list_total_max`, and for one row or two of each folder.';
+  'One page of a directory. Without filters it reads no row beyond the page, except to count the total up to '
+  '`list_total_max`, and one or two rows of each folder.';
 call filestore.grant_execute('filestore.list_page', 'filestore_engine');
 
 create function filestore.list_above_prefix(p_session filestore.session, p_query jsonb, p_is_there boolean)
@@ -2591,10 +2663,11 @@ begin
 end
 $$;
 comment on function filestore.list_above_prefix is
-  'A list where the key sees no file: above its prefix there is the folder that leads there, if that has files.';
+  'A list above the key''s prefix: it contains no file, and only the folder that leads to the prefix, if '
+  'that contains files.';
 call filestore.grant_execute('filestore.list_above_prefix', 'filestore_engine');
 -- 27_lists_at.sql ====================================================================================================
--- Lists of a directory as it was, and the entry of all lists.
+-- Lists of a directory at a moment, and the entry point of all lists.
 
 create function filestore.was_directory(
   p_session filestore.session, p_path text, p_moment filestore.moment, p_budget integer,
@@ -2620,7 +2693,8 @@ begin
 end
 $$;
 comment on function filestore.was_directory is
-  'Whether a directory had a file, and how many files it took to find that out; p_budget at most, then unknown.';
+  'Whether a directory contained a file at the moment, and how many files were examined to find out: '
+  'p_budget at most; beyond that it is unknown.';
 call filestore.grant_execute('filestore.was_directory', 'filestore_engine');
 call filestore.pin_plan('filestore.was_directory');
 
@@ -2633,7 +2707,7 @@ declare
   c_names_max constant integer := (filestore.limits()).list_directories_max;
   v_start constant text := case when p_directory = '' then '' else p_directory || '/' end;
   v_budget integer := (filestore.limits()).list_at_examined_max;
-  -- Candidates: those that have files now, and those that have deleted ones.
+  -- Candidates: directories that contain files now, and those that contain deleted ones.
   v_live constant record := filestore.folder_names(p_session.project_id, p_directory, false);
   v_deleted constant record := filestore.folder_names(p_session.project_id, p_directory, true);
   v_found text[] := '{}';
@@ -2642,7 +2716,7 @@ declare
   v_is_decided boolean;
 begin
   has_more := v_live.has_more or v_deleted.has_more;
-  -- Most directories have a first file that was the same then.
+  -- In most directories the first file is unchanged since then.
   for v_name, v_is_decided in
     select n.name, (
       select f.updated_at <= p_moment.unchanged_before from filestore.files f
@@ -2672,8 +2746,8 @@ begin
 end
 $$;
 comment on function filestore.directories_at is
-  'Names of the sub-folders that a directory had, and how many files it took to find them; has_more where the bounds '
-  'end the search.';
+  'Names of the sub-folders of a directory at the moment, and how many files were examined to find them; '
+  'has_more where the bounds ended the search.';
 call filestore.grant_execute('filestore.directories_at', 'filestore_engine');
 call filestore.pin_plan('filestore.directories_at');
 
@@ -2693,7 +2767,7 @@ declare
 begin
   trimmed := '{}';
   examined := 0;
-  -- One row more than is examined shows whether there is more.
+  -- One row beyond those to be examined shows whether there are more.
   if not p_recursive then
     open v_rows for
       select u.* from (
@@ -2745,9 +2819,9 @@ begin
 end
 $$;
 comment on function filestore.page_at is
-  'Files that a directory had, by path. Where there is more, `next` is the last path that was examined: with a bound '
-  'on those, a page may have fewer records than its limit, or none. Live files that are as they were are not counted '
-  'as examined.';
+  'The files of a directory at the moment, by path. Where there are more, `next` is the last path that was '
+  'examined: the number of examined files is bounded, so a page may have fewer records than its limit, or '
+  'none. Live files that are unchanged since then do not count as examined.';
 call filestore.grant_execute('filestore.page_at', 'filestore_engine');
 call filestore.pin_plan('filestore.page_at');
 
@@ -2783,7 +2857,8 @@ begin
 end
 $$;
 comment on function filestore.list_at is
-  'One page of a directory as it was, of what the key may see. Without a total, which nothing knows of former times.';
+  'One page of a directory at a moment, of the files that the key may see. Without a total, which is not '
+  'known for an earlier moment.';
 call filestore.grant_execute('filestore.list_at', 'filestore_engine');
 
 create function public.filestore_list(p_key_hash text, p_request_id uuid, p_query jsonb) returns json
@@ -2814,8 +2889,8 @@ begin
 end
 $$;
 comment on function public.filestore_list is
-  'One page of a directory''s files, of those that the key may see. p_query: directory, recursive, limit, offset, '
-  'sortBy, sortOrder, the filters, and at: as it was then. Refusals: VALIDATION_ERROR.';
+  'One page of a directory''s files, of those that the key may see. p_query: directory, recursive, limit, '
+  'offset, sortBy, sortOrder, the filters, and at (a moment). Refusals: VALIDATION_ERROR.';
 call filestore.publish('public.filestore_list', 'filestore_engine', 'service_role');
 -- 28_exports.sql =====================================================================================================
 -- Exports: the files of a directory with the segments of each, for one archive.
@@ -2828,7 +2903,7 @@ create function filestore.files_below(
 language plpgsql volatile set search_path = '' as $$
 declare
   c_examined_max constant integer := (filestore.limits()).restore_examined_max;
-  -- No path has more than 1024 bytes, so none comes after this.
+  -- A path has at most 1024 bytes, so none sorts after this text.
   v_from constant text := coalesce(nullif(p_directory, '') || '/', '');
   v_to constant text := coalesce(nullif(p_directory, '') || '0', repeat(chr(1114111), 257));
   v_file filestore.files;
@@ -2864,8 +2939,8 @@ begin
 end
 $$;
 comment on function filestore.files_below is
-  'The live files below a directory or the root, now or at a moment, by path: up to p_files_max, and whether there may '
-  'be more. Also what was there at the moment and is not whole any more.';
+  'The live files below a directory or the root, now or at a moment, by path: up to p_files_max, and whether '
+  'there may be more. Also the files whose content at the moment is no longer complete.';
 call filestore.grant_execute('filestore.files_below', 'filestore_engine');
 call filestore.pin_plan('filestore.files_below');
 
@@ -2889,7 +2964,7 @@ begin
     v_moment := filestore.moment_of(v_session, p_at);
     if v_moment.refusal is not null then return v_session.envelope || v_moment.refusal; end if;
   end if;
-  -- Outside the prefix the key sees nothing.
+  -- The key sees no file outside its prefix.
   if v_directory is null then return v_session.envelope || filestore.refusal('FILE_NOT_FOUND'); end if;
   v_found := filestore.files_below(v_session, v_directory, v_moment, c_limits.export_files_max);
   v_files := cardinality(v_found.files);
@@ -2921,7 +2996,7 @@ begin
 end
 $$;
 comment on function public.filestore_export is
-  'The files below a directory, now or as they were, with the segments of each, in the order of their paths. '
+  'The files below a directory, now or at a moment, with the segments of each, in the order of their paths. '
   'Refusals: FILE_NOT_FOUND, EXPORT_TOO_LARGE, VALIDATION_ERROR.';
 call filestore.publish('public.filestore_export', 'filestore_engine', 'service_role');
 -- 30_changes.sql =====================================================================================================
@@ -2933,8 +3008,9 @@ declare
   v_last bigint;
   v_lowest bigint;
 begin
-  -- One statement after the other. A commit that takes its lock after the second one gets a position above the number
-  -- that the first one saw; one that has given back its lock by then is visible to every later statement.
+  -- One statement after the other. A commit that takes its lock after the second one gets a position above
+  -- the number that the first one saw; one that has released its lock by then is visible to every later
+  -- statement.
   select p.last_value into v_last from filestore.positions p;
   select min(v_last - ((v_last - l.objid::bigint) & 4294967295)) into v_lowest
   from pg_catalog.pg_locks l
@@ -2945,12 +3021,13 @@ begin
 end
 $$;
 comment on function filestore.feed_end is
-  'The position up to which nothing can be committed any more, as every later statement sees. Numbers above the last '
-  'version are not durable: a cursor is always that of a version.';
+  'The position up to which no further version can be committed; every later statement sees all versions up '
+  'to it. Numbers above the last version are not durable, so a cursor always names the position of a '
+  'version.';
 call filestore.grant_execute('filestore.feed_end', 'filestore_admin', 'filestore_engine');
 
--- Planned once per session, by index whatever the statistics say: see 26_lists.sql. Positions are picked first, and
--- records made of no more than are shown.
+-- Planned once per session, by index whatever the statistics are: see 26_lists.sql. Positions are picked
+-- first, so records are built only for the versions of the page.
 create function filestore.last_position(p_project_id uuid, p_after bigint, p_end bigint) returns bigint
 language plpgsql stable set search_path = '' as $$
 begin
@@ -2961,7 +3038,7 @@ begin
 end
 $$;
 comment on function filestore.last_position is
-  'The position of the last version after one position, up to another; the first one where there is none.';
+  'The position of the last version after one position, up to another; the first position if there is none.';
 call filestore.grant_execute('filestore.last_position', 'filestore_admin', 'filestore_engine');
 call filestore.pin_plan('filestore.last_position');
 
@@ -2990,8 +3067,9 @@ begin
 end
 $$;
 comment on function filestore.last_position_by is
-  'A position up to the given one, after which no version is older than the time by more than a commit takes: a commit '
-  'takes its time before its positions. Looks at one version for each binary digit of the positions.';
+  'A position up to the given one, after which no version is older than the time by more than a commit '
+  'takes: a commit takes its time before its positions. Reads one version for each binary digit of the '
+  'positions.';
 call filestore.grant_execute('filestore.last_position_by', 'filestore_engine');
 call filestore.pin_plan('filestore.last_position_by');
 
@@ -3027,11 +3105,11 @@ begin
   end if;
   positions := array(
     select e.position from unnest(v_examined) with ordinality e (position, number)
-    -- fence: rows are looked up one by one, and no more of them than are picked.
+    -- fence: rows are looked up one by one, and only those that are picked.
     cross join lateral (
       select * from filestore.file_versions v where v.project_id = p_project_id and v.position = e.position offset 0
     ) v
-    -- A file is looked up only where its path matters, or row-level security hides some.
+    -- A file is looked up only where its path matters, or where row-level security hides some files.
     cross join lateral (
       select true where not p_by_path
       union all
@@ -3094,7 +3172,7 @@ begin
       select * from filestore.file_versions v
       where v.project_id = p_project_id and v.position = p_positions[i.number] and v.redacted_at is null offset 0
     ) v
-    -- Of a purged file the receipt alone, to those who saw the file.
+    -- Of a purged file only the receipt, for keys that could see the file.
     cross join lateral (
       select f.path from filestore.files f where f.project_id = p_project_id and f.id = v.file_id
       union all
@@ -3108,7 +3186,7 @@ begin
 end
 $$;
 comment on function filestore.change_records is
-  'The entries of the feed at these positions, of the files that the key sees.';
+  'The entries of the feed at these positions, for files that the key sees.';
 call filestore.grant_execute('filestore.change_records', 'filestore_engine');
 call filestore.pin_plan('filestore.change_records');
 
@@ -3151,7 +3229,7 @@ begin
   if v_before ~ '^[0-9a-f]{32}$' and filestore.position_of(v_cursor_key, v_before) is null then
     return (v_session.envelope || filestore.refused_field('before', 'must be a cursor of this project'))::json;
   end if;
-  -- Everything up to the end is visible to what follows.
+  -- All versions up to the end are visible to the following statements.
   v_last := filestore.feed_end(v_project_id);
   if v_before ~ '^[0-9a-f]{32}$' then
     v_last := least(v_last, filestore.position_of(v_cursor_key, v_before) - 1);
@@ -3179,11 +3257,11 @@ begin
 end
 $$;
 comment on function public.filestore_changes is
-  'One page of the change feed, of what the key may see. p_query: after (a cursor, or now for a cursor alone), limit, '
-  'run, actor, keyId, path, directory, place (a path or a directory), operation; newestFirst for the last ones instead '
-  'of the first; with it before (a cursor, now or a time) for those before it, the newest first, and the cursor that '
-  'leads further back. "position" is where the cursor stands, for `filestore_newest_change`. '
-  'Refusals: VALIDATION_ERROR.';
+  'One page of the change feed, of changes that the key may see. p_query: after (a cursor, or now for a '
+  'cursor alone), limit, run, actor, keyId, path, directory, place (a path or a directory), operation; '
+  'newestFirst: the last changes instead of the first; together with before (a cursor, now or a time): the '
+  'changes before it, newest first, and the cursor of the next older page. "position" is the position of the '
+  'cursor, for `filestore_newest_change`. Refusals: VALIDATION_ERROR.';
 call filestore.publish('public.filestore_changes', 'filestore_engine', 'service_role');
 
 create function public.filestore_newest_change(p_project_id uuid, p_known bigint) returns bigint
@@ -3197,8 +3275,8 @@ begin
 end
 $$;
 comment on function public.filestore_newest_change is
-  'The position of the last version that followers can read; p_known where none is after it, for which one index entry '
-  'is read.';
+  'The position of the last version that followers can read; p_known where no version is after it, which '
+  'takes one index entry to find out.';
 call filestore.publish('public.filestore_newest_change', 'filestore_admin', 'service_role');
 -- 31_runs.sql ========================================================================================================
 -- Runs: the versions that agents wrote with one run id.
@@ -3213,7 +3291,7 @@ create type filestore.run_file as (
   key_ids uuid[]
 );
 comment on type filestore.run_file is
-  'What a run did with a file, and with which keys; all zeros stand for the console.';
+  'The changes of a run to one file, and the keys that made them; all zeros stand for the console.';
 
 create function filestore.run_keys(p_project_id uuid, p_run_id text) returns uuid[]
 language plpgsql stable set search_path = '' as $$
@@ -3234,7 +3312,8 @@ begin
 end
 $$;
 comment on function filestore.run_keys is
-  'The keys with which versions of a run were written, all zeros for the console. Reads one index entry for each.';
+  'The keys with which versions of a run were written, all zeros for the console. Reads one index entry for '
+  'each key.';
 call filestore.grant_execute('filestore.run_keys', 'filestore_engine');
 call filestore.pin_plan('filestore.run_keys');
 
@@ -3244,12 +3323,12 @@ create function filestore.run_files(
 )
 language plpgsql stable set search_path = '' as $$
 declare
-  -- For each key that wrote in the run.
+  -- For each key that wrote in the run:
   c_examined_max constant integer := 10000;
   c_none constant uuid := '00000000-0000-0000-0000-000000000000';
   v_found filestore.run_file[] := '{}';
   v_key_id uuid;
-  -- The last file that was examined, and the next one that is asked for.
+  -- The last file that was examined, and the next one to examine.
   v_after uuid;
   v_from uuid;
   v_place integer;
@@ -3305,9 +3384,10 @@ begin
 end
 $$;
 comment on function filestore.run_files is
-  'Files with versions that a run wrote with these keys, in the order of their ids: those that the key sees, up to '
-  'p_limit after p_after. With p_file_ids, which ascend, of these alone. Reads of each file and key the first '
-  'version and the last. Incomplete where the key sees few of the files that may be examined.';
+  'Files with versions that a run wrote with these keys, in the order of their ids: those that the key sees, '
+  'up to p_limit after p_after. With p_file_ids, in ascending order, only these. For each file and key, it '
+  'reads the first and the last version. Incomplete where the key sees few of the files that may be '
+  'examined.';
 call filestore.grant_execute('filestore.run_files', 'filestore_engine');
 call filestore.pin_plan('filestore.run_files');
 
@@ -3322,7 +3402,8 @@ begin
 end
 $$;
 comment on function filestore.whose is
-  'With which keys something was written, as the wire shows it: which ones only to the owner, and to keys with admin.';
+  'The keys that wrote a version, as the API returns them: their ids only to the owner, and to keys with the '
+  'scope admin.';
 call filestore.grant_execute('filestore.whose', 'filestore_engine');
 
 create function filestore.summarize_run(
@@ -3336,7 +3417,7 @@ declare
   v_first_at timestamptz;
   v_last_at timestamptz;
 begin
-  -- The index of runs has all that is asked for.
+  -- The index of runs contains all columns that are read.
   select count(f.is_seen), coalesce(sum(g.versions) filter (where f.is_seen), 0),
          min(g.first_at) filter (where f.is_seen), max(g.last_at) filter (where f.is_seen), coalesce(sum(g.versions), 0)
   into v_files, v_versions, v_first_at, v_last_at, counted
@@ -3382,16 +3463,16 @@ begin
 end
 $$;
 comment on function filestore.summarize_run is
-  'What the key sees of a run, as the wire shows it, and how many versions were counted for it: from the index alone. '
-  'Where it has more, counts are what it has at least, and times and actors those of the versions that were read. Null '
-  'where the key sees none.';
+  'The part of a run that the key sees, as the API returns it, and the number of versions counted for it, '
+  'from the index alone. Where the run has more versions than are counted, the counts are lower bounds, and '
+  'times and actors are those of the versions that were read. Null where the key sees none of the run.';
 call filestore.grant_execute('filestore.summarize_run', 'filestore_engine');
 call filestore.pin_plan('filestore.summarize_run');
 
 create function public.filestore_runs(p_key_hash text, p_request_id uuid, p_limit integer, p_after text) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  -- A page examines at most this many runs, and no further one once it has counted this many versions.
+  -- A page examines at most this many runs, and stops once it has counted this many versions.
   c_examined_max constant integer := 1000;
   c_counted_max constant integer := 50000;
   v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
@@ -3432,8 +3513,9 @@ begin
 end
 $$;
 comment on function public.filestore_runs is
-  'One page of the runs that the key sees something of, newest first: fewer than asked for, and more to come, where '
-  'they have many versions, or the key sees nothing of many. Refusals: VALIDATION_ERROR.';
+  'One page of the runs of which the key sees a part, newest first. Where runs have many versions, or the '
+  'key sees none of many runs, a page has fewer runs than requested although more follow. Refusals: '
+  'VALIDATION_ERROR.';
 call filestore.publish('public.filestore_runs', 'filestore_engine', 'service_role');
 
 create function public.filestore_run(
@@ -3467,7 +3549,8 @@ begin
 end
 $$;
 comment on function public.filestore_run is
-  'A run, and files of it in the order of their ids. Refusals: RUN_NOT_FOUND, also where the key sees none of it.';
+  'A run, and some of its files in the order of their ids. Refusals: RUN_NOT_FOUND, also where the key sees '
+  'none of it.';
 call filestore.publish('public.filestore_run', 'filestore_engine', 'service_role');
 -- 40_usage.sql =======================================================================================================
 -- Usage: the cost of a commit, and the check of the quota.
@@ -3486,7 +3569,8 @@ begin
     select f.shard from filestore.project_usage f
     where f.project_id = p_project_id order by f.shard limit 1 for update skip locked);
   if found then return; end if;
-  -- Creates a row that no other transaction is creating, or waits for one where others hold all of them.
+  -- Creates a row that no other transaction is creating, or waits for a row where other transactions hold all
+  -- of them.
   insert into filestore.project_usage as u (project_id, shard, bytes, database_bytes, versions)
   values (p_project_id, coalesce((
     select n.shard from (
@@ -3503,8 +3587,8 @@ begin
 end
 $$;
 comment on function filestore.add_usage is
-  'Adds to what a project uses, in a row that no other transaction holds. The last step of a commit or an erasure: a '
-  'transaction that holds a row waits for nothing but other rows of the usage, in order.';
+  'Adds to the usage of a project, in a row that no other transaction holds. The last step of a commit or an '
+  'erasure: a transaction that holds a row waits for nothing but other rows of the usage, in order.';
 call filestore.grant_execute('filestore.add_usage', 'filestore_admin', 'filestore_engine');
 
 create function filestore.shared_bytes(p_account_id uuid) returns bigint
@@ -3529,8 +3613,8 @@ begin
 end
 $$;
 comment on function filestore.shared_bytes is
-  'What the projects of an account that have the quota of their tier use together, content and rows. It opens them one '
-  'after the other, and then the caller''s project again.';
+  'The usage, content and rows, of all projects of an account that have no quota of their own. Opens them '
+  'one after the other, and then the caller''s project again.';
 call filestore.publish('filestore.shared_bytes', 'filestore_account', 'filestore_engine');
 
 create function filestore.charge_usage(
@@ -3567,9 +3651,9 @@ begin
 end
 $$;
 comment on function filestore.charge_usage is
-  'Adds to what the project uses; returns the refusal of a commit for which a quota has no room: roll it back. A '
-  'commit that costs over 1 MiB locks all rows of the usage, so its check is exact; a smaller one does not see the '
-  'commits under way beside it. With p_may_exceed nothing is checked.';
+  'Adds to the usage of the project; returns the refusal of a commit that a quota has no room for: the '
+  'caller rolls it back. A commit that costs over 1 MiB locks all rows of the usage, so its check is exact; '
+  'a smaller one does not see concurrent commits. With p_may_exceed nothing is checked.';
 call filestore.grant_execute('filestore.charge_usage', 'filestore_engine');
 
 create function filestore.has_text(p_mime_type text, p_is_text boolean) returns boolean
@@ -3579,7 +3663,7 @@ begin
 end
 $$;
 comment on function filestore.has_text is
-  'Whether the bytes of a file are text, and its type is one that holds text. The types are those of '
+  'Whether the bytes of a file are text, and its media type is a type of text. The types are those of '
   '`isBinaryMediaType`.';
 call filestore.grant_execute('filestore.has_text', 'filestore_admin', 'filestore_engine');
 
@@ -3593,13 +3677,14 @@ begin
 end
 $$;
 comment on function filestore.indexed_cost is
-  'What the text of a file in the search index counts towards the quota, whether or not it was indexed yet.';
+  'The bytes that the text of a file in the search index counts as towards the quota, whether or not it is '
+  'indexed yet.';
 call filestore.grant_execute('filestore.indexed_cost', 'filestore_admin', 'filestore_engine');
 
 create function filestore.file_cost(p_path text) returns bigint
 language plpgsql immutable set search_path = '' as $$
 declare
-  -- The tariff: of each file, deleted or not, of each byte of its path, and of each directory above it.
+  -- The tariff for each file, deleted or not, for each byte of its path, and for each directory above it.
   c_file_bytes constant integer := 512;
   c_path_factor constant integer := 14;
   c_directory_bytes constant integer := 256;
@@ -3610,8 +3695,8 @@ begin
 end
 $$;
 comment on function filestore.file_cost is
-  'What a file counts towards the quota, whatever its versions: as though it had its directories to itself. A purged '
-  'file has no path, and counts as its row.';
+  'The bytes that a file counts as towards the quota, without its versions, as if no other file were in its '
+  'directories. A purged file has no path, so only its row counts.';
 call filestore.grant_execute('filestore.file_cost', 'filestore_admin', 'filestore_engine');
 
 create function filestore.version_cost(p_version filestore.file_versions) returns bigint
@@ -3626,16 +3711,17 @@ begin
       then (filestore.limits()).tariff_segment_bytes * c_listed else 0 end;
 end
 $$;
-comment on function filestore.version_cost is 'What the row of a version counts towards the quota.';
+comment on function filestore.version_cost is
+  'The bytes that the row of a version counts as towards the quota.';
 call filestore.grant_execute('filestore.version_cost', 'filestore_admin', 'filestore_engine');
 -- 41_versions.sql ====================================================================================================
 -- Commits: every change of a file adds one version to it.
 --
--- Lock order, everywhere: a shard of the rate window, an idempotency key, links, file rows in the order of their paths,
--- possibly unreferenced segments, the project's row where an erasure makes answers blank, the row of a run that begins,
--- a row of the usage. A commit does not wait for a shard or a row of the usage that another commit holds, but takes
--- another one. Near the limit it waits for a shard, and in a project with a quota a commit that costs over 1 MiB takes
--- all rows of the usage, in order.
+-- Lock order, everywhere: a shard of the rate window, an idempotency key, links, file rows in the order of
+-- their paths, possibly unreferenced segments, the project's row where an erasure blanks stored answers, the
+-- row of a run that begins, a row of the usage. A commit does not wait for a shard or a row of the usage that
+-- another commit holds, but uses another one. Near the limit it waits for a shard, and in a project with a
+-- quota a commit that costs over 1 MiB locks all rows of the usage, in order.
 
 create function filestore.sweep_clock() returns timestamptz
 language plpgsql volatile set search_path = ''
@@ -3648,7 +3734,7 @@ create function filestore.add_segments(
 )
 language plpgsql volatile set search_path = '' as $$
 declare
-  -- The sweep removes what was uploaded earlier and not committed.
+  -- The sweep removes segments that were uploaded earlier and not committed.
   c_oldest constant date := (filestore.sweep_clock() at time zone 'UTC')::date - 1;
   v_added bigint;
 begin
@@ -3670,8 +3756,8 @@ begin
 end
 $$;
 comment on function filestore.add_segments is
-  'Adds rows for uploaded segments, so that files may reference them, and returns what they count towards the quota. '
-  'Raises for an upload so old that the sweep may have removed it.';
+  'Adds rows for uploaded segments, so that files may reference them, and returns the bytes that they count '
+  'as towards the quota. Raises for an upload so old that the sweep may have removed it.';
 call filestore.grant_execute('filestore.add_segments', 'filestore_engine');
 
 create function filestore.lock_file(p_project_id uuid, p_path text) returns filestore.files
@@ -3684,9 +3770,9 @@ begin
 end
 $$;
 comment on function filestore.lock_file is
-  'The file at a path, locked until the transaction ends; null where there is none. The lock is on the right to add a '
-  'version, not on the identity, which never changes: `for update` would conflict with the foreign key checks of the '
-  'first indexing of a file.';
+  'The file at a path, locked until the transaction ends; null if there is no file. The lock protects the '
+  'addition of versions, not the identity of the file, which never changes: `for update` would also conflict '
+  'with the foreign key checks of the first indexing of a file.';
 call filestore.grant_execute('filestore.lock_file', 'filestore_engine');
 
 create function filestore.lock_paths(
@@ -3717,9 +3803,10 @@ begin
 end
 $$;
 comment on function filestore.lock_paths is
-  'Locks the files at these paths, in the order of the paths, so that commits of several files cannot wait for each '
-  'other. Those of p_new_paths that have no file get a row of version 0, which the transaction fills, or rolls back. '
-  'Returns the other paths without a file, and the time of a commit of these files: none goes back in time.';
+  'Locks the files at these paths, in the order of the paths, so that commits of several files cannot wait '
+  'for each other. Paths in p_new_paths without a file get a row of version 0, for which the transaction '
+  'adds a version, or rolls back. Returns the other paths without a file, and the time for a commit of these '
+  'files, which is not before the last change of any of them.';
 call filestore.grant_execute('filestore.lock_paths', 'filestore_engine');
 
 create function filestore.failed_precondition(p_file filestore.files, p_commit jsonb) returns jsonb
@@ -3754,13 +3841,14 @@ begin
     (p_file).segment_ids, (p_file).size, (p_file).mime_type, false, (p_file).is_text, (p_file).id, (p_file).version);
 end
 $$;
-comment on function filestore.content_of is 'A version with the content of that file, which may be another one.';
+comment on function filestore.content_of is
+  'A version with the content of the given file, which may be another file.';
 call filestore.grant_execute('filestore.content_of', 'filestore_engine');
 
 create function filestore.tombstone_of(p_file filestore.files) returns filestore.next_version
 language plpgsql immutable set search_path = ''
 as $$ begin return row ('{}', 0, (p_file).mime_type, true, true, null, null)::filestore.next_version; end $$;
-comment on function filestore.tombstone_of is 'The version that ends a file.';
+comment on function filestore.tombstone_of is 'The version that marks a file as deleted.';
 call filestore.grant_execute('filestore.tombstone_of', 'filestore_engine');
 
 create type filestore.change as (
@@ -3772,9 +3860,10 @@ create type filestore.change as (
   undone_run_id text,
   committed_at timestamptz
 );
-comment on type filestore.change is 'What the versions of a commit have in common.';
+comment on type filestore.change is 'The fields that all versions of a commit have in common.';
 comment on column filestore.change.committed_at is
-  'Of several files: not before any of them was last changed. Null: now, or when the file was last changed.';
+  'For a commit of several files: not before the last change of any of them. Null: now, or when the file was '
+  'last changed.';
 
 create function filestore.change_of(p_kind text, p_commit jsonb) returns filestore.change
 language plpgsql immutable set search_path = '' as $$
@@ -3786,7 +3875,7 @@ begin
     null, null)::filestore.change;
 end
 $$;
-comment on function filestore.change_of is 'What the versions of a commit have in common.';
+comment on function filestore.change_of is 'The fields that all versions of a commit have in common.';
 call filestore.grant_execute('filestore.change_of', 'filestore_engine');
 
 create function filestore.content_of_edit(
@@ -3800,11 +3889,13 @@ declare
     order by r.position);
   v_unknown bigint;
 begin
-  -- An operation of a batch edits the result of the operations before it, so it names the list instead of the version.
+  -- An operation of a batch edits the result of the operations before it, so it names the segment list
+  -- instead of the version.
   if not coalesce(to_jsonb((p_file).segment_ids) = p_commit -> 'baseSegmentIds', (
-    -- A path that was purged since may have another file, with versions of the same numbers.
+    -- If the path was purged since then, it may have another file, with versions of the same numbers.
     (p_file).id = (p_commit ->> 'baseFileId')::uuid and (p_file).version = (p_commit ->> 'baseVersion')::integer
-    -- Segments of one compaction that another one has replaced since the file was read may be erased.
+    -- If another compaction has replaced segments of a compaction since the file was read, they may be
+    -- erased.
     and not exists (
       select e.id from unnest(c_edited) e (id)
       except select (s.value ->> 'id')::uuid from jsonb_array_elements(p_commit -> 'segments') s
@@ -3836,8 +3927,9 @@ call filestore.grant_execute('filestore.content_of_edit', 'filestore_engine');
 
 create type filestore.applied as (refusal jsonb, file filestore.files, cost bigint, versions integer);
 comment on type filestore.applied is
-  'What became of one operation: the refusal, or the file at its new version (null where another transaction has just '
-  'created it: lock that one and try again), what its rows count towards the quota, and how many versions were added.';
+  'The result of one operation: the refusal, or the file at its new version (null where another transaction '
+  'has just created the file: lock that file and try again), the bytes that its rows count as towards the '
+  'quota, and the number of added versions.';
 
 create function filestore.put_version(
   p_session filestore.session, p_file filestore.files, p_path text, p_next filestore.next_version,
@@ -3890,8 +3982,8 @@ begin
 end
 $$;
 comment on function filestore.put_version is
-  'Adds a version to a locked file, or creates the file. Null where another transaction has just created it. It may '
-  'cost less than zero, where less text is indexed.';
+  'Adds a version to a locked file, or creates the file. Null where another transaction has just created it. '
+  'The cost is negative where less text is indexed than before.';
 call filestore.grant_execute('filestore.put_version', 'filestore_engine');
 
 create function filestore.begin_run(p_project_id uuid, p_change filestore.change) returns void
@@ -3908,17 +4000,19 @@ begin
 end
 $$;
 comment on function filestore.begin_run is
-  'Makes the row of the run of a commit, if it has one, with the run''s first commit, once that has its versions.';
+  'Inserts the row for the run of a commit, if the commit has one and is the run''s first. Called once the '
+  'versions are added.';
 call filestore.grant_execute('filestore.begin_run', 'filestore_engine');
 
 create function filestore.queue_for_search() returns trigger
 language plpgsql volatile set search_path = '' as $$
 declare
-  -- From one indexing of a file to the next, so that a growing file is not indexed without pause: 9.4 s for 1 MiB.
+  -- The shortest interval between two indexings of a file, so that a growing file is not indexed without
+  -- pause: 9.4 s for 1 MiB.
   c_rest constant interval := interval '1 second' + new.size * interval '8 microseconds';
 begin
-  -- A path that was only taken, or a file that is purged. (As conditions of the triggers these would be parsed anew by
-  -- each statement.)
+  -- A path that is only reserved, or a file that is purged. (As conditions of the triggers these would be
+  -- parsed anew by each statement.)
   if new.version = 0 or new.path is null then return null; end if;
   insert into filestore.search_queue as q (project_id, file_id, version, path, bytes, due_at)
   values (new.project_id, new.id, new.version, new.path, new.size, greatest(clock_timestamp(), (
@@ -3932,7 +4026,7 @@ begin
 end
 $$;
 comment on function filestore.queue_for_search is
-  'Marks a file as not indexed at its new version. A claim on an older version is lost.';
+  'Marks a file as not indexed at its new version. A lease on an older version becomes invalid.';
 call filestore.grant_execute('filestore.queue_for_search', 'filestore_engine');
 create trigger queue_for_search_on_insert after insert on filestore.files
   for each row execute function filestore.queue_for_search();
@@ -3961,8 +4055,9 @@ begin
   if (p_file).id is null then return null; end if;
   select v.* into v_added
   from (
-    -- fence: the planner must not flatten this; by the file it would read all of its versions. A range in order, not an
-    -- equality, since without statistics all versions of the project look as cheap to read as those of one commit.
+    -- fence: the planner must not flatten this; by the index of the file it would read all versions of the
+    -- file. An ordered range instead of an equality, since without statistics the planner estimates the same
+    -- cost for all versions of the project as for those of one commit.
     select * from filestore.file_versions c where c.commit_id >= v_commit_id and c.commit_id <= v_commit_id
     order by c.commit_id offset 0
   ) v where v.project_id = (p_file).project_id and v.file_id = (p_file).id;
@@ -3970,8 +4065,8 @@ begin
 end
 $$;
 comment on function filestore.repeated_commit is
-  'The result of an earlier attempt at this commit, or null. Called once the file is locked, when that attempt has '
-  'ended.';
+  'The result of an earlier attempt at this commit, or null. Called once the file is locked: that attempt '
+  'has then ended.';
 call filestore.grant_execute('filestore.repeated_commit', 'filestore_engine');
 
 create function filestore.apply_to_file(
@@ -3991,7 +4086,7 @@ begin
     then filestore.failed_precondition(p_file, p_commit) else filestore.not_found(p_file) end;
   if v_applied.refusal is not null then return v_applied; end if;
   if jsonb_array_length(v_segments) = 1 then
-    -- As most commits have: without a query, which costs more than these expressions.
+    -- The case of most commits, without a query, which costs more than these expressions.
     v_next.segment_ids := array[(v_segments -> 0 ->> 'id')::uuid];
     v_next.size := (v_segments -> 0 ->> 'size')::bigint;
     v_next.is_text := (v_segments -> 0 ->> 'isText')::boolean;
@@ -4067,8 +4162,8 @@ begin
 end
 $$;
 comment on function filestore.apply_to_two is
-  'The current content of one locked file becomes the next version of another; a move leaves a tombstone, which comes '
-  'first. No bytes are copied.';
+  'The current content of one locked file becomes the next version of another; a move also adds a tombstone, '
+  'before that version. No bytes are copied.';
 call filestore.grant_execute('filestore.apply_to_two', 'filestore_engine');
 
 create function filestore.commit_version(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
@@ -4118,7 +4213,7 @@ declare
   v_applied filestore.applied;
   v_result jsonb;
 begin
-  -- Of a source that does not exist nothing is locked.
+  -- If the source does not exist, nothing is locked for it.
   if v_path <> all (v_locked.missing) then
     v_source := filestore.lock_file(p_session.project_id, v_path);
   end if;
@@ -4135,7 +4230,8 @@ begin
 end
 $$;
 comment on function filestore.copy_file is
-  'Copies or moves one file. A refusal may leave the destination taken: roll it back.';
+  'Copies or moves one file. A refusal may leave the path of the destination reserved: the caller rolls it '
+  'back.';
 call filestore.grant_execute('filestore.copy_file', 'filestore_engine');
 
 -- 42_compaction.sql ==================================================================================================
@@ -4157,7 +4253,7 @@ begin
   v_from := array_position(v_file.segment_ids, p_run[1]);
   if v_from is null
     or v_file.segment_ids[v_from : v_from + cardinality(p_run) - 1] <> p_run then
-    -- An earlier attempt at this very compaction may have done it.
+    -- An earlier attempt at the same compaction may have succeeded.
     return v_session.envelope || jsonb_build_object(
       'value', coalesce((p_compacted -> 0 ->> 'id')::uuid = any (v_file.segment_ids), false));
   end if;
@@ -4177,8 +4273,8 @@ begin
         from jsonb_array_elements(p_compacted) with ordinality as s (value, position))
     || v_file.segment_ids[v_from + cardinality(p_run) :]
   where f.project_id = v_session.project_id and f.id = v_file.id;
-  -- What is made now is in no version until the file gets one with this list. Of what earlier compactions made, the
-  -- last version says what is in one.
+  -- The new segments are in no version until the file gets a version with this list. For segments of earlier
+  -- compactions, the last version shows whether they are in a version.
   delete from filestore.possibly_unreferenced_segments d
   where d.project_id = v_session.project_id and d.file_id = v_file.id and d.segment_id = any ((
     select v.segment_ids from filestore.file_versions v
@@ -4190,8 +4286,8 @@ begin
 end
 $$;
 comment on function public.filestore_compact is
-  'Replaces a run of adjacent segments in a file''s current segment list by segments with the same bytes. Makes no '
-  'version. False where the list holds neither the run nor its replacement.';
+  'Replaces a run of adjacent segments in a file''s current segment list by segments with the same bytes. '
+  'Adds no version. False where the list contains neither the run nor its replacement.';
 call filestore.publish('public.filestore_compact', 'filestore_engine', 'service_role');
 -- 43_batches.sql =====================================================================================================
 -- Commits of several files: all of their versions, or none.
@@ -4220,7 +4316,7 @@ declare
   v_versions integer := 0;
   v_may_exceed boolean := true;
 begin
-  -- A path outside the key's prefix is not seen, and gets no row.
+  -- The key does not see a path outside its prefix, so such a path gets no row.
   v_locked := filestore.lock_paths(
     v_project_id, v_paths,
     array(select p.path from unnest(v_paths) p (path) where filestore.outside_prefix(p_session, p.path) is null));
@@ -4257,8 +4353,9 @@ begin
 end
 $$;
 comment on function filestore.commit_batch is
-  'Applies operations in order, each seeing what the earlier ones did. One with a failure of its own is refused with '
-  'that, once it was found to apply. A refusal has details.index; it may leave versions: roll them back.';
+  'Applies operations in order, each on the result of the earlier ones. An operation that carries a failure '
+  'is refused with that failure, once its other checks pass. A refusal has details.index; it may leave '
+  'versions, which the caller rolls back.';
 call filestore.grant_execute('filestore.commit_batch', 'filestore_engine');
 
 create function filestore.count_files(p_session filestore.session, p_files integer) returns integer
@@ -4269,29 +4366,29 @@ declare
   v_count filestore.request_count;
 begin
   if v_limit is null or v_more <= 0 then return p_session.envelope #>> '{rate,remaining}'; end if;
-  -- Two that wait for each other's shard would never end.
+  -- Two commits that waited for each other's shard would be a deadlock.
   v_count := filestore.count_requests(p_session.project_id, v_limit, gen_random_uuid(), v_more, p_may_wait => false);
   if not v_count.is_allowed then raise sqlstate 'FS004'; end if;
   return v_count.remaining;
 end
 $$;
 comment on function filestore.count_files is
-  'Counts a request that was counted once as one for each ten files begun, and returns how many are left; raises FS004 '
-  'where fewer are left. Before any file is locked.';
+  'Counts a request, already counted as one, as one request for each ten files begun, and returns how many '
+  'requests are left; raises FS004 where too few are left. Called before any file is locked.';
 call filestore.grant_execute('filestore.count_files', 'filestore_engine');
 
 -- 44_folders.sql =====================================================================================================
 -- Many files as one: a plan of versions for many files, and folders.
 --
--- A plan is written by reading. It is applied by locking the files that it names, in the order of their paths, and
--- writing it again: where it is about the same files, nothing that it depends on can change any more.
+-- Computing a plan only reads. To apply it, the commit locks the files that it names, in the order of their
+-- paths, and computes it again: if it names the same files, none of its inputs can change any more.
 
 create type filestore.step as (
   file_id uuid,
   path text,
   next filestore.next_version
 );
-comment on type filestore.step is 'One version of a plan. Of a file that does not exist yet the id is null.';
+comment on type filestore.step is 'One version of a plan. The id is null for a file that does not exist yet.';
 
 create type filestore.plan as (
   refusal jsonb,
@@ -4303,7 +4400,8 @@ create type filestore.plan as (
   committed_at timestamptz
 );
 comment on type filestore.plan is
-  'What is to become of many files: all that it depends on, those of them that it may create, and a version for some.';
+  'The planned changes of many files: all files that the plan depends on, the paths that it may create, and '
+  'the versions to add.';
 
 create function filestore.too_many_files(p_files bigint) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -4312,7 +4410,8 @@ begin
     'files', p_files, 'limit', (filestore.limits()).commit_files_max));
 end
 $$;
-comment on function filestore.too_many_files is 'The refusal of what concerns more files than one commit may change.';
+comment on function filestore.too_many_files is
+  'The refusal of a request that concerns more files than one commit may change.';
 call filestore.grant_execute('filestore.too_many_files', 'filestore_engine');
 
 create function filestore.taken_paths(p_project_id uuid, p_paths text[], p_except text[]) returns text[]
@@ -4330,7 +4429,7 @@ begin
 end
 $$;
 comment on function filestore.taken_paths is
-  'The first of these paths that have live files, without those of p_except.';
+  'The first of these paths that have live files, except those in p_except.';
 call filestore.grant_execute('filestore.taken_paths', 'filestore_engine');
 
 create function filestore.plan_folder(p_session filestore.session, p_kind text, p_commit jsonb) returns filestore.plan
@@ -4373,7 +4472,7 @@ begin
     end if;
     continue when v_is_deletion;
     v_path := v_destination || substr(v_file.path, length(v_directory) + 1);
-    -- A path made of two valid ones breaks no other rule.
+    -- A path composed of two valid ones can break no other rule.
     v_rule := case
       when octet_length(v_path) > (filestore.limits()).path_bytes_max then 'too_long'
       when cardinality(string_to_array(v_path, '/')) > (filestore.limits()).path_segments_max
@@ -4386,17 +4485,18 @@ begin
     v_added := v_added || row (null, v_path, filestore.content_of(v_file))::filestore.step;
   end loop;
   if not coalesce((p_commit ->> 'overwrite')::boolean, false) then
-    -- A move takes its own sources away.
+    -- A move removes its own sources from their paths.
     v_taken := filestore.taken_paths(p_session.project_id, v_targets, case when v_is_copy then '{}' else v_sources end);
     if cardinality(v_taken) > 0 then
       v_plan.refusal := filestore.refusal('FILE_ALREADY_EXISTS', jsonb_build_object('paths', v_taken));
       return v_plan;
     end if;
   end if;
-  -- A file that is moved away while another one takes its place gets one version, with that one's content.
+  -- If a file is moved away while another one moves to its path, that path gets one version, with the other
+  -- file's content.
   v_plan.steps := array(
     select l from unnest(v_left) l where l.path not in (select unnest(v_targets))) || v_added;
-  -- With those that the answer names as left out: while it is locked none of them is purged.
+  -- Includes the files that the answer names as left out: while they are locked, none of them can be purged.
   v_plan.paths := v_sources || v_targets || v_found.trimmed;
   v_plan.new_paths := v_targets;
   return v_plan;
@@ -4439,8 +4539,9 @@ begin
 end
 $$;
 comment on function filestore.is_unchanged is
-  'Whether a file is equal to what it was: in existence, type and content, of which the sizes and checksums of the '
-  'segments are compared. The same bytes cut in other places count as different. Null is no file.';
+  'Whether a file equals an earlier state of it in existence, type and content. Contents are compared by the '
+  'sizes and checksums of their segments, so the same bytes with other segment boundaries count as '
+  'different. Null: no file.';
 call filestore.grant_execute('filestore.is_unchanged', 'filestore_engine');
 
 create function filestore.revert_step(
@@ -4462,7 +4563,8 @@ begin
 end
 $$;
 comment on function filestore.revert_step is
-  'The version that makes a file what it was, the same as a plan shows it, and a refusal where it is too large by now.';
+  'The version that restores an earlier state of a file, the same step as a plan shows it, and a refusal '
+  'where the content is too large for the present limit.';
 call filestore.grant_execute('filestore.revert_step', 'filestore_engine');
 
 create function filestore.undo_files(
@@ -4479,7 +4581,7 @@ declare
 begin
   key_ids := case jsonb_typeof(p_commit -> 'keys')
     when 'string' then array[coalesce(p_session.key_id, c_none)]
-    -- All zeros stand for the console, and are nobody's key.
+    -- All zeros stand for the console and are the id of no key.
     when 'array' then array_remove(array(
       select distinct k::uuid from jsonb_array_elements_text(p_commit -> 'keys') k), c_none)
     else filestore.run_keys(p_session.project_id, v_run_id) end;
@@ -4515,9 +4617,10 @@ begin
 end
 $$;
 comment on function filestore.undo_files is
-  'The keys whose versions of a run an undo takes back (its own, those that it names, or all); the run, the runs that '
-  'have undone it, those that have undone these, and so on; and the files that the run has changed with these keys, by '
-  'path. Refused: a run of which the key sees none, and one of too many files.';
+  'The keys whose versions of a run an undo reverts (the caller''s own, those that the request names, or '
+  'all); the run, the runs that have undone it, the runs that have undone those, and so on; and the files '
+  'that the run has changed with these keys, by path. Refused: a run of which the key sees no file, and a '
+  'run of too many files.';
 call filestore.grant_execute('filestore.undo_files', 'filestore_engine');
 call filestore.pin_plan('filestore.undo_files');
 
@@ -4547,8 +4650,8 @@ begin
 end
 $$;
 comment on function filestore.split_moves is
-  'Those of the files that the run moved, with these keys, from or to a file that is none of them; all of them where '
-  'there are too many moves to examine.';
+  'The given files that the run moved, with these keys, from or to a file that is not among them; all given '
+  'files where there are too many moves to examine.';
 call filestore.grant_execute('filestore.split_moves', 'filestore_engine');
 call filestore.pin_plan('filestore.split_moves');
 
@@ -4604,10 +4707,11 @@ begin
 end
 $$;
 comment on function filestore.conflict_of is
-  'Why a file is not simply what it was before the run, as a plan shows it, or null: the last version since the '
-  'run''s first one that neither these keys added in the run, nor an undo of it, nor an undo of that; else the '
-  'version up to which p_examinable versions reach, or the half of a move whose other half stays; where the version '
-  'before the run was erased, that one. examined: how many versions were read.';
+  'The version that keeps a file from being restored to its state before the run, as a plan shows it, or '
+  'null: the last version since the run''s first one that was added neither by these keys in the run, nor by '
+  'an undo of it, nor by an undo of that; otherwise the newest version beyond the p_examinable '
+  'latest ones, or the half of a move whose other half stays; where the version before the run was erased, that '
+  'version. examined: the number of versions read.';
 call filestore.grant_execute('filestore.conflict_of', 'filestore_engine');
 
 create function filestore.plan_undo(p_session filestore.session, p_commit jsonb) returns filestore.plan
@@ -4625,9 +4729,9 @@ declare
   v_found record;
   v_reverted record;
   v_is_erased boolean;
-  -- Versions that may still be read.
+  -- The number of versions that may still be read.
   v_left integer := (filestore.limits()).undo_versions_examined_max;
-  -- Appended to in place, which a field of the plan is not: that would be copied each time.
+  -- A variable, since it is appended to in place; a field of the plan would be copied each time.
   v_steps filestore.step[] := '{}';
   v_actions jsonb[] := '{}';
   v_unchanged text[] := '{}';
@@ -4641,7 +4745,7 @@ begin
   foreach v_of_run in array v_run.files loop
     select * into v_file from filestore.files f
     where f.project_id = p_session.project_id and f.id = v_of_run.file_id;
-    -- What it was before the run: nothing, where the run added its first version.
+    -- The state before the run: no file, where the run added its first version.
     select * into v_base from filestore.file_versions v
     where v.project_id = p_session.project_id and v.file_id = v_file.id and v.version < v_of_run.first_version
     order by v.version desc limit 1;
@@ -4677,10 +4781,10 @@ begin
 end
 $$;
 comment on function filestore.plan_undo is
-  'The plan that undoes a run, or the versions of these keys in it: each of its files becomes what it was before '
-  'their first version of it. A version since then that neither they made in the run, nor an undo of it, nor an undo '
-  'of that, is a conflict; so is a file with more versions since then than may be examined. Refusals: RUN_NOT_FOUND, '
-  'TOO_MANY_FILES, RUN_CONFLICT, CONTENT_TOO_LARGE.';
+  'The plan that undoes a run, or the versions of these keys in it: each of its files returns to its state '
+  'before the first of these versions. A later version that these keys did not add in the run, nor an undo '
+  'of the run, nor an undo of that, is a conflict; so is a file with more later versions than may be '
+  'examined. Refusals: RUN_NOT_FOUND, TOO_MANY_FILES, RUN_CONFLICT, CONTENT_TOO_LARGE.';
 call filestore.grant_execute('filestore.plan_undo', 'filestore_engine');
 
 create function filestore.changed_since(
@@ -4694,7 +4798,8 @@ declare
   v_end constant text := nullif(p_directory, '') || '0';
   v_examined integer;
 begin
-  -- Along the directory, unless it is large: then along what was changed last in the whole project.
+  -- Reads the files of the directory, unless it is large; then the files of the whole project that were
+  -- changed last.
   select count(*), array_agg(f.id order by f.path) filter (where f.updated_at > p_since) into v_examined, ids
   from (
     select o.id, o.path, o.updated_at from filestore.files o
@@ -4721,8 +4826,8 @@ begin
 end
 $$;
 comment on function filestore.changed_since is
-  'Files below a directory that were changed since a time, by path; incomplete where both ways to find them are too '
-  'long.';
+  'Files below a directory that were changed since a time, by path; incomplete where both ways to find them '
+  'would examine too many files.';
 call filestore.grant_execute('filestore.changed_since', 'filestore_engine');
 call filestore.pin_plan('filestore.changed_since');
 
@@ -4738,7 +4843,7 @@ declare
   v_file filestore.files;
   v_then record;
   v_reverted record;
-  -- Appended to in place, which a field of the plan is not: that would be copied each time.
+  -- A variable, since it is appended to in place; a field of the plan would be copied each time.
   v_paths text[] := '{}';
   v_steps filestore.step[] := '{}';
   v_actions jsonb[] := '{}';
@@ -4748,7 +4853,7 @@ begin
   v_plan.refusal := coalesce(filestore.outside_prefix(p_session, v_directory || '/'), v_moment.refusal);
   if v_plan.refusal is not null then return v_plan; end if;
   if v_moment.position is not null then
-    -- A commit takes its time before its positions, so a later position may have an earlier time, by a moment.
+    -- A commit takes its time before its positions, so a later position may have a slightly earlier time.
     select v.created_at - interval '1 minute' into v_since from filestore.file_versions v
     where v.project_id = p_session.project_id and v.position <= v_moment.position
     order by v.position desc limit 1;
@@ -4791,8 +4896,8 @@ begin
 end
 $$;
 comment on function filestore.plan_restore is
-  'What makes a folder what it was at a moment: a version for each file that was changed since and is not the same '
-  'again. Refusals: FORBIDDEN_SCOPE, VALIDATION_ERROR, TOO_MANY_FILES, CONTENT_TOO_LARGE.';
+  'The plan that restores a folder to its state at a moment: a version for each file that was changed since '
+  'then and now differs. Refusals: FORBIDDEN_SCOPE, VALIDATION_ERROR, TOO_MANY_FILES, CONTENT_TOO_LARGE.';
 call filestore.grant_execute('filestore.plan_restore', 'filestore_engine');
 
 create function filestore.revert_answer(
@@ -4800,7 +4905,7 @@ create function filestore.revert_answer(
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 begin
-  -- Each file gets the number after the one that it was at.
+  -- The new version of each file has the number after the current one.
   return p_plan.value || jsonb_build_object('runId', p_run_id) || case when p_run_id is null then '{}'::jsonb
     else jsonb_build_object('actions', (
       select coalesce(jsonb_agg(a.value || jsonb_build_object('version', (a.value ->> 'from')::integer + 1)
@@ -4809,10 +4914,10 @@ begin
 end
 $$;
 comment on function filestore.revert_answer is
-  'The answer of an undo or restore: of a plan, without a run, or of what was done.';
+  'The answer of an undo or restore: for a plan, without a run, or for a commit.';
 call filestore.grant_execute('filestore.revert_answer', 'filestore_engine');
 -- 46_plans.sql =======================================================================================================
--- Plans of all kinds: computed to be shown, or computed again under locks and applied.
+-- Plans of all kinds: computed for a dry run, or computed again under locks and applied.
 
 create function filestore.plan_of(p_session filestore.session, p_kind text, p_commit jsonb)
 returns filestore.plan
@@ -4824,7 +4929,8 @@ begin
     else filestore.plan_folder(p_session, p_kind, p_commit) end;
 end
 $$;
-comment on function filestore.plan_of is 'The plan of a commit of several files as it is now.';
+comment on function filestore.plan_of is
+  'The plan of a commit of several files for the present state of the project.';
 call filestore.grant_execute('filestore.plan_of', 'filestore_engine');
 
 create function filestore.locked_plan(
@@ -4832,7 +4938,8 @@ create function filestore.locked_plan(
 ) returns filestore.plan
 language plpgsql volatile set search_path = '' as $$
 declare
-  -- An answer is stored for 24 hours, so its length counts, too. A write of one file stores up to as much.
+  -- An answer is stored for 24 hours, so its length counts, too. A write of one file stores up to the same
+  -- length.
   c_answer_bytes_per_file constant integer := 1600;
   c_tries constant integer := 5;
   v_plan filestore.plan;
@@ -4844,7 +4951,7 @@ begin
     v_plan := filestore.plan_of(p_session, p_kind, p_commit);
     if v_plan.refusal is not null then return v_plan; end if;
     if v_try = 1 then
-      -- A file that is moved is one file, of two steps.
+      -- A moved file counts as one file, although it has two steps.
       v_remaining := filestore.count_files(p_session, greatest(
         coalesce(nullif(cardinality(v_plan.new_paths), 0), cardinality(v_plan.steps), 0),
         octet_length(v_plan.value::text) / c_answer_bytes_per_file));
@@ -4858,7 +4965,7 @@ begin
         or not exists (select unnest(v_again.paths) except select unnest(v_plan.paths)) then
         return v_again;
       end if;
-      -- Others have added files meanwhile. They could only be locked in another order.
+      -- Other commits have added files in the meantime. These could only be locked out of order.
       raise sqlstate 'FS002';
     exception when sqlstate 'FS002' then
       null;
@@ -4869,8 +4976,9 @@ begin
 end
 $$;
 comment on function filestore.locked_plan is
-  'The plan with the files that it depends on locked, so that it holds until the transaction ends. Counts the '
-  'request by its files, or by the length of its answer. A refusal may leave paths taken: roll it back.';
+  'The plan with the files that it depends on locked, so that it holds until the transaction ends. Counts '
+  'the request by its files, or by the length of its answer. A refusal may leave paths reserved: the caller '
+  'rolls it back.';
 call filestore.grant_execute('filestore.locked_plan', 'filestore_engine');
 
 create function filestore.commit_planned(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
@@ -4906,7 +5014,7 @@ begin
   if p_kind in ('undo', 'restore_folder') then
     v_answer := filestore.revert_answer(p_session, v_plan, v_change.run_id);
   else
-    -- Without the tombstones of a move; the same whenever a client asks for it.
+    -- Without the tombstones of a move; the same for each repetition of the request.
     select jsonb_build_object('count', count(*), 'files', coalesce(
       jsonb_agg(jsonb_build_object('path', f.path, 'version', v.version) order by f.path), '[]'))
       || coalesce(v_plan.value, '{}')
@@ -4921,7 +5029,7 @@ end
 $$;
 comment on function filestore.commit_planned is
   'Commits several files by a plan, under locks; p_kind: copy_folder, move_folder, delete_folder, undo, '
-  'restore_folder. A refusal may leave versions: roll it back.';
+  'restore_folder. A refusal may leave versions: the caller rolls them back.';
 call filestore.grant_execute('filestore.commit_planned', 'filestore_engine');
 
 create function public.filestore_plan(p_key_hash text, p_request_id uuid, p_kind text, p_commit jsonb) returns jsonb
@@ -4949,19 +5057,19 @@ begin
 end
 $$;
 comment on function public.filestore_plan is
-  'What an undo or a restore would do; locks nothing. p_kind: undo, restore_folder. Counts one request for each ten '
-  'files that it tells of, or examined before it was refused, up to plan_requests_max; one, with RATE_LIMIT_EXCEEDED, '
-  'where fewer are left. Refusals: those of `plan_undo` and `plan_restore`.';
+  'The plan of an undo or a restore; locks nothing. p_kind: undo, restore_folder. Counts as one request for '
+  'each ten files that it returns, or examined before it was refused, up to plan_requests_max; as one, with '
+  'RATE_LIMIT_EXCEEDED, where fewer are left. Refusals: those of `plan_undo` and `plan_restore`.';
 call filestore.publish('public.filestore_plan', 'filestore_engine', 'service_role');
 -- 47_erasure.sql =====================================================================================================
 -- Erasure: makes versions unreadable for good, and finds the segments that no readable version needs any more.
 --
--- A version has its segments from its own commit, from earlier versions of its file or, by a copy or move, from another
--- file. The last is noted in `shared_segments` under the locks of both files. So under a file's lock its own versions
--- and that table tell of most segments that they are dead. Of the others a pass over all versions of the project finds
--- out. None that is dead can come back: a commit has a segment from its own upload, or from a version or a list that is
--- readable under the same locks. The rows are the engine's to read, and erasing them is done by functions that run as
--- `filestore_admin`. See decision 0009.
+-- The segments of a version are from its own commit, from earlier versions of its file or, by a copy or move,
+-- from another file. The last case is recorded in `shared_segments` under the locks of both files. So under a
+-- file's lock, its own versions and that table are enough to find most dead segments; a pass over all
+-- versions of the project finds the others. No dead segment is used again: a commit takes segments from its
+-- own upload, or from a version or a list that is readable under the same locks. The engine may read the
+-- rows; functions that run as `filestore_admin` erase them. See decision 0009.
 
 create function filestore.mark_segments_dead(
   p_project_id uuid, p_segment_ids uuid[], out bytes bigint, out database_bytes bigint
@@ -4985,14 +5093,16 @@ begin
 end
 $$;
 comment on function filestore.mark_segments_dead is
-  'Leaves segments that nothing readable has to the sweep, which removes the objects. Returns what they took.';
+  'Marks segments that no readable version or list contains as dead; the sweep removes their objects. '
+  'Returns their bytes.';
 call filestore.grant_execute('filestore.mark_segments_dead', 'filestore_admin');
 
 create function filestore.examine_segments(p_project_id uuid, p_file_id uuid, p_segment_ids uuid[]) returns void
 language plpgsql volatile set search_path = '' as $$
 begin
-  -- A pass that is under way may have looked at the version that was erased: the next one is about these. They are due
-  -- since now, when something had them still. In order, so that a pass and an erasure do not wait for each other.
+  -- The current pass may have read the version before it was erased, so the next pass examines these
+  -- segments. They are due since now, since until now a version contained them. In order of ids, so that a
+  -- pass and an erasure do not wait for each other.
   insert into filestore.possibly_unreferenced_segments (project_id, file_id, segment_id, due_since)
   select p_project_id, p_file_id, s.id, filestore.due_since() from unnest(p_segment_ids) s (id) order by s.id
   on conflict (project_id, file_id, segment_id) do update
@@ -5000,7 +5110,8 @@ begin
 end
 $$;
 comment on function filestore.examine_segments is
-  'Has the sweep find out whether anything has these different segments, which an erasure took from a file.';
+  'Has the sweep find out whether any version or list contains these distinct segments, which an erasure '
+  'took from a file.';
 call filestore.grant_execute('filestore.examine_segments', 'filestore_admin');
 
 create function filestore.release_segments(
@@ -5012,7 +5123,7 @@ declare
 begin
   delete from filestore.shared_segments h
   where h.project_id = p_project_id and h.segment_id = any (p_segment_ids) and h.file_id = p_file_id;
-  -- Two files that lose a segment at once each find the other one to have it.
+  -- If two files lose a segment at the same time, each erasure still sees the segment in the other file.
   v_shared := array(
     select i.id from unnest(p_segment_ids) i (id)
     where exists (
@@ -5023,8 +5134,8 @@ begin
 end
 $$;
 comment on function filestore.release_segments is
-  'Different segments that no readable version of a file has any more, and its current list neither: those that no '
-  'other file has had are dead. Returns what they took.';
+  'Takes distinct segments that are no longer in a readable version of a file, nor in its current list. '
+  'Those that no other file has used are dead. Returns their bytes.';
 call filestore.grant_execute('filestore.release_segments', 'filestore_admin');
 
 create function filestore.take_compacted(p_file filestore.files, p_limit integer) returns uuid[]
@@ -5032,7 +5143,7 @@ language plpgsql volatile set search_path = '' as $$
 declare
   v_taken uuid[];
 begin
-  -- An array: a plan that is kept would compare each of them with each.
+  -- An array, since a cached plan would compare each segment with every other one.
   with taken as (
     delete from filestore.possibly_unreferenced_segments c
     where c.project_id = (p_file).project_id and c.file_id = (p_file).id and c.segment_id = any (array(
@@ -5047,8 +5158,8 @@ begin
 end
 $$;
 comment on function filestore.take_compacted is
-  'Takes from the possibly unreferenced segments those that were in the list of a locked file and are not any more, up '
-  'to p_limit.';
+  'Removes from the possibly unreferenced segments those that were in the list of a locked file and no '
+  'longer are, up to p_limit, and returns them.';
 call filestore.grant_execute('filestore.take_compacted', 'filestore_admin');
 
 create function filestore.remove_versions(
@@ -5057,11 +5168,11 @@ create function filestore.remove_versions(
 )
 language plpgsql volatile set search_path = '' as $$
 declare
-  -- Segments in the lists of the versions that are removed together.
+  -- The number of segments in the lists of the versions that are removed together.
   c_listed_max constant integer := 1500000;
   v_through integer;
 begin
-  -- At least one, however long its list.
+  -- At least one version, whatever the length of its list.
   select coalesce(max(l.version) filter (where l.listed <= c_listed_max),
     min(l.version))
   into v_through
@@ -5085,14 +5196,15 @@ begin
 end
 $$;
 comment on function filestore.remove_versions is
-  'Removes versions of a file up to one of them, the first ones, up to p_versions_max. Returns what their rows count, '
-  'and their segments.';
+  'Removes the first versions of a file, up to a given version and up to p_versions_max of them. Returns the '
+  'bytes that their rows count as, and their segments.';
 call filestore.grant_execute('filestore.remove_versions', 'filestore_admin');
 
 create function filestore.blank_answers(p_project_id uuid) returns void
 language plpgsql volatile set search_path = '' as $$
 begin
-  -- The commit of an answer locked the files that it names, so each one that names what is erased is seen here.
+  -- The commit of an answer locked the files that it names, so each answer that names the erased content is
+  -- visible here.
   update filestore.projects p
   set answers_blank_through = greatest(p.answers_blank_through, i.created_at),
       answers_blank_since = coalesce(p.answers_blank_since, filestore.due_since())
@@ -5104,8 +5216,8 @@ begin
 end
 $$;
 comment on function filestore.blank_answers is
-  'The answers that a project has stored for repeated requests name nothing any more; the sweep removes what they '
-  'named.';
+  'Blanks the answers that a project has stored for repeated requests: from now on they are returned without '
+  'names and quotes, which the sweep removes from the rows.';
 call filestore.grant_execute('filestore.blank_answers', 'filestore_admin');
 
 create function filestore.purge_file(p_file filestore.files, p_commit_id uuid, p_key_id uuid, p_actor text)
@@ -5135,13 +5247,14 @@ begin
     select unnest(v_removed.segment_ids) union select unnest((p_file).segment_ids)
     union select unnest(filestore.take_compacted(p_file, (filestore.limits()).erased_versions_max)));
   v_released := filestore.release_segments(v_project_id, v_file_id, v_segment_ids);
-  -- One of those that were too many is enough for a pass.
+  -- One of the versions that were too many is enough for a pass to become due.
   update filestore.possibly_unreferenced_segments c set due_since = coalesce(c.due_since, filestore.due_since())
   where c.project_id = v_project_id and c.file_id = v_file_id and c.segment_id = (
     select o.segment_id from filestore.possibly_unreferenced_segments o
     where o.project_id = v_project_id and o.file_id = v_file_id order by o.segment_id limit 1);
   v_pending := v_versions - v_removed.versions;
-  -- From here on it has no path: readers do not see it, and a file that is created there is another one.
+  -- From here on the file has no path: readers do not see it, and a file created at its former path is a new
+  -- one.
   update filestore.files f
   set path = null, version = f.version + 1, mime_type = 'application/octet-stream', size = 0, is_deleted = true,
       is_text = true, segment_ids = '{}', created_at = v_now, updated_at = v_now
@@ -5162,11 +5275,11 @@ begin
       select filestore.place_hash(v_cursor_key, v_file_id, array_to_string(v_names[1:n], '/'))
       from generate_series(1, cardinality(v_names) - 1) n),
     v_versions, v_released.bytes, v_pending, v_pending, v_now);
-  -- After the path: an isolate that is storing the text has ended, or finds no path.
+  -- After the path: an isolate that was storing the text has finished, or will find no path.
   delete from filestore.search_queue q where q.project_id = v_project_id and q.file_id = v_file_id;
   delete from filestore.search_texts t where t.project_id = v_project_id and t.file_id = v_file_id;
   perform filestore.blank_answers(v_project_id);
-  -- The row of the file and the receipt stay.
+  -- The row of the file and the receipt remain.
   perform filestore.add_usage(
     v_project_id, -v_released.bytes,
     filestore.file_cost(null) - filestore.file_cost((p_file).path) + filestore.version_cost(v_receipt)
@@ -5175,8 +5288,8 @@ begin
 end
 $$;
 comment on function filestore.purge_file is
-  'Erases a locked file, its directory''s counts aside: every version becomes unreadable, the first ones and what they '
-  'need go at once, the others in slices. One receipt takes their place in the change feed.';
+  'Erases a locked file: every version becomes unreadable. The first versions and their segments are removed '
+  'at once, the others in slices. One receipt takes their place in the change feed.';
 call filestore.publish('filestore.purge_file', 'filestore_admin', 'filestore_engine');
 
 create function filestore.commit_purge(p_session filestore.session, p_commit jsonb) returns jsonb
@@ -5188,7 +5301,7 @@ declare
   v_refusal jsonb;
   v_answer jsonb;
 begin
-  -- Links before the file, in the order in which a write through a link locks them.
+  -- Links before the file, the order in which a write through a link locks them.
   with removed as (
     delete from filestore.links l where l.project_id = p_session.project_id and l.path = v_path returning l.id
   )
@@ -5213,7 +5326,7 @@ begin
 end
 $$;
 comment on function filestore.commit_purge is
-  'Purges the file at a path, deleted or not; its answer, stored or repeated, does not have the path.';
+  'Purges the file at a path, deleted or not; its answer, stored or repeated, does not contain the path.';
 call filestore.grant_execute('filestore.commit_purge', 'filestore_engine');
 
 create function filestore.mark_unneeded_segments(
@@ -5246,8 +5359,8 @@ begin
 end
 $$;
 comment on function filestore.mark_unneeded_segments is
-  'Which segments of erased versions of a locked file are dead: those that neither its other versions nor its list '
-  'have. Where it has more versions than may be examined, the sweep finds out.';
+  'Finds the dead segments of erased versions of a locked file: those that neither its other versions nor '
+  'its list contain. Where it has more versions than may be examined, the sweep finds out.';
 call filestore.grant_execute('filestore.mark_unneeded_segments', 'filestore_admin');
 
 create function filestore.redact_versions(p_file filestore.files, p_versions integer[], p_note text) returns void
@@ -5284,14 +5397,14 @@ begin
 end
 $$;
 comment on function filestore.redact_versions is
-  'Erases the content of versions of a locked file, none of them its current one; their notes give way to another one.';
+  'Erases the content of versions of a locked file, none of them the current one, and replaces their notes.';
 call filestore.publish('filestore.redact_versions', 'filestore_admin', 'filestore_engine');
 
 create function filestore.sharing_versions(p_session filestore.session, p_file filestore.files, p_segment_ids uuid[])
 returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  -- Versions of each file that are examined, the latest ones.
+  -- The number of versions of each file that are examined, the latest ones.
   c_examined_max constant integer := 2000;
 begin
   return (
@@ -5310,7 +5423,7 @@ begin
           limit (filestore.limits()).redact_remaining_max
         ) o
       ) i
-      -- What the key does not see is not named.
+      -- Files that the key does not see are not named.
       cross join lateral (
         select o.path from filestore.files o where o.project_id = p_session.project_id and o.id = i.file_id offset 0
       ) f
@@ -5329,8 +5442,8 @@ begin
 end
 $$;
 comment on function filestore.sharing_versions is
-  'Some versions that have one of these segments: of the file and of others that the key sees, among the latest of '
-  'each.';
+  'Some versions that contain one of these segments: of this file and of other files that the key sees, '
+  'among the latest versions of each.';
 call filestore.grant_execute('filestore.sharing_versions', 'filestore_engine');
 call filestore.pin_plan('filestore.sharing_versions');
 
@@ -5346,7 +5459,7 @@ declare
   v_segment_ids uuid[];
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
-  -- Links before the file, in the order in which a read through a link locks them.
+  -- Links before the file, the order in which a read through a link locks them.
   perform from filestore.links l
   where l.project_id = v_session.project_id and l.path = p_path and l.version = any (p_versions)
   order by l.id for update;
@@ -5374,9 +5487,9 @@ begin
 end
 $$;
 comment on function public.filestore_redact is
-  'Erases the content of versions, but the current one of a file that is not deleted, for a key with the scope admin, '
-  'or the owner. Again is the same, but for what still has a piece of it. Refusals: FILE_NOT_FOUND, '
-  'VERSION_NOT_FOUND, VERSION_CURRENT.';
+  'Erases the content of versions, except the current one of a file that is not deleted, for a key with the '
+  'scope admin, or the owner. A repeated request has the same result, but for the list of versions that '
+  'still contain a part of the content. Refusals: FILE_NOT_FOUND, VERSION_NOT_FOUND, VERSION_CURRENT.';
 call filestore.publish('public.filestore_redact', 'filestore_engine', 'service_role');
 
 create function filestore.sweep_purged_versions(p_project_id uuid) returns void
@@ -5404,7 +5517,7 @@ begin
 end
 $$;
 comment on function filestore.sweep_purged_versions is
-  'Removes versions of a project''s purged file that were too many for its commit.';
+  'Removes versions of a project''s purged file that were too many for the commit of the purge.';
 call filestore.grant_execute('filestore.sweep_purged_versions', 'filestore_admin');
 
 create function filestore.sweep_answers(p_project_id uuid) returns void
@@ -5421,7 +5534,7 @@ begin
     select o.caller_id, o.key from filestore.idempotency_keys o
     where o.project_id = p_project_id and o.names is not null and o.created_at <= v_through
     order by o.created_at limit c_most for update skip locked);
-  -- What a request has locked is left for the next slice.
+  -- Rows that a request has locked are left for the next slice.
   if not exists (
     select from filestore.idempotency_keys o
     where o.project_id = p_project_id and o.names is not null and o.created_at <= v_through
@@ -5431,7 +5544,8 @@ begin
   end if;
 end
 $$;
-comment on function filestore.sweep_answers is 'Removes what the blank answers of a project named.';
+comment on function filestore.sweep_answers is
+  'Removes the names and quotes from the blanked answers of a project.';
 call filestore.grant_execute('filestore.sweep_answers', 'filestore_admin');
 
 create function filestore.mark_examined_segments(p_project_id uuid, p_position bigint) returns void
@@ -5442,7 +5556,8 @@ declare
   v_due_since timestamptz;
   v_released record;
 begin
-  -- One statement: a segment that a version hands on to another one is in one of them at any moment.
+  -- One statement: a segment that one version takes over from another is in at least one of them at any
+  -- moment.
   with newer as materialized (
     select distinct s.id from filestore.file_versions v cross join unnest(v.segment_ids) s (id)
     where v.project_id = p_project_id and v.position > p_position
@@ -5455,7 +5570,8 @@ begin
     from filestore.possibly_unreferenced_segments c
     where c.project_id = p_project_id and c.is_examined order by c.segment_id limit c_most
   ), kept as (
-    -- What an erasure has noted again meanwhile is not examined any more, here and below.
+    -- Segments that an erasure has recorded again in the meantime are skipped, here and below; the next pass
+    -- examines them.
     update filestore.possibly_unreferenced_segments c
     set is_examined = false, is_referenced = false, due_since = null
     from examined e
@@ -5478,8 +5594,8 @@ begin
 end
 $$;
 comment on function filestore.mark_examined_segments is
-  'Some of the segments that a pass is about, once it has looked at all versions up to a position: those that are in '
-  'no version and in no list are dead, and those in a list wait for another pass.';
+  'Processes some of the segments of a pass, once it has read all versions up to a position: those in no '
+  'version and in no list are dead, and those in a list wait for another pass.';
 call filestore.grant_execute('filestore.mark_examined_segments', 'filestore_admin');
 
 create function filestore.sweep_marks(p_project_id uuid) returns void
@@ -5494,7 +5610,7 @@ begin
   if not pg_try_advisory_xact_lock(hashtextextended('marks/' || p_project_id, 0)) then return; end if;
   v_through := (select s.marked_through from filestore.sweeps s where s.project_id = p_project_id);
   if v_through is null then
-    -- A pass begins once all that it is to be about is noted.
+    -- A pass begins once all segments that it examines are marked.
     update filestore.possibly_unreferenced_segments c
     set is_examined = true, is_referenced = false, due_since = coalesce(c.due_since, (
       select d.due_since from filestore.possibly_unreferenced_segments d
@@ -5549,7 +5665,8 @@ begin
     'write', 'overwrite', 'append', 'edit', 'delete', 'restore') then
     return filestore.commit_version(p_session, p_kind, p_commit);
   end if;
-  -- The cost of a commit is known once its versions are added, so without room they are rolled back: to here.
+  -- The cost of a commit is known once its versions are added, so if the quota has no room, they are rolled
+  -- back to here.
   begin
     case p_kind
       when 'copy', 'move' then v_result := filestore.copy_file(p_session, p_kind, p_commit);
@@ -5567,7 +5684,7 @@ begin
 end
 $$;
 comment on function filestore.commit_or_refuse is
-  'Commits, or refuses and has changed nothing, also where the quota has no room for it.';
+  'Commits, or refuses without changing anything, also where the quota has no room.';
 call filestore.grant_execute('filestore.commit_or_refuse', 'filestore_engine');
 
 create function filestore.commit_idempotent(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
@@ -5586,7 +5703,7 @@ begin
     where o.project_id = p_session.project_id and o.created_at < v_expired
     order by o.created_at limit 10 for update skip locked);
   begin
-    -- Waits for a running request with the same key, whose response is stored by then.
+    -- Waits for a running request with the same key; its response is stored when the wait ends.
     insert into filestore.idempotency_keys as i (project_id, caller_id, key, fingerprint, created_at)
     values (
       p_session.project_id, p_session.caller_id, v_idempotency ->> 'key',
@@ -5595,7 +5712,7 @@ begin
       set fingerprint = excluded.fingerprint, response = null, names = null, created_at = excluded.created_at
       where i.created_at < v_expired;
     if not found then
-      -- Null where the key has expired since.
+      -- Null where the key has expired in the meantime.
       return coalesce(
         filestore.stored_response(
           p_session, v_idempotency, coalesce(p_commit ->> 'destination', p_commit ->> 'path')),
@@ -5612,8 +5729,8 @@ begin
     delete from filestore.idempotency_keys i
     where i.project_id = p_session.project_id and i.caller_id = p_session.caller_id and i.key = v_idempotency ->> 'key';
   else
-    -- Paths and text that quotes content are stored apart, for an erasure to remove. The path of a single file is not
-    -- stored: a repeated request has it.
+    -- Paths and quoted content are stored apart, so that an erasure can remove them. The path of a single
+    -- file is not stored, since a repeated request contains it.
     update filestore.idempotency_keys i
     set (response, names) = (
       select jsonb_object_agg(e.key, case
@@ -5628,7 +5745,7 @@ begin
 end
 $$;
 comment on function filestore.commit_idempotent is
-  'Commits, or returns what the same request returned before: `file` is the answer, also where it is about '
+  'Commits, or returns what the same request returned before: `file` is the answer, even for a commit of '
   'several files. Refusals are not stored.';
 call filestore.grant_execute('filestore.commit_idempotent', 'filestore_engine');
 
@@ -5665,7 +5782,7 @@ declare
   v_session filestore.session;
   v_result jsonb;
 begin
-  -- Where too few requests are left nothing is counted: all is rolled back, to here.
+  -- Where too few requests are left nothing is counted: everything is rolled back to here.
   begin
     v_session := filestore.authorize(p_key_hash, p_request_id, 'write', p_requests);
     if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
@@ -5676,8 +5793,8 @@ begin
     ) p (path)
     where v_session.path_prefix is not null and filestore.outside_prefix(v_session, p.path) is not null limit 1;
     if found then return v_session.envelope || v_result; end if;
-    -- Without a key of the client the commit's own id is one, so that the answer is stored for a call that is repeated
-    -- because its answer was lost. No client's key has this character.
+    -- Without an idempotency key of the client, the commit's own id is the key, so that a call whose answer
+    -- was lost can be repeated and returns the stored answer. No client's key has this character.
     v_result := filestore.commit_idempotent(v_session, p_kind, jsonb_build_object('idempotency', jsonb_build_object(
       'key', E'\u0001' || (p_commit ->> 'commitId'), 'fingerprint', repeat('00', 32), 'isOwn', true)) || p_commit);
     if v_result #> '{value,remaining}' is not null then
@@ -5696,9 +5813,10 @@ begin
 end
 $$;
 comment on function public.filestore_commit_many is
-  'Commits several files, all or none. p_kind: batch, copy_folder, move_folder, delete_folder, undo, restore_folder. '
-  'Counts as p_requests requests and, of all but a batch, one for each ten files begun; as none where fewer are '
-  'left. Refusals: those of filestore_commit, of a batch with details.index; of the others those of their plans.';
+  'Commits several files, all or none. p_kind: batch, copy_folder, move_folder, delete_folder, undo, '
+  'restore_folder. Counts as p_requests requests, and except for a batch as one for each ten files begun; as '
+  'none where fewer are left. Refusals: those of filestore_commit, for a batch with details.index; for the '
+  'other kinds, those of their plans.';
 call filestore.publish('public.filestore_commit_many', 'filestore_engine', 'service_role');
 
 -- 50_links.sql =======================================================================================================
@@ -5714,7 +5832,7 @@ begin
     'expiresAt', filestore.iso(p_link.expires_at)));
 end
 $$;
-comment on function filestore.link_record is 'A link as those who may list it see it: without its address.';
+comment on function filestore.link_record is 'A link as lists show it: without its address.';
 call filestore.grant_execute('filestore.link_record', 'filestore_engine');
 
 create function filestore.has_ended(p_link filestore.links) returns boolean
@@ -5723,15 +5841,14 @@ begin
   return p_link.revoked_at is not null or p_link.used_at is not null or p_link.expires_at <= clock_timestamp();
 end
 $$;
-comment on function filestore.has_ended is
-  'Whether a link cannot be used any more, as far as that does not depend on its key.';
+comment on function filestore.has_ended is 'Whether a link has ended, regardless of its key.';
 call filestore.grant_execute('filestore.has_ended', 'filestore_engine');
 
 create function public.filestore_create_link(p_key_hash text, p_request_id uuid, p_link jsonb) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_limits constant filestore.limits := filestore.limits();
-  -- Links of a project that are stored; those that ended are removed first.
+  -- The largest number of stored links of a project; ended ones are removed first.
   c_kept_max constant integer := 2000;
   v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'write');
   v_scope constant text := p_link ->> 'for';
@@ -5758,7 +5875,7 @@ begin
   select * into v_link from filestore.links l
   where l.project_id = v_session.project_id and l.id = (p_link ->> 'id')::uuid;
   if found then return v_session.envelope || jsonb_build_object('value', filestore.link_record(v_link)); end if;
-  -- The count is of all, so not under the key's prefix.
+  -- Counts all links of the project, not only those below the key's prefix.
   perform set_config('filestore.path_prefix', '', true);
   select count(*) into v_count from filestore.links l
   where l.project_id = v_session.project_id and not filestore.has_ended(l);
@@ -5788,9 +5905,9 @@ begin
 end
 $$;
 comment on function public.filestore_create_link is
-  'Makes a link: id and tokenHash chosen by the caller, for (read or write), path, expiresIn in seconds, and version, '
-  'or contentType, maxBytes and ifVersion. The same id again returns the first one. Refusals: FORBIDDEN_SCOPE, '
-  'FILE_NOT_FOUND, VERSION_NOT_FOUND, LINK_LIMIT_REACHED.';
+  'Creates a link: id and tokenHash chosen by the caller, for (read or write), path, expiresIn in seconds, '
+  'and version, or contentType, maxBytes and ifVersion. A repeated id returns the link that was created '
+  'first. Refusals: FORBIDDEN_SCOPE, FILE_NOT_FOUND, VERSION_NOT_FOUND, LINK_LIMIT_REACHED.';
 call filestore.publish('public.filestore_create_link', 'filestore_engine', 'service_role');
 
 create function public.filestore_list_links(p_key_hash text, p_request_id uuid) returns jsonb
@@ -5808,7 +5925,7 @@ begin
 end
 $$;
 comment on function public.filestore_list_links is
-  'The links that can be used, newest first, below the key''s prefix; keyId for keys with the scope admin alone.';
+  'The usable links below the key''s prefix, newest first; keyId only for keys with the scope admin.';
 call filestore.publish('public.filestore_list_links', 'filestore_engine', 'service_role');
 
 create function public.filestore_revoke_link(p_key_hash text, p_request_id uuid, p_id uuid) returns jsonb
@@ -5828,7 +5945,7 @@ $$;
 comment on function public.filestore_revoke_link is 'Ends a link immediately. Refusals: LINK_NOT_FOUND.';
 call filestore.publish('public.filestore_revoke_link', 'filestore_engine', 'service_role');
 
--- Using one.
+-- Using a link.
 create function filestore.count_link_use(p_project_id uuid, p_link_id uuid, p_limit integer, p_added integer)
 returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -5849,7 +5966,8 @@ begin
 end
 $$;
 comment on function filestore.count_link_use is
-  'Adds to the uses of a link, or of all links of a project (all zeros), in this minute; with p_added 0 it only looks.';
+  'Adds to the uses of a link, or of all links of a project (all zeros), in this minute; with p_added 0 it '
+  'only reads the count.';
 call filestore.grant_execute('filestore.count_link_use', 'filestore_engine');
 
 create type filestore.opened_link as (session filestore.session, link filestore.links);
@@ -5879,7 +5997,7 @@ begin
     v_session.envelope := v_refusal;
     return (v_session, v_link)::filestore.opened_link;
   end if;
-  -- Null: the project's own window counts no request of a link.
+  -- Null, since the project's own window counts no request of a link.
   v_session := filestore.authorize(encode(coalesce(v_link.key_hash, v_link.token_hash), 'hex'), null, p_scope);
   v_session.caller_id := v_link.id;
   if v_session.envelope #>> '{refusal,code}' = 'INVALID_API_KEY' then
@@ -5893,7 +6011,8 @@ begin
   v_session.envelope :=
     jsonb_set(v_session.envelope, '{grant,maxFileBytes}', coalesce(to_jsonb(v_session.max_file_bytes), 'null'));
   v_limit := v_session.envelope #>> '{rate,limit}';
-  -- Reads are counted before they are answered. Of writes those that were refused count, so here one only looks.
+  -- Reads are counted before they are answered. Of writes, only refused ones are counted, after they were
+  -- refused, so here the count is only read.
   v_count := filestore.count_link_use(
     v_session.project_id, v_link.id, (filestore.limits()).link_requests_per_minute, p_is_counted::integer);
   v_session.envelope := v_session.envelope || jsonb_build_object('rate', v_count -> 'rate');
@@ -5910,8 +6029,9 @@ begin
 end
 $$;
 comment on function filestore.open_link is
-  'Finds a link and opens its project as the key that created it. Refusals: LINK_NOT_FOUND, METHOD_NOT_ALLOWED, '
-  'LINK_EXPIRED (also where its key is not valid any more), FORBIDDEN_SCOPE, RATE_LIMIT_EXCEEDED.';
+  'Finds a link and opens its project as the key that created it. Refusals: LINK_NOT_FOUND, '
+  'METHOD_NOT_ALLOWED, LINK_EXPIRED (also where its key is no longer valid), FORBIDDEN_SCOPE, '
+  'RATE_LIMIT_EXCEEDED.';
 call filestore.grant_execute('filestore.open_link', 'filestore_engine');
 
 create function public.filestore_link_content(p_key_hash text, p_request_id uuid) returns jsonb
@@ -5922,14 +6042,15 @@ declare
 begin
   if (v_opened.session).envelope ? 'refusal' then return (v_opened.session).envelope; end if;
   v_found := filestore.find_version(v_opened.session, (v_opened.link).path, (v_opened.link).version, null, true);
-  -- Of what else there is at or below the path, a link tells nothing.
+  -- A link reveals nothing else at or below the path.
   if v_found ? 'refusal' then v_found := jsonb_set(v_found, '{refusal,details}', '{}'); end if;
   return (v_opened.session).envelope || v_found;
 end
 $$;
 comment on function public.filestore_link_content is
-  'The file record and the segments of what a link is for. p_key_hash is the SHA-256 of its token; with p_request_id '
-  'null the request was counted already. Refusals: those of filestore.open_link, FILE_NOT_FOUND, VERSION_NOT_FOUND.';
+  'The record and the segments of the file or version that a link reads. p_key_hash is the SHA-256 of its '
+  'token; with p_request_id null the request was counted already. Refusals: those of filestore.open_link, '
+  'FILE_NOT_FOUND, VERSION_NOT_FOUND.';
 call filestore.publish('public.filestore_link_content', 'filestore_engine', 'service_role');
 
 create function public.filestore_link_authorize(p_key_hash text, p_request_id uuid) returns jsonb
@@ -5937,7 +6058,7 @@ language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_opened constant filestore.opened_link := filestore.open_link(p_key_hash, 'write', false);
 begin
-  -- Nothing that is written here is worth waiting for the disk.
+  -- None of these rows is worth waiting for the disk.
   perform set_config('synchronous_commit', 'off', true);
   if (v_opened.session).envelope ? 'refusal' then return (v_opened.session).envelope; end if;
   return (v_opened.session).envelope || jsonb_build_object('value', jsonb_build_object(
@@ -5946,7 +6067,8 @@ begin
 end
 $$;
 comment on function public.filestore_link_authorize is
-  'What a link for writing allows, before anything is stored. Refusals: those of filestore.open_link.';
+  'Returns what a link for writing allows, before anything is stored. Refusals: those of '
+  'filestore.open_link.';
 call filestore.publish('public.filestore_link_authorize', 'filestore_engine', 'service_role');
 
 create function public.filestore_link_commit(p_key_hash text, p_request_id uuid, p_commit jsonb) returns jsonb
@@ -5977,14 +6099,14 @@ begin
     update filestore.links l set used_at = clock_timestamp(), commit_id = (p_commit ->> 'commitId')::uuid
     where l.project_id = v_session.project_id and l.id = v_link.id;
   end if;
-  -- What was written in one piece needs no compaction.
+  -- Content written in one piece needs no compaction.
   return v_session.envelope || case when v_result ? 'value'
     then jsonb_set(v_result, '{value,segments}', 'null') else v_result end;
 end
 $$;
 comment on function public.filestore_link_commit is
-  'Writes the one version that a link is for. A refused write does not use it up. Refusals: LINK_USED, those of '
-  'filestore.open_link and of a write.';
+  'Writes the one version that a link allows. A refused write does not use up the link. Refusals: LINK_USED, '
+  'those of filestore.open_link and of a write.';
 call filestore.publish('public.filestore_link_commit', 'filestore_engine', 'service_role');
 -- 60_retention.sql ===================================================================================================
 -- Retention: the sweep erases the versions that a project's rule does not keep, the oldest first, in slices.
@@ -6007,7 +6129,7 @@ begin
     v_cut := least(v_cut, (p_file).version - (p_rule ->> 'keepVersions')::integer);
   end if;
   if v_days is not null and v_cut > 0 then
-    -- The version of that moment was not superseded by then; those before it were.
+    -- The version of that moment was not yet superseded; the versions before it were.
     v_moment.at := filestore.sweep_clock() - make_interval(days => v_days);
     v_cut := least(v_cut, coalesce(((filestore.file_at(p_file, v_moment)).file).version, 0) - 1);
   end if;
@@ -6015,8 +6137,8 @@ begin
 end
 $$;
 comment on function filestore.retention_cut is
-  'The last version of a file that a rule does not keep: below 1 where it keeps all, the latest one of a deleted file '
-  'that is to be purged.';
+  'The last version of a file that a rule does not keep: below 1 where the rule keeps all versions; the '
+  'latest version where the file is deleted and due to be purged.';
 call filestore.grant_execute('filestore.retention_cut', 'filestore_admin');
 
 create function filestore.preview_retention(p_project_id uuid, p_rule jsonb) returns jsonb
@@ -6064,8 +6186,9 @@ begin
 end
 $$;
 comment on function filestore.preview_retention is
-  'What a rule would not keep now, of an opened project: versions, deleted files that are purged, and some of the '
-  'files concerned. Not complete where there are more files or versions than it examines.';
+  'The effect of a rule if it were applied to an opened project now: the number of versions to erase and of '
+  'deleted files to purge, and some of the files concerned. Incomplete where there are more files or '
+  'versions than it examines.';
 call filestore.publish('filestore.preview_retention', 'filestore_admin', 'filestore_account');
 call filestore.pin_plan('filestore.preview_retention');
 
@@ -6076,7 +6199,7 @@ create function filestore.apply_rule(
 language plpgsql volatile set search_path = '' as $$
 declare
   v_cut integer := filestore.retention_cut(p_seen, p_rule);
-  -- Versions that are examined, with the file locked, for segments that they still need.
+  -- The number of versions that are examined, with the file locked, for segments that they still need.
   c_examined_max constant integer := 500;
   v_file filestore.files;
   v_removed record;
@@ -6091,8 +6214,8 @@ begin
   ) then
     return;
   end if;
-  -- Waits for a writer on the first file only. Once a file is locked others are skipped: waiting would invert the order
-  -- of locks.
+  -- Waits for a writer on the first file only. Once a file is locked, other locked files are skipped: waiting
+  -- would invert the order of locks.
   begin
     if p_waits then
       select * into v_file from filestore.files f
@@ -6179,7 +6302,7 @@ begin
     v_bytes := v_bytes + v_step.bytes;
     v_database_bytes := v_database_bytes + v_step.database_bytes;
     v_is_full := v_versions >= c_versions_max;
-    -- Of this file there may be more.
+    -- This file may have more versions to remove.
     exit when v_is_full;
     v_after := v_seen.id;
   end loop;
@@ -6194,14 +6317,14 @@ begin
 end
 $$;
 comment on function filestore.sweep_retention is
-  'One slice of applying a project''s rule: a bounded number of files, in the order of their ids, or of versions that '
-  'are removed, or one deleted file that is purged.';
+  'One slice of applying a project''s rule: examines a bounded number of files in the order of their ids, '
+  'and ends early once it has removed a bounded number of versions or purged one deleted file.';
 call filestore.grant_execute('filestore.sweep_retention', 'filestore_admin');
 -- 61_usage_by_day.sql ================================================================================================
 -- Usage by day: requests, versions and bytes, in rows of days. No request waits for these counts.
 --
--- Requests are added up by each isolate of the edge function, which hands in its sums now and then. Versions are
--- counted from their own rows, in the order of the change feed, by the sweep and by requests about usage.
+-- Each isolate of the edge function adds up its requests and sends the sums from time to time. The sweep and
+-- requests for usage count versions from their own rows, in the order of the change feed.
 
 create function public.filestore_count_usage(p_counts jsonb) returns void
 language plpgsql volatile security definer set search_path = '' as $$
@@ -6210,7 +6333,7 @@ declare
 begin
   perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true),
     set_config('synchronous_commit', 'off', true);
-  -- In one order, so that isolates wait for each other and never in a circle.
+  -- In one order, so that isolates that wait for each other cannot deadlock.
   insert into filestore.usage_days as d (project_id, day, key_id, requests)
   select p.id, c.day, coalesce(c.key_id, '00000000-0000-0000-0000-000000000000'), sum(c.requests)
   from (
@@ -6226,8 +6349,8 @@ begin
 end
 $$;
 comment on function public.filestore_count_usage is
-  'Adds requests that an isolate has counted, [{"projectId", "keyId", "day", "requests"}], to the days of their '
-  'projects; keyId null is the console.';
+  'Adds requests that an isolate has counted, [{"projectId", "keyId", "day", "requests"}], to the days of '
+  'their projects; keyId null stands for the console.';
 call filestore.publish('public.filestore_count_usage', 'filestore_admin', 'service_role');
 
 create function filestore.fold_usage(p_project_id uuid, p_versions_max integer) returns integer
@@ -6240,7 +6363,7 @@ declare
   v_last bigint;
   v_versions integer;
 begin
-  -- One at a time. While another transaction counts, a request reads what was counted before.
+  -- One transaction counts at a time. Meanwhile, a request for usage reads the earlier counts.
   if not pg_try_advisory_xact_lock(hashtextextended('usage/' || p_project_id, 0)) then return 0; end if;
   v_end := filestore.feed_end(p_project_id);
   v_position := coalesce((select f.position from filestore.usage_folds f where f.project_id = p_project_id), 0);
@@ -6258,7 +6381,7 @@ begin
                where b.project_id = p_project_id and b.file_id = s.file_id and b.version = s.version - 1), s.size), 0)
              else 0 end)
     from slice s
-    -- A receipt is no version that anybody wrote.
+    -- The receipt of a purge is not a version that a client wrote.
     where s.operation <> 'purge' and (s.created_at at time zone 'UTC')::date > v_oldest
     group by 2, 3 order by 2, 3
     on conflict (project_id, day, key_id) do update
@@ -6268,10 +6391,10 @@ begin
   insert into filestore.usage_folds as f (project_id, position, folded_at)
   values (
     p_project_id, coalesce(v_last, v_position),
-    -- With more left it is due at once, as the other projects that are due.
+    -- If versions are left, the project is due again at once, like the other projects that are due.
     filestore.sweep_clock() - case when v_versions < p_versions_max then interval '0' else interval '1 hour' end)
   on conflict (project_id) do update set position = excluded.position, folded_at = excluded.folded_at;
-  -- What the project holds now is the level of the day, where it changed.
+  -- The present size of the project is the level of the day, where it changed.
   insert into filestore.usage_levels as l (project_id, day, bytes, database_bytes)
   select p_project_id, v_today, n.bytes, n.database_bytes
   from (
@@ -6288,8 +6411,8 @@ begin
 end
 $$;
 comment on function filestore.fold_usage is
-  'Counts versions of a project that are not counted yet, up to p_versions_max, in its days, and keeps what it holds '
-  'now; returns their number.';
+  'Counts versions of a project that are not counted yet, up to p_versions_max, in its days, and stores its '
+  'present size; returns the number of versions counted.';
 call filestore.publish('filestore.fold_usage', 'filestore_admin', 'filestore_account');
 call filestore.pin_plan('filestore.fold_usage');
 
@@ -6304,7 +6427,7 @@ declare
   v_is_any boolean := false;
 begin
   for v_project_id in
-    -- In the order in which isolates hand in their requests, which may be for the same rows.
+    -- In the order in which isolates add their requests, which may concern the same rows.
     select due.id from (
       select p.id from filestore.projects p left join filestore.usage_folds f on f.project_id = p.id
       where p.deleted_at is null and (p.created_at <= p_begun) is not false and (f.project_id is null
@@ -6315,7 +6438,7 @@ begin
     v_is_any := true;
     v_left := v_left - filestore.fold_usage(v_project_id, v_left);
     delete from filestore.usage_days d where d.project_id = v_project_id and d.day <= v_oldest;
-    -- The newest of them still tells the days after it.
+    -- The newest of them is still needed for the days after it.
     delete from filestore.usage_levels l
     where l.project_id = v_project_id and l.day < (
       select max(o.day) from filestore.usage_levels o where o.project_id = v_project_id and o.day <= v_oldest);
@@ -6325,8 +6448,8 @@ begin
 end
 $$;
 comment on function filestore.sweep_usage is
-  'One slice of counting usage: projects whose versions were not counted lately, and days that are kept no longer. '
-  'False: there is none, without those created after p_begun.';
+  'One slice of counting usage: counts projects whose versions were not counted recently, and removes days '
+  'that are no longer kept. False if no work was left that existed before p_begun.';
 call filestore.grant_execute('filestore.sweep_usage', 'filestore_admin');
 
 create function filestore.usage_by_day(p_project_id uuid, p_query jsonb) returns jsonb
@@ -6390,8 +6513,9 @@ begin
 end
 $$;
 comment on function filestore.usage_by_day is
-  'Usage of an opened project: {"from", "to"} are days, by default the last 30; {"keyId"} an id, or console, that the '
-  'days are about; {"onlyKeyId"} what the caller may learn of. Refusals: VALIDATION_ERROR.';
+  'Usage of an opened project: {"from", "to"} are days, by default the last 30; {"keyId"} limits the days to '
+  'one key, by id, or to console; {"onlyKeyId"} is the only key whose usage the caller may see. Refusals: '
+  'VALIDATION_ERROR.';
 call filestore.grant_execute('filestore.usage_by_day', 'filestore_account');
 -- 62_sweep.sql =======================================================================================================
 -- The sweep: the work that is due, and the order in which it serves projects.
@@ -6406,7 +6530,7 @@ begin
       return query select g.project_id, min(g.due_since) from filestore.purged_files g
       where g.pending_versions > 0 group by g.project_id;
     when 'marks' then
-      -- One probe of the index for each project, however many segments it has.
+      -- One probe of the index for each project, whatever the number of its segments.
       return query with recursive projects as (
         (select c.project_id, c.due_since from filestore.possibly_unreferenced_segments c
          where c.due_since is not null order by c.project_id, c.due_since limit 1)
@@ -6420,9 +6544,10 @@ begin
       return query select p.id, p.answers_blank_since from filestore.projects p
       where p.answers_blank_through is not null;
     when 'retention' then
-      -- A pass is under way, or something was written, the rule changed or time went by since the last one began. With
-      -- p_begun a pass that was under way then, and one that begins later: not a second one, nor one for a rule that
-      -- was set later. Null: whenever that was.
+      -- A project is due if a pass is under way, or if, since the last pass began, something was written, the
+      -- rule changed or enough time passed. With p_begun: only a pass that was under way then, or the first
+      -- one that begins later; not a second one, nor one for a rule that was set later. Null: without this
+      -- limit.
       return query select p.id, coalesce(p.retention_set_at, p.created_at)
       from filestore.projects p left join filestore.retention_passes r on r.project_id = p.id
       where p.retention is not null and (
@@ -6435,8 +6560,8 @@ begin
 end
 $$;
 comment on function filestore.projects_to_sweep is
-  'The projects with work of a kind, and since when there is some. Reads a row for each purge that is not finished, '
-  'each project with a pass due, and each rule of retention.';
+  'The projects with work of a kind, and since when it is due. Reads a row for each unfinished purge, each '
+  'project with a pass due, and each rule of retention.';
 call filestore.grant_execute('filestore.projects_to_sweep', 'filestore_admin');
 
 create function filestore.note_slice(p_project_id uuid, p_kind text) returns void
@@ -6446,24 +6571,24 @@ language sql volatile set search_path = '' as $$
   on conflict (project_id) do update set turns = s.turns || excluded.turns
 $$;
 comment on function filestore.note_slice is
-  'Notes a step of a kind for a project: all others that wait come before it.';
+  'Records a step of a kind for a project, so that all other waiting projects come before it.';
 call filestore.grant_execute('filestore.note_slice', 'filestore_admin');
 
 create function public.filestore_sweep_erasures(p_kind text, p_begun timestamptz default null) returns boolean
 language plpgsql volatile security definer
--- By index, whatever the statistics say: what was removed lately lies in front of what is looked for.
+-- By index, whatever the statistics are: recently removed entries precede the rows that are searched for.
 set search_path = '' set plan_cache_mode = 'force_generic_plan'
 set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$
 declare
-  -- A client's clock may leave out what is less than a millisecond.
+  -- A client's clock may drop fractions of a millisecond.
   v_begun constant timestamptz := p_begun + interval '1 millisecond';
   v_project_id uuid;
 begin
   perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
   if p_kind = 'usage' then return filestore.sweep_usage(v_begun); end if;
-  -- The project that has waited longest, since its last step or since there is something to do. So a new one is behind
-  -- those that had a step before it came.
+  -- The project that has waited longest, since its last step or since its work is due. So a new project comes
+  -- after those whose last step was before that.
   select w.project_id into v_project_id
   from filestore.projects_to_sweep(p_kind, v_begun) w
   join filestore.projects p on p.id = w.project_id and p.deleted_at is null
@@ -6479,7 +6604,7 @@ begin
       when 'retention' then perform filestore.sweep_retention(v_project_id);
     end case;
   exception when lock_not_available then
-    -- Its slice is over all the same, or no other project would be served.
+    -- The slice counts as a step all the same, or no other project would be served.
     null;
   end;
   perform filestore.note_slice(v_project_id, p_kind);
@@ -6487,22 +6612,22 @@ begin
 end
 $$;
 comment on function public.filestore_sweep_erasures is
-  'One step of one kind, for the project that has waited longest: versions, marks and answers of what was erased, '
-  'retention, or usage, which is counted for several projects. False where there is nothing to do, with p_begun '
-  'nothing that was due by then, so that a sweep comes to an end whatever others begin.';
+  'One step of one kind, for the project that has waited longest: versions, marks and answers of what was '
+  'erased, retention, or usage, which is counted for several projects. False where no work is due; with '
+  'p_begun, no work that was due by then, so that a sweep ends even while other work arrives.';
 call filestore.publish('public.filestore_sweep_erasures', 'filestore_admin', 'service_role');
 
 create function filestore.sweepable_through() returns date
 language plpgsql volatile set search_path = ''
 as $$ begin return ((filestore.sweep_clock() - interval '1 hour') at time zone 'UTC')::date - 2; end $$;
 comment on function filestore.sweepable_through is
-  'The last day whose segments no commit can bring any more: an hour after commits begin to refuse it, so that one '
-  'that was accepted before has ended by now.';
+  'The last day whose segments can no longer be committed: an hour after commits begin to refuse them, so '
+  'that a commit that was accepted earlier has ended.';
 call filestore.grant_execute('filestore.sweepable_through', 'filestore_admin');
 
 create function public.filestore_sweep_dead(p_limit integer, p_begun timestamptz default null) returns jsonb
 language plpgsql volatile security definer
--- By index, whatever the statistics say, as in 47_erasure.sql.
+-- By index, whatever the statistics are, as in 47_erasure.sql.
 set search_path = '' set enable_seqscan = off set enable_bitmapscan = off
 as $$
 declare
@@ -6518,7 +6643,7 @@ begin
   )
   delete from filestore.segments s using forgotten f where s.id = f.segment_id;
   with recursive projects as (
-    -- One probe of the index for each project, however many segments it has.
+    -- One probe of the index for each project, whatever the number of its segments.
     (select d.project_id, d.due_since from filestore.dead_segments d
      where d.removed_at is null order by d.project_id, d.due_since limit 1)
     union all
@@ -6542,18 +6667,19 @@ begin
 end
 $$;
 comment on function public.filestore_sweep_dead is
-  'Segments whose objects are to be removed, up to p_limit, as many of each project that has some; with p_begun '
-  'those that were dead by then or followed from what was due by then. Forgets as many whose objects were removed and '
-  'whose day nothing can be committed of any more.';
+  'Segments whose objects are to be removed, up to p_limit, equal numbers for each project that has any; '
+  'with p_begun, only those that were dead by then or follow from work that was due by then. Also removes up '
+  'to the same number of rows whose objects were removed and whose day''s segments can no longer be '
+  'committed.';
 call filestore.publish('public.filestore_sweep_dead', 'filestore_admin', 'service_role');
 
 create function public.filestore_sweep_removed(p_ids uuid[]) returns void
 language plpgsql volatile security definer set search_path = '' as $$
 begin
-  -- A checksum tells a content that can be guessed.
+  -- A checksum reveals a content that can be guessed.
   update filestore.segments s set sha256 = decode(repeat('00', 32), 'hex'), newlines = 0, ends_with_newline = false
   where s.id in (select d.segment_id from filestore.dead_segments d where d.segment_id = any (p_ids));
-  -- Where objects of the day being swept were removed, those that are kept stand at other places of its list.
+  -- Where objects of the day being swept were removed, the places of the kept ones in its list have changed.
   update filestore.sweeps w set kept = 0
   where (w.project_id, w.day) in (
     select d.project_id, d.stored_on from filestore.dead_segments d where d.segment_id = any (p_ids));
@@ -6561,19 +6687,20 @@ begin
   where d.segment_id = any (p_ids) and d.removed_at is null;
 end
 $$;
-comment on function public.filestore_sweep_removed is 'Notes that the objects of these dead segments were removed.';
+comment on function public.filestore_sweep_removed is
+  'Records that the objects of these dead segments were removed.';
 call filestore.publish('public.filestore_sweep_removed', 'filestore_admin', 'service_role');
 
 create function public.filestore_sweep_next(p_begun timestamptz default null) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  -- Keys and links that ended long ago, and are removed on the way.
+  -- The number of keys and links that are removed in one step because they ended long ago.
   c_keys constant integer := 100;
   c_links constant integer := 1000;
   v_through constant date := filestore.sweepable_through();
   v_next jsonb;
 begin
-  -- Of a key that versions may name, id and name stay.
+  -- If versions may name the key, its id and name remain.
   with ended as materialized (
     select k.id from filestore.api_keys k
     where k.key_hash is not null and least(k.revoked_at, k.expires_at)
@@ -6606,9 +6733,9 @@ begin
 end
 $$;
 comment on function public.filestore_sweep_next is
-  'The project whose uploads are to be examined and that has waited longest, and how far its sweep has come; null '
-  'where there is none, with p_begun none that was there by then. Removes some keys and links that ended long ago on '
-  'the way.';
+  'The project whose uploads are to be examined and that has waited longest, and how far its sweep has '
+  'progressed; null if there is no such project, with p_begun none that existed by then. Also removes some '
+  'keys and links that ended long ago.';
 call filestore.publish('public.filestore_sweep_next', 'filestore_admin', 'service_role');
 
 create function public.filestore_sweep_unreferenced(p_project_id uuid, p_ids uuid[]) returns jsonb
@@ -6617,7 +6744,7 @@ language sql volatile security definer set search_path = '' as $$
   where not exists (select from filestore.segments s where s.id = i.id and s.project_id = p_project_id)
 $$;
 comment on function public.filestore_sweep_unreferenced is
-  'Those of the segment ids that have no row. Only called for days whose segments commits refuse.';
+  'Returns the given segment ids that have no row. Only called for days whose segments commits refuse.';
 call filestore.publish('public.filestore_sweep_unreferenced', 'filestore_admin', 'service_role');
 
 create function public.filestore_sweep_progress(
@@ -6629,11 +6756,12 @@ language sql volatile security definer set search_path = '' as $$
   on conflict (project_id) do update
     set swept_through = greatest(s.swept_through, excluded.swept_through), day = excluded.day, kept = excluded.kept
 $$;
-comment on function public.filestore_sweep_progress is 'Records how far the sweep of a project has come.';
+comment on function public.filestore_sweep_progress is
+  'Records how far the sweep of a project has progressed.';
 call filestore.publish('public.filestore_sweep_progress', 'filestore_admin', 'service_role');
 -- 63_verify.sql ======================================================================================================
--- Verification: the segments that the versions of a project need, page by page, so that the command line can request
--- each from Storage. After a restore of Postgres or Storage, it tells whether both belong together.
+-- Verification: the segments that the versions of a project need, page by page, so that the command line can
+-- request each from Storage. After a restore of Postgres or Storage, it shows whether the two match.
 
 create function public.filestore_verify_versions(
   p_project_id uuid, p_after_path text default null, p_after_version integer default 0
@@ -6643,7 +6771,7 @@ declare
   -- A page ends with the version that reaches one of these.
   c_page_versions constant integer := 500;
   c_page_segments constant integer := 2000;
-  -- After a file's last version.
+  -- Comes after the last version of any file.
   c_version_max constant integer := 2147483647;
   v_file record;
   v_version record;
@@ -6676,7 +6804,7 @@ begin
       exit files when cardinality(v_versions) >= c_page_versions
         or cardinality(v_ids) >= c_page_segments;
     end loop;
-    -- Past the whole of this file, also where it has no version.
+    -- Past all of this file, even if it has no version.
     v_next := jsonb_build_object('path', v_file.path, 'version', c_version_max);
   end loop;
   return jsonb_build_object(
@@ -6686,15 +6814,15 @@ begin
 end
 $$;
 comment on function public.filestore_verify_versions is
-  'The versions of a project after one of them, by path and number, with the segments that they need, each once; '
-  '`next` is null at the end. A segment that has no row is missing among them.';
+  'The versions of a project after a given one, by path and number, with the segments that they need, each '
+  'once; `next` is null at the end. Segments without a row are left out.';
 call filestore.publish('public.filestore_verify_versions', 'filestore_admin', 'service_role');
 call filestore.pin_plan('public.filestore_verify_versions');
 
 --
--- A segment has no row that leads to its versions. So who verifies takes some segments and goes over all versions of
--- their projects; what is in none of them, nor in one that was made meanwhile, is needed by nothing, and never will be:
--- a new version has its segments from its own upload, or from what can be read.
+-- A segment has no row that leads to its versions. So the command line takes some segments and reads all
+-- versions of their projects. A segment in none of these versions, nor in one added in the meantime, is not
+-- needed and never will be: a new version takes its segments from its own upload, or from readable versions.
 create function public.filestore_verify_segments(p_after uuid default null, p_project_id uuid default null)
 returns jsonb
 language plpgsql volatile security definer
@@ -6703,7 +6831,7 @@ set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off s
 as $$
 declare
   c_page_rows constant integer := 10000;
-  -- What is younger may be uploaded, or committed, right now.
+  -- Newer segments may be in the middle of an upload or a commit.
   v_through constant date := filestore.sweepable_through();
 begin
   return (
@@ -6723,8 +6851,8 @@ begin
 end
 $$;
 comment on function public.filestore_verify_segments is
-  'A page of segments of days that nothing is committed of any more, by project, after an id; of one project or of '
-  'all. Those that the sweep removes anyway are not among them. `next` is null at the end.';
+  'A page of segments by project, after an id, of one project or of all: only those of days whose segments '
+  'can no longer be committed, without those that the sweep removes anyway. `next` is null at the end.';
 call filestore.publish('public.filestore_verify_segments', 'filestore_admin', 'service_role');
 
 create function public.filestore_verify_progress(p_project_id uuid) returns jsonb
@@ -6735,8 +6863,8 @@ begin
 end
 $$;
 comment on function public.filestore_verify_progress is
-  'A position: of versions up to it, each that there will ever be can be seen from now on. And the last day of the '
-  'project that the sweep has done, and does not visit again; null: none yet.';
+  'A position up to which all versions that will ever exist are visible from now on; and the last day of the '
+  'project that the sweep has finished and does not visit again, or null.';
 call filestore.publish('public.filestore_verify_progress', 'filestore_admin', 'service_role');
 
 create function public.filestore_verify_unneeded(
@@ -6748,11 +6876,12 @@ declare
   v_removed bigint := 0;
 begin
   perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
-  -- What the sweep is still to remove of purged files is not to be told from what nothing needs.
+  -- Segments that the sweep has yet to remove for purged files cannot be told from unneeded ones.
   if exists (select from filestore.purged_files g where g.project_id = p_project_id and g.pending_versions > 0) then
     return jsonb_build_object('unneeded', 0, 'removed', 0);
   end if;
-  -- One statement: a segment that a version hands on to another one is in one of them at any moment.
+  -- One statement: a segment that one version takes over from another is in at least one of them at any
+  -- moment.
   v_unneeded := array(
     select s.id from filestore.segments s
     where s.id = any (p_ids) and s.project_id = p_project_id and s.stored_on <= filestore.sweepable_through()
@@ -6761,14 +6890,15 @@ begin
     select n.id from filestore.file_versions v cross join unnest(v.segment_ids) n (id)
     where v.project_id = p_project_id and v.position > p_position
     except
-    -- The sweep is to find out.
+    -- The sweep finds out whether they are needed.
     select c.segment_id from filestore.possibly_unreferenced_segments c
     where c.project_id = p_project_id and c.due_since is not null
     order by 1);
   if p_repairs then
     v_removed := cardinality(v_unneeded);
     if exists (select from filestore.projects p where p.id = p_project_id) then
-      -- The sweep looks through the project once more. No file has them: the project stands in its place.
+      -- The sweep reads the project once more. Since no file contains them, the id of the project takes the
+      -- place of the file's.
       perform filestore.examine_segments(p_project_id, p_project_id, v_unneeded);
     else
       perform filestore.mark_segments_dead(p_project_id, v_unneeded);
@@ -6778,9 +6908,9 @@ begin
 end
 $$;
 comment on function public.filestore_verify_unneeded is
-  'How many of these segments nothing needs. They are in no version up to p_position, nor in the list of a file: the '
-  'caller has looked at all of them since `filestore_verify_progress` returned that position. With p_repairs they are '
-  'left to the sweep, which removes their objects and then their rows.';
+  'The number of these segments that are not needed. The caller has read all versions up to p_position and '
+  'all lists of files since `filestore_verify_progress` returned that position, and found the segments in '
+  'none. With p_repairs they are marked for the sweep, which removes their objects and then their rows.';
 call filestore.publish('public.filestore_verify_unneeded', 'filestore_admin', 'service_role');
 
 create function public.filestore_verify_unknown(p_ids uuid[]) returns jsonb
@@ -6792,16 +6922,17 @@ language sql volatile security definer set search_path = '' as $$
     'through', filestore.sweepable_through())
 $$;
 comment on function public.filestore_verify_unknown is
-  'Those of the ids that no project has, deleted ones included until the sweep has removed them; and the last day that '
-  'nothing is uploaded of any more.';
+  'The given ids that belong to no project (a deleted project counts until the sweep has removed it); and '
+  'the last day for which uploads have ended.';
 call filestore.publish('public.filestore_verify_unknown', 'filestore_admin', 'service_role');
 -- 64_deletion.sql ====================================================================================================
 -- Deleting a project, and an account, for good.
 --
--- The commit that ends a project changes its row and adds one here, whatever the project holds: from then on its keys,
--- links and console sessions are refused. The sweep removes everything else in slices: the objects, then the rows.
--- Requests that were under way when it ended may still store something, so a project is swept again after an hour and,
--- the last time, once no upload of its last day can be under way any more. Only then its own row is removed.
+-- The commit that ends a project changes its row and adds one here, whatever the project contains: from then
+-- on its keys, links and console sessions are refused. The sweep removes everything else in slices: the
+-- objects, then the rows. Requests that were under way when it ended may still store content, so a project is
+-- swept again after an hour, and a last time once no upload of its last day can still be under way. Only then
+-- its own row is removed.
 
 create function filestore.tables_of_projects(out name text, out key text) returns setof record
 language sql immutable set search_path = '' as $$
@@ -6820,8 +6951,8 @@ language sql immutable set search_path = '' as $$
     ('usage_levels', 'project_id, day'), ('usage_folds', 'project_id')
 $$;
 comment on function filestore.tables_of_projects is
-  'The tables with rows of projects and their primary keys, each before those that its rows refer to. Segments go with '
-  'their objects.';
+  'The tables with rows of projects and their primary keys, each before the tables that its rows refer to. '
+  'Segments are left out: they are removed with their objects.';
 call filestore.grant_execute('filestore.tables_of_projects', 'filestore_admin');
 
 create function filestore.end_project(p_project_id uuid, p_confirm text, p_deletion_id uuid) returns jsonb
@@ -6837,7 +6968,7 @@ begin
   if v_name is distinct from p_confirm then
     return filestore.refused_field('confirm', 'must be the name of the project');
   end if;
-  -- Another project may have the name at once.
+  -- Another project may use the name immediately.
   update filestore.projects p set (deleted_at, owner_id, name) = (v_now, null, p.id::text) where p.id = p_project_id;
   insert into filestore.project_deletions (project_id, id, deleted_at, due_at, visited_at)
   values (p_project_id, coalesce(p_deletion_id, gen_random_uuid()), v_now, v_now, v_now);
@@ -6845,8 +6976,8 @@ begin
 end
 $$;
 comment on function filestore.end_project is
-  'Ends a project whose name is given, in a commit of bounded cost: nobody can use or see it any more, and the sweep '
-  'removes what it holds. Refusals: VALIDATION_ERROR, PROJECT_NOT_FOUND.';
+  'Ends a project whose name is given, in a commit of bounded cost: it can no longer be used or seen, and '
+  'the sweep removes its contents. Refusals: VALIDATION_ERROR, PROJECT_NOT_FOUND.';
 call filestore.grant_execute('filestore.end_project', 'filestore_account');
 
 create function filestore.repeated_deletion(p_deletion_id uuid) returns jsonb
@@ -6864,8 +6995,8 @@ begin
 end
 $$;
 comment on function filestore.repeated_deletion is
-  'What an earlier attempt at this deletion of a project, or of the signed-in account, answered; else null. Its id is '
-  'a secret of the client that asked for it, whose key is refused by now.';
+  'The answer of an earlier attempt at this deletion of a project, or of the signed-in account; otherwise '
+  'null. The id of the deletion is a secret of the client that requested it, whose key is already refused.';
 call filestore.publish(
   'filestore.repeated_deletion', 'filestore_admin', 'filestore_account', 'filestore_engine');
 
@@ -6880,13 +7011,14 @@ begin
 end
 $$;
 comment on function filestore.end_account is
-  'Ends an account: it may do nothing any more. The sweep has Auth remove it, unless the caller has within a minute.';
+  'Ends an account: all of its requests are refused from now on. The sweep has Auth remove it, unless the '
+  'caller does so within a minute.';
 call filestore.publish('filestore.end_account', 'filestore_admin', 'filestore_account');
 
 create function public.filestore_sweep_forget_account(p_account_id uuid) returns void
 language sql volatile security definer set search_path = ''
 as $$ delete from filestore.account_deletions d where d.account_id = p_account_id $$;
-comment on function public.filestore_sweep_forget_account is 'Notes that Auth does not have the account any more.';
+comment on function public.filestore_sweep_forget_account is 'Records that Auth no longer has the account.';
 call filestore.publish('public.filestore_sweep_forget_account', 'filestore_admin', 'service_role');
 
 create function public.filestore_sweep_deleted_account(p_begun timestamptz default null) returns uuid
@@ -6894,7 +7026,7 @@ language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_account_id uuid;
 begin
-  -- One that Auth does not remove now is tried again later, and keeps nothing else from being swept.
+  -- If Auth fails to remove an account, it is tried again later, and the rest of the sweep continues.
   update filestore.account_deletions d set due_at = filestore.sweep_clock() + interval '10 minutes'
   where d.account_id = (
     select o.account_id from filestore.account_deletions o
@@ -6906,7 +7038,7 @@ begin
 end
 $$;
 comment on function public.filestore_sweep_deleted_account is
-  'The account that Auth is to remove; null where there is none, with p_begun none that was deleted by then.';
+  'The next account for Auth to remove; null if there is none, with p_begun none that was deleted by then.';
 call filestore.publish('public.filestore_sweep_deleted_account', 'filestore_admin', 'service_role');
 
 create function public.filestore_sweep_deleted_project(p_begun timestamptz default null) returns jsonb
@@ -6925,8 +7057,8 @@ begin
 end
 $$;
 comment on function public.filestore_sweep_deleted_project is
-  'The deleted project that has waited longest for its next step; null where there is none, with p_begun none that was '
-  'deleted by then.';
+  'The deleted project that has waited longest for its next step; null if there is none, with p_begun none '
+  'that was deleted by then.';
 call filestore.publish('public.filestore_sweep_deleted_project', 'filestore_admin', 'service_role');
 
 create function public.filestore_sweep_note_objects(p_project_id uuid, p_objects text[]) returns void
@@ -6936,7 +7068,8 @@ language sql volatile security definer set search_path = '' as $$
   where d.project_id = p_project_id
 $$;
 comment on function public.filestore_sweep_note_objects is
-  'Notes objects of a deleted project that are about to be removed. Several slices may note theirs.';
+  'Records objects of a deleted project that are about to be removed. Several slices may record objects at '
+  'the same time.';
 call filestore.publish('public.filestore_sweep_note_objects', 'filestore_admin', 'service_role');
 
 create function public.filestore_sweep_forget_segments(p_project_id uuid, p_objects text[]) returns void
@@ -6953,7 +7086,7 @@ begin
 end
 $$;
 comment on function public.filestore_sweep_forget_segments is
-  'Removes the segments whose objects were removed, of a deleted project.';
+  'Removes the segments of a deleted project whose objects were removed.';
 call filestore.publish('public.filestore_sweep_forget_segments', 'filestore_admin', 'service_role');
 
 create function filestore.open_deletion(p_project_id uuid) returns void
@@ -6970,7 +7103,7 @@ call filestore.grant_execute('filestore.open_deletion', 'filestore_admin');
 
 create function public.filestore_sweep_remove_rows(p_project_id uuid) returns integer
 language plpgsql volatile security definer
--- The rows of a slice are found by index, whatever the statistics of the table say.
+-- The rows of a slice are found by index, whatever the statistics of the table are.
 set search_path = '' set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
   c_rows constant integer := 5000;
@@ -6993,7 +7126,7 @@ begin
   end loop;
   if v_removed > 0 then return v_removed; end if;
   select * into v_deletion from filestore.project_deletions d where d.project_id = p_project_id for update;
-  -- As in filestore_sweep_next: no upload of the last day can be under way any longer.
+  -- As in filestore_sweep_next: no upload of the last day can still be under way.
   v_last := ((v_deletion.deleted_at at time zone 'UTC')::date + 2)::timestamp at time zone 'UTC' + interval '1 hour';
   if v_deletion.due_at >= v_last then
     delete from filestore.project_deletions d where d.project_id = p_project_id;
@@ -7006,23 +7139,23 @@ begin
   end if;
   return 0;
 exception when foreign_key_violation then
-  -- A request that was under way has just stored rows that refer to it: these are removed first.
+  -- A request that was under way has just stored rows that refer to this one: those are removed first.
   update filestore.project_deletions d set due_at = filestore.sweep_clock() + interval '1 minute'
   where d.project_id = p_project_id;
   return 0;
 end
 $$;
 comment on function public.filestore_sweep_remove_rows is
-  'Removes up to 5,000 rows of a deleted project that has no objects, and returns their number. Once there are none '
-  'left, the project is swept again later, or its own row is removed.';
+  'Removes up to 5,000 rows of a deleted project that has no objects, and returns their number. Once no rows '
+  'are left, the project is swept again later, or its own row is removed.';
 call filestore.publish('public.filestore_sweep_remove_rows', 'filestore_admin', 'service_role');
 
 -- 70_accounts.sql ====================================================================================================
 -- Projects and keys, for the accounts that own them and for keys with the scope admin.
 --
--- Signed-in users call the functions `filestore_account_*` under their own JWT. These run as `filestore_account`, whose
--- policies show the projects that the account owns. The project concerned is set for the transaction once it was found
--- under those policies.
+-- Signed-in users call the functions `filestore_account_*` under their own JWT. These run as
+-- `filestore_account`, whose policies show the projects that the account owns. Once a project is found under
+-- those policies, the transaction is set to act for it.
 
 create function filestore.account_key(p_key filestore.api_keys) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -7083,14 +7216,14 @@ begin
 end
 $$;
 comment on function filestore.account_project is
-  'A project with its limits in force and its usage. Opens its rows for the rest of the transaction.';
+  'A project with its effective limits and its usage. Opens its rows for the rest of the transaction.';
 call filestore.grant_execute('filestore.account_project', 'filestore_account');
 
 create function filestore.validate_name(p_name text, p_minimum integer) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
   c_maximum constant integer := (filestore.limits()).name_length_max;
-  -- What JavaScript takes for space.
+  -- The characters that JavaScript trims as white space.
   c_space constant text := '[\s\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]';
 begin
   if char_length(p_name) between p_minimum and c_maximum
@@ -7139,8 +7272,9 @@ begin
 end
 $$;
 comment on function filestore.validate_key is
-  'The refusal of an invalid key, or null: {"name", "environment", "scopes", "pathPrefix", "expiresAt", "keyHash", '
-  '"prefix"}. The rules are those of the API, since any signed-in person may call the functions below directly.';
+  'The refusal of an invalid key, or null: {"name", "environment", "scopes", "pathPrefix", "expiresAt", '
+  '"keyHash", "prefix"}. The rules are those of the API, since each signed-in person may call the functions '
+  'below directly.';
 call filestore.grant_execute('filestore.validate_key', 'filestore_account', 'filestore_admin');
 
 create function filestore.enter_account() returns jsonb
@@ -7169,8 +7303,8 @@ begin
 end
 $$;
 comment on function filestore.enter_account is
-  'What every call of an account begins with: whose it is, and one request more in the account''s minute. Returns '
-  '{"rate"}, and a refusal: INVALID_SESSION, RATE_LIMIT_EXCEEDED.';
+  'The first step of every call of an account: identifies the account, and counts one request in the '
+  'account''s minute. Returns {"rate"}, and a refusal if there is one: INVALID_SESSION, RATE_LIMIT_EXCEEDED.';
 call filestore.grant_execute('filestore.enter_account', 'filestore_account');
 
 create function filestore.account_settings(p_account_id uuid) returns jsonb
@@ -7193,8 +7327,8 @@ begin
     'reason', case
       when v_makers = 'anyone' then null
       when v_makers = 'nobody' then 'operator_only'
-      -- An address that nobody has confirmed is anybody's: its owner creates no project, and learns nothing of the
-      -- list.
+      -- An unconfirmed address may belong to someone else: its account may not create projects, and learns
+      -- nothing about the list.
       when v_email is not null and not v_is_confirmed then 'address_unconfirmed'
       when v_email = any (v_settings.project_makers) or '@' || split_part(v_email, '@', 2) = any (
         v_settings.project_makers) then null
@@ -7202,9 +7336,9 @@ begin
 end
 $$;
 comment on function filestore.account_settings is
-  'What the operator has set, as far as it concerns this account: {"projectMakers": "anyone", "listed" or "nobody", '
-  '"reason", "sharedBytes"}. The reason is why the account may create no projects, or null; nobody learns who else '
-  'may. Runs as the role that applies migrations, which may read auth.users.';
+  'The operator''s settings that concern this account: {"projectMakers": "anyone", "listed" or "nobody", '
+  '"reason", "sharedBytes"}. The reason explains why the account may not create projects, or is null; the '
+  'list itself is never shown. Runs as the role that applies migrations, which may read auth.users.';
 call filestore.grant_execute('filestore.account_settings', 'filestore_account');
 
 create function filestore.create_project(p_name text, p_id uuid) returns jsonb
@@ -7212,11 +7346,12 @@ language plpgsql volatile set search_path = '' as $$
 declare
   v_account_id constant uuid := filestore.current_account_id();
   v_limit constant integer := (filestore.limits()).account_projects_max;
-  -- A version 4 UUID (RFC 9562) of account and id: an id that the caller chose tells nothing of others' projects.
+  -- A version 4 UUID (RFC 9562) of account and id: an id that the caller chose reveals nothing about the
+  -- projects of other accounts.
   v_id constant uuid := overlay(
     overlay(md5(v_account_id || '/' || p_id) placing '4' from 13) placing '8' from 17)::uuid;
 begin
-  -- Deleted, while this waited for the lock.
+  -- The account was deleted while this call waited for the lock.
   if v_account_id is null then return filestore.refusal('INVALID_SESSION'); end if;
   if exists (select from filestore.projects p where p.owner_id = v_account_id and p.id = v_id) then
     return jsonb_build_object('value', filestore.account_project(v_id));
@@ -7234,7 +7369,7 @@ begin
 end
 $$;
 comment on function filestore.create_project is
-  'A free project of the signed-in account; the one that an earlier attempt with this id created, if there is one. '
+  'A free project of the signed-in account; or the project that an earlier attempt with this id created. '
   'Callers hold the account''s lock, so that the limit is exact.';
 call filestore.grant_execute('filestore.create_project', 'filestore_account');
 
@@ -7265,7 +7400,7 @@ begin
 end
 $$;
 comment on function public.filestore_account_projects is
-  'The account''s projects, oldest first. Creates the first one.';
+  'The account''s projects, oldest first. Creates the first project if there is none.';
 call filestore.publish('public.filestore_account_projects', 'filestore_account', 'authenticated');
 
 create function public.filestore_account_create_project(p_name text, p_id uuid) returns jsonb
@@ -7281,7 +7416,7 @@ end
 $$;
 comment on function public.filestore_account_create_project is
   'Creates a free project of the account, or returns the one that was created with this id, which is not the '
-  'project''s. Refusals: PROJECT_NAME_TAKEN, PROJECT_LIMIT_REACHED, VALIDATION_ERROR.';
+  'id of the project. Refusals: PROJECT_NAME_TAKEN, PROJECT_LIMIT_REACHED, VALIDATION_ERROR.';
 call filestore.publish('public.filestore_account_create_project', 'filestore_account', 'authenticated');
 
 create function public.filestore_account_describe() returns jsonb
@@ -7311,7 +7446,7 @@ begin
 end
 $$;
 comment on function public.filestore_account_describe is
-  'The account: whether it may create projects, else why not, and its limits and usage. It creates nothing.';
+  'The account: whether it may create projects, and if not, why; its limits and its usage. Creates nothing.';
 call filestore.publish('public.filestore_account_describe', 'filestore_account', 'authenticated');
 
 create function filestore.create_key(p_project_id uuid, p_key jsonb, p_replaced_id uuid default null) returns jsonb
@@ -7344,8 +7479,8 @@ end
 $$;
 comment on function filestore.create_key is
   'Stores the hash of a new key. A key that it replaces immediately does not count towards the limit. With '
-  'namesakesExpireInSeconds the project''s other keys of its name expire then. Refusals: KEY_LIMIT_REACHED, '
-  'VALIDATION_ERROR.';
+  'namesakesExpireInSeconds, the project''s other keys with the same name expire after that time. Refusals: '
+  'KEY_LIMIT_REACHED, VALIDATION_ERROR.';
 call filestore.grant_execute('filestore.create_key', 'filestore_account');
 
 create function filestore.repeated_key(p_project_id uuid, p_key jsonb) returns jsonb
@@ -7400,9 +7535,9 @@ begin
 end
 $$;
 comment on function filestore.rotate_key is
-  'A new key in place of an active one, which is revoked immediately or expires after the grace period. Its links act '
-  'as the new one. Refusals: '
-  'KEY_NOT_FOUND, KEY_REVOKED, KEY_LIMIT_REACHED, VALIDATION_ERROR.';
+  'Creates a new key in place of an active one, which is revoked immediately or expires after the grace '
+  'period. The links of the old key act as the new one. Refusals: KEY_NOT_FOUND, KEY_REVOKED, '
+  'KEY_LIMIT_REACHED, VALIDATION_ERROR.';
 call filestore.grant_execute('filestore.rotate_key', 'filestore_account');
 
 create function filestore.change_key(p_project_id uuid, p_id uuid, p_changes jsonb) returns jsonb
@@ -7416,7 +7551,7 @@ begin
   if not found then
     return filestore.refusal('KEY_NOT_FOUND');
   elsif not filestore.is_active(v_old) then
-    -- Where it is remembered as refused, it would be refused for a while.
+    -- An isolate may remember the key as refused, and would refuse it for a while.
     return filestore.refusal('KEY_REVOKED');
   end if;
   v_new := filestore.account_key(v_old) || jsonb_build_object('keyHash', encode(v_old.key_hash, 'hex'))
@@ -7443,8 +7578,8 @@ begin
 end
 $$;
 comment on function filestore.change_key is
-  'Changes of an active key what is given: name; expiresAt; scopes, of those that it has; pathPrefix, to one at or '
-  'below its own. Refusals: KEY_NOT_FOUND, KEY_REVOKED, VALIDATION_ERROR.';
+  'Changes the given fields of an active key: name; expiresAt; scopes, to a part of its own; pathPrefix, to '
+  'one at or below its own. Refusals: KEY_NOT_FOUND, KEY_REVOKED, VALIDATION_ERROR.';
 call filestore.grant_execute('filestore.change_key', 'filestore_account');
 
 create function filestore.revoke_key(p_project_id uuid, p_id uuid) returns jsonb
@@ -7554,7 +7689,7 @@ begin
 end
 $$;
 comment on function filestore.administer is
-  'What can be done with an opened project, by its owner, by keys with the scope admin and by the operator: project, '
+  'The actions on an opened project by its owner, by keys with the scope admin and by the operator: project, '
   'rename, delete, keys, create_key, rotate_key, regenerate_key, change_key, revoke_key, activity, usage.';
 call filestore.publish('filestore.administer', 'filestore_account', 'filestore_admin', 'filestore_engine');
 
@@ -7572,7 +7707,7 @@ begin
       case when p_action = 'delete' then filestore.repeated_deletion((p_parameters ->> 'deletionId')::uuid) end,
       v_session.envelope);
   end if;
-  -- The whole project is a directory, too, outside of any prefix.
+  -- The whole project also counts as a directory, which is outside of every prefix.
   return v_session.envelope || coalesce(filestore.outside_prefix(v_session, ''), filestore.administer(
     v_session.project_id, p_action,
     case when p_action = 'usage' and 'admin' <> all (v_session.scopes)
@@ -7580,9 +7715,9 @@ begin
 end
 $$;
 comment on function public.filestore_administer is
-  'filestore.administer for a key: project and usage without a scope, activity with the scope read, everything else '
-  'with the scope admin; without it usage hides what other keys did. Nothing for a key with a path prefix, which does '
-  'not see the whole project.';
+  'filestore.administer for a key: project and usage without a scope, activity with the scope read, '
+  'everything else with the scope admin; without it, usage hides the activity of other keys. Refused for a '
+  'key with a path prefix, which does not see the whole project.';
 call filestore.publish('public.filestore_administer', 'filestore_engine', 'service_role');
 
 create function filestore.open_own_project(p_project_id uuid) returns uuid
@@ -7599,8 +7734,8 @@ begin
 end
 $$;
 comment on function filestore.open_own_project is
-  'Opens a project of the signed-in account for the rest of the transaction, by default its oldest; null where it has '
-  'no such project.';
+  'Opens a project of the signed-in account for the rest of the transaction, by default the oldest one; null '
+  'if the account has no such project.';
 call filestore.grant_execute('filestore.open_own_project', 'filestore_account');
 
 create function public.filestore_account_administer(p_project_id uuid, p_action text, p_parameters jsonb) returns jsonb
@@ -7625,8 +7760,9 @@ begin
 end
 $$;
 comment on function public.filestore_account_administer is
-  'filestore.administer for the owner of the project. Of a suspended project the owner sees limits, usage and keys, '
-  'and may revoke keys. Refusals: PROJECT_NOT_FOUND, FORBIDDEN_SCOPE, and those of the action.';
+  'filestore.administer for the owner of the project. The owner of a suspended project sees its limits, '
+  'usage and keys, and may revoke keys. Refusals: PROJECT_NOT_FOUND, FORBIDDEN_SCOPE, and those of the '
+  'action.';
 call filestore.publish('public.filestore_account_administer', 'filestore_account', 'authenticated');
 
 create function public.filestore_account_session(p_project_id uuid, p_token_hash text) returns jsonb
@@ -7654,8 +7790,8 @@ begin
 end
 $$;
 comment on function public.filestore_account_session is
-  'Lets the console''s token stand in for a key of the project, for a limited time and no longer than the session of '
-  'Auth that the access token is of. Refusals: PROJECT_NOT_FOUND.';
+  'Lets the console''s token stand in for a key of the project, for a limited time and no longer than the '
+  'session of Auth to which the access token belongs. Refusals: PROJECT_NOT_FOUND.';
 call filestore.publish('public.filestore_account_session', 'filestore_account', 'authenticated');
 
 create function filestore.find_account(p_account text, out id uuid, out email text)
@@ -7684,14 +7820,14 @@ begin
   if v_repeated is not null then return v_repeated; end if;
   v_entry := filestore.enter_account();
   if v_entry ? 'refusal' then return v_entry; end if;
-  -- A person without an address confirms by the id of the account.
+  -- A person without an address confirms with the id of the account.
   v_email := (
     select coalesce(nullif(a.email, ''), v_account_id::text) from filestore.find_account(v_account_id::text) a);
   if lower(p_confirm) is distinct from lower(v_email) then
     return v_entry || filestore.refused_field('confirm', 'must be the e-mail address of the account');
   end if;
   perform filestore.lock_account();
-  -- What the operator keeps for a reason is not the owner's to remove.
+  -- The operator has suspended a project for a reason, so the owner may not remove it.
   if exists (select from filestore.projects p where p.owner_id = v_account_id and p.suspended_at is not null) then
     return v_entry || filestore.refusal('FORBIDDEN_SCOPE', '{"suspended": true}');
   end if;
@@ -7702,12 +7838,13 @@ begin
 end
 $$;
 comment on function public.filestore_account_delete is
-  'Deletes the signed-in account, whose address is given, and all of its projects. Who calls this has Auth remove the '
-  'account then. Refusals: VALIDATION_ERROR, FORBIDDEN_SCOPE where the operator has suspended one of the projects.';
+  'Deletes the signed-in account, confirmed by its address, and all of its projects. Afterwards the caller '
+  'has Auth remove the account. Refusals: VALIDATION_ERROR, FORBIDDEN_SCOPE where the operator has suspended '
+  'one of the projects.';
 call filestore.publish('public.filestore_account_delete', 'filestore_account', 'authenticated');
 -- 71_operator.sql ====================================================================================================
--- Projects and keys, for the operator's command line. Only the secret key may call these. They return a record, or a
--- refusal, whose details may have a message.
+-- Projects and keys, for the operator's command line. Only the secret key may call these functions. They
+-- return a record, or a refusal, whose details may contain a message.
 
 create function filestore.find_owner(p_account text, out id uuid, out problem text)
 language plpgsql stable security definer set search_path = '' as $$
@@ -7738,7 +7875,8 @@ begin
 end
 $$;
 comment on function filestore.find_owner is
-  'The account with this id or confirmed e-mail address, or why there is none that may own a project.';
+  'The account with this id or confirmed e-mail address, or the reason why no account found may own a '
+  'project.';
 call filestore.grant_execute('filestore.find_owner', 'filestore_admin');
 
 create function filestore.project_record(p_project filestore.projects) returns jsonb
@@ -7755,7 +7893,8 @@ begin
   from filestore.tiers t where t.name = (p_project).tier;
 end
 $$;
-comment on function filestore.project_record is 'A project with the limits in force and its owner''s e-mail address.';
+comment on function filestore.project_record is
+  'A project with its effective limits and its owner''s e-mail address.';
 call filestore.grant_execute('filestore.project_record', 'filestore_admin');
 
 create function public.filestore_admin_find_project(p_project text, p_owner text default null) returns jsonb
@@ -7790,8 +7929,8 @@ begin
 end
 $$;
 comment on function public.filestore_admin_find_project is
-  'The project with this id; else the one with this name of the account p_owner, or without it of the operator, which '
-  'is a project that no account owns. Refusals: ACCOUNT_REFUSED, PROJECT_NOT_FOUND, PROJECT_AMBIGUOUS.';
+  'The project with this id; otherwise the project with this name that the account p_owner owns, or, without '
+  'p_owner, that no account owns. Refusals: ACCOUNT_REFUSED, PROJECT_NOT_FOUND, PROJECT_AMBIGUOUS.';
 call filestore.publish('public.filestore_admin_find_project', 'filestore_admin', 'service_role');
 
 create function public.filestore_admin_create_project(p_name text, p_tier text, p_id uuid default null) returns jsonb
@@ -7816,8 +7955,8 @@ begin
 end
 $$;
 comment on function public.filestore_admin_create_project is
-  'Creates a project, or returns the one that has this id. Refusals: VALIDATION_ERROR, UNKNOWN_TIER, '
-  'PROJECT_NAME_TAKEN, PROJECT_DELETED.';
+  'Creates a project, or returns the existing project with this id. Refusals: VALIDATION_ERROR, '
+  'UNKNOWN_TIER, PROJECT_NAME_TAKEN, PROJECT_DELETED.';
 call filestore.publish('public.filestore_admin_create_project', 'filestore_admin', 'service_role');
 
 create function public.filestore_admin_list_projects() returns jsonb
@@ -7866,9 +8005,10 @@ exception
 end
 $$;
 comment on function public.filestore_admin_update_project is
-  'Changes of a project what is given: name; owner (id or e-mail address); isSuspended; tier, with limits of its own '
-  'requestsPerMinute, maxFileBytes, maxProjectBytes (absent: those of the tier). Refusals: '
-  'PROJECT_NOT_FOUND, VALIDATION_ERROR, ACCOUNT_REFUSED, UNKNOWN_TIER, INVALID_LIMIT, PROJECT_NAME_TAKEN.';
+  'Changes the given fields of a project: name; owner (id or e-mail address); isSuspended; tier, with the '
+  'project''s own limits requestsPerMinute, maxFileBytes, maxProjectBytes (absent: those of the tier). '
+  'Refusals: PROJECT_NOT_FOUND, VALIDATION_ERROR, ACCOUNT_REFUSED, UNKNOWN_TIER, INVALID_LIMIT, '
+  'PROJECT_NAME_TAKEN.';
 call filestore.publish('public.filestore_admin_update_project', 'filestore_admin', 'service_role');
 
 create function public.filestore_admin_settings(p_changes jsonb default '{}') returns jsonb
@@ -7897,8 +8037,9 @@ exception
 end
 $$;
 comment on function public.filestore_admin_settings is
-  'Changes of the installation''s settings what is given, and returns them: projectMakers (["anyone"], addresses and '
-  'domains, [] for none, null for undecided), accountBytes (null: no quota). Refusals: INVALID_MAKER, INVALID_LIMIT.';
+  'Changes the given settings of the installation, and returns all settings: projectMakers (["anyone"], '
+  'addresses and domains, [] for none, null for undecided), accountBytes (null: no quota). Refusals: '
+  'INVALID_MAKER, INVALID_LIMIT.';
 call filestore.publish('public.filestore_admin_settings', 'filestore_admin', 'service_role');
 
 create function public.filestore_admin_list_keys(p_project_id uuid default null) returns jsonb
@@ -7931,11 +8072,11 @@ begin
 end
 $$;
 comment on function public.filestore_admin_administer is
-  'filestore.administer for the operator, a suspended project included: of this project, or of that of the key with '
-  'this `id`. Refusals: PROJECT_NOT_FOUND, KEY_NOT_FOUND, and those of the action.';
+  'filestore.administer for the operator, a suspended project included: for this project, or for the project '
+  'of the key with this `id`. Refusals: PROJECT_NOT_FOUND, KEY_NOT_FOUND, and those of the action.';
 call filestore.publish('public.filestore_admin_administer', 'filestore_admin', 'service_role');
 -- 72_health.sql ======================================================================================================
--- What GET /health?deep calls: a commit, which is taken back.
+-- The commit that GET /health?deep runs, which is rolled back.
 
 create function public.filestore_health_probe() returns boolean
 language plpgsql volatile set search_path = '' set lock_timeout = '1s' as $$
@@ -7965,14 +8106,14 @@ begin
 end
 $$;
 comment on function public.filestore_health_probe is
-  'Commits a file to a project of its own and takes all of it back. Fails where a commit would: in a read-only '
-  'database, without `filestore_commit`, and where a table stays locked for a second.';
+  'Commits a file to a project of its own and rolls everything back. Fails wherever a commit would: in a '
+  'read-only database, without `filestore_commit`, and where a table stays locked for a second.';
 call filestore.grant_execute('public.filestore_health_probe', 'service_role');
 -- 80_search_index.sql ================================================================================================
 -- The search index: text of one version of each file. A search shows it only while that version is the current one.
 --
--- A trigger queues each new version, in the transaction of its commit. The edge function claims files from the queue,
--- reads their bytes, and stores text and chunks, later the chunks' embeddings.
+-- A trigger queues each new version, in the transaction of its commit. The edge function leases files from
+-- the queue, reads their bytes, and stores text and chunks, and later the embeddings of the chunks.
 
 create function filestore.search_split(p_text text) returns text
 language plpgsql immutable set search_path = '' as $$
@@ -7981,10 +8122,11 @@ begin
 end
 $$;
 comment on function filestore.search_split is
-  'The text with a comma for each character at which Postgres''s parser of text search looks ahead: for hosts, '
-  'addresses, paths, numbers, hyphens and tags. It may look to the end of the text from each of them, which takes '
-  'quadratic time. Texts and queries are split alike. The two letters whose lower case is longer in UTF-8 are in lower '
-  'case: Postgres measures a word before, stores it after, and crashes where it then has more than 2,047 bytes.';
+  'The text with a comma for each character at which Postgres''s parser of text search looks ahead: for '
+  'hosts, addresses, paths, numbers, hyphens and tags. From each of them it may read to the end of the text, '
+  'which takes quadratic time. Texts and queries are split alike. The two letters whose lower case is longer '
+  'in UTF-8 are converted to lower case here: Postgres measures a word before the conversion, stores it '
+  'after, and crashes where the word then has more than 2,047 bytes.';
 call filestore.grant_execute('filestore.search_split', 'filestore_engine', 'filestore_search');
 
 create function filestore.search_camel_split(p_text text) returns text
@@ -8001,9 +8143,9 @@ call filestore.grant_execute('filestore.search_camel_split', 'filestore_engine',
 create function filestore.search_path_words(p_path text) returns tsvector
 language plpgsql stable set search_path = '' as $$
 declare
-  -- A longer path is found by its last words.
+  -- Only the last words of a longer path are indexed.
   c_words_max constant integer := 48;
-  -- `src/rateLimit.ts` is found by rate, limit, rateLimit, src and ts, and by the parts in a row.
+  -- `src/rateLimit.ts` is found by rate, limit, rateLimit, src and ts, and by consecutive parts.
   v_split constant text := filestore.search_camel_split(p_path);
   v_lists text[] := array[v_split];
   v_list text;
@@ -8023,15 +8165,15 @@ begin
 end
 $$;
 comment on function filestore.search_path_words is
-  'The words of a path for full-text search, which weigh most: with the parts of words in camel case, as they are, and '
-  'stop words.';
+  'The words of a path for full-text search, with the highest weight, unstemmed: including stop words and '
+  'the parts of words in camel case.';
 call filestore.grant_execute('filestore.search_path_words', 'filestore_search');
 
 create function filestore.search_content_words(p_content text, out words tsvector, out is_cut boolean)
 language plpgsql stable set search_path = '' as $$
 declare
   v_content constant text := filestore.search_split(p_content);
-  -- Prose and code have fewer different words.
+  -- Prose and code have fewer distinct words.
   c_words_max constant integer := 600 + octet_length(p_content) / 32;
   v_length integer := length(v_content);
 begin
@@ -8051,8 +8193,9 @@ begin
 end
 $$;
 comment on function filestore.search_content_words is
-  'The words of a text for full-text search. A word that is new to the index takes some 80 bytes, so of a text with '
-  'more different words than prose or code has only the beginning is indexed: then `is_cut`.';
+  'The words of a text for full-text search. A word that is new to the index takes some 80 bytes, so only '
+  'the beginning is indexed of a text with more distinct words than prose or code has; then `is_cut` is '
+  'true.';
 call filestore.grant_execute('filestore.search_content_words', 'filestore_search');
 
 create function filestore.search_content_hash(p_content text) returns bytea
@@ -8063,7 +8206,7 @@ begin
 end
 $$;
 comment on function filestore.search_content_hash is
-  'The hash by which files share a content; null where it is so short that it is in each one''s row.';
+  'The hash by which files share a content; null where it is so short that each file''s row contains it.';
 call filestore.grant_execute('filestore.search_content_hash', 'filestore_search');
 
 create function filestore.search_lock_content(p_project_id uuid, p_hash bytea) returns void
@@ -8073,14 +8216,14 @@ begin
 end
 $$;
 comment on function filestore.search_lock_content is
-  'Takes the lock under which a content is given to a file, or removed from it. Several are taken in the order of '
-  'project and hash.';
+  'Takes the lock for assigning a content to a file, or for removing it from one. Several locks are taken in '
+  'the order of project and hash.';
 call filestore.grant_execute('filestore.search_lock_content', 'filestore_search');
 
 create function filestore.search_release_content() returns trigger
 language plpgsql volatile security definer set search_path = '' as $$
 begin
-  -- The next statement sees a file that another transaction has given the content before.
+  -- The next statement sees files to which other transactions have assigned the content.
   perform filestore.search_lock_content(old.project_id, old.content_hash);
   delete from filestore.search_contents c
   where c.project_id = old.project_id and c.hash = old.content_hash
@@ -8090,7 +8233,7 @@ begin
   return null;
 end
 $$;
-comment on function filestore.search_release_content is 'Deletes the content of a text that no file has any more.';
+comment on function filestore.search_release_content is 'Deletes a content that no file uses any more.';
 call filestore.publish('filestore.search_release_content', 'filestore_search', 'filestore_search');
 create trigger release_content_on_delete after delete on filestore.search_texts
   for each row when (old.content_hash is not null) execute function filestore.search_release_content();
@@ -8104,14 +8247,14 @@ create function filestore.search_take(
 language plpgsql volatile set search_path = '' as $$
 declare
   c_files_of_one_project constant integer := 25;
-  -- Projects that are examined from each of two places on.
+  -- The number of projects that are examined from each of two starting places.
   c_looks constant integer := 200;
   v_text_bytes_max constant integer := (filestore.limits()).search_text_bytes_max;
 begin
   return query
   with recursive looks as (
-    -- One probe of the index for each project, however many of its files wait: from a random place on, so that no
-    -- project waits for long, and from the first.
+    -- One probe of the index for each project, whatever the number of its waiting files: projects from a
+    -- random place on, so that none waits for long, and from the first one.
     select n.* from (values (gen_random_uuid()), ('00000000-0000-0000-0000-000000000000')) s (start)
     cross join lateral (
       select q.project_id, q.due_at, 1 as number from filestore.search_queue q
@@ -8131,7 +8274,7 @@ begin
       ) w
     ) p
     cross join lateral (
-      -- A text that is too large to be indexed is not read.
+      -- A text that is too large to be indexed is not read, so it counts no bytes.
       select q.project_id, q.file_id, q.due_at, q.attempts,
              case when q.bytes <= v_text_bytes_max then q.bytes else 0 end as bytes
       from filestore.search_queue q
@@ -8154,10 +8297,10 @@ begin
 end
 $$;
 comment on function filestore.search_take is
-  'Leases files that are due: equal numbers of each project, at most 25 of one. The first file may have any size; '
-  'others are taken while all together have at most p_bytes, small files first. A file that was tried before is taken '
-  'alone, since it may end the isolate. After the lease a file is due again; each lease is twice as long as the one '
-  'before.';
+  'Leases files that are due: equal numbers for each project, at most 25 for one. The first file may have '
+  'any size; others are taken while all together have at most p_bytes, small files first. A file that was '
+  'tried before is taken alone, since it may end the isolate. After the lease a file is due again; each '
+  'lease is twice as long as the one before.';
 call filestore.grant_execute('filestore.search_take', 'filestore_search');
 
 create function public.filestore_search_claim(
@@ -8165,7 +8308,7 @@ create function public.filestore_search_claim(
   p_model text default null, p_begun timestamptz default null
 ) returns jsonb
 language plpgsql volatile security definer set search_path = ''
--- fence: the queue is mostly empty, so a plan of that time would read all of it when it is long.
+-- fence: the queue is usually empty, and a plan from such a time would read all of it when it is long.
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
   v_claim_id constant uuid := gen_random_uuid();
@@ -8178,17 +8321,18 @@ begin
   select array_agg(t.project_id), array_agg(t.file_id) into v_project_ids, v_file_ids
   from filestore.search_take(
     v_claim_id, p_stage, p_files, p_bytes, p_lease_seconds,
-    -- A client's clock may leave out what is less than a millisecond.
+    -- A client's clock may drop fractions of a millisecond.
     least(clock_timestamp(), p_begun + interval '1 millisecond')) t;
-  -- A separate statement, for a new snapshot: the rows locked above may be newer than the snapshot of their statement,
-  -- and files read in it would be older. No commit can come in between: it would wait for the queue's row.
+  -- A separate statement, for a new snapshot: the rows locked above may be newer than the snapshot of their
+  -- statement, and files read in it would be older. No commit can intervene: it would wait for the row of the
+  -- queue.
   select jsonb_agg(jsonb_build_object(
     'projectId', q.project_id, 'fileId', q.file_id, 'version', q.version, 'path', f.path, 'mimeType', f.mime_type,
     'size', f.size, 'isDeleted', f.is_deleted, 'tries', q.attempts,
     'segments', case when p_stage = 1 and not f.is_deleted and f.size <= (filestore.limits()).search_text_bytes_max
       then filestore.segment_list(q.project_id, f.segment_ids) else '[]'::jsonb end,
     'chunks', (
-      -- The first ones that p_model has not embedded.
+      -- The first chunks that p_model has not embedded.
       select coalesce(jsonb_agg(jsonb_build_object(
         'hash', k.hash, 'text', substr(coalesce(t.content, c.content), k.start + 1, k.length))), '[]')
       from (
@@ -8210,9 +8354,9 @@ begin
 end
 $$;
 comment on function public.filestore_search_claim is
-  'Claims files that are due, for a while: stage 1 with the segments of their text, stage 2 with p_chunks chunks that '
-  'p_model has not embedded. With p_begun only what was due by then: so a sweep ends, whatever others write. Also '
-  'returns when the next file is due that nobody has claimed.';
+  'Leases files that are due: stage 1 with the segments of their text, stage 2 with p_chunks chunks that '
+  'p_model has not embedded. With p_begun, only files that were due by then, so that a sweep ends even while '
+  'clients write. Also returns when the next file without a lease is due.';
 call filestore.publish('public.filestore_search_claim', 'filestore_search', 'service_role');
 
 create function public.filestore_search_fail(p_claim_id uuid, p_files jsonb) returns integer
@@ -8235,9 +8379,9 @@ begin
 end
 $$;
 comment on function public.filestore_search_fail is
-  'Notes which files of a claim could not be indexed. Where it is the fault of the file, it is due again soon, later '
-  'each time. Where something was out of reach, that is no try, and it is due again after its lease. Returns how many '
-  'claims were still valid.';
+  'Records which leased files could not be indexed. If the file is at fault, it is due again soon, later '
+  'after each failure. If a service was out of reach, the attempt does not count, and the file is due again '
+  'after its lease. Returns how many leases were still valid.';
 call filestore.publish('public.filestore_search_fail', 'filestore_search', 'service_role');
 
 create function filestore.search_store_chunks(
@@ -8273,7 +8417,7 @@ begin
 end
 $$;
 comment on function filestore.search_store_chunks is
-  'Stores the chunks of a text, [first line, start, length] each, in place of those of an older version.';
+  'Stores the chunks of a text, [first line, start, length] each, replacing those of an older version.';
 call filestore.grant_execute('filestore.search_store_chunks', 'filestore_search');
 
 create function filestore.search_store_text(p_text jsonb, p_model text) returns boolean
@@ -8331,8 +8475,8 @@ begin
 end
 $$;
 comment on function filestore.search_store_text is
-  'Stores the text and chunks of one file in place of those of an older version, with its contents locked. False where '
-  'p_model has not embedded some of the chunks.';
+  'Stores the text and chunks of one file replacing those of an older version, with its contents locked. '
+  'False where p_model has not embedded some of the chunks.';
 call filestore.grant_execute('filestore.search_store_text', 'filestore_search');
 
 create function public.filestore_search_store(p_claim_id uuid, p_texts jsonb, p_model text default null) returns integer
@@ -8345,7 +8489,7 @@ declare
   v_done jsonb := '[]';
 begin
   perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
-  -- The contents that files get or no longer have, in order, so that two claims never wait for each other.
+  -- Locks the contents that files gain or lose, in order, so that two transactions never wait for each other.
   perform filestore.search_lock_content(h.project_id, h.hash)
   from (
     select n.project_id, n.hash from (
@@ -8370,7 +8514,7 @@ begin
     v_project_id := v_text ->> 'projectId';
     v_file_id := v_text ->> 'fileId';
     v_version := v_text ->> 'version';
-    -- The claim has expired or there is a newer version: another claim has the work now.
+    -- The lease has expired or there is a newer version: another lease covers the work now.
     continue when not exists (
       select from filestore.search_queue q
       where q.project_id = v_project_id and q.file_id = v_file_id and q.version = v_version
@@ -8379,12 +8523,12 @@ begin
       'project_id', v_project_id, 'file_id', v_file_id, 'version', v_version,
       'is_embedded', filestore.search_store_text(v_text, p_model));
   end loop;
-  -- A purge that is not seen here waits for these texts, and removes them itself.
+  -- A purge that is not visible here waits for these texts, and removes them itself.
   delete from filestore.search_texts t using jsonb_to_recordset(v_done) d (project_id uuid, file_id uuid)
   where t.project_id = d.project_id and t.file_id = d.file_id and exists (
     select from filestore.files f where f.project_id = d.project_id and f.id = d.file_id and f.path is null);
-  -- The queue's rows come last and together, so that no commit waits for the texts. A locked row is skipped: the commit
-  -- that holds it is adding a newer version, which ends the claim.
+  -- The queue's rows come last and together, so that no commit waits for the texts. A locked row is skipped:
+  -- the commit that holds it is adding a newer version, which ends the lease.
   with held as (
     select q.project_id, q.file_id, d.is_embedded
     from jsonb_to_recordset(v_done) d (project_id uuid, file_id uuid, version integer, is_embedded boolean)
@@ -8395,7 +8539,7 @@ begin
     delete from filestore.search_queue q using held h
     where h.is_embedded and q.project_id = h.project_id and q.file_id = h.file_id
   )
-  -- Due since it was written: a sweep that has stored its text goes on with it.
+  -- Due since the file was written, so that a sweep that stored its text continues with its chunks.
   update filestore.search_queue q
   set stage = 2, due_at = least(f.updated_at, clock_timestamp()), attempts = 0, claim_id = null
   from held h join filestore.files f on f.project_id = h.project_id and f.id = h.file_id
@@ -8404,8 +8548,8 @@ begin
 end
 $$;
 comment on function public.filestore_search_store is
-  'Stores the text and chunks of claimed files in place of those of an older version; with p_model, files with chunks '
-  'that it has not embedded go on to stage 2. Returns how many claims were still valid.';
+  'Stores the text and chunks of leased files, replacing those of an older version; with p_model, files with '
+  'chunks that this model has not embedded enter stage 2. Returns how many leases were still valid.';
 call filestore.publish('public.filestore_search_store', 'filestore_search', 'service_role');
 
 create function public.filestore_search_store_embeddings(
@@ -8420,7 +8564,7 @@ begin
   select q.version into v_version from filestore.search_queue q
   where q.project_id = p_project_id and q.file_id = p_file_id and q.claim_id = p_claim_id;
   if not found then return null; end if;
-  -- An embedding belongs to a text and not to a version, so one that comes late is still right.
+  -- An embedding belongs to a text and not to a version, so a late one is still right.
   update filestore.search_chunks k
   set model = p_model, embedding = nullif(array(
     select v.value::real
@@ -8446,8 +8590,8 @@ begin
 end
 $$;
 comment on function public.filestore_search_store_embeddings is
-  'Stores embeddings of a claimed file''s chunks, empty ones for those that the model refuses, and releases the claim. '
-  'Returns how many chunks are left, null where the claim was not valid.';
+  'Stores embeddings of a leased file''s chunks, empty ones for chunks that the model refuses, and ends the '
+  'lease. Returns how many chunks are left; null if the lease was not valid.';
 call filestore.publish('public.filestore_search_store_embeddings', 'filestore_search', 'service_role');
 
 create function public.filestore_search_requeue(p_model text, p_files integer, p_given_up_seconds integer)
@@ -8458,7 +8602,7 @@ declare
 begin
   insert into filestore.search_queue (project_id, file_id, version, path, bytes, stage, due_at)
   (select t.project_id, t.file_id, t.version, t.path, t.bytes,
-          -- A text that was stored while there was no model has no chunks yet.
+          -- A text that was stored while no model was configured has no chunks yet.
           case when exists (
             select from filestore.search_chunks k where k.project_id = t.project_id and k.file_id = t.file_id
           ) then 2 else 1 end,
@@ -8479,8 +8623,9 @@ begin
 end
 $$;
 comment on function public.filestore_search_requeue is
-  'Queues files whose chunks another embedding model has processed, or none (after embeddings were configured or '
-  'changed), and files that could not be indexed so long ago. Without a model the latter only. Returns how many.';
+  'Queues files whose chunks were embedded by another model or by none (after embeddings were configured or '
+  'changed), and files whose indexing failed longer ago than the given time. Without a model, only the '
+  'latter. Returns how many.';
 call filestore.publish('public.filestore_search_requeue', 'filestore_search', 'service_role');
 -- 81_search.sql ======================================================================================================
 -- Search by pattern, by words and by meaning.
@@ -8502,8 +8647,8 @@ begin
 end
 $$;
 comment on function filestore.search_filter is
-  'Conditions on search_texts t, with every value quoted. The glob is given as a regular expression made only of '
-  '[^/]*, [^/], .* and literals.';
+  'Conditions on search_texts t, with every value quoted. The glob is given as a regular expression that '
+  'consists only of [^/]*, [^/], .* and literals.';
 call filestore.grant_execute('filestore.search_filter', 'filestore_search');
 
 create function filestore.search_conditions(
@@ -8542,17 +8687,17 @@ begin
 end
 $$;
 comment on function filestore.search_conditions is
-  'The conditions of a query by pattern on a text, x.content. A matching text contains one literal of each clause; '
-  'the client sends the most selective clause first. `likes` and `trigrams` are of the first clause that the index '
-  'has trigrams of, else of the first one, by literal; `others` of the other clauses, and `other_trigrams` of those '
-  'of them that are a single literal.';
+  'The conditions of a query by pattern on a text, x.content. A matching text contains one literal of each '
+  'clause; the client sends the most selective clause first. `likes` and `trigrams`, one per literal, belong '
+  'to the first clause for which the index has trigrams, otherwise to the first clause; `others` to the '
+  'other clauses, and `other_trigrams` to those other clauses that are a single literal.';
 call filestore.grant_execute('filestore.search_conditions', 'filestore_search');
 
 create function filestore.search_walk(p_project_id uuid, p_query jsonb, p_statement text)
 returns table (file_id uuid, walked_to text)
 language plpgsql stable set search_path = '' as $$
 declare
-  -- Texts, and bytes of them, that one call reads.
+  -- The number of texts, and of their bytes, that one call reads.
   c_walk_files constant integer := 2000;
   c_walk_bytes constant integer := 4194304;
   c_skip constant integer := p_query ->> 'skip';
@@ -8583,8 +8728,8 @@ begin
 end
 $$;
 comment on function filestore.search_walk is
-  'Reads texts one by one along the paths, for literals that no index has, up to a number of them and of their bytes. '
-  'The statement selects the id, path and size of a file, and whether its text matches.';
+  'Reads texts one by one along the paths, for literals without index entries, up to a number of texts and '
+  'of bytes. The statement selects the id, path and size of a file, and whether its text matches.';
 call filestore.grant_execute('filestore.search_walk', 'filestore_search');
 
 create function filestore.search_pattern_candidates(p_project_id uuid, p_query jsonb)
@@ -8594,8 +8739,9 @@ declare
   -- A pattern that occurs in up to this many files is looked up in the index and sorted.
   c_found_max constant integer := 1000;
   c_filter constant text := ' where t.project_id = $1' || filestore.search_filter(p_query);
-  -- A text is in the file's row, or one that files share, which are looked up apart or along the paths.
-  -- fence: trigrams come from the index, since to compute them takes long, and the text is read last.
+  -- A text is in the file's row, or is used by several files; those are looked up separately, or in the order
+  -- of paths. fence: trigrams come from the index, since to compute them takes long, and the text is read
+  -- last.
   c_own constant text := ' from (select t.* from filestore.search_texts t where t.project_id = $1'
     ' and t.content_hash is null and filestore.search_trigrams(t.content) @> %1$L::integer[] offset 0) t'
     ' cross join lateral (select t.content) x' || replace(c_filter, '%', '%%');
@@ -8614,7 +8760,7 @@ declare
   v_few uuid[];
   v_count bigint;
 begin
-  -- No index has literals without trigrams.
+  -- The index has no entries for literals without trigrams.
   if '{}' = any (c_conditions.trigrams) then
     return query select w.file_id, w.walked_to
       from filestore.search_walk(p_project_id, p_query, 'select t.file_id, t.path, t.bytes, ' || c_any || c_along) w;
@@ -8637,7 +8783,7 @@ begin
       return;
     end if;
   end if;
-  -- Many match, so a walk along the paths soon finds a page of them.
+  -- Many files match, so reading in the order of paths soon finds a page of them.
   return query execute 'select t.file_id, null::text'
     || coalesce(c_along || ' and ' || c_any, ' from filestore.search_texts t' || c_filter)
     || ' order by t.path limit $2 offset $3'
@@ -8645,13 +8791,13 @@ begin
 end
 $$;
 comment on function filestore.search_pattern_candidates is
-  'Files of a project whose text may match, by path. Where only a part of the texts was read, a last row says how far. '
-  'Runs as filestore_search: callers read the ids again under their own policies.';
+  'Files of a project whose text may match, by path. Where only a part of the texts was read, a last row '
+  'shows how far. Runs as filestore_search: callers read the ids again under their own policies.';
 call filestore.publish('filestore.search_pattern_candidates', 'filestore_search', 'filestore_engine');
 
--- By meaning: approximately along the index of the vector's size, or exactly by comparing chunks one by one. Without
--- the extension vector they return nothing. Their bodies are parsed here and not when they run, so that their callers
--- need no access to the schema of the extension.
+-- By meaning: approximately with the index of the vector's size, or exactly by comparing chunks one by one.
+-- Without the extension vector these functions return nothing. Their bodies are parsed here and not when they
+-- run, so callers need no access to the schema of the extension.
 do $$
 declare
   v_schema constant text := (
@@ -8679,7 +8825,8 @@ begin
     'create function filestore.search_has_vectors() returns boolean language sql immutable set search_path = '''' '
     'as %L', case when v_schema is null then 'select false' else 'select true' end);
   foreach v_dimensions in array (filestore.limits()).vector_sizes loop
-    -- fence: the planner does not know how many rows a project has, so it is left no plan but a scan of the index.
+    -- fence: the planner does not know how many rows a project has, so a scan of the index is the only plan
+    -- left to it.
     execute format('create function filestore.search_nearest_%s', v_dimensions) || v_signature
       || case when v_schema is null then v_none else
         'set enable_sort = off set enable_hashjoin = off set enable_mergejoin = off begin atomic '
@@ -8706,8 +8853,8 @@ $$;
 comment on function filestore.search_has_vectors is
   'Whether the extension vector was available when search was set up.';
 comment on function filestore.search_nearest_exact is
-  'The chunks nearest to a vector, compared one by one: of those with vectors of its size the first '
-  'search_exact_chunks_max.';
+  'The chunks nearest to a vector, compared one by one: the first search_exact_chunks_max chunks with '
+  'vectors of the same size.';
 call filestore.grant_execute('filestore.search_has_vectors', 'filestore_engine', 'filestore_search');
 call filestore.grant_execute('filestore.search_nearest_exact', 'filestore_search');
 
@@ -8715,20 +8862,22 @@ create function filestore.search_tsquery(p_words text) returns tsquery
 language plpgsql stable set search_path = ''
 as $$
 declare
-  -- As filestore.search_split, except that a hyphen which begins a word means not. What was one word stays one: its
-  -- parts become a phrase.
+  -- As filestore.search_split, except that a hyphen which begins a word means not. A word that is split
+  -- remains a unit: its parts become a phrase.
   v_words constant text := translate(regexp_replace(p_words, '[<&~/.@_+]|(?<=\S)-', ',', 'g'), 'ȺȾ', 'ⱥⱦ');
   v_split constant text := filestore.search_camel_split(v_words);
   v_query tsquery := websearch_to_tsquery('pg_catalog.english', v_words);
 begin
   if numnode(v_query) = 0 then return websearch_to_tsquery('pg_catalog.simple', v_words); end if;
-  -- A word in camel case is looked up as it is, and as a phrase of its parts, which paths have as well.
+  -- A word in camel case is looked up as it is, and as a phrase of its parts, which the index of paths also
+  -- contains.
   return case when v_split = v_words then v_query
     else v_query || websearch_to_tsquery('pg_catalog.english', v_split) end;
 end
 $$;
 comment on function filestore.search_tsquery is
-  'Words, "phrases", or, -not. Words in camel case also by their parts, stop words where there is nothing else.';
+  'Words, "phrases", or, -not. Words in camel case also match by their parts; stop words count only in a '
+  'query without other words.';
 call filestore.grant_execute('filestore.search_tsquery', 'filestore_search');
 
 create function filestore.search_query_lexemes(p_words text) returns text[]
@@ -8737,13 +8886,14 @@ declare
   v_words constant text := filestore.search_split(p_words || ' ' || filestore.search_camel_split(p_words));
   v_stems constant tsvector := to_tsvector('pg_catalog.english', v_words);
 begin
-  -- A name such as about.md or now.txt is asked for by its words, too.
+  -- A name such as about.md or now.txt is also searched for by its words.
   return tsvector_to_array(
     case when length(v_stems) > 0 then v_stems else to_tsvector('pg_catalog.simple', v_words) end);
 end
 $$;
 comment on function filestore.search_query_lexemes is
-  'The stems of all words of a query, without what joins them; of stop words alone the words as they are.';
+  'The stems of all words of a query, without its operators; for a query of stop words only, the words as '
+  'they are.';
 call filestore.grant_execute('filestore.search_query_lexemes', 'filestore_engine', 'filestore_search');
 
 create function filestore.search_rest(p_query tsquery, p_known text[]) returns tsquery
@@ -8760,11 +8910,11 @@ begin
 end
 $$;
 comment on function filestore.search_rest is
-  'What is left of a query without alternatives when some of its words are known to be there.';
+  'The rest of a query without alternatives, once some of its words are known to occur.';
 call filestore.grant_execute('filestore.search_rest', 'filestore_search');
 
--- fence, in the next two functions: words are looked up in their indexes. The planner, which takes the reading of a
--- text's words for cheap, would read those of all texts of a project that it takes for small.
+-- fence, in the next two functions: words are looked up in their indexes. The planner underestimates the cost
+-- of reading a text's words, and would read those of all texts of a project that it considers small.
 create function filestore.search_by_names(p_project_id uuid, p_query jsonb, p_limit integer)
 returns table (file_id uuid, score double precision)
 language plpgsql stable set search_path = '' set enable_indexscan = off set enable_seqscan = off as $$
@@ -8774,7 +8924,7 @@ declare
   c_words constant tsquery := regexp_replace(
     filestore.search_tsquery(p_query ->> 'names')::text, '''(?:[^'']|'''')+''', '\&:A', 'g')::tsquery;
 begin
-  -- A word that a name lacks tells nothing of the file.
+  -- A file may be relevant although its name lacks a word.
   if c_words::text ~ '!' then return; end if;
   return query execute format(
     $q$
@@ -8798,17 +8948,19 @@ create function filestore.search_by_words(p_project_id uuid, p_query jsonb, p_li
 returns table (file_id uuid, score double precision)
 language plpgsql stable set search_path = '' set enable_indexscan = off set enable_seqscan = off as $$
 declare
-  -- Files that contain the words beyond this many are not ranked: reading their words takes time.
+  -- The number of files containing the words that are ranked; others are not, since reading their words takes
+  -- time.
   c_matches_max constant integer := 10000;
-  -- Ways to divide the words between paths and shared contents, the most frequent ones.
+  -- The number of ways to divide the words between paths and shared contents that are tried, the most
+  -- frequent ones.
   c_splits constant integer := 32;
   c_words constant tsquery := filestore.search_tsquery(p_query ->> 'words');
   c_lexemes constant text[] := filestore.search_query_lexemes(p_query ->> 'words');
   c_any constant tsquery := (
     select string_agg('''' || replace(replace(l.word, '\', '\\'), '''', '''''') || '''', ' | ')::tsquery
     from unnest(c_lexemes) l (word));
-  -- Files whose row has the text: its words and those of the path. Then contents that files share. Last, files whose
-  -- path has some of the words, and a shared content the others.
+  -- First, files whose row contains the text: its words and those of the path. Then contents used by several
+  -- files. Last, files whose path contains some of the words, and whose shared content contains the others.
   c_statement constant text := format($q$
       with named as materialized (
         select t.file_id, t.path, t.content_hash, t.words,
@@ -8851,7 +9003,7 @@ declare
 begin
   return query execute c_statement
     using p_project_id, c_words, c_matches_max, c_lexemes, c_any, c_splits, c_has_not, p_limit;
-  -- No file has all of the plain words: then any of them matches.
+  -- No file contains all of the plain words, so now any of them matches.
   if not found and c_words::text ~ ' & ' and not c_has_not and p_query ->> 'words' !~* '"|\mor\M' then
     return query execute c_statement
       using p_project_id, c_any, c_matches_max, c_lexemes, c_any, c_splits, false, p_limit;
@@ -8876,7 +9028,8 @@ begin
   -- Continues in the index until enough rows satisfy the conditions.
   perform set_config('hnsw.iterative_scan', 'relaxed_order', true);
   perform set_config('hnsw.ef_search', p_limit::text, true);
-  -- Vectors of the present model, and, while texts are embedded anew, those of the former one: each with its own query.
+  -- Vectors of the present model and, while texts are embedded again, of the former one; each is compared
+  -- with its own vector of the query.
   for v_meaning in
     select m.list, m.value ->> 'model' as model, m.value -> 'vector' as vector
     from (values ('meaning', p_query), ('former meaning', p_query -> 'former')) m (list, value)
@@ -8894,15 +9047,15 @@ begin
 end
 $$;
 comment on function filestore.search_by_meaning is
-  'The nearest chunks of a project: by vectors of the present model, and of the former one where the query has a '
-  'vector of that.';
+  'The nearest chunks of a project: by vectors of the present model, and of the former one if the query has '
+  'a vector of that model.';
 call filestore.grant_execute('filestore.search_by_meaning', 'filestore_search');
 
 create function filestore.search_rank_candidates(p_project_id uuid, p_query jsonb)
 returns table (list text, file_id uuid, hash uuid, score double precision)
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  -- The functions of search by meaning find as many.
+  -- The functions of search by meaning find the same number.
   c_ranked constant integer := 200;
 begin
   if p_query ->> 'names' is not null then
@@ -8943,8 +9096,8 @@ begin
 end
 $$;
 comment on function filestore.search_unembedded is
-  'Texts that have vectors neither of the model that made the vector of the query, nor of the former one where it was '
-  'asked, too: up to p_files.';
+  'Texts, up to p_files, that have vectors neither of the model that embedded the query, nor of the former '
+  'one if that embedded the query, too.';
 call filestore.grant_execute('filestore.search_unembedded', 'filestore_engine');
 
 create function filestore.search_unsearched(
@@ -8994,7 +9147,7 @@ begin
       and (v_content_type is null or f.mime_type = v_content_type) and (v_after is null or f.path > v_after)
       and f.id <> all (v_known)
   ), sized as (
-    -- Small ones first, so that a large one keeps nobody out.
+    -- Small ones first, so that a large file does not exclude others.
     select u.*, u.may_be_read and sum(u.size) over s <= (v_live ->> 'bytes')::bigint
       and sum(u.reads) over s <= (v_live ->> 'reads')::bigint as is_read
     from unsearched u
@@ -9018,12 +9171,12 @@ begin
 end
 $$;
 comment on function filestore.search_unsearched is
-  'Text in the scope that the index does not have: of new versions, of large files, of files that could not be '
-  'indexed, where words are looked up, of files with more words than are indexed, and where meaning is, of files that '
-  'no model asked has embedded. p_query.live: of these, the '
-  'smallest first, files of up to fileBytes are returned with their segments, up to a number of bytes and segments '
-  '(reads), to be read. The others are counted: some are named, and why. isComplete: false where more are not '
-  'indexed than may be examined.';
+  'Text in the scope that the index does not contain: of new versions, of large files and of files that '
+  'could not be indexed; in a search by words, of files with more words than are indexed; in a search by '
+  'meaning, of files that none of the models asked has embedded. p_query.live: files of up to fileBytes are '
+  'returned with their segments for a live read, the smallest first, up to a number of bytes and segments '
+  '(reads). The others are counted, and some are named with the reason. isComplete: false where more files '
+  'are not indexed than may be examined.';
 call filestore.grant_execute('filestore.search_unsearched', 'filestore_engine');
 
 create function filestore.search_is_vector_cut(p_session filestore.session, p_vector jsonb) returns boolean
@@ -9038,7 +9191,8 @@ begin
 end
 $$;
 comment on function filestore.search_is_vector_cut is
-  'Whether no index has vectors of this size, and the project more chunks than are compared one by one.';
+  'Whether no index contains vectors of this size, and the project has more chunks than are compared one by '
+  'one.';
 call filestore.grant_execute('filestore.search_is_vector_cut', 'filestore_engine');
 
 create function filestore.search_by_pattern(p_session filestore.session, p_scope text, p_query jsonb) returns json
@@ -9057,8 +9211,8 @@ begin
            n.place = min(n.place) over () or sum(t.json_bytes) over (order by n.place) <= (p_query ->> 'bytes')::bigint
              as fits
     from found n
-    -- fence: the planner must not flatten these. Rows are fetched one by one by primary key; a plan that is kept must
-    -- not scan a table.
+    -- fence: the planner must not flatten these. Rows are fetched one by one by primary key; a cached plan
+    -- must not scan a table.
     cross join lateral (
       select * from filestore.files f
       where f.project_id = p_session.project_id and f.id = n.file_id and not f.is_deleted
@@ -9077,8 +9231,8 @@ begin
     'files', coalesce(json_agg(json_build_object(
       'file', filestore.file_record(v.file), 'skipped', v.skipped, 'content', v.content, 'score', 0)
       order by v.place) filter (where v.fits), '[]'),
-    -- Where the next page starts: after the last file returned, or, where all were, after the last candidate, or
-    -- where the texts were read to.
+    -- Where the next page starts: after the last returned file, or, if all candidates were returned, after
+    -- the last candidate, or where reading the texts stopped.
     'next', case
       when not coalesce(bool_and(v.fits), true) then max(v.path) filter (where v.fits)
       when (select count(*) from found) >= (p_query ->> 'files')::integer then (
@@ -9103,7 +9257,7 @@ language plpgsql volatile set search_path = '' as $$
 declare
   -- Names and meaning: reciprocal rank fusion (Cormack, Clarke, Büttcher 2009) and its constant.
   c_fusion constant double precision := 60;
-  -- Words and meaning: the weighted mean of their scores, each made one from 0 to 1 (Bruch, Gai, Ingber 2023).
+  -- Words and meaning: the weighted mean of their scores, each scaled to 0 to 1 (Bruch, Gai, Ingber 2023).
   c_weight_of_words constant double precision := 0.7;
   v_is_fused constant boolean := p_query ->> 'words' is not null and p_query -> 'vector' <> 'null'::jsonb;
 begin
@@ -9113,8 +9267,8 @@ begin
     select n.list, n.file_id, n.hash, n.score, f.path, t.json_bytes,
            row_number() over (partition by n.list, n.file_id order by n.score desc, n.hash) as nth
     from found n
-    -- fence: the planner must not flatten these. Rows are fetched one by one by primary key; a plan that is kept must
-    -- not scan a table.
+    -- fence: the planner must not flatten these. Rows are fetched one by one by primary key; a cached plan
+    -- must not scan a table.
     cross join lateral (
       select * from filestore.files f
       where f.project_id = p_session.project_id and f.id = n.file_id and not f.is_deleted
@@ -9126,8 +9280,8 @@ begin
     ) t
   ), placed as (
     select v.*, row_number() over (partition by v.list order by v.score desc, v.path) as place,
-           -- Of words none is worth 0 (a query that only excludes some has no other score); of meaning the farthest
-           -- that was found, since what is far depends on the model.
+           -- By words, no match is worth 0 (a query that only excludes words has no other score). By meaning,
+           -- the farthest chunk found is worth 0, since what is far depends on the model.
            case when v.list = 'words' then coalesce(v.score / nullif(max(v.score) over l, 0), 1)
              when max(v.score) over l = min(v.score) over l then 1
              else (v.score - min(v.score) over l) / (max(v.score) over l - min(v.score) over l) end as share
@@ -9136,7 +9290,7 @@ begin
   ), fused as (
     select p.file_id, p.path, p.json_bytes,
            (array_agg(p.hash order by p.place) filter (where p.list <> 'words'))[1] as hash,
-           -- A file that is just being embedded anew is in two lists of meaning, and counts once.
+           -- A file that is being embedded again is in both lists of meaning, and counts once.
            case when v_is_fused
              then c_weight_of_words * coalesce(max(p.share) filter (where p.list = 'words'), 0)
                + (1 - c_weight_of_words) * coalesce(max(p.share) filter (where p.list <> 'words'), 0)
@@ -9155,9 +9309,9 @@ begin
 end
 $$;
 comment on function filestore.search_ranked is
-  'A page of the best files, and one more, by words, by meaning or by both: then the scores of words and meaning are '
-  'fused, or the ranks of names and meaning. Both are computed over what the key may see. `fits`: whether a file is on '
-  'the page, which has at least one.';
+  'A page of the best files, and one more, by words, by meaning or by both: then the scores of words and '
+  'meaning are fused, or the ranks of names and meaning. Scores and ranks are computed over the files that '
+  'the key may see. `fits`: whether a file is on the page, which has at least one file.';
 call filestore.grant_execute('filestore.search_ranked', 'filestore_engine');
 
 create function filestore.search_by_rank(p_session filestore.session, p_scope text, p_query jsonb) returns json
@@ -9199,7 +9353,7 @@ call filestore.grant_execute('filestore.search_by_rank', 'filestore_engine');
 create function public.filestore_search(p_key_hash text, p_request_id uuid, p_query jsonb) returns json
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  -- Files that are not indexed yet are counted up to this number, which also stands for any larger one.
+  -- Files that are not indexed yet are counted up to this number, which also stands for all larger ones.
   c_pending_max constant integer := 10000;
   v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
   -- The part of the requested directory that the key may see.
@@ -9209,7 +9363,8 @@ declare
   v_page json := '{"files": []}';
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope::json; end if;
-  -- Rows of functions are overestimated: where Postgres compiles plans, it would compile these, for most of a second.
+  -- Rows of functions are overestimated: where Postgres compiles plans, it would spend most of a second on
+  -- compiling these.
   perform set_config('jit', 'off', true);
   if v_scope is not null then
     v_query := p_query || jsonb_build_object('directory', v_scope);
@@ -9234,8 +9389,8 @@ begin
 end
 $$;
 comment on function public.filestore_search is
-  'Files that may match (kind scan: clauses, caseSensitive, after) or the best ones (kind rank: words or names, '
-  'vector and model, former: those of the model before), with their text. Both: directory, glob, '
+  'Files that may match (kind scan: clauses, caseSensitive, after) or the best ones (kind rank: words or '
+  'names, vector and model, former: the same for the former model), with their text. Both: directory, glob, '
   'contentType, files, skip, bytes.';
 call filestore.publish('public.filestore_search', 'filestore_engine', 'service_role');
 
