@@ -1689,8 +1689,7 @@ create function filestore.count_requests(
 ) returns filestore.request_count
 language plpgsql volatile set search_path = '' as $$
 declare
-  -- The number of requests of one project that can be counted at the same time without waiting for each
-  -- other.
+  -- How many requests of one project are counted at the same time without a wait.
   c_shards constant integer := 64;
   v_window timestamptz := date_trunc('minute', clock_timestamp());
   v_latest timestamptz;
@@ -1713,8 +1712,7 @@ begin
       v_window := v_latest;
       continue;
     end if;
-    -- The sum lacks requests in flight, so it never causes an early refusal, nor shows 0 while a shard has
-    -- room.
+    -- The sum lacks requests in flight: it neither refuses early nor shows 0 while a shard has room.
     if v_is_counted or v_used + p_requests > p_limit then
       return row(v_is_counted, greatest(p_limit - v_used, 0), v_window + interval '1 minute');
     end if;
@@ -1745,8 +1743,7 @@ begin
       if v_taken = p_requests then
         return row(true, p_limit - v_used - p_requests, v_window + interval '1 minute');
       end if;
-      -- Other transactions lock every shard with room. Before this request waits for them, it releases the
-      -- shards that it has locked.
+      -- Others lock every shard with room. Before it waits for them, this request releases its own shards.
       select min(s.shard) into v_held from filestore.rate_windows s
       where s.project_id = p_project_id
         and case when s.window_start < v_window then 0 else s.request_count end * c_shards + s.shard <= p_limit;
@@ -1837,8 +1834,7 @@ declare
   v_count filestore.request_count;
   v_refusal jsonb;
 begin
-  -- An assignment rather than `perform`: a simple expression is evaluated directly, a statement goes through
-  -- the executor.
+  -- An assignment, which is evaluated directly; `perform` would go through the executor.
   v_setting := set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
   v_setting := set_config('filestore.key_hash', p_key_hash, true);
   -- A reader writes only the count and the time of the key's last use: neither is worth waiting for the disk.
@@ -1866,8 +1862,7 @@ begin
   from filestore.projects p join filestore.tiers t on t.name = p.tier cross join filestore.settings s
   where p.id = v_caller.project_id;
   v_session.envelope := case
-    -- A key ends when its project does; a console session, and a link created in one, end with the account's
-    -- ownership.
+    -- A key ends with its project; a console session, and a link created in it, with the account's ownership.
     when v_is_deleted or v_caller.key_id is null and v_caller.account_id is distinct from v_session.account_id
       then filestore.refusal('INVALID_API_KEY')
     -- The sessions of a deleted account have ended, too: its projects are suspended for sessions as for keys.

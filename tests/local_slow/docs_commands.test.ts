@@ -23,7 +23,7 @@ import { suite, test } from "../support/stack/suite.ts";
 const REASONS = ["a hosted project", "asks the npm registry", "Docker", "takes minutes", "your own values"];
 /** Languages that run here. A block in another language needs a marker, unless it is not a program. */
 const RUN = ["sh", "ts"];
-const NO_PROGRAMS = ["", "text", "json"];
+const NO_PROGRAMS = ["", "text", "json", "mermaid"];
 /** The command for the version of Deno that the documents name and the tests use. */
 const DENO_COMMAND = "npx --prefer-offline -y deno@2.9.6";
 
@@ -95,7 +95,9 @@ Deno.test("every curl of the documents fails loudly, and every shell block is we
   for (const { document, block } of blocks.filter(({ block }) => block.language === "sh")) {
     const where = `${document.path}:${block.line}`;
     for (const [command] of block.text.matchAll(/^.*\bcurl .*$/gm)) {
-      if (!/^\s*#/.test(command) && !/curl -[a-zA-Z]*f/.test(command)) wrong.push(`${where}: ${command}`);
+      if (!/^\s*#/.test(command) && !/curl (-[a-zA-Z]*f|-sS --fail-with-body )/.test(command)) {
+        wrong.push(`${where}: ${command}`);
+      }
     }
     const { success, stderr } = await bash(["-n"], block.text);
     if (!success) wrong.push(`${where}: ${stderr}`);

@@ -21,7 +21,11 @@ async function codesOfSchema(): Promise<Set<string>> {
   for await (const { name } of Deno.readDir(schemas)) {
     if (!name.endsWith(".sql")) continue;
     const sql = await Deno.readTextFile(new URL(name, schemas));
-    for (const [code] of sql.matchAll(/\brefusal\(\s*(case\b[^;]*?\bend\b|'[A-Z_]+')|'code', '[A-Z_]+'/g)) {
+    for (
+      const [code] of sql.matchAll(
+        /\brefusal\(\s*(case\b[^;]*?\bend\b|'[A-Z_]+')|'code', '[A-Z_]+'|v_code := case\b[^;]*?\bend\b/g,
+      )
+    ) {
       for (const [, name = ""] of code.matchAll(/'([A-Z_]+)'/g)) codes.add(name);
     }
   }
