@@ -236,7 +236,7 @@ begin
   join filestore.search_queue q on q.project_id = i.project_id and q.file_id = i.file_id
   join filestore.files f on f.project_id = q.project_id and f.id = q.file_id;
   select greatest(extract(epoch from q.due_at - clock_timestamp()) * 1000, 0)::bigint into v_next_due
-  from filestore.search_queue q where q.stage = p_stage and q.claim_id is null order by q.due_at limit 1;
+  from filestore.search_queue q where q.stage = p_stage order by q.due_at limit 1;
   return jsonb_build_object(
     'claimId', v_claim_id, 'files', coalesce(v_files, '[]'), 'nextDueMilliseconds', v_next_due);
 end
@@ -244,7 +244,7 @@ $$;
 comment on function public.filestore_search_claim is
   'Leases files that are due: stage 1 with the segments of their text, stage 2 with p_chunks chunks that '
   'p_model has not embedded. With p_begun, only files that were due by then, so that a sweep ends even while '
-  'clients write. Also returns when the next file without a lease is due.';
+  'clients write. Also returns when the next file is due.';
 call filestore.publish('public.filestore_search_claim', 'filestore_search', 'service_role');
 
 create function public.filestore_search_fail(p_claim_id uuid, p_files jsonb) returns integer
