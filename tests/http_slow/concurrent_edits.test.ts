@@ -182,12 +182,18 @@ test("an edit that is overtaken is tried again until it fits", async () => {
   assertEquals(await unreferencedObjects(service, own.project.id), 0);
 });
 
-test("409 VERSION_CONFLICT: an edit that is overtaken each time until its deadline changes nothing", async () => {
-  const own = await withFile();
+test("409 VERSION_CONFLICT: an overtaken edit that is too costly to be made twice changes nothing", async () => {
+  const own = await withFile("a\n".repeat(512 * 1024));
+  const flips = Array.from({ length: 12 }, (_, index) => ({
+    oldString: index % 2 === 0 ? "a" : "b",
+    newString: index % 2 === 0 ? "b" : "a",
+    replaceAll: true,
+  }));
   const changes = await overtaking(own, Infinity, async () => {
-    assertRefused(await own.tryEdit(PATH, "two", "2"), "VERSION_CONFLICT", "write_file");
+    assertRefused(await own.put("edit", PATH, { edits: flips }), "VERSION_CONFLICT", "write_file");
   });
-  assertEquals((await own.read(PATH)).content, `${changes}\n${TEXT}`);
+  assertEquals(changes, 1);
+  assertEquals((await own.read(PATH)).content, `1\n${TEXT}`);
   assertEquals(await unreferencedObjects(service, own.project.id), 0);
 });
 

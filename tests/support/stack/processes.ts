@@ -2,7 +2,6 @@
  * Processor time and memory of a process, as the operating system reports them (Linux). Tests that compare speeds use
  * processor time, because other load on the machine does not add to it, as it does to elapsed time.
  */
-import process from "node:process";
 
 /** CPU seconds used by a process's first thread, which runs JavaScript: without compilation and garbage collection. */
 export function threadCpuSeconds(pid: number): number {
@@ -30,12 +29,19 @@ function ticksOf(file: string): number[] {
   return stat.slice(stat.lastIndexOf(")") + 2).split(" ").slice(11, 13).map(Number);
 }
 
-/** Milliseconds of processor time that this process uses while `work` runs. */
+/**
+ * Milliseconds of processor time that the calling thread uses while `work` runs. Other test files, which run in other
+ * threads of the process, do not add to it.
+ */
 export async function ownCpuMilliseconds(work: () => unknown): Promise<number> {
-  const before = process.cpuUsage();
+  const before = ownTicks();
   await work();
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1000;
+  return (ownTicks() - before) * 1000 / TICKS_PER_SECOND;
+}
+
+function ownTicks(): number {
+  const [user = NaN, system = NaN] = ticksOf("/proc/thread-self/stat");
+  return user + system;
 }
 
 /** The largest number of bytes by which a process's memory grows while `work` runs. */
