@@ -149,6 +149,8 @@ create function filestore.change_records(
   p_project_id uuid, p_positions bigint[], p_cursor_key bytea, p_shows_keys boolean
 ) returns json
 language plpgsql stable set search_path = '' as $$
+declare
+  c_iso constant text := 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"';
 begin
   return (
     select ('[' || coalesce(string_agg('{"cursor":"' || filestore.cursor_at(p_cursor_key, v.position)
@@ -162,7 +164,8 @@ begin
           then ',"keyId":"' || v.key_id || '"' else '' end
         || case when s.path is null then ''
           else ',"from":{"path":' || to_json(s.path) || ',"version":' || v.source_version || '}' end
-        || ',"createdAt":"' || to_char(v.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '"}',
+        || ',"createdAt":"' || to_char(v.created_at at time zone 'UTC', c_iso) || '"'
+        || coalesce(',"fileCreatedAt":"' || to_char(f.created_at at time zone 'UTC', c_iso) || '"', '') || '}',
       ',' order by i.number), '') || ']')::json
     from generate_subscripts(p_positions, 1) i (number)
     -- fence, all three: rows are looked up one by one.
@@ -172,9 +175,9 @@ begin
     ) v
     -- Of a purged file only the receipt, for keys that could see the file.
     cross join lateral (
-      select f.path from filestore.files f where f.project_id = p_project_id and f.id = v.file_id
+      select f.path, f.created_at from filestore.files f where f.project_id = p_project_id and f.id = v.file_id
       union all
-      select null from filestore.purged_files g
+      select null, null from filestore.purged_files g
       where v.operation = 'purge' and g.project_id = p_project_id and g.file_id = v.file_id
       offset 0
     ) f

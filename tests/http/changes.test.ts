@@ -67,7 +67,7 @@ async function isWaiting(): Promise<void> {
   });
 }
 
-test("an entry tells of its version what the version list tells, and the versions of a move share a commit", async () => {
+test("an entry tells of its version what the version list tells, of its file when it was created, and the versions of a move share a commit", async () => {
   const own = await files();
   const said = { "x-run-id": "r.1", "x-actor": "a b", "x-change-note": "why%3F" };
   await own.post({ path: "a.md", content: "one" }, said);
@@ -97,6 +97,7 @@ test("an entry tells of its version what the version list tells, and the version
     const { versions: list } = await own.versions(path);
     const version = list.find(({ version }) => version === entry.version);
     assertEquals(version?.cursor, entry.cursor);
+    assertEquals(entry.fileCreatedAt, list.find(({ version }) => version === 1)?.createdAt);
     assertEquals([version?.operation, version?.from, version?.createdAt], [
       entry.operation,
       entry.from,

@@ -38,8 +38,7 @@ Deno.test("changes: a folder of one page becomes what a new list of it would be,
         const told = changes.slice(Math.max(0, start - overlap));
         const { list, isStale } = mergeChanges(loaded, told, { directory: "a", sort, isFirst: true });
         const now = project.list("a", sort, changes.length);
-        // The feed does not contain the time at which a file was created.
-        assertEquals(list.files.map(withoutCreation), now.files.map(withoutCreation));
+        assertEquals(list.files, now.files);
         assertEquals(list.total, now.total);
         // A stale page may still list a folder that has become empty.
         if (!isStale) assertEquals(list.directories, now.directories);
@@ -242,6 +241,7 @@ Deno.test("palette: all words have to be there; the name counts more than its fo
 class Project {
   readonly #changes: Change[] = [];
   readonly #versions = new Map<string, number>();
+  readonly #createdAt = new Map<string, string>();
   readonly #live = new Set<string>();
 
   /** Returns no change if the file to delete does not exist. */
@@ -254,9 +254,12 @@ class Project {
     else this.#live.add(path);
     const operation = isDeletion ? "delete" : isNew ? "write" : "overwrite";
     const createdAt = new Date(this.#changes.length * 1000).toISOString();
+    const fileCreatedAt = this.#createdAt.get(path) ?? createdAt;
+    this.#createdAt.set(path, fileCreatedAt);
     const made = change(path, version, {
       operation,
       createdAt,
+      fileCreatedAt,
       ...isDeletion ? { deleted: true, size: 0 } : { size },
     });
     this.#changes.push(made);
@@ -266,16 +269,14 @@ class Project {
   /** Returns the folder after the first `count` changes. */
   list(directory: string, sort: Sort, count: number): FileList {
     const files = new Map<string, FileRecord>();
-    const born = new Map<string, string>();
     for (const { path = "", version, size, deleted, createdAt } of this.#changes.slice(0, count)) {
-      if (!born.has(path)) born.set(path, createdAt);
       if (deleted) files.delete(path);
       else {
         files.set(path, {
           ...file(path),
           version,
           size,
-          createdAt: files.get(path)?.createdAt ?? createdAt,
+          createdAt: this.#createdAt.get(path) ?? createdAt,
           updatedAt: createdAt,
         });
       }
@@ -288,10 +289,6 @@ class Project {
       directories: [...new Set(names)].sort(),
     };
   }
-}
-
-function withoutCreation({ createdAt: _, ...rest }: FileRecord) {
-  return rest;
 }
 
 function file(path: string): FileRecord {

@@ -37,16 +37,8 @@ export function listChangesBefore(
   return call({ path: "/changes", projectId, query: { ...query }, signal });
 }
 
-/** Returns the file at that version. Without `known`, `createdAt` is the time of the version. */
-export function recordOf(change: Change & { readonly path: string }, known?: FileRecord): FileRecord {
-  const { fileId: id, path, version, mimeType, size, createdAt } = change;
-  return {
-    id,
-    path,
-    version,
-    mimeType,
-    size,
-    createdAt: known?.createdAt ?? createdAt,
-    updatedAt: createdAt,
-  };
+/** Returns the file at that version. */
+export function recordOf(change: Change & { readonly path: string }): FileRecord {
+  const { fileId: id, path, version, mimeType, size, createdAt: updatedAt, fileCreatedAt } = change;
+  return { id, path, version, mimeType, size, createdAt: fileCreatedAt ?? updatedAt, updatedAt };
 }

@@ -67,6 +67,9 @@ const change = z.object({
   commitId: z.uuid().meta({ description: "All versions of one commit have the same id." }),
   ...versionOrigin.shape,
   createdAt: time,
+  fileCreatedAt: time.optional().meta({
+    description: "When the file was created. Absent: the file was purged.",
+  }),
 }).meta({ id: "Change" });
 export type Change = Wire<typeof change>;
 

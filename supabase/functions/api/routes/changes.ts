@@ -140,6 +140,7 @@ export const changes = defineRoute({
           runId: "nightly-42",
           actor: "planner/2.1",
           createdAt: EXAMPLE_RECORD.updatedAt,
+          fileCreatedAt: EXAMPLE_RECORD.createdAt,
         }],
         cursor: "5b1f0c9a7e3d42860f1e2d3c4b5a6978",
         hasMore: false,

@@ -44,5 +44,5 @@ async function readLatest(file: FileAt, signal: AbortSignal): Promise<FileRecord
 function after(record: FileRecord | null, change: LiveChange, path: string): FileRecord | null {
   if (change.path !== path) return record;
   if (record !== null && record.id === change.fileId && record.version >= change.version) return record;
-  return change.deleted ? null : recordOf({ ...change, path }, record ?? undefined);
+  return change.deleted ? null : recordOf({ ...change, path });
 }

@@ -65,7 +65,7 @@ function mergeFile(list: FileList, change: Change & { readonly path: string }, p
   if (known !== undefined && known.id === change.fileId && known.version >= change.version) {
     return { list, isStale: false };
   }
-  const file = recordOf(change, known);
+  const file = recordOf(change);
   const others = list.files.filter((one) => one !== known);
   const isElsewhere = !isOnPage(file, others, list, page);
   if (known === undefined && isElsewhere) return { list, isStale: !IN_PLACE.includes(change.operation) };
