@@ -228,8 +228,10 @@ export const BACKEND_TRIES_MAX = 3;
 export const BACKEND_BACKOFF_MILLISECONDS = 100;
 /** After a conflict, an edit is tried again after a random pause of up to this, which doubles with each try … */
 export const EDIT_CONFLICT_PAUSE_MILLISECONDS = 25;
-/** … up to this maximum, until the request's deadline. */
+/** … up to this maximum … */
 export const EDIT_CONFLICT_PAUSE_MILLISECONDS_MAX = 1_000;
+/** … unless less than this would be left of the request's deadline: the deadline must not end in the middle of a try. */
+export const EDIT_CONFLICT_TRY_MILLISECONDS = 5_000;
 /** `Retry-After` of a 503, in seconds. */
 export const UNAVAILABLE_RETRY_AFTER_SECONDS = 2;
 /** The value of the rate headers where there is no limit. */

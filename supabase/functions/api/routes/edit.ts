@@ -66,7 +66,7 @@ export const edit = defineRoute({
     summary: "Replace old strings by new ones",
     description:
       "Replaces the version that it read. If another write comes first, the edit is repeated with the version of that, " +
-      "until the request's deadline of 20 seconds; then it is VERSION_CONFLICT.",
+      "as long as the request's deadline of 20 seconds leaves time for another try; then it is VERSION_CONFLICT.",
     body: editBody,
     headers: WRITE_HEADERS,
     answer: z.union([editRecord, editPreview]),
