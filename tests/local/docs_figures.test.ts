@@ -18,7 +18,11 @@ const STATED: Readonly<Record<string, readonly string[]>> = {
     `counted up to ${count(limits.LIST_TOTAL_MAX)}.`,
     `up to ${count(limits.LIST_DIRECTORIES_MAX)} folders`,
   ],
-  "api/edit.md": [`deadline of ${seconds(limits.BACKEND_DEADLINE_MILLISECONDS)}`],
+  "api/edit.md": [
+    `overtaking the edit for ${
+      seconds(limits.BACKEND_DEADLINE_MILLISECONDS - limits.EDIT_CONFLICT_TRY_MILLISECONDS)
+    }`,
+  ],
   "api/batch.md": [
     `up to ${limits.BATCH_OPERATIONS_MAX} operations`,
     `at most ${count(limits.CONTENT_LENGTH_MAX)} characters`,
