@@ -3612,16 +3612,26 @@ comment on function filestore.shared_bytes is
   'one after the other, and then the caller''s project again.';
 call filestore.publish('filestore.shared_bytes', 'filestore_account', 'filestore_engine');
 
-create function filestore.charge_usage(
-  p_session filestore.session, p_bytes bigint, p_database_bytes bigint, p_versions integer, p_may_exceed boolean
+create function filestore.end_commit(
+  p_session filestore.session, p_commit jsonb, p_bytes bigint, p_database_bytes bigint, p_versions integer,
+  p_may_exceed boolean
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
+  c_run_id constant text := p_commit #>> '{provenance,runId}';
   -- Commits up to this cost may exceed the quota together: each holds one row, so there are at most as many as rows.
   c_unlocked_bytes constant bigint := 1048576;
   v_has_quota constant boolean := p_session.max_project_bytes is not null and not p_may_exceed;
   v_used bigint;
 begin
+  if c_run_id is not null and not exists (
+    select from filestore.runs r where r.project_id = p_session.project_id and r.run_id = c_run_id
+  ) then
+    insert into filestore.runs (project_id, run_id, first_position)
+    select p_session.project_id, c_run_id, min(v.position) from filestore.file_versions v
+    where v.project_id = p_session.project_id and v.commit_id = (p_commit ->> 'commitId')::uuid
+    on conflict do nothing;
+  end if;
   if v_has_quota and p_bytes + p_database_bytes > c_unlocked_bytes then
     if p_session.account_bytes is not null then
       perform pg_advisory_xact_lock(hashtextextended('quota/' || p_session.account_id, 0));
@@ -3645,11 +3655,12 @@ begin
   return null;
 end
 $$;
-comment on function filestore.charge_usage is
-  'Adds to the usage of the project; returns the refusal of a commit that a quota has no room for: the '
-  'caller rolls it back. A commit that costs over 1 MiB locks all rows of the usage, so its check is exact; '
-  'a smaller one does not see concurrent commits. With p_may_exceed nothing is checked.';
-call filestore.grant_execute('filestore.charge_usage', 'filestore_engine');
+comment on function filestore.end_commit is
+  'The last step of a commit, once its versions are added: inserts the row of its run, if it is the first of '
+  'one, and adds to the usage of the project. Returns the refusal of a commit that a quota has no room for: '
+  'the caller rolls it back. A commit that costs over 1 MiB locks all rows of the usage, so its check is '
+  'exact; a smaller one does not see concurrent commits. With p_may_exceed nothing is checked.';
+call filestore.grant_execute('filestore.end_commit', 'filestore_engine');
 
 create function filestore.has_text(p_mime_type text, p_is_text boolean) returns boolean
 language plpgsql immutable set search_path = '' as $$
@@ -3662,36 +3673,29 @@ comment on function filestore.has_text is
   '`isBinaryMediaType`.';
 call filestore.grant_execute('filestore.has_text', 'filestore_admin', 'filestore_engine');
 
-create function filestore.indexed_cost(p_file filestore.files) returns bigint
-language plpgsql immutable set search_path = '' as $$
-begin
-  return case
-    when filestore.is_live(p_file) and (p_file).size <= (filestore.limits()).search_text_bytes_max
-      and filestore.has_text((p_file).mime_type, (p_file).is_text)
-    then (filestore.limits()).tariff_indexed_factor * (p_file).size else 0 end;
-end
-$$;
-comment on function filestore.indexed_cost is
-  'The bytes that the text of a file in the search index counts as towards the quota, whether or not it is '
-  'indexed yet.';
-call filestore.grant_execute('filestore.indexed_cost', 'filestore_admin', 'filestore_engine');
-
-create function filestore.file_cost(p_path text) returns bigint
+create function filestore.file_cost(p_file filestore.files) returns bigint
 language plpgsql immutable set search_path = '' as $$
 declare
   -- The tariff for each file, deleted or not, for each byte of its path, and for each directory above it.
   c_file_bytes constant integer := 512;
   c_path_factor constant integer := 14;
   c_directory_bytes constant integer := 256;
-  v_directories constant integer := array_length(string_to_array(p_path, '/'), 1) - 1;
+  c_path_bytes constant integer := octet_length((p_file).path);
+  c_directories constant integer := array_length(string_to_array((p_file).path, '/'), 1) - 1;
 begin
-  return c_file_bytes + coalesce(
-    c_path_factor * octet_length(p_path) + v_directories * (c_directory_bytes + octet_length(p_path)), 0);
+  if coalesce((p_file).version, 0) = 0 then return 0; end if;
+  return c_file_bytes
+    + coalesce(c_path_factor * c_path_bytes + c_directories * (c_directory_bytes + c_path_bytes), 0)
+    + case
+      when not (p_file).is_deleted and (p_file).size <= (filestore.limits()).search_text_bytes_max
+        and filestore.has_text((p_file).mime_type, (p_file).is_text)
+      then (filestore.limits()).tariff_indexed_factor * (p_file).size else 0 end;
 end
 $$;
 comment on function filestore.file_cost is
-  'The bytes that a file counts as towards the quota, without its versions, as if no other file were in its '
-  'directories. A purged file has no path, so only its row counts.';
+  'The bytes that a file counts as towards the quota, without its versions: its row, its path, as if no '
+  'other file were in its directories, and its text in the search index, whether or not it is indexed yet. A '
+  'purged file has no path, so only its row counts; a path that is only reserved counts nothing.';
 call filestore.grant_execute('filestore.file_cost', 'filestore_admin', 'filestore_engine');
 
 create function filestore.version_cost(p_version filestore.file_versions) returns bigint
@@ -3846,33 +3850,6 @@ as $$ begin return row ('{}', 0, (p_file).mime_type, true, true, null, null)::fi
 comment on function filestore.tombstone_of is 'The version that marks a file as deleted.';
 call filestore.grant_execute('filestore.tombstone_of', 'filestore_engine');
 
-create type filestore.change as (
-  commit_id uuid,
-  operation filestore.operation,
-  run_id text,
-  actor text,
-  note text,
-  undone_run_id text,
-  committed_at timestamptz
-);
-comment on type filestore.change is 'The fields that all versions of a commit have in common.';
-comment on column filestore.change.committed_at is
-  'For a commit of several files: not before the last change of any of them. Null: now, or when the file was '
-  'last changed.';
-
-create function filestore.change_of(p_kind text, p_commit jsonb) returns filestore.change
-language plpgsql immutable set search_path = '' as $$
-declare
-  v_provenance constant jsonb := p_commit -> 'provenance';
-begin
-  return row (
-    p_commit ->> 'commitId', p_kind, v_provenance ->> 'runId', v_provenance ->> 'actor', v_provenance ->> 'note',
-    null, null)::filestore.change;
-end
-$$;
-comment on function filestore.change_of is 'The fields that all versions of a commit have in common.';
-call filestore.grant_execute('filestore.change_of', 'filestore_engine');
-
 create function filestore.content_of_edit(
   p_file filestore.files, p_commit jsonb, out segment_ids uuid[], out size bigint, out is_text boolean,
   out refusal jsonb
@@ -3928,15 +3905,17 @@ comment on type filestore.applied is
 
 create function filestore.put_version(
   p_session filestore.session, p_file filestore.files, p_path text, p_next filestore.next_version,
-  p_change filestore.change
+  p_operation text, p_commit jsonb
 ) returns filestore.applied
 language plpgsql volatile set search_path = '' as $$
 declare
   v_file filestore.files := p_file;
   v_version filestore.file_versions;
+  v_provenance constant jsonb := p_commit -> 'provenance';
   v_position constant bigint := filestore.next_position(p_session.project_id);
   v_now constant timestamptz := coalesce(
-    p_change.committed_at, greatest(date_trunc('milliseconds', clock_timestamp()), (p_file).updated_at));
+    (p_commit ->> 'committedAt')::timestamptz,
+    greatest(date_trunc('milliseconds', clock_timestamp()), (p_file).updated_at));
 begin
   if v_file.id is not null then
     update filestore.files f
@@ -3959,9 +3938,11 @@ begin
     key_id, run_id, actor, note, source_file_id, source_version, undone_run_id, created_at)
   values (
     p_session.project_id, v_file.id, v_file.version, v_file.mime_type, v_file.size, v_file.is_deleted,
-    v_file.is_text, v_file.segment_ids, p_change.commit_id, v_position, p_change.operation,
-    coalesce(p_session.key_id, '00000000-0000-0000-0000-000000000000'), p_change.run_id, p_change.actor,
-    p_change.note, p_next.source_file_id, p_next.source_version, p_change.undone_run_id, v_now)
+    v_file.is_text, v_file.segment_ids, (p_commit ->> 'commitId')::uuid, v_position,
+    p_operation::filestore.operation, coalesce(p_session.key_id, '00000000-0000-0000-0000-000000000000'),
+    v_provenance ->> 'runId', v_provenance ->> 'actor', v_provenance ->> 'note', p_next.source_file_id,
+    p_next.source_version,
+    case when p_operation = 'undo' then p_commit ->> 'run' end, v_now)
   returning * into v_version;
   if p_next.source_file_id <> v_file.id then
     insert into filestore.shared_segments (project_id, segment_id, file_id)
@@ -3971,33 +3952,16 @@ begin
   end if;
   return row (
     null, v_file,
-    filestore.version_cost(v_version) + filestore.indexed_cost(v_file) - filestore.indexed_cost(p_file)
-      + case when coalesce(p_file.version, 0) = 0 then filestore.file_cost(p_path) else 0 end,
+    filestore.version_cost(v_version) + filestore.file_cost(v_file) - filestore.file_cost(p_file),
     1)::filestore.applied;
 end
 $$;
 comment on function filestore.put_version is
   'Adds a version to a locked file, or creates the file. Null where another transaction has just created it. '
-  'The cost is negative where less text is indexed than before.';
+  'p_commit: commitId and provenance; run, for an undo; committedAt, for a commit of several files, not '
+  'before the last change of any of them; by default it is now, or when the file was last changed. The cost '
+  'is negative where less text is indexed than before.';
 call filestore.grant_execute('filestore.put_version', 'filestore_engine');
-
-create function filestore.begin_run(p_project_id uuid, p_change filestore.change) returns void
-language plpgsql volatile set search_path = '' as $$
-begin
-  if p_change.run_id is not null and not exists (
-    select from filestore.runs r where r.project_id = p_project_id and r.run_id = p_change.run_id
-  ) then
-    insert into filestore.runs (project_id, run_id, first_position)
-    select p_project_id, p_change.run_id, min(v.position) from filestore.file_versions v
-    where v.project_id = p_project_id and v.commit_id = p_change.commit_id
-    on conflict do nothing;
-  end if;
-end
-$$;
-comment on function filestore.begin_run is
-  'Inserts the row for the run of a commit, if the commit has one and is the run''s first. Called once the '
-  'versions are added.';
-call filestore.grant_execute('filestore.begin_run', 'filestore_engine');
 
 create function filestore.queue_for_search() returns trigger
 language plpgsql volatile set search_path = '' as $$
@@ -4028,19 +3992,6 @@ create trigger queue_for_search_on_insert after insert on filestore.files
 create trigger queue_for_search_on_update after update of version on filestore.files
   for each row execute function filestore.queue_for_search();
 
-create function filestore.commit_result(
-  p_file filestore.files, p_extra jsonb, p_segments jsonb default null
-) returns jsonb
-language plpgsql stable set search_path = '' as $$
-begin
-  return jsonb_build_object('value', jsonb_build_object(
-    'file', filestore.file_record(p_file) || coalesce(p_extra, '{}'), 'segments', p_segments));
-end
-$$;
-comment on function filestore.commit_result is
-  'The result of a commit: the record of its version, which may be a tombstone, with the caller''s extra fields.';
-call filestore.grant_execute('filestore.commit_result', 'filestore_engine');
-
 create function filestore.repeated_commit(p_file filestore.files, p_commit jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
@@ -4056,7 +4007,8 @@ begin
     select * from filestore.file_versions c where c.commit_id >= v_commit_id and c.commit_id <= v_commit_id
     order by c.commit_id offset 0
   ) v where v.project_id = (p_file).project_id and v.file_id = (p_file).id;
-  return case when found then filestore.commit_result(filestore.at_version(p_file, v_added), p_commit -> 'extra') end;
+  return case when found then jsonb_build_object('value', jsonb_build_object('file',
+    filestore.file_record(filestore.at_version(p_file, v_added)) || coalesce(p_commit -> 'extra', '{}'))) end;
 end
 $$;
 comment on function filestore.repeated_commit is
@@ -4065,7 +4017,7 @@ comment on function filestore.repeated_commit is
 call filestore.grant_execute('filestore.repeated_commit', 'filestore_engine');
 
 create function filestore.apply_to_file(
-  p_session filestore.session, p_file filestore.files, p_kind text, p_commit jsonb, p_change filestore.change
+  p_session filestore.session, p_file filestore.files, p_kind text, p_commit jsonb
 ) returns filestore.applied
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -4118,7 +4070,7 @@ begin
   end if;
   v_applied.refusal := coalesce(v_applied.refusal, filestore.too_large(p_session, v_next.size));
   if v_applied.refusal is not null then return v_applied; end if;
-  return filestore.put_version(p_session, p_file, p_commit ->> 'path', v_next, p_change);
+  return filestore.put_version(p_session, p_file, p_commit ->> 'path', v_next, p_kind, p_commit);
 end
 $$;
 comment on function filestore.apply_to_file is
@@ -4126,8 +4078,7 @@ comment on function filestore.apply_to_file is
 call filestore.grant_execute('filestore.apply_to_file', 'filestore_engine');
 
 create function filestore.apply_to_two(
-  p_session filestore.session, p_source filestore.files, p_target filestore.files, p_kind text, p_commit jsonb,
-  p_change filestore.change
+  p_session filestore.session, p_source filestore.files, p_target filestore.files, p_kind text, p_commit jsonb
 ) returns filestore.applied
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -4147,10 +4098,11 @@ begin
   v_applied.refusal := filestore.too_large(p_session, p_source.size);
   if v_applied.refusal is not null then return v_applied; end if;
   if p_kind = 'move' then
-    v_left := filestore.put_version(p_session, p_source, p_source.path, filestore.tombstone_of(p_source), p_change);
+    v_left := filestore.put_version(
+      p_session, p_source, p_source.path, filestore.tombstone_of(p_source), p_kind, p_commit);
   end if;
   v_applied := filestore.put_version(
-    p_session, p_target, p_commit ->> 'destination', filestore.content_of(p_source), p_change);
+    p_session, p_target, p_commit ->> 'destination', filestore.content_of(p_source), p_kind, p_commit);
   v_applied.cost := v_applied.cost + coalesce(v_left.cost, 0);
   v_applied.versions := v_applied.versions + coalesce(v_left.versions, 0);
   return v_applied;
@@ -4165,7 +4117,6 @@ create function filestore.commit_version(p_session filestore.session, p_kind tex
 language plpgsql volatile set search_path = '' as $$
 declare
   v_check_every constant integer := (filestore.limits()).compaction_check_every_segments;
-  v_change constant filestore.change := filestore.change_of(p_kind, p_commit);
   v_file filestore.files;
   v_applied filestore.applied;
   v_added record;
@@ -4175,19 +4126,20 @@ begin
     v_file := filestore.lock_file(p_session.project_id, p_commit ->> 'path');
     v_result := filestore.repeated_commit(v_file, p_commit);
     if v_result is not null then return v_result; end if;
-    v_applied := filestore.apply_to_file(p_session, v_file, p_kind, p_commit, v_change);
+    v_applied := filestore.apply_to_file(p_session, v_file, p_kind, p_commit);
     if v_applied.refusal is not null then return v_applied.refusal; end if;
     exit when (v_applied.file).id is not null;
   end loop;
   v_added := filestore.add_segments(p_session.project_id, p_commit -> 'segments');
-  perform filestore.begin_run(p_session.project_id, v_change);
-  v_result := filestore.charge_usage(
-    p_session, v_added.bytes, v_applied.cost + v_added.database_bytes, 1, p_kind = 'delete');
+  v_result := filestore.end_commit(
+    p_session, p_commit, v_added.bytes, v_applied.cost + v_added.database_bytes, 1, p_kind = 'delete');
   if v_result is not null then return v_result; end if;
-  return filestore.commit_result(v_applied.file, p_commit -> 'extra', case
-    when p_kind in ('append', 'edit') and cardinality((v_applied.file).segment_ids) / v_check_every
-      > coalesce(cardinality(v_file.segment_ids), 0) / v_check_every
-    then filestore.segment_list(p_session.project_id, (v_applied.file).segment_ids) end);
+  return jsonb_build_object('value', jsonb_build_object(
+    'file', filestore.file_record(v_applied.file) || coalesce(p_commit -> 'extra', '{}'),
+    'segments', case
+      when p_kind in ('append', 'edit') and cardinality((v_applied.file).segment_ids) / v_check_every
+        > coalesce(cardinality(v_file.segment_ids), 0) / v_check_every
+      then filestore.segment_list(p_session.project_id, (v_applied.file).segment_ids) end));
 end
 $$;
 comment on function filestore.commit_version is
@@ -4200,7 +4152,6 @@ language plpgsql volatile set search_path = '' as $$
 declare
   v_path constant text := p_commit ->> 'path';
   v_destination constant text := p_commit ->> 'destination';
-  v_change filestore.change := filestore.change_of(p_kind, p_commit);
   v_locked constant record := filestore.lock_paths(
     p_session.project_id, array[v_path, v_destination], array[v_destination]);
   v_source filestore.files;
@@ -4215,13 +4166,13 @@ begin
   v_target := filestore.lock_file(p_session.project_id, v_destination);
   v_result := filestore.repeated_commit(v_target, p_commit);
   if v_result is not null then return v_result; end if;
-  v_change.committed_at := v_locked.committed_at;
-  v_applied := filestore.apply_to_two(p_session, v_source, v_target, p_kind, p_commit, v_change);
+  v_applied := filestore.apply_to_two(
+    p_session, v_source, v_target, p_kind, p_commit || jsonb_build_object('committedAt', v_locked.committed_at));
   if v_applied.refusal is not null then return v_applied.refusal; end if;
-  perform filestore.begin_run(p_session.project_id, v_change);
-  v_result := filestore.charge_usage(p_session, 0, v_applied.cost, v_applied.versions, false);
+  v_result := filestore.end_commit(p_session, p_commit, 0, v_applied.cost, v_applied.versions, false);
   if v_result is not null then return v_result; end if;
-  return filestore.commit_result(v_applied.file, p_commit -> 'extra');
+  return jsonb_build_object('value', jsonb_build_object(
+    'file', filestore.file_record(v_applied.file) || coalesce(p_commit -> 'extra', '{}')));
 end
 $$;
 comment on function filestore.copy_file is
@@ -4299,7 +4250,6 @@ declare
   v_segments constant jsonb := (
     select coalesce(jsonb_agg(s.value), '[]') from jsonb_array_elements(v_operations) o
     cross join lateral jsonb_array_elements(o.value -> 'segments') s);
-  v_change filestore.change := filestore.change_of('write', p_commit);
   v_applied filestore.applied;
   v_source filestore.files;
   v_locked record;
@@ -4315,18 +4265,18 @@ begin
   v_locked := filestore.lock_paths(
     v_project_id, v_paths,
     array(select p.path from unnest(v_paths) p (path) where filestore.outside_prefix(p_session, p.path) is null));
-  v_change.committed_at := v_locked.committed_at;
   v_added := filestore.add_segments(v_project_id, v_segments);
   for v_operation in select o.value from jsonb_array_elements(v_operations) with ordinality o order by o.ordinality loop
     v_kind := v_operation ->> 'kind';
     v_source := filestore.lock_file(v_project_id, v_operation ->> 'path');
-    v_change.operation := v_kind;
+    v_operation := v_operation || jsonb_build_object(
+      'commitId', p_commit -> 'commitId', 'provenance', p_commit -> 'provenance',
+      'committedAt', v_locked.committed_at);
     if v_kind in ('copy', 'move') then
       v_applied := filestore.apply_to_two(
-        p_session, v_source, filestore.lock_file(v_project_id, v_operation ->> 'destination'), v_kind, v_operation,
-        v_change);
+        p_session, v_source, filestore.lock_file(v_project_id, v_operation ->> 'destination'), v_kind, v_operation);
     else
-      v_applied := filestore.apply_to_file(p_session, v_source, v_kind, v_operation, v_change);
+      v_applied := filestore.apply_to_file(p_session, v_source, v_kind, v_operation);
     end if;
     if v_applied.refusal is null and v_operation ? 'failure' then
       v_applied.refusal := jsonb_build_object('refusal', v_operation -> 'failure');
@@ -4334,15 +4284,13 @@ begin
     if v_applied.refusal is not null then
       return jsonb_set(v_applied.refusal, '{refusal,details,index}', to_jsonb(jsonb_array_length(v_results)));
     end if;
-    v_results := v_results || (
-      filestore.commit_result(v_applied.file, v_operation -> 'extra') #> '{value,file}');
+    v_results := v_results || (filestore.file_record(v_applied.file) || coalesce(v_operation -> 'extra', '{}'));
     v_cost := v_cost + v_applied.cost;
     v_versions := v_versions + v_applied.versions;
     v_may_exceed := v_may_exceed and v_kind = 'delete';
   end loop;
-  perform filestore.begin_run(v_project_id, v_change);
-  v_applied.refusal := filestore.charge_usage(
-    p_session, v_added.bytes, v_cost + v_added.database_bytes, v_versions, v_may_exceed);
+  v_applied.refusal := filestore.end_commit(
+    p_session, p_commit, v_added.bytes, v_cost + v_added.database_bytes, v_versions, v_may_exceed);
   if v_applied.refusal is not null then return v_applied.refusal; end if;
   return jsonb_build_object('value', jsonb_build_object('file', jsonb_build_object('results', v_results)));
 end
@@ -4982,9 +4930,8 @@ call filestore.grant_execute('filestore.locked_plan', 'filestore_engine');
 create function filestore.commit_planned(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  v_change filestore.change := filestore.change_of(case p_kind
-    when 'copy_folder' then 'copy' when 'move_folder' then 'move' when 'delete_folder' then 'delete'
-    when 'restore_folder' then 'restore' else p_kind end, p_commit);
+  v_operation constant text := replace(p_kind, '_folder', '');
+  v_commit jsonb;
   v_plan filestore.plan;
   v_step filestore.step;
   v_file filestore.files;
@@ -4993,24 +4940,22 @@ declare
   v_is_deletion boolean := true;
   v_answer jsonb;
 begin
-  if p_kind = 'undo' then v_change.undone_run_id := p_commit ->> 'run'; end if;
   v_plan := filestore.locked_plan(p_session, p_kind, p_commit);
   if v_plan.refusal is not null then return v_plan.refusal; end if;
-  v_change.committed_at := v_plan.committed_at;
+  v_commit := p_commit || jsonb_build_object('committedAt', v_plan.committed_at);
   foreach v_step in array v_plan.steps loop
     select * into v_file from filestore.files f
     where f.project_id = p_session.project_id and f.path = v_step.path;
-    v_applied := filestore.put_version(p_session, v_file, v_step.path, v_step.next, v_change);
+    v_applied := filestore.put_version(p_session, v_file, v_step.path, v_step.next, v_operation, v_commit);
     v_cost := v_cost + v_applied.cost;
     v_is_deletion := v_is_deletion and (v_step.next).is_deleted;
   end loop;
   if cardinality(v_plan.steps) > 0 then
-    perform filestore.begin_run(p_session.project_id, v_change);
-    v_plan.refusal := filestore.charge_usage(p_session, 0, v_cost, cardinality(v_plan.steps), v_is_deletion);
+    v_plan.refusal := filestore.end_commit(p_session, p_commit, 0, v_cost, cardinality(v_plan.steps), v_is_deletion);
     if v_plan.refusal is not null then return v_plan.refusal; end if;
   end if;
   if p_kind in ('undo', 'restore_folder') then
-    v_answer := filestore.revert_answer(p_session, v_plan, v_change.run_id);
+    v_answer := filestore.revert_answer(p_session, v_plan, p_commit #>> '{provenance,runId}');
   else
     -- Without the tombstones of a move; the same for each repetition of the request.
     select jsonb_build_object('count', count(*), 'files', coalesce(
@@ -5019,7 +4964,7 @@ begin
     into v_answer
     from filestore.file_versions v
     join filestore.files f on f.project_id = v.project_id and f.id = v.file_id
-    where v.project_id = p_session.project_id and v.commit_id = v_change.commit_id
+    where v.project_id = p_session.project_id and v.commit_id = (p_commit ->> 'commitId')::uuid
       and v.is_deleted = (p_kind = 'delete_folder');
   end if;
   return jsonb_build_object('value', jsonb_build_object('remaining', v_plan.remaining, 'file', v_answer));
@@ -5232,6 +5177,7 @@ declare
   v_removed record;
   v_segment_ids uuid[];
   v_released record;
+  v_purged filestore.files;
   v_receipt filestore.file_versions;
   v_versions bigint;
   v_pending bigint;
@@ -5256,7 +5202,7 @@ begin
   update filestore.files f
   set path = null, version = f.version + 1, mime_type = 'application/octet-stream', size = 0, is_deleted = true,
       is_text = true, segment_ids = '{}', created_at = v_now, updated_at = v_now
-  where f.project_id = v_project_id and f.id = v_file_id;
+  where f.project_id = v_project_id and f.id = v_file_id returning * into v_purged;
   insert into filestore.file_versions (
     project_id, file_id, version, mime_type, size, is_deleted, segment_ids, commit_id, position, operation, key_id,
     actor, created_at)
@@ -5280,8 +5226,8 @@ begin
   -- The row of the file and the receipt remain.
   perform filestore.add_usage(
     v_project_id, -v_released.bytes,
-    filestore.file_cost(null) - filestore.file_cost((p_file).path) + filestore.version_cost(v_receipt)
-      - filestore.indexed_cost(p_file) - v_removed.database_bytes - v_released.database_bytes,
+    filestore.file_cost(v_purged) - filestore.file_cost(p_file) + filestore.version_cost(v_receipt)
+      - v_removed.database_bytes - v_released.database_bytes,
     1 - v_removed.versions);
 end
 $$;

@@ -170,6 +170,7 @@ declare
   v_removed record;
   v_segment_ids uuid[];
   v_released record;
+  v_purged filestore.files;
   v_receipt filestore.file_versions;
   v_versions bigint;
   v_pending bigint;
@@ -194,7 +195,7 @@ begin
   update filestore.files f
   set path = null, version = f.version + 1, mime_type = 'application/octet-stream', size = 0, is_deleted = true,
       is_text = true, segment_ids = '{}', created_at = v_now, updated_at = v_now
-  where f.project_id = v_project_id and f.id = v_file_id;
+  where f.project_id = v_project_id and f.id = v_file_id returning * into v_purged;
   insert into filestore.file_versions (
     project_id, file_id, version, mime_type, size, is_deleted, segment_ids, commit_id, position, operation, key_id,
     actor, created_at)
@@ -218,8 +219,8 @@ begin
   -- The row of the file and the receipt remain.
   perform filestore.add_usage(
     v_project_id, -v_released.bytes,
-    filestore.file_cost(null) - filestore.file_cost((p_file).path) + filestore.version_cost(v_receipt)
-      - filestore.indexed_cost(p_file) - v_removed.database_bytes - v_released.database_bytes,
+    filestore.file_cost(v_purged) - filestore.file_cost(p_file) + filestore.version_cost(v_receipt)
+      - v_removed.database_bytes - v_released.database_bytes,
     1 - v_removed.versions);
 end
 $$;
