@@ -374,7 +374,6 @@ insert into filestore.tiers (name, requests_per_minute, max_file_bytes, max_proj
   ('free', 100, 10485760, 1073741824),
   ('pro', 1000, 104857600, null),
   ('enterprise', null, null, null);
-alter table filestore.tiers enable row level security;
 create policy "A key reads the tiers" on filestore.tiers to filestore_engine using (true);
 grant select on filestore.tiers to filestore_engine;
 create policy "The operator reads the tiers" on filestore.tiers to filestore_admin using (true);
@@ -395,7 +394,6 @@ comment on column filestore.settings.account_bytes is
   'The largest usage in bytes of all projects of an account together, without projects that have a quota of '
   'their own. Null: only the quota of each project applies.';
 insert into filestore.settings default values;
-alter table filestore.settings enable row level security;
 create policy "A key reads the settings" on filestore.settings to filestore_engine using (true);
 grant select on filestore.settings to filestore_engine;
 create policy "The operator reads and changes the settings"
@@ -439,19 +437,12 @@ comment on column filestore.projects.cursor_key is
   'The secret from which the cursors of its change feed are computed.';
 create index projects_by_owner on filestore.projects (owner_id, created_at);
 create index projects_with_blank_answers on filestore.projects (id) where answers_blank_through is not null;
-alter table filestore.projects enable row level security;
 create policy "A key sees its project" on filestore.projects to filestore_engine
   using (id = filestore.current_project_id());
 grant select on filestore.projects to filestore_engine;
-create policy "The operator sees every project" on filestore.projects for select to filestore_admin
-  using (true);
-create policy "The operator creates projects" on filestore.projects for insert to filestore_admin
-  with check (true);
-create policy "The operator changes every project" on filestore.projects for update to filestore_admin
-  using (true);
-create policy "A deletion removes the project that it opened"
-  on filestore.projects for delete to filestore_admin
-  using (id = filestore.current_project_id());
+create policy "The operator sees and changes every project" on filestore.projects to filestore_admin using (true);
+create policy "A deletion removes only the project that it opened"
+  on filestore.projects as restrictive for delete to filestore_admin using (id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.projects to filestore_admin;
 create policy "An account sees its projects" on filestore.projects for select to filestore_account
   using (owner_id = (select filestore.current_account_id()) or owner_id = filestore.current_owner_id()
@@ -496,7 +487,6 @@ comment on column filestore.api_keys.path_prefix is
   'A directory: the key reads and writes only paths below it. Null: all paths.';
 create index api_keys_by_project on filestore.api_keys (project_id, created_at);
 create index api_keys_by_end on filestore.api_keys (least(revoked_at, expires_at)) where key_hash is not null;
-alter table filestore.api_keys enable row level security;
 create policy "A key sees itself" on filestore.api_keys to filestore_engine
   using (key_hash = filestore.current_key_hash());
 grant select, update (last_used_at, has_written) on filestore.api_keys to filestore_engine;
@@ -527,7 +517,6 @@ comment on column filestore.console_sessions.session_id is
 comment on column filestore.console_sessions.aal is
   'The assurance level that the access token states: aal2 with a second factor.';
 create index console_sessions_by_project on filestore.console_sessions (project_id);
-alter table filestore.console_sessions enable row level security;
 create policy "A console session sees itself" on filestore.console_sessions to filestore_engine
   using (token_hash = filestore.current_key_hash());
 grant select on filestore.console_sessions to filestore_engine;
@@ -549,7 +538,6 @@ create unlogged table filestore.account_windows (
 comment on table filestore.account_windows is
   'Calls of an account''s own functions in the current clock minute. An unlogged table: after a crash the '
   'counts are lost.';
-alter table filestore.account_windows enable row level security;
 create policy "An account counts its own calls" on filestore.account_windows to filestore_account
   using (account_id = (select filestore.current_account_id()));
 grant select, insert, update on filestore.account_windows to filestore_account;
@@ -570,7 +558,6 @@ comment on table filestore.rate_windows is
   'the limit. An unlogged table: after a crash the counts of that minute are lost.';
 comment on column filestore.rate_windows.request_id is
   'The last request counted here, so that a call repeated because its response was lost is not counted twice.';
-alter table filestore.rate_windows enable row level security;
 create policy "A key counts the requests of its project" on filestore.rate_windows to filestore_engine
   using (project_id = filestore.current_project_id());
 grant select, insert, update on filestore.rate_windows to filestore_engine;
@@ -622,7 +609,6 @@ comment on column filestore.links.used_at is 'When its one version was written, 
 create index links_by_project on filestore.links (project_id, created_at);
 create index links_by_key on filestore.links (key_id);
 create index links_by_end on filestore.links (expires_at);
-alter table filestore.links enable row level security;
 create policy "A link sees itself, and a key the links below its prefix"
   on filestore.links for select to filestore_engine
   using (token_hash = filestore.current_key_hash()
@@ -652,7 +638,6 @@ create unlogged table filestore.link_windows (
 comment on table filestore.link_windows is
   'Uses of a link in the current clock minute, and of all links of a project (link_id all zeros). An '
   'unlogged table: after a crash the counts of that minute are lost.';
-alter table filestore.link_windows enable row level security;
 create policy "A link counts its uses" on filestore.link_windows to filestore_engine
   using (project_id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.link_windows to filestore_engine;
@@ -737,26 +722,16 @@ create index files_by_updated_at on filestore.files (project_id, updated_at, pat
 create index files_by_created_at on filestore.files (project_id, created_at, path) where not is_deleted;
 -- Together with files_by_updated_at: the files written last, deleted ones included.
 create index files_deleted_by_updated_at on filestore.files (project_id, updated_at, path) where is_deleted;
-alter table filestore.files enable row level security;
 -- A key with a path prefix sees only files below it, and no key sees the row of a purged file.
-create policy "A key sees the files of its project below its prefix"
-  on filestore.files for select to filestore_engine
+create policy "A key sees and changes the files of its project below its prefix"
+  on filestore.files to filestore_engine
   using (project_id = filestore.current_project_id() and starts_with(path, filestore.current_path_prefix())
     and path is not null);
-create policy "A key creates files of its project below its prefix"
-  on filestore.files for insert to filestore_engine
-  with check (project_id = filestore.current_project_id() and starts_with(path, filestore.current_path_prefix())
-    and path is not null);
-create policy "A key changes the files that it sees" on filestore.files for update to filestore_engine
-  using (project_id = filestore.current_project_id() and starts_with(path, filestore.current_path_prefix())
-    and path is not null)
-  with check (project_id = filestore.current_project_id());
 grant select, insert, update on filestore.files to filestore_engine;
-create policy "The sweep sees files of every project" on filestore.files for select to filestore_admin
+create policy "The sweep sees and changes files of every project" on filestore.files to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
-create policy "The sweep changes files of every project" on filestore.files for update to filestore_admin
-  using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
-create policy "A deletion removes the files of its project" on filestore.files for delete to filestore_admin
+create policy "A deletion removes only the files of its project"
+  on filestore.files as restrictive for delete to filestore_admin
   using (project_id = filestore.current_project_id());
 grant select, update, delete on filestore.files to filestore_admin;
 create policy "An account sees the files of the project that it opened"
@@ -832,7 +807,6 @@ create index file_versions_by_undone_run on filestore.file_versions (project_id,
 -- The moves of a run: an undo checks that it reverts both halves of each.
 create index file_versions_moves_by_run on filestore.file_versions (project_id, run_id, file_id, version)
   where run_id is not null and operation = 'move';
-alter table filestore.file_versions enable row level security;
 create policy "A key sees and adds versions of its project" on filestore.file_versions to filestore_engine
   using (project_id = filestore.current_project_id());
 grant select, insert on filestore.file_versions to filestore_engine;
@@ -855,7 +829,6 @@ comment on table filestore.runs is
   'One row for each run that has a version. The first commit of the run inserts it; later commits lock '
   'nothing here.';
 create index runs_by_age on filestore.runs (project_id, first_position);
-alter table filestore.runs enable row level security;
 create policy "A key sees and adds the runs of its project" on filestore.runs to filestore_engine
   using (project_id = filestore.current_project_id());
 grant select, insert on filestore.runs to filestore_engine;
@@ -876,7 +849,6 @@ create table filestore.segments (
 );
 comment on table filestore.segments is
   'Immutable pieces of content. The bytes are the object {project_id}/{yyyymmdd of stored_on}/{id}.';
-alter table filestore.segments enable row level security;
 create policy "A key sees and adds segments of its project" on filestore.segments to filestore_engine
   using (project_id = filestore.current_project_id());
 grant select, insert on filestore.segments to filestore_engine;
@@ -895,7 +867,6 @@ create table filestore.shared_segments (
 comment on table filestore.shared_segments is
   'The files whose versions contain a segment that several files have used: one row for each file, inserted '
   'when content of one file becomes a version of another. A segment without a row is used by one file alone.';
-alter table filestore.shared_segments enable row level security;
 create policy "A key sees and adds the shared segments of its project"
   on filestore.shared_segments to filestore_engine
   using (project_id = filestore.current_project_id());
@@ -917,17 +888,13 @@ comment on table filestore.project_usage is
   'versions, spread over rows so that writers do not wait for each other.';
 comment on column filestore.project_usage.database_bytes is
   'The bytes that the project''s rows count as by the tariff. A row here may be negative; the sum is not.';
-alter table filestore.project_usage enable row level security;
 create policy "A key counts the usage of its project" on filestore.project_usage to filestore_engine
   using (project_id = filestore.current_project_id());
 grant select, insert, update on filestore.project_usage to filestore_engine;
-create policy "The sweep sees usage of every project" on filestore.project_usage for select to filestore_admin
+create policy "The sweep sees and changes usage of every project" on filestore.project_usage to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
-create policy "The sweep adds usage" on filestore.project_usage for insert to filestore_admin
-  with check (filestore.current_project_id() is null or project_id = filestore.current_project_id());
-create policy "The sweep changes usage of every project" on filestore.project_usage for update to filestore_admin
-  using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
-create policy "A deletion removes the usage of its project" on filestore.project_usage for delete to filestore_admin
+create policy "A deletion removes only the usage of its project"
+  on filestore.project_usage as restrictive for delete to filestore_admin
   using (project_id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.project_usage to filestore_admin;
 create policy "An account sees the usage of the project that it opened"
@@ -959,7 +926,6 @@ comment on column filestore.idempotency_keys.caller_id is
 create index idempotency_keys_by_age on filestore.idempotency_keys (project_id, created_at);
 create index idempotency_keys_with_names on filestore.idempotency_keys (project_id, created_at)
   where names is not null;
-alter table filestore.idempotency_keys enable row level security;
 create policy "A key uses the idempotency keys of its project"
   on filestore.idempotency_keys to filestore_engine
   using (project_id = filestore.current_project_id());
@@ -1006,7 +972,6 @@ comment on column filestore.purged_files.versions is
   'versions are not removed yet.';
 comment on column filestore.purged_files.due_since is 'Since when the rest is due in the sweep.';
 create index purged_files_pending on filestore.purged_files (project_id, due_since) where pending_versions > 0;
-alter table filestore.purged_files enable row level security;
 create policy "A key sees the receipts of what it would have seen"
   on filestore.purged_files to filestore_engine
   using (project_id = filestore.current_project_id() and (filestore.current_path_prefix() = ''
@@ -1041,7 +1006,6 @@ comment on column filestore.possibly_unreferenced_segments.is_referenced is
 create index possibly_unreferenced_by_segment on filestore.possibly_unreferenced_segments (project_id, segment_id);
 create index possibly_unreferenced_due on filestore.possibly_unreferenced_segments (project_id, due_since)
   where due_since is not null;
-alter table filestore.possibly_unreferenced_segments enable row level security;
 create policy "A key marks segments of its project as possibly unreferenced"
   on filestore.possibly_unreferenced_segments to filestore_engine
   using (project_id = filestore.current_project_id());
@@ -1065,7 +1029,6 @@ comment on column filestore.retention_passes.position is
   'The position of the last version when the pass began. Until a later version exists, another pass can '
   'become due only as time passes.';
 comment on column filestore.retention_passes.applied_at is 'When the last completed pass began.';
-alter table filestore.retention_passes enable row level security;
 create policy "The sweep sees and changes all retention passes"
   on filestore.retention_passes to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
@@ -1087,7 +1050,6 @@ comment on column filestore.dead_segments.removed_at is
   'committed, so that a late repetition of its commit finds the id in use.';
 create index dead_segments_to_remove on filestore.dead_segments (project_id, due_since) where removed_at is null;
 create index dead_segments_removed on filestore.dead_segments (stored_on) where removed_at is not null;
-alter table filestore.dead_segments enable row level security;
 create policy "The sweep sees and changes all dead segments" on filestore.dead_segments to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.dead_segments to filestore_admin;
@@ -1109,7 +1071,6 @@ comment on column filestore.usage_days.key_id is
 comment on column filestore.usage_days.bytes_written is
   'The bytes of content of those versions: for an append, the appended bytes; for a copy, move, restore or '
   'undo, none.';
-alter table filestore.usage_days enable row level security;
 create policy "The sweep sees and changes all days of usage" on filestore.usage_days to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.usage_days to filestore_admin;
@@ -1128,7 +1089,6 @@ create table filestore.usage_levels (
 comment on table filestore.usage_levels is
   'The size of a project when its usage was last counted on a day (UTC). A day without a row has the values '
   'of the day before.';
-alter table filestore.usage_levels enable row level security;
 create policy "The sweep sees and changes all usage levels" on filestore.usage_levels to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.usage_levels to filestore_admin;
@@ -1144,7 +1104,6 @@ create table filestore.usage_folds (
 ) with (fillfactor = 85);
 comment on table filestore.usage_folds is
   'The position of the last version of a project that is counted in `usage_days`, and when it was counted.';
-alter table filestore.usage_folds enable row level security;
 create policy "The sweep sees and changes all usage folds" on filestore.usage_folds to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.usage_folds to filestore_admin;
@@ -1166,14 +1125,10 @@ comment on column filestore.sweeps.marked_through is
   'no pass has begun.';
 comment on column filestore.sweeps.turns is
   'The time of the last step of each kind of work; the sweep serves the project that has waited longest.';
-alter table filestore.sweeps enable row level security;
-create policy "The sweep sees sweeps of every project" on filestore.sweeps for select to filestore_admin
+create policy "The sweep sees and changes sweeps of every project" on filestore.sweeps to filestore_admin
   using (true);
-create policy "The sweep adds sweeps" on filestore.sweeps for insert to filestore_admin
-  with check (true);
-create policy "The sweep changes sweeps of every project" on filestore.sweeps for update to filestore_admin
-  using (true);
-create policy "A deletion removes the sweeps of its project" on filestore.sweeps for delete to filestore_admin
+create policy "A deletion removes only the sweeps of its project"
+  on filestore.sweeps as restrictive for delete to filestore_admin
   using (project_id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.sweeps to filestore_admin;
 
@@ -1198,7 +1153,6 @@ comment on column filestore.project_deletions.objects is
   'Objects that are being removed, as {yyyymmdd}/{segment_id}. Noted first, so that a slice that is cut off '
   'between the object and the row of its segment leaves no row that later slices cannot find.';
 create index project_deletions_by_turn on filestore.project_deletions (visited_at, due_at);
-alter table filestore.project_deletions enable row level security;
 create policy "The sweep sees and changes all project deletions"
   on filestore.project_deletions to filestore_admin using (true);
 grant select, update, delete on filestore.project_deletions to filestore_admin;
@@ -1215,7 +1169,6 @@ create table filestore.account_deletions (
 );
 comment on table filestore.account_deletions is
   'Accounts whose projects were deleted and that Supabase Auth still has. All of their requests are refused.';
-alter table filestore.account_deletions enable row level security;
 create policy "The sweep sees and changes all account deletions"
   on filestore.account_deletions to filestore_admin using (true);
 grant select, insert, update, delete on filestore.account_deletions to filestore_admin;
@@ -1247,7 +1200,6 @@ comment on column filestore.search_queue.attempts is
   'Leases of this version that ended without a result. After the first one, the file is leased alone.';
 create index search_queue_due on filestore.search_queue (stage, due_at);
 create index search_queue_turn on filestore.search_queue (stage, project_id, due_at);
-alter table filestore.search_queue enable row level security;
 create policy "A key queues the files that it writes" on filestore.search_queue to filestore_engine
   using (project_id = filestore.current_project_id());
 grant select, insert, update on filestore.search_queue to filestore_engine;
@@ -1274,7 +1226,6 @@ comment on column filestore.search_contents.words is 'The words of the content, 
 comment on column filestore.search_contents.is_cut is
   'Whether the content contains more distinct words than are indexed; then `words` contains only those of '
   'its beginning.';
-alter table filestore.search_contents enable row level security;
 create policy "A key sees the contents of its project" on filestore.search_contents to filestore_engine
   using (project_id = filestore.current_project_id());
 grant select on filestore.search_contents to filestore_engine;
@@ -1326,7 +1277,6 @@ create index search_texts_by_content on filestore.search_texts (project_id, cont
 create index search_texts_unsearched on filestore.search_texts (project_id, path)
   where skipped in ('too_large', 'not_indexable') or is_cut;
 create index search_texts_given_up on filestore.search_texts (indexed_at) where skipped = 'not_indexable';
-alter table filestore.search_texts enable row level security;
 create policy "A key sees the texts of its project" on filestore.search_texts to filestore_engine
   using (project_id = filestore.current_project_id());
 grant select on filestore.search_texts to filestore_engine;
@@ -1356,7 +1306,6 @@ comment on column filestore.search_chunks.hash is
   'MD5 of the text: a chunk that does not change between versions keeps its embedding.';
 comment on column filestore.search_chunks.start is 'In characters of the content, from 0.';
 alter table filestore.search_chunks alter column embedding set storage external;
-alter table filestore.search_chunks enable row level security;
 create policy "A key sees the chunks of its project" on filestore.search_chunks to filestore_engine
   using (project_id = filestore.current_project_id());
 grant select on filestore.search_chunks to filestore_engine;
@@ -1366,6 +1315,19 @@ grant select (project_id, file_id, hash), delete on filestore.search_chunks to f
 create policy "The search index maintains all chunks" on filestore.search_chunks to filestore_search
   using (true);
 grant select, insert, update, delete on filestore.search_chunks to filestore_search;
+
+-- Every table has row-level security: a role without a policy sees no row.
+do $$
+declare
+  v_table regclass;
+begin
+  for v_table in
+    select c.oid from pg_catalog.pg_class c where c.relnamespace = 'filestore'::regnamespace and c.relkind = 'r'
+  loop
+    execute format('alter table %s enable row level security', v_table);
+  end loop;
+end
+$$;
 
 -- Trigrams are those of pg_trgm, reduced to a bounded number of numbers: where the database knows the letters
 -- of all scripts there are 16 million trigrams, and each one that is new to an index takes some 50 bytes

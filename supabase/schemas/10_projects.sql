@@ -11,7 +11,6 @@ insert into filestore.tiers (name, requests_per_minute, max_file_bytes, max_proj
   ('free', 100, 10485760, 1073741824),
   ('pro', 1000, 104857600, null),
   ('enterprise', null, null, null);
-alter table filestore.tiers enable row level security;
 create policy "A key reads the tiers" on filestore.tiers to filestore_engine using (true);
 grant select on filestore.tiers to filestore_engine;
 create policy "The operator reads the tiers" on filestore.tiers to filestore_admin using (true);
@@ -32,7 +31,6 @@ comment on column filestore.settings.account_bytes is
   'The largest usage in bytes of all projects of an account together, without projects that have a quota of '
   'their own. Null: only the quota of each project applies.';
 insert into filestore.settings default values;
-alter table filestore.settings enable row level security;
 create policy "A key reads the settings" on filestore.settings to filestore_engine using (true);
 grant select on filestore.settings to filestore_engine;
 create policy "The operator reads and changes the settings"
@@ -76,19 +74,12 @@ comment on column filestore.projects.cursor_key is
   'The secret from which the cursors of its change feed are computed.';
 create index projects_by_owner on filestore.projects (owner_id, created_at);
 create index projects_with_blank_answers on filestore.projects (id) where answers_blank_through is not null;
-alter table filestore.projects enable row level security;
 create policy "A key sees its project" on filestore.projects to filestore_engine
   using (id = filestore.current_project_id());
 grant select on filestore.projects to filestore_engine;
-create policy "The operator sees every project" on filestore.projects for select to filestore_admin
-  using (true);
-create policy "The operator creates projects" on filestore.projects for insert to filestore_admin
-  with check (true);
-create policy "The operator changes every project" on filestore.projects for update to filestore_admin
-  using (true);
-create policy "A deletion removes the project that it opened"
-  on filestore.projects for delete to filestore_admin
-  using (id = filestore.current_project_id());
+create policy "The operator sees and changes every project" on filestore.projects to filestore_admin using (true);
+create policy "A deletion removes only the project that it opened"
+  on filestore.projects as restrictive for delete to filestore_admin using (id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.projects to filestore_admin;
 create policy "An account sees its projects" on filestore.projects for select to filestore_account
   using (owner_id = (select filestore.current_account_id()) or owner_id = filestore.current_owner_id()
@@ -133,7 +124,6 @@ comment on column filestore.api_keys.path_prefix is
   'A directory: the key reads and writes only paths below it. Null: all paths.';
 create index api_keys_by_project on filestore.api_keys (project_id, created_at);
 create index api_keys_by_end on filestore.api_keys (least(revoked_at, expires_at)) where key_hash is not null;
-alter table filestore.api_keys enable row level security;
 create policy "A key sees itself" on filestore.api_keys to filestore_engine
   using (key_hash = filestore.current_key_hash());
 grant select, update (last_used_at, has_written) on filestore.api_keys to filestore_engine;
@@ -164,7 +154,6 @@ comment on column filestore.console_sessions.session_id is
 comment on column filestore.console_sessions.aal is
   'The assurance level that the access token states: aal2 with a second factor.';
 create index console_sessions_by_project on filestore.console_sessions (project_id);
-alter table filestore.console_sessions enable row level security;
 create policy "A console session sees itself" on filestore.console_sessions to filestore_engine
   using (token_hash = filestore.current_key_hash());
 grant select on filestore.console_sessions to filestore_engine;
@@ -186,7 +175,6 @@ create unlogged table filestore.account_windows (
 comment on table filestore.account_windows is
   'Calls of an account''s own functions in the current clock minute. An unlogged table: after a crash the '
   'counts are lost.';
-alter table filestore.account_windows enable row level security;
 create policy "An account counts its own calls" on filestore.account_windows to filestore_account
   using (account_id = (select filestore.current_account_id()));
 grant select, insert, update on filestore.account_windows to filestore_account;
@@ -207,7 +195,6 @@ comment on table filestore.rate_windows is
   'the limit. An unlogged table: after a crash the counts of that minute are lost.';
 comment on column filestore.rate_windows.request_id is
   'The last request counted here, so that a call repeated because its response was lost is not counted twice.';
-alter table filestore.rate_windows enable row level security;
 create policy "A key counts the requests of its project" on filestore.rate_windows to filestore_engine
   using (project_id = filestore.current_project_id());
 grant select, insert, update on filestore.rate_windows to filestore_engine;
@@ -259,7 +246,6 @@ comment on column filestore.links.used_at is 'When its one version was written, 
 create index links_by_project on filestore.links (project_id, created_at);
 create index links_by_key on filestore.links (key_id);
 create index links_by_end on filestore.links (expires_at);
-alter table filestore.links enable row level security;
 create policy "A link sees itself, and a key the links below its prefix"
   on filestore.links for select to filestore_engine
   using (token_hash = filestore.current_key_hash()
@@ -289,7 +275,6 @@ create unlogged table filestore.link_windows (
 comment on table filestore.link_windows is
   'Uses of a link in the current clock minute, and of all links of a project (link_id all zeros). An '
   'unlogged table: after a crash the counts of that minute are lost.';
-alter table filestore.link_windows enable row level security;
 create policy "A link counts its uses" on filestore.link_windows to filestore_engine
   using (project_id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.link_windows to filestore_engine;

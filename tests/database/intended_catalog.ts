@@ -294,9 +294,7 @@ export const POLICIES: string[] = [
     `file_versions idempotency_keys link_windows possibly_unreferenced_segments project_usage rate_windows runs
     search_chunks search_contents search_queue search_texts segments shared_segments`,
   ),
-  `files: filestore_engine select using ${VISIBLE_FILE}`,
-  `files: filestore_engine insert check ${VISIBLE_FILE}`,
-  `files: filestore_engine update using ${VISIBLE_FILE} check ${OWN_ROWS}`,
+  ...all("engine", VISIBLE_FILE, "files"),
   `links: filestore_engine select using (${OWN_TOKEN} OR ${VISIBLE_LINK})`,
   `links: filestore_engine insert check ${OWN_ROWS}`,
   `links: filestore_engine update using ${OWN_ROWS}`,
@@ -304,33 +302,25 @@ export const POLICIES: string[] = [
   ...all(
     "admin",
     "true",
-    `account_deletions api_keys link_windows links project_deletions segments settings tiers`,
+    `account_deletions api_keys link_windows links project_deletions projects segments settings sweeps tiers`,
   ),
   ...all(
     "admin",
     OPENED_OR_ALL,
-    `dead_segments file_versions idempotency_keys possibly_unreferenced_segments purged_files
+    `dead_segments file_versions files idempotency_keys possibly_unreferenced_segments project_usage purged_files
     retention_passes search_queue search_texts shared_segments usage_days usage_folds usage_levels`,
   ),
   // A deletion removes rows of the project that it has opened, and no rows if it has opened none.
-  ...["files", "project_usage", "sweeps"].map((name) => `${name}: filestore_admin delete using ${OWN_ROWS}`),
-  ...["select using", "update using"].flatMap((command) => [
-    `files: filestore_admin ${command} ${OPENED_OR_ALL}`,
-    `project_usage: filestore_admin ${command} ${OPENED_OR_ALL}`,
-    `sweeps: filestore_admin ${command} true`,
-  ]),
-  `project_usage: filestore_admin insert check ${OPENED_OR_ALL}`,
-  "sweeps: filestore_admin insert check true",
+  ...["files", "project_usage", "sweeps"].map((name) =>
+    `${name}: filestore_admin delete using ${OWN_ROWS} restrictive`
+  ),
+  `projects: filestore_admin delete using ${OWN_PROJECT} restrictive`,
   // Rows of one project, after its deletion.
   ...all(
     "admin",
     OWN_ROWS,
     "console_sessions rate_windows runs search_chunks search_contents",
   ),
-  "projects: filestore_admin select using true",
-  "projects: filestore_admin insert check true",
-  "projects: filestore_admin update using true",
-  `projects: filestore_admin delete using ${OWN_PROJECT}`,
   ...all("account", "true", "tiers"),
   ...all("account", OWN_ACCOUNT, "account_windows"),
   ...all(
