@@ -2054,36 +2054,6 @@ comment on function filestore.file_at is
   'number of versions. is_trimmed: the state at the moment is unknown, since the versions around it were '
   'trimmed. is_redacted: its content was erased.';
 call filestore.grant_execute('filestore.file_at', 'filestore_admin', 'filestore_engine');
-
-create function filestore.record_at(p_session filestore.session, p_path text, p_at text, out file filestore.files,
-  out is_redacted boolean, out refusal jsonb)
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_moment constant filestore.moment := filestore.moment_of(p_session, p_at);
-  v_file filestore.files;
-  v_then record;
-begin
-  if v_moment.refusal is not null then
-    refusal := v_moment.refusal;
-    return;
-  end if;
-  select * into v_file from filestore.files f where f.project_id = p_session.project_id and f.path = p_path;
-  if found then
-    v_then := filestore.file_at(v_file, v_moment);
-    file := v_then.file;
-    is_redacted := v_then.is_redacted;
-    if v_then.is_trimmed then
-      refusal := filestore.refusal('FILE_NOT_FOUND', '{"trimmed": true}');
-      return;
-    end if;
-  end if;
-  if file.id is null then refusal := filestore.refusal('FILE_NOT_FOUND'); end if;
-end
-$$;
-comment on function filestore.record_at is
-  'The file that was at a path, perhaps a tombstone. Refused: an invalid moment, and a path where there was '
-  'no file.';
-call filestore.grant_execute('filestore.record_at', 'filestore_engine');
 -- 24_stored_answers.sql ==============================================================================================
 -- The stored answers of requests with an Idempotency-Key. A commit takes the key and stores the answer in its own
 -- transaction.
@@ -2189,36 +2159,58 @@ comment on function filestore.nothing_at is
   'The refusal for reading a path without a live file; it mentions a directory that the key sees there.';
 call filestore.grant_execute('filestore.nothing_at', 'filestore_engine');
 
+create function filestore.find_file(
+  p_session filestore.session, p_path text, p_at text,
+  out file filestore.files, out is_redacted boolean, out refusal jsonb
+)
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_moment filestore.moment;
+  v_then record;
+begin
+  select * into file from filestore.files f where f.project_id = p_session.project_id and f.path = p_path;
+  if p_at is null then
+    if not found then refusal := filestore.nothing_at(p_session, p_path, file); end if;
+    return;
+  end if;
+  v_moment := filestore.moment_of(p_session, p_at);
+  v_then := filestore.file_at(file, v_moment);
+  file := v_then.file;
+  is_redacted := v_then.is_redacted;
+  refusal := case
+    when v_moment.refusal is not null then v_moment.refusal
+    when v_then.is_trimmed then filestore.refusal('FILE_NOT_FOUND', '{"trimmed": true}')
+    when file.id is null then filestore.refusal('FILE_NOT_FOUND') end;
+end
+$$;
+comment on function filestore.find_file is
+  'The file at a path, now or at a moment, perhaps a tombstone. Refused: an invalid moment, and a path where '
+  'there is, or was, no file.';
+call filestore.grant_execute('filestore.find_file', 'filestore_engine');
+
 create function filestore.find_version(
   p_session filestore.session, p_path text, p_version integer, p_at text, p_with_segments boolean
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  v_file filestore.files;
+  v_found constant record := filestore.find_file(p_session, p_path, p_at);
+  v_file filestore.files := v_found.file;
   v_version filestore.file_versions;
-  v_then record;
-  v_refusal jsonb;
+  v_refusal jsonb := v_found.refusal;
 begin
-  if p_at is not null then
-    v_then := filestore.record_at(p_session, p_path, p_at);
-    if v_then.refusal is not null then return v_then.refusal; end if;
-    v_file := v_then.file;
-    if v_file.is_deleted then return filestore.not_found(v_file); end if;
-    if v_then.is_redacted then
-      return filestore.refusal('VERSION_REDACTED', jsonb_build_object('version', v_file.version));
-    end if;
-  else
-    select * into v_file from filestore.files f where f.project_id = p_session.project_id and f.path = p_path;
-    if not found then return filestore.nothing_at(p_session, p_path, v_file); end if;
-    if p_version <> v_file.version then
-      select * into v_version from filestore.file_versions v
-      where v.project_id = p_session.project_id and v.file_id = v_file.id and v.version = p_version;
-      v_refusal := filestore.unreadable_version(v_file, p_version, v_version);
-      if v_refusal is not null then return v_refusal; end if;
-      v_file := filestore.at_version(v_file, v_version);
-    end if;
-    if v_file.is_deleted then return filestore.nothing_at(p_session, p_path, v_file); end if;
+  if p_at is null and p_version <> v_file.version then
+    select * into v_version from filestore.file_versions v
+    where v.project_id = p_session.project_id and v.file_id = v_file.id and v.version = p_version;
+    v_refusal := filestore.unreadable_version(v_file, p_version, v_version);
+    v_file := filestore.at_version(v_file, v_version);
   end if;
+  v_refusal := case
+    when v_refusal is not null then v_refusal
+    when v_file.is_deleted and p_at is null then filestore.nothing_at(p_session, p_path, v_file)
+    when v_file.is_deleted then filestore.not_found(v_file)
+    when v_found.is_redacted
+      then filestore.refusal('VERSION_REDACTED', jsonb_build_object('version', v_file.version)) end;
+  if v_refusal is not null then return v_refusal; end if;
   if not p_with_segments then return jsonb_build_object('value', filestore.file_record(v_file)); end if;
   return jsonb_build_object('value', jsonb_build_object(
     'file', filestore.file_record(v_file),
@@ -2229,25 +2221,9 @@ comment on function filestore.find_version is
   'A file''s record at one version, or at a moment, with its segments on request.';
 call filestore.grant_execute('filestore.find_version', 'filestore_engine');
 
-create function public.filestore_record(
-  p_key_hash text, p_request_id uuid, p_path text, p_version integer default null, p_at text default null
-) returns jsonb
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
-begin
-  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
-  return v_session.envelope || filestore.find_version(v_session, p_path, p_version, p_at, false);
-end
-$$;
-comment on function public.filestore_record is
-  'The file record of the latest version, of a given version, or at a moment. Refusals: FILE_NOT_FOUND, '
-  'VERSION_NOT_FOUND, VALIDATION_ERROR.';
-call filestore.publish('public.filestore_record', 'filestore_engine', 'service_role');
-
 create function public.filestore_content(
   p_key_hash text, p_request_id uuid, p_path text, p_version integer default null, p_idempotency jsonb default null,
-  p_at text default null
+  p_at text default null, p_with_segments boolean default true
 ) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -2266,13 +2242,14 @@ begin
         || jsonb_build_object('value', jsonb_build_object('storedResponse', v_stored -> 'value' -> 'file'));
     end if;
   end if;
-  return v_session.envelope || filestore.find_version(v_session, p_path, p_version, p_at, true);
+  return v_session.envelope || filestore.find_version(v_session, p_path, p_version, p_at, p_with_segments);
 end
 $$;
 comment on function public.filestore_content is
-  'The file record and the segments of its content. p_idempotency is for a write that reads first (an empty '
-  'object if it has no key); then also the stored response to the first request with that key, if there was '
-  'one. Refusals: FILE_NOT_FOUND, VERSION_NOT_FOUND, IDEMPOTENCY_KEY_REUSED.';
+  'The file record of the latest version, of a given version, or at a moment, with the segments of its '
+  'content. p_idempotency is for a write that reads first (an empty object if it has no key); then also the '
+  'stored response to the first request with that key, if there was one. Refusals: FILE_NOT_FOUND, '
+  'VERSION_NOT_FOUND, VERSION_REDACTED, VALIDATION_ERROR, IDEMPOTENCY_KEY_REUSED.';
 call filestore.publish('public.filestore_content', 'filestore_engine', 'service_role');
 
 create function public.filestore_diff(
@@ -2343,21 +2320,16 @@ declare
   c_iso constant text := 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"';
   c_console constant uuid := '00000000-0000-0000-0000-000000000000';
   v_cursor_key bytea;
+  v_found record;
   v_file filestore.files;
   v_first integer;
-  v_then record;
   v_page json;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope::json; end if;
   select p.cursor_key into v_cursor_key from filestore.projects p where p.id = v_session.project_id;
-  if p_at is null then
-    select * into v_file from filestore.files f where f.project_id = v_session.project_id and f.path = p_path;
-    if not found then return (v_session.envelope || filestore.nothing_at(v_session, p_path, v_file))::json; end if;
-  else
-    v_then := filestore.record_at(v_session, p_path, p_at);
-    if v_then.refusal is not null then return (v_session.envelope || v_then.refusal)::json; end if;
-    v_file := v_then.file;
-  end if;
+  v_found := filestore.find_file(v_session, p_path, p_at);
+  if v_found.refusal is not null then return (v_session.envelope || v_found.refusal)::json; end if;
+  v_file := v_found.file;
   -- Version numbers have no gaps after the first one that remains, so a page is a range of numbers.
   select ('[' || coalesce(string_agg('{"version":' || v.version || ',"size":' || v.size
       || ',"createdAt":"' || t.iso || '","updatedAt":"' || t.iso || '"'

@@ -34,7 +34,7 @@ export const DEFINERS: ReadonlyMap<string, Definer> = new Map([
     public.filestore_export
     public.filestore_link_authorize public.filestore_link_commit public.filestore_link_content
     public.filestore_list public.filestore_list_links public.filestore_plan
-    public.filestore_record public.filestore_redact public.filestore_revoke_link public.filestore_run
+    public.filestore_redact public.filestore_revoke_link public.filestore_run
     public.filestore_runs public.filestore_search public.filestore_versions`,
   ),
   // Projects and keys of the operator, the sweep and verification: only with the secret key.

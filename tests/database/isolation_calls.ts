@@ -167,6 +167,10 @@ function administer(what: string, action: string, parameters: object): Call[] {
   ];
 }
 
+function record(what: string, parameters: string): Call {
+  return call("filestore_content", `the record of ${what}`, `${parameters}, p_with_segments => false`);
+}
+
 function list(what: string, query: object): Call {
   const whole = {
     directory: "",
@@ -285,12 +289,12 @@ export const calls: readonly Call[] = [
     "the other's project",
     `'${OTHER_IDS.projectId}', '${"05".repeat(32)}'`,
   ),
-  call("filestore_record", "a path that both have", "null, 'notes/a.txt'"),
-  call("filestore_record", "a path that the other has", "null, 'only/secret.txt'"),
-  call("filestore_record", "a version that the other has", "null, 'notes/a.txt', 4"),
-  call("filestore_record", "what both had", "null, 'notes/a.txt', null, '2026-01-01'"),
-  call("filestore_record", "what the other had", "null, 'only/secret.txt', null, '2026-01-01'"),
-  call("filestore_record", "a path that the other deleted", "null, 'only-gone.txt'"),
+  record("a path that both have", "null, 'notes/a.txt'"),
+  record("a path that the other has", "null, 'only/secret.txt'"),
+  record("a version that the other has", "null, 'notes/a.txt', 4"),
+  record("what both had", "null, 'notes/a.txt', p_at => '2026-01-01'"),
+  record("what the other had", "null, 'only/secret.txt', p_at => '2026-01-01'"),
+  record("a path that the other deleted", "null, 'only-gone.txt'"),
   call("filestore_content", "a path that both have", "null, 'notes/a.txt'"),
   call("filestore_content", "a path that the other has", "null, 'only/secret.txt'"),
   call("filestore_content", "a version that the other has", "null, 'notes/a.txt', 3"),

@@ -60,7 +60,7 @@ function reads(call: Call) {
     authorize: (caller, path, requests = 1) =>
       call("filestore_authorize", caller, { path, requests }, authorization),
     record: (caller, path, version, at) =>
-      call("filestore_record", caller, { path, version, at }, fileRecord),
+      call("filestore_content", caller, { path, version, at, withSegments: false }, fileRecord),
     content: (caller, path, version, at) => call("filestore_content", caller, { path, version, at }, content),
     editBase: (caller, path, idempotency) =>
       call("filestore_content", caller, { path, idempotency: idempotency ?? {} }, editBase),
