@@ -1625,13 +1625,12 @@ create function filestore.unreadable_version(
 ) returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
-  if (p_version).redacted_at is not null then
-    return filestore.refusal('VERSION_REDACTED', jsonb_build_object('version', p_number));
-  elsif (p_version).version is null then
-    return filestore.refusal('VERSION_NOT_FOUND', jsonb_build_object('latestVersion', (p_file).version)
-      || case when p_number < (p_file).version then '{"trimmed": true}'::jsonb else '{}'::jsonb end);
-  end if;
-  return null;
+  return case
+    when (p_version).redacted_at is not null
+      then filestore.refusal('VERSION_REDACTED', jsonb_build_object('version', p_number))
+    when (p_version).version is null
+      then filestore.refusal('VERSION_NOT_FOUND', jsonb_build_object('latestVersion', (p_file).version)
+        || case when p_number < (p_file).version then '{"trimmed": true}'::jsonb else '{}'::jsonb end) end;
 end
 $$;
 comment on function filestore.unreadable_version is
@@ -1723,59 +1722,42 @@ comment on function filestore.count_requests is
   'already, it refuses instead.';
 call filestore.grant_execute('filestore.count_requests', 'filestore_engine');
 
-create type filestore.caller as (
-  project_id uuid,
-  key_id uuid,
-  scopes text[],
-  path_prefix text,
-  account_id uuid,
-  is_session_active boolean,
-  is_use_due boolean,
-  has_written boolean
-);
-comment on type filestore.caller is
-  'The project and rights for which a key, a console session or a link stands.';
-comment on column filestore.caller.account_id is
-  'The account whose console session this is, or in whose console session the link was created; null for keys.';
-comment on column filestore.caller.is_session_active is 'Null for keys and links.';
-comment on column filestore.caller.is_use_due is 'Whether the use of the key was last noted over a minute ago.';
-
-create function filestore.caller_of(p_token_hash text) returns filestore.caller
+create function filestore.caller_of(
+  p_token_hash text, out project_id uuid, out key_id uuid, out scopes text[], out path_prefix text,
+  out account_id uuid, out is_session_active boolean, out is_use_due boolean, out has_written boolean
+)
 language plpgsql volatile set search_path = '' as $$
-declare
-  v_caller filestore.caller;
 begin
-  select k.project_id, k.id, k.scopes, k.path_prefix, null, null,
+  select k.project_id, k.id, k.scopes, k.path_prefix,
          k.last_used_at is null or k.last_used_at < clock_timestamp() - interval '1 minute', k.has_written
-  into v_caller from filestore.api_keys k
+  into project_id, key_id, scopes, path_prefix, is_use_due, has_written from filestore.api_keys k
   where k.key_hash = decode(p_token_hash, 'hex') and k.revoked_at is null
     and (k.expires_at is null or k.expires_at > clock_timestamp());
-  if found then return v_caller; end if;
-  select s.project_id, null, '{read,write,admin}', null, s.account_id,
+  if found then return; end if;
+  select s.project_id, '{read,write,admin}', s.account_id,
          filestore.is_session_active(s.account_id, s.session_id, s.aal)
-  into v_caller from filestore.console_sessions s
+  into project_id, scopes, account_id, is_session_active from filestore.console_sessions s
   where s.token_hash = decode(p_token_hash, 'hex') and s.expires_at > clock_timestamp();
-  if found then return v_caller; end if;
-  select l.project_id, null, array[l.scope], null, l.account_id into v_caller
+  if found then return; end if;
+  select l.project_id, array[l.scope], l.account_id into project_id, scopes, account_id
   from filestore.links l where l.token_hash = decode(p_token_hash, 'hex') and l.account_id is not null;
-  return v_caller;
 end
 $$;
 comment on function filestore.caller_of is
-  'The key, console session or link with this hash; null if it does not exist.';
+  'The project and rights for which a key, a console session or a link with this hash stands; nulls if it '
+  'does not exist. account_id: of the console session, or of the one in which the link was created; null for '
+  'keys. is_session_active: null for keys and links. is_use_due: whether the use of the key was last noted '
+  'over a minute ago.';
 call filestore.grant_execute('filestore.caller_of', 'filestore_engine');
 
-create function filestore.note_use(p_caller filestore.caller, p_writes boolean) returns void
+create function filestore.note_use(p_key_id uuid, p_is_use_due boolean, p_writes boolean) returns void
 language plpgsql volatile set search_path = '' as $$
 begin
-  if (p_caller).key_id is null or not (p_caller).is_use_due and ((p_caller).has_written or not p_writes) then
-    return;
-  end if;
   -- No request waits for the row: if another transaction holds it, the key's next request records the use.
   update filestore.api_keys k
-  set last_used_at = case when (p_caller).is_use_due then clock_timestamp() else k.last_used_at end,
+  set last_used_at = case when p_is_use_due then clock_timestamp() else k.last_used_at end,
       has_written = k.has_written or p_writes
-  where k.id = (select u.id from filestore.api_keys u where u.id = (p_caller).key_id for no key update skip locked);
+  where k.id = (select u.id from filestore.api_keys u where u.id = p_key_id for no key update skip locked);
 end
 $$;
 comment on function filestore.note_use is
@@ -1788,11 +1770,12 @@ create function filestore.authorize(
 language plpgsql volatile set search_path = '' as $$
 declare
   v_session filestore.session;
-  v_caller filestore.caller;
+  v_caller record;
   v_setting text;
   v_limit integer;
   v_is_suspended boolean;
   v_is_deleted boolean;
+  v_writes boolean;
   v_count filestore.request_count;
   v_refusal jsonb;
 begin
@@ -1802,10 +1785,6 @@ begin
   -- A reader writes only the count and the time of the key's last use: neither is worth waiting for the disk.
   if p_scope is null or p_scope = 'read' then v_setting := set_config('synchronous_commit', 'off', true); end if;
   v_caller := filestore.caller_of(p_key_hash);
-  if v_caller.project_id is null then
-    v_session.envelope := filestore.refusal('INVALID_API_KEY');
-    return v_session;
-  end if;
   v_session.project_id := v_caller.project_id;
   v_session.key_id := v_caller.key_id;
   v_session.caller_id := coalesce(v_caller.key_id, '00000000-0000-0000-0000-000000000000');
@@ -1819,13 +1798,15 @@ begin
          -- A project with a quota of its own, or with none, uses nothing of its account's quota.
          case when p.max_project_bytes is null and t.max_project_bytes is not null and p.owner_id is not null
            then s.account_bytes end
-  into strict v_session.tier, v_limit, v_session.max_file_bytes, v_session.max_project_bytes, v_is_suspended,
+  into v_session.tier, v_limit, v_session.max_file_bytes, v_session.max_project_bytes, v_is_suspended,
     v_is_deleted, v_session.account_id, v_session.account_bytes
   from filestore.projects p join filestore.tiers t on t.name = p.tier cross join filestore.settings s
   where p.id = v_caller.project_id;
   v_session.envelope := case
-    -- A key ends with its project; a console session, and a link created in it, with the account's ownership.
-    when v_is_deleted or v_caller.key_id is null and v_caller.account_id is distinct from v_session.account_id
+    -- Null: there is no such key. A key ends with its project; a console session, and a link created in it, with
+    -- the account's ownership.
+    when v_is_deleted is not false or v_caller.key_id is null and
+      v_caller.account_id is distinct from v_session.account_id
       then filestore.refusal('INVALID_API_KEY')
     -- The sessions of a deleted account have ended, too: its projects are suspended for sessions as for keys.
     when not v_caller.is_session_active and filestore.is_account_active(v_caller.account_id)
@@ -1840,8 +1821,10 @@ begin
   elsif p_scope <> all (v_session.scopes) then
     v_refusal := filestore.refusal('FORBIDDEN_SCOPE', jsonb_build_object('scope', p_scope));
   end if;
-  perform filestore.note_use(v_caller, p_scope is not distinct from 'write' and v_refusal is null)
-  where v_count.is_allowed;
+  v_writes := p_scope is not distinct from 'write' and v_refusal is null;
+  if v_count.is_allowed and (v_caller.is_use_due or v_writes and not v_caller.has_written) then
+    perform filestore.note_use(v_caller.key_id, v_caller.is_use_due, v_writes);
+  end if;
   v_session.envelope := jsonb_build_object(
     'rate', jsonb_build_object(
       'limit', v_limit, 'remaining', v_count.remaining, 'reset', extract(epoch from v_count.resets_at)::bigint),
@@ -6812,27 +6795,6 @@ call filestore.publish('public.filestore_verify_unknown', 'filestore_admin', 'se
 -- swept again after an hour, and a last time once no upload of its last day can still be under way. Only then
 -- its own row is removed.
 
-create function filestore.tables_of_projects(out name text, out key text) returns setof record
-language sql immutable set search_path = '' as $$
-  values
-    ('search_queue', 'project_id, file_id'), ('search_chunks', 'project_id, file_id, hash'),
-    ('search_texts', 'project_id, file_id'), ('search_contents', 'project_id, hash'),
-    ('shared_segments', 'project_id, segment_id, file_id'),
-    ('possibly_unreferenced_segments', 'project_id, file_id, segment_id'), ('dead_segments', 'segment_id'),
-    ('retention_passes', 'project_id'), ('purged_files', 'project_id, file_id'),
-    ('file_versions', 'file_id, version'), ('files', 'project_id, id'),
-    ('runs', 'project_id, run_id'),
-    ('idempotency_keys', 'project_id, caller_id, key'),
-    ('link_windows', 'project_id, link_id'), ('links', 'id'), ('console_sessions', 'token_hash'), ('api_keys', 'id'),
-    ('rate_windows', 'project_id, shard'), ('project_usage', 'project_id, shard'),
-    ('sweeps', 'project_id'), ('usage_days', 'project_id, day, key_id'),
-    ('usage_levels', 'project_id, day'), ('usage_folds', 'project_id')
-$$;
-comment on function filestore.tables_of_projects is
-  'The tables with rows of projects and their primary keys, each before the tables that its rows refer to. '
-  'Segments are left out: they are removed with their objects.';
-call filestore.grant_execute('filestore.tables_of_projects', 'filestore_admin');
-
 create function filestore.end_project(p_project_id uuid, p_confirm text, p_deletion_id uuid) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -6939,21 +6901,15 @@ comment on function public.filestore_sweep_deleted_project is
   'that was deleted by then.';
 call filestore.publish('public.filestore_sweep_deleted_project', 'filestore_admin', 'service_role');
 
-create function public.filestore_sweep_note_objects(p_project_id uuid, p_objects text[]) returns void
-language sql volatile security definer set search_path = '' as $$
-  update filestore.project_deletions d
-  set objects = array(select unnest(d.objects) union select unnest(p_objects))
-  where d.project_id = p_project_id
-$$;
-comment on function public.filestore_sweep_note_objects is
-  'Records objects of a deleted project that are about to be removed. Several slices may record objects at '
-  'the same time.';
-call filestore.publish('public.filestore_sweep_note_objects', 'filestore_admin', 'service_role');
-
-create function public.filestore_sweep_forget_segments(p_project_id uuid, p_objects text[]) returns void
+create function public.filestore_sweep_objects(p_project_id uuid, p_objects text[], p_are_removed boolean) returns void
 language plpgsql volatile security definer set search_path = '' as $$
 begin
   perform filestore.open_deletion(p_project_id);
+  if not p_are_removed then
+    update filestore.project_deletions d
+    set objects = array(select unnest(d.objects) union select unnest(p_objects)) where d.project_id = p_project_id;
+    return;
+  end if;
   delete from filestore.segments s
   where s.project_id = p_project_id and s.id = any (array(
     select m.id[1]::uuid
@@ -6963,9 +6919,10 @@ begin
   set objects = array(select unnest(d.objects) except select unnest(p_objects)) where d.project_id = p_project_id;
 end
 $$;
-comment on function public.filestore_sweep_forget_segments is
-  'Removes the segments of a deleted project whose objects were removed.';
-call filestore.publish('public.filestore_sweep_forget_segments', 'filestore_admin', 'service_role');
+comment on function public.filestore_sweep_objects is
+  'Records objects of a deleted project that are about to be removed, or removes the segments of objects that '
+  'were removed. Several slices may do so at the same time.';
+call filestore.publish('public.filestore_sweep_objects', 'filestore_admin', 'service_role');
 
 create function filestore.open_deletion(p_project_id uuid) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -6985,7 +6942,14 @@ language plpgsql volatile security definer
 set search_path = '' set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
   c_rows constant integer := 5000;
-  v_table record;
+  -- The tables with rows of projects, each before the tables that its rows refer to. Segments are left out: they
+  -- are removed with their objects.
+  c_tables constant text[] := '{search_queue, search_chunks, search_texts, search_contents, shared_segments,
+    possibly_unreferenced_segments, dead_segments, retention_passes, purged_files, file_versions, files, runs,
+    idempotency_keys, link_windows, links, console_sessions, api_keys, rate_windows, project_usage, sweeps,
+    usage_days, usage_levels, usage_folds}';
+  v_table text;
+  v_key text;
   v_removed integer := 0;
   v_count integer;
   v_deletion filestore.project_deletions;
@@ -6993,10 +6957,13 @@ declare
 begin
   perform filestore.open_deletion(p_project_id);
   update filestore.project_deletions d set is_emptied = true where d.project_id = p_project_id;
-  for v_table in select t.name, t.key from filestore.tables_of_projects() t loop
+  foreach v_table in array c_tables loop
+    select string_agg(quote_ident(a.attname), ', ') into v_key
+    from pg_catalog.pg_index i join pg_catalog.pg_attribute a on a.attrelid = i.indrelid and a.attnum = any (i.indkey)
+    where i.indrelid = format('filestore.%I', v_table)::regclass and i.indisprimary;
     execute format(
       'delete from filestore.%1$I where (%2$s) in ('
-      'select %2$s from filestore.%1$I t where t.project_id = $1 limit $2)', v_table.name, v_table.key)
+      'select %2$s from filestore.%1$I t where t.project_id = $1 limit $2)', v_table, v_key)
     using p_project_id, c_rows - v_removed;
     get diagnostics v_count = row_count;
     v_removed := v_removed + v_count;
@@ -7033,7 +7000,8 @@ call filestore.publish('public.filestore_sweep_remove_rows', 'filestore_admin', 
 --
 -- Signed-in users call the functions `filestore_account_*` under their own JWT. These run as
 -- `filestore_account`, whose policies show the projects that the account owns. Once a project is found under
--- those policies, the transaction is set to act for it.
+-- those policies, the transaction is set to act for it. An advisory lock serializes the changes of an
+-- account's projects.
 
 create function filestore.account_key(p_key filestore.api_keys) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -7251,16 +7219,6 @@ comment on function filestore.create_project is
   'Callers hold the account''s lock, so that the limit is exact.';
 call filestore.grant_execute('filestore.create_project', 'filestore_account');
 
-create function filestore.lock_account() returns void
-language plpgsql volatile set search_path = '' as $$
-begin
-  perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
-  perform pg_advisory_xact_lock(hashtextextended('account/' || filestore.current_account_id(), 0));
-end
-$$;
-comment on function filestore.lock_account is 'Serializes the changes of an account''s projects.';
-call filestore.grant_execute('filestore.lock_account', 'filestore_account');
-
 create function public.filestore_account_projects() returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -7268,7 +7226,7 @@ declare
 begin
   if v_entry ? 'refusal' then return v_entry; end if;
   if not exists (select from filestore.projects p where p.owner_id = filestore.current_account_id()) then
-    perform filestore.lock_account();
+    perform pg_advisory_xact_lock(hashtextextended('account/' || filestore.current_account_id(), 0));
     perform filestore.create_project('My project', gen_random_uuid())
     where not exists (select from filestore.projects p where p.owner_id = filestore.current_account_id());
   end if;
@@ -7288,7 +7246,7 @@ declare
 begin
   v_entry := v_entry || coalesce(filestore.validate_name(p_name, 1), '{}');
   if v_entry ? 'refusal' then return v_entry; end if;
-  perform filestore.lock_account();
+  perform pg_advisory_xact_lock(hashtextextended('account/' || filestore.current_account_id(), 0));
   return v_entry || filestore.create_project(p_name, p_id);
 end
 $$;
@@ -7704,7 +7662,7 @@ begin
   if lower(p_confirm) is distinct from lower(v_email) then
     return v_entry || filestore.refused_field('confirm', 'must be the e-mail address of the account');
   end if;
-  perform filestore.lock_account();
+  perform pg_advisory_xact_lock(hashtextextended('account/' || filestore.current_account_id(), 0));
   -- The operator has suspended a project for a reason, so the owner may not remove it.
   if exists (select from filestore.projects p where p.owner_id = v_account_id and p.suspended_at is not null) then
     return v_entry || filestore.refusal('FORBIDDEN_SCOPE', '{"suspended": true}');
@@ -8892,20 +8850,31 @@ comment on function filestore.search_by_words is
   'The best files of a project by the words of their paths and texts.';
 call filestore.grant_execute('filestore.search_by_words', 'filestore_search');
 
-create function filestore.search_by_meaning(p_project_id uuid, p_query jsonb, p_limit integer)
+create function filestore.search_rank_candidates(p_project_id uuid, p_query jsonb)
 returns table (list text, file_id uuid, hash uuid, score double precision)
-language plpgsql volatile set search_path = '' as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
+  -- The functions of search by meaning find the same number.
+  c_ranked constant integer := 200;
   c_chunks_max constant integer := (filestore.limits()).search_exact_chunks_max;
   c_directory constant text := nullif(p_query ->> 'directory', '');
-  v_is_small constant boolean := (select count(*) <= c_chunks_max from (
-    select from filestore.search_chunks c where c.project_id = p_project_id limit c_chunks_max + 1) c);
+  v_is_small boolean;
   v_vector real[];
   v_meaning record;
 begin
+  if p_query ->> 'names' is not null then
+    return query select 'words', f.file_id, null::uuid, f.score
+      from filestore.search_by_names(p_project_id, p_query, c_ranked) f;
+  elsif p_query ->> 'words' is not null then
+    return query select 'words', f.file_id, null::uuid, f.score
+      from filestore.search_by_words(p_project_id, p_query, c_ranked) f;
+  end if;
+  if (p_query -> 'vector' <> 'null' and filestore.search_has_vectors()) is not true then return; end if;
+  v_is_small := (select count(*) <= c_chunks_max from (
+    select from filestore.search_chunks c where c.project_id = p_project_id limit c_chunks_max + 1) c);
   -- Continues in the index until enough rows satisfy the conditions.
   perform set_config('hnsw.iterative_scan', 'relaxed_order', true);
-  perform set_config('hnsw.ef_search', p_limit::text, true);
+  perform set_config('hnsw.ef_search', c_ranked::text, true);
   -- Vectors of the present model and, while texts are embedded again, of the former one; each is compared
   -- with its own vector of the query.
   for v_meaning in
@@ -8924,32 +8893,9 @@ begin
   end loop;
 end
 $$;
-comment on function filestore.search_by_meaning is
-  'The nearest chunks of a project: by vectors of the present model, and of the former one if the query has '
-  'a vector of that model.';
-call filestore.grant_execute('filestore.search_by_meaning', 'filestore_search');
-
-create function filestore.search_rank_candidates(p_project_id uuid, p_query jsonb)
-returns table (list text, file_id uuid, hash uuid, score double precision)
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  -- The functions of search by meaning find the same number.
-  c_ranked constant integer := 200;
-begin
-  if p_query ->> 'names' is not null then
-    return query select 'words', f.file_id, null::uuid, f.score
-      from filestore.search_by_names(p_project_id, p_query, c_ranked) f;
-  elsif p_query ->> 'words' is not null then
-    return query select 'words', f.file_id, null::uuid, f.score
-      from filestore.search_by_words(p_project_id, p_query, c_ranked) f;
-  end if;
-  if p_query -> 'vector' <> 'null' and filestore.search_has_vectors() then
-    return query select f.* from filestore.search_by_meaning(p_project_id, p_query, c_ranked) f;
-  end if;
-end
-$$;
 comment on function filestore.search_rank_candidates is
-  'The best files of a project by words, and its nearest chunks by meaning. Runs as filestore_search: callers read the '
+  'The best files of a project by words, and its nearest chunks by meaning: by vectors of the present model, '
+  'and of the former one if the query has a vector of that model. Runs as filestore_search: callers read the '
   'ids again under their own policies.';
 call filestore.publish('filestore.search_rank_candidates', 'filestore_search', 'filestore_engine');
 
@@ -9056,22 +9002,6 @@ comment on function filestore.search_unsearched is
   '(reads). The others are counted, and some are named with the reason. isComplete: false where more files '
   'are not indexed than may be examined.';
 call filestore.grant_execute('filestore.search_unsearched', 'filestore_engine');
-
-create function filestore.search_is_vector_cut(p_session filestore.session, p_vector jsonb) returns boolean
-language plpgsql stable set search_path = '' as $$
-declare
-  v_max constant integer := (filestore.limits()).search_exact_chunks_max;
-begin
-  if p_vector = 'null'::jsonb or p_vector is null then return false; end if;
-  if jsonb_array_length(p_vector) = any ((filestore.limits()).vector_sizes) then return false; end if;
-  return (select count(*) from (
-    select from filestore.search_chunks c where c.project_id = p_session.project_id limit v_max + 1) c) > v_max;
-end
-$$;
-comment on function filestore.search_is_vector_cut is
-  'Whether no index contains vectors of this size, and the project has more chunks than are compared one by '
-  'one.';
-call filestore.grant_execute('filestore.search_is_vector_cut', 'filestore_engine');
 
 create function filestore.search_by_pattern(p_session filestore.session, p_scope text, p_query jsonb) returns json
 language plpgsql stable set search_path = '' as $$
@@ -9233,6 +9163,7 @@ language plpgsql volatile security definer set search_path = '' as $$
 declare
   -- Files that are not indexed yet are counted up to this number, which also stands for all larger ones.
   c_pending_max constant integer := 10000;
+  c_chunks_max constant integer := (filestore.limits()).search_exact_chunks_max;
   v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
   -- The part of the requested directory that the key may see.
   v_scope constant text := filestore.seen_directory(v_session, p_query ->> 'directory');
@@ -9254,9 +9185,12 @@ begin
     'hasVectors', filestore.search_has_vectors(),
     'lexemes', to_json(filestore.search_query_lexemes(coalesce(p_query ->> 'words', ''))),
     'scope', v_scope, 'stage', v_stage,
-    'isVectorCut', v_scope is not null and (
-      filestore.search_is_vector_cut(v_session, p_query -> 'vector')
-      or filestore.search_is_vector_cut(v_session, p_query -> 'former' -> 'vector')),
+    -- No index contains vectors of this size, and the project has more chunks than are compared one by one.
+    'isVectorCut', v_scope is not null and exists (
+      select from (values (p_query -> 'vector'), (p_query -> 'former' -> 'vector')) v (vector)
+      where jsonb_typeof(v.vector) = 'array' and jsonb_array_length(v.vector) <> all ((filestore.limits()).vector_sizes)
+    ) and (select count(*) > c_chunks_max from (
+      select from filestore.search_chunks c where c.project_id = v_session.project_id limit c_chunks_max + 1) c),
     'pending', (select count(*) from (
       select from filestore.search_queue q
       where q.project_id = v_session.project_id and q.stage <= v_stage

@@ -208,13 +208,12 @@ create function filestore.unreadable_version(
 ) returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
-  if (p_version).redacted_at is not null then
-    return filestore.refusal('VERSION_REDACTED', jsonb_build_object('version', p_number));
-  elsif (p_version).version is null then
-    return filestore.refusal('VERSION_NOT_FOUND', jsonb_build_object('latestVersion', (p_file).version)
-      || case when p_number < (p_file).version then '{"trimmed": true}'::jsonb else '{}'::jsonb end);
-  end if;
-  return null;
+  return case
+    when (p_version).redacted_at is not null
+      then filestore.refusal('VERSION_REDACTED', jsonb_build_object('version', p_number))
+    when (p_version).version is null
+      then filestore.refusal('VERSION_NOT_FOUND', jsonb_build_object('latestVersion', (p_file).version)
+        || case when p_number < (p_file).version then '{"trimmed": true}'::jsonb else '{}'::jsonb end) end;
 end
 $$;
 comment on function filestore.unreadable_version is

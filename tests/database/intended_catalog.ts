@@ -48,8 +48,8 @@ export const DEFINERS: ReadonlyMap<string, Definer> = new Map([
     public.filestore_admin_update_project public.filestore_count_usage
     public.filestore_newest_change public.filestore_sweep_dead public.filestore_sweep_deleted_account
     public.filestore_sweep_deleted_project public.filestore_sweep_erasures
-    public.filestore_sweep_forget_account public.filestore_sweep_forget_segments
-    public.filestore_sweep_next public.filestore_sweep_note_objects public.filestore_sweep_progress
+    public.filestore_sweep_forget_account
+    public.filestore_sweep_next public.filestore_sweep_objects public.filestore_sweep_progress
     public.filestore_sweep_remove_rows public.filestore_sweep_removed public.filestore_sweep_unreferenced
     public.filestore_verify_progress public.filestore_verify_segments
     public.filestore_verify_unknown public.filestore_verify_unneeded public.filestore_verify_versions`,
