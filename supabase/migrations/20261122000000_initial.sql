@@ -1803,8 +1803,7 @@ begin
   from filestore.projects p join filestore.tiers t on t.name = p.tier cross join filestore.settings s
   where p.id = v_caller.project_id;
   v_session.envelope := case
-    -- Null: there is no such key. A key ends with its project; a console session, and a link created in it, with
-    -- the account's ownership.
+    -- A key ends with its project; a console session, and a link created in it, with the account's ownership.
     when v_is_deleted is not false or v_caller.key_id is null and
       v_caller.account_id is distinct from v_session.account_id
       then filestore.refusal('INVALID_API_KEY')
@@ -3328,25 +3327,30 @@ declare
   v_versions bigint;
   v_first_at timestamptz;
   v_last_at timestamptz;
+  v_actors text[];
 begin
   -- The index of runs contains all columns that are read.
-  select count(f.is_seen), coalesce(sum(g.versions) filter (where f.is_seen), 0),
-         min(g.first_at) filter (where f.is_seen), max(g.last_at) filter (where f.is_seen), coalesce(sum(g.versions), 0)
-  into v_files, v_versions, v_first_at, v_last_at, counted
-  from (
-    select l.file_id, count(*) as versions, min(l.created_at) as first_at, max(l.created_at) as last_at
+  with changed as materialized (
+    select l.file_id, count(*) as versions, min(l.created_at) as first_at, max(l.created_at) as last_at,
+           array_agg(distinct l.actor) filter (where l.actor is not null) as actors
     from (
-      select v.file_id, v.created_at from filestore.file_versions v
+      select v.file_id, v.created_at, v.actor from filestore.file_versions v
       where v.project_id = p_project_id and v.run_id = p_run_id
       order by v.key_id, v.file_id, v.version limit c_counted_max + 1
     ) l
     group by l.file_id
-  ) g
-  left join lateral (
-    select true where not p_is_confined
-    union all
-    select true from filestore.files f where p_is_confined and f.project_id = p_project_id and f.id = g.file_id
-  ) f (is_seen) on true;
+  ), seen as materialized (
+    select g.* from changed g cross join lateral (
+      select where not p_is_confined
+      union all
+      select from filestore.files f where p_is_confined and f.project_id = p_project_id and f.id = g.file_id
+    ) f
+  )
+  select count(*), coalesce(sum(s.versions), 0), min(s.first_at), max(s.last_at),
+         (select coalesce(sum(g.versions), 0) from changed g),
+         array(select distinct a.actor from seen s cross join unnest(s.actors) a (actor)
+           order by a.actor limit (filestore.limits()).run_actors_max)
+  into v_files, v_versions, v_first_at, v_last_at, counted, v_actors from seen s;
   if counted > c_counted_max then
     select greatest(v_files, count(*)), greatest(least(v_versions, c_counted_max), count(*)),
            least(v_first_at, min(f.first_at)), greatest(v_last_at, max(f.last_at))
@@ -3358,19 +3362,7 @@ begin
   if v_versions = 0 then return; end if;
   summary := jsonb_build_object(
     'runId', p_run_id, 'fileCount', v_files, 'versionCount', v_versions, 'firstAt', filestore.iso(v_first_at),
-    'lastAt', filestore.iso(v_last_at), 'actors', array(
-      select distinct l.actor from (
-        select v.file_id, v.actor from filestore.file_versions v
-        where v.project_id = p_project_id and v.run_id = p_run_id
-        order by v.key_id, v.file_id, v.version limit c_counted_max + 1
-      ) l
-      cross join lateral (
-        select true where not p_is_confined
-        union all
-        select true from filestore.files f where p_is_confined and f.project_id = p_project_id and f.id = l.file_id
-      ) f
-      where l.actor is not null
-      order by l.actor limit (filestore.limits()).run_actors_max))
+    'lastAt', filestore.iso(v_last_at), 'actors', v_actors)
     || case when counted > c_counted_max then '{"countsAreExact": false}'::jsonb else '{}'::jsonb end;
 end
 $$;
@@ -4063,40 +4055,6 @@ comment on function filestore.commit_version is
   'Adds one version to one file: write, overwrite, append, edit, delete or restore. Returns the new record and, when '
   'the file may be worth compacting, its segment list.';
 call filestore.grant_execute('filestore.commit_version', 'filestore_engine');
-
-create function filestore.copy_file(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_path constant text := p_commit ->> 'path';
-  v_destination constant text := p_commit ->> 'destination';
-  v_locked constant record := filestore.lock_paths(
-    p_session.project_id, array[v_path, v_destination], array[v_destination]);
-  v_source filestore.files;
-  v_target filestore.files;
-  v_applied filestore.applied;
-  v_result jsonb;
-begin
-  -- If the source does not exist, nothing is locked for it.
-  if v_path <> all (v_locked.missing) then
-    v_source := filestore.lock_file(p_session.project_id, v_path);
-  end if;
-  v_target := filestore.lock_file(p_session.project_id, v_destination);
-  v_result := filestore.repeated_commit(v_target, p_commit);
-  if v_result is not null then return v_result; end if;
-  v_applied := filestore.apply_to_two(
-    p_session, v_source, v_target, p_kind, p_commit || jsonb_build_object('committedAt', v_locked.committed_at));
-  if v_applied.refusal is not null then return v_applied.refusal; end if;
-  v_result := filestore.end_commit(p_session, p_commit, 0, v_applied.cost, v_applied.versions, false);
-  if v_result is not null then return v_result; end if;
-  return jsonb_build_object('value', jsonb_build_object(
-    'file', filestore.file_record(v_applied.file) || coalesce(p_commit -> 'extra', '{}')));
-end
-$$;
-comment on function filestore.copy_file is
-  'Copies or moves one file. A refusal may leave the path of the destination reserved: the caller rolls it '
-  'back.';
-call filestore.grant_execute('filestore.copy_file', 'filestore_engine');
-
 -- 42_compaction.sql ==================================================================================================
 -- Compaction: a run of small segments is replaced by fewer, larger ones with the same bytes.
 
@@ -4174,6 +4132,7 @@ declare
   v_operation jsonb;
   v_kind text;
   v_results jsonb := '[]';
+  v_repeated jsonb;
   v_cost bigint := 0;
   v_versions integer := 0;
   v_may_exceed boolean := true;
@@ -4182,6 +4141,10 @@ begin
   v_locked := filestore.lock_paths(
     v_project_id, v_paths,
     array(select p.path from unnest(v_paths) p (path) where filestore.outside_prefix(p_session, p.path) is null));
+  -- A copy or move by itself has the destination on the commit, too; what it added before is returned again.
+  v_repeated := filestore.repeated_commit(
+    filestore.lock_file(v_project_id, p_commit ->> 'destination'), p_commit);
+  if v_repeated is not null then return v_repeated; end if;
   v_added := filestore.add_segments(v_project_id, v_segments);
   for v_operation in select o.value from jsonb_array_elements(v_operations) with ordinality o order by o.ordinality loop
     v_kind := v_operation ->> 'kind';
@@ -4762,23 +4725,6 @@ comment on function filestore.plan_restore is
   'The plan that restores a folder to its state at a moment: a version for each file that was changed since '
   'then and now differs. Refusals: FORBIDDEN_SCOPE, VALIDATION_ERROR, TOO_MANY_FILES, CONTENT_TOO_LARGE.';
 call filestore.grant_execute('filestore.plan_restore', 'filestore_engine');
-
-create function filestore.revert_answer(
-  p_session filestore.session, p_plan filestore.plan, p_run_id text
-) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-begin
-  -- The new version of each file has the number after the current one.
-  return p_plan.value || jsonb_build_object('runId', p_run_id) || case when p_run_id is null then '{}'::jsonb
-    else jsonb_build_object('actions', (
-      select coalesce(jsonb_agg(a.value || jsonb_build_object('version', (a.value ->> 'from')::integer + 1)
-        order by a.position), '[]')
-      from jsonb_array_elements(p_plan.value -> 'actions') with ordinality a (value, position))) end;
-end
-$$;
-comment on function filestore.revert_answer is
-  'The answer of an undo or restore: for a plan, without a run, or for a commit.';
-call filestore.grant_execute('filestore.revert_answer', 'filestore_engine');
 -- 46_plans.sql =======================================================================================================
 -- Plans of all kinds: computed for a dry run, or computed again under locks and applied.
 
@@ -4872,7 +4818,11 @@ begin
     if v_plan.refusal is not null then return v_plan.refusal; end if;
   end if;
   if p_kind in ('undo', 'restore_folder') then
-    v_answer := filestore.revert_answer(p_session, v_plan, p_commit #>> '{provenance,runId}');
+    -- The new version of each file has the number after the current one.
+    v_answer := v_plan.value || jsonb_build_object('runId', p_commit #> '{provenance,runId}', 'actions', (
+      select coalesce(jsonb_agg(a.value || jsonb_build_object('version', (a.value ->> 'from')::integer + 1)
+        order by a.position), '[]')
+      from jsonb_array_elements(v_plan.value -> 'actions') with ordinality a (value, position)));
   else
     -- Without the tombstones of a move; the same for each repetition of the request.
     select jsonb_build_object('count', count(*), 'files', coalesce(
@@ -4913,7 +4863,7 @@ begin
   -- It changes nothing, so it does not wait for the disk.
   perform set_config('synchronous_commit', 'off', true);
   return v_session.envelope || coalesce(
-    v_plan.refusal, jsonb_build_object('value', filestore.revert_answer(v_session, v_plan, null)));
+    v_plan.refusal, jsonb_build_object('value', v_plan.value || '{"runId": null}'));
 end
 $$;
 comment on function public.filestore_plan is
@@ -5230,31 +5180,26 @@ declare
   v_project_id constant uuid := (p_file).project_id;
   v_file_id constant uuid := (p_file).id;
   v_segment_ids uuid[];
-  v_freed bigint;
-  v_left bigint;
+  v_change bigint;
   v_marked record;
 begin
-  select sum(filestore.version_cost(v)), array(
-    select distinct s.id from filestore.file_versions o cross join unnest(o.segment_ids) s (id)
-    where o.project_id = v_project_id and o.file_id = v_file_id and o.version = any (p_versions)
-      and o.redacted_at is null)
-  into v_freed, v_segment_ids from filestore.file_versions v
-  where v.project_id = v_project_id and v.file_id = v_file_id and v.version = any (p_versions)
-    and v.redacted_at is null;
   with redacted as (
     update filestore.file_versions v
     set segment_ids = '{}', note = p_note, redacted_at = clock_timestamp(), redacted_segment_ids = v.segment_ids
+    from filestore.file_versions o
     where v.project_id = v_project_id and v.file_id = v_file_id and v.version = any (p_versions)
-      and v.redacted_at is null
-    returning v as version_row
+      and v.redacted_at is null and o.project_id = v.project_id and o.file_id = v.file_id and o.version = v.version
+    returning v as new_row, o as old_row
   )
-  select sum(filestore.version_cost(r.version_row)) into v_left from redacted r;
+  select sum(filestore.version_cost(r.new_row) - filestore.version_cost(r.old_row)),
+         array(select distinct s.id from redacted d cross join unnest((d.old_row).segment_ids) s (id))
+  into v_change, v_segment_ids from redacted r;
   delete from filestore.search_texts t
   where t.project_id = v_project_id and t.file_id = v_file_id and t.version = any (p_versions);
   v_marked := filestore.mark_unneeded_segments(p_file, v_segment_ids, (filestore.limits()).erased_versions_max);
   perform filestore.blank_answers(v_project_id);
   perform filestore.add_usage(
-    v_project_id, -v_marked.bytes, coalesce(v_left - v_freed, 0) - v_marked.database_bytes, 0);
+    v_project_id, -v_marked.bytes, coalesce(v_change, 0) - v_marked.database_bytes, 0);
 end
 $$;
 comment on function filestore.redact_versions is
@@ -5530,7 +5475,12 @@ begin
   -- back to here.
   begin
     case p_kind
-      when 'copy', 'move' then v_result := filestore.copy_file(p_session, p_kind, p_commit);
+      when 'copy', 'move' then
+        v_result := filestore.commit_batch(p_session, p_commit || jsonb_build_object(
+          'operations', jsonb_build_array(p_commit || jsonb_build_object('kind', p_kind))));
+        v_result := case when v_result ? 'refusal' then v_result #- '{refusal,details,index}'
+          else jsonb_set(v_result, '{value,file}', coalesce(
+            v_result #> '{value,file,results,0}', v_result #> '{value,file}')) end;
       when 'batch' then v_result := filestore.commit_batch(p_session, p_commit);
       when 'copy_folder', 'move_folder', 'delete_folder', 'undo', 'restore_folder' then
         v_result := filestore.commit_planned(p_session, p_kind, p_commit);

@@ -162,8 +162,7 @@ begin
   from filestore.projects p join filestore.tiers t on t.name = p.tier cross join filestore.settings s
   where p.id = v_caller.project_id;
   v_session.envelope := case
-    -- Null: there is no such key. A key ends with its project; a console session, and a link created in it, with
-    -- the account's ownership.
+    -- A key ends with its project; a console session, and a link created in it, with the account's ownership.
     when v_is_deleted is not false or v_caller.key_id is null and
       v_caller.account_id is distinct from v_session.account_id
       then filestore.refusal('INVALID_API_KEY')

@@ -430,37 +430,3 @@ comment on function filestore.commit_version is
   'Adds one version to one file: write, overwrite, append, edit, delete or restore. Returns the new record and, when '
   'the file may be worth compacting, its segment list.';
 call filestore.grant_execute('filestore.commit_version', 'filestore_engine');
-
-create function filestore.copy_file(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_path constant text := p_commit ->> 'path';
-  v_destination constant text := p_commit ->> 'destination';
-  v_locked constant record := filestore.lock_paths(
-    p_session.project_id, array[v_path, v_destination], array[v_destination]);
-  v_source filestore.files;
-  v_target filestore.files;
-  v_applied filestore.applied;
-  v_result jsonb;
-begin
-  -- If the source does not exist, nothing is locked for it.
-  if v_path <> all (v_locked.missing) then
-    v_source := filestore.lock_file(p_session.project_id, v_path);
-  end if;
-  v_target := filestore.lock_file(p_session.project_id, v_destination);
-  v_result := filestore.repeated_commit(v_target, p_commit);
-  if v_result is not null then return v_result; end if;
-  v_applied := filestore.apply_to_two(
-    p_session, v_source, v_target, p_kind, p_commit || jsonb_build_object('committedAt', v_locked.committed_at));
-  if v_applied.refusal is not null then return v_applied.refusal; end if;
-  v_result := filestore.end_commit(p_session, p_commit, 0, v_applied.cost, v_applied.versions, false);
-  if v_result is not null then return v_result; end if;
-  return jsonb_build_object('value', jsonb_build_object(
-    'file', filestore.file_record(v_applied.file) || coalesce(p_commit -> 'extra', '{}')));
-end
-$$;
-comment on function filestore.copy_file is
-  'Copies or moves one file. A refusal may leave the path of the destination reserved: the caller rolls it '
-  'back.';
-call filestore.grant_execute('filestore.copy_file', 'filestore_engine');
-

@@ -19,6 +19,7 @@ declare
   v_operation jsonb;
   v_kind text;
   v_results jsonb := '[]';
+  v_repeated jsonb;
   v_cost bigint := 0;
   v_versions integer := 0;
   v_may_exceed boolean := true;
@@ -27,6 +28,10 @@ begin
   v_locked := filestore.lock_paths(
     v_project_id, v_paths,
     array(select p.path from unnest(v_paths) p (path) where filestore.outside_prefix(p_session, p.path) is null));
+  -- A copy or move by itself has the destination on the commit, too; what it added before is returned again.
+  v_repeated := filestore.repeated_commit(
+    filestore.lock_file(v_project_id, p_commit ->> 'destination'), p_commit);
+  if v_repeated is not null then return v_repeated; end if;
   v_added := filestore.add_segments(v_project_id, v_segments);
   for v_operation in select o.value from jsonb_array_elements(v_operations) with ordinality o order by o.ordinality loop
     v_kind := v_operation ->> 'kind';

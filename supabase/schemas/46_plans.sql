@@ -90,7 +90,11 @@ begin
     if v_plan.refusal is not null then return v_plan.refusal; end if;
   end if;
   if p_kind in ('undo', 'restore_folder') then
-    v_answer := filestore.revert_answer(p_session, v_plan, p_commit #>> '{provenance,runId}');
+    -- The new version of each file has the number after the current one.
+    v_answer := v_plan.value || jsonb_build_object('runId', p_commit #> '{provenance,runId}', 'actions', (
+      select coalesce(jsonb_agg(a.value || jsonb_build_object('version', (a.value ->> 'from')::integer + 1)
+        order by a.position), '[]')
+      from jsonb_array_elements(v_plan.value -> 'actions') with ordinality a (value, position)));
   else
     -- Without the tombstones of a move; the same for each repetition of the request.
     select jsonb_build_object('count', count(*), 'files', coalesce(
@@ -131,7 +135,7 @@ begin
   -- It changes nothing, so it does not wait for the disk.
   perform set_config('synchronous_commit', 'off', true);
   return v_session.envelope || coalesce(
-    v_plan.refusal, jsonb_build_object('value', filestore.revert_answer(v_session, v_plan, null)));
+    v_plan.refusal, jsonb_build_object('value', v_plan.value || '{"runId": null}'));
 end
 $$;
 comment on function public.filestore_plan is

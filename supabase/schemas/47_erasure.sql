@@ -306,31 +306,26 @@ declare
   v_project_id constant uuid := (p_file).project_id;
   v_file_id constant uuid := (p_file).id;
   v_segment_ids uuid[];
-  v_freed bigint;
-  v_left bigint;
+  v_change bigint;
   v_marked record;
 begin
-  select sum(filestore.version_cost(v)), array(
-    select distinct s.id from filestore.file_versions o cross join unnest(o.segment_ids) s (id)
-    where o.project_id = v_project_id and o.file_id = v_file_id and o.version = any (p_versions)
-      and o.redacted_at is null)
-  into v_freed, v_segment_ids from filestore.file_versions v
-  where v.project_id = v_project_id and v.file_id = v_file_id and v.version = any (p_versions)
-    and v.redacted_at is null;
   with redacted as (
     update filestore.file_versions v
     set segment_ids = '{}', note = p_note, redacted_at = clock_timestamp(), redacted_segment_ids = v.segment_ids
+    from filestore.file_versions o
     where v.project_id = v_project_id and v.file_id = v_file_id and v.version = any (p_versions)
-      and v.redacted_at is null
-    returning v as version_row
+      and v.redacted_at is null and o.project_id = v.project_id and o.file_id = v.file_id and o.version = v.version
+    returning v as new_row, o as old_row
   )
-  select sum(filestore.version_cost(r.version_row)) into v_left from redacted r;
+  select sum(filestore.version_cost(r.new_row) - filestore.version_cost(r.old_row)),
+         array(select distinct s.id from redacted d cross join unnest((d.old_row).segment_ids) s (id))
+  into v_change, v_segment_ids from redacted r;
   delete from filestore.search_texts t
   where t.project_id = v_project_id and t.file_id = v_file_id and t.version = any (p_versions);
   v_marked := filestore.mark_unneeded_segments(p_file, v_segment_ids, (filestore.limits()).erased_versions_max);
   perform filestore.blank_answers(v_project_id);
   perform filestore.add_usage(
-    v_project_id, -v_marked.bytes, coalesce(v_left - v_freed, 0) - v_marked.database_bytes, 0);
+    v_project_id, -v_marked.bytes, coalesce(v_change, 0) - v_marked.database_bytes, 0);
 end
 $$;
 comment on function filestore.redact_versions is
