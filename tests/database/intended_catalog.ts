@@ -69,8 +69,7 @@ export const DEFINERS: ReadonlyMap<string, Definer> = new Map([
     ["authenticated"],
     `
     public.filestore_account_administer public.filestore_account_create_project
-    public.filestore_account_delete public.filestore_account_describe public.filestore_account_projects
-    public.filestore_account_session`,
+    public.filestore_account_delete public.filestore_account_describe public.filestore_account_projects`,
   ),
   // Steps that only their owner may perform, callable by roles that may not.
   ...definers(

@@ -283,11 +283,14 @@ export const calls: readonly Call[] = [
     "a name that the other has",
     `'other', '${segmentId(OWN, 910)}'`,
   ),
-  account("filestore_account_session", "the own project", `'${OWN_IDS.projectId}', '${"04".repeat(32)}'`),
-  account(
-    "filestore_account_session",
-    "the other's project",
-    `'${OTHER_IDS.projectId}', '${"05".repeat(32)}'`,
+  ...["own", "other"].map((whose) =>
+    account(
+      "filestore_account_administer",
+      `a session in the ${whose} project`,
+      `'${(whose === "own" ? OWN_IDS : OTHER_IDS).projectId}', 'session', '{"tokenHash": "${
+        "04".repeat(32)
+      }"}'`,
+    )
   ),
   record("a path that both have", "null, 'notes/a.txt'"),
   record("a path that the other has", "null, 'only/secret.txt'"),
