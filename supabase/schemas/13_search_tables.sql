@@ -11,7 +11,7 @@ create table filestore.search_queue (
   stage smallint not null default 1 check (stage in (1, 2)),
   due_at timestamptz not null,
   attempts integer not null default 0,
-  claim_id uuid,
+  lease_id uuid,
   primary key (project_id, file_id)
 ) with (fillfactor = 70);
 comment on table filestore.search_queue is

@@ -262,8 +262,8 @@ begin
     select t.indexed_at + c_rest from filestore.search_texts t
     where t.project_id = new.project_id and t.file_id = new.id)))
   on conflict (project_id, file_id) do update
-    set version = excluded.version, bytes = excluded.bytes, stage = 1, attempts = 0, claim_id = null,
-        due_at = case when q.claim_id is null then least(q.due_at, excluded.due_at)
+    set version = excluded.version, bytes = excluded.bytes, stage = 1, attempts = 0, lease_id = null,
+        due_at = case when q.lease_id is null then least(q.due_at, excluded.due_at)
           else greatest(excluded.due_at, clock_timestamp() + c_rest) end;
   return null;
 end

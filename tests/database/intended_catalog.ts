@@ -59,7 +59,7 @@ export const DEFINERS: ReadonlyMap<string, Definer> = new Map([
     "filestore_search",
     ["service_role"],
     `
-    public.filestore_search_claim public.filestore_search_fail public.filestore_search_requeue
+    public.filestore_search_lease public.filestore_search_fail public.filestore_search_requeue
     public.filestore_search_indexed public.filestore_search_store
     public.filestore_search_store_embeddings`,
   ),

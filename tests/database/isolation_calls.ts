@@ -101,10 +101,10 @@ async function makeLinks(
 
 /** Does the work of an indexing run: every file's text is indexed, and the last one has a row in the queue. */
 export async function index(sql: postgres.Sql, project: Project, contents: Contents): Promise<void> {
-  const [row] = await sql<{ claim: { claimId: string; files: postgres.JSONValue[] } }[]>`
-    select public.filestore_search_claim(1, 100, 1000000, 10, 60) as claim`;
-  if (!row) throw new Error("nothing was claimed");
-  const texts = row.claim.files.map((file, place) => ({
+  const [row] = await sql<{ lease: { leaseId: string; files: postgres.JSONValue[] } }[]>`
+    select public.filestore_search_lease(1, 100, 1000000, 10, 60) as lease`;
+  if (!row) throw new Error("nothing was leased");
+  const texts = row.lease.files.map((file, place) => ({
     ...Object(file),
     // Every second text is long enough to be stored once for several files.
     content: (contents.isOther ? "common and secret words" : "common words") +
@@ -112,7 +112,7 @@ export async function index(sql: postgres.Sql, project: Project, contents: Conte
     skipped: null,
     chunks: [[1, 0, 6]],
   }));
-  await sql`select public.filestore_search_store(${row.claim.claimId}, ${
+  await sql`select public.filestore_search_store(${row.lease.leaseId}, ${
     JSON.stringify(texts)
   }::text::jsonb)`;
   const commitBody = {
