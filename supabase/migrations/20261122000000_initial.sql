@@ -640,7 +640,7 @@ comment on table filestore.link_windows is
   'unlogged table: after a crash the counts of that minute are lost.';
 create policy "A link counts its uses" on filestore.link_windows to filestore_engine
   using (project_id = filestore.current_project_id());
-grant select, insert, update, delete on filestore.link_windows to filestore_engine;
+grant select, insert, update on filestore.link_windows to filestore_engine;
 create policy "The sweep removes all link windows" on filestore.link_windows to filestore_admin using (true);
 grant select, delete on filestore.link_windows to filestore_admin;
 
@@ -650,17 +650,10 @@ grant select, delete on filestore.link_windows to filestore_admin;
 create function filestore.refuse_to_orphan() returns trigger
 language plpgsql volatile set search_path = '' as $$
 declare
-  v_project_id uuid;
+  v_project_id constant uuid := coalesce(to_jsonb(old) ->> 'project_id', old.id::text);
 begin
-  if tg_table_name = 'projects' then
-    v_project_id := old.id;
-  elsif old.has_written then
-    v_project_id := old.project_id;
-  end if;
-  if v_project_id is not null then
-    if exists (select from filestore.files f where f.project_id = v_project_id) then
-      raise foreign_key_violation using message = format('a row of %s is in use', tg_table_name);
-    end if;
+  if exists (select from filestore.files f where f.project_id = v_project_id) then
+    raise foreign_key_violation using message = format('a row of %s is in use', tg_table_name);
   end if;
   return old;
 end
@@ -671,7 +664,7 @@ call filestore.grant_execute('filestore.refuse_to_orphan', 'filestore_admin');
 create trigger keep_projects_with_files before delete or update of id on filestore.projects
   for each row execute function filestore.refuse_to_orphan();
 create trigger keep_keys_of_versions before delete or update of project_id, id on filestore.api_keys
-  for each row execute function filestore.refuse_to_orphan();
+  for each row when (old.has_written) execute function filestore.refuse_to_orphan();
 -- 11_files.sql =======================================================================================================
 -- The tables of files, versions, segments, runs, stored answers and usage, each with its policies and grants.
 
@@ -2096,15 +2089,11 @@ create function filestore.count_live_files(
 ) returns integer
 language plpgsql stable set search_path = '' as $$
 declare
+  v_from constant text := coalesce(nullif(p_directory, '') || '/', '');
+  -- A path has at most 1024 bytes, so none sorts after this text.
+  v_to constant text := coalesce(nullif(p_directory, '') || '0', repeat(chr(1114111), 257));
   v_count integer;
 begin
-  if p_recursive and p_directory = '' then
-    return (
-      select count(*) from (
-        select from filestore.files f where f.project_id = p_project_id and not f.is_deleted
-        order by f.directory, f.path limit p_most
-      ) f);
-  end if;
   select count(*) into v_count from (
     select from filestore.files f
     where f.project_id = p_project_id and not f.is_deleted
@@ -2115,8 +2104,7 @@ begin
   return v_count + (
     select count(*) from (
       select from filestore.files f
-      where f.project_id = p_project_id and not f.is_deleted
-        and f.directory > p_directory || '/' and f.directory < p_directory || '0'
+      where f.project_id = p_project_id and not f.is_deleted and f.directory > v_from and f.directory < v_to
       order by f.directory, f.path limit p_most - v_count
     ) f);
 end
@@ -3118,28 +3106,24 @@ declare
     when v_by_path or v_until is not null or p_query ?| '{run,actor,keyId,operation}'
     then (filestore.limits()).changes_looked_at_max
     else v_limit + 1 end;
-  v_after bigint := 0;
+  v_after bigint;
   v_last bigint;
+  v_refusal jsonb;
   v_picked record;
   v_positions bigint[] := '{}';
   v_has_more boolean := false;
   v_cursor_key bytea;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope::json; end if;
-  if p_query ? 'keyId' and not v_shows_keys then
-    return (v_session.envelope || filestore.refusal('FORBIDDEN_SCOPE', '{"scope": "admin"}'))::json;
-  end if;
   select p.cursor_key into v_cursor_key from filestore.projects p where p.id = v_project_id;
-  if p_query ->> 'after' <> 'now' then
-    v_after := filestore.position_of(v_cursor_key, p_query ->> 'after');
-    if v_after is null then
-      return (v_session.envelope || filestore.refused_field(
-        'after', 'must be a cursor of this project, or now'))::json;
-    end if;
-  end if;
-  if v_before ~ '^[0-9a-f]{32}$' and filestore.position_of(v_cursor_key, v_before) is null then
-    return (v_session.envelope || filestore.refused_field('before', 'must be a cursor of this project'))::json;
-  end if;
+  v_after := case when p_query ->> 'after' <> 'now'
+    then filestore.position_of(v_cursor_key, p_query ->> 'after') else 0 end;
+  v_refusal := case
+    when p_query ? 'keyId' and not v_shows_keys then filestore.refusal('FORBIDDEN_SCOPE', '{"scope": "admin"}')
+    when v_after is null then filestore.refused_field('after', 'must be a cursor of this project, or now')
+    when v_before ~ '^[0-9a-f]{32}$' and filestore.position_of(v_cursor_key, v_before) is null
+      then filestore.refused_field('before', 'must be a cursor of this project') end;
+  if v_refusal is not null then return (v_session.envelope || v_refusal)::json; end if;
   -- All versions up to the end are visible to the following statements.
   v_last := filestore.feed_end(v_project_id);
   if v_before ~ '^[0-9a-f]{32}$' then
@@ -5113,11 +5097,7 @@ declare
   v_answer jsonb;
 begin
   -- Links before the file, the order in which a write through a link locks them.
-  with removed as (
-    delete from filestore.links l where l.project_id = p_session.project_id and l.path = v_path returning l.id
-  )
-  delete from filestore.link_windows w using removed r
-  where w.project_id = p_session.project_id and w.link_id = r.id;
+  delete from filestore.links l where l.project_id = p_session.project_id and l.path = v_path;
   v_file := filestore.lock_file(p_session.project_id, v_path);
   if not exists (
     select from filestore.file_versions v
@@ -5694,13 +5674,9 @@ begin
     return v_session.envelope
       || filestore.refusal('LINK_LIMIT_REACHED', jsonb_build_object('limit', v_limits.project_links_max));
   end if;
-  with removed as (
-    delete from filestore.links l where l.project_id = v_session.project_id and l.id in (
-      select o.id from filestore.links o where o.project_id = v_session.project_id
-      order by filestore.has_ended(o), o.created_at desc, o.id offset c_kept_max - 1)
-    returning l.id
-  )
-  delete from filestore.link_windows w using removed r where w.project_id = v_session.project_id and w.link_id = r.id;
+  delete from filestore.links l where l.project_id = v_session.project_id and l.id in (
+    select o.id from filestore.links o where o.project_id = v_session.project_id
+    order by filestore.has_ended(o), o.created_at desc, o.id offset c_kept_max - 1);
   insert into filestore.links (
     id, project_id, token_hash, scope, path, version, mime_type, max_bytes, if_version, key_id, key_hash, account_id,
     created_at, expires_at)
@@ -5781,66 +5757,55 @@ comment on function filestore.count_link_use is
   'only reads the count.';
 call filestore.grant_execute('filestore.count_link_use', 'filestore_engine');
 
-create type filestore.opened_link as (session filestore.session, link filestore.links);
-comment on type filestore.opened_link is 'A link, and the session of the key that it acts as.';
-
-create function filestore.open_link(p_token_hash text, p_scope text, p_is_counted boolean)
-returns filestore.opened_link
+create function filestore.open_link(
+  p_token_hash text, p_scope text, p_is_counted boolean, out session filestore.session, out link filestore.links
+)
 language plpgsql volatile set search_path = '' as $$
 declare
   c_all constant uuid := '00000000-0000-0000-0000-000000000000';
-  v_link filestore.links;
-  v_session filestore.session;
   v_limit integer;
   v_count jsonb;
-  v_refusal jsonb;
 begin
   perform set_config('filestore.key_hash', p_token_hash, true);
-  select * into v_link from filestore.links l where l.token_hash = decode(p_token_hash, 'hex');
-  v_refusal := case
+  select * into link from filestore.links l where l.token_hash = decode(p_token_hash, 'hex');
+  session.envelope := case
     when not found then filestore.refusal('LINK_NOT_FOUND')
-    when v_link.scope <> p_scope
-      then filestore.refusal('METHOD_NOT_ALLOWED', jsonb_build_object('for', v_link.scope))
-    when v_link.revoked_at is not null or v_link.expires_at <= clock_timestamp()
-      then filestore.refusal('LINK_EXPIRED')
+    when link.scope <> p_scope then filestore.refusal('METHOD_NOT_ALLOWED', jsonb_build_object('for', link.scope))
+    when link.revoked_at is not null or link.expires_at <= clock_timestamp() then filestore.refusal('LINK_EXPIRED')
   end;
-  if v_refusal is not null then
-    v_session.envelope := v_refusal;
-    return (v_session, v_link)::filestore.opened_link;
-  end if;
+  if session.envelope is not null then return; end if;
   -- Null, since the project's own window counts no request of a link.
-  v_session := filestore.authorize(encode(coalesce(v_link.key_hash, v_link.token_hash), 'hex'), null, p_scope);
-  v_session.caller_id := v_link.id;
-  if v_session.envelope #>> '{refusal,code}' = 'INVALID_API_KEY' then
-    v_session.envelope := filestore.refusal('LINK_EXPIRED');
-  elsif not v_session.envelope ? 'refusal' then
-    v_session.envelope := v_session.envelope || coalesce(filestore.outside_prefix(v_session, v_link.path), '{}');
+  session := filestore.authorize(encode(coalesce(link.key_hash, link.token_hash), 'hex'), null, p_scope);
+  session.caller_id := link.id;
+  if session.envelope #>> '{refusal,code}' = 'INVALID_API_KEY' then
+    session.envelope := filestore.refusal('LINK_EXPIRED');
+  elsif not session.envelope ? 'refusal' then
+    session.envelope := session.envelope || coalesce(filestore.outside_prefix(session, link.path), '{}');
   end if;
-  if v_session.envelope ? 'refusal' then return (v_session, v_link)::filestore.opened_link; end if;
+  if session.envelope ? 'refusal' then return; end if;
 
-  v_session.max_file_bytes := least(v_session.max_file_bytes, v_link.max_bytes);
-  v_session.envelope :=
-    jsonb_set(v_session.envelope, '{grant,maxFileBytes}', coalesce(to_jsonb(v_session.max_file_bytes), 'null'));
-  v_limit := v_session.envelope #>> '{rate,limit}';
+  session.max_file_bytes := least(session.max_file_bytes, link.max_bytes);
+  session.envelope :=
+    jsonb_set(session.envelope, '{grant,maxFileBytes}', coalesce(to_jsonb(session.max_file_bytes), 'null'));
+  v_limit := session.envelope #>> '{rate,limit}';
   -- Reads are counted before they are answered. Of writes, only refused ones are counted, after they were
   -- refused, so here the count is only read.
   v_count := filestore.count_link_use(
-    v_session.project_id, v_link.id, (filestore.limits()).link_requests_per_minute, p_is_counted::integer);
-  v_session.envelope := v_session.envelope || jsonb_build_object('rate', v_count -> 'rate');
+    session.project_id, link.id, (filestore.limits()).link_requests_per_minute, p_is_counted::integer);
+  session.envelope := session.envelope || jsonb_build_object('rate', v_count -> 'rate');
   if (v_count ->> 'isAllowed')::boolean and v_limit is not null then
-    v_count := filestore.count_link_use(v_session.project_id, c_all, v_limit, p_is_counted::integer);
+    v_count := filestore.count_link_use(session.project_id, c_all, v_limit, p_is_counted::integer);
     if not (v_count ->> 'isAllowed')::boolean then
-      v_session.envelope := v_session.envelope || jsonb_build_object('rate', v_count -> 'rate');
+      session.envelope := session.envelope || jsonb_build_object('rate', v_count -> 'rate');
     end if;
   end if;
   if not (v_count ->> 'isAllowed')::boolean then
-    v_session.envelope := v_session.envelope || filestore.refusal('RATE_LIMIT_EXCEEDED');
+    session.envelope := session.envelope || filestore.refusal('RATE_LIMIT_EXCEEDED');
   end if;
-  return (v_session, v_link)::filestore.opened_link;
 end
 $$;
 comment on function filestore.open_link is
-  'Finds a link and opens its project as the key that created it. Refusals: LINK_NOT_FOUND, '
+  'Finds a link and opens its project as the key that created it, in a session of that key. Refusals: LINK_NOT_FOUND, '
   'METHOD_NOT_ALLOWED, LINK_EXPIRED (also where its key is no longer valid), FORBIDDEN_SCOPE, '
   'RATE_LIMIT_EXCEEDED.';
 call filestore.grant_execute('filestore.open_link', 'filestore_engine');
@@ -5848,7 +5813,7 @@ call filestore.grant_execute('filestore.open_link', 'filestore_engine');
 create function public.filestore_link_content(p_key_hash text, p_request_id uuid) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  v_opened constant filestore.opened_link := filestore.open_link(p_key_hash, 'read', p_request_id is not null);
+  v_opened constant record := filestore.open_link(p_key_hash, 'read', p_request_id is not null);
   v_found jsonb;
 begin
   if (v_opened.session).envelope ? 'refusal' then return (v_opened.session).envelope; end if;
@@ -5867,7 +5832,7 @@ call filestore.publish('public.filestore_link_content', 'filestore_engine', 'ser
 create function public.filestore_link_authorize(p_key_hash text, p_request_id uuid) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  v_opened constant filestore.opened_link := filestore.open_link(p_key_hash, 'write', false);
+  v_opened constant record := filestore.open_link(p_key_hash, 'write', false);
 begin
   -- None of these rows is worth waiting for the disk.
   perform set_config('synchronous_commit', 'off', true);
@@ -5885,7 +5850,7 @@ call filestore.publish('public.filestore_link_authorize', 'filestore_engine', 's
 create function public.filestore_link_commit(p_key_hash text, p_request_id uuid, p_commit jsonb) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  v_opened constant filestore.opened_link := filestore.open_link(p_key_hash, 'write', false);
+  v_opened constant record := filestore.open_link(p_key_hash, 'write', false);
   v_session constant filestore.session := v_opened.session;
   v_link filestore.links;
   v_result jsonb;
@@ -6522,14 +6487,15 @@ begin
   )
   update filestore.api_keys k set key_hash = null, prefix = ''
   from ended e where k.id = e.id and k.id not in (select r.id from removed r);
-  with ended as materialized (
-    select l.id from filestore.links l
-    where l.expires_at < filestore.sweep_clock() - make_interval(days => (filestore.limits()).ended_links_kept_days)
-    order by l.expires_at limit c_links for update skip locked
-  ), removed as (
-    delete from filestore.links l using ended e where l.id = e.id returning l.project_id, l.id
-  )
-  delete from filestore.link_windows w using removed r where w.project_id = r.project_id and w.link_id = r.id;
+  delete from filestore.links l where l.id in (
+    select o.id from filestore.links o
+    where o.expires_at < filestore.sweep_clock() - make_interval(days => (filestore.limits()).ended_links_kept_days)
+    order by o.expires_at limit c_links for update skip locked);
+  -- Windows of links that were removed, too; a link that is used again gets a new one.
+  delete from filestore.link_windows w
+  where w.window_start < clock_timestamp() - interval '1 hour' and (w.project_id, w.link_id) in (
+    select o.project_id, o.link_id from filestore.link_windows o
+    where o.window_start < clock_timestamp() - interval '1 hour' limit c_links);
   select jsonb_build_object(
     'projectId', p.id, 'through', v_through, 'sweptThrough', s.swept_through, 'day', s.day, 'kept', coalesce(s.kept, 0))
   into v_next
@@ -6546,7 +6512,7 @@ $$;
 comment on function public.filestore_sweep_next is
   'The project whose uploads are to be examined and that has waited longest, and how far its sweep has '
   'progressed; null if there is no such project, with p_begun none that existed by then. Also removes some '
-  'keys and links that ended long ago.';
+  'keys, links and windows of links that ended long ago.';
 call filestore.publish('public.filestore_sweep_next', 'filestore_admin', 'service_role');
 
 create function public.filestore_sweep_unreferenced(p_project_id uuid, p_ids uuid[]) returns jsonb

@@ -277,7 +277,7 @@ comment on table filestore.link_windows is
   'unlogged table: after a crash the counts of that minute are lost.';
 create policy "A link counts its uses" on filestore.link_windows to filestore_engine
   using (project_id = filestore.current_project_id());
-grant select, insert, update, delete on filestore.link_windows to filestore_engine;
+grant select, insert, update on filestore.link_windows to filestore_engine;
 create policy "The sweep removes all link windows" on filestore.link_windows to filestore_admin using (true);
 grant select, delete on filestore.link_windows to filestore_admin;
 
@@ -287,17 +287,10 @@ grant select, delete on filestore.link_windows to filestore_admin;
 create function filestore.refuse_to_orphan() returns trigger
 language plpgsql volatile set search_path = '' as $$
 declare
-  v_project_id uuid;
+  v_project_id constant uuid := coalesce(to_jsonb(old) ->> 'project_id', old.id::text);
 begin
-  if tg_table_name = 'projects' then
-    v_project_id := old.id;
-  elsif old.has_written then
-    v_project_id := old.project_id;
-  end if;
-  if v_project_id is not null then
-    if exists (select from filestore.files f where f.project_id = v_project_id) then
-      raise foreign_key_violation using message = format('a row of %s is in use', tg_table_name);
-    end if;
+  if exists (select from filestore.files f where f.project_id = v_project_id) then
+    raise foreign_key_violation using message = format('a row of %s is in use', tg_table_name);
   end if;
   return old;
 end
@@ -308,4 +301,4 @@ call filestore.grant_execute('filestore.refuse_to_orphan', 'filestore_admin');
 create trigger keep_projects_with_files before delete or update of id on filestore.projects
   for each row execute function filestore.refuse_to_orphan();
 create trigger keep_keys_of_versions before delete or update of project_id, id on filestore.api_keys
-  for each row execute function filestore.refuse_to_orphan();
+  for each row when (old.has_written) execute function filestore.refuse_to_orphan();

@@ -22,15 +22,11 @@ create function filestore.count_live_files(
 ) returns integer
 language plpgsql stable set search_path = '' as $$
 declare
+  v_from constant text := coalesce(nullif(p_directory, '') || '/', '');
+  -- A path has at most 1024 bytes, so none sorts after this text.
+  v_to constant text := coalesce(nullif(p_directory, '') || '0', repeat(chr(1114111), 257));
   v_count integer;
 begin
-  if p_recursive and p_directory = '' then
-    return (
-      select count(*) from (
-        select from filestore.files f where f.project_id = p_project_id and not f.is_deleted
-        order by f.directory, f.path limit p_most
-      ) f);
-  end if;
   select count(*) into v_count from (
     select from filestore.files f
     where f.project_id = p_project_id and not f.is_deleted
@@ -41,8 +37,7 @@ begin
   return v_count + (
     select count(*) from (
       select from filestore.files f
-      where f.project_id = p_project_id and not f.is_deleted
-        and f.directory > p_directory || '/' and f.directory < p_directory || '0'
+      where f.project_id = p_project_id and not f.is_deleted and f.directory > v_from and f.directory < v_to
       order by f.directory, f.path limit p_most - v_count
     ) f);
 end

@@ -239,11 +239,7 @@ declare
   v_answer jsonb;
 begin
   -- Links before the file, the order in which a write through a link locks them.
-  with removed as (
-    delete from filestore.links l where l.project_id = p_session.project_id and l.path = v_path returning l.id
-  )
-  delete from filestore.link_windows w using removed r
-  where w.project_id = p_session.project_id and w.link_id = r.id;
+  delete from filestore.links l where l.project_id = p_session.project_id and l.path = v_path;
   v_file := filestore.lock_file(p_session.project_id, v_path);
   if not exists (
     select from filestore.file_versions v

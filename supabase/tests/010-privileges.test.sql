@@ -36,7 +36,7 @@ from (values
   ('files', '{SELECT,INSERT,UPDATE}'), ('project_usage', '{SELECT,INSERT,UPDATE}'),
   ('rate_windows', '{SELECT,INSERT,UPDATE}'), ('idempotency_keys', '{SELECT,INSERT,UPDATE,DELETE}'),
   ('settings', '{SELECT}'),
-  ('links', '{SELECT,INSERT,DELETE}'), ('link_windows', '{SELECT,INSERT,UPDATE,DELETE}'),
+  ('links', '{SELECT,INSERT,DELETE}'), ('link_windows', '{SELECT,INSERT,UPDATE}'),
   ('file_versions', '{SELECT,INSERT}'), ('segments', '{SELECT,INSERT}'),
   ('search_queue', '{SELECT,INSERT,UPDATE}'), ('search_texts', '{SELECT}'), ('search_contents', '{SELECT}'), ('search_chunks', '{SELECT}'),
   ('projects', '{SELECT}'), ('api_keys', '{SELECT}'), ('tiers', '{SELECT}')

@@ -210,7 +210,7 @@ export const TABLES: Record<string, IntendedTable> = {
     "filestore_admin delete, select, update(key_hash), update(key_id)",
     "filestore_engine delete, insert, select, update(commit_id), update(revoked_at), update(used_at)",
   ),
-  link_windows: table("filestore_admin delete, select", "filestore_engine delete, insert, select, update"),
+  link_windows: table("filestore_admin delete, select", "filestore_engine insert, select, update"),
   project_usage: table(
     "filestore_account select",
     "filestore_admin delete, insert, select, update",
