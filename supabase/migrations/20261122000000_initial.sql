@@ -450,8 +450,7 @@ create policy "An account sees its projects" on filestore.projects for select to
 create policy "An account creates projects of its own" on filestore.projects for insert to filestore_account
   with check (owner_id = (select filestore.current_account_id()));
 create policy "An account changes the project that it opened"
-  on filestore.projects for update to filestore_account
-  using (id = filestore.current_project_id());
+  on filestore.projects for update to filestore_account using (id = filestore.current_project_id());
 grant select, insert, update (name, retention, retention_set_at, owner_id, deleted_at)
   on filestore.projects to filestore_account;
 
@@ -494,8 +493,7 @@ create policy "The operator sees every key, and the sweep removes it" on filesto
   using (true);
 grant select, update (key_hash, prefix), delete on filestore.api_keys to filestore_admin;
 create policy "An account administers the keys of the project that it opened"
-  on filestore.api_keys to filestore_account
-  using (project_id = filestore.current_project_id());
+  on filestore.api_keys to filestore_account using (project_id = filestore.current_project_id());
 grant select, insert, update (name, scopes, path_prefix, revoked_at, expires_at)
   on filestore.api_keys to filestore_account;
 
@@ -521,12 +519,10 @@ create policy "A console session sees itself" on filestore.console_sessions to f
   using (token_hash = filestore.current_key_hash());
 grant select on filestore.console_sessions to filestore_engine;
 create policy "A deletion removes the console sessions of its project"
-  on filestore.console_sessions to filestore_admin
-  using (project_id = filestore.current_project_id());
+  on filestore.console_sessions to filestore_admin using (project_id = filestore.current_project_id());
 grant select (project_id, token_hash), delete on filestore.console_sessions to filestore_admin;
 create policy "An account opens sessions of the project that it opened"
-  on filestore.console_sessions to filestore_account
-  using (project_id = filestore.current_project_id());
+  on filestore.console_sessions to filestore_account using (project_id = filestore.current_project_id());
 grant select, insert, update (account_id, session_id, aal, expires_at), delete
   on filestore.console_sessions to filestore_account;
 
@@ -562,12 +558,10 @@ create policy "A key counts the requests of its project" on filestore.rate_windo
   using (project_id = filestore.current_project_id());
 grant select, insert, update on filestore.rate_windows to filestore_engine;
 create policy "A deletion removes the rate windows of its project"
-  on filestore.rate_windows to filestore_admin
-  using (project_id = filestore.current_project_id());
+  on filestore.rate_windows to filestore_admin using (project_id = filestore.current_project_id());
 grant select (project_id, shard), delete on filestore.rate_windows to filestore_admin;
 create policy "An account sees the rate windows of the project that it opened"
-  on filestore.rate_windows to filestore_account
-  using (project_id = filestore.current_project_id());
+  on filestore.rate_windows to filestore_account using (project_id = filestore.current_project_id());
 grant select on filestore.rate_windows to filestore_account;
 
 create sequence filestore.positions;
@@ -624,8 +618,7 @@ create policy "The operator and the sweep change and remove every link" on files
   using (true);
 grant select, update (key_id, key_hash), delete on filestore.links to filestore_admin;
 create policy "An account changes the links of the project that it opened"
-  on filestore.links to filestore_account
-  using (project_id = filestore.current_project_id());
+  on filestore.links to filestore_account using (project_id = filestore.current_project_id());
 grant select, update (key_id, key_hash) on filestore.links to filestore_account;
 
 create unlogged table filestore.link_windows (
@@ -808,8 +801,7 @@ create policy "The sweep sees and erases every version" on filestore.file_versio
 grant select, insert, update (segment_ids, note, redacted_at, redacted_segment_ids), delete
   on filestore.file_versions to filestore_admin;
 create policy "An account sees the versions of the project that it opened"
-  on filestore.file_versions to filestore_account
-  using (project_id = filestore.current_project_id());
+  on filestore.file_versions to filestore_account using (project_id = filestore.current_project_id());
 grant select on filestore.file_versions to filestore_account;
 
 create table filestore.runs (
@@ -861,8 +853,7 @@ comment on table filestore.shared_segments is
   'The files whose versions contain a segment that several files have used: one row for each file, inserted '
   'when content of one file becomes a version of another. A segment without a row is used by one file alone.';
 create policy "A key sees and adds the shared segments of its project"
-  on filestore.shared_segments to filestore_engine
-  using (project_id = filestore.current_project_id());
+  on filestore.shared_segments to filestore_engine using (project_id = filestore.current_project_id());
 grant select, insert on filestore.shared_segments to filestore_engine;
 create policy "The sweep sees and removes all shared segments" on filestore.shared_segments to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
@@ -891,8 +882,7 @@ create policy "A deletion removes only the usage of its project"
   using (project_id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.project_usage to filestore_admin;
 create policy "An account sees the usage of the project that it opened"
-  on filestore.project_usage to filestore_account
-  using (project_id = filestore.current_project_id());
+  on filestore.project_usage to filestore_account using (project_id = filestore.current_project_id());
 grant select on filestore.project_usage to filestore_account;
 
 create table filestore.idempotency_keys (
@@ -920,8 +910,7 @@ create index idempotency_keys_by_age on filestore.idempotency_keys (project_id, 
 create index idempotency_keys_with_names on filestore.idempotency_keys (project_id, created_at)
   where names is not null;
 create policy "A key uses the idempotency keys of its project"
-  on filestore.idempotency_keys to filestore_engine
-  using (project_id = filestore.current_project_id());
+  on filestore.idempotency_keys to filestore_engine using (project_id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.idempotency_keys to filestore_engine;
 create policy "The sweep sees, blanks and removes all idempotency keys"
   on filestore.idempotency_keys to filestore_admin
@@ -1068,8 +1057,7 @@ create policy "The sweep sees and changes all days of usage" on filestore.usage_
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.usage_days to filestore_admin;
 create policy "An account sees days of usage of the project that it opened"
-  on filestore.usage_days to filestore_account
-  using (project_id = filestore.current_project_id());
+  on filestore.usage_days to filestore_account using (project_id = filestore.current_project_id());
 grant select on filestore.usage_days to filestore_account;
 
 create table filestore.usage_levels (
@@ -1086,8 +1074,7 @@ create policy "The sweep sees and changes all usage levels" on filestore.usage_l
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.usage_levels to filestore_admin;
 create policy "An account sees usage levels of the project that it opened"
-  on filestore.usage_levels to filestore_account
-  using (project_id = filestore.current_project_id());
+  on filestore.usage_levels to filestore_account using (project_id = filestore.current_project_id());
 grant select on filestore.usage_levels to filestore_account;
 
 create table filestore.usage_folds (
@@ -1437,13 +1424,7 @@ comment on function filestore.refusal is 'A refusal with a code of the wire cont
 call filestore.grant_execute('filestore.refusal', 'filestore_account', 'filestore_admin', 'filestore_engine');
 
 create type filestore.listed_file as (
-  id uuid,
-  path text,
-  version integer,
-  mime_type text,
-  size bigint,
-  created_at timestamptz,
-  updated_at timestamptz,
+  id uuid, path text, version integer, mime_type text, size bigint, created_at timestamptz, updated_at timestamptz,
   is_deleted boolean
 );
 comment on type filestore.listed_file is 'The fields of a file at one version that the API returns.';
@@ -1603,12 +1584,7 @@ comment on function filestore.refused_field is
 call filestore.grant_execute('filestore.refused_field', 'filestore_account', 'filestore_admin', 'filestore_engine');
 
 create type filestore.next_version as (
-  segment_ids uuid[],
-  size bigint,
-  mime_type text,
-  is_deleted boolean,
-  is_text boolean,
-  source_file_id uuid,
+  segment_ids uuid[], size bigint, mime_type text, is_deleted boolean, is_text boolean, source_file_id uuid,
   source_version integer
 );
 comment on type filestore.next_version is 'The content of a version to be added.';
@@ -1929,12 +1905,7 @@ call filestore.grant_execute('filestore.position_of', 'filestore_account', 'file
 -- The project at a moment: finds the version of a file at that moment, including changes at that very
 -- instant.
 
-create type filestore.moment as (
-  at timestamptz,
-  position bigint,
-  unchanged_before timestamptz,
-  refusal jsonb
-);
+create type filestore.moment as (at timestamptz, position bigint, unchanged_before timestamptz, refusal jsonb);
 comment on type filestore.moment is
   'The moment that `at=` names: a time, or a position of the change feed; neither if there is a refusal.';
 comment on column filestore.moment.unchanged_before is
@@ -3177,12 +3148,7 @@ call filestore.publish('public.filestore_newest_change', 'filestore_admin', 'ser
 -- Runs: the versions that agents wrote with one run id.
 
 create type filestore.run_file as (
-  file_id uuid,
-  path text,
-  first_version integer,
-  last_version integer,
-  first_at timestamptz,
-  last_at timestamptz,
+  file_id uuid, path text, first_version integer, last_version integer, first_at timestamptz, last_at timestamptz,
   key_ids uuid[]
 );
 comment on type filestore.run_file is
@@ -4190,11 +4156,7 @@ call filestore.grant_execute('filestore.count_files', 'filestore_engine');
 -- Computing a plan only reads. To apply it, the commit locks the files that it names, in the order of their
 -- paths, and computes it again: if it names the same files, none of its inputs can change any more.
 
-create type filestore.step as (
-  file_id uuid,
-  path text,
-  next filestore.next_version
-);
+create type filestore.step as (file_id uuid, path text, next filestore.next_version);
 comment on type filestore.step is 'One version of a plan. The id is null for a file that does not exist yet.';
 
 create type filestore.plan as (

@@ -87,8 +87,7 @@ create policy "An account sees its projects" on filestore.projects for select to
 create policy "An account creates projects of its own" on filestore.projects for insert to filestore_account
   with check (owner_id = (select filestore.current_account_id()));
 create policy "An account changes the project that it opened"
-  on filestore.projects for update to filestore_account
-  using (id = filestore.current_project_id());
+  on filestore.projects for update to filestore_account using (id = filestore.current_project_id());
 grant select, insert, update (name, retention, retention_set_at, owner_id, deleted_at)
   on filestore.projects to filestore_account;
 
@@ -131,8 +130,7 @@ create policy "The operator sees every key, and the sweep removes it" on filesto
   using (true);
 grant select, update (key_hash, prefix), delete on filestore.api_keys to filestore_admin;
 create policy "An account administers the keys of the project that it opened"
-  on filestore.api_keys to filestore_account
-  using (project_id = filestore.current_project_id());
+  on filestore.api_keys to filestore_account using (project_id = filestore.current_project_id());
 grant select, insert, update (name, scopes, path_prefix, revoked_at, expires_at)
   on filestore.api_keys to filestore_account;
 
@@ -158,12 +156,10 @@ create policy "A console session sees itself" on filestore.console_sessions to f
   using (token_hash = filestore.current_key_hash());
 grant select on filestore.console_sessions to filestore_engine;
 create policy "A deletion removes the console sessions of its project"
-  on filestore.console_sessions to filestore_admin
-  using (project_id = filestore.current_project_id());
+  on filestore.console_sessions to filestore_admin using (project_id = filestore.current_project_id());
 grant select (project_id, token_hash), delete on filestore.console_sessions to filestore_admin;
 create policy "An account opens sessions of the project that it opened"
-  on filestore.console_sessions to filestore_account
-  using (project_id = filestore.current_project_id());
+  on filestore.console_sessions to filestore_account using (project_id = filestore.current_project_id());
 grant select, insert, update (account_id, session_id, aal, expires_at), delete
   on filestore.console_sessions to filestore_account;
 
@@ -199,12 +195,10 @@ create policy "A key counts the requests of its project" on filestore.rate_windo
   using (project_id = filestore.current_project_id());
 grant select, insert, update on filestore.rate_windows to filestore_engine;
 create policy "A deletion removes the rate windows of its project"
-  on filestore.rate_windows to filestore_admin
-  using (project_id = filestore.current_project_id());
+  on filestore.rate_windows to filestore_admin using (project_id = filestore.current_project_id());
 grant select (project_id, shard), delete on filestore.rate_windows to filestore_admin;
 create policy "An account sees the rate windows of the project that it opened"
-  on filestore.rate_windows to filestore_account
-  using (project_id = filestore.current_project_id());
+  on filestore.rate_windows to filestore_account using (project_id = filestore.current_project_id());
 grant select on filestore.rate_windows to filestore_account;
 
 create sequence filestore.positions;
@@ -261,8 +255,7 @@ create policy "The operator and the sweep change and remove every link" on files
   using (true);
 grant select, update (key_id, key_hash), delete on filestore.links to filestore_admin;
 create policy "An account changes the links of the project that it opened"
-  on filestore.links to filestore_account
-  using (project_id = filestore.current_project_id());
+  on filestore.links to filestore_account using (project_id = filestore.current_project_id());
 grant select, update (key_id, key_hash) on filestore.links to filestore_account;
 
 create unlogged table filestore.link_windows (

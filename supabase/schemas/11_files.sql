@@ -140,8 +140,7 @@ create policy "The sweep sees and erases every version" on filestore.file_versio
 grant select, insert, update (segment_ids, note, redacted_at, redacted_segment_ids), delete
   on filestore.file_versions to filestore_admin;
 create policy "An account sees the versions of the project that it opened"
-  on filestore.file_versions to filestore_account
-  using (project_id = filestore.current_project_id());
+  on filestore.file_versions to filestore_account using (project_id = filestore.current_project_id());
 grant select on filestore.file_versions to filestore_account;
 
 create table filestore.runs (
@@ -193,8 +192,7 @@ comment on table filestore.shared_segments is
   'The files whose versions contain a segment that several files have used: one row for each file, inserted '
   'when content of one file becomes a version of another. A segment without a row is used by one file alone.';
 create policy "A key sees and adds the shared segments of its project"
-  on filestore.shared_segments to filestore_engine
-  using (project_id = filestore.current_project_id());
+  on filestore.shared_segments to filestore_engine using (project_id = filestore.current_project_id());
 grant select, insert on filestore.shared_segments to filestore_engine;
 create policy "The sweep sees and removes all shared segments" on filestore.shared_segments to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
@@ -223,8 +221,7 @@ create policy "A deletion removes only the usage of its project"
   using (project_id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.project_usage to filestore_admin;
 create policy "An account sees the usage of the project that it opened"
-  on filestore.project_usage to filestore_account
-  using (project_id = filestore.current_project_id());
+  on filestore.project_usage to filestore_account using (project_id = filestore.current_project_id());
 grant select on filestore.project_usage to filestore_account;
 
 create table filestore.idempotency_keys (
@@ -252,8 +249,7 @@ create index idempotency_keys_by_age on filestore.idempotency_keys (project_id, 
 create index idempotency_keys_with_names on filestore.idempotency_keys (project_id, created_at)
   where names is not null;
 create policy "A key uses the idempotency keys of its project"
-  on filestore.idempotency_keys to filestore_engine
-  using (project_id = filestore.current_project_id());
+  on filestore.idempotency_keys to filestore_engine using (project_id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.idempotency_keys to filestore_engine;
 create policy "The sweep sees, blanks and removes all idempotency keys"
   on filestore.idempotency_keys to filestore_admin

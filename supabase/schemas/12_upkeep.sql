@@ -138,8 +138,7 @@ create policy "The sweep sees and changes all days of usage" on filestore.usage_
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.usage_days to filestore_admin;
 create policy "An account sees days of usage of the project that it opened"
-  on filestore.usage_days to filestore_account
-  using (project_id = filestore.current_project_id());
+  on filestore.usage_days to filestore_account using (project_id = filestore.current_project_id());
 grant select on filestore.usage_days to filestore_account;
 
 create table filestore.usage_levels (
@@ -156,8 +155,7 @@ create policy "The sweep sees and changes all usage levels" on filestore.usage_l
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.usage_levels to filestore_admin;
 create policy "An account sees usage levels of the project that it opened"
-  on filestore.usage_levels to filestore_account
-  using (project_id = filestore.current_project_id());
+  on filestore.usage_levels to filestore_account using (project_id = filestore.current_project_id());
 grant select on filestore.usage_levels to filestore_account;
 
 create table filestore.usage_folds (

@@ -1,12 +1,7 @@
 -- The project at a moment: finds the version of a file at that moment, including changes at that very
 -- instant.
 
-create type filestore.moment as (
-  at timestamptz,
-  position bigint,
-  unchanged_before timestamptz,
-  refusal jsonb
-);
+create type filestore.moment as (at timestamptz, position bigint, unchanged_before timestamptz, refusal jsonb);
 comment on type filestore.moment is
   'The moment that `at=` names: a time, or a position of the change feed; neither if there is a refusal.';
 comment on column filestore.moment.unchanged_before is

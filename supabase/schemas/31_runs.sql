@@ -1,12 +1,7 @@
 -- Runs: the versions that agents wrote with one run id.
 
 create type filestore.run_file as (
-  file_id uuid,
-  path text,
-  first_version integer,
-  last_version integer,
-  first_at timestamptz,
-  last_at timestamptz,
+  file_id uuid, path text, first_version integer, last_version integer, first_at timestamptz, last_at timestamptz,
   key_ids uuid[]
 );
 comment on type filestore.run_file is
