@@ -2176,14 +2176,12 @@ begin
     v_stored := coalesce(
       filestore.outside_prefix(v_session, p_path),
       case when p_idempotency ? 'key' then filestore.stored_response(v_session, p_idempotency, p_path) end);
-    if v_stored ? 'refusal' then
-      return v_session.envelope || v_stored;
-    elsif v_stored is not null then
-      return v_session.envelope
-        || jsonb_build_object('value', jsonb_build_object('storedResponse', v_stored -> 'value' -> 'file'));
-    end if;
   end if;
-  return v_session.envelope || filestore.find_version(v_session, p_path, p_version, p_at, p_with_segments);
+  return v_session.envelope || case
+    when v_stored ? 'refusal' then v_stored
+    when v_stored is not null
+      then jsonb_build_object('value', jsonb_build_object('storedResponse', v_stored -> 'value' -> 'file'))
+    else filestore.find_version(v_session, p_path, p_version, p_at, p_with_segments) end;
 end
 $$;
 comment on function public.filestore_content is
@@ -2849,20 +2847,17 @@ begin
       then jsonb_build_object('sizeBytes', v_bytes, 'limitBytes', c_limits.export_bytes_max)
     when v_segments > c_limits.export_segments_max
       then jsonb_build_object('segments', v_segments, 'limitSegments', c_limits.export_segments_max) end;
-  if v_passed is not null then
-    return v_session.envelope
-      || filestore.refusal('EXPORT_TOO_LARGE', jsonb_build_object('files', v_files) || v_passed);
-  elsif v_found.trimmed <> '{}' then
-    return v_session.envelope || filestore.refusal('FILE_NOT_FOUND', jsonb_build_object(
-      'trimmed', v_found.trimmed[:c_limits.conflicting_paths_shown_max]));
-  elsif v_found.files = '{}' then
-    return v_session.envelope || filestore.refusal('FILE_NOT_FOUND');
-  end if;
-  return v_session.envelope || jsonb_build_object('value', (
-    select jsonb_agg(jsonb_build_object(
-      'file', filestore.file_record(f),
-      'segments', filestore.segment_list(v_session.project_id, f.segment_ids)) order by f.path)
-    from unnest(v_found.files) f));
+  return v_session.envelope || case
+    when v_passed is not null
+      then filestore.refusal('EXPORT_TOO_LARGE', jsonb_build_object('files', v_files) || v_passed)
+    when v_found.trimmed <> '{}' or v_found.files = '{}'
+      then filestore.refusal('FILE_NOT_FOUND', jsonb_strip_nulls(jsonb_build_object(
+        'trimmed', nullif(v_found.trimmed[:c_limits.conflicting_paths_shown_max], '{}'))))
+    else jsonb_build_object('value', (
+      select jsonb_agg(jsonb_build_object(
+        'file', filestore.file_record(f),
+        'segments', filestore.segment_list(v_session.project_id, f.segment_ids)) order by f.path)
+      from unnest(v_found.files) f)) end;
 end
 $$;
 comment on function public.filestore_export is
@@ -3846,9 +3841,7 @@ $$;
 comment on function filestore.queue_for_search is
   'Marks a file as not indexed at its new version. A lease on an older version becomes invalid.';
 call filestore.grant_execute('filestore.queue_for_search', 'filestore_engine');
-create trigger queue_for_search_on_insert after insert on filestore.files
-  for each row execute function filestore.queue_for_search();
-create trigger queue_for_search_on_update after update of version on filestore.files
+create trigger queue_for_search after insert or update of version on filestore.files
   for each row execute function filestore.queue_for_search();
 
 create function filestore.repeated_commit(p_file filestore.files, p_commit jsonb) returns jsonb
@@ -4909,8 +4902,8 @@ begin
       order by o.segment_id limit p_limit))
     returning c.segment_id
   )
-  select array_agg(t.segment_id) into v_taken from taken t;
-  return coalesce(v_taken, '{}');
+  select coalesce(array_agg(t.segment_id), '{}') into v_taken from taken t;
+  return v_taken;
 end
 $$;
 comment on function filestore.take_compacted is
@@ -8784,9 +8777,6 @@ declare
   v_max constant integer := (filestore.limits()).search_unsearched_max;
   v_is_scan constant boolean := p_query ->> 'kind' = 'scan';
   v_live constant jsonb := p_query -> 'live';
-  v_glob constant text := p_query ->> 'glob';
-  v_content_type constant text := p_query ->> 'contentType';
-  v_after constant text := p_query ->> 'after';
   v_known constant uuid[] := array(select k.id::uuid from jsonb_array_elements_text(p_query -> 'known') k (id));
   v_unsearched json;
 begin
@@ -8819,8 +8809,8 @@ begin
       from filestore.search_texts o
       where o.project_id = p_session.project_id and o.file_id = w.file_id and o.version = f.version
     ) t
-    where filestore.has_text(f.mime_type, f.is_text) and (v_glob is null or f.path ~ v_glob)
-      and (v_content_type is null or f.mime_type = v_content_type) and (v_after is null or f.path > v_after)
+    where filestore.has_text(f.mime_type, f.is_text) and (f.path ~ (p_query ->> 'glob')) is not false
+      and (f.mime_type = p_query ->> 'contentType') is not false and (f.path > p_query ->> 'after') is not false
       and f.id <> all (v_known)
   ), sized as (
     -- Small ones first, so that a large file does not exclude others.

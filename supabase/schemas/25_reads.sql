@@ -138,14 +138,12 @@ begin
     v_stored := coalesce(
       filestore.outside_prefix(v_session, p_path),
       case when p_idempotency ? 'key' then filestore.stored_response(v_session, p_idempotency, p_path) end);
-    if v_stored ? 'refusal' then
-      return v_session.envelope || v_stored;
-    elsif v_stored is not null then
-      return v_session.envelope
-        || jsonb_build_object('value', jsonb_build_object('storedResponse', v_stored -> 'value' -> 'file'));
-    end if;
   end if;
-  return v_session.envelope || filestore.find_version(v_session, p_path, p_version, p_at, p_with_segments);
+  return v_session.envelope || case
+    when v_stored ? 'refusal' then v_stored
+    when v_stored is not null
+      then jsonb_build_object('value', jsonb_build_object('storedResponse', v_stored -> 'value' -> 'file'))
+    else filestore.find_version(v_session, p_path, p_version, p_at, p_with_segments) end;
 end
 $$;
 comment on function public.filestore_content is

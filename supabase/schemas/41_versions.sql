@@ -271,9 +271,7 @@ $$;
 comment on function filestore.queue_for_search is
   'Marks a file as not indexed at its new version. A lease on an older version becomes invalid.';
 call filestore.grant_execute('filestore.queue_for_search', 'filestore_engine');
-create trigger queue_for_search_on_insert after insert on filestore.files
-  for each row execute function filestore.queue_for_search();
-create trigger queue_for_search_on_update after update of version on filestore.files
+create trigger queue_for_search after insert or update of version on filestore.files
   for each row execute function filestore.queue_for_search();
 
 create function filestore.repeated_commit(p_file filestore.files, p_commit jsonb) returns jsonb

@@ -89,8 +89,8 @@ begin
       order by o.segment_id limit p_limit))
     returning c.segment_id
   )
-  select array_agg(t.segment_id) into v_taken from taken t;
-  return coalesce(v_taken, '{}');
+  select coalesce(array_agg(t.segment_id), '{}') into v_taken from taken t;
+  return v_taken;
 end
 $$;
 comment on function filestore.take_compacted is

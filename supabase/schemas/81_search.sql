@@ -466,9 +466,6 @@ declare
   v_max constant integer := (filestore.limits()).search_unsearched_max;
   v_is_scan constant boolean := p_query ->> 'kind' = 'scan';
   v_live constant jsonb := p_query -> 'live';
-  v_glob constant text := p_query ->> 'glob';
-  v_content_type constant text := p_query ->> 'contentType';
-  v_after constant text := p_query ->> 'after';
   v_known constant uuid[] := array(select k.id::uuid from jsonb_array_elements_text(p_query -> 'known') k (id));
   v_unsearched json;
 begin
@@ -501,8 +498,8 @@ begin
       from filestore.search_texts o
       where o.project_id = p_session.project_id and o.file_id = w.file_id and o.version = f.version
     ) t
-    where filestore.has_text(f.mime_type, f.is_text) and (v_glob is null or f.path ~ v_glob)
-      and (v_content_type is null or f.mime_type = v_content_type) and (v_after is null or f.path > v_after)
+    where filestore.has_text(f.mime_type, f.is_text) and (f.path ~ (p_query ->> 'glob')) is not false
+      and (f.mime_type = p_query ->> 'contentType') is not false and (f.path > p_query ->> 'after') is not false
       and f.id <> all (v_known)
   ), sized as (
     -- Small ones first, so that a large file does not exclude others.
