@@ -709,7 +709,7 @@ create index files_by_created_at on filestore.files (project_id, created_at, pat
 -- Together with files_by_updated_at: the files written last, deleted ones included.
 create index files_deleted_by_updated_at on filestore.files (project_id, updated_at, path) where is_deleted;
 -- A key with a path prefix sees only files below it, and no key sees the row of a purged file.
-create policy "A key sees and changes the files of its project below its prefix"
+create policy "A key sees and changes files of its project below its prefix"
   on filestore.files to filestore_engine
   using (project_id = filestore.current_project_id() and starts_with(path, filestore.current_path_prefix())
     and path is not null);
@@ -2223,10 +2223,6 @@ begin
   if not found then return v_session.envelope || filestore.nothing_at(v_session, p_path, v_file); end if;
   v_to := coalesce(p_to, v_file.version);
   v_from := coalesce(p_from, v_to - 1);
-  if v_to > v_file.version or v_from > v_file.version then
-    return v_session.envelope
-      || filestore.refusal('VERSION_NOT_FOUND', jsonb_build_object('latestVersion', v_file.version));
-  end if;
   foreach v_number in array array[v_from, v_to] loop
     continue when v_number = 0;
     select * into v_version from filestore.file_versions v
@@ -2352,10 +2348,8 @@ create function filestore.sorted_page(
 )
 language plpgsql volatile set search_path = '' as $$
 declare
-  c_total_max constant integer := (filestore.limits()).list_total_max;
   v_directory constant text := p_query ->> 'directory';
   v_limit constant integer := (p_query ->> 'limit')::integer;
-  v_offset constant integer := (p_query ->> 'offset')::integer;
   v_is_descending constant boolean := p_query ->> 'sortOrder' = 'desc';
   v_deleted constant boolean := coalesce((p_query ->> 'deleted')::boolean, false);
   -- The filters, as conditions in SQL; $3 is the query.
@@ -2394,7 +2388,7 @@ begin
     v_cursor := format($sql$ and f.path %s $3 ->> 'after'$sql$, case when v_is_descending then '<' else '>' end);
   elsif v_filters <> '' or v_deleted then
     execute format('select count(*) from (select from filestore.files f where %s%s limit %s) f',
-      v_scope, v_filters, c_total_max + 1)
+      v_scope, v_filters, (filestore.limits()).list_total_max + 1)
     into total using p_project_id, v_directory, p_query;
   end if;
   -- fence: the policy repeats the condition of the project, so the planner underestimates the number of its
@@ -2408,7 +2402,8 @@ begin
     $sql$
       select array(
         select filestore.listed(f) from filestore.files f where %s%s%s order by %s limit %s offset %s)
-    $sql$, v_scope, v_filters, v_cursor, v_order, v_limit + 1, v_offset)
+    $sql$, v_scope, v_filters, v_cursor, v_order, v_limit + 1,
+    (p_query ->> 'offset')::integer)
   into v_files using p_project_id, v_directory, p_query;
   if v_setting is not null then v_setting := set_config('enable_sort', 'on', true); end if;
   files := filestore.file_records(v_files[:v_limit]);
@@ -2572,7 +2567,6 @@ create function filestore.directories_at(
 )
 language plpgsql volatile set search_path = '' as $$
 declare
-  c_names_max constant integer := (filestore.limits()).list_directories_max;
   v_start constant text := case when p_directory = '' then '' else p_directory || '/' end;
   v_budget integer := (filestore.limits()).list_at_examined_max;
   -- Candidates: directories that contain files now, and those that contain deleted ones.
@@ -2594,7 +2588,7 @@ begin
     from (select distinct u.name collate "C" as name from unnest(v_live.names || v_deleted.names) u (name)) n
     order by n.name
   loop
-    if v_budget <= 0 or cardinality(v_found) = c_names_max then
+    if v_budget <= 0 or cardinality(v_found) = (filestore.limits()).list_directories_max then
       has_more := true;
       exit;
     end if;
@@ -2694,29 +2688,22 @@ call filestore.grant_execute('filestore.page_at', 'filestore_engine');
 call filestore.pin_plan('filestore.page_at');
 
 create function filestore.list_at(
-  p_session filestore.session, p_query jsonb, p_moment filestore.moment
+  p_session filestore.session, p_directory text, p_query jsonb, p_moment filestore.moment
 ) returns json
 language plpgsql volatile set search_path = '' as $$
 declare
   v_is_recursive constant boolean := (p_query ->> 'recursive')::boolean;
-  v_asked constant text := p_query ->> 'directory';
-  v_seen constant text := filestore.seen_directory(p_session, v_asked);
   v_page record;
   v_directories record;
   v_rest jsonb;
 begin
-  if (v_seen = v_asked or v_is_recursive and v_seen is not null) is not true then
-    return filestore.list_above_prefix(
-      p_session, p_query, v_seen is not null and (filestore.was_directory(
-        p_session, v_seen, p_moment, (filestore.limits()).list_at_examined_max)).is_found);
-  end if;
   v_page := filestore.page_at(
-    p_session, v_seen, v_is_recursive, coalesce(p_query ->> 'after', ''), (p_query ->> 'limit')::integer, p_moment);
+    p_session, p_directory, v_is_recursive, coalesce(p_query ->> 'after', ''), (p_query ->> 'limit')::integer, p_moment);
   v_rest := jsonb_build_object(
     'limit', p_query -> 'limit', 'offset', 0, 'hasMore', v_page.next is not null, 'next', v_page.next,
     'examined', v_page.examined, 'trimmed', to_jsonb(nullif(v_page.trimmed, '{}')));
   if not v_is_recursive then
-    v_directories := filestore.directories_at(p_session, v_asked, p_moment);
+    v_directories := filestore.directories_at(p_session, p_directory, p_moment);
     v_rest := v_rest || jsonb_build_object(
       'directories', v_directories.names, 'hasMoreDirectories', nullif(v_directories.has_more, false),
       'examined', v_page.examined + v_directories.examined);
@@ -2725,8 +2712,8 @@ begin
 end
 $$;
 comment on function filestore.list_at is
-  'One page of a directory at a moment, of the files that the key may see. Without a total, which is not '
-  'known for an earlier moment.';
+  'One page of a directory, which the key sees, at a moment. Without a total, which is not known for an '
+  'earlier moment.';
 call filestore.grant_execute('filestore.list_at', 'filestore_engine');
 
 create function public.filestore_list(p_key_hash text, p_request_id uuid, p_query jsonb) returns json
@@ -2736,24 +2723,23 @@ declare
   v_directory constant text := p_query ->> 'directory';
   v_is_recursive constant boolean := (p_query ->> 'recursive')::boolean;
   v_seen constant text := filestore.seen_directory(v_session, v_directory);
+  v_is_seen constant boolean := v_seen = v_directory or v_is_recursive and v_seen is not null;
   v_moment filestore.moment;
-  v_page json;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope::json; end if;
   if p_query ? 'at' then
     v_moment := filestore.moment_of(v_session, p_query ->> 'at');
     if v_moment.refusal is not null then return (v_session.envelope || v_moment.refusal)::json; end if;
-    v_page := filestore.list_at(v_session, p_query, v_moment);
-  elsif v_seen = v_directory or v_is_recursive and v_seen is not null
-    or coalesce((p_query ->> 'deleted')::boolean, false) then
-    v_page := filestore.list_page(v_session, p_query || jsonb_build_object(
-      'directory', case when v_is_recursive then coalesce(v_seen, v_directory) else v_directory end));
-  else
-    v_page := filestore.list_above_prefix(
-      v_session, p_query,
-      v_seen is not null and filestore.count_live_files(v_session.project_id, v_seen, true, 1) > 0);
   end if;
-  return filestore.page_response(v_session, v_page);
+  return filestore.page_response(v_session, case
+    when p_query ? 'at' and v_is_seen then filestore.list_at(v_session, v_seen, p_query, v_moment)
+    when v_is_seen or not p_query ? 'at' and (p_query ->> 'deleted')::boolean
+      then filestore.list_page(v_session, p_query || jsonb_build_object(
+        'directory', case when v_is_recursive then coalesce(v_seen, v_directory) else v_directory end))
+    else filestore.list_above_prefix(v_session, p_query, v_seen is not null and case
+      when p_query ? 'at' then (filestore.was_directory(
+        v_session, v_seen, v_moment, (filestore.limits()).list_at_examined_max)).is_found
+      else filestore.count_live_files(v_session.project_id, v_seen, true, 1) > 0 end) end);
 end
 $$;
 comment on function public.filestore_list is
@@ -3061,7 +3047,6 @@ declare
   v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
   v_project_id constant uuid := v_session.project_id;
   v_limit constant integer := least((p_query ->> 'limit')::integer, (filestore.limits()).changes_limit_max);
-  v_newest_first constant boolean := coalesce((p_query ->> 'newestFirst')::boolean, false);
   v_before constant text := p_query ->> 'before';
   -- A commit takes less than a minute from its time to its positions.
   v_until constant timestamptz := case when v_before <> 'now' and v_before !~ '^[0-9a-f]{32}$' then v_before end;
@@ -3106,7 +3091,7 @@ begin
     v_positions := v_picked.positions[1:v_limit];
     if v_before is not null then
       v_last := coalesce(v_picked.examined_to, v_positions[cardinality(v_positions)], 0);
-    elsif v_newest_first then
+    elsif (p_query ->> 'newestFirst')::boolean then
       v_positions := array(select p from unnest(v_positions) p order by p);
     elsif v_has_more then
       v_last := coalesce(v_picked.examined_to, v_positions[v_limit]);
@@ -5877,7 +5862,6 @@ language plpgsql volatile security definer set search_path = '' as $$
 declare
   c_files_max constant integer := (filestore.limits()).retention_preview_files;
   c_versions_max constant integer := (filestore.limits()).retention_preview_versions;
-  c_shown_max constant integer := (filestore.limits()).retention_preview_shown;
   v_file filestore.files;
   v_cut integer;
   v_count integer;
@@ -5903,7 +5887,7 @@ begin
       continue when v_count = 0;
       v_versions := v_versions + v_count;
       v_files := v_files + v_file.is_deleted::integer;
-      if jsonb_array_length(v_shown) < c_shown_max then
+      if jsonb_array_length(v_shown) < (filestore.limits()).retention_preview_shown then
         v_shown := v_shown || jsonb_build_object(
           'path', v_file.path, 'versions', v_count, 'whole', v_file.is_deleted);
       end if;

@@ -48,7 +48,7 @@ create index files_by_created_at on filestore.files (project_id, created_at, pat
 -- Together with files_by_updated_at: the files written last, deleted ones included.
 create index files_deleted_by_updated_at on filestore.files (project_id, updated_at, path) where is_deleted;
 -- A key with a path prefix sees only files below it, and no key sees the row of a purged file.
-create policy "A key sees and changes the files of its project below its prefix"
+create policy "A key sees and changes files of its project below its prefix"
   on filestore.files to filestore_engine
   using (project_id = filestore.current_project_id() and starts_with(path, filestore.current_path_prefix())
     and path is not null);

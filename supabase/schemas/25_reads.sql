@@ -185,10 +185,6 @@ begin
   if not found then return v_session.envelope || filestore.nothing_at(v_session, p_path, v_file); end if;
   v_to := coalesce(p_to, v_file.version);
   v_from := coalesce(p_from, v_to - 1);
-  if v_to > v_file.version or v_from > v_file.version then
-    return v_session.envelope
-      || filestore.refusal('VERSION_NOT_FOUND', jsonb_build_object('latestVersion', v_file.version));
-  end if;
   foreach v_number in array array[v_from, v_to] loop
     continue when v_number = 0;
     select * into v_version from filestore.file_versions v

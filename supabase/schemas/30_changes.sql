@@ -194,7 +194,6 @@ declare
   v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
   v_project_id constant uuid := v_session.project_id;
   v_limit constant integer := least((p_query ->> 'limit')::integer, (filestore.limits()).changes_limit_max);
-  v_newest_first constant boolean := coalesce((p_query ->> 'newestFirst')::boolean, false);
   v_before constant text := p_query ->> 'before';
   -- A commit takes less than a minute from its time to its positions.
   v_until constant timestamptz := case when v_before <> 'now' and v_before !~ '^[0-9a-f]{32}$' then v_before end;
@@ -239,7 +238,7 @@ begin
     v_positions := v_picked.positions[1:v_limit];
     if v_before is not null then
       v_last := coalesce(v_picked.examined_to, v_positions[cardinality(v_positions)], 0);
-    elsif v_newest_first then
+    elsif (p_query ->> 'newestFirst')::boolean then
       v_positions := array(select p from unnest(v_positions) p order by p);
     elsif v_has_more then
       v_last := coalesce(v_picked.examined_to, v_positions[v_limit]);

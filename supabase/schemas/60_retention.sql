@@ -35,7 +35,6 @@ language plpgsql volatile security definer set search_path = '' as $$
 declare
   c_files_max constant integer := (filestore.limits()).retention_preview_files;
   c_versions_max constant integer := (filestore.limits()).retention_preview_versions;
-  c_shown_max constant integer := (filestore.limits()).retention_preview_shown;
   v_file filestore.files;
   v_cut integer;
   v_count integer;
@@ -61,7 +60,7 @@ begin
       continue when v_count = 0;
       v_versions := v_versions + v_count;
       v_files := v_files + v_file.is_deleted::integer;
-      if jsonb_array_length(v_shown) < c_shown_max then
+      if jsonb_array_length(v_shown) < (filestore.limits()).retention_preview_shown then
         v_shown := v_shown || jsonb_build_object(
           'path', v_file.path, 'versions', v_count, 'whole', v_file.is_deleted);
       end if;

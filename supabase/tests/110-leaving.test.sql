@@ -113,7 +113,7 @@ from (values ('describe()'), ('projects()'), ('create_project(''three'', gen_ran
 
 -- A session of Auth that ends closes its console session at once, and no other.
 create function pg_temp.open(p_session text, p_token text, p_claims jsonb default '{}') returns text language sql as $$
-  select pg_temp.ask('ann', format('session(%L, %L)', 'a0000000-0000-4000-8000-000000000000', pg_temp.hash(p_token)),
+  select pg_temp.ask('ann', format('administer(%L, ''session'', %L)', 'a0000000-0000-4000-8000-000000000000', jsonb_build_object('tokenHash', pg_temp.hash(p_token))),
     jsonb_build_object('session_id', md5(p_session)::uuid, 'aal', 'aal1') || p_claims)
 $$;
 insert into auth.sessions (id, user_id) values (md5('one')::uuid, md5('ann')::uuid), (md5('two')::uuid, md5('ann')::uuid);
