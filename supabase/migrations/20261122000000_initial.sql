@@ -2698,7 +2698,8 @@ declare
   v_rest jsonb;
 begin
   v_page := filestore.page_at(
-    p_session, p_directory, v_is_recursive, coalesce(p_query ->> 'after', ''), (p_query ->> 'limit')::integer, p_moment);
+    p_session, p_directory, v_is_recursive, coalesce(p_query ->> 'after', ''), (p_query ->> 'limit')::integer,
+    p_moment);
   v_rest := jsonb_build_object(
     'limit', p_query -> 'limit', 'offset', 0, 'hasMore', v_page.next is not null, 'next', v_page.next,
     'examined', v_page.examined, 'trimmed', to_jsonb(nullif(v_page.trimmed, '{}')));
@@ -3576,6 +3577,9 @@ declare
   c_oldest constant date := (filestore.sweep_clock() at time zone 'UTC')::date - 1;
   v_added bigint;
 begin
+  bytes := 0;
+  database_bytes := 0;
+  if coalesce(p_segments, '[]') = '[]' then return; end if;
   with added as (
     insert into filestore.segments (id, project_id, stored_on, size, sha256, newlines, ends_with_newline, is_text)
     select s.id, p_project_id, d.stored_on, s.size, decode(s.sha256, 'hex'), s.newlines, s."endsWithNewline",
@@ -3586,7 +3590,7 @@ begin
     where d.stored_on >= c_oldest
     returning size
   )
-  select count(*), coalesce(sum(a.size), 0) into v_added, bytes from added a;
+  select count(*), sum(a.size) into v_added, bytes from added a;
   if v_added < jsonb_array_length(p_segments) then
     raise exception 'a segment was uploaded too long ago to be committed';
   end if;

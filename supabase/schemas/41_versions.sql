@@ -21,6 +21,9 @@ declare
   c_oldest constant date := (filestore.sweep_clock() at time zone 'UTC')::date - 1;
   v_added bigint;
 begin
+  bytes := 0;
+  database_bytes := 0;
+  if coalesce(p_segments, '[]') = '[]' then return; end if;
   with added as (
     insert into filestore.segments (id, project_id, stored_on, size, sha256, newlines, ends_with_newline, is_text)
     select s.id, p_project_id, d.stored_on, s.size, decode(s.sha256, 'hex'), s.newlines, s."endsWithNewline",
@@ -31,7 +34,7 @@ begin
     where d.stored_on >= c_oldest
     returning size
   )
-  select count(*), coalesce(sum(a.size), 0) into v_added, bytes from added a;
+  select count(*), sum(a.size) into v_added, bytes from added a;
   if v_added < jsonb_array_length(p_segments) then
     raise exception 'a segment was uploaded too long ago to be committed';
   end if;
