@@ -5112,7 +5112,8 @@ begin
     set segment_ids = '{}', note = p_note, redacted_at = clock_timestamp(), redacted_segment_ids = v.segment_ids
     from filestore.file_versions o
     where v.project_id = v_project_id and v.file_id = v_file_id and v.version = any (p_versions)
-      and v.redacted_at is null and o.project_id = v.project_id and o.file_id = v.file_id and o.version = v.version
+      and v.redacted_at is null and o.project_id = v_project_id and o.file_id = v_file_id
+      and o.version = any (p_versions) and o.version = v.version
     returning v as new_row, o as old_row
   )
   select sum(filestore.version_cost(r.new_row) - filestore.version_cost(r.old_row)),
@@ -6012,11 +6013,6 @@ begin
     v_is_full := v_step.outcome = 'locked' and v_locked > 0;
     exit when v_is_full;
     v_locked := v_locked + (v_step.outcome is not null)::integer;
-    if v_step.outcome = 'purged' then
-      perform filestore.add_usage(p_project_id, -v_bytes, -v_database_bytes, -v_versions);
-      update filestore.retention_passes r set after_file = v_seen.id where r.project_id = p_project_id;
-      return;
-    end if;
     v_versions := v_versions + v_step.versions;
     v_bytes := v_bytes + v_step.bytes;
     v_database_bytes := v_database_bytes + v_step.database_bytes;
@@ -6024,6 +6020,8 @@ begin
     -- This file may have more versions to remove.
     exit when v_is_full;
     v_after := v_seen.id;
+    v_is_full := v_step.outcome is not distinct from 'purged';
+    exit when v_is_full;
   end loop;
   if v_versions > 0 then
     perform filestore.add_usage(p_project_id, -v_bytes, -v_database_bytes, -v_versions);

@@ -310,7 +310,8 @@ begin
     set segment_ids = '{}', note = p_note, redacted_at = clock_timestamp(), redacted_segment_ids = v.segment_ids
     from filestore.file_versions o
     where v.project_id = v_project_id and v.file_id = v_file_id and v.version = any (p_versions)
-      and v.redacted_at is null and o.project_id = v.project_id and o.file_id = v.file_id and o.version = v.version
+      and v.redacted_at is null and o.project_id = v_project_id and o.file_id = v_file_id
+      and o.version = any (p_versions) and o.version = v.version
     returning v as new_row, o as old_row
   )
   select sum(filestore.version_cost(r.new_row) - filestore.version_cost(r.old_row)),
