@@ -374,7 +374,6 @@ insert into filestore.tiers (name, requests_per_minute, max_file_bytes, max_proj
   ('free', 100, 10485760, 1073741824),
   ('pro', 1000, 104857600, null),
   ('enterprise', null, null, null);
-alter table filestore.tiers enable row level security;
 create policy "A key reads the tiers" on filestore.tiers to filestore_engine using (true);
 grant select on filestore.tiers to filestore_engine;
 create policy "The operator reads the tiers" on filestore.tiers to filestore_admin using (true);
@@ -395,7 +394,6 @@ comment on column filestore.settings.account_bytes is
   'The largest usage in bytes of all projects of an account together, without projects that have a quota of '
   'their own. Null: only the quota of each project applies.';
 insert into filestore.settings default values;
-alter table filestore.settings enable row level security;
 create policy "A key reads the settings" on filestore.settings to filestore_engine using (true);
 grant select on filestore.settings to filestore_engine;
 create policy "The operator reads and changes the settings"
@@ -439,19 +437,12 @@ comment on column filestore.projects.cursor_key is
   'The secret from which the cursors of its change feed are computed.';
 create index projects_by_owner on filestore.projects (owner_id, created_at);
 create index projects_with_blank_answers on filestore.projects (id) where answers_blank_through is not null;
-alter table filestore.projects enable row level security;
 create policy "A key sees its project" on filestore.projects to filestore_engine
   using (id = filestore.current_project_id());
 grant select on filestore.projects to filestore_engine;
-create policy "The operator sees every project" on filestore.projects for select to filestore_admin
-  using (true);
-create policy "The operator creates projects" on filestore.projects for insert to filestore_admin
-  with check (true);
-create policy "The operator changes every project" on filestore.projects for update to filestore_admin
-  using (true);
-create policy "A deletion removes the project that it opened"
-  on filestore.projects for delete to filestore_admin
-  using (id = filestore.current_project_id());
+create policy "The operator sees and changes every project" on filestore.projects to filestore_admin using (true);
+create policy "A deletion removes only the project that it opened"
+  on filestore.projects as restrictive for delete to filestore_admin using (id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.projects to filestore_admin;
 create policy "An account sees its projects" on filestore.projects for select to filestore_account
   using (owner_id = (select filestore.current_account_id()) or owner_id = filestore.current_owner_id()
@@ -459,8 +450,7 @@ create policy "An account sees its projects" on filestore.projects for select to
 create policy "An account creates projects of its own" on filestore.projects for insert to filestore_account
   with check (owner_id = (select filestore.current_account_id()));
 create policy "An account changes the project that it opened"
-  on filestore.projects for update to filestore_account
-  using (id = filestore.current_project_id());
+  on filestore.projects for update to filestore_account using (id = filestore.current_project_id());
 grant select, insert, update (name, retention, retention_set_at, owner_id, deleted_at)
   on filestore.projects to filestore_account;
 
@@ -496,7 +486,6 @@ comment on column filestore.api_keys.path_prefix is
   'A directory: the key reads and writes only paths below it. Null: all paths.';
 create index api_keys_by_project on filestore.api_keys (project_id, created_at);
 create index api_keys_by_end on filestore.api_keys (least(revoked_at, expires_at)) where key_hash is not null;
-alter table filestore.api_keys enable row level security;
 create policy "A key sees itself" on filestore.api_keys to filestore_engine
   using (key_hash = filestore.current_key_hash());
 grant select, update (last_used_at, has_written) on filestore.api_keys to filestore_engine;
@@ -504,8 +493,7 @@ create policy "The operator sees every key, and the sweep removes it" on filesto
   using (true);
 grant select, update (key_hash, prefix), delete on filestore.api_keys to filestore_admin;
 create policy "An account administers the keys of the project that it opened"
-  on filestore.api_keys to filestore_account
-  using (project_id = filestore.current_project_id());
+  on filestore.api_keys to filestore_account using (project_id = filestore.current_project_id());
 grant select, insert, update (name, scopes, path_prefix, revoked_at, expires_at)
   on filestore.api_keys to filestore_account;
 
@@ -527,17 +515,14 @@ comment on column filestore.console_sessions.session_id is
 comment on column filestore.console_sessions.aal is
   'The assurance level that the access token states: aal2 with a second factor.';
 create index console_sessions_by_project on filestore.console_sessions (project_id);
-alter table filestore.console_sessions enable row level security;
 create policy "A console session sees itself" on filestore.console_sessions to filestore_engine
   using (token_hash = filestore.current_key_hash());
 grant select on filestore.console_sessions to filestore_engine;
 create policy "A deletion removes the console sessions of its project"
-  on filestore.console_sessions to filestore_admin
-  using (project_id = filestore.current_project_id());
+  on filestore.console_sessions to filestore_admin using (project_id = filestore.current_project_id());
 grant select (project_id, token_hash), delete on filestore.console_sessions to filestore_admin;
 create policy "An account opens sessions of the project that it opened"
-  on filestore.console_sessions to filestore_account
-  using (project_id = filestore.current_project_id());
+  on filestore.console_sessions to filestore_account using (project_id = filestore.current_project_id());
 grant select, insert, update (account_id, session_id, aal, expires_at), delete
   on filestore.console_sessions to filestore_account;
 
@@ -549,7 +534,6 @@ create unlogged table filestore.account_windows (
 comment on table filestore.account_windows is
   'Calls of an account''s own functions in the current clock minute. An unlogged table: after a crash the '
   'counts are lost.';
-alter table filestore.account_windows enable row level security;
 create policy "An account counts its own calls" on filestore.account_windows to filestore_account
   using (account_id = (select filestore.current_account_id()));
 grant select, insert, update on filestore.account_windows to filestore_account;
@@ -570,17 +554,14 @@ comment on table filestore.rate_windows is
   'the limit. An unlogged table: after a crash the counts of that minute are lost.';
 comment on column filestore.rate_windows.request_id is
   'The last request counted here, so that a call repeated because its response was lost is not counted twice.';
-alter table filestore.rate_windows enable row level security;
 create policy "A key counts the requests of its project" on filestore.rate_windows to filestore_engine
   using (project_id = filestore.current_project_id());
 grant select, insert, update on filestore.rate_windows to filestore_engine;
 create policy "A deletion removes the rate windows of its project"
-  on filestore.rate_windows to filestore_admin
-  using (project_id = filestore.current_project_id());
+  on filestore.rate_windows to filestore_admin using (project_id = filestore.current_project_id());
 grant select (project_id, shard), delete on filestore.rate_windows to filestore_admin;
 create policy "An account sees the rate windows of the project that it opened"
-  on filestore.rate_windows to filestore_account
-  using (project_id = filestore.current_project_id());
+  on filestore.rate_windows to filestore_account using (project_id = filestore.current_project_id());
 grant select on filestore.rate_windows to filestore_account;
 
 create sequence filestore.positions;
@@ -622,7 +603,6 @@ comment on column filestore.links.used_at is 'When its one version was written, 
 create index links_by_project on filestore.links (project_id, created_at);
 create index links_by_key on filestore.links (key_id);
 create index links_by_end on filestore.links (expires_at);
-alter table filestore.links enable row level security;
 create policy "A link sees itself, and a key the links below its prefix"
   on filestore.links for select to filestore_engine
   using (token_hash = filestore.current_key_hash()
@@ -638,8 +618,7 @@ create policy "The operator and the sweep change and remove every link" on files
   using (true);
 grant select, update (key_id, key_hash), delete on filestore.links to filestore_admin;
 create policy "An account changes the links of the project that it opened"
-  on filestore.links to filestore_account
-  using (project_id = filestore.current_project_id());
+  on filestore.links to filestore_account using (project_id = filestore.current_project_id());
 grant select, update (key_id, key_hash) on filestore.links to filestore_account;
 
 create unlogged table filestore.link_windows (
@@ -652,10 +631,9 @@ create unlogged table filestore.link_windows (
 comment on table filestore.link_windows is
   'Uses of a link in the current clock minute, and of all links of a project (link_id all zeros). An '
   'unlogged table: after a crash the counts of that minute are lost.';
-alter table filestore.link_windows enable row level security;
 create policy "A link counts its uses" on filestore.link_windows to filestore_engine
   using (project_id = filestore.current_project_id());
-grant select, insert, update, delete on filestore.link_windows to filestore_engine;
+grant select, insert, update on filestore.link_windows to filestore_engine;
 create policy "The sweep removes all link windows" on filestore.link_windows to filestore_admin using (true);
 grant select, delete on filestore.link_windows to filestore_admin;
 
@@ -665,17 +643,10 @@ grant select, delete on filestore.link_windows to filestore_admin;
 create function filestore.refuse_to_orphan() returns trigger
 language plpgsql volatile set search_path = '' as $$
 declare
-  v_project_id uuid;
+  v_project_id constant uuid := coalesce(to_jsonb(old) ->> 'project_id', old.id::text);
 begin
-  if tg_table_name = 'projects' then
-    v_project_id := old.id;
-  elsif old.has_written then
-    v_project_id := old.project_id;
-  end if;
-  if v_project_id is not null then
-    if exists (select from filestore.files f where f.project_id = v_project_id) then
-      raise foreign_key_violation using message = format('a row of %s is in use', tg_table_name);
-    end if;
+  if exists (select from filestore.files f where f.project_id = v_project_id) then
+    raise foreign_key_violation using message = format('a row of %s is in use', tg_table_name);
   end if;
   return old;
 end
@@ -686,7 +657,7 @@ call filestore.grant_execute('filestore.refuse_to_orphan', 'filestore_admin');
 create trigger keep_projects_with_files before delete or update of id on filestore.projects
   for each row execute function filestore.refuse_to_orphan();
 create trigger keep_keys_of_versions before delete or update of project_id, id on filestore.api_keys
-  for each row execute function filestore.refuse_to_orphan();
+  for each row when (old.has_written) execute function filestore.refuse_to_orphan();
 -- 11_files.sql =======================================================================================================
 -- The tables of files, versions, segments, runs, stored answers and usage, each with its policies and grants.
 
@@ -737,26 +708,16 @@ create index files_by_updated_at on filestore.files (project_id, updated_at, pat
 create index files_by_created_at on filestore.files (project_id, created_at, path) where not is_deleted;
 -- Together with files_by_updated_at: the files written last, deleted ones included.
 create index files_deleted_by_updated_at on filestore.files (project_id, updated_at, path) where is_deleted;
-alter table filestore.files enable row level security;
 -- A key with a path prefix sees only files below it, and no key sees the row of a purged file.
-create policy "A key sees the files of its project below its prefix"
-  on filestore.files for select to filestore_engine
+create policy "A key sees and changes files of its project below its prefix"
+  on filestore.files to filestore_engine
   using (project_id = filestore.current_project_id() and starts_with(path, filestore.current_path_prefix())
     and path is not null);
-create policy "A key creates files of its project below its prefix"
-  on filestore.files for insert to filestore_engine
-  with check (project_id = filestore.current_project_id() and starts_with(path, filestore.current_path_prefix())
-    and path is not null);
-create policy "A key changes the files that it sees" on filestore.files for update to filestore_engine
-  using (project_id = filestore.current_project_id() and starts_with(path, filestore.current_path_prefix())
-    and path is not null)
-  with check (project_id = filestore.current_project_id());
 grant select, insert, update on filestore.files to filestore_engine;
-create policy "The sweep sees files of every project" on filestore.files for select to filestore_admin
+create policy "The sweep sees and changes files of every project" on filestore.files to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
-create policy "The sweep changes files of every project" on filestore.files for update to filestore_admin
-  using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
-create policy "A deletion removes the files of its project" on filestore.files for delete to filestore_admin
+create policy "A deletion removes only the files of its project"
+  on filestore.files as restrictive for delete to filestore_admin
   using (project_id = filestore.current_project_id());
 grant select, update, delete on filestore.files to filestore_admin;
 create policy "An account sees the files of the project that it opened"
@@ -832,7 +793,6 @@ create index file_versions_by_undone_run on filestore.file_versions (project_id,
 -- The moves of a run: an undo checks that it reverts both halves of each.
 create index file_versions_moves_by_run on filestore.file_versions (project_id, run_id, file_id, version)
   where run_id is not null and operation = 'move';
-alter table filestore.file_versions enable row level security;
 create policy "A key sees and adds versions of its project" on filestore.file_versions to filestore_engine
   using (project_id = filestore.current_project_id());
 grant select, insert on filestore.file_versions to filestore_engine;
@@ -841,8 +801,7 @@ create policy "The sweep sees and erases every version" on filestore.file_versio
 grant select, insert, update (segment_ids, note, redacted_at, redacted_segment_ids), delete
   on filestore.file_versions to filestore_admin;
 create policy "An account sees the versions of the project that it opened"
-  on filestore.file_versions to filestore_account
-  using (project_id = filestore.current_project_id());
+  on filestore.file_versions to filestore_account using (project_id = filestore.current_project_id());
 grant select on filestore.file_versions to filestore_account;
 
 create table filestore.runs (
@@ -855,7 +814,6 @@ comment on table filestore.runs is
   'One row for each run that has a version. The first commit of the run inserts it; later commits lock '
   'nothing here.';
 create index runs_by_age on filestore.runs (project_id, first_position);
-alter table filestore.runs enable row level security;
 create policy "A key sees and adds the runs of its project" on filestore.runs to filestore_engine
   using (project_id = filestore.current_project_id());
 grant select, insert on filestore.runs to filestore_engine;
@@ -876,7 +834,6 @@ create table filestore.segments (
 );
 comment on table filestore.segments is
   'Immutable pieces of content. The bytes are the object {project_id}/{yyyymmdd of stored_on}/{id}.';
-alter table filestore.segments enable row level security;
 create policy "A key sees and adds segments of its project" on filestore.segments to filestore_engine
   using (project_id = filestore.current_project_id());
 grant select, insert on filestore.segments to filestore_engine;
@@ -895,10 +852,8 @@ create table filestore.shared_segments (
 comment on table filestore.shared_segments is
   'The files whose versions contain a segment that several files have used: one row for each file, inserted '
   'when content of one file becomes a version of another. A segment without a row is used by one file alone.';
-alter table filestore.shared_segments enable row level security;
 create policy "A key sees and adds the shared segments of its project"
-  on filestore.shared_segments to filestore_engine
-  using (project_id = filestore.current_project_id());
+  on filestore.shared_segments to filestore_engine using (project_id = filestore.current_project_id());
 grant select, insert on filestore.shared_segments to filestore_engine;
 create policy "The sweep sees and removes all shared segments" on filestore.shared_segments to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
@@ -917,22 +872,17 @@ comment on table filestore.project_usage is
   'versions, spread over rows so that writers do not wait for each other.';
 comment on column filestore.project_usage.database_bytes is
   'The bytes that the project''s rows count as by the tariff. A row here may be negative; the sum is not.';
-alter table filestore.project_usage enable row level security;
 create policy "A key counts the usage of its project" on filestore.project_usage to filestore_engine
   using (project_id = filestore.current_project_id());
 grant select, insert, update on filestore.project_usage to filestore_engine;
-create policy "The sweep sees usage of every project" on filestore.project_usage for select to filestore_admin
+create policy "The sweep sees and changes usage of every project" on filestore.project_usage to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
-create policy "The sweep adds usage" on filestore.project_usage for insert to filestore_admin
-  with check (filestore.current_project_id() is null or project_id = filestore.current_project_id());
-create policy "The sweep changes usage of every project" on filestore.project_usage for update to filestore_admin
-  using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
-create policy "A deletion removes the usage of its project" on filestore.project_usage for delete to filestore_admin
+create policy "A deletion removes only the usage of its project"
+  on filestore.project_usage as restrictive for delete to filestore_admin
   using (project_id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.project_usage to filestore_admin;
 create policy "An account sees the usage of the project that it opened"
-  on filestore.project_usage to filestore_account
-  using (project_id = filestore.current_project_id());
+  on filestore.project_usage to filestore_account using (project_id = filestore.current_project_id());
 grant select on filestore.project_usage to filestore_account;
 
 create table filestore.idempotency_keys (
@@ -959,10 +909,8 @@ comment on column filestore.idempotency_keys.caller_id is
 create index idempotency_keys_by_age on filestore.idempotency_keys (project_id, created_at);
 create index idempotency_keys_with_names on filestore.idempotency_keys (project_id, created_at)
   where names is not null;
-alter table filestore.idempotency_keys enable row level security;
 create policy "A key uses the idempotency keys of its project"
-  on filestore.idempotency_keys to filestore_engine
-  using (project_id = filestore.current_project_id());
+  on filestore.idempotency_keys to filestore_engine using (project_id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.idempotency_keys to filestore_engine;
 create policy "The sweep sees, blanks and removes all idempotency keys"
   on filestore.idempotency_keys to filestore_admin
@@ -1006,7 +954,6 @@ comment on column filestore.purged_files.versions is
   'versions are not removed yet.';
 comment on column filestore.purged_files.due_since is 'Since when the rest is due in the sweep.';
 create index purged_files_pending on filestore.purged_files (project_id, due_since) where pending_versions > 0;
-alter table filestore.purged_files enable row level security;
 create policy "A key sees the receipts of what it would have seen"
   on filestore.purged_files to filestore_engine
   using (project_id = filestore.current_project_id() and (filestore.current_path_prefix() = ''
@@ -1041,7 +988,6 @@ comment on column filestore.possibly_unreferenced_segments.is_referenced is
 create index possibly_unreferenced_by_segment on filestore.possibly_unreferenced_segments (project_id, segment_id);
 create index possibly_unreferenced_due on filestore.possibly_unreferenced_segments (project_id, due_since)
   where due_since is not null;
-alter table filestore.possibly_unreferenced_segments enable row level security;
 create policy "A key marks segments of its project as possibly unreferenced"
   on filestore.possibly_unreferenced_segments to filestore_engine
   using (project_id = filestore.current_project_id());
@@ -1065,7 +1011,6 @@ comment on column filestore.retention_passes.position is
   'The position of the last version when the pass began. Until a later version exists, another pass can '
   'become due only as time passes.';
 comment on column filestore.retention_passes.applied_at is 'When the last completed pass began.';
-alter table filestore.retention_passes enable row level security;
 create policy "The sweep sees and changes all retention passes"
   on filestore.retention_passes to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
@@ -1087,7 +1032,6 @@ comment on column filestore.dead_segments.removed_at is
   'committed, so that a late repetition of its commit finds the id in use.';
 create index dead_segments_to_remove on filestore.dead_segments (project_id, due_since) where removed_at is null;
 create index dead_segments_removed on filestore.dead_segments (stored_on) where removed_at is not null;
-alter table filestore.dead_segments enable row level security;
 create policy "The sweep sees and changes all dead segments" on filestore.dead_segments to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.dead_segments to filestore_admin;
@@ -1109,13 +1053,11 @@ comment on column filestore.usage_days.key_id is
 comment on column filestore.usage_days.bytes_written is
   'The bytes of content of those versions: for an append, the appended bytes; for a copy, move, restore or '
   'undo, none.';
-alter table filestore.usage_days enable row level security;
 create policy "The sweep sees and changes all days of usage" on filestore.usage_days to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.usage_days to filestore_admin;
 create policy "An account sees days of usage of the project that it opened"
-  on filestore.usage_days to filestore_account
-  using (project_id = filestore.current_project_id());
+  on filestore.usage_days to filestore_account using (project_id = filestore.current_project_id());
 grant select on filestore.usage_days to filestore_account;
 
 create table filestore.usage_levels (
@@ -1128,13 +1070,11 @@ create table filestore.usage_levels (
 comment on table filestore.usage_levels is
   'The size of a project when its usage was last counted on a day (UTC). A day without a row has the values '
   'of the day before.';
-alter table filestore.usage_levels enable row level security;
 create policy "The sweep sees and changes all usage levels" on filestore.usage_levels to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.usage_levels to filestore_admin;
 create policy "An account sees usage levels of the project that it opened"
-  on filestore.usage_levels to filestore_account
-  using (project_id = filestore.current_project_id());
+  on filestore.usage_levels to filestore_account using (project_id = filestore.current_project_id());
 grant select on filestore.usage_levels to filestore_account;
 
 create table filestore.usage_folds (
@@ -1144,7 +1084,6 @@ create table filestore.usage_folds (
 ) with (fillfactor = 85);
 comment on table filestore.usage_folds is
   'The position of the last version of a project that is counted in `usage_days`, and when it was counted.';
-alter table filestore.usage_folds enable row level security;
 create policy "The sweep sees and changes all usage folds" on filestore.usage_folds to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.usage_folds to filestore_admin;
@@ -1166,14 +1105,10 @@ comment on column filestore.sweeps.marked_through is
   'no pass has begun.';
 comment on column filestore.sweeps.turns is
   'The time of the last step of each kind of work; the sweep serves the project that has waited longest.';
-alter table filestore.sweeps enable row level security;
-create policy "The sweep sees sweeps of every project" on filestore.sweeps for select to filestore_admin
+create policy "The sweep sees and changes sweeps of every project" on filestore.sweeps to filestore_admin
   using (true);
-create policy "The sweep adds sweeps" on filestore.sweeps for insert to filestore_admin
-  with check (true);
-create policy "The sweep changes sweeps of every project" on filestore.sweeps for update to filestore_admin
-  using (true);
-create policy "A deletion removes the sweeps of its project" on filestore.sweeps for delete to filestore_admin
+create policy "A deletion removes only the sweeps of its project"
+  on filestore.sweeps as restrictive for delete to filestore_admin
   using (project_id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.sweeps to filestore_admin;
 
@@ -1198,7 +1133,6 @@ comment on column filestore.project_deletions.objects is
   'Objects that are being removed, as {yyyymmdd}/{segment_id}. Noted first, so that a slice that is cut off '
   'between the object and the row of its segment leaves no row that later slices cannot find.';
 create index project_deletions_by_turn on filestore.project_deletions (visited_at, due_at);
-alter table filestore.project_deletions enable row level security;
 create policy "The sweep sees and changes all project deletions"
   on filestore.project_deletions to filestore_admin using (true);
 grant select, update, delete on filestore.project_deletions to filestore_admin;
@@ -1215,7 +1149,6 @@ create table filestore.account_deletions (
 );
 comment on table filestore.account_deletions is
   'Accounts whose projects were deleted and that Supabase Auth still has. All of their requests are refused.';
-alter table filestore.account_deletions enable row level security;
 create policy "The sweep sees and changes all account deletions"
   on filestore.account_deletions to filestore_admin using (true);
 grant select, insert, update, delete on filestore.account_deletions to filestore_admin;
@@ -1233,7 +1166,7 @@ create table filestore.search_queue (
   stage smallint not null default 1 check (stage in (1, 2)),
   due_at timestamptz not null,
   attempts integer not null default 0,
-  claim_id uuid,
+  lease_id uuid,
   primary key (project_id, file_id)
 ) with (fillfactor = 70);
 comment on table filestore.search_queue is
@@ -1247,7 +1180,6 @@ comment on column filestore.search_queue.attempts is
   'Leases of this version that ended without a result. After the first one, the file is leased alone.';
 create index search_queue_due on filestore.search_queue (stage, due_at);
 create index search_queue_turn on filestore.search_queue (stage, project_id, due_at);
-alter table filestore.search_queue enable row level security;
 create policy "A key queues the files that it writes" on filestore.search_queue to filestore_engine
   using (project_id = filestore.current_project_id());
 grant select, insert, update on filestore.search_queue to filestore_engine;
@@ -1274,7 +1206,6 @@ comment on column filestore.search_contents.words is 'The words of the content, 
 comment on column filestore.search_contents.is_cut is
   'Whether the content contains more distinct words than are indexed; then `words` contains only those of '
   'its beginning.';
-alter table filestore.search_contents enable row level security;
 create policy "A key sees the contents of its project" on filestore.search_contents to filestore_engine
   using (project_id = filestore.current_project_id());
 grant select on filestore.search_contents to filestore_engine;
@@ -1326,7 +1257,6 @@ create index search_texts_by_content on filestore.search_texts (project_id, cont
 create index search_texts_unsearched on filestore.search_texts (project_id, path)
   where skipped in ('too_large', 'not_indexable') or is_cut;
 create index search_texts_given_up on filestore.search_texts (indexed_at) where skipped = 'not_indexable';
-alter table filestore.search_texts enable row level security;
 create policy "A key sees the texts of its project" on filestore.search_texts to filestore_engine
   using (project_id = filestore.current_project_id());
 grant select on filestore.search_texts to filestore_engine;
@@ -1356,7 +1286,6 @@ comment on column filestore.search_chunks.hash is
   'MD5 of the text: a chunk that does not change between versions keeps its embedding.';
 comment on column filestore.search_chunks.start is 'In characters of the content, from 0.';
 alter table filestore.search_chunks alter column embedding set storage external;
-alter table filestore.search_chunks enable row level security;
 create policy "A key sees the chunks of its project" on filestore.search_chunks to filestore_engine
   using (project_id = filestore.current_project_id());
 grant select on filestore.search_chunks to filestore_engine;
@@ -1366,6 +1295,19 @@ grant select (project_id, file_id, hash), delete on filestore.search_chunks to f
 create policy "The search index maintains all chunks" on filestore.search_chunks to filestore_search
   using (true);
 grant select, insert, update, delete on filestore.search_chunks to filestore_search;
+
+-- Every table has row-level security: a role without a policy sees no row.
+do $$
+declare
+  v_table regclass;
+begin
+  for v_table in
+    select c.oid from pg_catalog.pg_class c where c.relnamespace = 'filestore'::regnamespace and c.relkind = 'r'
+  loop
+    execute format('alter table %s enable row level security', v_table);
+  end loop;
+end
+$$;
 
 -- Trigrams are those of pg_trgm, reduced to a bounded number of numbers: where the database knows the letters
 -- of all scripts there are 16 million trigrams, and each one that is new to an index takes some 50 bytes
@@ -1482,13 +1424,7 @@ comment on function filestore.refusal is 'A refusal with a code of the wire cont
 call filestore.grant_execute('filestore.refusal', 'filestore_account', 'filestore_admin', 'filestore_engine');
 
 create type filestore.listed_file as (
-  id uuid,
-  path text,
-  version integer,
-  mime_type text,
-  size bigint,
-  created_at timestamptz,
-  updated_at timestamptz,
+  id uuid, path text, version integer, mime_type text, size bigint, created_at timestamptz, updated_at timestamptz,
   is_deleted boolean
 );
 comment on type filestore.listed_file is 'The fields of a file at one version that the API returns.';
@@ -1648,12 +1584,7 @@ comment on function filestore.refused_field is
 call filestore.grant_execute('filestore.refused_field', 'filestore_account', 'filestore_admin', 'filestore_engine');
 
 create type filestore.next_version as (
-  segment_ids uuid[],
-  size bigint,
-  mime_type text,
-  is_deleted boolean,
-  is_text boolean,
-  source_file_id uuid,
+  segment_ids uuid[], size bigint, mime_type text, is_deleted boolean, is_text boolean, source_file_id uuid,
   source_version integer
 );
 comment on type filestore.next_version is 'The content of a version to be added.';
@@ -1663,13 +1594,12 @@ create function filestore.unreadable_version(
 ) returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
-  if (p_version).redacted_at is not null then
-    return filestore.refusal('VERSION_REDACTED', jsonb_build_object('version', p_number));
-  elsif (p_version).version is null then
-    return filestore.refusal('VERSION_NOT_FOUND', jsonb_build_object('latestVersion', (p_file).version)
-      || case when p_number < (p_file).version then '{"trimmed": true}'::jsonb else '{}'::jsonb end);
-  end if;
-  return null;
+  return case
+    when (p_version).redacted_at is not null
+      then filestore.refusal('VERSION_REDACTED', jsonb_build_object('version', p_number))
+    when (p_version).version is null
+      then filestore.refusal('VERSION_NOT_FOUND', jsonb_build_object('latestVersion', (p_file).version)
+        || case when p_number < (p_file).version then '{"trimmed": true}'::jsonb else '{}'::jsonb end) end;
 end
 $$;
 comment on function filestore.unreadable_version is
@@ -1761,59 +1691,42 @@ comment on function filestore.count_requests is
   'already, it refuses instead.';
 call filestore.grant_execute('filestore.count_requests', 'filestore_engine');
 
-create type filestore.caller as (
-  project_id uuid,
-  key_id uuid,
-  scopes text[],
-  path_prefix text,
-  account_id uuid,
-  is_session_active boolean,
-  is_use_due boolean,
-  has_written boolean
-);
-comment on type filestore.caller is
-  'The project and rights for which a key, a console session or a link stands.';
-comment on column filestore.caller.account_id is
-  'The account whose console session this is, or in whose console session the link was created; null for keys.';
-comment on column filestore.caller.is_session_active is 'Null for keys and links.';
-comment on column filestore.caller.is_use_due is 'Whether the use of the key was last noted over a minute ago.';
-
-create function filestore.caller_of(p_token_hash text) returns filestore.caller
+create function filestore.caller_of(
+  p_token_hash text, out project_id uuid, out key_id uuid, out scopes text[], out path_prefix text,
+  out account_id uuid, out is_session_active boolean, out is_use_due boolean, out has_written boolean
+)
 language plpgsql volatile set search_path = '' as $$
-declare
-  v_caller filestore.caller;
 begin
-  select k.project_id, k.id, k.scopes, k.path_prefix, null, null,
+  select k.project_id, k.id, k.scopes, k.path_prefix,
          k.last_used_at is null or k.last_used_at < clock_timestamp() - interval '1 minute', k.has_written
-  into v_caller from filestore.api_keys k
+  into project_id, key_id, scopes, path_prefix, is_use_due, has_written from filestore.api_keys k
   where k.key_hash = decode(p_token_hash, 'hex') and k.revoked_at is null
     and (k.expires_at is null or k.expires_at > clock_timestamp());
-  if found then return v_caller; end if;
-  select s.project_id, null, '{read,write,admin}', null, s.account_id,
+  if found then return; end if;
+  select s.project_id, '{read,write,admin}', s.account_id,
          filestore.is_session_active(s.account_id, s.session_id, s.aal)
-  into v_caller from filestore.console_sessions s
+  into project_id, scopes, account_id, is_session_active from filestore.console_sessions s
   where s.token_hash = decode(p_token_hash, 'hex') and s.expires_at > clock_timestamp();
-  if found then return v_caller; end if;
-  select l.project_id, null, array[l.scope], null, l.account_id into v_caller
+  if found then return; end if;
+  select l.project_id, array[l.scope], l.account_id into project_id, scopes, account_id
   from filestore.links l where l.token_hash = decode(p_token_hash, 'hex') and l.account_id is not null;
-  return v_caller;
 end
 $$;
 comment on function filestore.caller_of is
-  'The key, console session or link with this hash; null if it does not exist.';
+  'The project and rights for which a key, a console session or a link with this hash stands; nulls if it '
+  'does not exist. account_id: of the console session, or of the one in which the link was created; null for '
+  'keys. is_session_active: null for keys and links. is_use_due: whether the use of the key was last noted '
+  'over a minute ago.';
 call filestore.grant_execute('filestore.caller_of', 'filestore_engine');
 
-create function filestore.note_use(p_caller filestore.caller, p_writes boolean) returns void
+create function filestore.note_use(p_key_id uuid, p_is_use_due boolean, p_writes boolean) returns void
 language plpgsql volatile set search_path = '' as $$
 begin
-  if (p_caller).key_id is null or not (p_caller).is_use_due and ((p_caller).has_written or not p_writes) then
-    return;
-  end if;
   -- No request waits for the row: if another transaction holds it, the key's next request records the use.
   update filestore.api_keys k
-  set last_used_at = case when (p_caller).is_use_due then clock_timestamp() else k.last_used_at end,
+  set last_used_at = case when p_is_use_due then clock_timestamp() else k.last_used_at end,
       has_written = k.has_written or p_writes
-  where k.id = (select u.id from filestore.api_keys u where u.id = (p_caller).key_id for no key update skip locked);
+  where k.id = (select u.id from filestore.api_keys u where u.id = p_key_id for no key update skip locked);
 end
 $$;
 comment on function filestore.note_use is
@@ -1826,11 +1739,12 @@ create function filestore.authorize(
 language plpgsql volatile set search_path = '' as $$
 declare
   v_session filestore.session;
-  v_caller filestore.caller;
+  v_caller record;
   v_setting text;
   v_limit integer;
   v_is_suspended boolean;
   v_is_deleted boolean;
+  v_writes boolean;
   v_count filestore.request_count;
   v_refusal jsonb;
 begin
@@ -1840,10 +1754,6 @@ begin
   -- A reader writes only the count and the time of the key's last use: neither is worth waiting for the disk.
   if p_scope is null or p_scope = 'read' then v_setting := set_config('synchronous_commit', 'off', true); end if;
   v_caller := filestore.caller_of(p_key_hash);
-  if v_caller.project_id is null then
-    v_session.envelope := filestore.refusal('INVALID_API_KEY');
-    return v_session;
-  end if;
   v_session.project_id := v_caller.project_id;
   v_session.key_id := v_caller.key_id;
   v_session.caller_id := coalesce(v_caller.key_id, '00000000-0000-0000-0000-000000000000');
@@ -1857,13 +1767,14 @@ begin
          -- A project with a quota of its own, or with none, uses nothing of its account's quota.
          case when p.max_project_bytes is null and t.max_project_bytes is not null and p.owner_id is not null
            then s.account_bytes end
-  into strict v_session.tier, v_limit, v_session.max_file_bytes, v_session.max_project_bytes, v_is_suspended,
+  into v_session.tier, v_limit, v_session.max_file_bytes, v_session.max_project_bytes, v_is_suspended,
     v_is_deleted, v_session.account_id, v_session.account_bytes
   from filestore.projects p join filestore.tiers t on t.name = p.tier cross join filestore.settings s
   where p.id = v_caller.project_id;
   v_session.envelope := case
     -- A key ends with its project; a console session, and a link created in it, with the account's ownership.
-    when v_is_deleted or v_caller.key_id is null and v_caller.account_id is distinct from v_session.account_id
+    when v_is_deleted is not false or v_caller.key_id is null and
+      v_caller.account_id is distinct from v_session.account_id
       then filestore.refusal('INVALID_API_KEY')
     -- The sessions of a deleted account have ended, too: its projects are suspended for sessions as for keys.
     when not v_caller.is_session_active and filestore.is_account_active(v_caller.account_id)
@@ -1878,8 +1789,10 @@ begin
   elsif p_scope <> all (v_session.scopes) then
     v_refusal := filestore.refusal('FORBIDDEN_SCOPE', jsonb_build_object('scope', p_scope));
   end if;
-  perform filestore.note_use(v_caller, p_scope is not distinct from 'write' and v_refusal is null)
-  where v_count.is_allowed;
+  v_writes := p_scope is not distinct from 'write' and v_refusal is null;
+  if v_count.is_allowed and (v_caller.is_use_due or v_writes and not v_caller.has_written) then
+    perform filestore.note_use(v_caller.key_id, v_caller.is_use_due, v_writes);
+  end if;
   v_session.envelope := jsonb_build_object(
     'rate', jsonb_build_object(
       'limit', v_limit, 'remaining', v_count.remaining, 'reset', extract(epoch from v_count.resets_at)::bigint),
@@ -1992,12 +1905,7 @@ call filestore.grant_execute('filestore.position_of', 'filestore_account', 'file
 -- The project at a moment: finds the version of a file at that moment, including changes at that very
 -- instant.
 
-create type filestore.moment as (
-  at timestamptz,
-  position bigint,
-  unchanged_before timestamptz,
-  refusal jsonb
-);
+create type filestore.moment as (at timestamptz, position bigint, unchanged_before timestamptz, refusal jsonb);
 comment on type filestore.moment is
   'The moment that `at=` names: a time, or a position of the change feed; neither if there is a refusal.';
 comment on column filestore.moment.unchanged_before is
@@ -2092,36 +2000,6 @@ comment on function filestore.file_at is
   'number of versions. is_trimmed: the state at the moment is unknown, since the versions around it were '
   'trimmed. is_redacted: its content was erased.';
 call filestore.grant_execute('filestore.file_at', 'filestore_admin', 'filestore_engine');
-
-create function filestore.record_at(p_session filestore.session, p_path text, p_at text, out file filestore.files,
-  out is_redacted boolean, out refusal jsonb)
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_moment constant filestore.moment := filestore.moment_of(p_session, p_at);
-  v_file filestore.files;
-  v_then record;
-begin
-  if v_moment.refusal is not null then
-    refusal := v_moment.refusal;
-    return;
-  end if;
-  select * into v_file from filestore.files f where f.project_id = p_session.project_id and f.path = p_path;
-  if found then
-    v_then := filestore.file_at(v_file, v_moment);
-    file := v_then.file;
-    is_redacted := v_then.is_redacted;
-    if v_then.is_trimmed then
-      refusal := filestore.refusal('FILE_NOT_FOUND', '{"trimmed": true}');
-      return;
-    end if;
-  end if;
-  if file.id is null then refusal := filestore.refusal('FILE_NOT_FOUND'); end if;
-end
-$$;
-comment on function filestore.record_at is
-  'The file that was at a path, perhaps a tombstone. Refused: an invalid moment, and a path where there was '
-  'no file.';
-call filestore.grant_execute('filestore.record_at', 'filestore_engine');
 -- 24_stored_answers.sql ==============================================================================================
 -- The stored answers of requests with an Idempotency-Key. A commit takes the key and stores the answer in its own
 -- transaction.
@@ -2182,15 +2060,11 @@ create function filestore.count_live_files(
 ) returns integer
 language plpgsql stable set search_path = '' as $$
 declare
+  v_from constant text := coalesce(nullif(p_directory, '') || '/', '');
+  -- A path has at most 1024 bytes, so none sorts after this text.
+  v_to constant text := coalesce(nullif(p_directory, '') || '0', repeat(chr(1114111), 257));
   v_count integer;
 begin
-  if p_recursive and p_directory = '' then
-    return (
-      select count(*) from (
-        select from filestore.files f where f.project_id = p_project_id and not f.is_deleted
-        order by f.directory, f.path limit p_most
-      ) f);
-  end if;
   select count(*) into v_count from (
     select from filestore.files f
     where f.project_id = p_project_id and not f.is_deleted
@@ -2201,8 +2075,7 @@ begin
   return v_count + (
     select count(*) from (
       select from filestore.files f
-      where f.project_id = p_project_id and not f.is_deleted
-        and f.directory > p_directory || '/' and f.directory < p_directory || '0'
+      where f.project_id = p_project_id and not f.is_deleted and f.directory > v_from and f.directory < v_to
       order by f.directory, f.path limit p_most - v_count
     ) f);
 end
@@ -2227,36 +2100,58 @@ comment on function filestore.nothing_at is
   'The refusal for reading a path without a live file; it mentions a directory that the key sees there.';
 call filestore.grant_execute('filestore.nothing_at', 'filestore_engine');
 
+create function filestore.find_file(
+  p_session filestore.session, p_path text, p_at text,
+  out file filestore.files, out is_redacted boolean, out refusal jsonb
+)
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_moment filestore.moment;
+  v_then record;
+begin
+  select * into file from filestore.files f where f.project_id = p_session.project_id and f.path = p_path;
+  if p_at is null then
+    if not found then refusal := filestore.nothing_at(p_session, p_path, file); end if;
+    return;
+  end if;
+  v_moment := filestore.moment_of(p_session, p_at);
+  v_then := filestore.file_at(file, v_moment);
+  file := v_then.file;
+  is_redacted := v_then.is_redacted;
+  refusal := case
+    when v_moment.refusal is not null then v_moment.refusal
+    when v_then.is_trimmed then filestore.refusal('FILE_NOT_FOUND', '{"trimmed": true}')
+    when file.id is null then filestore.refusal('FILE_NOT_FOUND') end;
+end
+$$;
+comment on function filestore.find_file is
+  'The file at a path, now or at a moment, perhaps a tombstone. Refused: an invalid moment, and a path where '
+  'there is, or was, no file.';
+call filestore.grant_execute('filestore.find_file', 'filestore_engine');
+
 create function filestore.find_version(
   p_session filestore.session, p_path text, p_version integer, p_at text, p_with_segments boolean
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  v_file filestore.files;
+  v_found constant record := filestore.find_file(p_session, p_path, p_at);
+  v_file filestore.files := v_found.file;
   v_version filestore.file_versions;
-  v_then record;
-  v_refusal jsonb;
+  v_refusal jsonb := v_found.refusal;
 begin
-  if p_at is not null then
-    v_then := filestore.record_at(p_session, p_path, p_at);
-    if v_then.refusal is not null then return v_then.refusal; end if;
-    v_file := v_then.file;
-    if v_file.is_deleted then return filestore.not_found(v_file); end if;
-    if v_then.is_redacted then
-      return filestore.refusal('VERSION_REDACTED', jsonb_build_object('version', v_file.version));
-    end if;
-  else
-    select * into v_file from filestore.files f where f.project_id = p_session.project_id and f.path = p_path;
-    if not found then return filestore.nothing_at(p_session, p_path, v_file); end if;
-    if p_version <> v_file.version then
-      select * into v_version from filestore.file_versions v
-      where v.project_id = p_session.project_id and v.file_id = v_file.id and v.version = p_version;
-      v_refusal := filestore.unreadable_version(v_file, p_version, v_version);
-      if v_refusal is not null then return v_refusal; end if;
-      v_file := filestore.at_version(v_file, v_version);
-    end if;
-    if v_file.is_deleted then return filestore.nothing_at(p_session, p_path, v_file); end if;
+  if p_at is null and p_version <> v_file.version then
+    select * into v_version from filestore.file_versions v
+    where v.project_id = p_session.project_id and v.file_id = v_file.id and v.version = p_version;
+    v_refusal := filestore.unreadable_version(v_file, p_version, v_version);
+    v_file := filestore.at_version(v_file, v_version);
   end if;
+  v_refusal := case
+    when v_refusal is not null then v_refusal
+    when v_file.is_deleted and p_at is null then filestore.nothing_at(p_session, p_path, v_file)
+    when v_file.is_deleted then filestore.not_found(v_file)
+    when v_found.is_redacted
+      then filestore.refusal('VERSION_REDACTED', jsonb_build_object('version', v_file.version)) end;
+  if v_refusal is not null then return v_refusal; end if;
   if not p_with_segments then return jsonb_build_object('value', filestore.file_record(v_file)); end if;
   return jsonb_build_object('value', jsonb_build_object(
     'file', filestore.file_record(v_file),
@@ -2267,25 +2162,9 @@ comment on function filestore.find_version is
   'A file''s record at one version, or at a moment, with its segments on request.';
 call filestore.grant_execute('filestore.find_version', 'filestore_engine');
 
-create function public.filestore_record(
-  p_key_hash text, p_request_id uuid, p_path text, p_version integer default null, p_at text default null
-) returns jsonb
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
-begin
-  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
-  return v_session.envelope || filestore.find_version(v_session, p_path, p_version, p_at, false);
-end
-$$;
-comment on function public.filestore_record is
-  'The file record of the latest version, of a given version, or at a moment. Refusals: FILE_NOT_FOUND, '
-  'VERSION_NOT_FOUND, VALIDATION_ERROR.';
-call filestore.publish('public.filestore_record', 'filestore_engine', 'service_role');
-
 create function public.filestore_content(
   p_key_hash text, p_request_id uuid, p_path text, p_version integer default null, p_idempotency jsonb default null,
-  p_at text default null
+  p_at text default null, p_with_segments boolean default true
 ) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -2297,20 +2176,19 @@ begin
     v_stored := coalesce(
       filestore.outside_prefix(v_session, p_path),
       case when p_idempotency ? 'key' then filestore.stored_response(v_session, p_idempotency, p_path) end);
-    if v_stored ? 'refusal' then
-      return v_session.envelope || v_stored;
-    elsif v_stored is not null then
-      return v_session.envelope
-        || jsonb_build_object('value', jsonb_build_object('storedResponse', v_stored -> 'value' -> 'file'));
-    end if;
   end if;
-  return v_session.envelope || filestore.find_version(v_session, p_path, p_version, p_at, true);
+  return v_session.envelope || case
+    when v_stored ? 'refusal' then v_stored
+    when v_stored is not null
+      then jsonb_build_object('value', jsonb_build_object('storedResponse', v_stored -> 'value' -> 'file'))
+    else filestore.find_version(v_session, p_path, p_version, p_at, p_with_segments) end;
 end
 $$;
 comment on function public.filestore_content is
-  'The file record and the segments of its content. p_idempotency is for a write that reads first (an empty '
-  'object if it has no key); then also the stored response to the first request with that key, if there was '
-  'one. Refusals: FILE_NOT_FOUND, VERSION_NOT_FOUND, IDEMPOTENCY_KEY_REUSED.';
+  'The file record of the latest version, of a given version, or at a moment, with the segments of its '
+  'content. p_idempotency is for a write that reads first (an empty object if it has no key); then also the '
+  'stored response to the first request with that key, if there was one. Refusals: FILE_NOT_FOUND, '
+  'VERSION_NOT_FOUND, VERSION_REDACTED, VALIDATION_ERROR, IDEMPOTENCY_KEY_REUSED.';
 call filestore.publish('public.filestore_content', 'filestore_engine', 'service_role');
 
 create function public.filestore_diff(
@@ -2345,10 +2223,6 @@ begin
   if not found then return v_session.envelope || filestore.nothing_at(v_session, p_path, v_file); end if;
   v_to := coalesce(p_to, v_file.version);
   v_from := coalesce(p_from, v_to - 1);
-  if v_to > v_file.version or v_from > v_file.version then
-    return v_session.envelope
-      || filestore.refusal('VERSION_NOT_FOUND', jsonb_build_object('latestVersion', v_file.version));
-  end if;
   foreach v_number in array array[v_from, v_to] loop
     continue when v_number = 0;
     select * into v_version from filestore.file_versions v
@@ -2381,21 +2255,16 @@ declare
   c_iso constant text := 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"';
   c_console constant uuid := '00000000-0000-0000-0000-000000000000';
   v_cursor_key bytea;
+  v_found record;
   v_file filestore.files;
   v_first integer;
-  v_then record;
   v_page json;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope::json; end if;
   select p.cursor_key into v_cursor_key from filestore.projects p where p.id = v_session.project_id;
-  if p_at is null then
-    select * into v_file from filestore.files f where f.project_id = v_session.project_id and f.path = p_path;
-    if not found then return (v_session.envelope || filestore.nothing_at(v_session, p_path, v_file))::json; end if;
-  else
-    v_then := filestore.record_at(v_session, p_path, p_at);
-    if v_then.refusal is not null then return (v_session.envelope || v_then.refusal)::json; end if;
-    v_file := v_then.file;
-  end if;
+  v_found := filestore.find_file(v_session, p_path, p_at);
+  if v_found.refusal is not null then return (v_session.envelope || v_found.refusal)::json; end if;
+  v_file := v_found.file;
   -- Version numbers have no gaps after the first one that remains, so a page is a range of numbers.
   select ('[' || coalesce(string_agg('{"version":' || v.version || ',"size":' || v.size
       || ',"createdAt":"' || t.iso || '","updatedAt":"' || t.iso || '"'
@@ -2479,10 +2348,8 @@ create function filestore.sorted_page(
 )
 language plpgsql volatile set search_path = '' as $$
 declare
-  c_total_max constant integer := (filestore.limits()).list_total_max;
   v_directory constant text := p_query ->> 'directory';
   v_limit constant integer := (p_query ->> 'limit')::integer;
-  v_offset constant integer := (p_query ->> 'offset')::integer;
   v_is_descending constant boolean := p_query ->> 'sortOrder' = 'desc';
   v_deleted constant boolean := coalesce((p_query ->> 'deleted')::boolean, false);
   -- The filters, as conditions in SQL; $3 is the query.
@@ -2521,7 +2388,7 @@ begin
     v_cursor := format($sql$ and f.path %s $3 ->> 'after'$sql$, case when v_is_descending then '<' else '>' end);
   elsif v_filters <> '' or v_deleted then
     execute format('select count(*) from (select from filestore.files f where %s%s limit %s) f',
-      v_scope, v_filters, c_total_max + 1)
+      v_scope, v_filters, (filestore.limits()).list_total_max + 1)
     into total using p_project_id, v_directory, p_query;
   end if;
   -- fence: the policy repeats the condition of the project, so the planner underestimates the number of its
@@ -2535,7 +2402,8 @@ begin
     $sql$
       select array(
         select filestore.listed(f) from filestore.files f where %s%s%s order by %s limit %s offset %s)
-    $sql$, v_scope, v_filters, v_cursor, v_order, v_limit + 1, v_offset)
+    $sql$, v_scope, v_filters, v_cursor, v_order, v_limit + 1,
+    (p_query ->> 'offset')::integer)
   into v_files using p_project_id, v_directory, p_query;
   if v_setting is not null then v_setting := set_config('enable_sort', 'on', true); end if;
   files := filestore.file_records(v_files[:v_limit]);
@@ -2699,7 +2567,6 @@ create function filestore.directories_at(
 )
 language plpgsql volatile set search_path = '' as $$
 declare
-  c_names_max constant integer := (filestore.limits()).list_directories_max;
   v_start constant text := case when p_directory = '' then '' else p_directory || '/' end;
   v_budget integer := (filestore.limits()).list_at_examined_max;
   -- Candidates: directories that contain files now, and those that contain deleted ones.
@@ -2721,7 +2588,7 @@ begin
     from (select distinct u.name collate "C" as name from unnest(v_live.names || v_deleted.names) u (name)) n
     order by n.name
   loop
-    if v_budget <= 0 or cardinality(v_found) = c_names_max then
+    if v_budget <= 0 or cardinality(v_found) = (filestore.limits()).list_directories_max then
       has_more := true;
       exit;
     end if;
@@ -2821,29 +2688,23 @@ call filestore.grant_execute('filestore.page_at', 'filestore_engine');
 call filestore.pin_plan('filestore.page_at');
 
 create function filestore.list_at(
-  p_session filestore.session, p_query jsonb, p_moment filestore.moment
+  p_session filestore.session, p_directory text, p_query jsonb, p_moment filestore.moment
 ) returns json
 language plpgsql volatile set search_path = '' as $$
 declare
   v_is_recursive constant boolean := (p_query ->> 'recursive')::boolean;
-  v_asked constant text := p_query ->> 'directory';
-  v_seen constant text := filestore.seen_directory(p_session, v_asked);
   v_page record;
   v_directories record;
   v_rest jsonb;
 begin
-  if (v_seen = v_asked or v_is_recursive and v_seen is not null) is not true then
-    return filestore.list_above_prefix(
-      p_session, p_query, v_seen is not null and (filestore.was_directory(
-        p_session, v_seen, p_moment, (filestore.limits()).list_at_examined_max)).is_found);
-  end if;
   v_page := filestore.page_at(
-    p_session, v_seen, v_is_recursive, coalesce(p_query ->> 'after', ''), (p_query ->> 'limit')::integer, p_moment);
+    p_session, p_directory, v_is_recursive, coalesce(p_query ->> 'after', ''), (p_query ->> 'limit')::integer,
+    p_moment);
   v_rest := jsonb_build_object(
     'limit', p_query -> 'limit', 'offset', 0, 'hasMore', v_page.next is not null, 'next', v_page.next,
     'examined', v_page.examined, 'trimmed', to_jsonb(nullif(v_page.trimmed, '{}')));
   if not v_is_recursive then
-    v_directories := filestore.directories_at(p_session, v_asked, p_moment);
+    v_directories := filestore.directories_at(p_session, p_directory, p_moment);
     v_rest := v_rest || jsonb_build_object(
       'directories', v_directories.names, 'hasMoreDirectories', nullif(v_directories.has_more, false),
       'examined', v_page.examined + v_directories.examined);
@@ -2852,8 +2713,8 @@ begin
 end
 $$;
 comment on function filestore.list_at is
-  'One page of a directory at a moment, of the files that the key may see. Without a total, which is not '
-  'known for an earlier moment.';
+  'One page of a directory, which the key sees, at a moment. Without a total, which is not known for an '
+  'earlier moment.';
 call filestore.grant_execute('filestore.list_at', 'filestore_engine');
 
 create function public.filestore_list(p_key_hash text, p_request_id uuid, p_query jsonb) returns json
@@ -2863,24 +2724,23 @@ declare
   v_directory constant text := p_query ->> 'directory';
   v_is_recursive constant boolean := (p_query ->> 'recursive')::boolean;
   v_seen constant text := filestore.seen_directory(v_session, v_directory);
+  v_is_seen constant boolean := v_seen = v_directory or v_is_recursive and v_seen is not null;
   v_moment filestore.moment;
-  v_page json;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope::json; end if;
   if p_query ? 'at' then
     v_moment := filestore.moment_of(v_session, p_query ->> 'at');
     if v_moment.refusal is not null then return (v_session.envelope || v_moment.refusal)::json; end if;
-    v_page := filestore.list_at(v_session, p_query, v_moment);
-  elsif v_seen = v_directory or v_is_recursive and v_seen is not null
-    or coalesce((p_query ->> 'deleted')::boolean, false) then
-    v_page := filestore.list_page(v_session, p_query || jsonb_build_object(
-      'directory', case when v_is_recursive then coalesce(v_seen, v_directory) else v_directory end));
-  else
-    v_page := filestore.list_above_prefix(
-      v_session, p_query,
-      v_seen is not null and filestore.count_live_files(v_session.project_id, v_seen, true, 1) > 0);
   end if;
-  return filestore.page_response(v_session, v_page);
+  return filestore.page_response(v_session, case
+    when p_query ? 'at' and v_is_seen then filestore.list_at(v_session, v_seen, p_query, v_moment)
+    when v_is_seen or not p_query ? 'at' and (p_query ->> 'deleted')::boolean
+      then filestore.list_page(v_session, p_query || jsonb_build_object(
+        'directory', case when v_is_recursive then coalesce(v_seen, v_directory) else v_directory end))
+    else filestore.list_above_prefix(v_session, p_query, v_seen is not null and case
+      when p_query ? 'at' then (filestore.was_directory(
+        v_session, v_seen, v_moment, (filestore.limits()).list_at_examined_max)).is_found
+      else filestore.count_live_files(v_session.project_id, v_seen, true, 1) > 0 end) end);
 end
 $$;
 comment on function public.filestore_list is
@@ -2974,20 +2834,17 @@ begin
       then jsonb_build_object('sizeBytes', v_bytes, 'limitBytes', c_limits.export_bytes_max)
     when v_segments > c_limits.export_segments_max
       then jsonb_build_object('segments', v_segments, 'limitSegments', c_limits.export_segments_max) end;
-  if v_passed is not null then
-    return v_session.envelope
-      || filestore.refusal('EXPORT_TOO_LARGE', jsonb_build_object('files', v_files) || v_passed);
-  elsif v_found.trimmed <> '{}' then
-    return v_session.envelope || filestore.refusal('FILE_NOT_FOUND', jsonb_build_object(
-      'trimmed', v_found.trimmed[:c_limits.conflicting_paths_shown_max]));
-  elsif v_found.files = '{}' then
-    return v_session.envelope || filestore.refusal('FILE_NOT_FOUND');
-  end if;
-  return v_session.envelope || jsonb_build_object('value', (
-    select jsonb_agg(jsonb_build_object(
-      'file', filestore.file_record(f),
-      'segments', filestore.segment_list(v_session.project_id, f.segment_ids)) order by f.path)
-    from unnest(v_found.files) f));
+  return v_session.envelope || case
+    when v_passed is not null
+      then filestore.refusal('EXPORT_TOO_LARGE', jsonb_build_object('files', v_files) || v_passed)
+    when v_found.trimmed <> '{}' or v_found.files = '{}'
+      then filestore.refusal('FILE_NOT_FOUND', jsonb_strip_nulls(jsonb_build_object(
+        'trimmed', nullif(v_found.trimmed[:c_limits.conflicting_paths_shown_max], '{}'))))
+    else jsonb_build_object('value', (
+      select jsonb_agg(jsonb_build_object(
+        'file', filestore.file_record(f),
+        'segments', filestore.segment_list(v_session.project_id, f.segment_ids)) order by f.path)
+      from unnest(v_found.files) f)) end;
 end
 $$;
 comment on function public.filestore_export is
@@ -3194,7 +3051,6 @@ declare
   v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
   v_project_id constant uuid := v_session.project_id;
   v_limit constant integer := least((p_query ->> 'limit')::integer, (filestore.limits()).changes_limit_max);
-  v_newest_first constant boolean := coalesce((p_query ->> 'newestFirst')::boolean, false);
   v_before constant text := p_query ->> 'before';
   -- A commit takes less than a minute from its time to its positions.
   v_until constant timestamptz := case when v_before <> 'now' and v_before !~ '^[0-9a-f]{32}$' then v_before end;
@@ -3205,28 +3061,24 @@ declare
     when v_by_path or v_until is not null or p_query ?| '{run,actor,keyId,operation}'
     then (filestore.limits()).changes_looked_at_max
     else v_limit + 1 end;
-  v_after bigint := 0;
+  v_after bigint;
   v_last bigint;
+  v_refusal jsonb;
   v_picked record;
   v_positions bigint[] := '{}';
   v_has_more boolean := false;
   v_cursor_key bytea;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope::json; end if;
-  if p_query ? 'keyId' and not v_shows_keys then
-    return (v_session.envelope || filestore.refusal('FORBIDDEN_SCOPE', '{"scope": "admin"}'))::json;
-  end if;
   select p.cursor_key into v_cursor_key from filestore.projects p where p.id = v_project_id;
-  if p_query ->> 'after' <> 'now' then
-    v_after := filestore.position_of(v_cursor_key, p_query ->> 'after');
-    if v_after is null then
-      return (v_session.envelope || filestore.refused_field(
-        'after', 'must be a cursor of this project, or now'))::json;
-    end if;
-  end if;
-  if v_before ~ '^[0-9a-f]{32}$' and filestore.position_of(v_cursor_key, v_before) is null then
-    return (v_session.envelope || filestore.refused_field('before', 'must be a cursor of this project'))::json;
-  end if;
+  v_after := case when p_query ->> 'after' <> 'now'
+    then filestore.position_of(v_cursor_key, p_query ->> 'after') else 0 end;
+  v_refusal := case
+    when p_query ? 'keyId' and not v_shows_keys then filestore.refusal('FORBIDDEN_SCOPE', '{"scope": "admin"}')
+    when v_after is null then filestore.refused_field('after', 'must be a cursor of this project, or now')
+    when v_before ~ '^[0-9a-f]{32}$' and filestore.position_of(v_cursor_key, v_before) is null
+      then filestore.refused_field('before', 'must be a cursor of this project') end;
+  if v_refusal is not null then return (v_session.envelope || v_refusal)::json; end if;
   -- All versions up to the end are visible to the following statements.
   v_last := filestore.feed_end(v_project_id);
   if v_before ~ '^[0-9a-f]{32}$' then
@@ -3243,7 +3095,7 @@ begin
     v_positions := v_picked.positions[1:v_limit];
     if v_before is not null then
       v_last := coalesce(v_picked.examined_to, v_positions[cardinality(v_positions)], 0);
-    elsif v_newest_first then
+    elsif (p_query ->> 'newestFirst')::boolean then
       v_positions := array(select p from unnest(v_positions) p order by p);
     elsif v_has_more then
       v_last := coalesce(v_picked.examined_to, v_positions[v_limit]);
@@ -3280,12 +3132,7 @@ call filestore.publish('public.filestore_newest_change', 'filestore_admin', 'ser
 -- Runs: the versions that agents wrote with one run id.
 
 create type filestore.run_file as (
-  file_id uuid,
-  path text,
-  first_version integer,
-  last_version integer,
-  first_at timestamptz,
-  last_at timestamptz,
+  file_id uuid, path text, first_version integer, last_version integer, first_at timestamptz, last_at timestamptz,
   key_ids uuid[]
 );
 comment on type filestore.run_file is
@@ -3414,25 +3261,30 @@ declare
   v_versions bigint;
   v_first_at timestamptz;
   v_last_at timestamptz;
+  v_actors text[];
 begin
   -- The index of runs contains all columns that are read.
-  select count(f.is_seen), coalesce(sum(g.versions) filter (where f.is_seen), 0),
-         min(g.first_at) filter (where f.is_seen), max(g.last_at) filter (where f.is_seen), coalesce(sum(g.versions), 0)
-  into v_files, v_versions, v_first_at, v_last_at, counted
-  from (
-    select l.file_id, count(*) as versions, min(l.created_at) as first_at, max(l.created_at) as last_at
+  with changed as materialized (
+    select l.file_id, count(*) as versions, min(l.created_at) as first_at, max(l.created_at) as last_at,
+           array_agg(distinct l.actor) filter (where l.actor is not null) as actors
     from (
-      select v.file_id, v.created_at from filestore.file_versions v
+      select v.file_id, v.created_at, v.actor from filestore.file_versions v
       where v.project_id = p_project_id and v.run_id = p_run_id
       order by v.key_id, v.file_id, v.version limit c_counted_max + 1
     ) l
     group by l.file_id
-  ) g
-  left join lateral (
-    select true where not p_is_confined
-    union all
-    select true from filestore.files f where p_is_confined and f.project_id = p_project_id and f.id = g.file_id
-  ) f (is_seen) on true;
+  ), seen as materialized (
+    select g.* from changed g cross join lateral (
+      select where not p_is_confined
+      union all
+      select from filestore.files f where p_is_confined and f.project_id = p_project_id and f.id = g.file_id
+    ) f
+  )
+  select count(*), coalesce(sum(s.versions), 0), min(s.first_at), max(s.last_at),
+         (select coalesce(sum(g.versions), 0) from changed g),
+         array(select distinct a.actor from seen s cross join unnest(s.actors) a (actor)
+           order by a.actor limit (filestore.limits()).run_actors_max)
+  into v_files, v_versions, v_first_at, v_last_at, counted, v_actors from seen s;
   if counted > c_counted_max then
     select greatest(v_files, count(*)), greatest(least(v_versions, c_counted_max), count(*)),
            least(v_first_at, min(f.first_at)), greatest(v_last_at, max(f.last_at))
@@ -3444,19 +3296,7 @@ begin
   if v_versions = 0 then return; end if;
   summary := jsonb_build_object(
     'runId', p_run_id, 'fileCount', v_files, 'versionCount', v_versions, 'firstAt', filestore.iso(v_first_at),
-    'lastAt', filestore.iso(v_last_at), 'actors', array(
-      select distinct l.actor from (
-        select v.file_id, v.actor from filestore.file_versions v
-        where v.project_id = p_project_id and v.run_id = p_run_id
-        order by v.key_id, v.file_id, v.version limit c_counted_max + 1
-      ) l
-      cross join lateral (
-        select true where not p_is_confined
-        union all
-        select true from filestore.files f where p_is_confined and f.project_id = p_project_id and f.id = l.file_id
-      ) f
-      where l.actor is not null
-      order by l.actor limit (filestore.limits()).run_actors_max))
+    'lastAt', filestore.iso(v_last_at), 'actors', v_actors)
     || case when counted > c_counted_max then '{"countsAreExact": false}'::jsonb else '{}'::jsonb end;
 end
 $$;
@@ -3615,16 +3455,26 @@ comment on function filestore.shared_bytes is
   'one after the other, and then the caller''s project again.';
 call filestore.publish('filestore.shared_bytes', 'filestore_account', 'filestore_engine');
 
-create function filestore.charge_usage(
-  p_session filestore.session, p_bytes bigint, p_database_bytes bigint, p_versions integer, p_may_exceed boolean
+create function filestore.end_commit(
+  p_session filestore.session, p_commit jsonb, p_bytes bigint, p_database_bytes bigint, p_versions integer,
+  p_may_exceed boolean
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
+  c_run_id constant text := p_commit #>> '{provenance,runId}';
   -- Commits up to this cost may exceed the quota together: each holds one row, so there are at most as many as rows.
   c_unlocked_bytes constant bigint := 1048576;
   v_has_quota constant boolean := p_session.max_project_bytes is not null and not p_may_exceed;
   v_used bigint;
 begin
+  if c_run_id is not null and not exists (
+    select from filestore.runs r where r.project_id = p_session.project_id and r.run_id = c_run_id
+  ) then
+    insert into filestore.runs (project_id, run_id, first_position)
+    select p_session.project_id, c_run_id, min(v.position) from filestore.file_versions v
+    where v.project_id = p_session.project_id and v.commit_id = (p_commit ->> 'commitId')::uuid
+    on conflict do nothing;
+  end if;
   if v_has_quota and p_bytes + p_database_bytes > c_unlocked_bytes then
     if p_session.account_bytes is not null then
       perform pg_advisory_xact_lock(hashtextextended('quota/' || p_session.account_id, 0));
@@ -3648,11 +3498,12 @@ begin
   return null;
 end
 $$;
-comment on function filestore.charge_usage is
-  'Adds to the usage of the project; returns the refusal of a commit that a quota has no room for: the '
-  'caller rolls it back. A commit that costs over 1 MiB locks all rows of the usage, so its check is exact; '
-  'a smaller one does not see concurrent commits. With p_may_exceed nothing is checked.';
-call filestore.grant_execute('filestore.charge_usage', 'filestore_engine');
+comment on function filestore.end_commit is
+  'The last step of a commit, once its versions are added: inserts the row of its run, if it is the first of '
+  'one, and adds to the usage of the project. Returns the refusal of a commit that a quota has no room for: '
+  'the caller rolls it back. A commit that costs over 1 MiB locks all rows of the usage, so its check is '
+  'exact; a smaller one does not see concurrent commits. With p_may_exceed nothing is checked.';
+call filestore.grant_execute('filestore.end_commit', 'filestore_engine');
 
 create function filestore.has_text(p_mime_type text, p_is_text boolean) returns boolean
 language plpgsql immutable set search_path = '' as $$
@@ -3665,36 +3516,29 @@ comment on function filestore.has_text is
   '`isBinaryMediaType`.';
 call filestore.grant_execute('filestore.has_text', 'filestore_admin', 'filestore_engine');
 
-create function filestore.indexed_cost(p_file filestore.files) returns bigint
-language plpgsql immutable set search_path = '' as $$
-begin
-  return case
-    when filestore.is_live(p_file) and (p_file).size <= (filestore.limits()).search_text_bytes_max
-      and filestore.has_text((p_file).mime_type, (p_file).is_text)
-    then (filestore.limits()).tariff_indexed_factor * (p_file).size else 0 end;
-end
-$$;
-comment on function filestore.indexed_cost is
-  'The bytes that the text of a file in the search index counts as towards the quota, whether or not it is '
-  'indexed yet.';
-call filestore.grant_execute('filestore.indexed_cost', 'filestore_admin', 'filestore_engine');
-
-create function filestore.file_cost(p_path text) returns bigint
+create function filestore.file_cost(p_file filestore.files) returns bigint
 language plpgsql immutable set search_path = '' as $$
 declare
   -- The tariff for each file, deleted or not, for each byte of its path, and for each directory above it.
   c_file_bytes constant integer := 512;
   c_path_factor constant integer := 14;
   c_directory_bytes constant integer := 256;
-  v_directories constant integer := array_length(string_to_array(p_path, '/'), 1) - 1;
+  c_path_bytes constant integer := octet_length((p_file).path);
+  c_directories constant integer := array_length(string_to_array((p_file).path, '/'), 1) - 1;
 begin
-  return c_file_bytes + coalesce(
-    c_path_factor * octet_length(p_path) + v_directories * (c_directory_bytes + octet_length(p_path)), 0);
+  if coalesce((p_file).version, 0) = 0 then return 0; end if;
+  return c_file_bytes
+    + coalesce(c_path_factor * c_path_bytes + c_directories * (c_directory_bytes + c_path_bytes), 0)
+    + case
+      when not (p_file).is_deleted and (p_file).size <= (filestore.limits()).search_text_bytes_max
+        and filestore.has_text((p_file).mime_type, (p_file).is_text)
+      then (filestore.limits()).tariff_indexed_factor * (p_file).size else 0 end;
 end
 $$;
 comment on function filestore.file_cost is
-  'The bytes that a file counts as towards the quota, without its versions, as if no other file were in its '
-  'directories. A purged file has no path, so only its row counts.';
+  'The bytes that a file counts as towards the quota, without its versions: its row, its path, as if no '
+  'other file were in its directories, and its text in the search index, whether or not it is indexed yet. A '
+  'purged file has no path, so only its row counts; a path that is only reserved counts nothing.';
 call filestore.grant_execute('filestore.file_cost', 'filestore_admin', 'filestore_engine');
 
 create function filestore.version_cost(p_version filestore.file_versions) returns bigint
@@ -3736,6 +3580,9 @@ declare
   c_oldest constant date := (filestore.sweep_clock() at time zone 'UTC')::date - 1;
   v_added bigint;
 begin
+  bytes := 0;
+  database_bytes := 0;
+  if coalesce(p_segments, '[]') = '[]' then return; end if;
   with added as (
     insert into filestore.segments (id, project_id, stored_on, size, sha256, newlines, ends_with_newline, is_text)
     select s.id, p_project_id, d.stored_on, s.size, decode(s.sha256, 'hex'), s.newlines, s."endsWithNewline",
@@ -3746,7 +3593,7 @@ begin
     where d.stored_on >= c_oldest
     returning size
   )
-  select count(*), coalesce(sum(a.size), 0) into v_added, bytes from added a;
+  select count(*), sum(a.size) into v_added, bytes from added a;
   if v_added < jsonb_array_length(p_segments) then
     raise exception 'a segment was uploaded too long ago to be committed';
   end if;
@@ -3849,33 +3696,6 @@ as $$ begin return row ('{}', 0, (p_file).mime_type, true, true, null, null)::fi
 comment on function filestore.tombstone_of is 'The version that marks a file as deleted.';
 call filestore.grant_execute('filestore.tombstone_of', 'filestore_engine');
 
-create type filestore.change as (
-  commit_id uuid,
-  operation filestore.operation,
-  run_id text,
-  actor text,
-  note text,
-  undone_run_id text,
-  committed_at timestamptz
-);
-comment on type filestore.change is 'The fields that all versions of a commit have in common.';
-comment on column filestore.change.committed_at is
-  'For a commit of several files: not before the last change of any of them. Null: now, or when the file was '
-  'last changed.';
-
-create function filestore.change_of(p_kind text, p_commit jsonb) returns filestore.change
-language plpgsql immutable set search_path = '' as $$
-declare
-  v_provenance constant jsonb := p_commit -> 'provenance';
-begin
-  return row (
-    p_commit ->> 'commitId', p_kind, v_provenance ->> 'runId', v_provenance ->> 'actor', v_provenance ->> 'note',
-    null, null)::filestore.change;
-end
-$$;
-comment on function filestore.change_of is 'The fields that all versions of a commit have in common.';
-call filestore.grant_execute('filestore.change_of', 'filestore_engine');
-
 create function filestore.content_of_edit(
   p_file filestore.files, p_commit jsonb, out segment_ids uuid[], out size bigint, out is_text boolean,
   out refusal jsonb
@@ -3931,15 +3751,17 @@ comment on type filestore.applied is
 
 create function filestore.put_version(
   p_session filestore.session, p_file filestore.files, p_path text, p_next filestore.next_version,
-  p_change filestore.change
+  p_operation text, p_commit jsonb
 ) returns filestore.applied
 language plpgsql volatile set search_path = '' as $$
 declare
   v_file filestore.files := p_file;
   v_version filestore.file_versions;
+  v_provenance constant jsonb := p_commit -> 'provenance';
   v_position constant bigint := filestore.next_position(p_session.project_id);
   v_now constant timestamptz := coalesce(
-    p_change.committed_at, greatest(date_trunc('milliseconds', clock_timestamp()), (p_file).updated_at));
+    (p_commit ->> 'committedAt')::timestamptz,
+    greatest(date_trunc('milliseconds', clock_timestamp()), (p_file).updated_at));
 begin
   if v_file.id is not null then
     update filestore.files f
@@ -3962,9 +3784,11 @@ begin
     key_id, run_id, actor, note, source_file_id, source_version, undone_run_id, created_at)
   values (
     p_session.project_id, v_file.id, v_file.version, v_file.mime_type, v_file.size, v_file.is_deleted,
-    v_file.is_text, v_file.segment_ids, p_change.commit_id, v_position, p_change.operation,
-    coalesce(p_session.key_id, '00000000-0000-0000-0000-000000000000'), p_change.run_id, p_change.actor,
-    p_change.note, p_next.source_file_id, p_next.source_version, p_change.undone_run_id, v_now)
+    v_file.is_text, v_file.segment_ids, (p_commit ->> 'commitId')::uuid, v_position,
+    p_operation::filestore.operation, coalesce(p_session.key_id, '00000000-0000-0000-0000-000000000000'),
+    v_provenance ->> 'runId', v_provenance ->> 'actor', v_provenance ->> 'note', p_next.source_file_id,
+    p_next.source_version,
+    case when p_operation = 'undo' then p_commit ->> 'run' end, v_now)
   returning * into v_version;
   if p_next.source_file_id <> v_file.id then
     insert into filestore.shared_segments (project_id, segment_id, file_id)
@@ -3974,33 +3798,16 @@ begin
   end if;
   return row (
     null, v_file,
-    filestore.version_cost(v_version) + filestore.indexed_cost(v_file) - filestore.indexed_cost(p_file)
-      + case when coalesce(p_file.version, 0) = 0 then filestore.file_cost(p_path) else 0 end,
+    filestore.version_cost(v_version) + filestore.file_cost(v_file) - filestore.file_cost(p_file),
     1)::filestore.applied;
 end
 $$;
 comment on function filestore.put_version is
   'Adds a version to a locked file, or creates the file. Null where another transaction has just created it. '
-  'The cost is negative where less text is indexed than before.';
+  'p_commit: commitId and provenance; run, for an undo; committedAt, for a commit of several files, not '
+  'before the last change of any of them; by default it is now, or when the file was last changed. The cost '
+  'is negative where less text is indexed than before.';
 call filestore.grant_execute('filestore.put_version', 'filestore_engine');
-
-create function filestore.begin_run(p_project_id uuid, p_change filestore.change) returns void
-language plpgsql volatile set search_path = '' as $$
-begin
-  if p_change.run_id is not null and not exists (
-    select from filestore.runs r where r.project_id = p_project_id and r.run_id = p_change.run_id
-  ) then
-    insert into filestore.runs (project_id, run_id, first_position)
-    select p_project_id, p_change.run_id, min(v.position) from filestore.file_versions v
-    where v.project_id = p_project_id and v.commit_id = p_change.commit_id
-    on conflict do nothing;
-  end if;
-end
-$$;
-comment on function filestore.begin_run is
-  'Inserts the row for the run of a commit, if the commit has one and is the run''s first. Called once the '
-  'versions are added.';
-call filestore.grant_execute('filestore.begin_run', 'filestore_engine');
 
 create function filestore.queue_for_search() returns trigger
 language plpgsql volatile set search_path = '' as $$
@@ -4017,8 +3824,8 @@ begin
     select t.indexed_at + c_rest from filestore.search_texts t
     where t.project_id = new.project_id and t.file_id = new.id)))
   on conflict (project_id, file_id) do update
-    set version = excluded.version, bytes = excluded.bytes, stage = 1, attempts = 0, claim_id = null,
-        due_at = case when q.claim_id is null then least(q.due_at, excluded.due_at)
+    set version = excluded.version, bytes = excluded.bytes, stage = 1, attempts = 0, lease_id = null,
+        due_at = case when q.lease_id is null then least(q.due_at, excluded.due_at)
           else greatest(excluded.due_at, clock_timestamp() + c_rest) end;
   return null;
 end
@@ -4026,23 +3833,8 @@ $$;
 comment on function filestore.queue_for_search is
   'Marks a file as not indexed at its new version. A lease on an older version becomes invalid.';
 call filestore.grant_execute('filestore.queue_for_search', 'filestore_engine');
-create trigger queue_for_search_on_insert after insert on filestore.files
+create trigger queue_for_search after insert or update of version on filestore.files
   for each row execute function filestore.queue_for_search();
-create trigger queue_for_search_on_update after update of version on filestore.files
-  for each row execute function filestore.queue_for_search();
-
-create function filestore.commit_result(
-  p_file filestore.files, p_extra jsonb, p_segments jsonb default null
-) returns jsonb
-language plpgsql stable set search_path = '' as $$
-begin
-  return jsonb_build_object('value', jsonb_build_object(
-    'file', filestore.file_record(p_file) || coalesce(p_extra, '{}'), 'segments', p_segments));
-end
-$$;
-comment on function filestore.commit_result is
-  'The result of a commit: the record of its version, which may be a tombstone, with the caller''s extra fields.';
-call filestore.grant_execute('filestore.commit_result', 'filestore_engine');
 
 create function filestore.repeated_commit(p_file filestore.files, p_commit jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -4059,7 +3851,8 @@ begin
     select * from filestore.file_versions c where c.commit_id >= v_commit_id and c.commit_id <= v_commit_id
     order by c.commit_id offset 0
   ) v where v.project_id = (p_file).project_id and v.file_id = (p_file).id;
-  return case when found then filestore.commit_result(filestore.at_version(p_file, v_added), p_commit -> 'extra') end;
+  return case when found then jsonb_build_object('value', jsonb_build_object('file',
+    filestore.file_record(filestore.at_version(p_file, v_added)) || coalesce(p_commit -> 'extra', '{}'))) end;
 end
 $$;
 comment on function filestore.repeated_commit is
@@ -4068,7 +3861,7 @@ comment on function filestore.repeated_commit is
 call filestore.grant_execute('filestore.repeated_commit', 'filestore_engine');
 
 create function filestore.apply_to_file(
-  p_session filestore.session, p_file filestore.files, p_kind text, p_commit jsonb, p_change filestore.change
+  p_session filestore.session, p_file filestore.files, p_kind text, p_commit jsonb
 ) returns filestore.applied
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -4121,7 +3914,7 @@ begin
   end if;
   v_applied.refusal := coalesce(v_applied.refusal, filestore.too_large(p_session, v_next.size));
   if v_applied.refusal is not null then return v_applied; end if;
-  return filestore.put_version(p_session, p_file, p_commit ->> 'path', v_next, p_change);
+  return filestore.put_version(p_session, p_file, p_commit ->> 'path', v_next, p_kind, p_commit);
 end
 $$;
 comment on function filestore.apply_to_file is
@@ -4129,8 +3922,7 @@ comment on function filestore.apply_to_file is
 call filestore.grant_execute('filestore.apply_to_file', 'filestore_engine');
 
 create function filestore.apply_to_two(
-  p_session filestore.session, p_source filestore.files, p_target filestore.files, p_kind text, p_commit jsonb,
-  p_change filestore.change
+  p_session filestore.session, p_source filestore.files, p_target filestore.files, p_kind text, p_commit jsonb
 ) returns filestore.applied
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -4150,10 +3942,11 @@ begin
   v_applied.refusal := filestore.too_large(p_session, p_source.size);
   if v_applied.refusal is not null then return v_applied; end if;
   if p_kind = 'move' then
-    v_left := filestore.put_version(p_session, p_source, p_source.path, filestore.tombstone_of(p_source), p_change);
+    v_left := filestore.put_version(
+      p_session, p_source, p_source.path, filestore.tombstone_of(p_source), p_kind, p_commit);
   end if;
   v_applied := filestore.put_version(
-    p_session, p_target, p_commit ->> 'destination', filestore.content_of(p_source), p_change);
+    p_session, p_target, p_commit ->> 'destination', filestore.content_of(p_source), p_kind, p_commit);
   v_applied.cost := v_applied.cost + coalesce(v_left.cost, 0);
   v_applied.versions := v_applied.versions + coalesce(v_left.versions, 0);
   return v_applied;
@@ -4168,7 +3961,6 @@ create function filestore.commit_version(p_session filestore.session, p_kind tex
 language plpgsql volatile set search_path = '' as $$
 declare
   v_check_every constant integer := (filestore.limits()).compaction_check_every_segments;
-  v_change constant filestore.change := filestore.change_of(p_kind, p_commit);
   v_file filestore.files;
   v_applied filestore.applied;
   v_added record;
@@ -4178,60 +3970,26 @@ begin
     v_file := filestore.lock_file(p_session.project_id, p_commit ->> 'path');
     v_result := filestore.repeated_commit(v_file, p_commit);
     if v_result is not null then return v_result; end if;
-    v_applied := filestore.apply_to_file(p_session, v_file, p_kind, p_commit, v_change);
+    v_applied := filestore.apply_to_file(p_session, v_file, p_kind, p_commit);
     if v_applied.refusal is not null then return v_applied.refusal; end if;
     exit when (v_applied.file).id is not null;
   end loop;
   v_added := filestore.add_segments(p_session.project_id, p_commit -> 'segments');
-  perform filestore.begin_run(p_session.project_id, v_change);
-  v_result := filestore.charge_usage(
-    p_session, v_added.bytes, v_applied.cost + v_added.database_bytes, 1, p_kind = 'delete');
+  v_result := filestore.end_commit(
+    p_session, p_commit, v_added.bytes, v_applied.cost + v_added.database_bytes, 1, p_kind = 'delete');
   if v_result is not null then return v_result; end if;
-  return filestore.commit_result(v_applied.file, p_commit -> 'extra', case
-    when p_kind in ('append', 'edit') and cardinality((v_applied.file).segment_ids) / v_check_every
-      > coalesce(cardinality(v_file.segment_ids), 0) / v_check_every
-    then filestore.segment_list(p_session.project_id, (v_applied.file).segment_ids) end);
+  return jsonb_build_object('value', jsonb_build_object(
+    'file', filestore.file_record(v_applied.file) || coalesce(p_commit -> 'extra', '{}'),
+    'segments', case
+      when p_kind in ('append', 'edit') and cardinality((v_applied.file).segment_ids) / v_check_every
+        > coalesce(cardinality(v_file.segment_ids), 0) / v_check_every
+      then filestore.segment_list(p_session.project_id, (v_applied.file).segment_ids) end));
 end
 $$;
 comment on function filestore.commit_version is
   'Adds one version to one file: write, overwrite, append, edit, delete or restore. Returns the new record and, when '
   'the file may be worth compacting, its segment list.';
 call filestore.grant_execute('filestore.commit_version', 'filestore_engine');
-
-create function filestore.copy_file(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_path constant text := p_commit ->> 'path';
-  v_destination constant text := p_commit ->> 'destination';
-  v_change filestore.change := filestore.change_of(p_kind, p_commit);
-  v_locked constant record := filestore.lock_paths(
-    p_session.project_id, array[v_path, v_destination], array[v_destination]);
-  v_source filestore.files;
-  v_target filestore.files;
-  v_applied filestore.applied;
-  v_result jsonb;
-begin
-  -- If the source does not exist, nothing is locked for it.
-  if v_path <> all (v_locked.missing) then
-    v_source := filestore.lock_file(p_session.project_id, v_path);
-  end if;
-  v_target := filestore.lock_file(p_session.project_id, v_destination);
-  v_result := filestore.repeated_commit(v_target, p_commit);
-  if v_result is not null then return v_result; end if;
-  v_change.committed_at := v_locked.committed_at;
-  v_applied := filestore.apply_to_two(p_session, v_source, v_target, p_kind, p_commit, v_change);
-  if v_applied.refusal is not null then return v_applied.refusal; end if;
-  perform filestore.begin_run(p_session.project_id, v_change);
-  v_result := filestore.charge_usage(p_session, 0, v_applied.cost, v_applied.versions, false);
-  if v_result is not null then return v_result; end if;
-  return filestore.commit_result(v_applied.file, p_commit -> 'extra');
-end
-$$;
-comment on function filestore.copy_file is
-  'Copies or moves one file. A refusal may leave the path of the destination reserved: the caller rolls it '
-  'back.';
-call filestore.grant_execute('filestore.copy_file', 'filestore_engine');
-
 -- 42_compaction.sql ==================================================================================================
 -- Compaction: a run of small segments is replaced by fewer, larger ones with the same bytes.
 
@@ -4302,7 +4060,6 @@ declare
   v_segments constant jsonb := (
     select coalesce(jsonb_agg(s.value), '[]') from jsonb_array_elements(v_operations) o
     cross join lateral jsonb_array_elements(o.value -> 'segments') s);
-  v_change filestore.change := filestore.change_of('write', p_commit);
   v_applied filestore.applied;
   v_source filestore.files;
   v_locked record;
@@ -4310,6 +4067,7 @@ declare
   v_operation jsonb;
   v_kind text;
   v_results jsonb := '[]';
+  v_repeated jsonb;
   v_cost bigint := 0;
   v_versions integer := 0;
   v_may_exceed boolean := true;
@@ -4318,18 +4076,22 @@ begin
   v_locked := filestore.lock_paths(
     v_project_id, v_paths,
     array(select p.path from unnest(v_paths) p (path) where filestore.outside_prefix(p_session, p.path) is null));
-  v_change.committed_at := v_locked.committed_at;
+  -- A copy or move by itself has the destination on the commit, too; what it added before is returned again.
+  v_repeated := filestore.repeated_commit(
+    filestore.lock_file(v_project_id, p_commit ->> 'destination'), p_commit);
+  if v_repeated is not null then return v_repeated; end if;
   v_added := filestore.add_segments(v_project_id, v_segments);
   for v_operation in select o.value from jsonb_array_elements(v_operations) with ordinality o order by o.ordinality loop
     v_kind := v_operation ->> 'kind';
     v_source := filestore.lock_file(v_project_id, v_operation ->> 'path');
-    v_change.operation := v_kind;
+    v_operation := v_operation || jsonb_build_object(
+      'commitId', p_commit -> 'commitId', 'provenance', p_commit -> 'provenance',
+      'committedAt', v_locked.committed_at);
     if v_kind in ('copy', 'move') then
       v_applied := filestore.apply_to_two(
-        p_session, v_source, filestore.lock_file(v_project_id, v_operation ->> 'destination'), v_kind, v_operation,
-        v_change);
+        p_session, v_source, filestore.lock_file(v_project_id, v_operation ->> 'destination'), v_kind, v_operation);
     else
-      v_applied := filestore.apply_to_file(p_session, v_source, v_kind, v_operation, v_change);
+      v_applied := filestore.apply_to_file(p_session, v_source, v_kind, v_operation);
     end if;
     if v_applied.refusal is null and v_operation ? 'failure' then
       v_applied.refusal := jsonb_build_object('refusal', v_operation -> 'failure');
@@ -4337,15 +4099,13 @@ begin
     if v_applied.refusal is not null then
       return jsonb_set(v_applied.refusal, '{refusal,details,index}', to_jsonb(jsonb_array_length(v_results)));
     end if;
-    v_results := v_results || (
-      filestore.commit_result(v_applied.file, v_operation -> 'extra') #> '{value,file}');
+    v_results := v_results || (filestore.file_record(v_applied.file) || coalesce(v_operation -> 'extra', '{}'));
     v_cost := v_cost + v_applied.cost;
     v_versions := v_versions + v_applied.versions;
     v_may_exceed := v_may_exceed and v_kind = 'delete';
   end loop;
-  perform filestore.begin_run(v_project_id, v_change);
-  v_applied.refusal := filestore.charge_usage(
-    p_session, v_added.bytes, v_cost + v_added.database_bytes, v_versions, v_may_exceed);
+  v_applied.refusal := filestore.end_commit(
+    p_session, p_commit, v_added.bytes, v_cost + v_added.database_bytes, v_versions, v_may_exceed);
   if v_applied.refusal is not null then return v_applied.refusal; end if;
   return jsonb_build_object('value', jsonb_build_object('file', jsonb_build_object('results', v_results)));
 end
@@ -4381,11 +4141,7 @@ call filestore.grant_execute('filestore.count_files', 'filestore_engine');
 -- Computing a plan only reads. To apply it, the commit locks the files that it names, in the order of their
 -- paths, and computes it again: if it names the same files, none of its inputs can change any more.
 
-create type filestore.step as (
-  file_id uuid,
-  path text,
-  next filestore.next_version
-);
+create type filestore.step as (file_id uuid, path text, next filestore.next_version);
 comment on type filestore.step is 'One version of a plan. The id is null for a file that does not exist yet.';
 
 create type filestore.plan as (
@@ -4900,23 +4656,6 @@ comment on function filestore.plan_restore is
   'The plan that restores a folder to its state at a moment: a version for each file that was changed since '
   'then and now differs. Refusals: FORBIDDEN_SCOPE, VALIDATION_ERROR, TOO_MANY_FILES, CONTENT_TOO_LARGE.';
 call filestore.grant_execute('filestore.plan_restore', 'filestore_engine');
-
-create function filestore.revert_answer(
-  p_session filestore.session, p_plan filestore.plan, p_run_id text
-) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-begin
-  -- The new version of each file has the number after the current one.
-  return p_plan.value || jsonb_build_object('runId', p_run_id) || case when p_run_id is null then '{}'::jsonb
-    else jsonb_build_object('actions', (
-      select coalesce(jsonb_agg(a.value || jsonb_build_object('version', (a.value ->> 'from')::integer + 1)
-        order by a.position), '[]')
-      from jsonb_array_elements(p_plan.value -> 'actions') with ordinality a (value, position))) end;
-end
-$$;
-comment on function filestore.revert_answer is
-  'The answer of an undo or restore: for a plan, without a run, or for a commit.';
-call filestore.grant_execute('filestore.revert_answer', 'filestore_engine');
 -- 46_plans.sql =======================================================================================================
 -- Plans of all kinds: computed for a dry run, or computed again under locks and applied.
 
@@ -4985,9 +4724,8 @@ call filestore.grant_execute('filestore.locked_plan', 'filestore_engine');
 create function filestore.commit_planned(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  v_change filestore.change := filestore.change_of(case p_kind
-    when 'copy_folder' then 'copy' when 'move_folder' then 'move' when 'delete_folder' then 'delete'
-    when 'restore_folder' then 'restore' else p_kind end, p_commit);
+  v_operation constant text := replace(p_kind, '_folder', '');
+  v_commit jsonb;
   v_plan filestore.plan;
   v_step filestore.step;
   v_file filestore.files;
@@ -4996,24 +4734,26 @@ declare
   v_is_deletion boolean := true;
   v_answer jsonb;
 begin
-  if p_kind = 'undo' then v_change.undone_run_id := p_commit ->> 'run'; end if;
   v_plan := filestore.locked_plan(p_session, p_kind, p_commit);
   if v_plan.refusal is not null then return v_plan.refusal; end if;
-  v_change.committed_at := v_plan.committed_at;
+  v_commit := p_commit || jsonb_build_object('committedAt', v_plan.committed_at);
   foreach v_step in array v_plan.steps loop
     select * into v_file from filestore.files f
     where f.project_id = p_session.project_id and f.path = v_step.path;
-    v_applied := filestore.put_version(p_session, v_file, v_step.path, v_step.next, v_change);
+    v_applied := filestore.put_version(p_session, v_file, v_step.path, v_step.next, v_operation, v_commit);
     v_cost := v_cost + v_applied.cost;
     v_is_deletion := v_is_deletion and (v_step.next).is_deleted;
   end loop;
   if cardinality(v_plan.steps) > 0 then
-    perform filestore.begin_run(p_session.project_id, v_change);
-    v_plan.refusal := filestore.charge_usage(p_session, 0, v_cost, cardinality(v_plan.steps), v_is_deletion);
+    v_plan.refusal := filestore.end_commit(p_session, p_commit, 0, v_cost, cardinality(v_plan.steps), v_is_deletion);
     if v_plan.refusal is not null then return v_plan.refusal; end if;
   end if;
   if p_kind in ('undo', 'restore_folder') then
-    v_answer := filestore.revert_answer(p_session, v_plan, v_change.run_id);
+    -- The new version of each file has the number after the current one.
+    v_answer := v_plan.value || jsonb_build_object('runId', p_commit #> '{provenance,runId}', 'actions', (
+      select coalesce(jsonb_agg(a.value || jsonb_build_object('version', (a.value ->> 'from')::integer + 1)
+        order by a.position), '[]')
+      from jsonb_array_elements(v_plan.value -> 'actions') with ordinality a (value, position)));
   else
     -- Without the tombstones of a move; the same for each repetition of the request.
     select jsonb_build_object('count', count(*), 'files', coalesce(
@@ -5022,7 +4762,7 @@ begin
     into v_answer
     from filestore.file_versions v
     join filestore.files f on f.project_id = v.project_id and f.id = v.file_id
-    where v.project_id = p_session.project_id and v.commit_id = v_change.commit_id
+    where v.project_id = p_session.project_id and v.commit_id = (p_commit ->> 'commitId')::uuid
       and v.is_deleted = (p_kind = 'delete_folder');
   end if;
   return jsonb_build_object('value', jsonb_build_object('remaining', v_plan.remaining, 'file', v_answer));
@@ -5054,7 +4794,7 @@ begin
   -- It changes nothing, so it does not wait for the disk.
   perform set_config('synchronous_commit', 'off', true);
   return v_session.envelope || coalesce(
-    v_plan.refusal, jsonb_build_object('value', filestore.revert_answer(v_session, v_plan, null)));
+    v_plan.refusal, jsonb_build_object('value', v_plan.value || '{"runId": null}'));
 end
 $$;
 comment on function public.filestore_plan is
@@ -5154,8 +4894,8 @@ begin
       order by o.segment_id limit p_limit))
     returning c.segment_id
   )
-  select array_agg(t.segment_id) into v_taken from taken t;
-  return coalesce(v_taken, '{}');
+  select coalesce(array_agg(t.segment_id), '{}') into v_taken from taken t;
+  return v_taken;
 end
 $$;
 comment on function filestore.take_compacted is
@@ -5235,6 +4975,7 @@ declare
   v_removed record;
   v_segment_ids uuid[];
   v_released record;
+  v_purged filestore.files;
   v_receipt filestore.file_versions;
   v_versions bigint;
   v_pending bigint;
@@ -5259,7 +5000,7 @@ begin
   update filestore.files f
   set path = null, version = f.version + 1, mime_type = 'application/octet-stream', size = 0, is_deleted = true,
       is_text = true, segment_ids = '{}', created_at = v_now, updated_at = v_now
-  where f.project_id = v_project_id and f.id = v_file_id;
+  where f.project_id = v_project_id and f.id = v_file_id returning * into v_purged;
   insert into filestore.file_versions (
     project_id, file_id, version, mime_type, size, is_deleted, segment_ids, commit_id, position, operation, key_id,
     actor, created_at)
@@ -5283,8 +5024,8 @@ begin
   -- The row of the file and the receipt remain.
   perform filestore.add_usage(
     v_project_id, -v_released.bytes,
-    filestore.file_cost(null) - filestore.file_cost((p_file).path) + filestore.version_cost(v_receipt)
-      - filestore.indexed_cost(p_file) - v_removed.database_bytes - v_released.database_bytes,
+    filestore.file_cost(v_purged) - filestore.file_cost(p_file) + filestore.version_cost(v_receipt)
+      - v_removed.database_bytes - v_released.database_bytes,
     1 - v_removed.versions);
 end
 $$;
@@ -5303,11 +5044,7 @@ declare
   v_answer jsonb;
 begin
   -- Links before the file, the order in which a write through a link locks them.
-  with removed as (
-    delete from filestore.links l where l.project_id = p_session.project_id and l.path = v_path returning l.id
-  )
-  delete from filestore.link_windows w using removed r
-  where w.project_id = p_session.project_id and w.link_id = r.id;
+  delete from filestore.links l where l.project_id = p_session.project_id and l.path = v_path;
   v_file := filestore.lock_file(p_session.project_id, v_path);
   if not exists (
     select from filestore.file_versions v
@@ -5370,31 +5107,27 @@ declare
   v_project_id constant uuid := (p_file).project_id;
   v_file_id constant uuid := (p_file).id;
   v_segment_ids uuid[];
-  v_freed bigint;
-  v_left bigint;
+  v_change bigint;
   v_marked record;
 begin
-  select sum(filestore.version_cost(v)), array(
-    select distinct s.id from filestore.file_versions o cross join unnest(o.segment_ids) s (id)
-    where o.project_id = v_project_id and o.file_id = v_file_id and o.version = any (p_versions)
-      and o.redacted_at is null)
-  into v_freed, v_segment_ids from filestore.file_versions v
-  where v.project_id = v_project_id and v.file_id = v_file_id and v.version = any (p_versions)
-    and v.redacted_at is null;
   with redacted as (
     update filestore.file_versions v
     set segment_ids = '{}', note = p_note, redacted_at = clock_timestamp(), redacted_segment_ids = v.segment_ids
+    from filestore.file_versions o
     where v.project_id = v_project_id and v.file_id = v_file_id and v.version = any (p_versions)
-      and v.redacted_at is null
-    returning v as version_row
+      and v.redacted_at is null and o.project_id = v_project_id and o.file_id = v_file_id
+      and o.version = any (p_versions) and o.version = v.version
+    returning v as new_row, o as old_row
   )
-  select sum(filestore.version_cost(r.version_row)) into v_left from redacted r;
+  select sum(filestore.version_cost(r.new_row) - filestore.version_cost(r.old_row)),
+         array(select distinct s.id from redacted d cross join unnest((d.old_row).segment_ids) s (id))
+  into v_change, v_segment_ids from redacted r;
   delete from filestore.search_texts t
   where t.project_id = v_project_id and t.file_id = v_file_id and t.version = any (p_versions);
   v_marked := filestore.mark_unneeded_segments(p_file, v_segment_ids, (filestore.limits()).erased_versions_max);
   perform filestore.blank_answers(v_project_id);
   perform filestore.add_usage(
-    v_project_id, -v_marked.bytes, coalesce(v_left - v_freed, 0) - v_marked.database_bytes, 0);
+    v_project_id, -v_marked.bytes, coalesce(v_change, 0) - v_marked.database_bytes, 0);
 end
 $$;
 comment on function filestore.redact_versions is
@@ -5670,7 +5403,12 @@ begin
   -- back to here.
   begin
     case p_kind
-      when 'copy', 'move' then v_result := filestore.copy_file(p_session, p_kind, p_commit);
+      when 'copy', 'move' then
+        v_result := filestore.commit_batch(p_session, p_commit || jsonb_build_object(
+          'operations', jsonb_build_array(p_commit || jsonb_build_object('kind', p_kind))));
+        v_result := case when v_result ? 'refusal' then v_result #- '{refusal,details,index}'
+          else jsonb_set(v_result, '{value,file}', coalesce(
+            v_result #> '{value,file,results,0}', v_result #> '{value,file}')) end;
       when 'batch' then v_result := filestore.commit_batch(p_session, p_commit);
       when 'copy_folder', 'move_folder', 'delete_folder', 'undo', 'restore_folder' then
         v_result := filestore.commit_planned(p_session, p_kind, p_commit);
@@ -5884,13 +5622,9 @@ begin
     return v_session.envelope
       || filestore.refusal('LINK_LIMIT_REACHED', jsonb_build_object('limit', v_limits.project_links_max));
   end if;
-  with removed as (
-    delete from filestore.links l where l.project_id = v_session.project_id and l.id in (
-      select o.id from filestore.links o where o.project_id = v_session.project_id
-      order by filestore.has_ended(o), o.created_at desc, o.id offset c_kept_max - 1)
-    returning l.id
-  )
-  delete from filestore.link_windows w using removed r where w.project_id = v_session.project_id and w.link_id = r.id;
+  delete from filestore.links l where l.project_id = v_session.project_id and l.id in (
+    select o.id from filestore.links o where o.project_id = v_session.project_id
+    order by filestore.has_ended(o), o.created_at desc, o.id offset c_kept_max - 1);
   insert into filestore.links (
     id, project_id, token_hash, scope, path, version, mime_type, max_bytes, if_version, key_id, key_hash, account_id,
     created_at, expires_at)
@@ -5971,66 +5705,55 @@ comment on function filestore.count_link_use is
   'only reads the count.';
 call filestore.grant_execute('filestore.count_link_use', 'filestore_engine');
 
-create type filestore.opened_link as (session filestore.session, link filestore.links);
-comment on type filestore.opened_link is 'A link, and the session of the key that it acts as.';
-
-create function filestore.open_link(p_token_hash text, p_scope text, p_is_counted boolean)
-returns filestore.opened_link
+create function filestore.open_link(
+  p_token_hash text, p_scope text, p_is_counted boolean, out session filestore.session, out link filestore.links
+)
 language plpgsql volatile set search_path = '' as $$
 declare
   c_all constant uuid := '00000000-0000-0000-0000-000000000000';
-  v_link filestore.links;
-  v_session filestore.session;
   v_limit integer;
   v_count jsonb;
-  v_refusal jsonb;
 begin
   perform set_config('filestore.key_hash', p_token_hash, true);
-  select * into v_link from filestore.links l where l.token_hash = decode(p_token_hash, 'hex');
-  v_refusal := case
+  select * into link from filestore.links l where l.token_hash = decode(p_token_hash, 'hex');
+  session.envelope := case
     when not found then filestore.refusal('LINK_NOT_FOUND')
-    when v_link.scope <> p_scope
-      then filestore.refusal('METHOD_NOT_ALLOWED', jsonb_build_object('for', v_link.scope))
-    when v_link.revoked_at is not null or v_link.expires_at <= clock_timestamp()
-      then filestore.refusal('LINK_EXPIRED')
+    when link.scope <> p_scope then filestore.refusal('METHOD_NOT_ALLOWED', jsonb_build_object('for', link.scope))
+    when link.revoked_at is not null or link.expires_at <= clock_timestamp() then filestore.refusal('LINK_EXPIRED')
   end;
-  if v_refusal is not null then
-    v_session.envelope := v_refusal;
-    return (v_session, v_link)::filestore.opened_link;
-  end if;
+  if session.envelope is not null then return; end if;
   -- Null, since the project's own window counts no request of a link.
-  v_session := filestore.authorize(encode(coalesce(v_link.key_hash, v_link.token_hash), 'hex'), null, p_scope);
-  v_session.caller_id := v_link.id;
-  if v_session.envelope #>> '{refusal,code}' = 'INVALID_API_KEY' then
-    v_session.envelope := filestore.refusal('LINK_EXPIRED');
-  elsif not v_session.envelope ? 'refusal' then
-    v_session.envelope := v_session.envelope || coalesce(filestore.outside_prefix(v_session, v_link.path), '{}');
+  session := filestore.authorize(encode(coalesce(link.key_hash, link.token_hash), 'hex'), null, p_scope);
+  session.caller_id := link.id;
+  if session.envelope #>> '{refusal,code}' = 'INVALID_API_KEY' then
+    session.envelope := filestore.refusal('LINK_EXPIRED');
+  elsif not session.envelope ? 'refusal' then
+    session.envelope := session.envelope || coalesce(filestore.outside_prefix(session, link.path), '{}');
   end if;
-  if v_session.envelope ? 'refusal' then return (v_session, v_link)::filestore.opened_link; end if;
+  if session.envelope ? 'refusal' then return; end if;
 
-  v_session.max_file_bytes := least(v_session.max_file_bytes, v_link.max_bytes);
-  v_session.envelope :=
-    jsonb_set(v_session.envelope, '{grant,maxFileBytes}', coalesce(to_jsonb(v_session.max_file_bytes), 'null'));
-  v_limit := v_session.envelope #>> '{rate,limit}';
+  session.max_file_bytes := least(session.max_file_bytes, link.max_bytes);
+  session.envelope :=
+    jsonb_set(session.envelope, '{grant,maxFileBytes}', coalesce(to_jsonb(session.max_file_bytes), 'null'));
+  v_limit := session.envelope #>> '{rate,limit}';
   -- Reads are counted before they are answered. Of writes, only refused ones are counted, after they were
   -- refused, so here the count is only read.
   v_count := filestore.count_link_use(
-    v_session.project_id, v_link.id, (filestore.limits()).link_requests_per_minute, p_is_counted::integer);
-  v_session.envelope := v_session.envelope || jsonb_build_object('rate', v_count -> 'rate');
+    session.project_id, link.id, (filestore.limits()).link_requests_per_minute, p_is_counted::integer);
+  session.envelope := session.envelope || jsonb_build_object('rate', v_count -> 'rate');
   if (v_count ->> 'isAllowed')::boolean and v_limit is not null then
-    v_count := filestore.count_link_use(v_session.project_id, c_all, v_limit, p_is_counted::integer);
+    v_count := filestore.count_link_use(session.project_id, c_all, v_limit, p_is_counted::integer);
     if not (v_count ->> 'isAllowed')::boolean then
-      v_session.envelope := v_session.envelope || jsonb_build_object('rate', v_count -> 'rate');
+      session.envelope := session.envelope || jsonb_build_object('rate', v_count -> 'rate');
     end if;
   end if;
   if not (v_count ->> 'isAllowed')::boolean then
-    v_session.envelope := v_session.envelope || filestore.refusal('RATE_LIMIT_EXCEEDED');
+    session.envelope := session.envelope || filestore.refusal('RATE_LIMIT_EXCEEDED');
   end if;
-  return (v_session, v_link)::filestore.opened_link;
 end
 $$;
 comment on function filestore.open_link is
-  'Finds a link and opens its project as the key that created it. Refusals: LINK_NOT_FOUND, '
+  'Finds a link and opens its project as the key that created it, in a session of that key. Refusals: LINK_NOT_FOUND, '
   'METHOD_NOT_ALLOWED, LINK_EXPIRED (also where its key is no longer valid), FORBIDDEN_SCOPE, '
   'RATE_LIMIT_EXCEEDED.';
 call filestore.grant_execute('filestore.open_link', 'filestore_engine');
@@ -6038,7 +5761,7 @@ call filestore.grant_execute('filestore.open_link', 'filestore_engine');
 create function public.filestore_link_content(p_key_hash text, p_request_id uuid) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  v_opened constant filestore.opened_link := filestore.open_link(p_key_hash, 'read', p_request_id is not null);
+  v_opened constant record := filestore.open_link(p_key_hash, 'read', p_request_id is not null);
   v_found jsonb;
 begin
   if (v_opened.session).envelope ? 'refusal' then return (v_opened.session).envelope; end if;
@@ -6057,7 +5780,7 @@ call filestore.publish('public.filestore_link_content', 'filestore_engine', 'ser
 create function public.filestore_link_authorize(p_key_hash text, p_request_id uuid) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  v_opened constant filestore.opened_link := filestore.open_link(p_key_hash, 'write', false);
+  v_opened constant record := filestore.open_link(p_key_hash, 'write', false);
 begin
   -- None of these rows is worth waiting for the disk.
   perform set_config('synchronous_commit', 'off', true);
@@ -6075,7 +5798,7 @@ call filestore.publish('public.filestore_link_authorize', 'filestore_engine', 's
 create function public.filestore_link_commit(p_key_hash text, p_request_id uuid, p_commit jsonb) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  v_opened constant filestore.opened_link := filestore.open_link(p_key_hash, 'write', false);
+  v_opened constant record := filestore.open_link(p_key_hash, 'write', false);
   v_session constant filestore.session := v_opened.session;
   v_link filestore.links;
   v_result jsonb;
@@ -6147,7 +5870,6 @@ language plpgsql volatile security definer set search_path = '' as $$
 declare
   c_files_max constant integer := (filestore.limits()).retention_preview_files;
   c_versions_max constant integer := (filestore.limits()).retention_preview_versions;
-  c_shown_max constant integer := (filestore.limits()).retention_preview_shown;
   v_file filestore.files;
   v_cut integer;
   v_count integer;
@@ -6173,7 +5895,7 @@ begin
       continue when v_count = 0;
       v_versions := v_versions + v_count;
       v_files := v_files + v_file.is_deleted::integer;
-      if jsonb_array_length(v_shown) < c_shown_max then
+      if jsonb_array_length(v_shown) < (filestore.limits()).retention_preview_shown then
         v_shown := v_shown || jsonb_build_object(
           'path', v_file.path, 'versions', v_count, 'whole', v_file.is_deleted);
       end if;
@@ -6294,11 +6016,6 @@ begin
     v_is_full := v_step.outcome = 'locked' and v_locked > 0;
     exit when v_is_full;
     v_locked := v_locked + (v_step.outcome is not null)::integer;
-    if v_step.outcome = 'purged' then
-      perform filestore.add_usage(p_project_id, -v_bytes, -v_database_bytes, -v_versions);
-      update filestore.retention_passes r set after_file = v_seen.id where r.project_id = p_project_id;
-      return;
-    end if;
     v_versions := v_versions + v_step.versions;
     v_bytes := v_bytes + v_step.bytes;
     v_database_bytes := v_database_bytes + v_step.database_bytes;
@@ -6306,6 +6023,8 @@ begin
     -- This file may have more versions to remove.
     exit when v_is_full;
     v_after := v_seen.id;
+    v_is_full := v_step.outcome is not distinct from 'purged';
+    exit when v_is_full;
   end loop;
   if v_versions > 0 then
     perform filestore.add_usage(p_project_id, -v_bytes, -v_database_bytes, -v_versions);
@@ -6712,14 +6431,15 @@ begin
   )
   update filestore.api_keys k set key_hash = null, prefix = ''
   from ended e where k.id = e.id and k.id not in (select r.id from removed r);
-  with ended as materialized (
-    select l.id from filestore.links l
-    where l.expires_at < filestore.sweep_clock() - make_interval(days => (filestore.limits()).ended_links_kept_days)
-    order by l.expires_at limit c_links for update skip locked
-  ), removed as (
-    delete from filestore.links l using ended e where l.id = e.id returning l.project_id, l.id
-  )
-  delete from filestore.link_windows w using removed r where w.project_id = r.project_id and w.link_id = r.id;
+  delete from filestore.links l where l.id in (
+    select o.id from filestore.links o
+    where o.expires_at < filestore.sweep_clock() - make_interval(days => (filestore.limits()).ended_links_kept_days)
+    order by o.expires_at limit c_links for update skip locked);
+  -- Windows of links that were removed, too; a link that is used again gets a new one.
+  delete from filestore.link_windows w
+  where w.window_start < clock_timestamp() - interval '1 hour' and (w.project_id, w.link_id) in (
+    select o.project_id, o.link_id from filestore.link_windows o
+    where o.window_start < clock_timestamp() - interval '1 hour' limit c_links);
   select jsonb_build_object(
     'projectId', p.id, 'through', v_through, 'sweptThrough', s.swept_through, 'day', s.day, 'kept', coalesce(s.kept, 0))
   into v_next
@@ -6736,7 +6456,7 @@ $$;
 comment on function public.filestore_sweep_next is
   'The project whose uploads are to be examined and that has waited longest, and how far its sweep has '
   'progressed; null if there is no such project, with p_begun none that existed by then. Also removes some '
-  'keys and links that ended long ago.';
+  'keys, links and windows of links that ended long ago.';
 call filestore.publish('public.filestore_sweep_next', 'filestore_admin', 'service_role');
 
 create function public.filestore_sweep_unreferenced(p_project_id uuid, p_ids uuid[]) returns jsonb
@@ -6935,27 +6655,6 @@ call filestore.publish('public.filestore_verify_unknown', 'filestore_admin', 'se
 -- swept again after an hour, and a last time once no upload of its last day can still be under way. Only then
 -- its own row is removed.
 
-create function filestore.tables_of_projects(out name text, out key text) returns setof record
-language sql immutable set search_path = '' as $$
-  values
-    ('search_queue', 'project_id, file_id'), ('search_chunks', 'project_id, file_id, hash'),
-    ('search_texts', 'project_id, file_id'), ('search_contents', 'project_id, hash'),
-    ('shared_segments', 'project_id, segment_id, file_id'),
-    ('possibly_unreferenced_segments', 'project_id, file_id, segment_id'), ('dead_segments', 'segment_id'),
-    ('retention_passes', 'project_id'), ('purged_files', 'project_id, file_id'),
-    ('file_versions', 'file_id, version'), ('files', 'project_id, id'),
-    ('runs', 'project_id, run_id'),
-    ('idempotency_keys', 'project_id, caller_id, key'),
-    ('link_windows', 'project_id, link_id'), ('links', 'id'), ('console_sessions', 'token_hash'), ('api_keys', 'id'),
-    ('rate_windows', 'project_id, shard'), ('project_usage', 'project_id, shard'),
-    ('sweeps', 'project_id'), ('usage_days', 'project_id, day, key_id'),
-    ('usage_levels', 'project_id, day'), ('usage_folds', 'project_id')
-$$;
-comment on function filestore.tables_of_projects is
-  'The tables with rows of projects and their primary keys, each before the tables that its rows refer to. '
-  'Segments are left out: they are removed with their objects.';
-call filestore.grant_execute('filestore.tables_of_projects', 'filestore_admin');
-
 create function filestore.end_project(p_project_id uuid, p_confirm text, p_deletion_id uuid) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -7062,21 +6761,15 @@ comment on function public.filestore_sweep_deleted_project is
   'that was deleted by then.';
 call filestore.publish('public.filestore_sweep_deleted_project', 'filestore_admin', 'service_role');
 
-create function public.filestore_sweep_note_objects(p_project_id uuid, p_objects text[]) returns void
-language sql volatile security definer set search_path = '' as $$
-  update filestore.project_deletions d
-  set objects = array(select unnest(d.objects) union select unnest(p_objects))
-  where d.project_id = p_project_id
-$$;
-comment on function public.filestore_sweep_note_objects is
-  'Records objects of a deleted project that are about to be removed. Several slices may record objects at '
-  'the same time.';
-call filestore.publish('public.filestore_sweep_note_objects', 'filestore_admin', 'service_role');
-
-create function public.filestore_sweep_forget_segments(p_project_id uuid, p_objects text[]) returns void
+create function public.filestore_sweep_objects(p_project_id uuid, p_objects text[], p_are_removed boolean) returns void
 language plpgsql volatile security definer set search_path = '' as $$
 begin
   perform filestore.open_deletion(p_project_id);
+  if not p_are_removed then
+    update filestore.project_deletions d
+    set objects = array(select unnest(d.objects) union select unnest(p_objects)) where d.project_id = p_project_id;
+    return;
+  end if;
   delete from filestore.segments s
   where s.project_id = p_project_id and s.id = any (array(
     select m.id[1]::uuid
@@ -7086,9 +6779,10 @@ begin
   set objects = array(select unnest(d.objects) except select unnest(p_objects)) where d.project_id = p_project_id;
 end
 $$;
-comment on function public.filestore_sweep_forget_segments is
-  'Removes the segments of a deleted project whose objects were removed.';
-call filestore.publish('public.filestore_sweep_forget_segments', 'filestore_admin', 'service_role');
+comment on function public.filestore_sweep_objects is
+  'Records objects of a deleted project that are about to be removed, or removes the segments of objects that '
+  'were removed. Several slices may do so at the same time.';
+call filestore.publish('public.filestore_sweep_objects', 'filestore_admin', 'service_role');
 
 create function filestore.open_deletion(p_project_id uuid) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -7108,7 +6802,14 @@ language plpgsql volatile security definer
 set search_path = '' set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
   c_rows constant integer := 5000;
-  v_table record;
+  -- The tables with rows of projects, each before the tables that its rows refer to. Segments are left out: they
+  -- are removed with their objects.
+  c_tables constant text[] := '{search_queue, search_chunks, search_texts, search_contents, shared_segments,
+    possibly_unreferenced_segments, dead_segments, retention_passes, purged_files, file_versions, files, runs,
+    idempotency_keys, link_windows, links, console_sessions, api_keys, rate_windows, project_usage, sweeps,
+    usage_days, usage_levels, usage_folds}';
+  v_table text;
+  v_key text;
   v_removed integer := 0;
   v_count integer;
   v_deletion filestore.project_deletions;
@@ -7116,10 +6817,13 @@ declare
 begin
   perform filestore.open_deletion(p_project_id);
   update filestore.project_deletions d set is_emptied = true where d.project_id = p_project_id;
-  for v_table in select t.name, t.key from filestore.tables_of_projects() t loop
+  foreach v_table in array c_tables loop
+    select string_agg(quote_ident(a.attname), ', ') into v_key
+    from pg_catalog.pg_index i join pg_catalog.pg_attribute a on a.attrelid = i.indrelid and a.attnum = any (i.indkey)
+    where i.indrelid = format('filestore.%I', v_table)::regclass and i.indisprimary;
     execute format(
       'delete from filestore.%1$I where (%2$s) in ('
-      'select %2$s from filestore.%1$I t where t.project_id = $1 limit $2)', v_table.name, v_table.key)
+      'select %2$s from filestore.%1$I t where t.project_id = $1 limit $2)', v_table, v_key)
     using p_project_id, c_rows - v_removed;
     get diagnostics v_count = row_count;
     v_removed := v_removed + v_count;
@@ -7156,7 +6860,8 @@ call filestore.publish('public.filestore_sweep_remove_rows', 'filestore_admin', 
 --
 -- Signed-in users call the functions `filestore_account_*` under their own JWT. These run as
 -- `filestore_account`, whose policies show the projects that the account owns. Once a project is found under
--- those policies, the transaction is set to act for it.
+-- those policies, the transaction is set to act for it. An advisory lock serializes the changes of an
+-- account's projects.
 
 create function filestore.account_key(p_key filestore.api_keys) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -7374,16 +7079,6 @@ comment on function filestore.create_project is
   'Callers hold the account''s lock, so that the limit is exact.';
 call filestore.grant_execute('filestore.create_project', 'filestore_account');
 
-create function filestore.lock_account() returns void
-language plpgsql volatile set search_path = '' as $$
-begin
-  perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
-  perform pg_advisory_xact_lock(hashtextextended('account/' || filestore.current_account_id(), 0));
-end
-$$;
-comment on function filestore.lock_account is 'Serializes the changes of an account''s projects.';
-call filestore.grant_execute('filestore.lock_account', 'filestore_account');
-
 create function public.filestore_account_projects() returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -7391,7 +7086,7 @@ declare
 begin
   if v_entry ? 'refusal' then return v_entry; end if;
   if not exists (select from filestore.projects p where p.owner_id = filestore.current_account_id()) then
-    perform filestore.lock_account();
+    perform pg_advisory_xact_lock(hashtextextended('account/' || filestore.current_account_id(), 0));
     perform filestore.create_project('My project', gen_random_uuid())
     where not exists (select from filestore.projects p where p.owner_id = filestore.current_account_id());
   end if;
@@ -7411,7 +7106,7 @@ declare
 begin
   v_entry := v_entry || coalesce(filestore.validate_name(p_name, 1), '{}');
   if v_entry ? 'refusal' then return v_entry; end if;
-  perform filestore.lock_account();
+  perform pg_advisory_xact_lock(hashtextextended('account/' || filestore.current_account_id(), 0));
   return v_entry || filestore.create_project(p_name, p_id);
 end
 $$;
@@ -7721,29 +7416,13 @@ comment on function public.filestore_administer is
   'key with a path prefix, which does not see the whole project.';
 call filestore.publish('public.filestore_administer', 'filestore_engine', 'service_role');
 
-create function filestore.open_own_project(p_project_id uuid) returns uuid
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_project_id uuid;
-begin
-  perform set_config('filestore.project_id', '', true);
-  select p.id into v_project_id from filestore.projects p
-  where p.owner_id = (select filestore.current_account_id()) and (p_project_id is null or p.id = p_project_id)
-  order by p.created_at, p.id limit 1;
-  perform set_config('filestore.project_id', coalesce(v_project_id::text, ''), true);
-  return v_project_id;
-end
-$$;
-comment on function filestore.open_own_project is
-  'Opens a project of the signed-in account for the rest of the transaction, by default the oldest one; null '
-  'if the account has no such project.';
-call filestore.grant_execute('filestore.open_own_project', 'filestore_account');
-
 create function public.filestore_account_administer(p_project_id uuid, p_action text, p_parameters jsonb) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_entry constant jsonb := filestore.enter_account();
+  v_claims constant jsonb := filestore.current_claims();
   v_project_id uuid;
+  v_suspended_at timestamptz;
   v_repeated jsonb;
 begin
   if v_entry ? 'refusal' then return v_entry; end if;
@@ -7751,49 +7430,39 @@ begin
     v_repeated := filestore.repeated_deletion((p_parameters ->> 'deletionId')::uuid);
     if v_repeated is not null then return v_entry || v_repeated; end if;
   end if;
-  v_project_id := filestore.open_own_project(p_project_id);
-  if v_project_id is null then return v_entry || filestore.refusal('PROJECT_NOT_FOUND'); end if;
-  if p_action not in ('project', 'usage', 'keys', 'revoke_key')
-    and exists (select from filestore.projects p where p.id = v_project_id and p.suspended_at is not null) then
+  perform set_config('filestore.project_id', '', true);
+  select p.id, p.suspended_at into v_project_id, v_suspended_at from filestore.projects p
+  where p.owner_id = (select filestore.current_account_id()) and (p_project_id is null or p.id = p_project_id)
+  order by p.created_at, p.id limit 1;
+  if not found then return v_entry || filestore.refusal('PROJECT_NOT_FOUND'); end if;
+  perform set_config('filestore.project_id', v_project_id::text, true);
+  if p_action = 'session' then
+    delete from filestore.console_sessions s where s.token_hash in (
+      select o.token_hash from filestore.console_sessions o
+      where o.project_id = v_project_id and o.expires_at < clock_timestamp() for update skip locked);
+    insert into filestore.console_sessions as s (token_hash, project_id, account_id, session_id, aal, expires_at)
+    values (
+      decode(p_parameters ->> 'tokenHash', 'hex'), v_project_id, filestore.current_account_id(),
+      filestore.to_uuid(v_claims ->> 'session_id'), v_claims ->> 'aal',
+      clock_timestamp() + interval '10 minutes')
+    on conflict (token_hash) do update
+      set account_id = excluded.account_id, session_id = excluded.session_id, aal = excluded.aal,
+          expires_at = excluded.expires_at;
+    return v_entry || jsonb_build_object('value', v_project_id);
+  end if;
+  if p_action not in ('project', 'usage', 'keys', 'revoke_key') and v_suspended_at is not null then
     return v_entry || filestore.refusal('FORBIDDEN_SCOPE', '{"suspended": true}');
   end if;
   return v_entry || filestore.administer(v_project_id, p_action, p_parameters);
 end
 $$;
 comment on function public.filestore_account_administer is
-  'filestore.administer for the owner of the project. The owner of a suspended project sees its limits, '
-  'usage and keys, and may revoke keys. Refusals: PROJECT_NOT_FOUND, FORBIDDEN_SCOPE, and those of the '
+  'filestore.administer for the owner of the project, by default of the account''s oldest one. The owner of a '
+  'suspended project sees its limits, usage and keys, and may revoke keys. The action session lets the '
+  'console''s token stand in for a key of the project, for a limited time and no longer than the session of '
+  'Auth to which the access token belongs. Refusals: PROJECT_NOT_FOUND, FORBIDDEN_SCOPE, and those of the '
   'action.';
 call filestore.publish('public.filestore_account_administer', 'filestore_account', 'authenticated');
-
-create function public.filestore_account_session(p_project_id uuid, p_token_hash text) returns jsonb
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  v_entry constant jsonb := filestore.enter_account();
-  v_claims constant jsonb := filestore.current_claims();
-  v_project_id uuid;
-begin
-  if v_entry ? 'refusal' then return v_entry; end if;
-  v_project_id := filestore.open_own_project(p_project_id);
-  if v_project_id is null then return v_entry || filestore.refusal('PROJECT_NOT_FOUND'); end if;
-  delete from filestore.console_sessions s where s.token_hash in (
-    select o.token_hash from filestore.console_sessions o
-    where o.project_id = v_project_id and o.expires_at < clock_timestamp() for update skip locked);
-  insert into filestore.console_sessions as s (token_hash, project_id, account_id, session_id, aal, expires_at)
-  values (
-    decode(p_token_hash, 'hex'), v_project_id, filestore.current_account_id(),
-    filestore.to_uuid(v_claims ->> 'session_id'), v_claims ->> 'aal',
-    clock_timestamp() + interval '10 minutes')
-  on conflict (token_hash) do update
-    set account_id = excluded.account_id, session_id = excluded.session_id, aal = excluded.aal,
-        expires_at = excluded.expires_at;
-  return v_entry || jsonb_build_object('value', v_project_id);
-end
-$$;
-comment on function public.filestore_account_session is
-  'Lets the console''s token stand in for a key of the project, for a limited time and no longer than the '
-  'session of Auth to which the access token belongs. Refusals: PROJECT_NOT_FOUND.';
-call filestore.publish('public.filestore_account_session', 'filestore_account', 'authenticated');
 
 create function filestore.find_account(p_account text, out id uuid, out email text)
 language plpgsql stable security definer set search_path = '' as $$
@@ -7827,7 +7496,7 @@ begin
   if lower(p_confirm) is distinct from lower(v_email) then
     return v_entry || filestore.refused_field('confirm', 'must be the e-mail address of the account');
   end if;
-  perform filestore.lock_account();
+  perform pg_advisory_xact_lock(hashtextextended('account/' || filestore.current_account_id(), 0));
   -- The operator has suspended a project for a reason, so the owner may not remove it.
   if exists (select from filestore.projects p where p.owner_id = v_account_id and p.suspended_at is not null) then
     return v_entry || filestore.refusal('FORBIDDEN_SCOPE', '{"suspended": true}');
@@ -8243,7 +7912,7 @@ create trigger release_content_on_update after update of content_hash on filesto
   execute function filestore.search_release_content();
 
 create function filestore.search_take(
-  p_claim_id uuid, p_stage integer, p_files integer, p_bytes bigint, p_lease_seconds integer, p_due timestamptz
+  p_lease_id uuid, p_stage integer, p_files integer, p_bytes bigint, p_lease_seconds integer, p_due timestamptz
 ) returns table (project_id uuid, file_id uuid)
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -8289,7 +7958,7 @@ begin
     from due d window w as (order by d.place, d.due_at, d.file_id)
   )
   update filestore.search_queue q
-  set claim_id = p_claim_id, attempts = q.attempts + 1,
+  set lease_id = p_lease_id, attempts = q.attempts + 1,
       due_at = clock_timestamp() + p_lease_seconds * power(2, least(q.attempts, 10)) * interval '1 second'
   from ordered o
   where q.project_id = o.project_id and q.file_id = o.file_id
@@ -8304,7 +7973,7 @@ comment on function filestore.search_take is
   'lease is twice as long as the one before.';
 call filestore.grant_execute('filestore.search_take', 'filestore_search');
 
-create function public.filestore_search_claim(
+create function public.filestore_search_lease(
   p_stage integer, p_files integer, p_bytes bigint, p_chunks integer, p_lease_seconds integer,
   p_model text default null, p_begun timestamptz default null
 ) returns jsonb
@@ -8312,7 +7981,7 @@ language plpgsql volatile security definer set search_path = ''
 -- fence: the queue is usually empty, and a plan from such a time would read all of it when it is long.
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
-  v_claim_id constant uuid := gen_random_uuid();
+  v_lease_id constant uuid := gen_random_uuid();
   v_project_ids uuid[];
   v_file_ids uuid[];
   v_files jsonb;
@@ -8321,7 +7990,7 @@ begin
   perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
   select array_agg(t.project_id), array_agg(t.file_id) into v_project_ids, v_file_ids
   from filestore.search_take(
-    v_claim_id, p_stage, p_files, p_bytes, p_lease_seconds,
+    v_lease_id, p_stage, p_files, p_bytes, p_lease_seconds,
     -- A client's clock may drop fractions of a millisecond.
     least(clock_timestamp(), p_begun + interval '1 millisecond')) t;
   -- A separate statement, for a new snapshot: the rows locked above may be newer than the snapshot of their
@@ -8351,16 +8020,16 @@ begin
   select greatest(extract(epoch from q.due_at - clock_timestamp()) * 1000, 0)::bigint into v_next_due
   from filestore.search_queue q where q.stage = p_stage order by q.due_at limit 1;
   return jsonb_build_object(
-    'claimId', v_claim_id, 'files', coalesce(v_files, '[]'), 'nextDueMilliseconds', v_next_due);
+    'leaseId', v_lease_id, 'files', coalesce(v_files, '[]'), 'nextDueMilliseconds', v_next_due);
 end
 $$;
-comment on function public.filestore_search_claim is
+comment on function public.filestore_search_lease is
   'Leases files that are due: stage 1 with the segments of their text, stage 2 with p_chunks chunks that '
   'p_model has not embedded. With p_begun, only files that were due by then, so that a sweep ends even while '
   'clients write. Also returns when the next file is due.';
-call filestore.publish('public.filestore_search_claim', 'filestore_search', 'service_role');
+call filestore.publish('public.filestore_search_lease', 'filestore_search', 'service_role');
 
-create function public.filestore_search_fail(p_claim_id uuid, p_files jsonb) returns integer
+create function public.filestore_search_fail(p_lease_id uuid, p_files jsonb) returns integer
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   c_retry_seconds constant integer := 2;
@@ -8368,13 +8037,13 @@ declare
 begin
   perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
   update filestore.search_queue q
-  set claim_id = case when f.is_fault then null else q.claim_id end,
+  set lease_id = case when f.is_fault then null else q.lease_id end,
       attempts = q.attempts - case when f.is_fault then 0 else 1 end,
       due_at = case when f.is_fault
         then clock_timestamp() + c_retry_seconds * power(2, q.attempts - 1) * interval '1 second'
         else q.due_at end
   from jsonb_to_recordset(p_files) f (project_id uuid, file_id uuid, is_fault boolean)
-  where q.project_id = f.project_id and q.file_id = f.file_id and q.claim_id = p_claim_id;
+  where q.project_id = f.project_id and q.file_id = f.file_id and q.lease_id = p_lease_id;
   get diagnostics v_count = row_count;
   return v_count;
 end
@@ -8480,7 +8149,7 @@ comment on function filestore.search_store_text is
   'False where p_model has not embedded some of the chunks.';
 call filestore.grant_execute('filestore.search_store_text', 'filestore_search');
 
-create function public.filestore_search_store(p_claim_id uuid, p_texts jsonb, p_model text default null) returns integer
+create function public.filestore_search_store(p_lease_id uuid, p_texts jsonb, p_model text default null) returns integer
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_text jsonb;
@@ -8519,7 +8188,7 @@ begin
     continue when not exists (
       select from filestore.search_queue q
       where q.project_id = v_project_id and q.file_id = v_file_id and q.version = v_version
-        and q.claim_id = p_claim_id);
+        and q.lease_id = p_lease_id);
     v_done := v_done || jsonb_build_object(
       'project_id', v_project_id, 'file_id', v_file_id, 'version', v_version,
       'is_embedded', filestore.search_store_text(v_text, p_model));
@@ -8534,7 +8203,7 @@ begin
     select q.project_id, q.file_id, d.is_embedded
     from jsonb_to_recordset(v_done) d (project_id uuid, file_id uuid, version integer, is_embedded boolean)
     join filestore.search_queue q on q.project_id = d.project_id and q.file_id = d.file_id and q.version = d.version
-    where q.claim_id = p_claim_id
+    where q.lease_id = p_lease_id
     for update of q skip locked
   ), finished as (
     delete from filestore.search_queue q using held h
@@ -8542,7 +8211,7 @@ begin
   )
   -- Due since the file was written, so that a sweep that stored its text continues with its chunks.
   update filestore.search_queue q
-  set stage = 2, due_at = least(f.updated_at, clock_timestamp()), attempts = 0, claim_id = null
+  set stage = 2, due_at = least(f.updated_at, clock_timestamp()), attempts = 0, lease_id = null
   from held h join filestore.files f on f.project_id = h.project_id and f.id = h.file_id
   where not h.is_embedded and q.project_id = h.project_id and q.file_id = h.file_id;
   return jsonb_array_length(v_done);
@@ -8554,7 +8223,7 @@ comment on function public.filestore_search_store is
 call filestore.publish('public.filestore_search_store', 'filestore_search', 'service_role');
 
 create function public.filestore_search_store_embeddings(
-  p_claim_id uuid, p_project_id uuid, p_file_id uuid, p_model text, p_embeddings jsonb
+  p_lease_id uuid, p_project_id uuid, p_file_id uuid, p_model text, p_embeddings jsonb
 ) returns integer
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -8563,7 +8232,7 @@ declare
 begin
   perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
   select q.version into v_version from filestore.search_queue q
-  where q.project_id = p_project_id and q.file_id = p_file_id and q.claim_id = p_claim_id;
+  where q.project_id = p_project_id and q.file_id = p_file_id and q.lease_id = p_lease_id;
   if not found then return null; end if;
   -- An embedding belongs to a text and not to a version, so a late one is still right.
   update filestore.search_chunks k
@@ -8579,12 +8248,12 @@ begin
     update filestore.search_texts t set model = p_model
     where t.project_id = p_project_id and t.file_id = p_file_id and t.version = v_version;
     delete from filestore.search_queue q
-    where q.project_id = p_project_id and q.file_id = p_file_id and q.claim_id = p_claim_id;
+    where q.project_id = p_project_id and q.file_id = p_file_id and q.lease_id = p_lease_id;
   else
     update filestore.search_queue q
-    set due_at = least(f.updated_at, clock_timestamp()), claim_id = null, attempts = 0
+    set due_at = least(f.updated_at, clock_timestamp()), lease_id = null, attempts = 0
     from filestore.files f
-    where q.project_id = p_project_id and q.file_id = p_file_id and q.claim_id = p_claim_id
+    where q.project_id = p_project_id and q.file_id = p_file_id and q.lease_id = p_lease_id
       and f.project_id = q.project_id and f.id = q.file_id;
   end if;
   return v_left;
@@ -9015,20 +8684,31 @@ comment on function filestore.search_by_words is
   'The best files of a project by the words of their paths and texts.';
 call filestore.grant_execute('filestore.search_by_words', 'filestore_search');
 
-create function filestore.search_by_meaning(p_project_id uuid, p_query jsonb, p_limit integer)
+create function filestore.search_rank_candidates(p_project_id uuid, p_query jsonb)
 returns table (list text, file_id uuid, hash uuid, score double precision)
-language plpgsql volatile set search_path = '' as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
+  -- The functions of search by meaning find the same number.
+  c_ranked constant integer := 200;
   c_chunks_max constant integer := (filestore.limits()).search_exact_chunks_max;
   c_directory constant text := nullif(p_query ->> 'directory', '');
-  v_is_small constant boolean := (select count(*) <= c_chunks_max from (
-    select from filestore.search_chunks c where c.project_id = p_project_id limit c_chunks_max + 1) c);
+  v_is_small boolean;
   v_vector real[];
   v_meaning record;
 begin
+  if p_query ->> 'names' is not null then
+    return query select 'words', f.file_id, null::uuid, f.score
+      from filestore.search_by_names(p_project_id, p_query, c_ranked) f;
+  elsif p_query ->> 'words' is not null then
+    return query select 'words', f.file_id, null::uuid, f.score
+      from filestore.search_by_words(p_project_id, p_query, c_ranked) f;
+  end if;
+  if (p_query -> 'vector' <> 'null' and filestore.search_has_vectors()) is not true then return; end if;
+  v_is_small := (select count(*) <= c_chunks_max from (
+    select from filestore.search_chunks c where c.project_id = p_project_id limit c_chunks_max + 1) c);
   -- Continues in the index until enough rows satisfy the conditions.
   perform set_config('hnsw.iterative_scan', 'relaxed_order', true);
-  perform set_config('hnsw.ef_search', p_limit::text, true);
+  perform set_config('hnsw.ef_search', c_ranked::text, true);
   -- Vectors of the present model and, while texts are embedded again, of the former one; each is compared
   -- with its own vector of the query.
   for v_meaning in
@@ -9047,32 +8727,9 @@ begin
   end loop;
 end
 $$;
-comment on function filestore.search_by_meaning is
-  'The nearest chunks of a project: by vectors of the present model, and of the former one if the query has '
-  'a vector of that model.';
-call filestore.grant_execute('filestore.search_by_meaning', 'filestore_search');
-
-create function filestore.search_rank_candidates(p_project_id uuid, p_query jsonb)
-returns table (list text, file_id uuid, hash uuid, score double precision)
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  -- The functions of search by meaning find the same number.
-  c_ranked constant integer := 200;
-begin
-  if p_query ->> 'names' is not null then
-    return query select 'words', f.file_id, null::uuid, f.score
-      from filestore.search_by_names(p_project_id, p_query, c_ranked) f;
-  elsif p_query ->> 'words' is not null then
-    return query select 'words', f.file_id, null::uuid, f.score
-      from filestore.search_by_words(p_project_id, p_query, c_ranked) f;
-  end if;
-  if p_query -> 'vector' <> 'null' and filestore.search_has_vectors() then
-    return query select f.* from filestore.search_by_meaning(p_project_id, p_query, c_ranked) f;
-  end if;
-end
-$$;
 comment on function filestore.search_rank_candidates is
-  'The best files of a project by words, and its nearest chunks by meaning. Runs as filestore_search: callers read the '
+  'The best files of a project by words, and its nearest chunks by meaning: by vectors of the present model, '
+  'and of the former one if the query has a vector of that model. Runs as filestore_search: callers read the '
   'ids again under their own policies.';
 call filestore.publish('filestore.search_rank_candidates', 'filestore_search', 'filestore_engine');
 
@@ -9109,9 +8766,6 @@ declare
   v_max constant integer := (filestore.limits()).search_unsearched_max;
   v_is_scan constant boolean := p_query ->> 'kind' = 'scan';
   v_live constant jsonb := p_query -> 'live';
-  v_glob constant text := p_query ->> 'glob';
-  v_content_type constant text := p_query ->> 'contentType';
-  v_after constant text := p_query ->> 'after';
   v_known constant uuid[] := array(select k.id::uuid from jsonb_array_elements_text(p_query -> 'known') k (id));
   v_unsearched json;
 begin
@@ -9144,8 +8798,8 @@ begin
       from filestore.search_texts o
       where o.project_id = p_session.project_id and o.file_id = w.file_id and o.version = f.version
     ) t
-    where filestore.has_text(f.mime_type, f.is_text) and (v_glob is null or f.path ~ v_glob)
-      and (v_content_type is null or f.mime_type = v_content_type) and (v_after is null or f.path > v_after)
+    where filestore.has_text(f.mime_type, f.is_text) and (f.path ~ (p_query ->> 'glob')) is not false
+      and (f.mime_type = p_query ->> 'contentType') is not false and (f.path > p_query ->> 'after') is not false
       and f.id <> all (v_known)
   ), sized as (
     -- Small ones first, so that a large file does not exclude others.
@@ -9179,22 +8833,6 @@ comment on function filestore.search_unsearched is
   '(reads). The others are counted, and some are named with the reason. isComplete: false where more files '
   'are not indexed than may be examined.';
 call filestore.grant_execute('filestore.search_unsearched', 'filestore_engine');
-
-create function filestore.search_is_vector_cut(p_session filestore.session, p_vector jsonb) returns boolean
-language plpgsql stable set search_path = '' as $$
-declare
-  v_max constant integer := (filestore.limits()).search_exact_chunks_max;
-begin
-  if p_vector = 'null'::jsonb or p_vector is null then return false; end if;
-  if jsonb_array_length(p_vector) = any ((filestore.limits()).vector_sizes) then return false; end if;
-  return (select count(*) from (
-    select from filestore.search_chunks c where c.project_id = p_session.project_id limit v_max + 1) c) > v_max;
-end
-$$;
-comment on function filestore.search_is_vector_cut is
-  'Whether no index contains vectors of this size, and the project has more chunks than are compared one by '
-  'one.';
-call filestore.grant_execute('filestore.search_is_vector_cut', 'filestore_engine');
 
 create function filestore.search_by_pattern(p_session filestore.session, p_scope text, p_query jsonb) returns json
 language plpgsql stable set search_path = '' as $$
@@ -9356,6 +8994,7 @@ language plpgsql volatile security definer set search_path = '' as $$
 declare
   -- Files that are not indexed yet are counted up to this number, which also stands for all larger ones.
   c_pending_max constant integer := 10000;
+  c_chunks_max constant integer := (filestore.limits()).search_exact_chunks_max;
   v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
   -- The part of the requested directory that the key may see.
   v_scope constant text := filestore.seen_directory(v_session, p_query ->> 'directory');
@@ -9377,9 +9016,12 @@ begin
     'hasVectors', filestore.search_has_vectors(),
     'lexemes', to_json(filestore.search_query_lexemes(coalesce(p_query ->> 'words', ''))),
     'scope', v_scope, 'stage', v_stage,
-    'isVectorCut', v_scope is not null and (
-      filestore.search_is_vector_cut(v_session, p_query -> 'vector')
-      or filestore.search_is_vector_cut(v_session, p_query -> 'former' -> 'vector')),
+    -- No index contains vectors of this size, and the project has more chunks than are compared one by one.
+    'isVectorCut', v_scope is not null and exists (
+      select from (values (p_query -> 'vector'), (p_query -> 'former' -> 'vector')) v (vector)
+      where jsonb_typeof(v.vector) = 'array' and jsonb_array_length(v.vector) <> all ((filestore.limits()).vector_sizes)
+    ) and (select count(*) > c_chunks_max from (
+      select from filestore.search_chunks c where c.project_id = v_session.project_id limit c_chunks_max + 1) c),
     'pending', (select count(*) from (
       select from filestore.search_queue q
       where q.project_id = v_session.project_id and q.stage <= v_stage

@@ -11,7 +11,6 @@ insert into filestore.tiers (name, requests_per_minute, max_file_bytes, max_proj
   ('free', 100, 10485760, 1073741824),
   ('pro', 1000, 104857600, null),
   ('enterprise', null, null, null);
-alter table filestore.tiers enable row level security;
 create policy "A key reads the tiers" on filestore.tiers to filestore_engine using (true);
 grant select on filestore.tiers to filestore_engine;
 create policy "The operator reads the tiers" on filestore.tiers to filestore_admin using (true);
@@ -32,7 +31,6 @@ comment on column filestore.settings.account_bytes is
   'The largest usage in bytes of all projects of an account together, without projects that have a quota of '
   'their own. Null: only the quota of each project applies.';
 insert into filestore.settings default values;
-alter table filestore.settings enable row level security;
 create policy "A key reads the settings" on filestore.settings to filestore_engine using (true);
 grant select on filestore.settings to filestore_engine;
 create policy "The operator reads and changes the settings"
@@ -76,19 +74,12 @@ comment on column filestore.projects.cursor_key is
   'The secret from which the cursors of its change feed are computed.';
 create index projects_by_owner on filestore.projects (owner_id, created_at);
 create index projects_with_blank_answers on filestore.projects (id) where answers_blank_through is not null;
-alter table filestore.projects enable row level security;
 create policy "A key sees its project" on filestore.projects to filestore_engine
   using (id = filestore.current_project_id());
 grant select on filestore.projects to filestore_engine;
-create policy "The operator sees every project" on filestore.projects for select to filestore_admin
-  using (true);
-create policy "The operator creates projects" on filestore.projects for insert to filestore_admin
-  with check (true);
-create policy "The operator changes every project" on filestore.projects for update to filestore_admin
-  using (true);
-create policy "A deletion removes the project that it opened"
-  on filestore.projects for delete to filestore_admin
-  using (id = filestore.current_project_id());
+create policy "The operator sees and changes every project" on filestore.projects to filestore_admin using (true);
+create policy "A deletion removes only the project that it opened"
+  on filestore.projects as restrictive for delete to filestore_admin using (id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.projects to filestore_admin;
 create policy "An account sees its projects" on filestore.projects for select to filestore_account
   using (owner_id = (select filestore.current_account_id()) or owner_id = filestore.current_owner_id()
@@ -96,8 +87,7 @@ create policy "An account sees its projects" on filestore.projects for select to
 create policy "An account creates projects of its own" on filestore.projects for insert to filestore_account
   with check (owner_id = (select filestore.current_account_id()));
 create policy "An account changes the project that it opened"
-  on filestore.projects for update to filestore_account
-  using (id = filestore.current_project_id());
+  on filestore.projects for update to filestore_account using (id = filestore.current_project_id());
 grant select, insert, update (name, retention, retention_set_at, owner_id, deleted_at)
   on filestore.projects to filestore_account;
 
@@ -133,7 +123,6 @@ comment on column filestore.api_keys.path_prefix is
   'A directory: the key reads and writes only paths below it. Null: all paths.';
 create index api_keys_by_project on filestore.api_keys (project_id, created_at);
 create index api_keys_by_end on filestore.api_keys (least(revoked_at, expires_at)) where key_hash is not null;
-alter table filestore.api_keys enable row level security;
 create policy "A key sees itself" on filestore.api_keys to filestore_engine
   using (key_hash = filestore.current_key_hash());
 grant select, update (last_used_at, has_written) on filestore.api_keys to filestore_engine;
@@ -141,8 +130,7 @@ create policy "The operator sees every key, and the sweep removes it" on filesto
   using (true);
 grant select, update (key_hash, prefix), delete on filestore.api_keys to filestore_admin;
 create policy "An account administers the keys of the project that it opened"
-  on filestore.api_keys to filestore_account
-  using (project_id = filestore.current_project_id());
+  on filestore.api_keys to filestore_account using (project_id = filestore.current_project_id());
 grant select, insert, update (name, scopes, path_prefix, revoked_at, expires_at)
   on filestore.api_keys to filestore_account;
 
@@ -164,17 +152,14 @@ comment on column filestore.console_sessions.session_id is
 comment on column filestore.console_sessions.aal is
   'The assurance level that the access token states: aal2 with a second factor.';
 create index console_sessions_by_project on filestore.console_sessions (project_id);
-alter table filestore.console_sessions enable row level security;
 create policy "A console session sees itself" on filestore.console_sessions to filestore_engine
   using (token_hash = filestore.current_key_hash());
 grant select on filestore.console_sessions to filestore_engine;
 create policy "A deletion removes the console sessions of its project"
-  on filestore.console_sessions to filestore_admin
-  using (project_id = filestore.current_project_id());
+  on filestore.console_sessions to filestore_admin using (project_id = filestore.current_project_id());
 grant select (project_id, token_hash), delete on filestore.console_sessions to filestore_admin;
 create policy "An account opens sessions of the project that it opened"
-  on filestore.console_sessions to filestore_account
-  using (project_id = filestore.current_project_id());
+  on filestore.console_sessions to filestore_account using (project_id = filestore.current_project_id());
 grant select, insert, update (account_id, session_id, aal, expires_at), delete
   on filestore.console_sessions to filestore_account;
 
@@ -186,7 +171,6 @@ create unlogged table filestore.account_windows (
 comment on table filestore.account_windows is
   'Calls of an account''s own functions in the current clock minute. An unlogged table: after a crash the '
   'counts are lost.';
-alter table filestore.account_windows enable row level security;
 create policy "An account counts its own calls" on filestore.account_windows to filestore_account
   using (account_id = (select filestore.current_account_id()));
 grant select, insert, update on filestore.account_windows to filestore_account;
@@ -207,17 +191,14 @@ comment on table filestore.rate_windows is
   'the limit. An unlogged table: after a crash the counts of that minute are lost.';
 comment on column filestore.rate_windows.request_id is
   'The last request counted here, so that a call repeated because its response was lost is not counted twice.';
-alter table filestore.rate_windows enable row level security;
 create policy "A key counts the requests of its project" on filestore.rate_windows to filestore_engine
   using (project_id = filestore.current_project_id());
 grant select, insert, update on filestore.rate_windows to filestore_engine;
 create policy "A deletion removes the rate windows of its project"
-  on filestore.rate_windows to filestore_admin
-  using (project_id = filestore.current_project_id());
+  on filestore.rate_windows to filestore_admin using (project_id = filestore.current_project_id());
 grant select (project_id, shard), delete on filestore.rate_windows to filestore_admin;
 create policy "An account sees the rate windows of the project that it opened"
-  on filestore.rate_windows to filestore_account
-  using (project_id = filestore.current_project_id());
+  on filestore.rate_windows to filestore_account using (project_id = filestore.current_project_id());
 grant select on filestore.rate_windows to filestore_account;
 
 create sequence filestore.positions;
@@ -259,7 +240,6 @@ comment on column filestore.links.used_at is 'When its one version was written, 
 create index links_by_project on filestore.links (project_id, created_at);
 create index links_by_key on filestore.links (key_id);
 create index links_by_end on filestore.links (expires_at);
-alter table filestore.links enable row level security;
 create policy "A link sees itself, and a key the links below its prefix"
   on filestore.links for select to filestore_engine
   using (token_hash = filestore.current_key_hash()
@@ -275,8 +255,7 @@ create policy "The operator and the sweep change and remove every link" on files
   using (true);
 grant select, update (key_id, key_hash), delete on filestore.links to filestore_admin;
 create policy "An account changes the links of the project that it opened"
-  on filestore.links to filestore_account
-  using (project_id = filestore.current_project_id());
+  on filestore.links to filestore_account using (project_id = filestore.current_project_id());
 grant select, update (key_id, key_hash) on filestore.links to filestore_account;
 
 create unlogged table filestore.link_windows (
@@ -289,10 +268,9 @@ create unlogged table filestore.link_windows (
 comment on table filestore.link_windows is
   'Uses of a link in the current clock minute, and of all links of a project (link_id all zeros). An '
   'unlogged table: after a crash the counts of that minute are lost.';
-alter table filestore.link_windows enable row level security;
 create policy "A link counts its uses" on filestore.link_windows to filestore_engine
   using (project_id = filestore.current_project_id());
-grant select, insert, update, delete on filestore.link_windows to filestore_engine;
+grant select, insert, update on filestore.link_windows to filestore_engine;
 create policy "The sweep removes all link windows" on filestore.link_windows to filestore_admin using (true);
 grant select, delete on filestore.link_windows to filestore_admin;
 
@@ -302,17 +280,10 @@ grant select, delete on filestore.link_windows to filestore_admin;
 create function filestore.refuse_to_orphan() returns trigger
 language plpgsql volatile set search_path = '' as $$
 declare
-  v_project_id uuid;
+  v_project_id constant uuid := coalesce(to_jsonb(old) ->> 'project_id', old.id::text);
 begin
-  if tg_table_name = 'projects' then
-    v_project_id := old.id;
-  elsif old.has_written then
-    v_project_id := old.project_id;
-  end if;
-  if v_project_id is not null then
-    if exists (select from filestore.files f where f.project_id = v_project_id) then
-      raise foreign_key_violation using message = format('a row of %s is in use', tg_table_name);
-    end if;
+  if exists (select from filestore.files f where f.project_id = v_project_id) then
+    raise foreign_key_violation using message = format('a row of %s is in use', tg_table_name);
   end if;
   return old;
 end
@@ -323,4 +294,4 @@ call filestore.grant_execute('filestore.refuse_to_orphan', 'filestore_admin');
 create trigger keep_projects_with_files before delete or update of id on filestore.projects
   for each row execute function filestore.refuse_to_orphan();
 create trigger keep_keys_of_versions before delete or update of project_id, id on filestore.api_keys
-  for each row execute function filestore.refuse_to_orphan();
+  for each row when (old.has_written) execute function filestore.refuse_to_orphan();

@@ -47,26 +47,16 @@ create index files_by_updated_at on filestore.files (project_id, updated_at, pat
 create index files_by_created_at on filestore.files (project_id, created_at, path) where not is_deleted;
 -- Together with files_by_updated_at: the files written last, deleted ones included.
 create index files_deleted_by_updated_at on filestore.files (project_id, updated_at, path) where is_deleted;
-alter table filestore.files enable row level security;
 -- A key with a path prefix sees only files below it, and no key sees the row of a purged file.
-create policy "A key sees the files of its project below its prefix"
-  on filestore.files for select to filestore_engine
+create policy "A key sees and changes files of its project below its prefix"
+  on filestore.files to filestore_engine
   using (project_id = filestore.current_project_id() and starts_with(path, filestore.current_path_prefix())
     and path is not null);
-create policy "A key creates files of its project below its prefix"
-  on filestore.files for insert to filestore_engine
-  with check (project_id = filestore.current_project_id() and starts_with(path, filestore.current_path_prefix())
-    and path is not null);
-create policy "A key changes the files that it sees" on filestore.files for update to filestore_engine
-  using (project_id = filestore.current_project_id() and starts_with(path, filestore.current_path_prefix())
-    and path is not null)
-  with check (project_id = filestore.current_project_id());
 grant select, insert, update on filestore.files to filestore_engine;
-create policy "The sweep sees files of every project" on filestore.files for select to filestore_admin
+create policy "The sweep sees and changes files of every project" on filestore.files to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
-create policy "The sweep changes files of every project" on filestore.files for update to filestore_admin
-  using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
-create policy "A deletion removes the files of its project" on filestore.files for delete to filestore_admin
+create policy "A deletion removes only the files of its project"
+  on filestore.files as restrictive for delete to filestore_admin
   using (project_id = filestore.current_project_id());
 grant select, update, delete on filestore.files to filestore_admin;
 create policy "An account sees the files of the project that it opened"
@@ -142,7 +132,6 @@ create index file_versions_by_undone_run on filestore.file_versions (project_id,
 -- The moves of a run: an undo checks that it reverts both halves of each.
 create index file_versions_moves_by_run on filestore.file_versions (project_id, run_id, file_id, version)
   where run_id is not null and operation = 'move';
-alter table filestore.file_versions enable row level security;
 create policy "A key sees and adds versions of its project" on filestore.file_versions to filestore_engine
   using (project_id = filestore.current_project_id());
 grant select, insert on filestore.file_versions to filestore_engine;
@@ -151,8 +140,7 @@ create policy "The sweep sees and erases every version" on filestore.file_versio
 grant select, insert, update (segment_ids, note, redacted_at, redacted_segment_ids), delete
   on filestore.file_versions to filestore_admin;
 create policy "An account sees the versions of the project that it opened"
-  on filestore.file_versions to filestore_account
-  using (project_id = filestore.current_project_id());
+  on filestore.file_versions to filestore_account using (project_id = filestore.current_project_id());
 grant select on filestore.file_versions to filestore_account;
 
 create table filestore.runs (
@@ -165,7 +153,6 @@ comment on table filestore.runs is
   'One row for each run that has a version. The first commit of the run inserts it; later commits lock '
   'nothing here.';
 create index runs_by_age on filestore.runs (project_id, first_position);
-alter table filestore.runs enable row level security;
 create policy "A key sees and adds the runs of its project" on filestore.runs to filestore_engine
   using (project_id = filestore.current_project_id());
 grant select, insert on filestore.runs to filestore_engine;
@@ -186,7 +173,6 @@ create table filestore.segments (
 );
 comment on table filestore.segments is
   'Immutable pieces of content. The bytes are the object {project_id}/{yyyymmdd of stored_on}/{id}.';
-alter table filestore.segments enable row level security;
 create policy "A key sees and adds segments of its project" on filestore.segments to filestore_engine
   using (project_id = filestore.current_project_id());
 grant select, insert on filestore.segments to filestore_engine;
@@ -205,10 +191,8 @@ create table filestore.shared_segments (
 comment on table filestore.shared_segments is
   'The files whose versions contain a segment that several files have used: one row for each file, inserted '
   'when content of one file becomes a version of another. A segment without a row is used by one file alone.';
-alter table filestore.shared_segments enable row level security;
 create policy "A key sees and adds the shared segments of its project"
-  on filestore.shared_segments to filestore_engine
-  using (project_id = filestore.current_project_id());
+  on filestore.shared_segments to filestore_engine using (project_id = filestore.current_project_id());
 grant select, insert on filestore.shared_segments to filestore_engine;
 create policy "The sweep sees and removes all shared segments" on filestore.shared_segments to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
@@ -227,22 +211,17 @@ comment on table filestore.project_usage is
   'versions, spread over rows so that writers do not wait for each other.';
 comment on column filestore.project_usage.database_bytes is
   'The bytes that the project''s rows count as by the tariff. A row here may be negative; the sum is not.';
-alter table filestore.project_usage enable row level security;
 create policy "A key counts the usage of its project" on filestore.project_usage to filestore_engine
   using (project_id = filestore.current_project_id());
 grant select, insert, update on filestore.project_usage to filestore_engine;
-create policy "The sweep sees usage of every project" on filestore.project_usage for select to filestore_admin
+create policy "The sweep sees and changes usage of every project" on filestore.project_usage to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
-create policy "The sweep adds usage" on filestore.project_usage for insert to filestore_admin
-  with check (filestore.current_project_id() is null or project_id = filestore.current_project_id());
-create policy "The sweep changes usage of every project" on filestore.project_usage for update to filestore_admin
-  using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
-create policy "A deletion removes the usage of its project" on filestore.project_usage for delete to filestore_admin
+create policy "A deletion removes only the usage of its project"
+  on filestore.project_usage as restrictive for delete to filestore_admin
   using (project_id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.project_usage to filestore_admin;
 create policy "An account sees the usage of the project that it opened"
-  on filestore.project_usage to filestore_account
-  using (project_id = filestore.current_project_id());
+  on filestore.project_usage to filestore_account using (project_id = filestore.current_project_id());
 grant select on filestore.project_usage to filestore_account;
 
 create table filestore.idempotency_keys (
@@ -269,10 +248,8 @@ comment on column filestore.idempotency_keys.caller_id is
 create index idempotency_keys_by_age on filestore.idempotency_keys (project_id, created_at);
 create index idempotency_keys_with_names on filestore.idempotency_keys (project_id, created_at)
   where names is not null;
-alter table filestore.idempotency_keys enable row level security;
 create policy "A key uses the idempotency keys of its project"
-  on filestore.idempotency_keys to filestore_engine
-  using (project_id = filestore.current_project_id());
+  on filestore.idempotency_keys to filestore_engine using (project_id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.idempotency_keys to filestore_engine;
 create policy "The sweep sees, blanks and removes all idempotency keys"
   on filestore.idempotency_keys to filestore_admin

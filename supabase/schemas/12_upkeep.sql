@@ -35,7 +35,6 @@ comment on column filestore.purged_files.versions is
   'versions are not removed yet.';
 comment on column filestore.purged_files.due_since is 'Since when the rest is due in the sweep.';
 create index purged_files_pending on filestore.purged_files (project_id, due_since) where pending_versions > 0;
-alter table filestore.purged_files enable row level security;
 create policy "A key sees the receipts of what it would have seen"
   on filestore.purged_files to filestore_engine
   using (project_id = filestore.current_project_id() and (filestore.current_path_prefix() = ''
@@ -70,7 +69,6 @@ comment on column filestore.possibly_unreferenced_segments.is_referenced is
 create index possibly_unreferenced_by_segment on filestore.possibly_unreferenced_segments (project_id, segment_id);
 create index possibly_unreferenced_due on filestore.possibly_unreferenced_segments (project_id, due_since)
   where due_since is not null;
-alter table filestore.possibly_unreferenced_segments enable row level security;
 create policy "A key marks segments of its project as possibly unreferenced"
   on filestore.possibly_unreferenced_segments to filestore_engine
   using (project_id = filestore.current_project_id());
@@ -94,7 +92,6 @@ comment on column filestore.retention_passes.position is
   'The position of the last version when the pass began. Until a later version exists, another pass can '
   'become due only as time passes.';
 comment on column filestore.retention_passes.applied_at is 'When the last completed pass began.';
-alter table filestore.retention_passes enable row level security;
 create policy "The sweep sees and changes all retention passes"
   on filestore.retention_passes to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
@@ -116,7 +113,6 @@ comment on column filestore.dead_segments.removed_at is
   'committed, so that a late repetition of its commit finds the id in use.';
 create index dead_segments_to_remove on filestore.dead_segments (project_id, due_since) where removed_at is null;
 create index dead_segments_removed on filestore.dead_segments (stored_on) where removed_at is not null;
-alter table filestore.dead_segments enable row level security;
 create policy "The sweep sees and changes all dead segments" on filestore.dead_segments to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.dead_segments to filestore_admin;
@@ -138,13 +134,11 @@ comment on column filestore.usage_days.key_id is
 comment on column filestore.usage_days.bytes_written is
   'The bytes of content of those versions: for an append, the appended bytes; for a copy, move, restore or '
   'undo, none.';
-alter table filestore.usage_days enable row level security;
 create policy "The sweep sees and changes all days of usage" on filestore.usage_days to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.usage_days to filestore_admin;
 create policy "An account sees days of usage of the project that it opened"
-  on filestore.usage_days to filestore_account
-  using (project_id = filestore.current_project_id());
+  on filestore.usage_days to filestore_account using (project_id = filestore.current_project_id());
 grant select on filestore.usage_days to filestore_account;
 
 create table filestore.usage_levels (
@@ -157,13 +151,11 @@ create table filestore.usage_levels (
 comment on table filestore.usage_levels is
   'The size of a project when its usage was last counted on a day (UTC). A day without a row has the values '
   'of the day before.';
-alter table filestore.usage_levels enable row level security;
 create policy "The sweep sees and changes all usage levels" on filestore.usage_levels to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.usage_levels to filestore_admin;
 create policy "An account sees usage levels of the project that it opened"
-  on filestore.usage_levels to filestore_account
-  using (project_id = filestore.current_project_id());
+  on filestore.usage_levels to filestore_account using (project_id = filestore.current_project_id());
 grant select on filestore.usage_levels to filestore_account;
 
 create table filestore.usage_folds (
@@ -173,7 +165,6 @@ create table filestore.usage_folds (
 ) with (fillfactor = 85);
 comment on table filestore.usage_folds is
   'The position of the last version of a project that is counted in `usage_days`, and when it was counted.';
-alter table filestore.usage_folds enable row level security;
 create policy "The sweep sees and changes all usage folds" on filestore.usage_folds to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.usage_folds to filestore_admin;
@@ -195,14 +186,10 @@ comment on column filestore.sweeps.marked_through is
   'no pass has begun.';
 comment on column filestore.sweeps.turns is
   'The time of the last step of each kind of work; the sweep serves the project that has waited longest.';
-alter table filestore.sweeps enable row level security;
-create policy "The sweep sees sweeps of every project" on filestore.sweeps for select to filestore_admin
+create policy "The sweep sees and changes sweeps of every project" on filestore.sweeps to filestore_admin
   using (true);
-create policy "The sweep adds sweeps" on filestore.sweeps for insert to filestore_admin
-  with check (true);
-create policy "The sweep changes sweeps of every project" on filestore.sweeps for update to filestore_admin
-  using (true);
-create policy "A deletion removes the sweeps of its project" on filestore.sweeps for delete to filestore_admin
+create policy "A deletion removes only the sweeps of its project"
+  on filestore.sweeps as restrictive for delete to filestore_admin
   using (project_id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.sweeps to filestore_admin;
 
@@ -227,7 +214,6 @@ comment on column filestore.project_deletions.objects is
   'Objects that are being removed, as {yyyymmdd}/{segment_id}. Noted first, so that a slice that is cut off '
   'between the object and the row of its segment leaves no row that later slices cannot find.';
 create index project_deletions_by_turn on filestore.project_deletions (visited_at, due_at);
-alter table filestore.project_deletions enable row level security;
 create policy "The sweep sees and changes all project deletions"
   on filestore.project_deletions to filestore_admin using (true);
 grant select, update, delete on filestore.project_deletions to filestore_admin;
@@ -244,7 +230,6 @@ create table filestore.account_deletions (
 );
 comment on table filestore.account_deletions is
   'Accounts whose projects were deleted and that Supabase Auth still has. All of their requests are refused.';
-alter table filestore.account_deletions enable row level security;
 create policy "The sweep sees and changes all account deletions"
   on filestore.account_deletions to filestore_admin using (true);
 grant select, insert, update, delete on filestore.account_deletions to filestore_admin;

@@ -11,7 +11,7 @@ create table filestore.search_queue (
   stage smallint not null default 1 check (stage in (1, 2)),
   due_at timestamptz not null,
   attempts integer not null default 0,
-  claim_id uuid,
+  lease_id uuid,
   primary key (project_id, file_id)
 ) with (fillfactor = 70);
 comment on table filestore.search_queue is
@@ -25,7 +25,6 @@ comment on column filestore.search_queue.attempts is
   'Leases of this version that ended without a result. After the first one, the file is leased alone.';
 create index search_queue_due on filestore.search_queue (stage, due_at);
 create index search_queue_turn on filestore.search_queue (stage, project_id, due_at);
-alter table filestore.search_queue enable row level security;
 create policy "A key queues the files that it writes" on filestore.search_queue to filestore_engine
   using (project_id = filestore.current_project_id());
 grant select, insert, update on filestore.search_queue to filestore_engine;
@@ -52,7 +51,6 @@ comment on column filestore.search_contents.words is 'The words of the content, 
 comment on column filestore.search_contents.is_cut is
   'Whether the content contains more distinct words than are indexed; then `words` contains only those of '
   'its beginning.';
-alter table filestore.search_contents enable row level security;
 create policy "A key sees the contents of its project" on filestore.search_contents to filestore_engine
   using (project_id = filestore.current_project_id());
 grant select on filestore.search_contents to filestore_engine;
@@ -104,7 +102,6 @@ create index search_texts_by_content on filestore.search_texts (project_id, cont
 create index search_texts_unsearched on filestore.search_texts (project_id, path)
   where skipped in ('too_large', 'not_indexable') or is_cut;
 create index search_texts_given_up on filestore.search_texts (indexed_at) where skipped = 'not_indexable';
-alter table filestore.search_texts enable row level security;
 create policy "A key sees the texts of its project" on filestore.search_texts to filestore_engine
   using (project_id = filestore.current_project_id());
 grant select on filestore.search_texts to filestore_engine;
@@ -134,7 +131,6 @@ comment on column filestore.search_chunks.hash is
   'MD5 of the text: a chunk that does not change between versions keeps its embedding.';
 comment on column filestore.search_chunks.start is 'In characters of the content, from 0.';
 alter table filestore.search_chunks alter column embedding set storage external;
-alter table filestore.search_chunks enable row level security;
 create policy "A key sees the chunks of its project" on filestore.search_chunks to filestore_engine
   using (project_id = filestore.current_project_id());
 grant select on filestore.search_chunks to filestore_engine;
@@ -144,6 +140,19 @@ grant select (project_id, file_id, hash), delete on filestore.search_chunks to f
 create policy "The search index maintains all chunks" on filestore.search_chunks to filestore_search
   using (true);
 grant select, insert, update, delete on filestore.search_chunks to filestore_search;
+
+-- Every table has row-level security: a role without a policy sees no row.
+do $$
+declare
+  v_table regclass;
+begin
+  for v_table in
+    select c.oid from pg_catalog.pg_class c where c.relnamespace = 'filestore'::regnamespace and c.relkind = 'r'
+  loop
+    execute format('alter table %s enable row level security', v_table);
+  end loop;
+end
+$$;
 
 -- Trigrams are those of pg_trgm, reduced to a bounded number of numbers: where the database knows the letters
 -- of all scripts there are 16 million trigrams, and each one that is new to an index takes some 50 bytes

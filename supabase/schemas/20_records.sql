@@ -27,13 +27,7 @@ comment on function filestore.refusal is 'A refusal with a code of the wire cont
 call filestore.grant_execute('filestore.refusal', 'filestore_account', 'filestore_admin', 'filestore_engine');
 
 create type filestore.listed_file as (
-  id uuid,
-  path text,
-  version integer,
-  mime_type text,
-  size bigint,
-  created_at timestamptz,
-  updated_at timestamptz,
+  id uuid, path text, version integer, mime_type text, size bigint, created_at timestamptz, updated_at timestamptz,
   is_deleted boolean
 );
 comment on type filestore.listed_file is 'The fields of a file at one version that the API returns.';
@@ -193,12 +187,7 @@ comment on function filestore.refused_field is
 call filestore.grant_execute('filestore.refused_field', 'filestore_account', 'filestore_admin', 'filestore_engine');
 
 create type filestore.next_version as (
-  segment_ids uuid[],
-  size bigint,
-  mime_type text,
-  is_deleted boolean,
-  is_text boolean,
-  source_file_id uuid,
+  segment_ids uuid[], size bigint, mime_type text, is_deleted boolean, is_text boolean, source_file_id uuid,
   source_version integer
 );
 comment on type filestore.next_version is 'The content of a version to be added.';
@@ -208,13 +197,12 @@ create function filestore.unreadable_version(
 ) returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
-  if (p_version).redacted_at is not null then
-    return filestore.refusal('VERSION_REDACTED', jsonb_build_object('version', p_number));
-  elsif (p_version).version is null then
-    return filestore.refusal('VERSION_NOT_FOUND', jsonb_build_object('latestVersion', (p_file).version)
-      || case when p_number < (p_file).version then '{"trimmed": true}'::jsonb else '{}'::jsonb end);
-  end if;
-  return null;
+  return case
+    when (p_version).redacted_at is not null
+      then filestore.refusal('VERSION_REDACTED', jsonb_build_object('version', p_number))
+    when (p_version).version is null
+      then filestore.refusal('VERSION_NOT_FOUND', jsonb_build_object('latestVersion', (p_file).version)
+        || case when p_number < (p_file).version then '{"trimmed": true}'::jsonb else '{}'::jsonb end) end;
 end
 $$;
 comment on function filestore.unreadable_version is

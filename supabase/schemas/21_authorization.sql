@@ -81,59 +81,42 @@ comment on function filestore.count_requests is
   'already, it refuses instead.';
 call filestore.grant_execute('filestore.count_requests', 'filestore_engine');
 
-create type filestore.caller as (
-  project_id uuid,
-  key_id uuid,
-  scopes text[],
-  path_prefix text,
-  account_id uuid,
-  is_session_active boolean,
-  is_use_due boolean,
-  has_written boolean
-);
-comment on type filestore.caller is
-  'The project and rights for which a key, a console session or a link stands.';
-comment on column filestore.caller.account_id is
-  'The account whose console session this is, or in whose console session the link was created; null for keys.';
-comment on column filestore.caller.is_session_active is 'Null for keys and links.';
-comment on column filestore.caller.is_use_due is 'Whether the use of the key was last noted over a minute ago.';
-
-create function filestore.caller_of(p_token_hash text) returns filestore.caller
+create function filestore.caller_of(
+  p_token_hash text, out project_id uuid, out key_id uuid, out scopes text[], out path_prefix text,
+  out account_id uuid, out is_session_active boolean, out is_use_due boolean, out has_written boolean
+)
 language plpgsql volatile set search_path = '' as $$
-declare
-  v_caller filestore.caller;
 begin
-  select k.project_id, k.id, k.scopes, k.path_prefix, null, null,
+  select k.project_id, k.id, k.scopes, k.path_prefix,
          k.last_used_at is null or k.last_used_at < clock_timestamp() - interval '1 minute', k.has_written
-  into v_caller from filestore.api_keys k
+  into project_id, key_id, scopes, path_prefix, is_use_due, has_written from filestore.api_keys k
   where k.key_hash = decode(p_token_hash, 'hex') and k.revoked_at is null
     and (k.expires_at is null or k.expires_at > clock_timestamp());
-  if found then return v_caller; end if;
-  select s.project_id, null, '{read,write,admin}', null, s.account_id,
+  if found then return; end if;
+  select s.project_id, '{read,write,admin}', s.account_id,
          filestore.is_session_active(s.account_id, s.session_id, s.aal)
-  into v_caller from filestore.console_sessions s
+  into project_id, scopes, account_id, is_session_active from filestore.console_sessions s
   where s.token_hash = decode(p_token_hash, 'hex') and s.expires_at > clock_timestamp();
-  if found then return v_caller; end if;
-  select l.project_id, null, array[l.scope], null, l.account_id into v_caller
+  if found then return; end if;
+  select l.project_id, array[l.scope], l.account_id into project_id, scopes, account_id
   from filestore.links l where l.token_hash = decode(p_token_hash, 'hex') and l.account_id is not null;
-  return v_caller;
 end
 $$;
 comment on function filestore.caller_of is
-  'The key, console session or link with this hash; null if it does not exist.';
+  'The project and rights for which a key, a console session or a link with this hash stands; nulls if it '
+  'does not exist. account_id: of the console session, or of the one in which the link was created; null for '
+  'keys. is_session_active: null for keys and links. is_use_due: whether the use of the key was last noted '
+  'over a minute ago.';
 call filestore.grant_execute('filestore.caller_of', 'filestore_engine');
 
-create function filestore.note_use(p_caller filestore.caller, p_writes boolean) returns void
+create function filestore.note_use(p_key_id uuid, p_is_use_due boolean, p_writes boolean) returns void
 language plpgsql volatile set search_path = '' as $$
 begin
-  if (p_caller).key_id is null or not (p_caller).is_use_due and ((p_caller).has_written or not p_writes) then
-    return;
-  end if;
   -- No request waits for the row: if another transaction holds it, the key's next request records the use.
   update filestore.api_keys k
-  set last_used_at = case when (p_caller).is_use_due then clock_timestamp() else k.last_used_at end,
+  set last_used_at = case when p_is_use_due then clock_timestamp() else k.last_used_at end,
       has_written = k.has_written or p_writes
-  where k.id = (select u.id from filestore.api_keys u where u.id = (p_caller).key_id for no key update skip locked);
+  where k.id = (select u.id from filestore.api_keys u where u.id = p_key_id for no key update skip locked);
 end
 $$;
 comment on function filestore.note_use is
@@ -146,11 +129,12 @@ create function filestore.authorize(
 language plpgsql volatile set search_path = '' as $$
 declare
   v_session filestore.session;
-  v_caller filestore.caller;
+  v_caller record;
   v_setting text;
   v_limit integer;
   v_is_suspended boolean;
   v_is_deleted boolean;
+  v_writes boolean;
   v_count filestore.request_count;
   v_refusal jsonb;
 begin
@@ -160,10 +144,6 @@ begin
   -- A reader writes only the count and the time of the key's last use: neither is worth waiting for the disk.
   if p_scope is null or p_scope = 'read' then v_setting := set_config('synchronous_commit', 'off', true); end if;
   v_caller := filestore.caller_of(p_key_hash);
-  if v_caller.project_id is null then
-    v_session.envelope := filestore.refusal('INVALID_API_KEY');
-    return v_session;
-  end if;
   v_session.project_id := v_caller.project_id;
   v_session.key_id := v_caller.key_id;
   v_session.caller_id := coalesce(v_caller.key_id, '00000000-0000-0000-0000-000000000000');
@@ -177,13 +157,14 @@ begin
          -- A project with a quota of its own, or with none, uses nothing of its account's quota.
          case when p.max_project_bytes is null and t.max_project_bytes is not null and p.owner_id is not null
            then s.account_bytes end
-  into strict v_session.tier, v_limit, v_session.max_file_bytes, v_session.max_project_bytes, v_is_suspended,
+  into v_session.tier, v_limit, v_session.max_file_bytes, v_session.max_project_bytes, v_is_suspended,
     v_is_deleted, v_session.account_id, v_session.account_bytes
   from filestore.projects p join filestore.tiers t on t.name = p.tier cross join filestore.settings s
   where p.id = v_caller.project_id;
   v_session.envelope := case
     -- A key ends with its project; a console session, and a link created in it, with the account's ownership.
-    when v_is_deleted or v_caller.key_id is null and v_caller.account_id is distinct from v_session.account_id
+    when v_is_deleted is not false or v_caller.key_id is null and
+      v_caller.account_id is distinct from v_session.account_id
       then filestore.refusal('INVALID_API_KEY')
     -- The sessions of a deleted account have ended, too: its projects are suspended for sessions as for keys.
     when not v_caller.is_session_active and filestore.is_account_active(v_caller.account_id)
@@ -198,8 +179,10 @@ begin
   elsif p_scope <> all (v_session.scopes) then
     v_refusal := filestore.refusal('FORBIDDEN_SCOPE', jsonb_build_object('scope', p_scope));
   end if;
-  perform filestore.note_use(v_caller, p_scope is not distinct from 'write' and v_refusal is null)
-  where v_count.is_allowed;
+  v_writes := p_scope is not distinct from 'write' and v_refusal is null;
+  if v_count.is_allowed and (v_caller.is_use_due or v_writes and not v_caller.has_written) then
+    perform filestore.note_use(v_caller.key_id, v_caller.is_use_due, v_writes);
+  end if;
   v_session.envelope := jsonb_build_object(
     'rate', jsonb_build_object(
       'limit', v_limit, 'remaining', v_count.remaining, 'reset', extract(epoch from v_count.resets_at)::bigint),

@@ -1,12 +1,7 @@
 -- The project at a moment: finds the version of a file at that moment, including changes at that very
 -- instant.
 
-create type filestore.moment as (
-  at timestamptz,
-  position bigint,
-  unchanged_before timestamptz,
-  refusal jsonb
-);
+create type filestore.moment as (at timestamptz, position bigint, unchanged_before timestamptz, refusal jsonb);
 comment on type filestore.moment is
   'The moment that `at=` names: a time, or a position of the change feed; neither if there is a refusal.';
 comment on column filestore.moment.unchanged_before is
@@ -101,33 +96,3 @@ comment on function filestore.file_at is
   'number of versions. is_trimmed: the state at the moment is unknown, since the versions around it were '
   'trimmed. is_redacted: its content was erased.';
 call filestore.grant_execute('filestore.file_at', 'filestore_admin', 'filestore_engine');
-
-create function filestore.record_at(p_session filestore.session, p_path text, p_at text, out file filestore.files,
-  out is_redacted boolean, out refusal jsonb)
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_moment constant filestore.moment := filestore.moment_of(p_session, p_at);
-  v_file filestore.files;
-  v_then record;
-begin
-  if v_moment.refusal is not null then
-    refusal := v_moment.refusal;
-    return;
-  end if;
-  select * into v_file from filestore.files f where f.project_id = p_session.project_id and f.path = p_path;
-  if found then
-    v_then := filestore.file_at(v_file, v_moment);
-    file := v_then.file;
-    is_redacted := v_then.is_redacted;
-    if v_then.is_trimmed then
-      refusal := filestore.refusal('FILE_NOT_FOUND', '{"trimmed": true}');
-      return;
-    end if;
-  end if;
-  if file.id is null then refusal := filestore.refusal('FILE_NOT_FOUND'); end if;
-end
-$$;
-comment on function filestore.record_at is
-  'The file that was at a path, perhaps a tombstone. Refused: an invalid moment, and a path where there was '
-  'no file.';
-call filestore.grant_execute('filestore.record_at', 'filestore_engine');

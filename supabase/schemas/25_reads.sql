@@ -22,15 +22,11 @@ create function filestore.count_live_files(
 ) returns integer
 language plpgsql stable set search_path = '' as $$
 declare
+  v_from constant text := coalesce(nullif(p_directory, '') || '/', '');
+  -- A path has at most 1024 bytes, so none sorts after this text.
+  v_to constant text := coalesce(nullif(p_directory, '') || '0', repeat(chr(1114111), 257));
   v_count integer;
 begin
-  if p_recursive and p_directory = '' then
-    return (
-      select count(*) from (
-        select from filestore.files f where f.project_id = p_project_id and not f.is_deleted
-        order by f.directory, f.path limit p_most
-      ) f);
-  end if;
   select count(*) into v_count from (
     select from filestore.files f
     where f.project_id = p_project_id and not f.is_deleted
@@ -41,8 +37,7 @@ begin
   return v_count + (
     select count(*) from (
       select from filestore.files f
-      where f.project_id = p_project_id and not f.is_deleted
-        and f.directory > p_directory || '/' and f.directory < p_directory || '0'
+      where f.project_id = p_project_id and not f.is_deleted and f.directory > v_from and f.directory < v_to
       order by f.directory, f.path limit p_most - v_count
     ) f);
 end
@@ -67,36 +62,58 @@ comment on function filestore.nothing_at is
   'The refusal for reading a path without a live file; it mentions a directory that the key sees there.';
 call filestore.grant_execute('filestore.nothing_at', 'filestore_engine');
 
+create function filestore.find_file(
+  p_session filestore.session, p_path text, p_at text,
+  out file filestore.files, out is_redacted boolean, out refusal jsonb
+)
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_moment filestore.moment;
+  v_then record;
+begin
+  select * into file from filestore.files f where f.project_id = p_session.project_id and f.path = p_path;
+  if p_at is null then
+    if not found then refusal := filestore.nothing_at(p_session, p_path, file); end if;
+    return;
+  end if;
+  v_moment := filestore.moment_of(p_session, p_at);
+  v_then := filestore.file_at(file, v_moment);
+  file := v_then.file;
+  is_redacted := v_then.is_redacted;
+  refusal := case
+    when v_moment.refusal is not null then v_moment.refusal
+    when v_then.is_trimmed then filestore.refusal('FILE_NOT_FOUND', '{"trimmed": true}')
+    when file.id is null then filestore.refusal('FILE_NOT_FOUND') end;
+end
+$$;
+comment on function filestore.find_file is
+  'The file at a path, now or at a moment, perhaps a tombstone. Refused: an invalid moment, and a path where '
+  'there is, or was, no file.';
+call filestore.grant_execute('filestore.find_file', 'filestore_engine');
+
 create function filestore.find_version(
   p_session filestore.session, p_path text, p_version integer, p_at text, p_with_segments boolean
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  v_file filestore.files;
+  v_found constant record := filestore.find_file(p_session, p_path, p_at);
+  v_file filestore.files := v_found.file;
   v_version filestore.file_versions;
-  v_then record;
-  v_refusal jsonb;
+  v_refusal jsonb := v_found.refusal;
 begin
-  if p_at is not null then
-    v_then := filestore.record_at(p_session, p_path, p_at);
-    if v_then.refusal is not null then return v_then.refusal; end if;
-    v_file := v_then.file;
-    if v_file.is_deleted then return filestore.not_found(v_file); end if;
-    if v_then.is_redacted then
-      return filestore.refusal('VERSION_REDACTED', jsonb_build_object('version', v_file.version));
-    end if;
-  else
-    select * into v_file from filestore.files f where f.project_id = p_session.project_id and f.path = p_path;
-    if not found then return filestore.nothing_at(p_session, p_path, v_file); end if;
-    if p_version <> v_file.version then
-      select * into v_version from filestore.file_versions v
-      where v.project_id = p_session.project_id and v.file_id = v_file.id and v.version = p_version;
-      v_refusal := filestore.unreadable_version(v_file, p_version, v_version);
-      if v_refusal is not null then return v_refusal; end if;
-      v_file := filestore.at_version(v_file, v_version);
-    end if;
-    if v_file.is_deleted then return filestore.nothing_at(p_session, p_path, v_file); end if;
+  if p_at is null and p_version <> v_file.version then
+    select * into v_version from filestore.file_versions v
+    where v.project_id = p_session.project_id and v.file_id = v_file.id and v.version = p_version;
+    v_refusal := filestore.unreadable_version(v_file, p_version, v_version);
+    v_file := filestore.at_version(v_file, v_version);
   end if;
+  v_refusal := case
+    when v_refusal is not null then v_refusal
+    when v_file.is_deleted and p_at is null then filestore.nothing_at(p_session, p_path, v_file)
+    when v_file.is_deleted then filestore.not_found(v_file)
+    when v_found.is_redacted
+      then filestore.refusal('VERSION_REDACTED', jsonb_build_object('version', v_file.version)) end;
+  if v_refusal is not null then return v_refusal; end if;
   if not p_with_segments then return jsonb_build_object('value', filestore.file_record(v_file)); end if;
   return jsonb_build_object('value', jsonb_build_object(
     'file', filestore.file_record(v_file),
@@ -107,25 +124,9 @@ comment on function filestore.find_version is
   'A file''s record at one version, or at a moment, with its segments on request.';
 call filestore.grant_execute('filestore.find_version', 'filestore_engine');
 
-create function public.filestore_record(
-  p_key_hash text, p_request_id uuid, p_path text, p_version integer default null, p_at text default null
-) returns jsonb
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
-begin
-  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
-  return v_session.envelope || filestore.find_version(v_session, p_path, p_version, p_at, false);
-end
-$$;
-comment on function public.filestore_record is
-  'The file record of the latest version, of a given version, or at a moment. Refusals: FILE_NOT_FOUND, '
-  'VERSION_NOT_FOUND, VALIDATION_ERROR.';
-call filestore.publish('public.filestore_record', 'filestore_engine', 'service_role');
-
 create function public.filestore_content(
   p_key_hash text, p_request_id uuid, p_path text, p_version integer default null, p_idempotency jsonb default null,
-  p_at text default null
+  p_at text default null, p_with_segments boolean default true
 ) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -137,20 +138,19 @@ begin
     v_stored := coalesce(
       filestore.outside_prefix(v_session, p_path),
       case when p_idempotency ? 'key' then filestore.stored_response(v_session, p_idempotency, p_path) end);
-    if v_stored ? 'refusal' then
-      return v_session.envelope || v_stored;
-    elsif v_stored is not null then
-      return v_session.envelope
-        || jsonb_build_object('value', jsonb_build_object('storedResponse', v_stored -> 'value' -> 'file'));
-    end if;
   end if;
-  return v_session.envelope || filestore.find_version(v_session, p_path, p_version, p_at, true);
+  return v_session.envelope || case
+    when v_stored ? 'refusal' then v_stored
+    when v_stored is not null
+      then jsonb_build_object('value', jsonb_build_object('storedResponse', v_stored -> 'value' -> 'file'))
+    else filestore.find_version(v_session, p_path, p_version, p_at, p_with_segments) end;
 end
 $$;
 comment on function public.filestore_content is
-  'The file record and the segments of its content. p_idempotency is for a write that reads first (an empty '
-  'object if it has no key); then also the stored response to the first request with that key, if there was '
-  'one. Refusals: FILE_NOT_FOUND, VERSION_NOT_FOUND, IDEMPOTENCY_KEY_REUSED.';
+  'The file record of the latest version, of a given version, or at a moment, with the segments of its '
+  'content. p_idempotency is for a write that reads first (an empty object if it has no key); then also the '
+  'stored response to the first request with that key, if there was one. Refusals: FILE_NOT_FOUND, '
+  'VERSION_NOT_FOUND, VERSION_REDACTED, VALIDATION_ERROR, IDEMPOTENCY_KEY_REUSED.';
 call filestore.publish('public.filestore_content', 'filestore_engine', 'service_role');
 
 create function public.filestore_diff(
@@ -185,10 +185,6 @@ begin
   if not found then return v_session.envelope || filestore.nothing_at(v_session, p_path, v_file); end if;
   v_to := coalesce(p_to, v_file.version);
   v_from := coalesce(p_from, v_to - 1);
-  if v_to > v_file.version or v_from > v_file.version then
-    return v_session.envelope
-      || filestore.refusal('VERSION_NOT_FOUND', jsonb_build_object('latestVersion', v_file.version));
-  end if;
   foreach v_number in array array[v_from, v_to] loop
     continue when v_number = 0;
     select * into v_version from filestore.file_versions v
@@ -221,21 +217,16 @@ declare
   c_iso constant text := 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"';
   c_console constant uuid := '00000000-0000-0000-0000-000000000000';
   v_cursor_key bytea;
+  v_found record;
   v_file filestore.files;
   v_first integer;
-  v_then record;
   v_page json;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope::json; end if;
   select p.cursor_key into v_cursor_key from filestore.projects p where p.id = v_session.project_id;
-  if p_at is null then
-    select * into v_file from filestore.files f where f.project_id = v_session.project_id and f.path = p_path;
-    if not found then return (v_session.envelope || filestore.nothing_at(v_session, p_path, v_file))::json; end if;
-  else
-    v_then := filestore.record_at(v_session, p_path, p_at);
-    if v_then.refusal is not null then return (v_session.envelope || v_then.refusal)::json; end if;
-    v_file := v_then.file;
-  end if;
+  v_found := filestore.find_file(v_session, p_path, p_at);
+  if v_found.refusal is not null then return (v_session.envelope || v_found.refusal)::json; end if;
+  v_file := v_found.file;
   -- Version numbers have no gaps after the first one that remains, so a page is a range of numbers.
   select ('[' || coalesce(string_agg('{"version":' || v.version || ',"size":' || v.size
       || ',"createdAt":"' || t.iso || '","updatedAt":"' || t.iso || '"'

@@ -47,10 +47,8 @@ create function filestore.sorted_page(
 )
 language plpgsql volatile set search_path = '' as $$
 declare
-  c_total_max constant integer := (filestore.limits()).list_total_max;
   v_directory constant text := p_query ->> 'directory';
   v_limit constant integer := (p_query ->> 'limit')::integer;
-  v_offset constant integer := (p_query ->> 'offset')::integer;
   v_is_descending constant boolean := p_query ->> 'sortOrder' = 'desc';
   v_deleted constant boolean := coalesce((p_query ->> 'deleted')::boolean, false);
   -- The filters, as conditions in SQL; $3 is the query.
@@ -89,7 +87,7 @@ begin
     v_cursor := format($sql$ and f.path %s $3 ->> 'after'$sql$, case when v_is_descending then '<' else '>' end);
   elsif v_filters <> '' or v_deleted then
     execute format('select count(*) from (select from filestore.files f where %s%s limit %s) f',
-      v_scope, v_filters, c_total_max + 1)
+      v_scope, v_filters, (filestore.limits()).list_total_max + 1)
     into total using p_project_id, v_directory, p_query;
   end if;
   -- fence: the policy repeats the condition of the project, so the planner underestimates the number of its
@@ -103,7 +101,8 @@ begin
     $sql$
       select array(
         select filestore.listed(f) from filestore.files f where %s%s%s order by %s limit %s offset %s)
-    $sql$, v_scope, v_filters, v_cursor, v_order, v_limit + 1, v_offset)
+    $sql$, v_scope, v_filters, v_cursor, v_order, v_limit + 1,
+    (p_query ->> 'offset')::integer)
   into v_files using p_project_id, v_directory, p_query;
   if v_setting is not null then v_setting := set_config('enable_sort', 'on', true); end if;
   files := filestore.file_records(v_files[:v_limit]);

@@ -35,7 +35,6 @@ create function filestore.directories_at(
 )
 language plpgsql volatile set search_path = '' as $$
 declare
-  c_names_max constant integer := (filestore.limits()).list_directories_max;
   v_start constant text := case when p_directory = '' then '' else p_directory || '/' end;
   v_budget integer := (filestore.limits()).list_at_examined_max;
   -- Candidates: directories that contain files now, and those that contain deleted ones.
@@ -57,7 +56,7 @@ begin
     from (select distinct u.name collate "C" as name from unnest(v_live.names || v_deleted.names) u (name)) n
     order by n.name
   loop
-    if v_budget <= 0 or cardinality(v_found) = c_names_max then
+    if v_budget <= 0 or cardinality(v_found) = (filestore.limits()).list_directories_max then
       has_more := true;
       exit;
     end if;
@@ -157,29 +156,23 @@ call filestore.grant_execute('filestore.page_at', 'filestore_engine');
 call filestore.pin_plan('filestore.page_at');
 
 create function filestore.list_at(
-  p_session filestore.session, p_query jsonb, p_moment filestore.moment
+  p_session filestore.session, p_directory text, p_query jsonb, p_moment filestore.moment
 ) returns json
 language plpgsql volatile set search_path = '' as $$
 declare
   v_is_recursive constant boolean := (p_query ->> 'recursive')::boolean;
-  v_asked constant text := p_query ->> 'directory';
-  v_seen constant text := filestore.seen_directory(p_session, v_asked);
   v_page record;
   v_directories record;
   v_rest jsonb;
 begin
-  if (v_seen = v_asked or v_is_recursive and v_seen is not null) is not true then
-    return filestore.list_above_prefix(
-      p_session, p_query, v_seen is not null and (filestore.was_directory(
-        p_session, v_seen, p_moment, (filestore.limits()).list_at_examined_max)).is_found);
-  end if;
   v_page := filestore.page_at(
-    p_session, v_seen, v_is_recursive, coalesce(p_query ->> 'after', ''), (p_query ->> 'limit')::integer, p_moment);
+    p_session, p_directory, v_is_recursive, coalesce(p_query ->> 'after', ''), (p_query ->> 'limit')::integer,
+    p_moment);
   v_rest := jsonb_build_object(
     'limit', p_query -> 'limit', 'offset', 0, 'hasMore', v_page.next is not null, 'next', v_page.next,
     'examined', v_page.examined, 'trimmed', to_jsonb(nullif(v_page.trimmed, '{}')));
   if not v_is_recursive then
-    v_directories := filestore.directories_at(p_session, v_asked, p_moment);
+    v_directories := filestore.directories_at(p_session, p_directory, p_moment);
     v_rest := v_rest || jsonb_build_object(
       'directories', v_directories.names, 'hasMoreDirectories', nullif(v_directories.has_more, false),
       'examined', v_page.examined + v_directories.examined);
@@ -188,8 +181,8 @@ begin
 end
 $$;
 comment on function filestore.list_at is
-  'One page of a directory at a moment, of the files that the key may see. Without a total, which is not '
-  'known for an earlier moment.';
+  'One page of a directory, which the key sees, at a moment. Without a total, which is not known for an '
+  'earlier moment.';
 call filestore.grant_execute('filestore.list_at', 'filestore_engine');
 
 create function public.filestore_list(p_key_hash text, p_request_id uuid, p_query jsonb) returns json
@@ -199,24 +192,23 @@ declare
   v_directory constant text := p_query ->> 'directory';
   v_is_recursive constant boolean := (p_query ->> 'recursive')::boolean;
   v_seen constant text := filestore.seen_directory(v_session, v_directory);
+  v_is_seen constant boolean := v_seen = v_directory or v_is_recursive and v_seen is not null;
   v_moment filestore.moment;
-  v_page json;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope::json; end if;
   if p_query ? 'at' then
     v_moment := filestore.moment_of(v_session, p_query ->> 'at');
     if v_moment.refusal is not null then return (v_session.envelope || v_moment.refusal)::json; end if;
-    v_page := filestore.list_at(v_session, p_query, v_moment);
-  elsif v_seen = v_directory or v_is_recursive and v_seen is not null
-    or coalesce((p_query ->> 'deleted')::boolean, false) then
-    v_page := filestore.list_page(v_session, p_query || jsonb_build_object(
-      'directory', case when v_is_recursive then coalesce(v_seen, v_directory) else v_directory end));
-  else
-    v_page := filestore.list_above_prefix(
-      v_session, p_query,
-      v_seen is not null and filestore.count_live_files(v_session.project_id, v_seen, true, 1) > 0);
   end if;
-  return filestore.page_response(v_session, v_page);
+  return filestore.page_response(v_session, case
+    when p_query ? 'at' and v_is_seen then filestore.list_at(v_session, v_seen, p_query, v_moment)
+    when v_is_seen or not p_query ? 'at' and (p_query ->> 'deleted')::boolean
+      then filestore.list_page(v_session, p_query || jsonb_build_object(
+        'directory', case when v_is_recursive then coalesce(v_seen, v_directory) else v_directory end))
+    else filestore.list_above_prefix(v_session, p_query, v_seen is not null and case
+      when p_query ? 'at' then (filestore.was_directory(
+        v_session, v_seen, v_moment, (filestore.limits()).list_at_examined_max)).is_found
+      else filestore.count_live_files(v_session.project_id, v_seen, true, 1) > 0 end) end);
 end
 $$;
 comment on function public.filestore_list is

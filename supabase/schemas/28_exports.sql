@@ -84,20 +84,17 @@ begin
       then jsonb_build_object('sizeBytes', v_bytes, 'limitBytes', c_limits.export_bytes_max)
     when v_segments > c_limits.export_segments_max
       then jsonb_build_object('segments', v_segments, 'limitSegments', c_limits.export_segments_max) end;
-  if v_passed is not null then
-    return v_session.envelope
-      || filestore.refusal('EXPORT_TOO_LARGE', jsonb_build_object('files', v_files) || v_passed);
-  elsif v_found.trimmed <> '{}' then
-    return v_session.envelope || filestore.refusal('FILE_NOT_FOUND', jsonb_build_object(
-      'trimmed', v_found.trimmed[:c_limits.conflicting_paths_shown_max]));
-  elsif v_found.files = '{}' then
-    return v_session.envelope || filestore.refusal('FILE_NOT_FOUND');
-  end if;
-  return v_session.envelope || jsonb_build_object('value', (
-    select jsonb_agg(jsonb_build_object(
-      'file', filestore.file_record(f),
-      'segments', filestore.segment_list(v_session.project_id, f.segment_ids)) order by f.path)
-    from unnest(v_found.files) f));
+  return v_session.envelope || case
+    when v_passed is not null
+      then filestore.refusal('EXPORT_TOO_LARGE', jsonb_build_object('files', v_files) || v_passed)
+    when v_found.trimmed <> '{}' or v_found.files = '{}'
+      then filestore.refusal('FILE_NOT_FOUND', jsonb_strip_nulls(jsonb_build_object(
+        'trimmed', nullif(v_found.trimmed[:c_limits.conflicting_paths_shown_max], '{}'))))
+    else jsonb_build_object('value', (
+      select jsonb_agg(jsonb_build_object(
+        'file', filestore.file_record(f),
+        'segments', filestore.segment_list(v_session.project_id, f.segment_ids)) order by f.path)
+      from unnest(v_found.files) f)) end;
 end
 $$;
 comment on function public.filestore_export is

@@ -197,7 +197,6 @@ declare
   v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
   v_project_id constant uuid := v_session.project_id;
   v_limit constant integer := least((p_query ->> 'limit')::integer, (filestore.limits()).changes_limit_max);
-  v_newest_first constant boolean := coalesce((p_query ->> 'newestFirst')::boolean, false);
   v_before constant text := p_query ->> 'before';
   -- A commit takes less than a minute from its time to its positions.
   v_until constant timestamptz := case when v_before <> 'now' and v_before !~ '^[0-9a-f]{32}$' then v_before end;
@@ -208,28 +207,24 @@ declare
     when v_by_path or v_until is not null or p_query ?| '{run,actor,keyId,operation}'
     then (filestore.limits()).changes_looked_at_max
     else v_limit + 1 end;
-  v_after bigint := 0;
+  v_after bigint;
   v_last bigint;
+  v_refusal jsonb;
   v_picked record;
   v_positions bigint[] := '{}';
   v_has_more boolean := false;
   v_cursor_key bytea;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope::json; end if;
-  if p_query ? 'keyId' and not v_shows_keys then
-    return (v_session.envelope || filestore.refusal('FORBIDDEN_SCOPE', '{"scope": "admin"}'))::json;
-  end if;
   select p.cursor_key into v_cursor_key from filestore.projects p where p.id = v_project_id;
-  if p_query ->> 'after' <> 'now' then
-    v_after := filestore.position_of(v_cursor_key, p_query ->> 'after');
-    if v_after is null then
-      return (v_session.envelope || filestore.refused_field(
-        'after', 'must be a cursor of this project, or now'))::json;
-    end if;
-  end if;
-  if v_before ~ '^[0-9a-f]{32}$' and filestore.position_of(v_cursor_key, v_before) is null then
-    return (v_session.envelope || filestore.refused_field('before', 'must be a cursor of this project'))::json;
-  end if;
+  v_after := case when p_query ->> 'after' <> 'now'
+    then filestore.position_of(v_cursor_key, p_query ->> 'after') else 0 end;
+  v_refusal := case
+    when p_query ? 'keyId' and not v_shows_keys then filestore.refusal('FORBIDDEN_SCOPE', '{"scope": "admin"}')
+    when v_after is null then filestore.refused_field('after', 'must be a cursor of this project, or now')
+    when v_before ~ '^[0-9a-f]{32}$' and filestore.position_of(v_cursor_key, v_before) is null
+      then filestore.refused_field('before', 'must be a cursor of this project') end;
+  if v_refusal is not null then return (v_session.envelope || v_refusal)::json; end if;
   -- All versions up to the end are visible to the following statements.
   v_last := filestore.feed_end(v_project_id);
   if v_before ~ '^[0-9a-f]{32}$' then
@@ -246,7 +241,7 @@ begin
     v_positions := v_picked.positions[1:v_limit];
     if v_before is not null then
       v_last := coalesce(v_picked.examined_to, v_positions[cardinality(v_positions)], 0);
-    elsif v_newest_first then
+    elsif (p_query ->> 'newestFirst')::boolean then
       v_positions := array(select p from unnest(v_positions) p order by p);
     elsif v_has_more then
       v_last := coalesce(v_picked.examined_to, v_positions[v_limit]);

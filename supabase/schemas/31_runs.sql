@@ -1,12 +1,7 @@
 -- Runs: the versions that agents wrote with one run id.
 
 create type filestore.run_file as (
-  file_id uuid,
-  path text,
-  first_version integer,
-  last_version integer,
-  first_at timestamptz,
-  last_at timestamptz,
+  file_id uuid, path text, first_version integer, last_version integer, first_at timestamptz, last_at timestamptz,
   key_ids uuid[]
 );
 comment on type filestore.run_file is
@@ -135,25 +130,30 @@ declare
   v_versions bigint;
   v_first_at timestamptz;
   v_last_at timestamptz;
+  v_actors text[];
 begin
   -- The index of runs contains all columns that are read.
-  select count(f.is_seen), coalesce(sum(g.versions) filter (where f.is_seen), 0),
-         min(g.first_at) filter (where f.is_seen), max(g.last_at) filter (where f.is_seen), coalesce(sum(g.versions), 0)
-  into v_files, v_versions, v_first_at, v_last_at, counted
-  from (
-    select l.file_id, count(*) as versions, min(l.created_at) as first_at, max(l.created_at) as last_at
+  with changed as materialized (
+    select l.file_id, count(*) as versions, min(l.created_at) as first_at, max(l.created_at) as last_at,
+           array_agg(distinct l.actor) filter (where l.actor is not null) as actors
     from (
-      select v.file_id, v.created_at from filestore.file_versions v
+      select v.file_id, v.created_at, v.actor from filestore.file_versions v
       where v.project_id = p_project_id and v.run_id = p_run_id
       order by v.key_id, v.file_id, v.version limit c_counted_max + 1
     ) l
     group by l.file_id
-  ) g
-  left join lateral (
-    select true where not p_is_confined
-    union all
-    select true from filestore.files f where p_is_confined and f.project_id = p_project_id and f.id = g.file_id
-  ) f (is_seen) on true;
+  ), seen as materialized (
+    select g.* from changed g cross join lateral (
+      select where not p_is_confined
+      union all
+      select from filestore.files f where p_is_confined and f.project_id = p_project_id and f.id = g.file_id
+    ) f
+  )
+  select count(*), coalesce(sum(s.versions), 0), min(s.first_at), max(s.last_at),
+         (select coalesce(sum(g.versions), 0) from changed g),
+         array(select distinct a.actor from seen s cross join unnest(s.actors) a (actor)
+           order by a.actor limit (filestore.limits()).run_actors_max)
+  into v_files, v_versions, v_first_at, v_last_at, counted, v_actors from seen s;
   if counted > c_counted_max then
     select greatest(v_files, count(*)), greatest(least(v_versions, c_counted_max), count(*)),
            least(v_first_at, min(f.first_at)), greatest(v_last_at, max(f.last_at))
@@ -165,19 +165,7 @@ begin
   if v_versions = 0 then return; end if;
   summary := jsonb_build_object(
     'runId', p_run_id, 'fileCount', v_files, 'versionCount', v_versions, 'firstAt', filestore.iso(v_first_at),
-    'lastAt', filestore.iso(v_last_at), 'actors', array(
-      select distinct l.actor from (
-        select v.file_id, v.actor from filestore.file_versions v
-        where v.project_id = p_project_id and v.run_id = p_run_id
-        order by v.key_id, v.file_id, v.version limit c_counted_max + 1
-      ) l
-      cross join lateral (
-        select true where not p_is_confined
-        union all
-        select true from filestore.files f where p_is_confined and f.project_id = p_project_id and f.id = l.file_id
-      ) f
-      where l.actor is not null
-      order by l.actor limit (filestore.limits()).run_actors_max))
+    'lastAt', filestore.iso(v_last_at), 'actors', v_actors)
     || case when counted > c_counted_max then '{"countsAreExact": false}'::jsonb else '{}'::jsonb end;
 end
 $$;

@@ -62,16 +62,26 @@ comment on function filestore.shared_bytes is
   'one after the other, and then the caller''s project again.';
 call filestore.publish('filestore.shared_bytes', 'filestore_account', 'filestore_engine');
 
-create function filestore.charge_usage(
-  p_session filestore.session, p_bytes bigint, p_database_bytes bigint, p_versions integer, p_may_exceed boolean
+create function filestore.end_commit(
+  p_session filestore.session, p_commit jsonb, p_bytes bigint, p_database_bytes bigint, p_versions integer,
+  p_may_exceed boolean
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
+  c_run_id constant text := p_commit #>> '{provenance,runId}';
   -- Commits up to this cost may exceed the quota together: each holds one row, so there are at most as many as rows.
   c_unlocked_bytes constant bigint := 1048576;
   v_has_quota constant boolean := p_session.max_project_bytes is not null and not p_may_exceed;
   v_used bigint;
 begin
+  if c_run_id is not null and not exists (
+    select from filestore.runs r where r.project_id = p_session.project_id and r.run_id = c_run_id
+  ) then
+    insert into filestore.runs (project_id, run_id, first_position)
+    select p_session.project_id, c_run_id, min(v.position) from filestore.file_versions v
+    where v.project_id = p_session.project_id and v.commit_id = (p_commit ->> 'commitId')::uuid
+    on conflict do nothing;
+  end if;
   if v_has_quota and p_bytes + p_database_bytes > c_unlocked_bytes then
     if p_session.account_bytes is not null then
       perform pg_advisory_xact_lock(hashtextextended('quota/' || p_session.account_id, 0));
@@ -95,11 +105,12 @@ begin
   return null;
 end
 $$;
-comment on function filestore.charge_usage is
-  'Adds to the usage of the project; returns the refusal of a commit that a quota has no room for: the '
-  'caller rolls it back. A commit that costs over 1 MiB locks all rows of the usage, so its check is exact; '
-  'a smaller one does not see concurrent commits. With p_may_exceed nothing is checked.';
-call filestore.grant_execute('filestore.charge_usage', 'filestore_engine');
+comment on function filestore.end_commit is
+  'The last step of a commit, once its versions are added: inserts the row of its run, if it is the first of '
+  'one, and adds to the usage of the project. Returns the refusal of a commit that a quota has no room for: '
+  'the caller rolls it back. A commit that costs over 1 MiB locks all rows of the usage, so its check is '
+  'exact; a smaller one does not see concurrent commits. With p_may_exceed nothing is checked.';
+call filestore.grant_execute('filestore.end_commit', 'filestore_engine');
 
 create function filestore.has_text(p_mime_type text, p_is_text boolean) returns boolean
 language plpgsql immutable set search_path = '' as $$
@@ -112,36 +123,29 @@ comment on function filestore.has_text is
   '`isBinaryMediaType`.';
 call filestore.grant_execute('filestore.has_text', 'filestore_admin', 'filestore_engine');
 
-create function filestore.indexed_cost(p_file filestore.files) returns bigint
-language plpgsql immutable set search_path = '' as $$
-begin
-  return case
-    when filestore.is_live(p_file) and (p_file).size <= (filestore.limits()).search_text_bytes_max
-      and filestore.has_text((p_file).mime_type, (p_file).is_text)
-    then (filestore.limits()).tariff_indexed_factor * (p_file).size else 0 end;
-end
-$$;
-comment on function filestore.indexed_cost is
-  'The bytes that the text of a file in the search index counts as towards the quota, whether or not it is '
-  'indexed yet.';
-call filestore.grant_execute('filestore.indexed_cost', 'filestore_admin', 'filestore_engine');
-
-create function filestore.file_cost(p_path text) returns bigint
+create function filestore.file_cost(p_file filestore.files) returns bigint
 language plpgsql immutable set search_path = '' as $$
 declare
   -- The tariff for each file, deleted or not, for each byte of its path, and for each directory above it.
   c_file_bytes constant integer := 512;
   c_path_factor constant integer := 14;
   c_directory_bytes constant integer := 256;
-  v_directories constant integer := array_length(string_to_array(p_path, '/'), 1) - 1;
+  c_path_bytes constant integer := octet_length((p_file).path);
+  c_directories constant integer := array_length(string_to_array((p_file).path, '/'), 1) - 1;
 begin
-  return c_file_bytes + coalesce(
-    c_path_factor * octet_length(p_path) + v_directories * (c_directory_bytes + octet_length(p_path)), 0);
+  if coalesce((p_file).version, 0) = 0 then return 0; end if;
+  return c_file_bytes
+    + coalesce(c_path_factor * c_path_bytes + c_directories * (c_directory_bytes + c_path_bytes), 0)
+    + case
+      when not (p_file).is_deleted and (p_file).size <= (filestore.limits()).search_text_bytes_max
+        and filestore.has_text((p_file).mime_type, (p_file).is_text)
+      then (filestore.limits()).tariff_indexed_factor * (p_file).size else 0 end;
 end
 $$;
 comment on function filestore.file_cost is
-  'The bytes that a file counts as towards the quota, without its versions, as if no other file were in its '
-  'directories. A purged file has no path, so only its row counts.';
+  'The bytes that a file counts as towards the quota, without its versions: its row, its path, as if no '
+  'other file were in its directories, and its text in the search index, whether or not it is indexed yet. A '
+  'purged file has no path, so only its row counts; a path that is only reserved counts nothing.';
 call filestore.grant_execute('filestore.file_cost', 'filestore_admin', 'filestore_engine');
 
 create function filestore.version_cost(p_version filestore.file_versions) returns bigint

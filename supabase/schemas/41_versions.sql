@@ -21,6 +21,9 @@ declare
   c_oldest constant date := (filestore.sweep_clock() at time zone 'UTC')::date - 1;
   v_added bigint;
 begin
+  bytes := 0;
+  database_bytes := 0;
+  if coalesce(p_segments, '[]') = '[]' then return; end if;
   with added as (
     insert into filestore.segments (id, project_id, stored_on, size, sha256, newlines, ends_with_newline, is_text)
     select s.id, p_project_id, d.stored_on, s.size, decode(s.sha256, 'hex'), s.newlines, s."endsWithNewline",
@@ -31,7 +34,7 @@ begin
     where d.stored_on >= c_oldest
     returning size
   )
-  select count(*), coalesce(sum(a.size), 0) into v_added, bytes from added a;
+  select count(*), sum(a.size) into v_added, bytes from added a;
   if v_added < jsonb_array_length(p_segments) then
     raise exception 'a segment was uploaded too long ago to be committed';
   end if;
@@ -134,33 +137,6 @@ as $$ begin return row ('{}', 0, (p_file).mime_type, true, true, null, null)::fi
 comment on function filestore.tombstone_of is 'The version that marks a file as deleted.';
 call filestore.grant_execute('filestore.tombstone_of', 'filestore_engine');
 
-create type filestore.change as (
-  commit_id uuid,
-  operation filestore.operation,
-  run_id text,
-  actor text,
-  note text,
-  undone_run_id text,
-  committed_at timestamptz
-);
-comment on type filestore.change is 'The fields that all versions of a commit have in common.';
-comment on column filestore.change.committed_at is
-  'For a commit of several files: not before the last change of any of them. Null: now, or when the file was '
-  'last changed.';
-
-create function filestore.change_of(p_kind text, p_commit jsonb) returns filestore.change
-language plpgsql immutable set search_path = '' as $$
-declare
-  v_provenance constant jsonb := p_commit -> 'provenance';
-begin
-  return row (
-    p_commit ->> 'commitId', p_kind, v_provenance ->> 'runId', v_provenance ->> 'actor', v_provenance ->> 'note',
-    null, null)::filestore.change;
-end
-$$;
-comment on function filestore.change_of is 'The fields that all versions of a commit have in common.';
-call filestore.grant_execute('filestore.change_of', 'filestore_engine');
-
 create function filestore.content_of_edit(
   p_file filestore.files, p_commit jsonb, out segment_ids uuid[], out size bigint, out is_text boolean,
   out refusal jsonb
@@ -216,15 +192,17 @@ comment on type filestore.applied is
 
 create function filestore.put_version(
   p_session filestore.session, p_file filestore.files, p_path text, p_next filestore.next_version,
-  p_change filestore.change
+  p_operation text, p_commit jsonb
 ) returns filestore.applied
 language plpgsql volatile set search_path = '' as $$
 declare
   v_file filestore.files := p_file;
   v_version filestore.file_versions;
+  v_provenance constant jsonb := p_commit -> 'provenance';
   v_position constant bigint := filestore.next_position(p_session.project_id);
   v_now constant timestamptz := coalesce(
-    p_change.committed_at, greatest(date_trunc('milliseconds', clock_timestamp()), (p_file).updated_at));
+    (p_commit ->> 'committedAt')::timestamptz,
+    greatest(date_trunc('milliseconds', clock_timestamp()), (p_file).updated_at));
 begin
   if v_file.id is not null then
     update filestore.files f
@@ -247,9 +225,11 @@ begin
     key_id, run_id, actor, note, source_file_id, source_version, undone_run_id, created_at)
   values (
     p_session.project_id, v_file.id, v_file.version, v_file.mime_type, v_file.size, v_file.is_deleted,
-    v_file.is_text, v_file.segment_ids, p_change.commit_id, v_position, p_change.operation,
-    coalesce(p_session.key_id, '00000000-0000-0000-0000-000000000000'), p_change.run_id, p_change.actor,
-    p_change.note, p_next.source_file_id, p_next.source_version, p_change.undone_run_id, v_now)
+    v_file.is_text, v_file.segment_ids, (p_commit ->> 'commitId')::uuid, v_position,
+    p_operation::filestore.operation, coalesce(p_session.key_id, '00000000-0000-0000-0000-000000000000'),
+    v_provenance ->> 'runId', v_provenance ->> 'actor', v_provenance ->> 'note', p_next.source_file_id,
+    p_next.source_version,
+    case when p_operation = 'undo' then p_commit ->> 'run' end, v_now)
   returning * into v_version;
   if p_next.source_file_id <> v_file.id then
     insert into filestore.shared_segments (project_id, segment_id, file_id)
@@ -259,33 +239,16 @@ begin
   end if;
   return row (
     null, v_file,
-    filestore.version_cost(v_version) + filestore.indexed_cost(v_file) - filestore.indexed_cost(p_file)
-      + case when coalesce(p_file.version, 0) = 0 then filestore.file_cost(p_path) else 0 end,
+    filestore.version_cost(v_version) + filestore.file_cost(v_file) - filestore.file_cost(p_file),
     1)::filestore.applied;
 end
 $$;
 comment on function filestore.put_version is
   'Adds a version to a locked file, or creates the file. Null where another transaction has just created it. '
-  'The cost is negative where less text is indexed than before.';
+  'p_commit: commitId and provenance; run, for an undo; committedAt, for a commit of several files, not '
+  'before the last change of any of them; by default it is now, or when the file was last changed. The cost '
+  'is negative where less text is indexed than before.';
 call filestore.grant_execute('filestore.put_version', 'filestore_engine');
-
-create function filestore.begin_run(p_project_id uuid, p_change filestore.change) returns void
-language plpgsql volatile set search_path = '' as $$
-begin
-  if p_change.run_id is not null and not exists (
-    select from filestore.runs r where r.project_id = p_project_id and r.run_id = p_change.run_id
-  ) then
-    insert into filestore.runs (project_id, run_id, first_position)
-    select p_project_id, p_change.run_id, min(v.position) from filestore.file_versions v
-    where v.project_id = p_project_id and v.commit_id = p_change.commit_id
-    on conflict do nothing;
-  end if;
-end
-$$;
-comment on function filestore.begin_run is
-  'Inserts the row for the run of a commit, if the commit has one and is the run''s first. Called once the '
-  'versions are added.';
-call filestore.grant_execute('filestore.begin_run', 'filestore_engine');
 
 create function filestore.queue_for_search() returns trigger
 language plpgsql volatile set search_path = '' as $$
@@ -302,8 +265,8 @@ begin
     select t.indexed_at + c_rest from filestore.search_texts t
     where t.project_id = new.project_id and t.file_id = new.id)))
   on conflict (project_id, file_id) do update
-    set version = excluded.version, bytes = excluded.bytes, stage = 1, attempts = 0, claim_id = null,
-        due_at = case when q.claim_id is null then least(q.due_at, excluded.due_at)
+    set version = excluded.version, bytes = excluded.bytes, stage = 1, attempts = 0, lease_id = null,
+        due_at = case when q.lease_id is null then least(q.due_at, excluded.due_at)
           else greatest(excluded.due_at, clock_timestamp() + c_rest) end;
   return null;
 end
@@ -311,23 +274,8 @@ $$;
 comment on function filestore.queue_for_search is
   'Marks a file as not indexed at its new version. A lease on an older version becomes invalid.';
 call filestore.grant_execute('filestore.queue_for_search', 'filestore_engine');
-create trigger queue_for_search_on_insert after insert on filestore.files
+create trigger queue_for_search after insert or update of version on filestore.files
   for each row execute function filestore.queue_for_search();
-create trigger queue_for_search_on_update after update of version on filestore.files
-  for each row execute function filestore.queue_for_search();
-
-create function filestore.commit_result(
-  p_file filestore.files, p_extra jsonb, p_segments jsonb default null
-) returns jsonb
-language plpgsql stable set search_path = '' as $$
-begin
-  return jsonb_build_object('value', jsonb_build_object(
-    'file', filestore.file_record(p_file) || coalesce(p_extra, '{}'), 'segments', p_segments));
-end
-$$;
-comment on function filestore.commit_result is
-  'The result of a commit: the record of its version, which may be a tombstone, with the caller''s extra fields.';
-call filestore.grant_execute('filestore.commit_result', 'filestore_engine');
 
 create function filestore.repeated_commit(p_file filestore.files, p_commit jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -344,7 +292,8 @@ begin
     select * from filestore.file_versions c where c.commit_id >= v_commit_id and c.commit_id <= v_commit_id
     order by c.commit_id offset 0
   ) v where v.project_id = (p_file).project_id and v.file_id = (p_file).id;
-  return case when found then filestore.commit_result(filestore.at_version(p_file, v_added), p_commit -> 'extra') end;
+  return case when found then jsonb_build_object('value', jsonb_build_object('file',
+    filestore.file_record(filestore.at_version(p_file, v_added)) || coalesce(p_commit -> 'extra', '{}'))) end;
 end
 $$;
 comment on function filestore.repeated_commit is
@@ -353,7 +302,7 @@ comment on function filestore.repeated_commit is
 call filestore.grant_execute('filestore.repeated_commit', 'filestore_engine');
 
 create function filestore.apply_to_file(
-  p_session filestore.session, p_file filestore.files, p_kind text, p_commit jsonb, p_change filestore.change
+  p_session filestore.session, p_file filestore.files, p_kind text, p_commit jsonb
 ) returns filestore.applied
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -406,7 +355,7 @@ begin
   end if;
   v_applied.refusal := coalesce(v_applied.refusal, filestore.too_large(p_session, v_next.size));
   if v_applied.refusal is not null then return v_applied; end if;
-  return filestore.put_version(p_session, p_file, p_commit ->> 'path', v_next, p_change);
+  return filestore.put_version(p_session, p_file, p_commit ->> 'path', v_next, p_kind, p_commit);
 end
 $$;
 comment on function filestore.apply_to_file is
@@ -414,8 +363,7 @@ comment on function filestore.apply_to_file is
 call filestore.grant_execute('filestore.apply_to_file', 'filestore_engine');
 
 create function filestore.apply_to_two(
-  p_session filestore.session, p_source filestore.files, p_target filestore.files, p_kind text, p_commit jsonb,
-  p_change filestore.change
+  p_session filestore.session, p_source filestore.files, p_target filestore.files, p_kind text, p_commit jsonb
 ) returns filestore.applied
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -435,10 +383,11 @@ begin
   v_applied.refusal := filestore.too_large(p_session, p_source.size);
   if v_applied.refusal is not null then return v_applied; end if;
   if p_kind = 'move' then
-    v_left := filestore.put_version(p_session, p_source, p_source.path, filestore.tombstone_of(p_source), p_change);
+    v_left := filestore.put_version(
+      p_session, p_source, p_source.path, filestore.tombstone_of(p_source), p_kind, p_commit);
   end if;
   v_applied := filestore.put_version(
-    p_session, p_target, p_commit ->> 'destination', filestore.content_of(p_source), p_change);
+    p_session, p_target, p_commit ->> 'destination', filestore.content_of(p_source), p_kind, p_commit);
   v_applied.cost := v_applied.cost + coalesce(v_left.cost, 0);
   v_applied.versions := v_applied.versions + coalesce(v_left.versions, 0);
   return v_applied;
@@ -453,7 +402,6 @@ create function filestore.commit_version(p_session filestore.session, p_kind tex
 language plpgsql volatile set search_path = '' as $$
 declare
   v_check_every constant integer := (filestore.limits()).compaction_check_every_segments;
-  v_change constant filestore.change := filestore.change_of(p_kind, p_commit);
   v_file filestore.files;
   v_applied filestore.applied;
   v_added record;
@@ -463,57 +411,23 @@ begin
     v_file := filestore.lock_file(p_session.project_id, p_commit ->> 'path');
     v_result := filestore.repeated_commit(v_file, p_commit);
     if v_result is not null then return v_result; end if;
-    v_applied := filestore.apply_to_file(p_session, v_file, p_kind, p_commit, v_change);
+    v_applied := filestore.apply_to_file(p_session, v_file, p_kind, p_commit);
     if v_applied.refusal is not null then return v_applied.refusal; end if;
     exit when (v_applied.file).id is not null;
   end loop;
   v_added := filestore.add_segments(p_session.project_id, p_commit -> 'segments');
-  perform filestore.begin_run(p_session.project_id, v_change);
-  v_result := filestore.charge_usage(
-    p_session, v_added.bytes, v_applied.cost + v_added.database_bytes, 1, p_kind = 'delete');
+  v_result := filestore.end_commit(
+    p_session, p_commit, v_added.bytes, v_applied.cost + v_added.database_bytes, 1, p_kind = 'delete');
   if v_result is not null then return v_result; end if;
-  return filestore.commit_result(v_applied.file, p_commit -> 'extra', case
-    when p_kind in ('append', 'edit') and cardinality((v_applied.file).segment_ids) / v_check_every
-      > coalesce(cardinality(v_file.segment_ids), 0) / v_check_every
-    then filestore.segment_list(p_session.project_id, (v_applied.file).segment_ids) end);
+  return jsonb_build_object('value', jsonb_build_object(
+    'file', filestore.file_record(v_applied.file) || coalesce(p_commit -> 'extra', '{}'),
+    'segments', case
+      when p_kind in ('append', 'edit') and cardinality((v_applied.file).segment_ids) / v_check_every
+        > coalesce(cardinality(v_file.segment_ids), 0) / v_check_every
+      then filestore.segment_list(p_session.project_id, (v_applied.file).segment_ids) end));
 end
 $$;
 comment on function filestore.commit_version is
   'Adds one version to one file: write, overwrite, append, edit, delete or restore. Returns the new record and, when '
   'the file may be worth compacting, its segment list.';
 call filestore.grant_execute('filestore.commit_version', 'filestore_engine');
-
-create function filestore.copy_file(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_path constant text := p_commit ->> 'path';
-  v_destination constant text := p_commit ->> 'destination';
-  v_change filestore.change := filestore.change_of(p_kind, p_commit);
-  v_locked constant record := filestore.lock_paths(
-    p_session.project_id, array[v_path, v_destination], array[v_destination]);
-  v_source filestore.files;
-  v_target filestore.files;
-  v_applied filestore.applied;
-  v_result jsonb;
-begin
-  -- If the source does not exist, nothing is locked for it.
-  if v_path <> all (v_locked.missing) then
-    v_source := filestore.lock_file(p_session.project_id, v_path);
-  end if;
-  v_target := filestore.lock_file(p_session.project_id, v_destination);
-  v_result := filestore.repeated_commit(v_target, p_commit);
-  if v_result is not null then return v_result; end if;
-  v_change.committed_at := v_locked.committed_at;
-  v_applied := filestore.apply_to_two(p_session, v_source, v_target, p_kind, p_commit, v_change);
-  if v_applied.refusal is not null then return v_applied.refusal; end if;
-  perform filestore.begin_run(p_session.project_id, v_change);
-  v_result := filestore.charge_usage(p_session, 0, v_applied.cost, v_applied.versions, false);
-  if v_result is not null then return v_result; end if;
-  return filestore.commit_result(v_applied.file, p_commit -> 'extra');
-end
-$$;
-comment on function filestore.copy_file is
-  'Copies or moves one file. A refusal may leave the path of the destination reserved: the caller rolls it '
-  'back.';
-call filestore.grant_execute('filestore.copy_file', 'filestore_engine');
-

@@ -12,7 +12,6 @@ declare
   v_segments constant jsonb := (
     select coalesce(jsonb_agg(s.value), '[]') from jsonb_array_elements(v_operations) o
     cross join lateral jsonb_array_elements(o.value -> 'segments') s);
-  v_change filestore.change := filestore.change_of('write', p_commit);
   v_applied filestore.applied;
   v_source filestore.files;
   v_locked record;
@@ -20,6 +19,7 @@ declare
   v_operation jsonb;
   v_kind text;
   v_results jsonb := '[]';
+  v_repeated jsonb;
   v_cost bigint := 0;
   v_versions integer := 0;
   v_may_exceed boolean := true;
@@ -28,18 +28,22 @@ begin
   v_locked := filestore.lock_paths(
     v_project_id, v_paths,
     array(select p.path from unnest(v_paths) p (path) where filestore.outside_prefix(p_session, p.path) is null));
-  v_change.committed_at := v_locked.committed_at;
+  -- A copy or move by itself has the destination on the commit, too; what it added before is returned again.
+  v_repeated := filestore.repeated_commit(
+    filestore.lock_file(v_project_id, p_commit ->> 'destination'), p_commit);
+  if v_repeated is not null then return v_repeated; end if;
   v_added := filestore.add_segments(v_project_id, v_segments);
   for v_operation in select o.value from jsonb_array_elements(v_operations) with ordinality o order by o.ordinality loop
     v_kind := v_operation ->> 'kind';
     v_source := filestore.lock_file(v_project_id, v_operation ->> 'path');
-    v_change.operation := v_kind;
+    v_operation := v_operation || jsonb_build_object(
+      'commitId', p_commit -> 'commitId', 'provenance', p_commit -> 'provenance',
+      'committedAt', v_locked.committed_at);
     if v_kind in ('copy', 'move') then
       v_applied := filestore.apply_to_two(
-        p_session, v_source, filestore.lock_file(v_project_id, v_operation ->> 'destination'), v_kind, v_operation,
-        v_change);
+        p_session, v_source, filestore.lock_file(v_project_id, v_operation ->> 'destination'), v_kind, v_operation);
     else
-      v_applied := filestore.apply_to_file(p_session, v_source, v_kind, v_operation, v_change);
+      v_applied := filestore.apply_to_file(p_session, v_source, v_kind, v_operation);
     end if;
     if v_applied.refusal is null and v_operation ? 'failure' then
       v_applied.refusal := jsonb_build_object('refusal', v_operation -> 'failure');
@@ -47,15 +51,13 @@ begin
     if v_applied.refusal is not null then
       return jsonb_set(v_applied.refusal, '{refusal,details,index}', to_jsonb(jsonb_array_length(v_results)));
     end if;
-    v_results := v_results || (
-      filestore.commit_result(v_applied.file, v_operation -> 'extra') #> '{value,file}');
+    v_results := v_results || (filestore.file_record(v_applied.file) || coalesce(v_operation -> 'extra', '{}'));
     v_cost := v_cost + v_applied.cost;
     v_versions := v_versions + v_applied.versions;
     v_may_exceed := v_may_exceed and v_kind = 'delete';
   end loop;
-  perform filestore.begin_run(v_project_id, v_change);
-  v_applied.refusal := filestore.charge_usage(
-    p_session, v_added.bytes, v_cost + v_added.database_bytes, v_versions, v_may_exceed);
+  v_applied.refusal := filestore.end_commit(
+    p_session, p_commit, v_added.bytes, v_cost + v_added.database_bytes, v_versions, v_may_exceed);
   if v_applied.refusal is not null then return v_applied.refusal; end if;
   return jsonb_build_object('value', jsonb_build_object('file', jsonb_build_object('results', v_results)));
 end

@@ -3,11 +3,7 @@
 -- Computing a plan only reads. To apply it, the commit locks the files that it names, in the order of their
 -- paths, and computes it again: if it names the same files, none of its inputs can change any more.
 
-create type filestore.step as (
-  file_id uuid,
-  path text,
-  next filestore.next_version
-);
+create type filestore.step as (file_id uuid, path text, next filestore.next_version);
 comment on type filestore.step is 'One version of a plan. The id is null for a file that does not exist yet.';
 
 create type filestore.plan as (

@@ -392,20 +392,3 @@ comment on function filestore.plan_restore is
   'The plan that restores a folder to its state at a moment: a version for each file that was changed since '
   'then and now differs. Refusals: FORBIDDEN_SCOPE, VALIDATION_ERROR, TOO_MANY_FILES, CONTENT_TOO_LARGE.';
 call filestore.grant_execute('filestore.plan_restore', 'filestore_engine');
-
-create function filestore.revert_answer(
-  p_session filestore.session, p_plan filestore.plan, p_run_id text
-) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-begin
-  -- The new version of each file has the number after the current one.
-  return p_plan.value || jsonb_build_object('runId', p_run_id) || case when p_run_id is null then '{}'::jsonb
-    else jsonb_build_object('actions', (
-      select coalesce(jsonb_agg(a.value || jsonb_build_object('version', (a.value ->> 'from')::integer + 1)
-        order by a.position), '[]')
-      from jsonb_array_elements(p_plan.value -> 'actions') with ordinality a (value, position))) end;
-end
-$$;
-comment on function filestore.revert_answer is
-  'The answer of an undo or restore: for a plan, without a run, or for a commit.';
-call filestore.grant_execute('filestore.revert_answer', 'filestore_engine');

@@ -65,9 +65,8 @@ call filestore.grant_execute('filestore.locked_plan', 'filestore_engine');
 create function filestore.commit_planned(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  v_change filestore.change := filestore.change_of(case p_kind
-    when 'copy_folder' then 'copy' when 'move_folder' then 'move' when 'delete_folder' then 'delete'
-    when 'restore_folder' then 'restore' else p_kind end, p_commit);
+  v_operation constant text := replace(p_kind, '_folder', '');
+  v_commit jsonb;
   v_plan filestore.plan;
   v_step filestore.step;
   v_file filestore.files;
@@ -76,24 +75,26 @@ declare
   v_is_deletion boolean := true;
   v_answer jsonb;
 begin
-  if p_kind = 'undo' then v_change.undone_run_id := p_commit ->> 'run'; end if;
   v_plan := filestore.locked_plan(p_session, p_kind, p_commit);
   if v_plan.refusal is not null then return v_plan.refusal; end if;
-  v_change.committed_at := v_plan.committed_at;
+  v_commit := p_commit || jsonb_build_object('committedAt', v_plan.committed_at);
   foreach v_step in array v_plan.steps loop
     select * into v_file from filestore.files f
     where f.project_id = p_session.project_id and f.path = v_step.path;
-    v_applied := filestore.put_version(p_session, v_file, v_step.path, v_step.next, v_change);
+    v_applied := filestore.put_version(p_session, v_file, v_step.path, v_step.next, v_operation, v_commit);
     v_cost := v_cost + v_applied.cost;
     v_is_deletion := v_is_deletion and (v_step.next).is_deleted;
   end loop;
   if cardinality(v_plan.steps) > 0 then
-    perform filestore.begin_run(p_session.project_id, v_change);
-    v_plan.refusal := filestore.charge_usage(p_session, 0, v_cost, cardinality(v_plan.steps), v_is_deletion);
+    v_plan.refusal := filestore.end_commit(p_session, p_commit, 0, v_cost, cardinality(v_plan.steps), v_is_deletion);
     if v_plan.refusal is not null then return v_plan.refusal; end if;
   end if;
   if p_kind in ('undo', 'restore_folder') then
-    v_answer := filestore.revert_answer(p_session, v_plan, v_change.run_id);
+    -- The new version of each file has the number after the current one.
+    v_answer := v_plan.value || jsonb_build_object('runId', p_commit #> '{provenance,runId}', 'actions', (
+      select coalesce(jsonb_agg(a.value || jsonb_build_object('version', (a.value ->> 'from')::integer + 1)
+        order by a.position), '[]')
+      from jsonb_array_elements(v_plan.value -> 'actions') with ordinality a (value, position)));
   else
     -- Without the tombstones of a move; the same for each repetition of the request.
     select jsonb_build_object('count', count(*), 'files', coalesce(
@@ -102,7 +103,7 @@ begin
     into v_answer
     from filestore.file_versions v
     join filestore.files f on f.project_id = v.project_id and f.id = v.file_id
-    where v.project_id = p_session.project_id and v.commit_id = v_change.commit_id
+    where v.project_id = p_session.project_id and v.commit_id = (p_commit ->> 'commitId')::uuid
       and v.is_deleted = (p_kind = 'delete_folder');
   end if;
   return jsonb_build_object('value', jsonb_build_object('remaining', v_plan.remaining, 'file', v_answer));
@@ -134,7 +135,7 @@ begin
   -- It changes nothing, so it does not wait for the disk.
   perform set_config('synchronous_commit', 'off', true);
   return v_session.envelope || coalesce(
-    v_plan.refusal, jsonb_build_object('value', filestore.revert_answer(v_session, v_plan, null)));
+    v_plan.refusal, jsonb_build_object('value', v_plan.value || '{"runId": null}'));
 end
 $$;
 comment on function public.filestore_plan is

@@ -89,8 +89,8 @@ begin
       order by o.segment_id limit p_limit))
     returning c.segment_id
   )
-  select array_agg(t.segment_id) into v_taken from taken t;
-  return coalesce(v_taken, '{}');
+  select coalesce(array_agg(t.segment_id), '{}') into v_taken from taken t;
+  return v_taken;
 end
 $$;
 comment on function filestore.take_compacted is
@@ -170,6 +170,7 @@ declare
   v_removed record;
   v_segment_ids uuid[];
   v_released record;
+  v_purged filestore.files;
   v_receipt filestore.file_versions;
   v_versions bigint;
   v_pending bigint;
@@ -194,7 +195,7 @@ begin
   update filestore.files f
   set path = null, version = f.version + 1, mime_type = 'application/octet-stream', size = 0, is_deleted = true,
       is_text = true, segment_ids = '{}', created_at = v_now, updated_at = v_now
-  where f.project_id = v_project_id and f.id = v_file_id;
+  where f.project_id = v_project_id and f.id = v_file_id returning * into v_purged;
   insert into filestore.file_versions (
     project_id, file_id, version, mime_type, size, is_deleted, segment_ids, commit_id, position, operation, key_id,
     actor, created_at)
@@ -218,8 +219,8 @@ begin
   -- The row of the file and the receipt remain.
   perform filestore.add_usage(
     v_project_id, -v_released.bytes,
-    filestore.file_cost(null) - filestore.file_cost((p_file).path) + filestore.version_cost(v_receipt)
-      - filestore.indexed_cost(p_file) - v_removed.database_bytes - v_released.database_bytes,
+    filestore.file_cost(v_purged) - filestore.file_cost(p_file) + filestore.version_cost(v_receipt)
+      - v_removed.database_bytes - v_released.database_bytes,
     1 - v_removed.versions);
 end
 $$;
@@ -238,11 +239,7 @@ declare
   v_answer jsonb;
 begin
   -- Links before the file, the order in which a write through a link locks them.
-  with removed as (
-    delete from filestore.links l where l.project_id = p_session.project_id and l.path = v_path returning l.id
-  )
-  delete from filestore.link_windows w using removed r
-  where w.project_id = p_session.project_id and w.link_id = r.id;
+  delete from filestore.links l where l.project_id = p_session.project_id and l.path = v_path;
   v_file := filestore.lock_file(p_session.project_id, v_path);
   if not exists (
     select from filestore.file_versions v
@@ -305,31 +302,27 @@ declare
   v_project_id constant uuid := (p_file).project_id;
   v_file_id constant uuid := (p_file).id;
   v_segment_ids uuid[];
-  v_freed bigint;
-  v_left bigint;
+  v_change bigint;
   v_marked record;
 begin
-  select sum(filestore.version_cost(v)), array(
-    select distinct s.id from filestore.file_versions o cross join unnest(o.segment_ids) s (id)
-    where o.project_id = v_project_id and o.file_id = v_file_id and o.version = any (p_versions)
-      and o.redacted_at is null)
-  into v_freed, v_segment_ids from filestore.file_versions v
-  where v.project_id = v_project_id and v.file_id = v_file_id and v.version = any (p_versions)
-    and v.redacted_at is null;
   with redacted as (
     update filestore.file_versions v
     set segment_ids = '{}', note = p_note, redacted_at = clock_timestamp(), redacted_segment_ids = v.segment_ids
+    from filestore.file_versions o
     where v.project_id = v_project_id and v.file_id = v_file_id and v.version = any (p_versions)
-      and v.redacted_at is null
-    returning v as version_row
+      and v.redacted_at is null and o.project_id = v_project_id and o.file_id = v_file_id
+      and o.version = any (p_versions) and o.version = v.version
+    returning v as new_row, o as old_row
   )
-  select sum(filestore.version_cost(r.version_row)) into v_left from redacted r;
+  select sum(filestore.version_cost(r.new_row) - filestore.version_cost(r.old_row)),
+         array(select distinct s.id from redacted d cross join unnest((d.old_row).segment_ids) s (id))
+  into v_change, v_segment_ids from redacted r;
   delete from filestore.search_texts t
   where t.project_id = v_project_id and t.file_id = v_file_id and t.version = any (p_versions);
   v_marked := filestore.mark_unneeded_segments(p_file, v_segment_ids, (filestore.limits()).erased_versions_max);
   perform filestore.blank_answers(v_project_id);
   perform filestore.add_usage(
-    v_project_id, -v_marked.bytes, coalesce(v_left - v_freed, 0) - v_marked.database_bytes, 0);
+    v_project_id, -v_marked.bytes, coalesce(v_change, 0) - v_marked.database_bytes, 0);
 end
 $$;
 comment on function filestore.redact_versions is

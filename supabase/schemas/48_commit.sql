@@ -15,7 +15,12 @@ begin
   -- back to here.
   begin
     case p_kind
-      when 'copy', 'move' then v_result := filestore.copy_file(p_session, p_kind, p_commit);
+      when 'copy', 'move' then
+        v_result := filestore.commit_batch(p_session, p_commit || jsonb_build_object(
+          'operations', jsonb_build_array(p_commit || jsonb_build_object('kind', p_kind))));
+        v_result := case when v_result ? 'refusal' then v_result #- '{refusal,details,index}'
+          else jsonb_set(v_result, '{value,file}', coalesce(
+            v_result #> '{value,file,results,0}', v_result #> '{value,file}')) end;
       when 'batch' then v_result := filestore.commit_batch(p_session, p_commit);
       when 'copy_folder', 'move_folder', 'delete_folder', 'undo', 'restore_folder' then
         v_result := filestore.commit_planned(p_session, p_kind, p_commit);

@@ -61,13 +61,9 @@ begin
     return v_session.envelope
       || filestore.refusal('LINK_LIMIT_REACHED', jsonb_build_object('limit', v_limits.project_links_max));
   end if;
-  with removed as (
-    delete from filestore.links l where l.project_id = v_session.project_id and l.id in (
-      select o.id from filestore.links o where o.project_id = v_session.project_id
-      order by filestore.has_ended(o), o.created_at desc, o.id offset c_kept_max - 1)
-    returning l.id
-  )
-  delete from filestore.link_windows w using removed r where w.project_id = v_session.project_id and w.link_id = r.id;
+  delete from filestore.links l where l.project_id = v_session.project_id and l.id in (
+    select o.id from filestore.links o where o.project_id = v_session.project_id
+    order by filestore.has_ended(o), o.created_at desc, o.id offset c_kept_max - 1);
   insert into filestore.links (
     id, project_id, token_hash, scope, path, version, mime_type, max_bytes, if_version, key_id, key_hash, account_id,
     created_at, expires_at)
@@ -148,66 +144,55 @@ comment on function filestore.count_link_use is
   'only reads the count.';
 call filestore.grant_execute('filestore.count_link_use', 'filestore_engine');
 
-create type filestore.opened_link as (session filestore.session, link filestore.links);
-comment on type filestore.opened_link is 'A link, and the session of the key that it acts as.';
-
-create function filestore.open_link(p_token_hash text, p_scope text, p_is_counted boolean)
-returns filestore.opened_link
+create function filestore.open_link(
+  p_token_hash text, p_scope text, p_is_counted boolean, out session filestore.session, out link filestore.links
+)
 language plpgsql volatile set search_path = '' as $$
 declare
   c_all constant uuid := '00000000-0000-0000-0000-000000000000';
-  v_link filestore.links;
-  v_session filestore.session;
   v_limit integer;
   v_count jsonb;
-  v_refusal jsonb;
 begin
   perform set_config('filestore.key_hash', p_token_hash, true);
-  select * into v_link from filestore.links l where l.token_hash = decode(p_token_hash, 'hex');
-  v_refusal := case
+  select * into link from filestore.links l where l.token_hash = decode(p_token_hash, 'hex');
+  session.envelope := case
     when not found then filestore.refusal('LINK_NOT_FOUND')
-    when v_link.scope <> p_scope
-      then filestore.refusal('METHOD_NOT_ALLOWED', jsonb_build_object('for', v_link.scope))
-    when v_link.revoked_at is not null or v_link.expires_at <= clock_timestamp()
-      then filestore.refusal('LINK_EXPIRED')
+    when link.scope <> p_scope then filestore.refusal('METHOD_NOT_ALLOWED', jsonb_build_object('for', link.scope))
+    when link.revoked_at is not null or link.expires_at <= clock_timestamp() then filestore.refusal('LINK_EXPIRED')
   end;
-  if v_refusal is not null then
-    v_session.envelope := v_refusal;
-    return (v_session, v_link)::filestore.opened_link;
-  end if;
+  if session.envelope is not null then return; end if;
   -- Null, since the project's own window counts no request of a link.
-  v_session := filestore.authorize(encode(coalesce(v_link.key_hash, v_link.token_hash), 'hex'), null, p_scope);
-  v_session.caller_id := v_link.id;
-  if v_session.envelope #>> '{refusal,code}' = 'INVALID_API_KEY' then
-    v_session.envelope := filestore.refusal('LINK_EXPIRED');
-  elsif not v_session.envelope ? 'refusal' then
-    v_session.envelope := v_session.envelope || coalesce(filestore.outside_prefix(v_session, v_link.path), '{}');
+  session := filestore.authorize(encode(coalesce(link.key_hash, link.token_hash), 'hex'), null, p_scope);
+  session.caller_id := link.id;
+  if session.envelope #>> '{refusal,code}' = 'INVALID_API_KEY' then
+    session.envelope := filestore.refusal('LINK_EXPIRED');
+  elsif not session.envelope ? 'refusal' then
+    session.envelope := session.envelope || coalesce(filestore.outside_prefix(session, link.path), '{}');
   end if;
-  if v_session.envelope ? 'refusal' then return (v_session, v_link)::filestore.opened_link; end if;
+  if session.envelope ? 'refusal' then return; end if;
 
-  v_session.max_file_bytes := least(v_session.max_file_bytes, v_link.max_bytes);
-  v_session.envelope :=
-    jsonb_set(v_session.envelope, '{grant,maxFileBytes}', coalesce(to_jsonb(v_session.max_file_bytes), 'null'));
-  v_limit := v_session.envelope #>> '{rate,limit}';
+  session.max_file_bytes := least(session.max_file_bytes, link.max_bytes);
+  session.envelope :=
+    jsonb_set(session.envelope, '{grant,maxFileBytes}', coalesce(to_jsonb(session.max_file_bytes), 'null'));
+  v_limit := session.envelope #>> '{rate,limit}';
   -- Reads are counted before they are answered. Of writes, only refused ones are counted, after they were
   -- refused, so here the count is only read.
   v_count := filestore.count_link_use(
-    v_session.project_id, v_link.id, (filestore.limits()).link_requests_per_minute, p_is_counted::integer);
-  v_session.envelope := v_session.envelope || jsonb_build_object('rate', v_count -> 'rate');
+    session.project_id, link.id, (filestore.limits()).link_requests_per_minute, p_is_counted::integer);
+  session.envelope := session.envelope || jsonb_build_object('rate', v_count -> 'rate');
   if (v_count ->> 'isAllowed')::boolean and v_limit is not null then
-    v_count := filestore.count_link_use(v_session.project_id, c_all, v_limit, p_is_counted::integer);
+    v_count := filestore.count_link_use(session.project_id, c_all, v_limit, p_is_counted::integer);
     if not (v_count ->> 'isAllowed')::boolean then
-      v_session.envelope := v_session.envelope || jsonb_build_object('rate', v_count -> 'rate');
+      session.envelope := session.envelope || jsonb_build_object('rate', v_count -> 'rate');
     end if;
   end if;
   if not (v_count ->> 'isAllowed')::boolean then
-    v_session.envelope := v_session.envelope || filestore.refusal('RATE_LIMIT_EXCEEDED');
+    session.envelope := session.envelope || filestore.refusal('RATE_LIMIT_EXCEEDED');
   end if;
-  return (v_session, v_link)::filestore.opened_link;
 end
 $$;
 comment on function filestore.open_link is
-  'Finds a link and opens its project as the key that created it. Refusals: LINK_NOT_FOUND, '
+  'Finds a link and opens its project as the key that created it, in a session of that key. Refusals: LINK_NOT_FOUND, '
   'METHOD_NOT_ALLOWED, LINK_EXPIRED (also where its key is no longer valid), FORBIDDEN_SCOPE, '
   'RATE_LIMIT_EXCEEDED.';
 call filestore.grant_execute('filestore.open_link', 'filestore_engine');
@@ -215,7 +200,7 @@ call filestore.grant_execute('filestore.open_link', 'filestore_engine');
 create function public.filestore_link_content(p_key_hash text, p_request_id uuid) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  v_opened constant filestore.opened_link := filestore.open_link(p_key_hash, 'read', p_request_id is not null);
+  v_opened constant record := filestore.open_link(p_key_hash, 'read', p_request_id is not null);
   v_found jsonb;
 begin
   if (v_opened.session).envelope ? 'refusal' then return (v_opened.session).envelope; end if;
@@ -234,7 +219,7 @@ call filestore.publish('public.filestore_link_content', 'filestore_engine', 'ser
 create function public.filestore_link_authorize(p_key_hash text, p_request_id uuid) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  v_opened constant filestore.opened_link := filestore.open_link(p_key_hash, 'write', false);
+  v_opened constant record := filestore.open_link(p_key_hash, 'write', false);
 begin
   -- None of these rows is worth waiting for the disk.
   perform set_config('synchronous_commit', 'off', true);
@@ -252,7 +237,7 @@ call filestore.publish('public.filestore_link_authorize', 'filestore_engine', 's
 create function public.filestore_link_commit(p_key_hash text, p_request_id uuid, p_commit jsonb) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  v_opened constant filestore.opened_link := filestore.open_link(p_key_hash, 'write', false);
+  v_opened constant record := filestore.open_link(p_key_hash, 'write', false);
   v_session constant filestore.session := v_opened.session;
   v_link filestore.links;
   v_result jsonb;

@@ -35,7 +35,6 @@ language plpgsql volatile security definer set search_path = '' as $$
 declare
   c_files_max constant integer := (filestore.limits()).retention_preview_files;
   c_versions_max constant integer := (filestore.limits()).retention_preview_versions;
-  c_shown_max constant integer := (filestore.limits()).retention_preview_shown;
   v_file filestore.files;
   v_cut integer;
   v_count integer;
@@ -61,7 +60,7 @@ begin
       continue when v_count = 0;
       v_versions := v_versions + v_count;
       v_files := v_files + v_file.is_deleted::integer;
-      if jsonb_array_length(v_shown) < c_shown_max then
+      if jsonb_array_length(v_shown) < (filestore.limits()).retention_preview_shown then
         v_shown := v_shown || jsonb_build_object(
           'path', v_file.path, 'versions', v_count, 'whole', v_file.is_deleted);
       end if;
@@ -182,11 +181,6 @@ begin
     v_is_full := v_step.outcome = 'locked' and v_locked > 0;
     exit when v_is_full;
     v_locked := v_locked + (v_step.outcome is not null)::integer;
-    if v_step.outcome = 'purged' then
-      perform filestore.add_usage(p_project_id, -v_bytes, -v_database_bytes, -v_versions);
-      update filestore.retention_passes r set after_file = v_seen.id where r.project_id = p_project_id;
-      return;
-    end if;
     v_versions := v_versions + v_step.versions;
     v_bytes := v_bytes + v_step.bytes;
     v_database_bytes := v_database_bytes + v_step.database_bytes;
@@ -194,6 +188,8 @@ begin
     -- This file may have more versions to remove.
     exit when v_is_full;
     v_after := v_seen.id;
+    v_is_full := v_step.outcome is not distinct from 'purged';
+    exit when v_is_full;
   end loop;
   if v_versions > 0 then
     perform filestore.add_usage(p_project_id, -v_bytes, -v_database_bytes, -v_versions);

@@ -191,14 +191,15 @@ begin
   )
   update filestore.api_keys k set key_hash = null, prefix = ''
   from ended e where k.id = e.id and k.id not in (select r.id from removed r);
-  with ended as materialized (
-    select l.id from filestore.links l
-    where l.expires_at < filestore.sweep_clock() - make_interval(days => (filestore.limits()).ended_links_kept_days)
-    order by l.expires_at limit c_links for update skip locked
-  ), removed as (
-    delete from filestore.links l using ended e where l.id = e.id returning l.project_id, l.id
-  )
-  delete from filestore.link_windows w using removed r where w.project_id = r.project_id and w.link_id = r.id;
+  delete from filestore.links l where l.id in (
+    select o.id from filestore.links o
+    where o.expires_at < filestore.sweep_clock() - make_interval(days => (filestore.limits()).ended_links_kept_days)
+    order by o.expires_at limit c_links for update skip locked);
+  -- Windows of links that were removed, too; a link that is used again gets a new one.
+  delete from filestore.link_windows w
+  where w.window_start < clock_timestamp() - interval '1 hour' and (w.project_id, w.link_id) in (
+    select o.project_id, o.link_id from filestore.link_windows o
+    where o.window_start < clock_timestamp() - interval '1 hour' limit c_links);
   select jsonb_build_object(
     'projectId', p.id, 'through', v_through, 'sweptThrough', s.swept_through, 'day', s.day, 'kept', coalesce(s.kept, 0))
   into v_next
@@ -215,7 +216,7 @@ $$;
 comment on function public.filestore_sweep_next is
   'The project whose uploads are to be examined and that has waited longest, and how far its sweep has '
   'progressed; null if there is no such project, with p_begun none that existed by then. Also removes some '
-  'keys and links that ended long ago.';
+  'keys, links and windows of links that ended long ago.';
 call filestore.publish('public.filestore_sweep_next', 'filestore_admin', 'service_role');
 
 create function public.filestore_sweep_unreferenced(p_project_id uuid, p_ids uuid[]) returns jsonb

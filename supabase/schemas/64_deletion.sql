@@ -6,27 +6,6 @@
 -- swept again after an hour, and a last time once no upload of its last day can still be under way. Only then
 -- its own row is removed.
 
-create function filestore.tables_of_projects(out name text, out key text) returns setof record
-language sql immutable set search_path = '' as $$
-  values
-    ('search_queue', 'project_id, file_id'), ('search_chunks', 'project_id, file_id, hash'),
-    ('search_texts', 'project_id, file_id'), ('search_contents', 'project_id, hash'),
-    ('shared_segments', 'project_id, segment_id, file_id'),
-    ('possibly_unreferenced_segments', 'project_id, file_id, segment_id'), ('dead_segments', 'segment_id'),
-    ('retention_passes', 'project_id'), ('purged_files', 'project_id, file_id'),
-    ('file_versions', 'file_id, version'), ('files', 'project_id, id'),
-    ('runs', 'project_id, run_id'),
-    ('idempotency_keys', 'project_id, caller_id, key'),
-    ('link_windows', 'project_id, link_id'), ('links', 'id'), ('console_sessions', 'token_hash'), ('api_keys', 'id'),
-    ('rate_windows', 'project_id, shard'), ('project_usage', 'project_id, shard'),
-    ('sweeps', 'project_id'), ('usage_days', 'project_id, day, key_id'),
-    ('usage_levels', 'project_id, day'), ('usage_folds', 'project_id')
-$$;
-comment on function filestore.tables_of_projects is
-  'The tables with rows of projects and their primary keys, each before the tables that its rows refer to. '
-  'Segments are left out: they are removed with their objects.';
-call filestore.grant_execute('filestore.tables_of_projects', 'filestore_admin');
-
 create function filestore.end_project(p_project_id uuid, p_confirm text, p_deletion_id uuid) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -133,21 +112,15 @@ comment on function public.filestore_sweep_deleted_project is
   'that was deleted by then.';
 call filestore.publish('public.filestore_sweep_deleted_project', 'filestore_admin', 'service_role');
 
-create function public.filestore_sweep_note_objects(p_project_id uuid, p_objects text[]) returns void
-language sql volatile security definer set search_path = '' as $$
-  update filestore.project_deletions d
-  set objects = array(select unnest(d.objects) union select unnest(p_objects))
-  where d.project_id = p_project_id
-$$;
-comment on function public.filestore_sweep_note_objects is
-  'Records objects of a deleted project that are about to be removed. Several slices may record objects at '
-  'the same time.';
-call filestore.publish('public.filestore_sweep_note_objects', 'filestore_admin', 'service_role');
-
-create function public.filestore_sweep_forget_segments(p_project_id uuid, p_objects text[]) returns void
+create function public.filestore_sweep_objects(p_project_id uuid, p_objects text[], p_are_removed boolean) returns void
 language plpgsql volatile security definer set search_path = '' as $$
 begin
   perform filestore.open_deletion(p_project_id);
+  if not p_are_removed then
+    update filestore.project_deletions d
+    set objects = array(select unnest(d.objects) union select unnest(p_objects)) where d.project_id = p_project_id;
+    return;
+  end if;
   delete from filestore.segments s
   where s.project_id = p_project_id and s.id = any (array(
     select m.id[1]::uuid
@@ -157,9 +130,10 @@ begin
   set objects = array(select unnest(d.objects) except select unnest(p_objects)) where d.project_id = p_project_id;
 end
 $$;
-comment on function public.filestore_sweep_forget_segments is
-  'Removes the segments of a deleted project whose objects were removed.';
-call filestore.publish('public.filestore_sweep_forget_segments', 'filestore_admin', 'service_role');
+comment on function public.filestore_sweep_objects is
+  'Records objects of a deleted project that are about to be removed, or removes the segments of objects that '
+  'were removed. Several slices may do so at the same time.';
+call filestore.publish('public.filestore_sweep_objects', 'filestore_admin', 'service_role');
 
 create function filestore.open_deletion(p_project_id uuid) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -179,7 +153,14 @@ language plpgsql volatile security definer
 set search_path = '' set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
   c_rows constant integer := 5000;
-  v_table record;
+  -- The tables with rows of projects, each before the tables that its rows refer to. Segments are left out: they
+  -- are removed with their objects.
+  c_tables constant text[] := '{search_queue, search_chunks, search_texts, search_contents, shared_segments,
+    possibly_unreferenced_segments, dead_segments, retention_passes, purged_files, file_versions, files, runs,
+    idempotency_keys, link_windows, links, console_sessions, api_keys, rate_windows, project_usage, sweeps,
+    usage_days, usage_levels, usage_folds}';
+  v_table text;
+  v_key text;
   v_removed integer := 0;
   v_count integer;
   v_deletion filestore.project_deletions;
@@ -187,10 +168,13 @@ declare
 begin
   perform filestore.open_deletion(p_project_id);
   update filestore.project_deletions d set is_emptied = true where d.project_id = p_project_id;
-  for v_table in select t.name, t.key from filestore.tables_of_projects() t loop
+  foreach v_table in array c_tables loop
+    select string_agg(quote_ident(a.attname), ', ') into v_key
+    from pg_catalog.pg_index i join pg_catalog.pg_attribute a on a.attrelid = i.indrelid and a.attnum = any (i.indkey)
+    where i.indrelid = format('filestore.%I', v_table)::regclass and i.indisprimary;
     execute format(
       'delete from filestore.%1$I where (%2$s) in ('
-      'select %2$s from filestore.%1$I t where t.project_id = $1 limit $2)', v_table.name, v_table.key)
+      'select %2$s from filestore.%1$I t where t.project_id = $1 limit $2)', v_table, v_key)
     using p_project_id, c_rows - v_removed;
     get diagnostics v_count = row_count;
     v_removed := v_removed + v_count;

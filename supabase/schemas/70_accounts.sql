@@ -2,7 +2,8 @@
 --
 -- Signed-in users call the functions `filestore_account_*` under their own JWT. These run as
 -- `filestore_account`, whose policies show the projects that the account owns. Once a project is found under
--- those policies, the transaction is set to act for it.
+-- those policies, the transaction is set to act for it. An advisory lock serializes the changes of an
+-- account's projects.
 
 create function filestore.account_key(p_key filestore.api_keys) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -220,16 +221,6 @@ comment on function filestore.create_project is
   'Callers hold the account''s lock, so that the limit is exact.';
 call filestore.grant_execute('filestore.create_project', 'filestore_account');
 
-create function filestore.lock_account() returns void
-language plpgsql volatile set search_path = '' as $$
-begin
-  perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
-  perform pg_advisory_xact_lock(hashtextextended('account/' || filestore.current_account_id(), 0));
-end
-$$;
-comment on function filestore.lock_account is 'Serializes the changes of an account''s projects.';
-call filestore.grant_execute('filestore.lock_account', 'filestore_account');
-
 create function public.filestore_account_projects() returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -237,7 +228,7 @@ declare
 begin
   if v_entry ? 'refusal' then return v_entry; end if;
   if not exists (select from filestore.projects p where p.owner_id = filestore.current_account_id()) then
-    perform filestore.lock_account();
+    perform pg_advisory_xact_lock(hashtextextended('account/' || filestore.current_account_id(), 0));
     perform filestore.create_project('My project', gen_random_uuid())
     where not exists (select from filestore.projects p where p.owner_id = filestore.current_account_id());
   end if;
@@ -257,7 +248,7 @@ declare
 begin
   v_entry := v_entry || coalesce(filestore.validate_name(p_name, 1), '{}');
   if v_entry ? 'refusal' then return v_entry; end if;
-  perform filestore.lock_account();
+  perform pg_advisory_xact_lock(hashtextextended('account/' || filestore.current_account_id(), 0));
   return v_entry || filestore.create_project(p_name, p_id);
 end
 $$;
@@ -567,29 +558,13 @@ comment on function public.filestore_administer is
   'key with a path prefix, which does not see the whole project.';
 call filestore.publish('public.filestore_administer', 'filestore_engine', 'service_role');
 
-create function filestore.open_own_project(p_project_id uuid) returns uuid
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_project_id uuid;
-begin
-  perform set_config('filestore.project_id', '', true);
-  select p.id into v_project_id from filestore.projects p
-  where p.owner_id = (select filestore.current_account_id()) and (p_project_id is null or p.id = p_project_id)
-  order by p.created_at, p.id limit 1;
-  perform set_config('filestore.project_id', coalesce(v_project_id::text, ''), true);
-  return v_project_id;
-end
-$$;
-comment on function filestore.open_own_project is
-  'Opens a project of the signed-in account for the rest of the transaction, by default the oldest one; null '
-  'if the account has no such project.';
-call filestore.grant_execute('filestore.open_own_project', 'filestore_account');
-
 create function public.filestore_account_administer(p_project_id uuid, p_action text, p_parameters jsonb) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_entry constant jsonb := filestore.enter_account();
+  v_claims constant jsonb := filestore.current_claims();
   v_project_id uuid;
+  v_suspended_at timestamptz;
   v_repeated jsonb;
 begin
   if v_entry ? 'refusal' then return v_entry; end if;
@@ -597,49 +572,39 @@ begin
     v_repeated := filestore.repeated_deletion((p_parameters ->> 'deletionId')::uuid);
     if v_repeated is not null then return v_entry || v_repeated; end if;
   end if;
-  v_project_id := filestore.open_own_project(p_project_id);
-  if v_project_id is null then return v_entry || filestore.refusal('PROJECT_NOT_FOUND'); end if;
-  if p_action not in ('project', 'usage', 'keys', 'revoke_key')
-    and exists (select from filestore.projects p where p.id = v_project_id and p.suspended_at is not null) then
+  perform set_config('filestore.project_id', '', true);
+  select p.id, p.suspended_at into v_project_id, v_suspended_at from filestore.projects p
+  where p.owner_id = (select filestore.current_account_id()) and (p_project_id is null or p.id = p_project_id)
+  order by p.created_at, p.id limit 1;
+  if not found then return v_entry || filestore.refusal('PROJECT_NOT_FOUND'); end if;
+  perform set_config('filestore.project_id', v_project_id::text, true);
+  if p_action = 'session' then
+    delete from filestore.console_sessions s where s.token_hash in (
+      select o.token_hash from filestore.console_sessions o
+      where o.project_id = v_project_id and o.expires_at < clock_timestamp() for update skip locked);
+    insert into filestore.console_sessions as s (token_hash, project_id, account_id, session_id, aal, expires_at)
+    values (
+      decode(p_parameters ->> 'tokenHash', 'hex'), v_project_id, filestore.current_account_id(),
+      filestore.to_uuid(v_claims ->> 'session_id'), v_claims ->> 'aal',
+      clock_timestamp() + interval '10 minutes')
+    on conflict (token_hash) do update
+      set account_id = excluded.account_id, session_id = excluded.session_id, aal = excluded.aal,
+          expires_at = excluded.expires_at;
+    return v_entry || jsonb_build_object('value', v_project_id);
+  end if;
+  if p_action not in ('project', 'usage', 'keys', 'revoke_key') and v_suspended_at is not null then
     return v_entry || filestore.refusal('FORBIDDEN_SCOPE', '{"suspended": true}');
   end if;
   return v_entry || filestore.administer(v_project_id, p_action, p_parameters);
 end
 $$;
 comment on function public.filestore_account_administer is
-  'filestore.administer for the owner of the project. The owner of a suspended project sees its limits, '
-  'usage and keys, and may revoke keys. Refusals: PROJECT_NOT_FOUND, FORBIDDEN_SCOPE, and those of the '
+  'filestore.administer for the owner of the project, by default of the account''s oldest one. The owner of a '
+  'suspended project sees its limits, usage and keys, and may revoke keys. The action session lets the '
+  'console''s token stand in for a key of the project, for a limited time and no longer than the session of '
+  'Auth to which the access token belongs. Refusals: PROJECT_NOT_FOUND, FORBIDDEN_SCOPE, and those of the '
   'action.';
 call filestore.publish('public.filestore_account_administer', 'filestore_account', 'authenticated');
-
-create function public.filestore_account_session(p_project_id uuid, p_token_hash text) returns jsonb
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  v_entry constant jsonb := filestore.enter_account();
-  v_claims constant jsonb := filestore.current_claims();
-  v_project_id uuid;
-begin
-  if v_entry ? 'refusal' then return v_entry; end if;
-  v_project_id := filestore.open_own_project(p_project_id);
-  if v_project_id is null then return v_entry || filestore.refusal('PROJECT_NOT_FOUND'); end if;
-  delete from filestore.console_sessions s where s.token_hash in (
-    select o.token_hash from filestore.console_sessions o
-    where o.project_id = v_project_id and o.expires_at < clock_timestamp() for update skip locked);
-  insert into filestore.console_sessions as s (token_hash, project_id, account_id, session_id, aal, expires_at)
-  values (
-    decode(p_token_hash, 'hex'), v_project_id, filestore.current_account_id(),
-    filestore.to_uuid(v_claims ->> 'session_id'), v_claims ->> 'aal',
-    clock_timestamp() + interval '10 minutes')
-  on conflict (token_hash) do update
-    set account_id = excluded.account_id, session_id = excluded.session_id, aal = excluded.aal,
-        expires_at = excluded.expires_at;
-  return v_entry || jsonb_build_object('value', v_project_id);
-end
-$$;
-comment on function public.filestore_account_session is
-  'Lets the console''s token stand in for a key of the project, for a limited time and no longer than the '
-  'session of Auth to which the access token belongs. Refusals: PROJECT_NOT_FOUND.';
-call filestore.publish('public.filestore_account_session', 'filestore_account', 'authenticated');
 
 create function filestore.find_account(p_account text, out id uuid, out email text)
 language plpgsql stable security definer set search_path = '' as $$
@@ -673,7 +638,7 @@ begin
   if lower(p_confirm) is distinct from lower(v_email) then
     return v_entry || filestore.refused_field('confirm', 'must be the e-mail address of the account');
   end if;
-  perform filestore.lock_account();
+  perform pg_advisory_xact_lock(hashtextextended('account/' || filestore.current_account_id(), 0));
   -- The operator has suspended a project for a reason, so the owner may not remove it.
   if exists (select from filestore.projects p where p.owner_id = v_account_id and p.suspended_at is not null) then
     return v_entry || filestore.refusal('FORBIDDEN_SCOPE', '{"suspended": true}');

@@ -130,7 +130,7 @@ create trigger release_content_on_update after update of content_hash on filesto
   execute function filestore.search_release_content();
 
 create function filestore.search_take(
-  p_claim_id uuid, p_stage integer, p_files integer, p_bytes bigint, p_lease_seconds integer, p_due timestamptz
+  p_lease_id uuid, p_stage integer, p_files integer, p_bytes bigint, p_lease_seconds integer, p_due timestamptz
 ) returns table (project_id uuid, file_id uuid)
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -176,7 +176,7 @@ begin
     from due d window w as (order by d.place, d.due_at, d.file_id)
   )
   update filestore.search_queue q
-  set claim_id = p_claim_id, attempts = q.attempts + 1,
+  set lease_id = p_lease_id, attempts = q.attempts + 1,
       due_at = clock_timestamp() + p_lease_seconds * power(2, least(q.attempts, 10)) * interval '1 second'
   from ordered o
   where q.project_id = o.project_id and q.file_id = o.file_id
@@ -191,7 +191,7 @@ comment on function filestore.search_take is
   'lease is twice as long as the one before.';
 call filestore.grant_execute('filestore.search_take', 'filestore_search');
 
-create function public.filestore_search_claim(
+create function public.filestore_search_lease(
   p_stage integer, p_files integer, p_bytes bigint, p_chunks integer, p_lease_seconds integer,
   p_model text default null, p_begun timestamptz default null
 ) returns jsonb
@@ -199,7 +199,7 @@ language plpgsql volatile security definer set search_path = ''
 -- fence: the queue is usually empty, and a plan from such a time would read all of it when it is long.
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
-  v_claim_id constant uuid := gen_random_uuid();
+  v_lease_id constant uuid := gen_random_uuid();
   v_project_ids uuid[];
   v_file_ids uuid[];
   v_files jsonb;
@@ -208,7 +208,7 @@ begin
   perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
   select array_agg(t.project_id), array_agg(t.file_id) into v_project_ids, v_file_ids
   from filestore.search_take(
-    v_claim_id, p_stage, p_files, p_bytes, p_lease_seconds,
+    v_lease_id, p_stage, p_files, p_bytes, p_lease_seconds,
     -- A client's clock may drop fractions of a millisecond.
     least(clock_timestamp(), p_begun + interval '1 millisecond')) t;
   -- A separate statement, for a new snapshot: the rows locked above may be newer than the snapshot of their
@@ -238,16 +238,16 @@ begin
   select greatest(extract(epoch from q.due_at - clock_timestamp()) * 1000, 0)::bigint into v_next_due
   from filestore.search_queue q where q.stage = p_stage order by q.due_at limit 1;
   return jsonb_build_object(
-    'claimId', v_claim_id, 'files', coalesce(v_files, '[]'), 'nextDueMilliseconds', v_next_due);
+    'leaseId', v_lease_id, 'files', coalesce(v_files, '[]'), 'nextDueMilliseconds', v_next_due);
 end
 $$;
-comment on function public.filestore_search_claim is
+comment on function public.filestore_search_lease is
   'Leases files that are due: stage 1 with the segments of their text, stage 2 with p_chunks chunks that '
   'p_model has not embedded. With p_begun, only files that were due by then, so that a sweep ends even while '
   'clients write. Also returns when the next file is due.';
-call filestore.publish('public.filestore_search_claim', 'filestore_search', 'service_role');
+call filestore.publish('public.filestore_search_lease', 'filestore_search', 'service_role');
 
-create function public.filestore_search_fail(p_claim_id uuid, p_files jsonb) returns integer
+create function public.filestore_search_fail(p_lease_id uuid, p_files jsonb) returns integer
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   c_retry_seconds constant integer := 2;
@@ -255,13 +255,13 @@ declare
 begin
   perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
   update filestore.search_queue q
-  set claim_id = case when f.is_fault then null else q.claim_id end,
+  set lease_id = case when f.is_fault then null else q.lease_id end,
       attempts = q.attempts - case when f.is_fault then 0 else 1 end,
       due_at = case when f.is_fault
         then clock_timestamp() + c_retry_seconds * power(2, q.attempts - 1) * interval '1 second'
         else q.due_at end
   from jsonb_to_recordset(p_files) f (project_id uuid, file_id uuid, is_fault boolean)
-  where q.project_id = f.project_id and q.file_id = f.file_id and q.claim_id = p_claim_id;
+  where q.project_id = f.project_id and q.file_id = f.file_id and q.lease_id = p_lease_id;
   get diagnostics v_count = row_count;
   return v_count;
 end
@@ -367,7 +367,7 @@ comment on function filestore.search_store_text is
   'False where p_model has not embedded some of the chunks.';
 call filestore.grant_execute('filestore.search_store_text', 'filestore_search');
 
-create function public.filestore_search_store(p_claim_id uuid, p_texts jsonb, p_model text default null) returns integer
+create function public.filestore_search_store(p_lease_id uuid, p_texts jsonb, p_model text default null) returns integer
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_text jsonb;
@@ -406,7 +406,7 @@ begin
     continue when not exists (
       select from filestore.search_queue q
       where q.project_id = v_project_id and q.file_id = v_file_id and q.version = v_version
-        and q.claim_id = p_claim_id);
+        and q.lease_id = p_lease_id);
     v_done := v_done || jsonb_build_object(
       'project_id', v_project_id, 'file_id', v_file_id, 'version', v_version,
       'is_embedded', filestore.search_store_text(v_text, p_model));
@@ -421,7 +421,7 @@ begin
     select q.project_id, q.file_id, d.is_embedded
     from jsonb_to_recordset(v_done) d (project_id uuid, file_id uuid, version integer, is_embedded boolean)
     join filestore.search_queue q on q.project_id = d.project_id and q.file_id = d.file_id and q.version = d.version
-    where q.claim_id = p_claim_id
+    where q.lease_id = p_lease_id
     for update of q skip locked
   ), finished as (
     delete from filestore.search_queue q using held h
@@ -429,7 +429,7 @@ begin
   )
   -- Due since the file was written, so that a sweep that stored its text continues with its chunks.
   update filestore.search_queue q
-  set stage = 2, due_at = least(f.updated_at, clock_timestamp()), attempts = 0, claim_id = null
+  set stage = 2, due_at = least(f.updated_at, clock_timestamp()), attempts = 0, lease_id = null
   from held h join filestore.files f on f.project_id = h.project_id and f.id = h.file_id
   where not h.is_embedded and q.project_id = h.project_id and q.file_id = h.file_id;
   return jsonb_array_length(v_done);
@@ -441,7 +441,7 @@ comment on function public.filestore_search_store is
 call filestore.publish('public.filestore_search_store', 'filestore_search', 'service_role');
 
 create function public.filestore_search_store_embeddings(
-  p_claim_id uuid, p_project_id uuid, p_file_id uuid, p_model text, p_embeddings jsonb
+  p_lease_id uuid, p_project_id uuid, p_file_id uuid, p_model text, p_embeddings jsonb
 ) returns integer
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -450,7 +450,7 @@ declare
 begin
   perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
   select q.version into v_version from filestore.search_queue q
-  where q.project_id = p_project_id and q.file_id = p_file_id and q.claim_id = p_claim_id;
+  where q.project_id = p_project_id and q.file_id = p_file_id and q.lease_id = p_lease_id;
   if not found then return null; end if;
   -- An embedding belongs to a text and not to a version, so a late one is still right.
   update filestore.search_chunks k
@@ -466,12 +466,12 @@ begin
     update filestore.search_texts t set model = p_model
     where t.project_id = p_project_id and t.file_id = p_file_id and t.version = v_version;
     delete from filestore.search_queue q
-    where q.project_id = p_project_id and q.file_id = p_file_id and q.claim_id = p_claim_id;
+    where q.project_id = p_project_id and q.file_id = p_file_id and q.lease_id = p_lease_id;
   else
     update filestore.search_queue q
-    set due_at = least(f.updated_at, clock_timestamp()), claim_id = null, attempts = 0
+    set due_at = least(f.updated_at, clock_timestamp()), lease_id = null, attempts = 0
     from filestore.files f
-    where q.project_id = p_project_id and q.file_id = p_file_id and q.claim_id = p_claim_id
+    where q.project_id = p_project_id and q.file_id = p_file_id and q.lease_id = p_lease_id
       and f.project_id = q.project_id and f.id = q.file_id;
   end if;
   return v_left;

@@ -384,20 +384,31 @@ comment on function filestore.search_by_words is
   'The best files of a project by the words of their paths and texts.';
 call filestore.grant_execute('filestore.search_by_words', 'filestore_search');
 
-create function filestore.search_by_meaning(p_project_id uuid, p_query jsonb, p_limit integer)
+create function filestore.search_rank_candidates(p_project_id uuid, p_query jsonb)
 returns table (list text, file_id uuid, hash uuid, score double precision)
-language plpgsql volatile set search_path = '' as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
+  -- The functions of search by meaning find the same number.
+  c_ranked constant integer := 200;
   c_chunks_max constant integer := (filestore.limits()).search_exact_chunks_max;
   c_directory constant text := nullif(p_query ->> 'directory', '');
-  v_is_small constant boolean := (select count(*) <= c_chunks_max from (
-    select from filestore.search_chunks c where c.project_id = p_project_id limit c_chunks_max + 1) c);
+  v_is_small boolean;
   v_vector real[];
   v_meaning record;
 begin
+  if p_query ->> 'names' is not null then
+    return query select 'words', f.file_id, null::uuid, f.score
+      from filestore.search_by_names(p_project_id, p_query, c_ranked) f;
+  elsif p_query ->> 'words' is not null then
+    return query select 'words', f.file_id, null::uuid, f.score
+      from filestore.search_by_words(p_project_id, p_query, c_ranked) f;
+  end if;
+  if (p_query -> 'vector' <> 'null' and filestore.search_has_vectors()) is not true then return; end if;
+  v_is_small := (select count(*) <= c_chunks_max from (
+    select from filestore.search_chunks c where c.project_id = p_project_id limit c_chunks_max + 1) c);
   -- Continues in the index until enough rows satisfy the conditions.
   perform set_config('hnsw.iterative_scan', 'relaxed_order', true);
-  perform set_config('hnsw.ef_search', p_limit::text, true);
+  perform set_config('hnsw.ef_search', c_ranked::text, true);
   -- Vectors of the present model and, while texts are embedded again, of the former one; each is compared
   -- with its own vector of the query.
   for v_meaning in
@@ -416,32 +427,9 @@ begin
   end loop;
 end
 $$;
-comment on function filestore.search_by_meaning is
-  'The nearest chunks of a project: by vectors of the present model, and of the former one if the query has '
-  'a vector of that model.';
-call filestore.grant_execute('filestore.search_by_meaning', 'filestore_search');
-
-create function filestore.search_rank_candidates(p_project_id uuid, p_query jsonb)
-returns table (list text, file_id uuid, hash uuid, score double precision)
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  -- The functions of search by meaning find the same number.
-  c_ranked constant integer := 200;
-begin
-  if p_query ->> 'names' is not null then
-    return query select 'words', f.file_id, null::uuid, f.score
-      from filestore.search_by_names(p_project_id, p_query, c_ranked) f;
-  elsif p_query ->> 'words' is not null then
-    return query select 'words', f.file_id, null::uuid, f.score
-      from filestore.search_by_words(p_project_id, p_query, c_ranked) f;
-  end if;
-  if p_query -> 'vector' <> 'null' and filestore.search_has_vectors() then
-    return query select f.* from filestore.search_by_meaning(p_project_id, p_query, c_ranked) f;
-  end if;
-end
-$$;
 comment on function filestore.search_rank_candidates is
-  'The best files of a project by words, and its nearest chunks by meaning. Runs as filestore_search: callers read the '
+  'The best files of a project by words, and its nearest chunks by meaning: by vectors of the present model, '
+  'and of the former one if the query has a vector of that model. Runs as filestore_search: callers read the '
   'ids again under their own policies.';
 call filestore.publish('filestore.search_rank_candidates', 'filestore_search', 'filestore_engine');
 
@@ -478,9 +466,6 @@ declare
   v_max constant integer := (filestore.limits()).search_unsearched_max;
   v_is_scan constant boolean := p_query ->> 'kind' = 'scan';
   v_live constant jsonb := p_query -> 'live';
-  v_glob constant text := p_query ->> 'glob';
-  v_content_type constant text := p_query ->> 'contentType';
-  v_after constant text := p_query ->> 'after';
   v_known constant uuid[] := array(select k.id::uuid from jsonb_array_elements_text(p_query -> 'known') k (id));
   v_unsearched json;
 begin
@@ -513,8 +498,8 @@ begin
       from filestore.search_texts o
       where o.project_id = p_session.project_id and o.file_id = w.file_id and o.version = f.version
     ) t
-    where filestore.has_text(f.mime_type, f.is_text) and (v_glob is null or f.path ~ v_glob)
-      and (v_content_type is null or f.mime_type = v_content_type) and (v_after is null or f.path > v_after)
+    where filestore.has_text(f.mime_type, f.is_text) and (f.path ~ (p_query ->> 'glob')) is not false
+      and (f.mime_type = p_query ->> 'contentType') is not false and (f.path > p_query ->> 'after') is not false
       and f.id <> all (v_known)
   ), sized as (
     -- Small ones first, so that a large file does not exclude others.
@@ -548,22 +533,6 @@ comment on function filestore.search_unsearched is
   '(reads). The others are counted, and some are named with the reason. isComplete: false where more files '
   'are not indexed than may be examined.';
 call filestore.grant_execute('filestore.search_unsearched', 'filestore_engine');
-
-create function filestore.search_is_vector_cut(p_session filestore.session, p_vector jsonb) returns boolean
-language plpgsql stable set search_path = '' as $$
-declare
-  v_max constant integer := (filestore.limits()).search_exact_chunks_max;
-begin
-  if p_vector = 'null'::jsonb or p_vector is null then return false; end if;
-  if jsonb_array_length(p_vector) = any ((filestore.limits()).vector_sizes) then return false; end if;
-  return (select count(*) from (
-    select from filestore.search_chunks c where c.project_id = p_session.project_id limit v_max + 1) c) > v_max;
-end
-$$;
-comment on function filestore.search_is_vector_cut is
-  'Whether no index contains vectors of this size, and the project has more chunks than are compared one by '
-  'one.';
-call filestore.grant_execute('filestore.search_is_vector_cut', 'filestore_engine');
 
 create function filestore.search_by_pattern(p_session filestore.session, p_scope text, p_query jsonb) returns json
 language plpgsql stable set search_path = '' as $$
@@ -725,6 +694,7 @@ language plpgsql volatile security definer set search_path = '' as $$
 declare
   -- Files that are not indexed yet are counted up to this number, which also stands for all larger ones.
   c_pending_max constant integer := 10000;
+  c_chunks_max constant integer := (filestore.limits()).search_exact_chunks_max;
   v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
   -- The part of the requested directory that the key may see.
   v_scope constant text := filestore.seen_directory(v_session, p_query ->> 'directory');
@@ -746,9 +716,12 @@ begin
     'hasVectors', filestore.search_has_vectors(),
     'lexemes', to_json(filestore.search_query_lexemes(coalesce(p_query ->> 'words', ''))),
     'scope', v_scope, 'stage', v_stage,
-    'isVectorCut', v_scope is not null and (
-      filestore.search_is_vector_cut(v_session, p_query -> 'vector')
-      or filestore.search_is_vector_cut(v_session, p_query -> 'former' -> 'vector')),
+    -- No index contains vectors of this size, and the project has more chunks than are compared one by one.
+    'isVectorCut', v_scope is not null and exists (
+      select from (values (p_query -> 'vector'), (p_query -> 'former' -> 'vector')) v (vector)
+      where jsonb_typeof(v.vector) = 'array' and jsonb_array_length(v.vector) <> all ((filestore.limits()).vector_sizes)
+    ) and (select count(*) > c_chunks_max from (
+      select from filestore.search_chunks c where c.project_id = v_session.project_id limit c_chunks_max + 1) c),
     'pending', (select count(*) from (
       select from filestore.search_queue q
       where q.project_id = v_session.project_id and q.stage <= v_stage

@@ -22,7 +22,7 @@ select is(
   array(select p.proname::text from pg_proc p
         where p.pronamespace = 'public'::regnamespace and p.proname like 'filestore\_%'
           and has_function_privilege('authenticated', p.oid, 'execute') order by 1),
-  '{filestore_account_administer,filestore_account_create_project,filestore_account_delete,filestore_account_describe,filestore_account_projects,filestore_account_session}',
+  '{filestore_account_administer,filestore_account_create_project,filestore_account_delete,filestore_account_describe,filestore_account_projects}',
   'what is done with accounts is open to signed-in people, and nothing else');
 select is(
   array(select p.proname::text from pg_proc p
@@ -36,7 +36,7 @@ from (values
   ('files', '{SELECT,INSERT,UPDATE}'), ('project_usage', '{SELECT,INSERT,UPDATE}'),
   ('rate_windows', '{SELECT,INSERT,UPDATE}'), ('idempotency_keys', '{SELECT,INSERT,UPDATE,DELETE}'),
   ('settings', '{SELECT}'),
-  ('links', '{SELECT,INSERT,DELETE}'), ('link_windows', '{SELECT,INSERT,UPDATE,DELETE}'),
+  ('links', '{SELECT,INSERT,DELETE}'), ('link_windows', '{SELECT,INSERT,UPDATE}'),
   ('file_versions', '{SELECT,INSERT}'), ('segments', '{SELECT,INSERT}'),
   ('search_queue', '{SELECT,INSERT,UPDATE}'), ('search_texts', '{SELECT}'), ('search_contents', '{SELECT}'), ('search_chunks', '{SELECT}'),
   ('projects', '{SELECT}'), ('api_keys', '{SELECT}'), ('tiers', '{SELECT}')

@@ -58,15 +58,15 @@ create temporary table before as select pg_temp.rows_of_b() as rows;
 set local role service_role;
 -- Reading. A path of the other project is answered like a missing one.
 select is(
-  (pg_temp.code(public.filestore_record(pg_temp.key('a'), null, 'secret.txt'))), 'FILE_NOT_FOUND', 'record of a path that b has');
+  (pg_temp.code(public.filestore_content(pg_temp.key('a'), null, 'secret.txt', p_with_segments => false))), 'FILE_NOT_FOUND', 'record of a path that b has');
 select is(
-  public.filestore_record(pg_temp.key('a'), null, 'secret.txt'), public.filestore_record(pg_temp.key('a'), null, 'no such file'),
+  public.filestore_content(pg_temp.key('a'), null, 'secret.txt', p_with_segments => false), public.filestore_content(pg_temp.key('a'), null, 'no such file', p_with_segments => false),
   'the record of b''s path cannot be told from one of no path');
 select is(
-  public.filestore_record(pg_temp.key('a'), null, 'gone.txt'), public.filestore_record(pg_temp.key('a'), null, 'no such file'),
+  public.filestore_content(pg_temp.key('a'), null, 'gone.txt', p_with_segments => false), public.filestore_content(pg_temp.key('a'), null, 'no such file', p_with_segments => false),
   'nor that of a path b deleted');
-select is(public.filestore_record(pg_temp.key('a'), null, 'same.txt') #>> '{value,size}', '10', 'record of a path both have');
-select is(pg_temp.code(public.filestore_record(pg_temp.key('a'), null, 'same.txt', 2)), 'VERSION_NOT_FOUND', 'record of a version b has');
+select is(public.filestore_content(pg_temp.key('a'), null, 'same.txt', p_with_segments => false) #>> '{value,size}', '10', 'record of a path both have');
+select is(pg_temp.code(public.filestore_content(pg_temp.key('a'), null, 'same.txt', 2, p_with_segments => false)), 'VERSION_NOT_FOUND', 'record of a version b has');
 select is(pg_temp.code(public.filestore_content(pg_temp.key('a'), null, 'secret.txt')), 'FILE_NOT_FOUND', 'content of a path b has');
 select is(
   public.filestore_content(pg_temp.key('a'), null, 'same.txt') #>> '{value,segments,0,id}', pg_temp.segment(1, 10) ->> 'id',

@@ -40,7 +40,7 @@ from unnest(array['', null]) text;
 select is(public.filestore_authorize(pg_temp.key('later'), gen_random_uuid()) ? 'refusal', false, 'a key is good until it expires');
 select is(pg_temp.code(answer), 'INVALID_API_KEY', 'every operation asks for the key')
 from unnest(array[
-  public.filestore_record(pg_temp.key('unknown'), gen_random_uuid(), 'x'),
+  public.filestore_content(pg_temp.key('unknown'), gen_random_uuid(), 'x', p_with_segments => false),
   public.filestore_content(pg_temp.key('unknown'), gen_random_uuid(), 'x'),
   public.filestore_versions(pg_temp.key('unknown'), gen_random_uuid(), 'x', 10, 0)::jsonb,
   public.filestore_diff(pg_temp.key('unknown'), gen_random_uuid(), 'x'),
@@ -62,7 +62,7 @@ select is(
   pg_temp.commit('a', 'edit', '{"path": "f.txt", "baseVersion": 7, "segmentIds": []}') #> '{refusal}',
   '{"code": "VERSION_CONFLICT", "details": {"version": 1}}', 'an edit of another version than the latest');
 select is(
-  public.filestore_record(pg_temp.key('a'), null, 'f.txt', 9) #> '{refusal}',
+  public.filestore_content(pg_temp.key('a'), null, 'f.txt', 9, p_with_segments => false) #> '{refusal}',
   '{"code": "VERSION_NOT_FOUND", "details": {"latestVersion": 1}}', 'a version that is not there');
 select is(pg_temp.code(pg_temp.commit('a', 'copy', '{"path": "f.txt", "destination": "f.txt"}')), 'FILE_ALREADY_EXISTS', 'copy onto a file');
 select is(pg_temp.code(pg_temp.commit('a', 'write', '{"path": "f.txt", "ifNoneMatch": ["*"]}')), 'FILE_ALREADY_EXISTS', 'create only');

@@ -65,12 +65,12 @@ select is(pg_temp.ask('ann', call, role), '"42501"', role || ' is refused: ' || 
 from unnest(array['anon', 'service_role']) role,
   unnest(array[
     'public.filestore_account_projects()', 'public.filestore_account_describe()', 'public.filestore_account_create_project(''x'', gen_random_uuid())',
-    'public.filestore_account_administer(null, ''keys'', ''{}'')', 'public.filestore_account_session(gen_random_uuid(), ''00'')'
+    'public.filestore_account_administer(null, ''keys'', ''{}'')', 'public.filestore_account_administer(gen_random_uuid(), ''session'', ''{"tokenHash": "00"}'')'
   ]) call;
 select is(pg_temp.code(pg_temp.ask('not an account of ours', call)), 'INVALID_SESSION', 'another issuer''s subject is nobody: ' || call)
 from unnest(array[
   'public.filestore_account_projects()', 'public.filestore_account_describe()', 'public.filestore_account_create_project(''x'', gen_random_uuid())',
-  'public.filestore_account_administer(null, ''keys'', ''{}'')', 'public.filestore_account_session(gen_random_uuid(), ''00'')'
+  'public.filestore_account_administer(null, ''keys'', ''{}'')', 'public.filestore_account_administer(gen_random_uuid(), ''session'', ''{"tokenHash": "00"}'')'
 ]) call;
 select is((select count(*) from filestore.projects where name in ('x', 'My project')), 0::bigint, 'which makes no project');
 
@@ -155,7 +155,7 @@ select is(
   pg_temp.project('bob', action, '{}', 'd0000000-0000-4000-8000-000000000000'), action || ' of another account''s project')
 from anns a, unnest(array['project', 'rename', 'keys', 'create_key', 'rotate_key', 'regenerate_key', 'revoke_key', 'activity']) action;
 select is(
-  pg_temp.ask('bob', format('public.filestore_account_session(%L, %L)', a.id, pg_temp.hash('bob'))), '{"refusal": {"code": "PROJECT_NOT_FOUND", "details": {}}}',
+  pg_temp.ask('bob', format('public.filestore_account_administer(%L, ''session'', %L)', a.id, jsonb_build_object('tokenHash', pg_temp.hash('bob')))), '{"refusal": {"code": "PROJECT_NOT_FOUND", "details": {}}}',
   'no session in another account''s project') from anns a;
 select is(
   (select string_agg(p::text, ',' order by p.id) from filestore.projects p), b.projects, 'after all of that the projects are what they were') from before b;
@@ -250,7 +250,7 @@ from unnest(array[
   'public.filestore_account_projects()', 'public.filestore_account_describe()', 'public.filestore_account_create_project(''x'', gen_random_uuid())',
   'public.filestore_account_administer(null, ''keys'', ''{}'')',
   'public.filestore_account_administer(null, ''revoke_key'', jsonb_build_object(''id'', gen_random_uuid()))',
-  'public.filestore_account_session(gen_random_uuid(), ''00'')']) call;
+  'public.filestore_account_administer(gen_random_uuid(), ''session'', ''{"tokenHash": "00"}'')']) call;
 select is(pg_temp.code(pg_temp.project('bob', 'project')), null, 'another account has a minute of its own');
 update filestore.account_windows set window_start = window_start - interval '2 hours';
 select is(pg_temp.code(pg_temp.project('ann', 'project')), null, 'the next minute begins anew');

@@ -43,7 +43,7 @@ $$;
 create function pg_temp.did(p_key text, p_operation text) returns text
 language sql as $$
   select pg_temp.said(case p_operation
-    when 'record' then public.filestore_record(pg_temp.hash(p_key), null, 'f ' || p_key)
+    when 'record' then public.filestore_content(pg_temp.hash(p_key), null, 'f ' || p_key, p_with_segments => false)
     when 'content' then public.filestore_content(pg_temp.hash(p_key), null, 'f ' || p_key)
     when 'versions' then public.filestore_versions(pg_temp.hash(p_key), null, 'f ' || p_key, 10, 0)::jsonb
     when 'diff' then public.filestore_diff(pg_temp.hash(p_key), null, 'f ' || p_key)
@@ -117,8 +117,8 @@ select is(pg_temp.shown('both', '{"recursive": true}'), '{a/b,a/b/deep/two.txt,a
 select unnest(array[is(answer #- '{rate,reset}' #- '{refusal,details,directory}', missing #- '{rate,reset}', what || ' of ' || path), is(pg_temp.said(answer), 'FILE_NOT_FOUND', what || ' says so')])
 from unnest(array['f', 'a/top.txt', 'a/b', 'a/b0/beside.txt', 'a/ba.txt', 'a/c/gone.txt']) path,
   lateral (values
-    ('record', public.filestore_record(pg_temp.hash('in b'), null, path), public.filestore_record(pg_temp.hash('in b'), null, 'never')),
-    ('an old record', public.filestore_record(pg_temp.hash('in b'), null, path, 1), public.filestore_record(pg_temp.hash('in b'), null, 'never', 1)),
+    ('record', public.filestore_content(pg_temp.hash('in b'), null, path, p_with_segments => false), public.filestore_content(pg_temp.hash('in b'), null, 'never', p_with_segments => false)),
+    ('an old record', public.filestore_content(pg_temp.hash('in b'), null, path, 1, p_with_segments => false), public.filestore_content(pg_temp.hash('in b'), null, 'never', 1, p_with_segments => false)),
     ('content', public.filestore_content(pg_temp.hash('in b'), null, path), public.filestore_content(pg_temp.hash('in b'), null, 'never')),
     ('versions', public.filestore_versions(pg_temp.hash('in b'), null, path, 10, 0)::jsonb, public.filestore_versions(pg_temp.hash('in b'), null, 'never', 10, 0)::jsonb),
     ('diff', public.filestore_diff(pg_temp.hash('in b'), null, path, 1, 2), public.filestore_diff(pg_temp.hash('in b'), null, 'never', 1, 2))

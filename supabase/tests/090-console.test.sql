@@ -21,7 +21,8 @@ begin
   perform set_config('request.jwt.claims', jsonb_build_object(
     'sub', md5(p_user)::uuid, 'role', 'authenticated', 'session_id', md5(p_user)::uuid, 'aal', 'aal1')::text, true);
   set local role authenticated;
-  v_answer := public.filestore_account_session((p_project || '0000000-0000-4000-8000-000000000000')::uuid, pg_temp.hash(p_token));
+  v_answer := public.filestore_account_administer(
+    (p_project || '0000000-0000-4000-8000-000000000000')::uuid, 'session', jsonb_build_object('tokenHash', pg_temp.hash(p_token)));
   reset role;
   return coalesce(v_answer #>> '{refusal,code}', left(v_answer ->> 'value', 1));
 end

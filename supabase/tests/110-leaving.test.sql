@@ -65,7 +65,7 @@ begin execute (select case when p_is_undone then c.undo else c.change end from c
 $$;
 create function pg_temp.refused(p_what text) returns setof text language plpgsql as $$
 begin
-  perform pg_temp.ask('ann', format('session(%L, %L)', 'a0000000-0000-4000-8000-000000000000', pg_temp.hash('console')));
+  perform pg_temp.ask('ann', format('administer(%L, ''session'', %L)', 'a0000000-0000-4000-8000-000000000000', jsonb_build_object('tokenHash', pg_temp.hash('console'))));
   return next is(pg_temp.write('console'), 'done', 'before the account is ' || p_what || ' its console writes');
   perform pg_temp.apply(p_what, false);
   return next is(pg_temp.keys(), '{FORBIDDEN_SCOPE suspended,done,done}', p_what || ': its keys are refused');
@@ -74,7 +74,7 @@ begin
   return next is(pg_temp.ask('ann', 'create_project(''two'', gen_random_uuid())'), 'INVALID_SESSION', p_what || ': its token makes no project');
   return next is(pg_temp.ask('ann', 'projects()'), 'INVALID_SESSION', p_what || ': and sees none');
   return next is(
-    pg_temp.ask('ann', format('session(%L, %L)', 'a0000000-0000-4000-8000-000000000000', pg_temp.hash('console'))), 'INVALID_SESSION',
+    pg_temp.ask('ann', format('administer(%L, ''session'', %L)', 'a0000000-0000-4000-8000-000000000000', jsonb_build_object('tokenHash', pg_temp.hash('console')))), 'INVALID_SESSION',
     p_what || ': it opens no console');
   perform pg_temp.apply(p_what, true);
   return next is(pg_temp.keys(), '{done,done,done}', 'no longer ' || p_what || ': they write again');
@@ -108,12 +108,12 @@ select is(pg_temp.ask('ann', 'projects()', jsonb_build_object('session_id', md5(
 select is(pg_temp.ask('ann', c.call, '{"client_id": "an app"}'), 'INVALID_SESSION', 'an app''s token at ' || split_part(c.call, '(', 1))
 from (values ('describe()'), ('projects()'), ('create_project(''three'', gen_random_uuid())'),
   ('administer(''a0000000-0000-4000-8000-000000000000'', ''keys'', ''{}'')'),
-  (format('session(%L, %L)', 'a0000000-0000-4000-8000-000000000000', pg_temp.hash('apps'))),
+  (format('administer(%L, ''session'', %L)', 'a0000000-0000-4000-8000-000000000000', jsonb_build_object('tokenHash', pg_temp.hash('apps')))),
   ('delete(''ann@example.org'', gen_random_uuid())')) c (call);
 
 -- A session of Auth that ends closes its console session at once, and no other.
 create function pg_temp.open(p_session text, p_token text, p_claims jsonb default '{}') returns text language sql as $$
-  select pg_temp.ask('ann', format('session(%L, %L)', 'a0000000-0000-4000-8000-000000000000', pg_temp.hash(p_token)),
+  select pg_temp.ask('ann', format('administer(%L, ''session'', %L)', 'a0000000-0000-4000-8000-000000000000', jsonb_build_object('tokenHash', pg_temp.hash(p_token))),
     jsonb_build_object('session_id', md5(p_session)::uuid, 'aal', 'aal1') || p_claims)
 $$;
 insert into auth.sessions (id, user_id) values (md5('one')::uuid, md5('ann')::uuid), (md5('two')::uuid, md5('ann')::uuid);
@@ -136,16 +136,16 @@ delete from auth.mfa_factors where user_id = md5('ann')::uuid;
 -- A transferred project: the former owner's console ends, even if isolates have cached it, as does one
 -- opened meanwhile.
 select is(
-  pg_temp.ask('ann', format('session(%L, %L)', 'a0000000-0000-4000-8000-000000000000', pg_temp.hash('anns'))), 'done', 'the owner opens the console');
+  pg_temp.ask('ann', format('administer(%L, ''session'', %L)', 'a0000000-0000-4000-8000-000000000000', jsonb_build_object('tokenHash', pg_temp.hash('anns')))), 'done', 'the owner opens the console');
 select is(pg_temp.write('anns'), 'done', 'and writes');
 select is(
   public.filestore_admin_update_project('a0000000-0000-4000-8000-000000000000', '{"owner": "bob@example.org"}') ->> 'owner', 'bob@example.org', 'given away');
 select is(pg_temp.write('anns'), 'INVALID_API_KEY', 'the former owner''s console is refused at once');
 select is(
-  pg_temp.ask('bob', format('session(%L, %L)', 'a0000000-0000-4000-8000-000000000000', pg_temp.hash('bobs'))), 'done', 'the new owner opens it');
+  pg_temp.ask('bob', format('administer(%L, ''session'', %L)', 'a0000000-0000-4000-8000-000000000000', jsonb_build_object('tokenHash', pg_temp.hash('bobs')))), 'done', 'the new owner opens it');
 select is(array[pg_temp.write('anns'), pg_temp.write('bobs')], '{INVALID_API_KEY,done}', 'which lets the former owner in no more');
 select is(
-  pg_temp.ask('ann', format('session(%L, %L)', 'a0000000-0000-4000-8000-000000000000', pg_temp.hash('anns'))), 'PROJECT_NOT_FOUND', 'nor can that be opened');
+  pg_temp.ask('ann', format('administer(%L, ''session'', %L)', 'a0000000-0000-4000-8000-000000000000', jsonb_build_object('tokenHash', pg_temp.hash('anns')))), 'PROJECT_NOT_FOUND', 'nor can that be opened');
 select is(pg_temp.keys(), '{done,done,done}', 'its keys are the new owner''s');
 
 -- A project suspended by the operator: the owner can still see it and revoke keys.

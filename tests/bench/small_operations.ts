@@ -79,7 +79,7 @@ export async function smallOperations({ stack, rounds, report }: Bench): Promise
     },
     "metadata": {
       request: () => client.send("GET", "/files/versions.txt?metadata"),
-      floor: () => inFunction.call("filestore_record", calls.of(versions)),
+      floor: () => inFunction.call("filestore_content", calls.of({ ...versions, p_with_segments: false })),
       most: READ_MAX,
     },
     "versions, 100": {

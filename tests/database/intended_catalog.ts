@@ -34,7 +34,7 @@ export const DEFINERS: ReadonlyMap<string, Definer> = new Map([
     public.filestore_export
     public.filestore_link_authorize public.filestore_link_commit public.filestore_link_content
     public.filestore_list public.filestore_list_links public.filestore_plan
-    public.filestore_record public.filestore_redact public.filestore_revoke_link public.filestore_run
+    public.filestore_redact public.filestore_revoke_link public.filestore_run
     public.filestore_runs public.filestore_search public.filestore_versions`,
   ),
   // Projects and keys of the operator, the sweep and verification: only with the secret key.
@@ -48,8 +48,8 @@ export const DEFINERS: ReadonlyMap<string, Definer> = new Map([
     public.filestore_admin_update_project public.filestore_count_usage
     public.filestore_newest_change public.filestore_sweep_dead public.filestore_sweep_deleted_account
     public.filestore_sweep_deleted_project public.filestore_sweep_erasures
-    public.filestore_sweep_forget_account public.filestore_sweep_forget_segments
-    public.filestore_sweep_next public.filestore_sweep_note_objects public.filestore_sweep_progress
+    public.filestore_sweep_forget_account
+    public.filestore_sweep_next public.filestore_sweep_objects public.filestore_sweep_progress
     public.filestore_sweep_remove_rows public.filestore_sweep_removed public.filestore_sweep_unreferenced
     public.filestore_verify_progress public.filestore_verify_segments
     public.filestore_verify_unknown public.filestore_verify_unneeded public.filestore_verify_versions`,
@@ -59,7 +59,7 @@ export const DEFINERS: ReadonlyMap<string, Definer> = new Map([
     "filestore_search",
     ["service_role"],
     `
-    public.filestore_search_claim public.filestore_search_fail public.filestore_search_requeue
+    public.filestore_search_lease public.filestore_search_fail public.filestore_search_requeue
     public.filestore_search_indexed public.filestore_search_store
     public.filestore_search_store_embeddings`,
   ),
@@ -69,8 +69,7 @@ export const DEFINERS: ReadonlyMap<string, Definer> = new Map([
     ["authenticated"],
     `
     public.filestore_account_administer public.filestore_account_create_project
-    public.filestore_account_delete public.filestore_account_describe public.filestore_account_projects
-    public.filestore_account_session`,
+    public.filestore_account_delete public.filestore_account_describe public.filestore_account_projects`,
   ),
   // Steps that only their owner may perform, callable by roles that may not.
   ...definers(
@@ -211,7 +210,7 @@ export const TABLES: Record<string, IntendedTable> = {
     "filestore_admin delete, select, update(key_hash), update(key_id)",
     "filestore_engine delete, insert, select, update(commit_id), update(revoked_at), update(used_at)",
   ),
-  link_windows: table("filestore_admin delete, select", "filestore_engine delete, insert, select, update"),
+  link_windows: table("filestore_admin delete, select", "filestore_engine insert, select, update"),
   project_usage: table(
     "filestore_account select",
     "filestore_admin delete, insert, select, update",
@@ -294,9 +293,7 @@ export const POLICIES: string[] = [
     `file_versions idempotency_keys link_windows possibly_unreferenced_segments project_usage rate_windows runs
     search_chunks search_contents search_queue search_texts segments shared_segments`,
   ),
-  `files: filestore_engine select using ${VISIBLE_FILE}`,
-  `files: filestore_engine insert check ${VISIBLE_FILE}`,
-  `files: filestore_engine update using ${VISIBLE_FILE} check ${OWN_ROWS}`,
+  ...all("engine", VISIBLE_FILE, "files"),
   `links: filestore_engine select using (${OWN_TOKEN} OR ${VISIBLE_LINK})`,
   `links: filestore_engine insert check ${OWN_ROWS}`,
   `links: filestore_engine update using ${OWN_ROWS}`,
@@ -304,33 +301,25 @@ export const POLICIES: string[] = [
   ...all(
     "admin",
     "true",
-    `account_deletions api_keys link_windows links project_deletions segments settings tiers`,
+    `account_deletions api_keys link_windows links project_deletions projects segments settings sweeps tiers`,
   ),
   ...all(
     "admin",
     OPENED_OR_ALL,
-    `dead_segments file_versions idempotency_keys possibly_unreferenced_segments purged_files
+    `dead_segments file_versions files idempotency_keys possibly_unreferenced_segments project_usage purged_files
     retention_passes search_queue search_texts shared_segments usage_days usage_folds usage_levels`,
   ),
   // A deletion removes rows of the project that it has opened, and no rows if it has opened none.
-  ...["files", "project_usage", "sweeps"].map((name) => `${name}: filestore_admin delete using ${OWN_ROWS}`),
-  ...["select using", "update using"].flatMap((command) => [
-    `files: filestore_admin ${command} ${OPENED_OR_ALL}`,
-    `project_usage: filestore_admin ${command} ${OPENED_OR_ALL}`,
-    `sweeps: filestore_admin ${command} true`,
-  ]),
-  `project_usage: filestore_admin insert check ${OPENED_OR_ALL}`,
-  "sweeps: filestore_admin insert check true",
+  ...["files", "project_usage", "sweeps"].map((name) =>
+    `${name}: filestore_admin delete using ${OWN_ROWS} restrictive`
+  ),
+  `projects: filestore_admin delete using ${OWN_PROJECT} restrictive`,
   // Rows of one project, after its deletion.
   ...all(
     "admin",
     OWN_ROWS,
     "console_sessions rate_windows runs search_chunks search_contents",
   ),
-  "projects: filestore_admin select using true",
-  "projects: filestore_admin insert check true",
-  "projects: filestore_admin update using true",
-  `projects: filestore_admin delete using ${OWN_PROJECT}`,
   ...all("account", "true", "tiers"),
   ...all("account", OWN_ACCOUNT, "account_windows"),
   ...all(

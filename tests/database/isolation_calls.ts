@@ -101,10 +101,10 @@ async function makeLinks(
 
 /** Does the work of an indexing run: every file's text is indexed, and the last one has a row in the queue. */
 export async function index(sql: postgres.Sql, project: Project, contents: Contents): Promise<void> {
-  const [row] = await sql<{ claim: { claimId: string; files: postgres.JSONValue[] } }[]>`
-    select public.filestore_search_claim(1, 100, 1000000, 10, 60) as claim`;
-  if (!row) throw new Error("nothing was claimed");
-  const texts = row.claim.files.map((file, place) => ({
+  const [row] = await sql<{ lease: { leaseId: string; files: postgres.JSONValue[] } }[]>`
+    select public.filestore_search_lease(1, 100, 1000000, 10, 60) as lease`;
+  if (!row) throw new Error("nothing was leased");
+  const texts = row.lease.files.map((file, place) => ({
     ...Object(file),
     // Every second text is long enough to be stored once for several files.
     content: (contents.isOther ? "common and secret words" : "common words") +
@@ -112,7 +112,7 @@ export async function index(sql: postgres.Sql, project: Project, contents: Conte
     skipped: null,
     chunks: [[1, 0, 6]],
   }));
-  await sql`select public.filestore_search_store(${row.claim.claimId}, ${
+  await sql`select public.filestore_search_store(${row.lease.leaseId}, ${
     JSON.stringify(texts)
   }::text::jsonb)`;
   const commitBody = {
@@ -165,6 +165,10 @@ function administer(what: string, action: string, parameters: object): Call[] {
       `'${OTHER_IDS.projectId}', ${given}`,
     ),
   ];
+}
+
+function record(what: string, parameters: string): Call {
+  return call("filestore_content", `the record of ${what}`, `${parameters}, p_with_segments => false`);
 }
 
 function list(what: string, query: object): Call {
@@ -279,18 +283,21 @@ export const calls: readonly Call[] = [
     "a name that the other has",
     `'other', '${segmentId(OWN, 910)}'`,
   ),
-  account("filestore_account_session", "the own project", `'${OWN_IDS.projectId}', '${"04".repeat(32)}'`),
-  account(
-    "filestore_account_session",
-    "the other's project",
-    `'${OTHER_IDS.projectId}', '${"05".repeat(32)}'`,
+  ...["own", "other"].map((whose) =>
+    account(
+      "filestore_account_administer",
+      `a session in the ${whose} project`,
+      `'${(whose === "own" ? OWN_IDS : OTHER_IDS).projectId}', 'session', '{"tokenHash": "${
+        "04".repeat(32)
+      }"}'`,
+    )
   ),
-  call("filestore_record", "a path that both have", "null, 'notes/a.txt'"),
-  call("filestore_record", "a path that the other has", "null, 'only/secret.txt'"),
-  call("filestore_record", "a version that the other has", "null, 'notes/a.txt', 4"),
-  call("filestore_record", "what both had", "null, 'notes/a.txt', null, '2026-01-01'"),
-  call("filestore_record", "what the other had", "null, 'only/secret.txt', null, '2026-01-01'"),
-  call("filestore_record", "a path that the other deleted", "null, 'only-gone.txt'"),
+  record("a path that both have", "null, 'notes/a.txt'"),
+  record("a path that the other has", "null, 'only/secret.txt'"),
+  record("a version that the other has", "null, 'notes/a.txt', 4"),
+  record("what both had", "null, 'notes/a.txt', p_at => '2026-01-01'"),
+  record("what the other had", "null, 'only/secret.txt', p_at => '2026-01-01'"),
+  record("a path that the other deleted", "null, 'only-gone.txt'"),
   call("filestore_content", "a path that both have", "null, 'notes/a.txt'"),
   call("filestore_content", "a path that the other has", "null, 'only/secret.txt'"),
   call("filestore_content", "a version that the other has", "null, 'notes/a.txt', 3"),

@@ -105,7 +105,7 @@ async function whileWriting(
 async function readsPassWrites(owner: postgres.Sql, clients: postgres.Sql, project: Project): Promise<void> {
   await whileWriting(clients, project, 1, async () => {
     const calls = [
-      "public.filestore_record($1, gen_random_uuid(), 'none')",
+      "public.filestore_content($1, gen_random_uuid(), 'none', p_with_segments => false)",
       "public.filestore_content($1, gen_random_uuid(), 'none')",
       "public.filestore_versions($1, gen_random_uuid(), 'none', 10, 0)",
       "public.filestore_authorize($1, gen_random_uuid(), 'none')",

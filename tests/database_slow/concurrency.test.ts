@@ -34,7 +34,7 @@ const GUARANTEES: [string, (databases: Databases) => Promise<void>][] = [
   ["a compaction that races appends keeps the order of the content", compactionKeepsOrder],
   ["with a quota, compactions that race appends never deadlock", quotaNeverDeadlocks],
   ["noting a key's last use never deadlocks with the commits of that key", lastUseNeverDeadlocks],
-  ["a claim of the search index has the segments of the version it names", claimsAreOfOneVersion],
+  ["a lease of the search index has the segments of the version it names", leasesAreOfOneVersion],
   ["a commit waits for none of the texts that are indexed at the time", commitsPassIndexing],
 ];
 
@@ -197,7 +197,7 @@ async function countOf(owner: postgres.Sql, project: Project, table: string): Pr
   return row?.count ?? 0;
 }
 
-interface ClaimedFile {
+interface LeasedFile {
   readonly projectId: string;
   readonly fileId: string;
   readonly version: number;
@@ -205,19 +205,19 @@ interface ClaimedFile {
   readonly segments: readonly unknown[];
 }
 
-async function claimsAreOfOneVersion({ owner, clients }: Databases): Promise<void> {
-  const project = await makeProject(owner, "claims");
+async function leasesAreOfOneVersion({ owner, clients }: Databases): Promise<void> {
+  const project = await makeProject(owner, "leases");
   const writers = 8;
   const files = 150;
   let isWriting = true;
-  let claimed = 0;
-  const claim = async () => {
+  let leased = 0;
+  const lease = async () => {
     while (isWriting) {
-      const [row] = await clients<{ files: ClaimedFile[] }[]>`
-        select public.filestore_search_claim(1, 5, 1000000, 1, 60) -> 'files' as files`;
+      const [row] = await clients<{ files: LeasedFile[] }[]>`
+        select public.filestore_search_lease(1, 5, 1000000, 1, 60) -> 'files' as files`;
       for (const { projectId, version, size, segments } of row?.files ?? []) {
         if (projectId !== project.id) continue;
-        claimed++;
+        leased++;
         // Each version has one segment, one byte longer than that of the version before.
         assertEquals([size, segments.length], [version, version]);
       }
@@ -232,15 +232,15 @@ async function claimsAreOfOneVersion({ owner, clients }: Databases): Promise<voi
       }
     }
   };
-  const claims = Promise.all(Array.from({ length: 4 }, claim));
+  const leases = Promise.all(Array.from({ length: 4 }, lease));
   const writes = Promise.all(Array.from({ length: writers }, (_, writer) => write(writer)));
-  await Promise.all([claims, writes.finally(() => isWriting = false)]);
-  assert(claimed > 100, `${claimed} claims`);
+  await Promise.all([leases, writes.finally(() => isWriting = false)]);
+  assert(leased > 100, `${leased} leases`);
 }
 
-interface Claim {
-  readonly claimId: string;
-  readonly files: readonly ClaimedFile[];
+interface Lease {
+  readonly leaseId: string;
+  readonly files: readonly LeasedFile[];
 }
 
 async function commitsPassIndexing({ owner, clients }: Databases): Promise<void> {
@@ -258,24 +258,24 @@ async function commitsPassIndexing({ owner, clients }: Databases): Promise<void>
   const [unknown = "", known = "", last = ""] = [...pathOf.keys()].sort();
   const append = (sql: postgres.Sql | postgres.TransactionSql, id: string) =>
     commit(sql, project, "append", { path: pathOf.get(id) ?? "", segments: [newSegment(project, 1)] });
-  const claim = async (): Promise<Claim> => {
-    const [row] = await clients<{ claim: Claim }[]>`
-      select public.filestore_search_claim(1, 100, 1000000, 1, 60) as claim`;
-    assertEquals(row?.claim.files.length, 3);
-    return row?.claim ?? { claimId: "", files: [] };
+  const lease = async (): Promise<Lease> => {
+    const [row] = await clients<{ lease: Lease }[]>`
+      select public.filestore_search_lease(1, 100, 1000000, 1, 60) as lease`;
+    assertEquals(row?.lease.files.length, 3);
+    return row?.lease ?? { leaseId: "", files: [] };
   };
-  const store = async ({ claimId, files }: Claim): Promise<number | undefined> => {
+  const store = async ({ leaseId, files }: Lease): Promise<number | undefined> => {
     const texts = files.map((file) => ({ ...file, content: "text", skipped: null, chunks: [[1, 0, 4]] }));
     const [row] = await clients<{ stored: number }[]>`
-      select public.filestore_search_store(${claimId}, ${JSON.stringify(texts)}::text::jsonb) as stored`;
+      select public.filestore_search_store(${leaseId}, ${JSON.stringify(texts)}::text::jsonb) as stored`;
     return row?.stored;
   };
-  assertEquals(await store(await claim()), 3);
+  assertEquals(await store(await lease()), 3);
   await owner`delete from filestore.search_texts where file_id = ${unknown}`;
   for (const id of pathOf.keys()) valueOf(await append(clients, id));
   // A text that was just indexed is not due again for a second.
   await owner`update filestore.search_queue set due_at = now()`;
-  const claimed = await claim();
+  const leased = await lease();
 
   const isLocked = Promise.withResolvers<void>();
   const mayEnd = Promise.withResolvers<void>();
@@ -285,7 +285,7 @@ async function commitsPassIndexing({ owner, clients }: Databases): Promise<void>
     await mayEnd.promise;
   });
   await isLocked.promise;
-  const stored = store(claimed);
+  const stored = store(leased);
   let isOver = false;
   stored.then(() => isOver = true, () => isOver = true);
   try {
@@ -305,6 +305,6 @@ async function commitsPassIndexing({ owner, clients }: Databases): Promise<void>
   }
   assertEquals(await stored, 3);
   const queued = await owner`
-    select version, stage, claim_id from filestore.search_queue where project_id = ${project.id}`;
-  assertEquals(queued.map((row) => ({ ...row })), Array(3).fill({ version: 3, stage: 1, claim_id: null }));
+    select version, stage, lease_id from filestore.search_queue where project_id = ${project.id}`;
+  assertEquals(queued.map((row) => ({ ...row })), Array(3).fill({ version: 3, stage: 1, lease_id: null }));
 }

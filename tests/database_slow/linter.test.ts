@@ -87,7 +87,6 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
     "filestore_account_delete",
     "filestore_account_describe",
     "filestore_account_projects",
-    "filestore_account_session",
   ],
   function_search_path_mutable: [
     "filestore.current_key_hash",

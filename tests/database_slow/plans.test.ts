@@ -196,8 +196,10 @@ Deno.test(`plans in a project of ${FILES} files, one of ${PROJECTS}`, async (t) 
         where v.version = ${MANY} and v.project_id = ${project.id}`;
       const rows = await readBy(async () => {
         const [row] = await sql<{ answer: Answer<unknown> }[]>`
-          select public.filestore_record(
-            ${project.keyHash}, null, ${LONG_PATH}, null, ${then?.at ?? ""}) as answer`;
+          select public.filestore_content(
+            ${project.keyHash}, null, ${LONG_PATH}, p_at => ${
+          then?.at ?? ""
+        }, p_with_segments => false) as answer`;
         if (!row) throw new Error("no answer");
         return row.answer;
       });

@@ -101,5 +101,5 @@ function assertComplete(catalog: Record<string, string>): void {
   }
   const kinds = ["function", "relation", "column", "constraint", "policy", "type", "schema", "role", "tier"];
   for (const kind of kinds) assert((counts.get(kind) ?? 0) > 2, kind);
-  assertEquals([counts.get("trigger"), counts.get("bucket")], [6, 1]);
+  assertEquals([counts.get("trigger"), counts.get("bucket")], [5, 1]);
 }

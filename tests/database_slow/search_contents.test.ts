@@ -172,13 +172,13 @@ Deno.test("whoever stores and deletes at the same time: a content is there while
         })),
       );
       for (let version = 1; version <= 60; version++) {
-        const claimed = files.slice(random.below(files.length)).map((file) => ({
+        const leased = files.slice(random.below(files.length)).map((file) => ({
           ...file,
           version,
           isDeleted: random.below(3) === 0,
           content: random.pick(contents),
         }));
-        await storeTexts(connection, claimed);
+        await storeTexts(connection, leased);
       }
     }));
     const { stored, named } = await contentsOf(project);

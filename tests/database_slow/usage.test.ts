@@ -31,7 +31,7 @@ Deno.test("usage in the database", async (t) => {
       const project = await makeProject(sql, "untouched", { requestsPerMinute: 1000 });
       const touched = await sql.begin(async (transaction) => {
         await write(transaction, project, "f.txt");
-        await transaction`select public.filestore_record(${project.keyHash}, gen_random_uuid(), 'f.txt')`;
+        await transaction`select public.filestore_content(${project.keyHash}, gen_random_uuid(), 'f.txt', p_with_segments => false)`;
         return await transaction<{ name: string }[]>`
           select relname as name from pg_catalog.pg_stat_xact_user_tables
           where schemaname = 'filestore' and seq_scan + idx_scan + n_tup_ins + n_tup_upd + n_tup_del > 0`;

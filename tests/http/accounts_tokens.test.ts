@@ -89,7 +89,6 @@ const FUNCTIONS = (projectId: string, email: string): Readonly<Record<string, ob
   filestore_account_describe: {},
   filestore_account_projects: {},
   filestore_account_create_project: { p_name: "another", p_id: crypto.randomUUID() },
-  filestore_account_session: { p_project_id: projectId, p_token_hash: hash },
   filestore_account_administer: {
     p_project_id: projectId,
     p_action: "create_key",

@@ -106,7 +106,7 @@ test("a request of the console that is refused by its own data makes 1 call: to 
     const answer = await account.request("GET", "/files?limit=0");
     assertRefused(answer, "VALIDATION_ERROR");
   };
-  assertEquals(names(await service.proxy.during(refused)), ["filestore_account_session"]);
+  assertEquals(names(await service.proxy.during(refused)), ["filestore_account_administer"]);
   assertEquals(names(await service.proxy.during(refused)), ["filestore_authorize"]);
 });
 
@@ -117,7 +117,7 @@ test("what is known of a project outlasts a session that ended: a write does not
   await service.sql("delete from filestore.console_sessions where project_id = $1", [account.projectId]);
   assertRefused(await account.request("GET", "/files"), "SERVICE_UNAVAILABLE", "list_files");
   assertEquals(names(await service.proxy.during(write)), [
-    "filestore_account_session",
+    "filestore_account_administer",
     "storage",
     "filestore_commit",
   ]);
@@ -141,5 +141,5 @@ test("a session that ended is opened again; a token that ends is verified again 
   await new Promise((resolve) => setTimeout(resolve, exp * 1000 + 1 - Date.now()));
   // The back end decides: PostgREST accepts a token for 30 s longer, to allow for clocks that differ.
   const calls = await service.proxy.during(() => brief.request("GET", "/files"));
-  assertEquals(names(calls)[0], "filestore_account_session");
+  assertEquals(names(calls)[0], "filestore_account_administer");
 });

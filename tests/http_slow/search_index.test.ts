@@ -1,9 +1,9 @@
 /** The index follows writes without being asked, misses none, and indexes none twice. */
 import { assert, assertEquals, assertLessOrEqual } from "@std/assert";
 import {
-  SEARCH_CLAIM_BYTES,
   SEARCH_GIVEN_UP_SECONDS,
   SEARCH_INDEX_DELAY_MILLISECONDS,
+  SEARCH_LEASE_BYTES,
 } from "../../supabase/functions/api/limits.ts";
 import { eventually } from "../support/eventually.ts";
 import { encodePath, Files } from "../support/client/files.ts";
@@ -18,7 +18,7 @@ const PROCESSES = 3;
  * The most leases taken until a text is indexed: the one that includes it, and the last one of each process's earlier
  * run.
  */
-const CLAIMS_MAX = PROCESSES + 1;
+const LEASES_MAX = PROCESSES + 1;
 
 const service = await startService({ functionProcesses: PROCESSES });
 Deno.test.afterAll(() => service.stop());
@@ -44,17 +44,17 @@ test("a write is found within 2 s on an idle stack, without anybody asking for i
   const own = await files();
   await own.write("warm.txt", "warm");
   await indexed(service);
-  let claims = 0;
+  let leases = 0;
   service.proxy.indexHook = ({ path }, forward) => {
-    if (path.includes("claim")) claims++;
+    if (path.includes("lease")) leases++;
     return forward();
   };
   await own.write("f.txt", "needle");
   await eventually("the text is in the index", async () => (await textsOf(own.projectId)).length === 2);
   service.proxy.indexHook = null;
   // The time consists of the calls themselves and this delay.
-  assert(CLAIMS_MAX * SEARCH_INDEX_DELAY_MILLISECONDS < VISIBLE_WITHIN_MILLISECONDS);
-  assert(claims <= CLAIMS_MAX, `${claims} claims`);
+  assert(LEASES_MAX * SEARCH_INDEX_DELAY_MILLISECONDS < VISIBLE_WITHIN_MILLISECONDS);
+  assert(leases <= LEASES_MAX, `${leases} leases`);
   assertEquals(await find(own, "needle"), ["f.txt"]);
 });
 
@@ -137,7 +137,7 @@ test("what is not indexed yet is counted as pending, and old or deleted text is 
   assertEquals(await find(own, "new words"), ["f.txt"]);
 });
 
-test("killed in the middle of indexing: nobody takes the file while the claim holds, and then it is indexed", async () => {
+test("killed in the middle of indexing: nobody takes the file while the lease holds, and then it is indexed", async () => {
   const own = await files();
   await own.write("warm.txt", "warm");
   await indexed(service);
@@ -295,8 +295,8 @@ for (const [waiting, bytes] of [[1_000, 20_000], [50, 1_000_000]] as const) {
       } files later`,
     );
     // The files of the lease under way, and of each process's next lease, which includes the note.
-    const perClaim = Math.max(SEARCH_CLAIM_BYTES / bytes, 1) + 1;
-    assertLessOrEqual(before.waiting - now.waiting, 2 * PROCESSES * perClaim);
+    const perLease = Math.max(SEARCH_LEASE_BYTES / bytes, 1) + 1;
+    assertLessOrEqual(before.waiting - now.waiting, 2 * PROCESSES * perLease);
     await service.sql("delete from filestore.search_queue where project_id = $1", [crowd.projectId]);
   });
 }

@@ -18,7 +18,7 @@ import {
 
 const FUNCTION_LINES_MAX = 70;
 /** Functions that `filestore_commit` calls for several files but not for one. */
-const SEVERAL_FILES = ["commit_batch", "commit_planned", "commit_purge", "copy_file"]
+const SEVERAL_FILES = ["commit_batch", "commit_planned", "commit_purge"]
   .map((name) => `filestore.${name}`);
 
 const LIMITS = join(REPOSITORY, "supabase/functions/api/limits.ts");

@@ -282,17 +282,17 @@ export const SEARCH_CHUNK_LENGTH = 1_200;
 /** A longer line is cut into chunks that overlap by this much. */
 export const SEARCH_CHUNK_OVERLAP = 200;
 /** Files in one lease, from any number of projects. */
-export const SEARCH_CLAIM_FILES = 50;
+export const SEARCH_LEASE_FILES = 50;
 /** The text of these files, in bytes; one further file may have any size. */
-export const SEARCH_CLAIM_BYTES = 128 * 1024;
+export const SEARCH_LEASE_BYTES = 128 * 1024;
 /** Files of a lease that are read at the same time … */
 export const SEARCH_READS_AT_ONCE = 4;
 /** … and how long reading may take, so that time is left to store the texts. */
 export const SEARCH_READ_DEADLINE_MILLISECONDS = 12_000;
 /** Chunks in one lease for embedding. */
-export const SEARCH_CLAIM_CHUNKS = 16;
+export const SEARCH_LEASE_CHUNKS = 16;
 /** Files in one lease for embedding. */
-export const SEARCH_CLAIM_EMBEDDED_FILES = 4;
+export const SEARCH_LEASE_EMBEDDED_FILES = 4;
 /** How long a lease is valid; after it, a file whose indexing was interrupted is leased again. */
 export const SEARCH_LEASE_SECONDS = 30;
 /** The number of tries to index a file; after the first one, it is leased alone. */
@@ -313,7 +313,7 @@ export const SEARCH_INDEX_PAUSE_MILLISECONDS_MAX = 2_000;
  * Leases of one background run, unless commits arrive in the meantime; other files are left to the next run and the
  * sweep.
  */
-export const SEARCH_CLAIMS_PER_RUN = 128;
+export const SEARCH_LEASES_PER_RUN = 128;
 /** Files that one slice of the sweep queues for a new embedding model. */
 export const SEARCH_REQUEUED_FILES = 1_000;
 /**

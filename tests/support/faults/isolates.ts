@@ -33,8 +33,8 @@ export interface LogLines {
 
 /** An index with an empty queue, since indexing has tests of its own. */
 const EMPTY_INDEX: SearchIndex = {
-  claimTexts: () => Promise.resolve({ claimId: "", files: [], nextDueMilliseconds: null }),
-  claimChunks: () => Promise.resolve({ claimId: "", files: [], nextDueMilliseconds: null }),
+  leaseTexts: () => Promise.resolve({ leaseId: "", files: [], nextDueMilliseconds: null }),
+  leaseChunks: () => Promise.resolve({ leaseId: "", files: [], nextDueMilliseconds: null }),
   storeTexts: () => Promise.resolve(),
   noteFailures: () => Promise.resolve(),
   storeEmbeddings: () => Promise.resolve(),

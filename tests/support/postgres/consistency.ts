@@ -1,7 +1,6 @@
 /** Invariants of the tables that must hold whenever no work is under way. */
 import { assertEquals } from "@std/assert";
 import {
-  TARIFF_INDEXED_FACTOR,
   TARIFF_LISTED_SEGMENT_BYTES,
   TARIFF_PROVENANCE_FACTOR,
   TARIFF_SEGMENT_BYTES,
@@ -11,10 +10,7 @@ import {
 /** A query that recomputes the tariff of a project's rows. */
 export function databaseBytes(projectId: string): string {
   return `select coalesce((
-      select sum(filestore.file_cost(f.path) + ${TARIFF_INDEXED_FACTOR} * case
-        when not f.is_deleted and f.size <= (filestore.limits()).search_text_bytes_max
-          and filestore.has_text(f.mime_type, f.is_text) then f.size else 0 end)
-      from filestore.files f where f.project_id = ${projectId}), 0)
+      select sum(filestore.file_cost(f)) from filestore.files f where f.project_id = ${projectId}), 0)
     + coalesce((
       select sum(${TARIFF_VERSION_BYTES} + ${TARIFF_LISTED_SEGMENT_BYTES} * cardinality(v.segment_ids)
         + case when v.source_file_id <> v.file_id then ${TARIFF_SEGMENT_BYTES} else 0 end

@@ -180,7 +180,7 @@ export async function record(
   requestId: string | null = null,
 ): Promise<Answer> {
   const [row] = await sql<{ answer: Answer }[]>`
-    select public.filestore_record(${project.keyHash}, ${requestId}::uuid, ${path}, ${version}) as answer`;
+    select public.filestore_content(${project.keyHash}, ${requestId}::uuid, ${path}, ${version}, p_with_segments => false) as answer`;
   return answered(row);
 }
 

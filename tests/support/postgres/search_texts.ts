@@ -14,8 +14,8 @@ export interface StoredText {
 
 /** Stores the texts as the result of one lease. Returns the number of files that the lease still covered: all of them. */
 export async function storeTexts(sql: postgres.Sql, texts: readonly StoredText[]): Promise<number> {
-  const claimId = crypto.randomUUID();
-  const claimed = texts.map(({ project, fileId, path, content, version = 1, isDeleted = false }) => ({
+  const leaseId = crypto.randomUUID();
+  const leased = texts.map(({ project, fileId, path, content, version = 1, isDeleted = false }) => ({
     projectId: project.id,
     fileId,
     version,
@@ -26,13 +26,13 @@ export async function storeTexts(sql: postgres.Sql, texts: readonly StoredText[]
     skipped: content === null ? "not_text" : null,
     chunks: [],
   }));
-  const json = JSON.stringify(claimed);
+  const json = JSON.stringify(leased);
   await sql`
-    insert into filestore.search_queue as q (project_id, file_id, version, path, bytes, due_at, claim_id)
-    select t."projectId", t."fileId", t.version, t.path, 1, now(), ${claimId}
+    insert into filestore.search_queue as q (project_id, file_id, version, path, bytes, due_at, lease_id)
+    select t."projectId", t."fileId", t.version, t.path, 1, now(), ${leaseId}
     from jsonb_to_recordset(${json}::text::jsonb) t ("projectId" uuid, "fileId" uuid, version integer, path text)
-    on conflict (project_id, file_id) do update set version = excluded.version, claim_id = excluded.claim_id`;
+    on conflict (project_id, file_id) do update set version = excluded.version, lease_id = excluded.lease_id`;
   const [row] = await sql<{ stored: number }[]>`
-    select public.filestore_search_store(${claimId}, ${json}::text::jsonb) as stored`;
+    select public.filestore_search_store(${leaseId}, ${json}::text::jsonb) as stored`;
   return row?.stored ?? 0;
 }

@@ -2,31 +2,31 @@
 import { assert, assertEquals, assertGreaterOrEqual, assertLessOrEqual } from "@std/assert";
 import { IndexScheduler } from "../../../supabase/functions/api/search/index_scheduler.ts";
 import {
-  SEARCH_CLAIMS_PER_RUN,
   SEARCH_INDEX_DELAY_MILLISECONDS,
   SEARCH_INDEX_PAUSE_FACTOR,
   SEARCH_INDEX_PAUSE_MILLISECONDS_MAX,
   SEARCH_INDEX_PAUSE_MILLISECONDS_PER_COMMIT,
+  SEARCH_LEASES_PER_RUN,
 } from "../../../supabase/functions/api/limits.ts";
 import { consoleLog } from "../../../supabase/functions/api/runtime/log.ts";
 import { withFakeClock } from "../../support/fake_clock.ts";
 
 interface Waiting {
-  /** Number of queued files; a claim takes one. */
+  /** Number of queued files; a lease takes one. */
   readonly files?: number;
-  /** Duration of a claim. */
+  /** Duration of a lease. */
   readonly milliseconds?: number;
-  /** `nextDueMilliseconds` of the empty claims, in order; later claims return null. */
+  /** `nextDueMilliseconds` of the empty leases, in order; later leases return null. */
   readonly nextDue?: readonly number[];
 }
 
 function indexing({ files = 0, milliseconds = 0, nextDue = [] }: Waiting = {}) {
-  let claims = 0;
+  let leases = 0;
   let left = files;
   let told = 0;
   const asked: (() => void)[] = [];
-  const claim = async () => {
-    claims++;
+  const lease = async () => {
+    leases++;
     asked.shift()?.();
     const isTaken = left > 0;
     if (isTaken) left--;
@@ -36,16 +36,16 @@ function indexing({ files = 0, milliseconds = 0, nextDue = [] }: Waiting = {}) {
   };
   const runs: Promise<unknown>[] = [];
   return {
-    indexing: new IndexScheduler(claim, (run) => runs.push(run), consoleLog),
+    indexing: new IndexScheduler(lease, (run) => runs.push(run), consoleLog),
     runs,
-    claims: () => claims,
-    /** Resolves at the next claim. */
+    leases: () => leases,
+    /** Resolves at the next lease. */
     asked: () => new Promise<void>((resolve) => asked.push(resolve)),
   };
 }
 
 Deno.test(
-  "IndexScheduler claims a moment after a commit, so that its text is found soon",
+  "IndexScheduler leases a moment after a commit, so that its text is found soon",
   underFakeClock(async () => {
     const { indexing: it, runs, asked } = indexing({ files: 1 });
     const first = asked();
@@ -60,79 +60,79 @@ Deno.test(
 Deno.test(
   "IndexScheduler ends its run when nothing is queued",
   underFakeClock(async () => {
-    const { indexing: it, runs, claims } = indexing();
+    const { indexing: it, runs, leases } = indexing();
     it.start();
     await Promise.all(runs);
-    assertEquals([runs.length, claims()], [1, 1]);
+    assertEquals([runs.length, leases()], [1, 1]);
   }),
 );
 
 Deno.test(
   "IndexScheduler continues by itself when a file is due",
   underFakeClock(async () => {
-    const { indexing: it, runs, claims } = indexing({ nextDue: [1, 1] });
+    const { indexing: it, runs, leases } = indexing({ nextDue: [1, 1] });
     it.start();
     await Promise.all(runs);
-    assertEquals([runs.length, claims()], [1, 3]);
+    assertEquals([runs.length, leases()], [1, 3]);
   }),
 );
 
 Deno.test(
   "IndexScheduler sleeping until a file is due is woken by new work",
   underFakeClock(async () => {
-    const { indexing: it, runs, claims, asked } = indexing({ nextDue: [3_600_000] });
+    const { indexing: it, runs, leases, asked } = indexing({ nextDue: [3_600_000] });
     const first = asked();
     it.start();
     await first;
-    // The sleep begins once the claim's answer has been read.
+    // The sleep begins once the lease's answer has been read.
     await new Promise((resolve) => setTimeout(resolve, 0));
     it.start();
     await Promise.all(runs);
-    assertEquals([runs.length, claims()], [1, 2]);
+    assertEquals([runs.length, leases()], [1, 2]);
   }),
 );
 
 Deno.test(
-  "IndexScheduler claims once more for work that arrives during a claim",
+  "IndexScheduler leases once more for work that arrives during a lease",
   underFakeClock(async () => {
-    const { indexing: it, runs, claims, asked } = indexing();
+    const { indexing: it, runs, leases, asked } = indexing();
     const first = asked();
     it.start();
     await first;
     it.start();
     await Promise.all(runs);
-    assertEquals([runs.length, claims()], [1, 2]);
+    assertEquals([runs.length, leases()], [1, 2]);
   }),
 );
 
 Deno.test(
-  "IndexScheduler drains the queue without pauses while no commits come, in a bounded number of claims per run",
+  "IndexScheduler drains the queue without pauses while no commits come, in a bounded number of leases per run",
   underFakeClock(async () => {
-    const { indexing: it, runs, claims } = indexing({ files: SEARCH_CLAIMS_PER_RUN + 1 });
+    const { indexing: it, runs, leases } = indexing({ files: SEARCH_LEASES_PER_RUN + 1 });
     const started = performance.now();
     it.start();
     await Promise.all(runs);
     const milliseconds = performance.now() - started;
-    assertEquals(claims(), SEARCH_CLAIMS_PER_RUN);
-    assert(milliseconds < SEARCH_CLAIMS_PER_RUN * SEARCH_INDEX_DELAY_MILLISECONDS, `${milliseconds} ms`);
+    assertEquals(leases(), SEARCH_LEASES_PER_RUN);
+    assert(milliseconds < SEARCH_LEASES_PER_RUN * SEARCH_INDEX_DELAY_MILLISECONDS, `${milliseconds} ms`);
   }),
 );
 
 Deno.test(
-  "IndexScheduler does not pause for the commits before its first claim, which covers them",
+  "IndexScheduler does not pause for the commits before its first lease, which covers them",
   underFakeClock(async () => {
-    const { indexing: it, runs, claims } = indexing({ files: 2, milliseconds: 500 });
+    const { indexing: it, runs, leases } = indexing({ files: 2, milliseconds: 500 });
     const started = performance.now();
     for (let n = 0; n < 100; n++) it.committed();
     await Promise.all(runs);
     const milliseconds = performance.now() - started;
-    assertEquals(claims(), 3);
+    assertEquals(leases(), 3);
     assert(milliseconds < 500 * SEARCH_INDEX_PAUSE_FACTOR, `${milliseconds} ms`);
   }),
 );
 
-/** Measures the time from the first claim to the second, with `times` calls of `what` during the first. */
-async function betweenClaims(
+/** Measures the time from the first lease to the second, with `times` calls of `what` during the first. */
+async function betweenLeases(
   waiting: Required<Pick<Waiting, "files" | "milliseconds">>,
   times: number,
   what: "committed" | "start" = "committed",
@@ -150,7 +150,7 @@ async function betweenClaims(
 }
 
 for (const files of [0, 1]) {
-  const after = files > 0 ? "after a claim that took something" : "after an empty claim";
+  const after = files > 0 ? "after a lease that took something" : "after an empty lease";
 
   Deno.test(
     `IndexScheduler leaves most of the time to commits that keep coming ${after}`,
@@ -160,17 +160,17 @@ for (const files of [0, 1]) {
       assert(pauseMilliseconds > SEARCH_INDEX_DELAY_MILLISECONDS, "it is that pause which is measured");
       // Timers may fire a fraction of a millisecond early.
       assertGreaterOrEqual(
-        await betweenClaims({ files, milliseconds }, 100),
+        await betweenLeases({ files, milliseconds }, 100),
         milliseconds + pauseMilliseconds - 2,
       );
     }),
   );
 
   Deno.test(
-    `IndexScheduler pauses less for a few commits, however long the claim took, ${after}`,
+    `IndexScheduler pauses less for a few commits, however long the lease took, ${after}`,
     underFakeClock(async () => {
       const milliseconds = 1_000;
-      const between = await betweenClaims({ files, milliseconds }, 4);
+      const between = await betweenLeases({ files, milliseconds }, 4);
       assert(between < milliseconds * SEARCH_INDEX_PAUSE_FACTOR, `${between} ms`);
       assertGreaterOrEqual(between, milliseconds + 4 * SEARCH_INDEX_PAUSE_MILLISECONDS_PER_COMMIT - 2);
     }),
@@ -181,19 +181,19 @@ Deno.test(
   "IndexScheduler does not pause for searches that request a run",
   underFakeClock(async () => {
     const milliseconds = 500;
-    const between = await betweenClaims({ files: 0, milliseconds }, 100, "start");
+    const between = await betweenLeases({ files: 0, milliseconds }, 100, "start");
     assert(between < milliseconds * SEARCH_INDEX_PAUSE_FACTOR, `${between} ms`);
   }),
 );
 
 Deno.test(
-  "IndexScheduler claims every few seconds, however long claims take and however many commits come",
+  "IndexScheduler leases every few seconds, however long leases take and however many commits come",
   underFakeClock(async () => {
     const milliseconds = 1_000;
     const { indexing: it, runs, asked } = indexing({ files: 10, milliseconds });
     it.committed();
     await asked();
-    for (let claims = 0; claims < 10; claims++) {
+    for (let leases = 0; leases < 10; leases++) {
       const ended = performance.now() + milliseconds;
       for (let n = 0; n < 100; n++) it.committed();
       await asked();

@@ -1,13 +1,13 @@
-/** What one claim of the search index stores, and that a failing file does not affect the others. */
+/** What one lease of the search index stores, and that a failing file does not affect the others. */
 import { assertEquals, assertRejects } from "@std/assert";
 import { ApiError, unavailable } from "../../../supabase/functions/api/errors.ts";
-import { SEARCH_CLAIM_BYTES, SEARCH_TRIES_MAX } from "../../../supabase/functions/api/limits.ts";
+import { SEARCH_LEASE_BYTES, SEARCH_TRIES_MAX } from "../../../supabase/functions/api/limits.ts";
 import type {
   ChunkEmbedding,
-  ClaimedFile,
   Embedder,
   FailedFile,
   IndexedText,
+  LeasedFile,
   SearchIndex,
 } from "../../../supabase/functions/api/ports/search_index.ts";
 import type { Segments } from "../../../supabase/functions/api/ports/segments.ts";
@@ -20,7 +20,7 @@ const LOG = { ...consoleLog, backgroundFault() {} };
 const CORRUPT = new ApiError("CONTENT_CORRUPT", "corrupt");
 
 /** A file whose only segment has the file's name. */
-function fileOf(name: string, size = 10, tries = 1): ClaimedFile {
+function fileOf(name: string, size = 10, tries = 1): LeasedFile {
   const segment = { id: name, name, size, sha256: "", newlines: 0, endsWithNewline: false, isText: true };
   return {
     projectId: `project of ${name}`,
@@ -44,7 +44,7 @@ interface Faults {
   readonly note?: Error;
 }
 
-function claimOf(files: readonly ClaimedFile[], faults: Faults = {}) {
+function leaseOf(files: readonly LeasedFile[], faults: Faults = {}) {
   const stored: string[][] = [];
   const skipped: Record<string, string> = {};
   const embedded: Record<string, boolean[]> = {};
@@ -53,24 +53,24 @@ function claimOf(files: readonly ClaimedFile[], faults: Faults = {}) {
   const throwFor = (some: Readonly<Record<string, Error>> = {}, names: readonly string[]) => {
     for (const name of names) if (some[name]) throw some[name];
   };
-  const claim = { claimId: "c", files, nextDueMilliseconds: null };
+  const lease = { leaseId: "c", files, nextDueMilliseconds: null };
   const unused = () => Promise.reject(new Error("unused"));
   const index: SearchIndex = {
-    claimTexts: () => Promise.resolve(claim),
-    claimChunks: () => Promise.resolve(claim),
-    storeTexts(_claimId, texts: readonly IndexedText[]) {
+    leaseTexts: () => Promise.resolve(lease),
+    leaseChunks: () => Promise.resolve(lease),
+    storeTexts(_leaseId, texts: readonly IndexedText[]) {
       const names = texts.map(({ fileId }) => fileId);
       stored.push(names);
       throwFor(faults.store, names);
       for (const text of texts) if (text.skipped) skipped[text.fileId] = text.skipped;
       return Promise.resolve();
     },
-    storeEmbeddings(_claimId, { fileId }, _model, embeddings: readonly ChunkEmbedding[]) {
+    storeEmbeddings(_leaseId, { fileId }, _model, embeddings: readonly ChunkEmbedding[]) {
       throwFor(faults.store, [fileId]);
       embedded[fileId] = embeddings.map(({ embedding }) => embedding !== null);
       return Promise.resolve();
     },
-    noteFailures(_claimId, files: readonly FailedFile[]) {
+    noteFailures(_leaseId, files: readonly FailedFile[]) {
       if (faults.note) return Promise.reject(faults.note);
       for (const { fileId, isFault } of files) failed[fileId] = isFault;
       return Promise.resolve();
@@ -99,14 +99,14 @@ function claimOf(files: readonly ClaimedFile[], faults: Faults = {}) {
 const names = (...list: string[]) => list.map((name) => fileOf(name));
 
 Deno.test("texts that fit are stored in one call, and large ones by themselves, later", async () => {
-  const { parts, stored } = claimOf([fileOf("large", SEARCH_CLAIM_BYTES + 1), fileOf("b", 20), fileOf("a")]);
+  const { parts, stored } = leaseOf([fileOf("large", SEARCH_LEASE_BYTES + 1), fileOf("b", 20), fileOf("a")]);
   assertEquals(await indexLeased(parts, LOG), { files: 3, nextDueMilliseconds: null });
   assertEquals(stored, [["a", "b"], ["large"]]);
 });
 
-Deno.test("a file that cannot be read leaves the others of its claim alone", async () => {
+Deno.test("a file that cannot be read leaves the others of its lease alone", async () => {
   const faults = { read: { b: CORRUPT, c: unavailable() } };
-  const { parts, stored, failed } = claimOf(names("a", "b", "c", "d"), faults);
+  const { parts, stored, failed } = leaseOf(names("a", "b", "c", "d"), faults);
   await indexLeased(parts, LOG);
   assertEquals(
     [stored, failed],
@@ -117,7 +117,7 @@ Deno.test("a file that cannot be read leaves the others of its claim alone", asy
 
 for (const error of [new Error("failed with 54000"), unavailable()]) {
   Deno.test(`a text that the database does not take (${error.message}) is found out, and the others are stored`, async () => {
-    const { parts, stored, failed } = claimOf(names("a", "b", "c"), { store: { b: error } });
+    const { parts, stored, failed } = leaseOf(names("a", "b", "c"), { store: { b: error } });
     await indexLeased(parts, LOG);
     assertEquals([stored, failed], [[["a", "b", "c"], ["a"], ["b"], ["c"]], { b: true }]);
   });
@@ -126,7 +126,7 @@ for (const error of [new Error("failed with 54000"), unavailable()]) {
 Deno.test("a database that is out of reach puts nobody at fault and is not asked for each text", async () => {
   const out = unavailable();
   const faults = { store: { a: out, b: out, c: out }, note: out };
-  const { parts, stored, failed } = claimOf(names("a", "b", "c"), faults);
+  const { parts, stored, failed } = leaseOf(names("a", "b", "c"), faults);
   await assertRejects(() => indexLeased(parts, LOG), ApiError);
   assertEquals([stored.length, failed], [2, {}]);
 });
@@ -137,34 +137,34 @@ Deno.test(`after ${SEARCH_TRIES_MAX} tries a text is stored as not indexable, wi
       a: "not_indexable",
     }]] as const
   ) {
-    const { parts, skipped } = claimOf([fileOf("a", 10, tries)], { read: { a: CORRUPT } });
+    const { parts, skipped } = leaseOf([fileOf("a", 10, tries)], { read: { a: CORRUPT } });
     await indexLeased(parts, LOG);
     assertEquals(skipped, expected);
   }
 });
 
 Deno.test("chunks of several files are embedded in one call", async () => {
-  const { parts, embedded, asked } = claimOf(names("a", "b"));
+  const { parts, embedded, asked } = leaseOf(names("a", "b"));
   assertEquals((await embedLeased(parts, LOG)).files, 2);
   assertEquals([asked.length, embedded], [1, { a: [true, true], b: [true, true] }]);
 });
 
 Deno.test("a file that the model refuses, or whose vectors cannot be stored, leaves the others alone", async () => {
   const faults = { embed: { b: unavailable() }, store: { c: new Error() } };
-  const { parts, embedded, failed } = claimOf(names("a", "b", "c", "d"), faults);
+  const { parts, embedded, failed } = leaseOf(names("a", "b", "c", "d"), faults);
   await embedLeased(parts, LOG);
   assertEquals([embedded, failed], [{ a: [true, true], d: [true, true] }, { b: true, c: true }]);
 });
 
 Deno.test(`after ${SEARCH_TRIES_MAX} tries only the chunk that the model refuses has no vector`, async () => {
   const faults = { embed: { a: unavailable() } };
-  const { parts, embedded, failed } = claimOf([fileOf("a", 10, SEARCH_TRIES_MAX + 1)], faults);
+  const { parts, embedded, failed } = leaseOf([fileOf("a", 10, SEARCH_TRIES_MAX + 1)], faults);
   await embedLeased(parts, LOG);
   assertEquals([embedded, failed], [{ a: [false, true] }, {}]);
 });
 
 Deno.test("where the isolate ends with the model even then, the model is not asked again", async () => {
-  const { parts, embedded, asked } = claimOf([fileOf("a", 10, SEARCH_TRIES_MAX + 2)]);
+  const { parts, embedded, asked } = leaseOf([fileOf("a", 10, SEARCH_TRIES_MAX + 2)]);
   await embedLeased(parts, LOG);
   assertEquals([embedded, asked], [{ a: [false, false] }, []]);
 });
@@ -173,7 +173,7 @@ Deno.test("a model that is out of reach puts no file at fault, not even at its l
   for (const tries of [1, SEARCH_TRIES_MAX + 1]) {
     const out = unavailable();
     const faults = { embed: { a: out, "more of a": out, b: out, text: out } };
-    const { parts, embedded, failed, asked } = claimOf([fileOf("a", 10, tries), fileOf("b")], faults);
+    const { parts, embedded, failed, asked } = leaseOf([fileOf("a", 10, tries), fileOf("b")], faults);
     await assertRejects(() => embedLeased(parts, LOG), ApiError);
     assertEquals([embedded, failed, asked.length <= 4], [{}, { a: false, b: false }, true]);
   }

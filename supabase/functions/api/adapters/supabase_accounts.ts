@@ -24,7 +24,11 @@ export function supabaseAccounts(client: () => SupabaseClient, parts: CallParts)
     deleteAccount: (token, confirm) =>
       call(token, "filestore_account_delete", { confirm, deletionId: crypto.randomUUID() }),
     openSession: (token, projectId, tokenHash) =>
-      call(token, "filestore_account_session", { projectId, tokenHash }),
+      call(token, "filestore_account_administer", {
+        projectId,
+        action: "session",
+        parameters: { tokenHash },
+      }),
   };
 }
 

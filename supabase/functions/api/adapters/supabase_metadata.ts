@@ -60,7 +60,7 @@ function reads(call: Call) {
     authorize: (caller, path, requests = 1) =>
       call("filestore_authorize", caller, { path, requests }, authorization),
     record: (caller, path, version, at) =>
-      call("filestore_record", caller, { path, version, at }, fileRecord),
+      call("filestore_content", caller, { path, version, at, withSegments: false }, fileRecord),
     content: (caller, path, version, at) => call("filestore_content", caller, { path, version, at }, content),
     editBase: (caller, path, idempotency) =>
       call("filestore_content", caller, { path, idempotency: idempotency ?? {} }, editBase),
@@ -158,9 +158,9 @@ function sweeps(call: CallInternal) {
     noteSweep: ({ projectId, sweptThrough, day, kept }) =>
       call("filestore_sweep_progress", { projectId, sweptThrough, day, kept }, NOTHING),
     noteDeletedObjects: (projectId, objects) =>
-      call("filestore_sweep_note_objects", { projectId, objects }, NOTHING),
+      call("filestore_sweep_objects", { projectId, objects, areRemoved: false }, NOTHING),
     removeDeletedSegments: (projectId, objects) =>
-      call("filestore_sweep_forget_segments", { projectId, objects }, NOTHING),
+      call("filestore_sweep_objects", { projectId, objects, areRemoved: true }, NOTHING),
     removeDeletedRows: (projectId) => call("filestore_sweep_remove_rows", { projectId }, z.number()),
   } satisfies Partial<Metadata>;
 }

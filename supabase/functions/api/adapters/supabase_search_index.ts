@@ -2,15 +2,15 @@
 import type { SupabaseClient } from "@supabase/supabase-js";
 import { z } from "zod";
 import {
-  SEARCH_CLAIM_BYTES,
-  SEARCH_CLAIM_CHUNKS,
-  SEARCH_CLAIM_EMBEDDED_FILES,
-  SEARCH_CLAIM_FILES,
   SEARCH_GIVEN_UP_SECONDS,
+  SEARCH_LEASE_BYTES,
+  SEARCH_LEASE_CHUNKS,
+  SEARCH_LEASE_EMBEDDED_FILES,
+  SEARCH_LEASE_FILES,
   SEARCH_LEASE_SECONDS,
   SEARCH_REQUEUED_FILES,
 } from "../limits.ts";
-import { claim, type SearchIndex } from "../ports/search_index.ts";
+import { lease, type SearchIndex } from "../ports/search_index.ts";
 import type { CallParts } from "./backend.ts";
 import { callFunction, type Parameters } from "./rpc.ts";
 
@@ -21,29 +21,29 @@ export function supabaseSearchIndex(client: () => SupabaseClient, parts: CallPar
   /** Every call may be repeated: a lease whose answer was lost expires, and storing again has the same result. */
   const call = (name: string, parameters: Parameters) =>
     callFunction(client(), parts, name, parameters, { mayBeNull: true });
-  const lease = async (stage: number, files: number, model: string | null, begun?: string) =>
-    claim.parse(
-      await call("filestore_search_claim", {
+  const take = async (stage: number, files: number, model: string | null, begun?: string) =>
+    lease.parse(
+      await call("filestore_search_lease", {
         ...{ stage, files, model, begun },
-        bytes: SEARCH_CLAIM_BYTES,
-        chunks: SEARCH_CLAIM_CHUNKS,
+        bytes: SEARCH_LEASE_BYTES,
+        chunks: SEARCH_LEASE_CHUNKS,
         leaseSeconds: SEARCH_LEASE_SECONDS,
       }),
     );
   return {
-    claimTexts: (begun) => lease(STAGES.texts, SEARCH_CLAIM_FILES, null, begun),
-    claimChunks: (model, begun) => lease(STAGES.chunks, SEARCH_CLAIM_EMBEDDED_FILES, model, begun),
-    storeTexts: async (claimId, texts, model) =>
-      void await call("filestore_search_store", { claimId, texts, model }),
-    storeEmbeddings: async (claimId, { projectId, fileId }, model, embeddings) =>
-      void await call("filestore_search_store_embeddings", { claimId, projectId, fileId, model, embeddings }),
-    noteFailures: async (claimId, failed) => {
+    leaseTexts: (begun) => take(STAGES.texts, SEARCH_LEASE_FILES, null, begun),
+    leaseChunks: (model, begun) => take(STAGES.chunks, SEARCH_LEASE_EMBEDDED_FILES, model, begun),
+    storeTexts: async (leaseId, texts, model) =>
+      void await call("filestore_search_store", { leaseId, texts, model }),
+    storeEmbeddings: async (leaseId, { projectId, fileId }, model, embeddings) =>
+      void await call("filestore_search_store_embeddings", { leaseId, projectId, fileId, model, embeddings }),
+    noteFailures: async (leaseId, failed) => {
       const files = failed.map(({ projectId, fileId, isFault }) => ({
         project_id: projectId,
         file_id: fileId,
         is_fault: isFault,
       }));
-      await call("filestore_search_fail", { claimId, files });
+      await call("filestore_search_fail", { leaseId, files });
     },
     requeue: async (model) =>
       z.number().parse(

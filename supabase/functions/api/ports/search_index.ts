@@ -111,7 +111,7 @@ export interface IndexedScope {
 }
 
 /** A leased file. No other isolate gets it until the lease has expired. */
-export const claimedFile = z.object({
+export const leasedFile = z.object({
   projectId: z.string(),
   fileId: z.string(),
   version: z.number(),
@@ -126,18 +126,18 @@ export const claimedFile = z.object({
   /** The chunks to embed. */
   chunks: z.array(z.object({ hash: z.string(), text: z.string() })),
 });
-export type ClaimedFile = Wire<typeof claimedFile>;
+export type LeasedFile = Wire<typeof leasedFile>;
 
-export const claim = z.object({
-  claimId: z.string(),
-  files: z.array(claimedFile),
+export const lease = z.object({
+  leaseId: z.string(),
+  files: z.array(leasedFile),
   /** The earliest time at which a file without a lease is due; null if there is none. */
   nextDueMilliseconds: z.number().nullable(),
 });
-export type Claim = Wire<typeof claim>;
+export type Lease = Wire<typeof lease>;
 
 /** A leased file that could not be indexed. */
-export interface FailedFile extends Pick<ClaimedFile, "projectId" | "fileId"> {
+export interface FailedFile extends Pick<LeasedFile, "projectId" | "fileId"> {
   /** Whether the file is at fault, or a service was out of reach: then indexing is never given up. */
   readonly isFault: boolean;
 }
@@ -150,7 +150,7 @@ export interface ChunkEmbedding {
 
 /** The text and chunks to index for a leased file. */
 export interface IndexedText
-  extends Pick<ClaimedFile, "projectId" | "fileId" | "version" | "path" | "mimeType" | "isDeleted"> {
+  extends Pick<LeasedFile, "projectId" | "fileId" | "version" | "path" | "mimeType" | "isDeleted"> {
   /** The text with U+FFFE for NUL; null if the text is not indexed. */
   readonly content: string | null;
   readonly skipped: Skipped | null;
@@ -164,20 +164,20 @@ export interface IndexedText
  */
 export interface SearchIndex {
   /** Leases files whose text must be stored; with `begun`, an ISO time, only files that were due by then. */
-  claimTexts(begun?: string): Promise<Claim>;
+  leaseTexts(begun?: string): Promise<Lease>;
   /** Likewise leases files with chunks that the model has not embedded. */
-  claimChunks(model: string, begun?: string): Promise<Claim>;
+  leaseChunks(model: string, begun?: string): Promise<Lease>;
   /** Stores the texts of leased files. Files whose lease is no longer valid are skipped. */
-  storeTexts(claimId: string, texts: readonly IndexedText[], model: string | null): Promise<void>;
+  storeTexts(leaseId: string, texts: readonly IndexedText[], model: string | null): Promise<void>;
   /** Stores embeddings by chunk hash and ends the lease of the file. */
   storeEmbeddings(
-    claimId: string,
-    file: Pick<ClaimedFile, "projectId" | "fileId">,
+    leaseId: string,
+    file: Pick<LeasedFile, "projectId" | "fileId">,
     model: string,
     embeddings: readonly ChunkEmbedding[],
   ): Promise<void>;
   /** Records which leased files could not be indexed. They are tried again, each alone. */
-  noteFailures(claimId: string, files: readonly FailedFile[]): Promise<void>;
+  noteFailures(leaseId: string, files: readonly FailedFile[]): Promise<void>;
   /** Queues files that the model has not embedded, and files that were given up long ago; returns how many. */
   requeue(model: string | null): Promise<number>;
 }

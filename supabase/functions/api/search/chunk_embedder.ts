@@ -1,7 +1,7 @@
 /** Embeds the chunks of leased files. A text that the model refuses gets no vector, and does not stop other texts. */
 import { unavailable } from "../errors.ts";
 import { SEARCH_TRIES_MAX } from "../limits.ts";
-import type { ClaimedFile, Embedder, FailedFile, SearchIndex } from "../ports/search_index.ts";
+import type { Embedder, FailedFile, LeasedFile, SearchIndex } from "../ports/search_index.ts";
 import type { Log } from "../runtime/log.ts";
 import type { LeaseResult } from "./index_scheduler.ts";
 
@@ -10,7 +10,7 @@ const HARMLESS_TEXT = "text";
 
 /** The parts that embedding uses. */
 export interface EmbeddingParts {
-  readonly index: Pick<SearchIndex, "claimChunks" | "storeEmbeddings" | "noteFailures">;
+  readonly index: Pick<SearchIndex, "leaseChunks" | "storeEmbeddings" | "noteFailures">;
   readonly embedder: Embedder | null;
 }
 
@@ -19,7 +19,7 @@ type Vector = readonly number[] | null;
 type Result = readonly Vector[] | "refused" | "out of reach";
 
 interface EmbeddedFile {
-  readonly file: ClaimedFile;
+  readonly file: LeasedFile;
   readonly result: Result;
 }
 
@@ -33,7 +33,7 @@ export async function embedLeased(
   begun?: string,
 ): Promise<LeaseResult> {
   if (!embedder) return { files: 0, nextDueMilliseconds: null };
-  const { claimId, files, nextDueMilliseconds } = await index.claimChunks(embedder.model, begun);
+  const { leaseId, files, nextDueMilliseconds } = await index.leaseChunks(embedder.model, begun);
   const failed: FailedFile[] = [];
   for (const { file, result } of await embedFiles(embedder, files, log)) {
     if (typeof result === "string") {
@@ -42,13 +42,13 @@ export async function embedLeased(
     }
     const embeddings = file.chunks.map(({ hash }, place) => ({ hash, embedding: result[place] ?? null }));
     try {
-      await index.storeEmbeddings(claimId, file, embedder.model, embeddings);
+      await index.storeEmbeddings(leaseId, file, embedder.model, embeddings);
     } catch (error) {
       log.backgroundFault("embed", error);
       failed.push({ ...file, isFault: true });
     }
   }
-  if (failed.length > 0) await index.noteFailures(claimId, failed);
+  if (failed.length > 0) await index.noteFailures(leaseId, failed);
   if (failed.some(({ isFault }) => !isFault)) throw unavailable();
   return { files: files.length, nextDueMilliseconds };
 }
@@ -56,7 +56,7 @@ export async function embedLeased(
 /** Embeds all files in one call; where that fails, each file by itself, until the model is out of reach. */
 async function embedFiles(
   embedder: Embedder,
-  files: readonly ClaimedFile[],
+  files: readonly LeasedFile[],
   log: Log,
 ): Promise<EmbeddedFile[]> {
   const all = files.length > 1 ? await tryTexts(embedder, files.flatMap(textsOf), log) : null;
@@ -72,7 +72,7 @@ async function embedFiles(
 }
 
 /** After SEARCH_TRIES_MAX leases, each chunk is embedded by itself, and a refused chunk gets no vector. */
-async function embedAlone(embedder: Embedder, file: ClaimedFile, log: Log): Promise<Result> {
+async function embedAlone(embedder: Embedder, file: LeasedFile, log: Log): Promise<Result> {
   const texts = textsOf(file);
   // The previous lease embedded each chunk by itself and was not finished: one of them may have crashed the isolate.
   if (file.tries > SEARCH_TRIES_MAX + 1) return texts.map(() => null);
@@ -99,6 +99,6 @@ async function tryTexts(
   }
 }
 
-function textsOf({ chunks }: ClaimedFile): string[] {
+function textsOf({ chunks }: LeasedFile): string[] {
   return chunks.map(({ text }) => text);
 }

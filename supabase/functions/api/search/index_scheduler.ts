@@ -5,11 +5,11 @@
  */
 import type { Background } from "../runtime/background.ts";
 import {
-  SEARCH_CLAIMS_PER_RUN,
   SEARCH_INDEX_DELAY_MILLISECONDS,
   SEARCH_INDEX_PAUSE_FACTOR,
   SEARCH_INDEX_PAUSE_MILLISECONDS_MAX,
   SEARCH_INDEX_PAUSE_MILLISECONDS_PER_COMMIT,
+  SEARCH_LEASES_PER_RUN,
 } from "../limits.ts";
 import { sleep } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
@@ -69,7 +69,7 @@ export class IndexScheduler {
         const { files, nextDueMilliseconds } = await this.lease();
         const pause = this.pauseAfter(performance.now() - started, files > 0);
         if (!this.isRequestedAgain) {
-          if (files > 0 ? leases >= SEARCH_CLAIMS_PER_RUN : nextDueMilliseconds === null) break;
+          if (files > 0 ? leases >= SEARCH_LEASES_PER_RUN : nextDueMilliseconds === null) break;
           if (files === 0 && nextDueMilliseconds !== null) await this.sleepUntilDue(nextDueMilliseconds);
         }
         await sleep(pause);

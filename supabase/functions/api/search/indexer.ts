@@ -3,19 +3,19 @@ import { ApiError } from "../errors.ts";
 import { isBinaryMediaType } from "../contract/media_types.ts";
 import { readText, type SegmentSource } from "../files/read_segments.ts";
 import {
-  SEARCH_CLAIM_BYTES,
-  SEARCH_CLAIMS_PER_RUN,
+  SEARCH_LEASE_BYTES,
+  SEARCH_LEASES_PER_RUN,
   SEARCH_READS_AT_ONCE,
   SEARCH_TEXT_BYTES_MAX,
   SEARCH_TRIES_MAX,
   SWEEP_RESERVED_MILLISECONDS,
 } from "../limits.ts";
 import type {
-  Claim,
-  ClaimedFile,
   Embedder,
   FailedFile,
   IndexedText,
+  Lease,
+  LeasedFile,
   SearchIndex,
 } from "../ports/search_index.ts";
 import type { Deadline } from "../runtime/deadline.ts";
@@ -34,7 +34,7 @@ export interface SearchParts extends SegmentSource {
 
 /** Leases some files and indexes their texts. With `begun`, an ISO time, only files that were due by then. */
 export async function indexLeased(parts: SearchParts, log: Log, begun?: string): Promise<LeaseResult> {
-  const lease = await parts.index.claimTexts(begun);
+  const lease = await parts.index.leaseTexts(begun);
   if (lease.files.length > 0) await indexFiles(parts, lease, log);
   return { files: lease.files.length, nextDueMilliseconds: lease.nextDueMilliseconds };
 }
@@ -53,7 +53,7 @@ export async function indexBacklog(
   begun?: string,
 ): Promise<number> {
   let taken = 0;
-  for (let leases = 0; leases < SEARCH_CLAIMS_PER_RUN; leases++) {
+  for (let leases = 0; leases < SEARCH_LEASES_PER_RUN; leases++) {
     const indexed = await indexLeased(parts, log, begun);
     const embedded = await embedLeased(parts, log, begun);
     if (indexed.files + embedded.files === 0) break;
@@ -67,7 +67,7 @@ export async function indexBacklog(
  * Stores the texts of leased files: the small ones first, in one call, since other projects wait for them; then each
  * large one by itself. A text that cannot be stored does not keep others out of the index.
  */
-async function indexFiles(parts: SearchParts, { claimId, files }: Claim, log: Log): Promise<void> {
+async function indexFiles(parts: SearchParts, { leaseId, files }: Lease, log: Log): Promise<void> {
   const failed: FailedFile[] = [];
   const read = await inParallel(files, SEARCH_READS_AT_ONCE, async (file) => {
     try {
@@ -80,17 +80,17 @@ async function indexFiles(parts: SearchParts, { claimId, files }: Claim, log: Lo
   });
   const texts = read.filter((text) => text !== null).sort((a, b) => lengthOf(a) - lengthOf(b));
   const store = (some: readonly IndexedText[]) =>
-    parts.index.storeTexts(claimId, some, parts.embedder?.model ?? null);
+    parts.index.storeTexts(leaseId, some, parts.embedder?.model ?? null);
   const storeAlone = async (text: IndexedText) => {
     try {
       await store([text]);
     } catch (error) {
       log.backgroundFault("index", error);
       // If the database accepts this note, it is in reach, so the text itself is at fault. Otherwise this throws.
-      await parts.index.noteFailures(claimId, [{ ...text, isFault: true }]);
+      await parts.index.noteFailures(leaseId, [{ ...text, isFault: true }]);
     }
   };
-  const small = texts.filter((text) => lengthOf(text) <= SEARCH_CLAIM_BYTES);
+  const small = texts.filter((text) => lengthOf(text) <= SEARCH_LEASE_BYTES);
   if (small.length > 1) {
     try {
       await store(small);
@@ -100,7 +100,7 @@ async function indexFiles(parts: SearchParts, { claimId, files }: Claim, log: Lo
     }
   }
   for (const text of small.length > 1 ? texts.slice(small.length) : texts) await storeAlone(text);
-  if (failed.length > 0) await parts.index.noteFailures(claimId, failed);
+  if (failed.length > 0) await parts.index.noteFailures(leaseId, failed);
 }
 
 /** Whether the error only says that the back end was out of reach. */
@@ -114,7 +114,7 @@ function lengthOf({ content }: IndexedText): number {
 
 async function readIndexedText(
   source: SegmentSource,
-  file: ClaimedFile,
+  file: LeasedFile,
   hasModel: boolean,
 ): Promise<IndexedText> {
   const { projectId, fileId, version, path, mimeType, isDeleted } = file;
