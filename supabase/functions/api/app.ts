@@ -7,10 +7,11 @@ import { parseProvenance } from "./http/provenance.ts";
 import { parseQuery } from "./http/query.ts";
 import { matches, pathParameters, splitUrl } from "./http/request_data.ts";
 import { failure } from "./http/respond.ts";
+import { refuseUnknownParameters } from "./http/validate.ts";
 import { type Environment, observeRequests } from "./middleware.ts";
 import { contextOf } from "./request_state.ts";
 import { allowedMethods, ROUTES } from "./routes/mod.ts";
-import { type Route, scopesOf } from "./route.ts";
+import { isStrict, type Route, scopesOf } from "./route.ts";
 import { createServices, type Parts, type Services } from "./services.ts";
 
 export type { Parts } from "./services.ts";
@@ -53,7 +54,9 @@ async function runRoute(route: Route, c: Exchange, parts: Parts, services: Servi
   const context = contextOf(state, services, parts, request, (release) => releases.push(release));
   await state.gate.enter(headers, route.credentials, scopesOf(route, query), route.isFreeForOwner?.(query));
   try {
-    const handle = route.prepare({ params: pathParameters(route.pattern, rawPath), query, headers });
+    const params = pathParameters(route.pattern, rawPath);
+    if (isStrict(route)) refuseUnknownParameters(query, route.openapi.query, route.openapi.body);
+    const handle = route.prepare({ params, query, headers });
     if (route.makesVersions) state.gate.provenance = parseProvenance(headers);
     return await handle(context);
   } catch (error) {

@@ -36,6 +36,11 @@ export function pathOf({ pattern }: Route): string {
   return pattern.replace(/\/\*$/, "/{path}").replaceAll(/:(\w+)/g, "{$1}");
 }
 
+/** `read_file` → `readFile`. */
+function idOf({ operation }: Route): string {
+  return (operation ?? "").replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
 /** The accepted credentials: any one of these. */
 function securityOf({ credentials }: Route): Record<string, []>[] {
   const keys: Record<string, []>[] = [{ apiKey: [] }, { bearer: [] }];
@@ -222,7 +227,7 @@ export function openapiDocument(routes: readonly Route[]): Json {
   for (const route of routes) {
     const path = pathOf(route);
     const item = paths[path] ??= {};
-    const { id, summary, description = summary } = route.openapi;
+    const { id = idOf(route), summary, description = summary } = route.openapi;
     item[route.method.toLowerCase()] = {
       operationId: id,
       tags: [tagOf(route)],

@@ -22,7 +22,6 @@ function changing(
     method: "PUT",
     pattern: `/files/${kind}/*`,
     operation: "write_file",
-    credentials: "key",
     allows: { write: "create and change files" },
     makesVersions: true,
     parse(data) {

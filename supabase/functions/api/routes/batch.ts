@@ -157,13 +157,11 @@ export const batch = defineRoute({
   method: "POST",
   pattern: "/batch",
   operation: "batch",
-  credentials: "key",
   allows: { write: "create and change files" },
   makesVersions: true,
   parse: ({ headers }) => idempotencyKey(headers),
   handle,
   openapi: {
-    id: "batch",
     summary: "Execute several operations as one commit: all of them, or none",
     description:
       `Readers see all of its results or none. It counts as one request for each ${OPERATIONS_PER_REQUEST} operations, rounded up. ` +

@@ -108,7 +108,6 @@ export const changes = defineRoute({
   method: "GET",
   pattern: "/changes",
   operation: "list_changes",
-  credentials: "key",
   allows: { read: "follow changes and runs", admin: "see which key did what" },
   isFreeForOwner,
   parse,
@@ -117,7 +116,6 @@ export const changes = defineRoute({
     return success("list_changes", { changes, cursor, hasMore }, `${changes.length} changes.`);
   },
   openapi: {
-    id: "listChanges",
     summary: "Read the project's versions, in the order of the change feed",
     description:
       "A client that sends the last `cursor` as `after` gets each version once, and the versions of a file in order; no " +

@@ -36,7 +36,6 @@ function placing(kind: "copy" | "move", verb: string, openapi: OpenapiProperties
     method: "PUT",
     pattern: `/files/${kind}/*`,
     operation,
-    credentials: "key",
     allows: { write: "copy and move files and folders" },
     makesVersions: true,
     parse: parseCommitRequest,
@@ -59,14 +58,12 @@ function placing(kind: "copy" | "move", verb: string, openapi: OpenapiProperties
 }
 
 export const copy = placing("copy", "Copied", {
-  id: "copyFile",
   summary: "Copy a file to another path",
   description: "The current content becomes the next version of the destination. Copies no bytes.",
   example: { body: { destination: "notes/copy.md" }, data: [EXAMPLE_RECORD] },
 });
 
 export const move = placing("move", "Moved", {
-  id: "moveFile",
   summary: "Move a file to another path",
   description: "A copy and a tombstone of the source, in one transaction. Moves no bytes.",
   example: { body: { destination: "archive/plan.md" }, data: [EXAMPLE_RECORD] },

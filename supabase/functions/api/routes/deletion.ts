@@ -35,7 +35,6 @@ export const deleteProject = defineRoute({
     );
   },
   openapi: {
-    id: "deleteProject",
     summary: "Delete a project for good, with everything in it; a calling key needs the scope `admin`",
     description:
       "From then on the service refuses the project's keys, links and console sessions. The sweep erases all of its data.",
@@ -58,7 +57,6 @@ export const deleteAccount = defineRoute({
     return success("delete_account", data, "Deleted, with all of its projects.");
   },
   openapi: {
-    id: "deleteAccount",
     summary: "Delete the signed-in account for good, with all of its projects",
     description: "The service refuses this while the operator has suspended one of the account's projects.",
     query: accountQuery,

@@ -31,7 +31,6 @@ export const diff = defineRoute({
   method: "GET",
   pattern: "/diff/*",
   operation: "diff_file",
-  credentials: "key",
   allows: { read: "compare versions" },
   parse({ params, query: given }) {
     const versions = validateQuery(query, given);
@@ -56,7 +55,6 @@ export const diff = defineRoute({
     );
   },
   openapi: {
-    id: "diffFile",
     summary: "Show what changed between two versions, or what differs between two files",
     query,
     answer: diffRecord,

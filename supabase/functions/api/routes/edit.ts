@@ -54,7 +54,6 @@ export const edit = defineRoute({
   method: "PUT",
   pattern: "/files/edit/*",
   operation: "write_file",
-  credentials: "key",
   allows: { write: "create and change files" },
   makesVersions: true,
   // Also `read`, since errors of an edit reveal content of the file.

@@ -7,7 +7,6 @@ import { failField } from "../errors.ts";
 import { commitMany } from "../files/commit_many.ts";
 import { idempotencyKey } from "../http/conditions.ts";
 import { normalizeDirectory } from "../http/path.ts";
-import type { RequestData } from "../http/request_data.ts";
 import { manyResponse } from "../http/respond.ts";
 import { validateQuery } from "../http/validate.ts";
 import { COMMIT_FILES_MAX } from "../limits.ts";
@@ -55,10 +54,9 @@ function placing(kind: "copy_folder" | "move_folder", verb: string, openapi: Ope
     method: "POST",
     pattern: `/folders/${kind === "copy_folder" ? "copy" : "move"}`,
     operation: kind,
-    credentials: "key",
     allows: { write: "copy and move files and folders" },
     makesVersions: true,
-    parse: ({ headers, query: given }: RequestData) => ({
+    parse: ({ headers, query: given }) => ({
       key: idempotencyKey(headers),
       at: validateQuery(query, given).at,
     }),
@@ -79,7 +77,6 @@ function placing(kind: "copy_folder" | "move_folder", verb: string, openapi: Ope
 }
 
 export const copyFolder = placing("copy_folder", "Copied", {
-  id: "copyFolder",
   summary: "Copy a folder",
   description:
     `Copies every file below, up to ${COMMIT_FILES_MAX}, in one transaction, without copying bytes.`,
@@ -87,7 +84,6 @@ export const copyFolder = placing("copy_folder", "Copied", {
 });
 
 export const moveFolder = placing("move_folder", "Moved", {
-  id: "moveFolder",
   summary: "Move a folder",
   description:
     `Moves every file below, up to ${COMMIT_FILES_MAX}, in one transaction, and leaves tombstones. Copies no bytes.`,
@@ -97,16 +93,14 @@ export const deleteFolder = defineRoute({
   method: "DELETE",
   pattern: "/folders/*",
   operation: "delete_folder",
-  credentials: "key",
   allows: { write: "delete files and folders" },
   makesVersions: true,
-  parse: ({ params, headers }: RequestData) => ({ path: params.path, key: idempotencyKey(headers) }),
+  parse: ({ params, headers }) => ({ path: params.path, key: idempotencyKey(headers) }),
   async handle(context, { path, key }) {
     const committed = await commitMany(context, key, { kind: "delete_folder", path });
     return respond("delete_folder", "Deleted", committed);
   },
   openapi: {
-    id: "deleteFolder",
     summary: "Delete a folder",
     description: `Adds a tombstone to every file below, up to ${COMMIT_FILES_MAX}, in one transaction.`,
     headers: ["Idempotency-Key"],

@@ -21,7 +21,6 @@ import {
 } from "../http/conditions.ts";
 import { attachment } from "../http/content_disposition.ts";
 import { checkPath } from "../http/path.ts";
-import type { RequestData } from "../http/request_data.ts";
 import { notModified, success, writeResponse } from "../http/respond.ts";
 import {
   INTEGER_MAX,
@@ -68,7 +67,6 @@ export const createLink = defineRoute({
   method: "POST",
   pattern: "/links",
   operation: "create_link",
-  credentials: "key",
   allows: { write: "create and end links" },
   async handle(context) {
     const { expiresIn, version, contentType, maxBytes, ifVersion, ...fields } = await readFields(
@@ -87,7 +85,6 @@ export const createLink = defineRoute({
     return success("create_link", data, "Created. The address will not be shown again.");
   },
   openapi: {
-    id: "createLink",
     summary: "Create an address that reads one file, or writes it once, without a key",
     description:
       "The link acts as the key that created it, and ends when that key is revoked or expires; a rotation does not end it. A link for reading also needs the scope `read`. A repeated request creates another link.",
@@ -113,14 +110,12 @@ export const listLinks = defineRoute({
   method: "GET",
   pattern: "/links",
   operation: "list_links",
-  credentials: "key",
   allows: { read: "list links", admin: "see which key did what" },
   async handle({ gate, metadata }) {
     const links = gate.unwrap(await metadata.listLinks(gate.caller));
     return success("list_links", { links }, `${links.length} links.`);
   },
   openapi: {
-    id: "listLinks",
     summary: "List the links that still work, newest first, without their addresses",
     answer: linkList,
   },
@@ -130,9 +125,8 @@ export const revokeLink = defineRoute({
   method: "DELETE",
   pattern: "/links/:id",
   operation: "revoke_link",
-  credentials: "key",
   allows: { write: "create and end links" },
-  parse({ params: { id } }: RequestData) {
+  parse({ params: { id } }) {
     if (!z.uuid().safeParse(id).success) fail("LINK_NOT_FOUND", ERRORS.LINK_NOT_FOUND.message);
     return id;
   },
@@ -141,7 +135,6 @@ export const revokeLink = defineRoute({
     return success("revoke_link", revoked, "Revoked.");
   },
   openapi: {
-    id: "revokeLink",
     summary: "End a link immediately",
     answer: revokedLink,
     errors: ["LINK_NOT_FOUND"],
@@ -153,7 +146,7 @@ export const readLink = defineRoute({
   pattern: "/l/:token",
   operation: "read_link",
   credentials: "link",
-  parse({ params: { id }, headers }: RequestData) {
+  parse({ params: { id }, headers }) {
     ensureReadConditions(headers);
     return id;
   },
@@ -168,7 +161,6 @@ export const readLink = defineRoute({
     });
   },
   openapi: {
-    id: "readLink",
     summary: "Read the bytes of the link's file, or one range of them",
     headers: ["If-None-Match", "Range", "If-Range"],
     returnsRaw: "only",
@@ -189,7 +181,7 @@ export const writeLink = defineRoute({
   operation: "write_link",
   credentials: "link",
   makesVersions: true,
-  parse({ params: { id }, headers }: RequestData) {
+  parse({ params: { id }, headers }) {
     return { token: id, idempotencyKey: idempotencyKey(headers), ...preconditions(headers, true) };
   },
   async handle(context, { token, ...conditions }) {
@@ -213,7 +205,6 @@ export const writeLink = defineRoute({
     return writeResponse("write_link", committed, `Wrote version ${committed.file.version}.`);
   },
   openapi: {
-    id: "writeLink",
     summary: "Write the one version that the link allows: the body is the file's bytes",
     description:
       "The type is the link's, or else the Content-Type, or else follows from the extension. After a refused write the link still works.",

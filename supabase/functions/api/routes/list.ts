@@ -62,7 +62,6 @@ export const list = defineRoute({
   method: "GET",
   pattern: "/files",
   operation: "list_files",
-  credentials: "key",
   allows: { read: "list files" },
   parse({ query: given }) {
     const { directory, after, ...rest } = validateQuery(query, given);
@@ -86,7 +85,6 @@ export const list = defineRoute({
     );
   },
   openapi: {
-    id: "listFiles",
     summary: "List a directory",
     query,
     answer: fileList,

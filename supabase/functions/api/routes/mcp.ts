@@ -106,11 +106,9 @@ export const mcp = defineRoute({
   method: "POST",
   pattern: "/mcp",
   operation: "mcp",
-  credentials: "key",
   scopes: [],
   handle,
   openapi: {
-    id: "mcp",
     summary: "Call tools through the Call tools through the Model Context Protocol, for agents",
     description:
       "Streamable HTTP without sessions: one JSON-RPC message in each request, one JSON answer. Protocol revisions " +

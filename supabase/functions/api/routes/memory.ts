@@ -7,7 +7,6 @@ import { idempotencyKey } from "../http/conditions.ts";
 import { checkPath } from "../http/path.ts";
 import { parseProvenance, PROVENANCE_HEADERS } from "../http/provenance.ts";
 import { pick } from "../http/query.ts";
-import type { RequestData } from "../http/request_data.ts";
 import { json } from "../http/respond.ts";
 import { validate } from "../http/validate.ts";
 import { isCommandName, memoryInput } from "../memory/commands.ts";
@@ -32,9 +31,8 @@ export const memory = defineRoute({
   method: "POST",
   pattern: "/memory",
   operation: "memory",
-  credentials: "key",
   scopes: [],
-  parse({ query: given, headers }: RequestData) {
+  parse({ query: given, headers }) {
     const { root } = pick(given, ["root"]);
     return {
       root: root === undefined ? undefined : checkPath(root),
@@ -65,7 +63,6 @@ export const memory = defineRoute({
     }
   },
   openapi: {
-    id: "memory",
     summary: "Execute one command of the memory tool `memory_20250818`; the body is its input",
     description:
       "The answer has no envelope. It is the content of the tool result; if the command fails, `is_error` is true.",

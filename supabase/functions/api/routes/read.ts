@@ -105,12 +105,10 @@ export const read = defineRoute({
   pattern: "/files/*",
   operation: "read_file",
   operationOf: (query) => OPERATIONS[modeOf(query)],
-  credentials: "key",
   allows: { read: "read files and their versions", admin: "see which key did what" },
   parse,
   handle,
   openapi: {
-    id: "readFile",
     summary: "Return content, file record (`?metadata`) or versions (`?versions`)",
     description:
       "`operation` of the answer tells which it is. With `Accept: application/octet-stream` the bytes " +

@@ -14,7 +14,6 @@ export const restore = defineRoute({
   method: "PUT",
   pattern: "/files/restore/*",
   operation: "restore_file",
-  credentials: "key",
   allows: { write: "restore earlier versions" },
   makesVersions: true,
   parse: parseCommitRequest,
@@ -25,7 +24,6 @@ export const restore = defineRoute({
     return writeResponse("restore_file", committed, `Restored; this is version ${committed.file.version}.`);
   },
   openapi: {
-    id: "restoreFile",
     summary: "Make an earlier version the latest one",
     description: "Adds a version with that content and type, also to a deleted file. Copies no bytes.",
     body,

@@ -3,7 +3,6 @@ import { z } from "zod";
 import { runDetails, runPage } from "../contract/runs.ts";
 import { cursor } from "../contract/values.ts";
 import { parseRunId } from "../http/provenance.ts";
-import type { RequestData } from "../http/request_data.ts";
 import { success } from "../http/respond.ts";
 import { validateQuery } from "../http/validate.ts";
 import { RUN_FILES_MAX, RUN_FILES_PER_REQUEST } from "../limits.ts";
@@ -28,7 +27,6 @@ export const listRuns = defineRoute({
   method: "GET",
   pattern: "/runs",
   operation: "list_runs",
-  credentials: "key",
   allows: { read: "follow changes and runs" },
   parse: ({ query }) => validateQuery(page, query),
   async handle({ gate, metadata }, { limit, after }) {
@@ -36,7 +34,6 @@ export const listRuns = defineRoute({
     return success("list_runs", found, `${found.runs.length} runs.`);
   },
   openapi: {
-    id: "listRuns",
     summary: "List runs, the newest first",
     description:
       "A run is the set of versions with one `X-Run-Id` that the key can see. A page may have fewer runs than `limit`, " +
@@ -58,9 +55,8 @@ export const getRun = defineRoute({
   method: "GET",
   pattern: "/runs/:runId",
   operation: "get_run",
-  credentials: "key",
   allows: { read: "follow changes and runs" },
-  parse({ params: { id }, query }: RequestData) {
+  parse({ params: { id }, query }) {
     return {
       runId: parseRunId(id),
       ...validateQuery(files, query),
@@ -74,7 +70,6 @@ export const getRun = defineRoute({
     return success("get_run", found, `${found.fileCount} files.`);
   },
   openapi: {
-    id: "getRun",
     summary: "Return one run, with its files in the order of their ids",
     query: files,
     answer: runDetails,

@@ -68,12 +68,10 @@ export const search = defineRoute({
   method: "GET",
   pattern: "/search",
   operation: "search_files",
-  credentials: "key",
   allows: { read: "search files" },
   parse,
   handle,
   openapi: {
-    id: "searchFiles",
     summary: "Search the current text of files",
     query,
     answer: searchResults,

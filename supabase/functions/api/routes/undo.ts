@@ -9,7 +9,6 @@ import { commitBack, planBack } from "../files/commit_many.ts";
 import { idempotencyKey } from "../http/conditions.ts";
 import { checkPath, normalizeDirectory } from "../http/path.ts";
 import { parseRunId } from "../http/provenance.ts";
-import type { RequestData } from "../http/request_data.ts";
 import { manyResponse } from "../http/respond.ts";
 import { COMMIT_FILES_MAX, PROJECT_KEYS_MAX } from "../limits.ts";
 import { defineRoute } from "../route.ts";
@@ -86,10 +85,9 @@ export const undoRun = defineRoute({
   method: "POST",
   pattern: "/runs/:runId/undo",
   operation: "undo_run",
-  credentials: "key",
   allows: { write: "undo runs" },
   makesVersions: true,
-  parse({ params, headers }: RequestData) {
+  parse({ params, headers }) {
     const run = parseRunId(params.id);
     if (headers.get("X-Run-Id") === run) failField("X-Run-Id", "must not be the run that is undone");
     return { run, key: idempotencyKey(headers) };
@@ -106,7 +104,6 @@ export const undoRun = defineRoute({
     return await planOrCommit(context, "undo_run", key, undo, fields.dryRun);
   },
   openapi: {
-    id: "undoRun",
     summary: "Undo the changes of a run",
     description:
       "Restores each file of the run to its state before the run's first version of it. Only returns a plan unless " +
@@ -132,10 +129,9 @@ export const restoreFolder = defineRoute({
   method: "POST",
   pattern: "/restore",
   operation: "restore_folder",
-  credentials: "key",
   allows: { write: "restore earlier versions" },
   makesVersions: true,
-  parse: ({ headers }: RequestData) => ({ key: idempotencyKey(headers) }),
+  parse: ({ headers }) => ({ key: idempotencyKey(headers) }),
   async handle(context, { key }) {
     const fields = await readFields(context, restoreBody);
     const restore = {
@@ -146,7 +142,6 @@ export const restoreFolder = defineRoute({
     return await planOrCommit(context, "restore_folder", key, restore, fields.dryRun);
   },
   openapi: {
-    id: "restoreFolder",
     summary: "Restore a folder to its state at a moment",
     description:
       "Only returns a plan unless `dryRun` is false. There are no conflicts: later versions stay readable.",

@@ -56,7 +56,6 @@ export const write = defineRoute({
   method: "POST",
   pattern: "/files",
   operation: "write_file",
-  credentials: "key",
   allows: { write: "create and change files" },
   makesVersions: true,
   parse,
@@ -65,7 +64,6 @@ export const write = defineRoute({
     return writeResponse("write_file", committed, `Wrote version ${committed.file.version}.`);
   },
   openapi: {
-    id: "writeFile",
     summary: "Create a file or add a version",
     description: "With `?path=` the body is the file's bytes, up to the tier's size.",
     query,
