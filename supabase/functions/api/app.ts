@@ -6,7 +6,7 @@ import { drainBody } from "./http/body.ts";
 import { parseProvenance } from "./http/provenance.ts";
 import { parseQuery } from "./http/query.ts";
 import { matches, pathParameters, splitUrl } from "./http/request_data.ts";
-import { failure } from "./http/respond.ts";
+import { JSON_TYPE } from "./http/respond.ts";
 import { refuseUnknownParameters } from "./http/validate.ts";
 import { type Environment, observeRequests } from "./middleware.ts";
 import { contextOf } from "./request_state.ts";
@@ -81,7 +81,22 @@ async function respondWithError(c: Exchange, error: ApiError): Promise<Response>
   await drainBody(c.req.raw);
   const state = c.get("state");
   state.code = error.code;
-  return failure(error, state.operation);
+  const { operation } = state;
+  const body = {
+    success: false,
+    error: { code: error.code, message: error.message },
+    ...(operation && { operation }),
+    ...(error.details && { details: error.details }),
+  };
+  return new Response(JSON.stringify(body), {
+    status: error.status,
+    headers: {
+      "Content-Type": JSON_TYPE,
+      "Cache-Control": "no-store",
+      ...(error.status === 401 && { "WWW-Authenticate": "Bearer" }),
+      ...error.headers,
+    },
+  });
 }
 
 function unmatched(rawPath: string): ApiError {

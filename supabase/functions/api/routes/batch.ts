@@ -9,7 +9,7 @@ import { Base64Decoder, readBody, textField } from "../http/json_request.ts";
 import { isLargeBody } from "../http/body.ts";
 import { idempotencyKey } from "../http/conditions.ts";
 import { checkPath } from "../http/path.ts";
-import { endOfPart, manyResponse } from "../http/respond.ts";
+import { endOfPart, success } from "../http/respond.ts";
 import {
   BATCH_BYTES_MAX,
   BATCH_OPERATIONS_MAX,
@@ -62,7 +62,7 @@ async function handle(context: Context, key: string | undefined): Promise<Respon
     : ["write"] as const;
   await gate.require(scopes);
   const { results, isReplayed } = await commitBatch(context, operations, key);
-  return manyResponse("batch", { results }, isReplayed, `${results.length} operations, all of them done.`);
+  return success("batch", { results }, `${results.length} operations, all of them done.`, { isReplayed });
 }
 
 /**

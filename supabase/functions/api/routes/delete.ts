@@ -4,7 +4,7 @@ import { purged, tombstone } from "../contract/files.ts";
 import type { Context } from "../context.ts";
 import { commit, commitBasis, type CommitRequest, parseCommitRequest } from "../files/commit.ts";
 import { isSet, type Query } from "../http/query.ts";
-import { manyResponse, writeResponse } from "../http/respond.ts";
+import { success, writeResponse } from "../http/respond.ts";
 import { ERASED_VERSIONS_MAX } from "../limits.ts";
 import { EXAMPLE_RECORD, ifVersionParameter, parseIfVersion, WRITE_HEADERS } from "./schemas.ts";
 import { defineRoute } from "../route.ts";
@@ -34,7 +34,7 @@ async function purge(context: Context, request: CommitRequest): Promise<Response
   const { value, isReplayed } = answer.value;
   onCommit();
   const message = `Erased ${value.versions} versions for good.`;
-  return manyResponse("purge_file", { path: request.path, ...value }, isReplayed, message);
+  return success("purge_file", { path: request.path, ...value }, message, { isReplayed });
 }
 
 export const deleteFile = defineRoute({

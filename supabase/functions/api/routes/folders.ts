@@ -7,7 +7,7 @@ import { failField } from "../errors.ts";
 import { commitMany } from "../files/commit_many.ts";
 import { idempotencyKey } from "../http/conditions.ts";
 import { normalizeDirectory } from "../http/path.ts";
-import { manyResponse } from "../http/respond.ts";
+import { success } from "../http/respond.ts";
 import { validateQuery } from "../http/validate.ts";
 import { COMMIT_FILES_MAX } from "../limits.ts";
 import type { FolderCommitted } from "../ports/commit_many.ts";
@@ -45,7 +45,7 @@ function parseFolders(fields: z.infer<typeof body>) {
 }
 
 function respond(operation: Operation, verb: string, { value, isReplayed }: FolderCommitted): Response {
-  return manyResponse(operation, value, isReplayed, `${verb} ${value.count} files.`);
+  return success(operation, value, `${verb} ${value.count} files.`, { isReplayed });
 }
 
 /** Copies or moves. Only a copy can read the folder at an earlier moment. */

@@ -80,7 +80,7 @@ async function handle(context: Context, request: ReturnType<typeof parse>): Prom
   const file = gate.unwrap(await metadata.record(gate.caller, path, version, at));
   const tag = entityTag(file, "m");
   if (isNotModified(headers, file, "m")) return notModified(tag);
-  const response = success("get_file_metadata", file, `Version ${file.version}.`, tag);
+  const response = success("get_file_metadata", file, `Version ${file.version}.`, { tag });
   response.headers.set("Vary", "Accept");
   return response;
 }

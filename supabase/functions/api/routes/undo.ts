@@ -9,7 +9,7 @@ import { commitBack, planBack } from "../files/commit_many.ts";
 import { idempotencyKey } from "../http/conditions.ts";
 import { checkPath, normalizeDirectory } from "../http/path.ts";
 import { parseRunId } from "../http/provenance.ts";
-import { manyResponse } from "../http/respond.ts";
+import { success } from "../http/respond.ts";
 import { COMMIT_FILES_MAX, PROJECT_KEYS_MAX } from "../limits.ts";
 import { defineRoute } from "../route.ts";
 import { moment } from "./schemas.ts";
@@ -78,7 +78,7 @@ async function planOrCommit(
     : await commitBack(context, key, change);
   const done = isPlan ? "would be changed" : "changed";
   const message = `${value.actions.length} files ${done}; ${value.conflicts.length} conflicts.`;
-  return manyResponse(operation, value, isReplayed, message);
+  return success(operation, value, message, { isReplayed });
 }
 
 export const undoRun = defineRoute({
