@@ -13,7 +13,8 @@ import {
   openBody,
   requestChunks,
 } from "../http/body.ts";
-import { contentBytes, type ContentText, readBody } from "../http/json_request.ts";
+import { contentBytes, readBody } from "../http/json_request.ts";
+import type { ContentText } from "../http/json_string.ts";
 import { checkPath } from "../http/path.ts";
 import type { RequestData } from "../http/request_data.ts";
 import { RAW_UPLOAD_BYTES } from "../limits.ts";

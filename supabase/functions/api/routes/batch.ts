@@ -24,6 +24,7 @@ import { editFields, parseEdits } from "./edit_body.ts";
 import { EXAMPLE_RECORD, ifVersionField } from "./schemas.ts";
 import { defineRoute } from "../route.ts";
 
+const BODY_BOUNDS = { fieldsBytesMax: BATCH_BYTES_MAX, stringBytesMax: BATCH_BYTES_MAX };
 const NO_BYTES = new Uint8Array();
 /** Content is encoded in parts of this length. */
 const PART_LENGTH = 256 * 1024;
@@ -71,7 +72,7 @@ async function handle(context: Context, key: string | undefined): Promise<Respon
 async function readOperations(context: Context): Promise<Operation[]> {
   const { gate, request: { headers } } = context;
   if (gate.grant === undefined || isLargeBody(headers)) await gate.authorizeWithoutCounting();
-  const { fields } = await readBody(context, body, null, BATCH_BYTES_MAX, BATCH_BYTES_MAX);
+  const { fields } = await readBody(context, body, null, BODY_BOUNDS);
   const length = fields.operations.reduce((sum, one) => sum + ("content" in one ? one.content.length : 0), 0);
   if (length > CONTENT_LENGTH_MAX) {
     const limits = { limit: CONTENT_LENGTH_MAX, length };

@@ -38,7 +38,7 @@ async function handle(context: Context, request: CommitRequest): Promise<Respons
     context,
     z.unknown(),
     isLarge ? () => authorize(context, request) : null,
-    EDITS_BYTES_MAX,
+    { fieldsBytesMax: EDITS_BYTES_MAX },
   );
   const { dryRun, ...edit } = parseEdits(fields);
   const asked = { ...request, ...edit };

@@ -52,13 +52,10 @@ async function readMessage(context: Context): Promise<unknown> {
   }
   const body = isLarge ? await openBody(context, declared ?? MCP_BODY_BYTES_MAX) : undefined;
   try {
-    const { fields } = await readJsonBody(requestChunks(context, "INVALID_JSON"), {
+    return await readJsonBody(requestChunks(context, "INVALID_JSON"), {
       limitBytes: MCP_BODY_BYTES_MAX,
-      streamedField: null,
-      maxStreamedLength: 0,
       ...body && { hold: (bytes) => body.hold(bytes) },
     });
-    return fields;
   } catch (error) {
     if (error instanceof ApiError && error.code === "INVALID_JSON") return undefined;
     throw error;
