@@ -63,7 +63,7 @@ export function refuseUnknownParameters(
   }));
   const [first] = issues;
   if (!first) return;
-  fail("VALIDATION_ERROR", `The query parameter \`${first.path}\` is not valid: ${first.reason}`, { issues });
+  fail("VALIDATION_ERROR", `${first.path}: ${first.reason}`, { issues });
 }
 
 /** Issues for the fields of a value that its schema does not have, at any depth; at most UNKNOWN_NAMES_REPORTED_MAX. */

@@ -7,13 +7,16 @@ import type { Operation } from "../contract/service.ts";
 import type { Context } from "../context.ts";
 import { wantsRaw } from "../http/accept.ts";
 import { parseLines } from "../files/line_window.ts";
-import { isPresent, pick, type Query } from "../http/query.ts";
+import { pick, type Query } from "../http/query.ts";
 import type { RequestData } from "../http/request_data.ts";
 import { jsonResponse, rawResponse } from "../files/content_response.ts";
 import { notModified, success } from "../http/respond.ts";
 import { validate } from "../http/validate.ts";
 import { defineRoute } from "../route.ts";
 import { EXAMPLE_RECORD, moment, pageLimit, pageOffset, wholeNumber } from "./schemas.ts";
+
+/** A parameter without a value. */
+const without = (name: string) => z.literal("", `must have no value; write \`?${name}\``).optional();
 
 const query = z.object({
   version: wholeNumber(1).optional(),
@@ -33,14 +36,11 @@ const query = z.object({
     type: "string",
     description: "The file as it was: a time, that instant included, or a cursor of the change feed.",
   }),
+  metadata: without("metadata").meta({ description: "Present: the file record, without content." }),
+  versions: without("versions").meta({ description: "Present: the version list." }),
 }).refine((fields) => fields.at === undefined || fields.version === undefined, {
   path: ["at"],
   message: "cannot be combined with version",
-});
-
-const flags = z.object({
-  metadata: z.literal("").optional().meta({ description: "Present: the file record, without content." }),
-  versions: z.literal("").optional().meta({ description: "Present: the version list." }),
 });
 
 type ReadMode = "versions" | "record" | "content";
@@ -58,9 +58,6 @@ function modeOf(query: Query): ReadMode {
 }
 
 function parse({ params, query: given, headers }: RequestData) {
-  // Each throws if the parameter has a value.
-  isPresent(given, "versions");
-  isPresent(given, "metadata");
   const mode = modeOf(given);
   // A version list covers all versions, so `version` is ignored.
   const names = Object.keys(query.shape).filter((name) => mode !== "versions" || name !== "version");
@@ -113,7 +110,7 @@ export const read = defineRoute({
     description:
       "`operation` of the answer tells which it is. With `Accept: application/octet-stream` the bytes " +
       "themselves with the file's own type, whole or one range of them (`Range`, `If-Range`).",
-    query: query.extend(flags.shape),
+    query,
     headers: ["If-None-Match", "Range", "If-Range"],
     returnsRaw: true,
     answer: [["read_file", readRecord], ["get_file_metadata", fileRecord], [
