@@ -66,8 +66,7 @@ export async function readJsonBody(
     bytes += chunk.length;
     if (bytes > options.limitBytes) throwTooLarge("The body is", options.limitBytes);
     scanner.push(chunk);
-    const room = options.hold?.(scanner.heldBytes);
-    if (room) await room;
+    await options.hold?.(scanner.heldBytes);
   }
   return await scanner.finish();
 }

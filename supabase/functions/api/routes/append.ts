@@ -1,7 +1,9 @@
 /** PUT /files/append/{path} and PUT /files/overwrite/{path}: add to an existing file, or replace its content. */
 import { z } from "zod";
 import { fileRecord } from "../contract/files.ts";
-import { parseReplacement, writeContent } from "../files/write_content.ts";
+import { parseCommitRequest } from "../files/commit.ts";
+import { writeContent } from "../files/write_content.ts";
+import { isRawPut } from "../http/body.ts";
 import { contentField } from "../http/json_request.ts";
 import { writeResponse } from "../http/respond.ts";
 import { defineRoute, type OpenapiProperties, type Route } from "../route.ts";
@@ -25,8 +27,8 @@ function changing(
     allows: { write: "create and change files" },
     makesVersions: true,
     parse(data) {
-      const request = parseReplacement(kind, data);
-      return { ...request, ...parseIfVersion(data, !request.isRaw) };
+      const isRaw = isRawPut(data.query, data.headers);
+      return { kind, isRaw, ...parseCommitRequest(data), ...parseIfVersion(data, !isRaw) };
     },
     async handle(context, request) {
       const committed = await writeContent(context, body, request);
