@@ -103,14 +103,8 @@ export type RefusalCode = {
   [Code in ErrorCode]: (typeof ERRORS)[Code] extends { readonly message: string } ? Code : never;
 }[ErrorCode];
 
-function isErrorCode(text: string): text is ErrorCode {
-  return Object.hasOwn(ERRORS, text);
-}
-
-function isRefusalCode(code: ErrorCode): code is RefusalCode {
-  return "message" in ERRORS[code];
-}
-
-export const REFUSAL_CODES: readonly RefusalCode[] = Object.keys(ERRORS).filter(isErrorCode).filter(
-  isRefusalCode,
+export const ERROR_CODES = Object.keys(ERRORS).filter((name): name is ErrorCode =>
+  Object.hasOwn(ERRORS, name)
 );
+
+export const REFUSAL_CODES = ERROR_CODES.filter((code): code is RefusalCode => "message" in ERRORS[code]);

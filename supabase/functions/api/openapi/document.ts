@@ -1,10 +1,11 @@
 /** OpenAPI 3.1 from the routes, their schemas, their headers and the error table. */
+import { z } from "zod";
 import { RUN_ID_SHAPE } from "../contract/values.ts";
 import { PROVENANCE_HEADERS } from "../http/provenance.ts";
 import { LINK_TOKEN_SHAPE } from "../auth/link_token.ts";
 import { PATH_BYTES_MAX } from "../limits.ts";
 import { VERSION } from "../version.ts";
-import { FAILURE_SCHEMAS, FailureResponses } from "./failure.ts";
+import { FailureResponses } from "./failure.ts";
 import { HEADER_COMPONENTS, REQUEST_HEADERS, responseHeaders } from "./headers.ts";
 import { hoistSchemas, type Json, schemaOf } from "./schemas.ts";
 import type { ResponseHeader, Route } from "../route.ts";
@@ -119,7 +120,7 @@ function requestBodyOf({ openapi: { body, isBodyOptional, takesRaw, example } }:
   };
 }
 
-const MESSAGE = "What was done, for people.";
+const message = z.string().describe("What was done, for people.");
 
 /** A success, with an example where the route has one. */
 function jsonContent({ operation, openapi: { answer, example, isPlain, isProtocol } }: Route): Json {
@@ -130,16 +131,9 @@ function jsonContent({ operation, openapi: { answer, example, isPlain, isProtoco
     return { schema: schemaOf(answer, "output"), ...(first !== undefined && { example: first }) };
   }
   const answers = "toJSONSchema" in answer ? [[operation, answer] as const] : answer;
-  const envelopes = answers.map(([name, data]) => ({
-    type: "object",
-    required: ["success", "data", "operation", "message"],
-    properties: {
-      success: { const: true },
-      data: schemaOf(data, "output"),
-      operation: { type: "string", const: name },
-      message: { type: "string", description: MESSAGE },
-    },
-  }));
+  const envelopes = answers.map(([name, data]) =>
+    schemaOf(z.object({ success: z.literal(true), data, operation: z.literal(name), message }), "output")
+  );
   const examples = (example?.data ?? []).map((data, index) => {
     const [name = operation] = answers[index] ?? [];
     return [name, { value: { success: true, data, operation: name, message: "Done." } }] as const;
@@ -239,7 +233,7 @@ export function openapiDocument(routes: readonly Route[]): Json {
       responses: responsesOf(route, failures),
     };
   }
-  const { hoisted, schemas } = hoistSchemas(paths);
+  const { hoisted, schemas } = hoistSchemas({ paths, responses: failures.components });
   const key = [
     "An API key. Its scopes allow:",
     ...SCOPES.map((scope) => `\n- \`${scope}\`: ${describeScope(scope, routes)}`),
@@ -254,7 +248,7 @@ export function openapiDocument(routes: readonly Route[]): Json {
       contact: { name: "Whoever runs this service" },
     },
     tags: TAGS.map(({ name, description }) => ({ name, description })),
-    paths: hoisted,
+    paths: hoisted["paths"],
     components: {
       securitySchemes: {
         apiKey: { type: "apiKey", in: "header", name: "x-api-key", description: key },
@@ -272,8 +266,8 @@ export function openapiDocument(routes: readonly Route[]): Json {
         },
       },
       headers: HEADER_COMPONENTS,
-      responses: failures.components,
-      schemas: { ...schemas, ...FAILURE_SCHEMAS },
+      responses: hoisted["responses"],
+      schemas,
     },
   };
 }
