@@ -18,7 +18,6 @@ export type { Parts } from "./services.ts";
 
 type Exchange = HonoContext<Environment>;
 
-/** Builds the service. */
 export function buildApp(parts: Parts): (request: Request) => Promise<Response> {
   const services = createServices(parts);
   const app = new Hono<Environment>({ getPath: (request) => splitUrl(request.url).rawPath });

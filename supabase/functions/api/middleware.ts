@@ -31,7 +31,6 @@ export function observeRequests(parts: Parts, services: Services): MiddlewareHan
   };
 }
 
-/** The response to a CORS preflight of any route. */
 function preflight(): Response {
   return new Response(null, {
     status: 204,

@@ -64,7 +64,6 @@ export interface Parts {
   /** Returns the usage by day, which is counted after responses, too. */
   readonly connectUsage: (deadline: Deadline) => Usage;
   readonly log: Log;
-  /** Secret keys of the Supabase project. */
   readonly secretKeys: readonly [string, ...string[]];
   /** Origins of browsers that may call `/mcp`, besides loopback ones: the service's own, and those of the settings. */
   readonly mcpAllowedOrigins: readonly string[];

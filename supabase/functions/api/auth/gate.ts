@@ -64,7 +64,6 @@ export class Gate {
     return this.parts.keys.grant(this.identity.keyHash, this.parts.now());
   }
 
-  /** Whether the project's window does not count the request. */
   get isFreeOfWindow(): boolean {
     return this.isFree;
   }

@@ -45,7 +45,6 @@ export interface IdentifyParts extends Client {
   readonly accounts: Pick<Accounts, "openSession">;
   readonly sessions: ConsoleSessions;
   readonly keys: KeyCache;
-  /** Secret keys of the Supabase project. */
   readonly secretKeys: readonly string[];
 }
 

@@ -4,13 +4,11 @@
  */
 
 interface ErrorEntry {
-  /** The status of the HTTP response. */
   readonly status: number;
   /** The message where the database decides this; then a `Refusal` may have the code. */
   readonly message?: string;
 }
 
-/** Code → HTTP status, and the message of a refusal. */
 export const ERRORS = {
   INVALID_JSON: { status: 400 },
   INVALID_PATH: { status: 400, message: "A path breaks the rule that the details name." },

@@ -166,7 +166,6 @@ class OpenBatch {
     }
   }
 
-  /** Throws the refusal, of one operation or of the whole request. */
   refuse(refusal: Refusal): never {
     const { gate } = this.context;
     const { index, failed, ...details } = refusal.details;
@@ -182,7 +181,6 @@ class OpenBatch {
     );
   }
 
-  /** Removes all stored segments. */
   async discard(): Promise<void> {
     await discard(this.context.segments, [...this.stored ?? [], ...this.edited].flat());
   }

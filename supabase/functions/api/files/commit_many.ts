@@ -6,11 +6,9 @@ import type { UndoResult } from "../contract/runs.ts";
 import type { FolderCommit, ManyCommitted, RestoreFolder, Undo } from "../ports/commit_many.ts";
 import type { Metadata } from "../ports/metadata.ts";
 
-/** The parts of a request that a commit of many files uses. */
 export interface ManyCommitter {
   readonly gate: Pick<Gate, "caller" | "unwrap" | "provenance">;
   readonly metadata: Pick<Metadata, "commitFolder" | "commitBack" | "plan">;
-  /** Called after each commit. */
   readonly onCommit: () => void;
 }
 

@@ -31,7 +31,6 @@ export interface WriteRequest extends Omit<CommitRequest, "path"> {
   readonly path: string | undefined;
   /** Whether the body is the bytes themselves. */
   readonly isRaw: boolean;
-  /** The media type that a raw `write` names. */
   readonly contentType?: string | undefined;
 }
 
@@ -49,7 +48,6 @@ interface WriteFields {
   readonly ifVersion?: number | null | undefined;
 }
 
-/** The parts of a request that a write of content in memory uses. */
 interface ChunkWriter extends Committer {
   readonly gate: Gate;
 }
@@ -63,13 +61,11 @@ interface Stored {
   readonly path: string;
   readonly segments: readonly Segment[];
   readonly contentType?: string | undefined;
-  /** The `ifVersion` of the body. */
   readonly ifVersion?: number | undefined;
   /** The fields of the request without its content, for its fingerprint. */
   readonly fields: unknown;
 }
 
-/** Reads the body, stores its content and commits it. */
 export async function writeContent(
   writer: Writer,
   body: z.ZodType<WriteFields>,

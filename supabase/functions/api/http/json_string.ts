@@ -66,7 +66,6 @@ export class ContentText {
   /** A string of more than `maxLength` UTF-16 code units is validated and measured, but not stored. */
   constructor(private readonly maxLength: number) {}
 
-  /** Bytes stored so far. */
   get heldBytes(): number {
     return this.#storedBytes + this.#parser.text.length;
   }

@@ -23,7 +23,6 @@ interface Particulars {
   readonly isReplayed?: boolean;
 }
 
-/** A success in the envelope. */
 export function success(
   operation: Operation,
   data: unknown,

@@ -37,7 +37,6 @@ export function validateQuery<Shape extends z.ZodRawShape>(
   return validate(schema, pick(query, Object.keys(schema.shape)));
 }
 
-/** An item of `details.issues`. */
 interface Issue {
   readonly path: string;
   readonly reason: string;
@@ -102,7 +101,6 @@ function isWrapped(schema: z.core.$ZodType): schema is z.ZodOptional | z.ZodNull
   return schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault;
 }
 
-/** The schema of a field, or of an element. */
 function fieldOf(schema: z.core.$ZodType, name: string): z.core.$ZodType | undefined {
   if (schema instanceof z.ZodArray) return schema.def.element;
   return schema instanceof z.ZodObject && Object.hasOwn(schema.shape, name) ? schema.shape[name] : undefined;

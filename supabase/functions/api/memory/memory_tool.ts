@@ -36,7 +36,6 @@ export interface MemoryContext extends EditContext, SegmentSource {
     & Pick<Metadata, "content" | "record" | "list">;
 }
 
-/** The scopes that each command requires. */
 export const SCOPES_OF: Readonly<Record<CommandName, readonly Scope[]>> = {
   view: ["read"],
   create: ["write"],
@@ -337,7 +336,6 @@ function encode(text: string): Uint8Array<ArrayBuffer> {
   fail("CONTENT_TOO_LARGE", "The text is too large for the memory tool. Write it in parts.", limits);
 }
 
-/** Whether the refusal says that the path is a folder. */
 function isFolder({ code, details }: Refusal): boolean {
   return code === "FILE_NOT_FOUND" && details["directory"] === true;
 }

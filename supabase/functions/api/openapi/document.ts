@@ -97,7 +97,6 @@ function parametersOf(route: Route): Json[] {
   return parameters;
 }
 
-/** The body as bytes. */
 const BYTES = { type: "string", format: "binary" };
 
 function requestBodyOf({ openapi: { body, isBodyOptional, takesRaw, example } }: Route): Json | undefined {

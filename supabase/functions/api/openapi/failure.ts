@@ -22,7 +22,6 @@ const OF_CALLER: Readonly<Record<Credentials, readonly ErrorCode[]>> = {
   link: ["VALIDATION_ERROR", "LINK_NOT_FOUND", "LINK_EXPIRED", "METHOD_NOT_ALLOWED", "FORBIDDEN_SCOPE"],
 };
 
-/** Errors that follow from the inputs of the route. */
 function ofRequest(route: Route): DocumentedError[] {
   const { pattern, openapi: { body, takesRaw, headers = [], isPlain, isProtocol } } = route;
   return [

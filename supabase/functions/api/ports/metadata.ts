@@ -40,7 +40,6 @@ export const sweep = z.object({
 });
 export type Sweep = Wire<typeof sweep>;
 
-/** A dead segment, and the name of its object. */
 export const deadSegment = z.object({
   id: z.string(),
   name: z.string(),

@@ -32,7 +32,6 @@ function isDay(day: string): boolean {
 /** The moment at which the project is read: a time, parsed to ISO 8601 in UTC, or a cursor of the change feed. */
 export const moment = z.union([cursor, date], "must be an ISO 8601 time with a zone, or a cursor");
 
-/** The record in examples. */
 export const EXAMPLE_RECORD: FileRecord = {
   id: "0190a1b2-7c3d-4e5f-8a9b-0c1d2e3f4a5b",
   path: "notes/plan.md",
@@ -53,16 +52,13 @@ export function wholeNumber(minimum: number, maximum = INTEGER_MAX) {
 export const pageLimit = wholeNumber(1, PAGE_LIMIT_MAX).default(PAGE_LIMIT_DEFAULT);
 export const pageOffset = wholeNumber(0).default(0);
 
-/** Request headers of every write. */
 export const WRITE_HEADERS = ["If-Match", "Idempotency-Key"] as const;
 
 /** The description of `ifVersion`, which is in a JSON body, or in the query where the body is raw bytes or absent. */
 const description = "The version that the file at `path` must be at; 0: there must be none.";
 
-/** `ifVersion` as a field of a body. */
 export const ifVersionField = { ifVersion: z.int().min(0).max(INTEGER_MAX).nullish().meta({ description }) };
 
-/** `ifVersion` as a query parameter. */
 export const ifVersionParameter = {
   ifVersion: wholeNumber(0).optional().meta({
     type: "integer",

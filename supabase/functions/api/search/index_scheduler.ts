@@ -14,9 +14,7 @@ import {
 import { sleep } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
 
-/** The outcome of one lease. */
 export interface LeaseResult {
-  /** How many files were leased. */
   readonly files: number;
   /** Where no file was due: when the next one will be. Null: none is queued. */
   readonly nextDueMilliseconds: number | null;

@@ -103,7 +103,6 @@ async function indexFiles(parts: SearchParts, { claimId, files }: Claim, log: Lo
   if (failed.length > 0) await parts.index.noteFailures(claimId, failed);
 }
 
-/** Whether the error only says that the back end was out of reach. */
 function isOutage(error: unknown): boolean {
   return error instanceof ApiError && error.code === "SERVICE_UNAVAILABLE";
 }

@@ -55,7 +55,6 @@ export function substringFinder(query: string, isCaseSensitive: boolean): Finder
   };
 }
 
-/** Finds lines by a pattern. */
 export function patternFinder(dfa: LazyDfa): Finder {
   return function* (text, work) {
     let line = 1;

@@ -9,7 +9,6 @@ import { scan } from "./scan.ts";
 
 export interface WaitingSearcher extends Searcher {
   readonly indexWatch: ProjectWatch<IndexedScope>;
-  /** Starts indexing the queued files. */
   readonly onPending: () => void;
   readonly beginCostly: () => Promise<ReleaseSlot>;
 }
