@@ -106,7 +106,7 @@ function commits(call: Call) {
     commitBatch: (caller, batch, requests) =>
       commitMany(caller, { kind: "batch", ...batch }, batchCommitted, requests),
     commitFolder: (caller, commit) => commitMany(caller, commit, manyCommitted(folderResult)),
-    commitBack: (caller, commit) =>
+    commitRevert: (caller, commit) =>
       commitMany(caller, { dryRun: false, ...commit }, manyCommitted(undoResult)),
     compact: (caller, path, run, compacted) =>
       call("filestore_compact", caller, { path, run, compacted }, z.boolean()),

@@ -126,7 +126,7 @@ export interface Metadata {
     commit: FolderCommit & ManyBasis,
   ): Promise<Answer<ManyCommitted<FolderResult>>>;
   /** Undoes a run, or restores a folder to an earlier state, in one transaction. */
-  commitBack(
+  commitRevert(
     caller: Caller,
     commit: (Undo | RestoreFolder) & ManyBasis,
   ): Promise<Answer<ManyCommitted<UndoResult>>>;

@@ -5,7 +5,7 @@ import type { Operation } from "../contract/service.ts";
 import { readFields } from "../http/json_request.ts";
 import type { Context } from "../context.ts";
 import { failField } from "../errors.ts";
-import { commitBack, planBack } from "../files/commit_many.ts";
+import { commitRevert, planRevert } from "../files/commit_many.ts";
 import { idempotencyKey } from "../http/conditions.ts";
 import { checkPath, normalizeDirectory } from "../http/path.ts";
 import { parseRunId } from "../http/provenance.ts";
@@ -68,14 +68,14 @@ async function planOrCommit(
   context: Context,
   operation: Operation,
   key: string | undefined,
-  change: Parameters<typeof planBack>[1],
+  change: Parameters<typeof planRevert>[1],
   dryRun: boolean | null | undefined,
 ): Promise<Response> {
   const isPlan = dryRun ?? true;
   context.onEnd(await context.beginCostly());
   const { value, isReplayed } = isPlan
-    ? { value: await planBack(context, change), isReplayed: false }
-    : await commitBack(context, key, change);
+    ? { value: await planRevert(context, change), isReplayed: false }
+    : await commitRevert(context, key, change);
   const done = isPlan ? "would be changed" : "changed";
   const message = `${value.actions.length} files ${done}; ${value.conflicts.length} conflicts.`;
   return success(operation, value, message, { isReplayed });
