@@ -133,6 +133,6 @@ export interface OpenapiProperties {
   readonly statuses?: readonly number[];
   /** The errors of the route, without those that `openapi/failure.ts` derives from its inputs and credentials. */
   readonly errors?: readonly DocumentedError[];
-  /** An example body, and the `data` of each answer (or the whole response) in order. */
-  readonly example?: { readonly body?: unknown; readonly data?: readonly unknown[] };
+  /** An example of the body. */
+  readonly example?: unknown;
 }

@@ -107,7 +107,7 @@ function requestBodyOf({ openapi: { body, isBodyOptional, takesRaw, example } }:
       ...(body && {
         "application/json": {
           schema: schemaOf(body, "input"),
-          ...(example?.body !== undefined && { example: example.body }),
+          ...(example !== undefined && { example }),
         },
       }),
       ...(takesRaw && {
@@ -121,26 +121,17 @@ function requestBodyOf({ openapi: { body, isBodyOptional, takesRaw, example } }:
 
 const message = z.string().describe("What was done, for people.");
 
-/** A success, with an example where the route has one. */
-function jsonContent({ operation, openapi: { answer, example, isPlain, isProtocol } }: Route): Json {
-  const [first] = example?.data ?? [];
+function jsonContent({ operation, openapi: { answer, isPlain, isProtocol } }: Route): Json {
   if (!answer) throw new Error("the response is only ever bytes");
   if (operation === null || isPlain || isProtocol) {
     if (!("toJSONSchema" in answer)) throw new Error("without an envelope there is one answer");
-    return { schema: schemaOf(answer, "output"), ...(first !== undefined && { example: first }) };
+    return { schema: schemaOf(answer, "output") };
   }
   const answers = "toJSONSchema" in answer ? [[operation, answer] as const] : answer;
   const envelopes = answers.map(([name, data]) =>
     schemaOf(z.object({ success: z.literal(true), data, operation: z.literal(name), message }), "output")
   );
-  const examples = (example?.data ?? []).map((data, index) => {
-    const [name = operation] = answers[index] ?? [];
-    return [name, { value: { success: true, data, operation: name, message: "Done." } }] as const;
-  });
-  return {
-    schema: envelopes.length === 1 ? envelopes[0] : { oneOf: envelopes },
-    ...(examples.length > 0 && { examples: Object.fromEntries(examples) }),
-  };
+  return { schema: envelopes.length === 1 ? envelopes[0] : { oneOf: envelopes } };
 }
 
 const RAW_HEADERS = [

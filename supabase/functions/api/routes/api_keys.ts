@@ -108,7 +108,7 @@ export const createKey = defineRoute({
   openapi: {
     summary: "Create a key; a calling key needs the scope `admin`",
     body: creation,
-    example: { body: { name: "researcher", scopes: ["read", "write"], pathPrefix: "notes" } },
+    example: { name: "researcher", scopes: ["read", "write"], pathPrefix: "notes" },
     answer: newKey,
     errors: ["KEY_LIMIT_REACHED"],
   },
@@ -170,7 +170,7 @@ export const changeKey = defineRoute({
     description:
       "The request can remove scopes and move the path prefix to a directory below it. It cannot add rights.",
     body: change,
-    example: { body: { name: "researcher", scopes: ["read"], pathPrefix: "notes/drafts" } },
+    example: { name: "researcher", scopes: ["read"], pathPrefix: "notes/drafts" },
     answer: key,
     errors: ["KEY_NOT_FOUND", "KEY_REVOKED"],
   },

@@ -7,7 +7,7 @@ import { isRawPut } from "../http/body.ts";
 import { contentField } from "../http/json_request.ts";
 import { writeResponse } from "../http/respond.ts";
 import { defineRoute, type OpenapiProperties, type Route } from "../route.ts";
-import { EXAMPLE_RECORD, ifVersionField, parseIfVersion, rawQuery, WRITE_HEADERS } from "./schemas.ts";
+import { ifVersionField, parseIfVersion, rawQuery, WRITE_HEADERS } from "./schemas.ts";
 
 function changing(
   kind: "append" | "overwrite",
@@ -50,12 +50,12 @@ export const append = changing("append", 1, "Appended", {
   id: "appendFile",
   summary: "Add content to the end of an existing file",
   description: "Concurrent appends all take effect, in some order.",
-  example: { body: { content: "- sleep\n" }, data: [EXAMPLE_RECORD] },
+  example: { content: "- sleep\n" },
 });
 
 export const overwrite = changing("overwrite", 0, "Overwrote the content", {
   id: "overwriteFile",
   summary: "Replace the content of an existing file",
   description: "Never creates a file; the type is unchanged.",
-  example: { body: { content: "# Plan\n" }, data: [EXAMPLE_RECORD] },
+  example: { content: "# Plan\n" },
 });

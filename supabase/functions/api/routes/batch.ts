@@ -21,7 +21,7 @@ import { concatenate } from "../runtime/bytes.ts";
 import { Work } from "../runtime/work.ts";
 import { parseDestination } from "./copy_move.ts";
 import { editFields, parseEdits } from "./edit_body.ts";
-import { EXAMPLE_RECORD, ifVersionField } from "./schemas.ts";
+import { ifVersionField } from "./schemas.ts";
 import { defineRoute } from "../route.ts";
 
 const BODY_BOUNDS = { fieldsBytesMax: BATCH_BYTES_MAX, stringBytesMax: BATCH_BYTES_MAX };
@@ -187,18 +187,10 @@ export const batch = defineRoute({
       "QUOTA_EXCEEDED",
     ],
     example: {
-      body: {
-        operations: [
-          { op: "append", path: "notes/log.md", content: "- planned\n" },
-          { op: "move", path: "notes/plan.md", destination: "archive/plan.md" },
-        ],
-      },
-      data: [{
-        results: [{ ...EXAMPLE_RECORD, path: "notes/log.md" }, {
-          ...EXAMPLE_RECORD,
-          path: "archive/plan.md",
-        }],
-      }],
+      operations: [
+        { op: "append", path: "notes/log.md", content: "- planned\n" },
+        { op: "move", path: "notes/plan.md", destination: "archive/plan.md" },
+      ],
     },
   },
 });

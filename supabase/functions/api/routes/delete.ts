@@ -6,7 +6,7 @@ import { commit, commitBasis, type CommitRequest, parseCommitRequest } from "../
 import { isSet, type Query } from "../http/query.ts";
 import { success, writeResponse } from "../http/respond.ts";
 import { ERASED_VERSIONS_MAX } from "../limits.ts";
-import { EXAMPLE_RECORD, ifVersionParameter, parseIfVersion, WRITE_HEADERS } from "./schemas.ts";
+import { ifVersionParameter, parseIfVersion, WRITE_HEADERS } from "./schemas.ts";
 import { defineRoute } from "../route.ts";
 
 const query = z.object({
@@ -71,11 +71,5 @@ export const deleteFile = defineRoute({
     headers: WRITE_HEADERS,
     answer: [["delete_file", tombstone], ["purge_file", purged]],
     errors: ["FILE_NOT_FOUND"],
-    example: {
-      data: [
-        { ...EXAMPLE_RECORD, size: 0, deleted: true },
-        { path: EXAMPLE_RECORD.path, versions: 3, bytes: 51, pendingVersions: 0 },
-      ],
-    },
   },
 });

@@ -66,14 +66,5 @@ export const diff = defineRoute({
       "DIFF_TOO_LARGE",
       "CONTENT_CORRUPT",
     ],
-    example: {
-      data: [{
-        from: 2,
-        to: 3,
-        diff: "--- notes/plan.md\n+++ notes/plan.md\n@@ -1,1 +1,2 @@\n # Plan\n+- ship it\n",
-        additions: 1,
-        deletions: 0,
-      }],
-    },
   },
 });

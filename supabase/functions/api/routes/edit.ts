@@ -12,7 +12,7 @@ import { readBody } from "../http/json_request.ts";
 import { successInSlices, writeResponse } from "../http/respond.ts";
 import { editBody, parseEdits } from "./edit_body.ts";
 import { defineRoute } from "../route.ts";
-import { EXAMPLE_RECORD, WRITE_HEADERS } from "./schemas.ts";
+import { WRITE_HEADERS } from "./schemas.ts";
 
 /**
  * Reading the file authorizes the request; for a large body this happens before the body is read. With an idempotency
@@ -79,9 +79,6 @@ export const edit = defineRoute({
       "DIFF_TOO_LARGE",
       "SEARCH_TOO_BROAD",
     ],
-    example: {
-      body: { oldString: "ship it", newString: "ship it well" },
-      data: [{ ...EXAMPLE_RECORD, replacements: 1 }],
-    },
+    example: { oldString: "ship it", newString: "ship it well" },
   },
 });

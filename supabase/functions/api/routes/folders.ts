@@ -29,7 +29,6 @@ const query = z.object({
   }),
 });
 
-const EXAMPLE = { count: 1, files: [{ path: "archive/plan.md", version: 1 }] };
 const ERRORS = ["INVALID_PATH", "FILE_NOT_FOUND", "VERSION_CONFLICT", "TOO_MANY_FILES"] as const;
 
 /** Source and destination. Throws VALIDATION_ERROR if the one cannot be copied to the other. */
@@ -70,7 +69,7 @@ function placing(kind: "copy_folder" | "move_folder", verb: string, openapi: Ope
       headers: ["Idempotency-Key"],
       answer: folderResult,
       errors: [...ERRORS, "FILE_ALREADY_EXISTS", "QUOTA_EXCEEDED"],
-      example: { body: { path: "notes", destination: "archive" }, data: [EXAMPLE] },
+      example: { path: "notes", destination: "archive" },
       ...openapi,
     },
   });
@@ -106,6 +105,5 @@ export const deleteFolder = defineRoute({
     headers: ["Idempotency-Key"],
     answer: folderResult,
     errors: ERRORS,
-    example: { data: [EXAMPLE] },
   },
 });

@@ -30,7 +30,7 @@ import {
   WRITE_LINK_SECONDS_MAX,
 } from "../limits.ts";
 import { defineRoute } from "../route.ts";
-import { EXAMPLE_RECORD, WRITE_HEADERS } from "./schemas.ts";
+import { WRITE_HEADERS } from "./schemas.ts";
 
 /** Fields that only one of the two kinds of links has. */
 const OF_READING = ["version"] as const;
@@ -91,18 +91,7 @@ export const createLink = defineRoute({
     body: creation,
     answer: createdLink,
     errors: ["INVALID_PATH", "FILE_NOT_FOUND", "VERSION_NOT_FOUND", "VERSION_REDACTED", "LINK_LIMIT_REACHED"],
-    example: {
-      body: { path: EXAMPLE_RECORD.path, for: "read", expiresIn: LINK_SECONDS_DEFAULT },
-      data: [{
-        id: EXAMPLE_RECORD.id,
-        url: "https://example.supabase.co/functions/v1/api/l/pOgRAGuJ1FyCq0VJ4tIY4m0KbCqjT4wq6nNkK5m1x2Y",
-        method: "GET",
-        path: EXAMPLE_RECORD.path,
-        expiresAt: EXAMPLE_RECORD.updatedAt,
-        curl:
-          "curl -fsS -o 'plan.md' 'https://example.supabase.co/functions/v1/api/l/pOgRAGuJ1FyCq0VJ4tIY4m0KbCqjT4wq6nNkK5m1x2Y'",
-      }],
-    },
+    example: { path: "notes/plan.md", for: "read", expiresIn: LINK_SECONDS_DEFAULT },
   },
 });
 
@@ -212,7 +201,6 @@ export const writeLink = defineRoute({
     headers: [...WRITE_HEADERS, "If-None-Match"],
     answer: fileRecord,
     errors: ["LINK_USED", "QUOTA_EXCEEDED"],
-    example: { data: [EXAMPLE_RECORD] },
   },
 });
 

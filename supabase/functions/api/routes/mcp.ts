@@ -116,13 +116,6 @@ export const mcp = defineRoute({
     answer: reply,
     isProtocol: true,
     errors: ["FORBIDDEN_ORIGIN"],
-    example: {
-      body: { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "list_files", arguments: {} } },
-      data: [{
-        jsonrpc: "2.0",
-        id: 1,
-        result: { content: [{ type: "text", text: "There are no files yet. write_file creates one." }] },
-      }],
-    },
+    example: { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "list_files", arguments: {} } },
   },
 });

@@ -72,9 +72,6 @@ export const memory = defineRoute({
     isPlain: true,
     answer: memoryAnswer,
     errors: ["INVALID_PATH"],
-    example: {
-      body: { command: "create", path: "/memories/plan.md", file_text: "- ship it\n" },
-      data: [{ content: "File created successfully at: /memories/plan.md", is_error: false }],
-    },
+    example: { command: "create", path: "/memories/plan.md", file_text: "- ship it\n" },
   },
 });

@@ -65,7 +65,7 @@ export const createProject = defineRoute({
   openapi: {
     summary: "Create a project of the free tier",
     body: named,
-    example: { body: { name: "Research" } },
+    example: { name: "Research" },
     answer: project,
     errors: ["PROJECT_NAME_TAKEN", "PROJECT_LIMIT_REACHED"],
   },
@@ -114,7 +114,7 @@ export const renameProject = defineRoute({
     summary: "Rename a project, or set its retention rule; a calling key needs the scope `admin`",
     body: changes,
     answer: changedProject,
-    example: { body: { name: "Research", retention: { keepVersions: 100, keepDays: 30 } } },
+    example: { name: "Research", retention: { keepVersions: 100, keepDays: 30 } },
     errors: ["PROJECT_NAME_TAKEN"],
   },
 });

@@ -13,7 +13,7 @@ import { jsonResponse, rawResponse } from "../files/content_response.ts";
 import { notModified, success } from "../http/respond.ts";
 import { validate } from "../http/validate.ts";
 import { defineRoute } from "../route.ts";
-import { EXAMPLE_RECORD, moment, pageLimit, pageOffset, wholeNumber } from "./schemas.ts";
+import { moment, pageLimit, pageOffset, wholeNumber } from "./schemas.ts";
 
 /** A parameter without a value. */
 const without = (name: string) => z.literal("", `must have no value; write \`?${name}\``).optional();
@@ -125,27 +125,5 @@ export const read = defineRoute({
       "NOT_TEXT",
       "CONTENT_CORRUPT",
     ],
-    example: {
-      data: [
-        { ...EXAMPLE_RECORD, content: "# Plan\n- ship it\n" },
-        EXAMPLE_RECORD,
-        {
-          file: { path: EXAMPLE_RECORD.path, mimeType: EXAMPLE_RECORD.mimeType },
-          versions: [{
-            version: 3,
-            size: 17,
-            createdAt: EXAMPLE_RECORD.updatedAt,
-            updatedAt: EXAMPLE_RECORD.updatedAt,
-            cursor: "5b1f0c9a7e3d42860f1e2d3c4b5a6978",
-            operation: "edit",
-            runId: "nightly-42",
-            actor: "planner/2.1",
-          }],
-          total: 3,
-          limit: 1,
-          offset: 0,
-        },
-      ],
-    },
   },
 });

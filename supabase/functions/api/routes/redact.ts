@@ -5,7 +5,6 @@ import { readFields } from "../http/json_request.ts";
 import { success } from "../http/respond.ts";
 import { CHANGE_NOTE_LENGTH_MAX, INTEGER_MAX, REDACT_VERSIONS_MAX } from "../limits.ts";
 import { defineRoute } from "../route.ts";
-import { EXAMPLE_RECORD } from "./schemas.ts";
 
 const body = z.object({
   versions: z.array(z.int().min(1).max(INTEGER_MAX)).min(1).max(REDACT_VERSIONS_MAX),
@@ -42,13 +41,6 @@ export const redact = defineRoute({
     body,
     answer: redacted,
     errors: ["FILE_NOT_FOUND", "VERSION_NOT_FOUND", "VERSION_CURRENT"],
-    example: {
-      body: { versions: [2], note: "a password" },
-      data: [{
-        path: EXAMPLE_RECORD.path,
-        versions: [2],
-        remaining: [{ path: "archive/plan.md", version: 1 }],
-      }],
-    },
+    example: { versions: [2], note: "a password" },
   },
 });

@@ -5,7 +5,7 @@ import { INTEGER_MAX } from "../limits.ts";
 import { readFields } from "../http/json_request.ts";
 import { commit, commitBasis, parseCommitRequest, withVersion } from "../files/commit.ts";
 import { writeResponse } from "../http/respond.ts";
-import { EXAMPLE_RECORD, ifVersionField, WRITE_HEADERS } from "./schemas.ts";
+import { ifVersionField, WRITE_HEADERS } from "./schemas.ts";
 import { defineRoute } from "../route.ts";
 
 const body = z.object({ version: z.int().min(1).max(INTEGER_MAX), ...ifVersionField });
@@ -30,6 +30,6 @@ export const restore = defineRoute({
     headers: WRITE_HEADERS,
     answer: fileRecord,
     errors: ["FILE_NOT_FOUND", "VERSION_NOT_FOUND", "VERSION_REDACTED", "VERSION_DELETED", "QUOTA_EXCEEDED"],
-    example: { body: { version: 1 }, data: [EXAMPLE_RECORD] },
+    example: { version: 1 },
   },
 });

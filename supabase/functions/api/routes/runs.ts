@@ -7,16 +7,7 @@ import { success } from "../http/respond.ts";
 import { validateQuery } from "../http/validate.ts";
 import { RUN_FILES_MAX, RUN_FILES_PER_REQUEST } from "../limits.ts";
 import { defineRoute } from "../route.ts";
-import { EXAMPLE_RECORD, pageLimit, wholeNumber } from "./schemas.ts";
-
-const EXAMPLE_RUN = {
-  runId: "nightly-42",
-  actors: ["planner/2.1"],
-  fileCount: 1,
-  versionCount: 2,
-  firstAt: EXAMPLE_RECORD.createdAt,
-  lastAt: EXAMPLE_RECORD.updatedAt,
-};
+import { pageLimit, wholeNumber } from "./schemas.ts";
 
 const page = z.object({
   limit: pageLimit,
@@ -40,9 +31,6 @@ export const listRuns = defineRoute({
       "or none, although `hasMore` is true: if runs have very many versions, or the key can see none of them.",
     query: page,
     answer: runPage,
-    example: {
-      data: [{ runs: [EXAMPLE_RUN], cursor: "5b1f0c9a7e3d42860f1e2d3c4b5a6978", hasMore: false }],
-    },
   },
 });
 
@@ -74,19 +62,5 @@ export const getRun = defineRoute({
     query: files,
     answer: runDetails,
     errors: ["RUN_NOT_FOUND"],
-    example: {
-      data: [{
-        ...EXAMPLE_RUN,
-        files: [{
-          path: EXAMPLE_RECORD.path,
-          fileId: EXAMPLE_RECORD.id,
-          firstVersion: 2,
-          lastVersion: EXAMPLE_RECORD.version,
-          operation: "edit",
-          own: true,
-        }],
-        hasMore: false,
-      }],
-    },
   },
 });

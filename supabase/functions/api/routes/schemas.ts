@@ -1,6 +1,5 @@
 /** Parts of requests that several routes use, and examples of answers. */
 import { z } from "zod";
-import type { FileRecord } from "../contract/files.ts";
 import { cursor } from "../contract/values.ts";
 import { INTEGER_MAX, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from "../limits.ts";
 import { failField } from "../errors.ts";
@@ -31,16 +30,6 @@ function isDay(day: string): boolean {
 
 /** The moment at which the project is read: a time, parsed to ISO 8601 in UTC, or a cursor of the change feed. */
 export const moment = z.union([cursor, date], "must be an ISO 8601 time with a zone, or a cursor");
-
-export const EXAMPLE_RECORD: FileRecord = {
-  id: "0190a1b2-7c3d-4e5f-8a9b-0c1d2e3f4a5b",
-  path: "notes/plan.md",
-  version: 3,
-  mimeType: "text/markdown",
-  size: 17,
-  createdAt: "2026-11-20T09:30:00.000Z",
-  updatedAt: "2026-11-20T10:15:30.250Z",
-};
 
 /** A whole number in a query: digits only, within its range. */
 export function wholeNumber(minimum: number, maximum = INTEGER_MAX) {

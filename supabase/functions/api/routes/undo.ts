@@ -48,14 +48,6 @@ const restoreBody = z.object({
   dryRun,
 });
 
-const EXAMPLE = {
-  runId: null,
-  undoneRunId: "nightly-7",
-  actions: [{ path: "notes/plan.md", action: "restore", from: 4, to: 2, own: true }],
-  unchanged: [],
-  conflicts: [],
-};
-
 /** The body may be omitted. */
 async function readUndo(context: Context): Promise<z.infer<typeof undoBody>> {
   const { headers } = context.request;
@@ -121,7 +113,7 @@ export const undoRun = defineRoute({
       "TOO_MANY_FILES",
       "QUOTA_EXCEEDED",
     ],
-    example: { body: { dryRun: true }, data: [EXAMPLE] },
+    example: { dryRun: true },
   },
 });
 
@@ -149,13 +141,6 @@ export const restoreFolder = defineRoute({
     headers: ["Idempotency-Key"],
     answer: undoResult,
     errors: ["INVALID_PATH", "VERSION_CONFLICT", "TOO_MANY_FILES", "QUOTA_EXCEEDED"],
-    example: {
-      body: { directory: "notes", at: "2026-11-20T09:30:00.000Z" },
-      data: [{
-        ...EXAMPLE,
-        undoneRunId: null,
-        actions: [{ path: "notes/plan.md", action: "restore", from: 4, to: 2 }],
-      }],
-    },
+    example: { directory: "notes", at: "2026-11-20T09:30:00.000Z" },
   },
 });

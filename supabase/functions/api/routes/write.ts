@@ -11,7 +11,7 @@ import { isSet, pick } from "../http/query.ts";
 import type { RequestData } from "../http/request_data.ts";
 import { writeResponse } from "../http/respond.ts";
 import { validate } from "../http/validate.ts";
-import { EXAMPLE_RECORD, ifVersionField, parseIfVersion, rawQuery, WRITE_HEADERS } from "./schemas.ts";
+import { ifVersionField, parseIfVersion, rawQuery, WRITE_HEADERS } from "./schemas.ts";
 import { defineRoute } from "../route.ts";
 
 const body = z.object({
@@ -72,6 +72,6 @@ export const write = defineRoute({
     headers: [...WRITE_HEADERS, "If-None-Match"],
     answer: fileRecord,
     errors: ["INVALID_PATH", "QUOTA_EXCEEDED"],
-    example: { body: { path: "notes/plan.md", content: "# Plan\n- ship it\n" }, data: [EXAMPLE_RECORD] },
+    example: { path: "notes/plan.md", content: "# Plan\n- ship it\n" },
   },
 });
