@@ -98,7 +98,7 @@ async function read(context: Context, { wait, ...query }: ReturnType<typeof pars
     if (!isTold) break;
     page = gate.unwrap(await metadata.changes(gate.caller, { ...query, after: page.cursor }));
   }
-  if (gate.isFreeOfWindow && !isTold) {
+  if (gate.isFree && !isTold) {
     await sleep(asked + FREE_FOLLOW_MILLISECONDS_MIN - clock.now(), clock, signal);
   }
   return page;
