@@ -38,11 +38,10 @@ const PLANS: readonly Plan[] = [
       "mcp", // tools for agents, and their protocol
       "middleware.ts", // the log line and the headers of every response
       "request_state.ts", // the data of one request that the middleware passes on
-      "services.ts", // parts with the lifetime of an isolate
       "context.ts", // everything that a handler uses
+      "services.ts", // parts with the lifetime of an isolate
       "memory", // the memory tool
       "search", // patterns, ranking, the index
-      "changes", // requests that wait for a change
       "maintenance", // the sweep, and the health of the back end
       "files", // versions, segments, edits, compaction
       "auth", // who is calling, and whether they may

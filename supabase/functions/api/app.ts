@@ -6,18 +6,18 @@ import { drainBody } from "./http/body.ts";
 import { parseProvenance } from "./http/provenance.ts";
 import { parseQuery } from "./http/query.ts";
 import { matches, pathParameters, splitUrl } from "./http/request_data.ts";
-import { failure } from "./http/respond.ts";
+import { JSON_TYPE } from "./http/respond.ts";
+import { refuseUnknownParameters } from "./http/validate.ts";
 import { type Environment, observeRequests } from "./middleware.ts";
 import { contextOf } from "./request_state.ts";
 import { allowedMethods, ROUTES } from "./routes/mod.ts";
-import { type Route, scopesOf } from "./route.ts";
+import { isStrict, type Route, scopesOf } from "./route.ts";
 import { createServices, type Parts, type Services } from "./services.ts";
 
 export type { Parts } from "./services.ts";
 
 type Exchange = HonoContext<Environment>;
 
-/** Builds the service. */
 export function buildApp(parts: Parts): (request: Request) => Promise<Response> {
   const services = createServices(parts);
   const app = new Hono<Environment>({ getPath: (request) => splitUrl(request.url).rawPath });
@@ -53,7 +53,9 @@ async function runRoute(route: Route, c: Exchange, parts: Parts, services: Servi
   const context = contextOf(state, services, parts, request, (release) => releases.push(release));
   await state.gate.enter(headers, route.credentials, scopesOf(route, query), route.isFreeForOwner?.(query));
   try {
-    const handle = route.prepare({ params: pathParameters(route.pattern, rawPath), query, headers });
+    const params = pathParameters(route.pattern, rawPath);
+    if (isStrict(route)) refuseUnknownParameters(query, route.openapi.query, route.openapi.body);
+    const handle = route.prepare({ params, query, headers });
     if (route.makesVersions) state.gate.provenance = parseProvenance(headers);
     return await handle(context);
   } catch (error) {
@@ -78,7 +80,22 @@ async function respondWithError(c: Exchange, error: ApiError): Promise<Response>
   await drainBody(c.req.raw);
   const state = c.get("state");
   state.code = error.code;
-  return failure(error, state.operation);
+  const { operation } = state;
+  const body = {
+    success: false,
+    error: { code: error.code, message: error.message },
+    ...(operation && { operation }),
+    ...(error.details && { details: error.details }),
+  };
+  return new Response(JSON.stringify(body), {
+    status: error.status,
+    headers: {
+      "Content-Type": JSON_TYPE,
+      "Cache-Control": "no-store",
+      ...(error.status === 401 && { "WWW-Authenticate": "Bearer" }),
+      ...error.headers,
+    },
+  });
 }
 
 function unmatched(rawPath: string): ApiError {

@@ -1,4 +1,4 @@
-/** Errors are thrown by `fail(code, message, details?)`, and rendered in one place, `http/respond.ts`. */
+/** Errors are thrown by `fail(code, message, details?)`, and rendered in one place, `app.ts`. */
 import { type ErrorCode, ERRORS } from "./contract/errors.ts";
 import { UNAVAILABLE_RETRY_AFTER_SECONDS } from "./limits.ts";
 

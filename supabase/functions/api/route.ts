@@ -4,7 +4,6 @@ import type { Credentials } from "./auth/identify.ts";
 import type { Context } from "./context.ts";
 import type { ErrorCode } from "./errors.ts";
 import type { Query } from "./http/query.ts";
-import { refuseUnknownParameters } from "./http/validate.ts";
 import type { RequestData } from "./http/request_data.ts";
 import type { Operation } from "./contract/service.ts";
 import type { Scope } from "./contract/values.ts";
@@ -34,7 +33,8 @@ interface RouteProperties {
   readonly operation: Operation | null;
   /** The operation, where the query decides it. */
   readonly operationOf?: (query: Query) => Operation;
-  readonly credentials: Credentials;
+  /** By default a key. */
+  readonly credentials?: Credentials;
   /** The scopes that a key needs; by default `read` for GET, otherwise `write`. */
   readonly scopes?: readonly Scope[];
   /** The scopes that a key needs, where the query decides it. */
@@ -48,21 +48,20 @@ interface RouteProperties {
   readonly openapi: OpenapiProperties;
 }
 
-type Handler<Arguments extends unknown[]> = (...given: Arguments) => Promise<Response> | Response;
-
 interface PlainRoute extends RouteProperties {
-  readonly handle: Handler<[context: Context]>;
+  readonly handle: (context: Context) => Promise<Response> | Response;
 }
 
 interface ParsingRoute<Parameters> extends RouteProperties {
   /** Validates the request's own data, without its body. Pure. Throws ApiError. */
   readonly parse: (data: RequestData) => Parameters;
-  readonly handle: Handler<[context: Context, parameters: Parameters]>;
+  readonly handle: (context: Context, parameters: Parameters) => Promise<Response> | Response;
 }
 
 export interface Route extends RouteProperties {
+  readonly credentials: Credentials;
   /** Parses the request and returns its handler. */
-  readonly prepare: (data: RequestData) => Handler<[context: Context]>;
+  readonly prepare: (data: RequestData) => PlainRoute["handle"];
 }
 
 /** Routes whose protocol or clients may add parameters that the service does not know. */
@@ -73,15 +72,14 @@ export function isStrict({ pattern }: Pick<Route, "pattern">): boolean {
   return !TAKES_ANY_PARAMETER.test(pattern);
 }
 
-/** Hides the type of a route's parameters, so that one table can hold all routes. Its `query` lists the known parameters. */
+/** Hides the type of a route's parameters, so that one table can hold all routes. */
 export function defineRoute<Parameters>(definition: ParsingRoute<Parameters>): Route;
 export function defineRoute(definition: PlainRoute): Route;
 export function defineRoute<Parameters>(definition: ParsingRoute<Parameters> | PlainRoute): Route {
-  const { query, body } = definition.openapi;
   return {
+    credentials: "key",
     ...definition,
     prepare: (data) => {
-      if (isStrict(definition)) refuseUnknownParameters(data.query, query, body);
       if (!("parse" in definition)) return definition.handle;
       const parameters = definition.parse(data);
       return (context) => definition.handle(context, parameters);
@@ -103,7 +101,8 @@ export type DocumentedError = ErrorCode | readonly [ErrorCode, number];
 
 /** The properties of a route that describe it in /openapi.json. */
 export interface OpenapiProperties {
-  readonly id: string;
+  /** By default the route's operation: `readFile` for `read_file`. */
+  readonly id?: string;
   readonly summary: string;
   readonly description?: string;
   /** Each property is a query parameter. */
@@ -134,6 +133,6 @@ export interface OpenapiProperties {
   readonly statuses?: readonly number[];
   /** The errors of the route, without those that `openapi/failure.ts` derives from its inputs and credentials. */
   readonly errors?: readonly DocumentedError[];
-  /** An example body, and the `data` of each answer (or the whole response) in order. */
-  readonly example?: { readonly body?: unknown; readonly data?: readonly unknown[] };
+  /** An example of the body. */
+  readonly example?: unknown;
 }

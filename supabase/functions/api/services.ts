@@ -4,7 +4,6 @@ import { KeyCache } from "./auth/key_cache.ts";
 import { MinuteCounts } from "./auth/minute_counts.ts";
 import { busyAccount } from "./auth/refusals.ts";
 import { RequestCounts } from "./auth/request_counts.ts";
-import { ChangeWatch } from "./changes/change_watch.ts";
 import { InFlightCompactions } from "./files/in_flight_compactions.ts";
 import { HealthProbe } from "./maintenance/health_probe.ts";
 import { sweepSlice } from "./maintenance/sweep.ts";
@@ -30,7 +29,7 @@ import {
 import type { Accounts } from "./ports/accounts.ts";
 import type { KeyHash } from "./ports/answer.ts";
 import type { Metadata } from "./ports/metadata.ts";
-import type { Embedder } from "./ports/search_index.ts";
+import type { Embedder, IndexedScope } from "./ports/search_index.ts";
 import type { Segments } from "./ports/segments.ts";
 import type { Usage } from "./ports/usage.ts";
 import type { Background } from "./runtime/background.ts";
@@ -40,9 +39,9 @@ import type { Clock } from "./runtime/clock.ts";
 import { Deadline } from "./runtime/deadline.ts";
 import { LruCache } from "./runtime/lru_cache.ts";
 import type { Log } from "./runtime/log.ts";
+import { ProjectWatch } from "./runtime/project_watch.ts";
 import { Slots } from "./runtime/slots.ts";
 import { embedLeased } from "./search/chunk_embedder.ts";
-import { IndexWatch } from "./search/index_watch.ts";
 import { LiveReadSlots } from "./search/live_read_slots.ts";
 import { IndexScheduler } from "./search/index_scheduler.ts";
 import { indexBacklog, indexLeased, type SearchParts } from "./search/indexer.ts";
@@ -65,7 +64,6 @@ export interface Parts {
   /** Returns the usage by day, which is counted after responses, too. */
   readonly connectUsage: (deadline: Deadline) => Usage;
   readonly log: Log;
-  /** Secret keys of the Supabase project. */
   readonly secretKeys: readonly [string, ...string[]];
   /** Origins of browsers that may call `/mcp`, besides loopback ones: the service's own, and those of the settings. */
   readonly mcpAllowedOrigins: readonly string[];
@@ -88,6 +86,7 @@ export function createServices(parts: Parts) {
   });
   const indexing = scheduleIndexing(parts, searchParts);
   const sweepAfterCommit = sweepAfterCommits(parts);
+  const connectToPoll = () => parts.connect(new Deadline(CHANGES_POLL_DEADLINE_MILLISECONDS, clock)).metadata;
   return {
     keys: new KeyCache(),
     failedAuth: new MinuteCounts(ADDRESS_REQUESTS_PER_MINUTE, ADDRESSES_REMEMBERED_MAX),
@@ -100,15 +99,15 @@ export function createServices(parts: Parts) {
     sessions: new ConsoleSessions(parts.secretKeys[0]),
     bodyBudget: new BodyBudget(BODY_BUDGET_BYTES, BODY_PROJECT_BYTES),
     readAhead,
+    /** Links that have written their one version, by the hashes of their tokens: no link is used twice. */
     usedLinks: new LruCache<KeyHash, true>(KEYS_REMEMBERED_MAX),
     inFlightCompactions: new InFlightCompactions(),
     editSlots: new Slots(1),
-    changeWatch: new ChangeWatch(
-      () => parts.connect(new Deadline(CHANGES_POLL_DEADLINE_MILLISECONDS, clock)).metadata,
-      clock,
-    ),
-    indexWatch: new IndexWatch(
-      () => parts.connect(new Deadline(CHANGES_POLL_DEADLINE_MILLISECONDS, clock)).metadata,
+    /** Requests that wait for changes. */
+    changeWatch: watchChanges(connectToPoll, clock),
+    /** Searches that wait for the index. */
+    indexWatch: new ProjectWatch<IndexedScope>(
+      (projectId, scopes) => connectToPoll().areIndexed(projectId, scopes),
       clock,
     ),
     liveReadSlots: new LiveReadSlots(),
@@ -118,14 +117,28 @@ export function createServices(parts: Parts) {
       clock,
       parts.log,
     ),
+    /** Called after each commit: indexing, and sometimes a slice of the sweep, follow the response. */
     onCommit: () => {
       indexing.committed();
       sweepAfterCommit();
     },
+    /** Called where files wait to be indexed. */
     onPending: indexing.start,
     indexBacklog: (deadline: Deadline, begun?: string) =>
       indexBacklog(searchParts(deadline), parts.log, deadline, begun),
   };
+}
+
+/** Waits until a project has a change after the position that was read. */
+export function watchChanges(
+  connect: () => Pick<Metadata, "newestChange">,
+  clock: Clock,
+): ProjectWatch<number> {
+  return new ProjectWatch(async (projectId, positions) => {
+    // The database needs to search only after the highest position: changes up to it exist already.
+    const newest = await connect().newestChange(projectId, Math.max(...positions));
+    return positions.map((position) => newest > position);
+  }, clock);
 }
 
 /** Schedules texts and embeddings separately, so that texts never wait for the model. */

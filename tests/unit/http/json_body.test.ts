@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
-import { type JsonBody, readJsonBody } from "../../../supabase/functions/api/http/json_body.ts";
+import { readJsonBody } from "../../../supabase/functions/api/http/json_body.ts";
+import { ContentText } from "../../../supabase/functions/api/http/json_string.ts";
 import { JSON_FIELDS_BYTES_MAX, JSON_VALUES_MAX } from "../../../supabase/functions/api/limits.ts";
 import { turnsDuring } from "../../support/turns.ts";
 import { ApiError } from "../../../supabase/functions/api/errors.ts";
@@ -33,35 +34,34 @@ async function outcome(bytes: Uint8Array, lengths: readonly number[], options = 
   }
 }
 
-function shown({ fields, streamed }: JsonBody): unknown {
-  if (streamed?.kind !== "text") return { fields: JSON.stringify(fields), streamed };
+function shown(body: unknown): unknown {
+  const content: unknown = Object(body)["content"];
+  if (Array.isArray(body) || !(content instanceof ContentText)) return { fields: JSON.stringify(body) };
+  const { content: _, ...fields } = Object(body);
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-  const text = streamed.chunks.map((chunk) => decoder.decode(chunk, { stream: true })).join("") +
+  const text = content.chunks.map((chunk) => decoder.decode(chunk, { stream: true })).join("") +
     decoder.decode();
-  return { fields: JSON.stringify(fields), text, length: streamed.length, wellFormed: streamed.wellFormed };
+  return { fields: JSON.stringify(fields), text, length: content.length, isWellFormed: content.isWellFormed };
 }
 
 /** The expected outcome, from `JSON.parse` of the whole body. */
 function reference(bytes: Uint8Array): unknown {
-  let fields: unknown;
+  let body: unknown;
   try {
-    fields = JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
+    body = JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
   } catch {
     return "refused";
   }
-  if (
-    typeof fields !== "object" || fields === null || Array.isArray(fields) ||
-    !Object.hasOwn(fields, "content")
-  ) {
-    return { fields: JSON.stringify(fields), streamed: null };
-  }
-  const value: unknown = Reflect.get(fields, "content");
-  Reflect.deleteProperty(fields, "content");
-  if (typeof value !== "string") {
-    return { fields: JSON.stringify(fields), streamed: { kind: "other", value } };
-  }
-  const wellFormed = value.isWellFormed();
-  return { fields: JSON.stringify(fields), text: value.toWellFormed(), length: value.length, wellFormed };
+  const content: unknown = Array.isArray(body) ? undefined : Object(body)["content"];
+  if (typeof body !== "object" || typeof content !== "string") return { fields: JSON.stringify(body) };
+  const { content: _, ...fields } = Object(body);
+  const isWellFormed = content.isWellFormed();
+  return {
+    fields: JSON.stringify(fields),
+    text: content.toWellFormed(),
+    length: content.length,
+    isWellFormed,
+  };
 }
 
 const lengths = fc.array(fc.integer({ min: 1, max: 20 }), { minLength: 1, maxLength: 5 });
@@ -153,7 +153,7 @@ Deno.test("readJsonBody equals JSON.parse for every document whose long strings 
 Deno.test("readJsonBody parses long strings in slices, and bounds each of them, what is left, and how many values there are", async () => {
   const turns = await turnsDuring(async () => {
     const string = JSON.stringify("\n".repeat(400_000));
-    const { fields } = await read(`{"a":[${Array.from({ length: 20 }, () => string).join()}]}`, {
+    const fields = await read(`{"a":[${Array.from({ length: 20 }, () => string).join()}]}`, {
       fieldsBytesMax: 24 * MIB,
     });
     assertEquals(fields, { a: Array.from({ length: 20 }, () => "\n".repeat(400_000)) });
@@ -234,14 +234,16 @@ for (const [name, body] of REFUSED) {
 }
 
 Deno.test("readJsonBody takes the last of several fields of the same name", async () => {
-  assertEquals((await read('{"content":"a","content":5}')).streamed, { kind: "other", value: 5 });
-  assertEquals((await read('{"content":5,"con\\u0074ent":"b"}')).streamed, {
-    kind: "text",
-    chunks: [bytesOf("b")],
-    length: 1,
-    wellFormed: true,
-  });
+  assertEquals(await read('{"content":"a","content":5}'), { content: 5 });
+  const { chunks, length } = await contentOf('{"content":5,"con\\u0074ent":"b"}');
+  assertEquals({ chunks, length }, { chunks: [bytesOf("b")], length: 1 });
 });
+
+async function contentOf(...given: Parameters<typeof read>): Promise<ContentText> {
+  const content: unknown = Object(await read(...given))["content"];
+  if (!(content instanceof ContentText)) throw new Error("the body has no content");
+  return content;
+}
 
 Deno.test("readJsonBody knows lone surrogates", async () => {
   for (
@@ -250,22 +252,16 @@ Deno.test("readJsonBody knows lone surrogates", async () => {
       false,
     ]] as const
   ) {
-    const { streamed } = await read(`{"content":"${content}"}`);
-    assertEquals(streamed?.kind === "text" && streamed.wellFormed, expected, content);
+    assertEquals((await contentOf(`{"content":"${content}"}`)).isWellFormed, expected, content);
   }
 });
 
 Deno.test("readJsonBody counts a string over the maximum and stores none of it", async () => {
-  const { streamed } = await read(
-    `{"content":"${"é".repeat(3_000_000)}"}`,
-    { maxStreamedLength: 2_999_999 },
-    [65_536],
-  );
-  assertEquals(streamed, { kind: "text", chunks: [], length: 3_000_000, wellFormed: true });
-  const exact = await read(`{"content":"${"é".repeat(3_000_000)}"}`, { maxStreamedLength: 3_000_000 }, [
-    65_536,
-  ]);
-  assertEquals(exact.streamed?.kind === "text" && exact.streamed.chunks.length > 0, true);
+  const body = `{"content":"${"é".repeat(3_000_000)}"}`;
+  const { chunks, length } = await contentOf(body, { maxStreamedLength: 2_999_999 }, [65_536]);
+  assertEquals({ chunks, length }, { chunks: [], length: 3_000_000 });
+  const exact = await contentOf(body, { maxStreamedLength: 3_000_000 }, [65_536]);
+  assert(exact.chunks.length > 0);
 });
 
 Deno.test("readJsonBody refuses a body over its limit as soon as that much came, and stops reading", async () => {
@@ -287,7 +283,7 @@ Deno.test("readJsonBody refuses a body over its limit as soon as that much came,
 
 Deno.test("readJsonBody takes a body of exactly its limit", async () => {
   const body = '{"content":"a"}';
-  assertEquals((await read(body, { limitBytes: body.length })).fields, {});
+  await read(body, { limitBytes: body.length });
   await assertRejects(() => read(body, { limitBytes: body.length - 1 }), ApiError);
 });
 
@@ -301,7 +297,7 @@ Deno.test("readJsonBody bounds what comes besides the content", async () => {
 
 Deno.test("readJsonBody bounds nesting", async () => {
   const nested = (depth: number) => `{"a":${"[".repeat(depth - 1)}${"]".repeat(depth - 1)}}`;
-  assert((await read(nested(JSON_DEPTH_MAX))).fields !== undefined);
+  await read(nested(JSON_DEPTH_MAX));
   const error = await assertRejects(() => read(nested(JSON_DEPTH_MAX + 1)), ApiError);
   assertEquals(error.code, "INVALID_JSON");
 });

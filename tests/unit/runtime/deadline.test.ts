@@ -9,6 +9,7 @@ import {
   BACKEND_TRIES_MAX,
   TRANSFER_MILLISECONDS_PER_MIB,
 } from "../../../supabase/functions/api/limits.ts";
+import { ByteBudget } from "../../../supabase/functions/api/runtime/byte_budget.ts";
 import { Deadline, LATE } from "../../../supabase/functions/api/runtime/deadline.ts";
 import { silent } from "../../support/stack/supabase_client.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
@@ -100,7 +101,25 @@ Deno.test("what is known not to have happened is not lost, however often it is t
 Deno.test("waiting for another request's compaction is part of the deadline", async () => {
   const { clock, deadline, run } = request();
   const compactions = new InFlightCompactions();
-  compactions.run("file", [], never, new Deadline(Infinity, clock)).catch(() => {});
-  await assertRejects(() => run(compactions.run("file", [], never, deadline)), ApiError);
+  const segment = {
+    id: "",
+    name: "",
+    size: 1,
+    sha256: "",
+    newlines: 0,
+    endsWithNewline: false,
+    isText: true,
+  };
+  const compactor = {
+    gate: { projectId: "", caller: { keyHash: "", requestId: null } },
+    segments: { get: never, put: never, free: never, remove: never, days: never, list: never, probe: never },
+    readAhead: new ByteBudget(0),
+    metadata: { compact: never },
+    now: Date.now,
+  };
+  const compact = (deadline: Deadline) =>
+    compactions.makeRoom({ ...compactor, deadline }, "file", [segment, segment]);
+  compact(new Deadline(Infinity, clock)).catch(() => {});
+  await assertRejects(() => run(compact(deadline)), ApiError);
   assertEquals(clock.now(), BACKEND_DEADLINE_MILLISECONDS);
 });

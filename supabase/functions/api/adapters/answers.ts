@@ -21,7 +21,6 @@ export const committed = z.object({
   isReplayed: isReplayed ?? false,
 })) satisfies z.ZodType<Committed>;
 
-/** The answer of a commit of many files. */
 export function manyCommitted<T>(answer: z.ZodType<T>): z.ZodType<ManyCommitted<T>> {
   return z.looseObject({ isReplayed: z.boolean().optional() }).transform(({ isReplayed, ...value }) => ({
     value: answer.parse(value),

@@ -83,37 +83,27 @@ function reads(call: Call) {
   } satisfies Partial<Metadata>;
 }
 
+type Kind = { readonly kind: string; readonly dryRun?: boolean };
+
+/** The parameters of a commit: its kind, and its other fields with the provenance. */
+function withProvenance({ provenance }: Caller, { kind, ...commit }: Kind) {
+  return { kind, commit: { ...commit, provenance } };
+}
+
 function commits(call: Call) {
-  const commitMany = <T>(
-    caller: Caller,
-    { kind, ...commit }: { readonly kind: string; readonly dryRun?: boolean },
-    schema: z.ZodType<T>,
-    requests = 1,
-  ) => {
-    const { provenance } = caller;
-    return call(
-      "filestore_commit_many",
-      caller,
-      { requests, kind, commit: { ...commit, provenance } },
-      schema,
-    );
-  };
+  const commitMany = <T>(caller: Caller, commit: Kind, schema: z.ZodType<T>, requests = 1) =>
+    call("filestore_commit_many", caller, { requests, ...withProvenance(caller, commit) }, schema);
   return {
-    commit: (caller, { kind, ...commit }) => {
-      const { provenance } = caller;
-      return call("filestore_commit", caller, { kind, commit: { ...commit, provenance } }, committed);
-    },
+    commit: (caller, commit) => call("filestore_commit", caller, withProvenance(caller, commit), committed),
     commitBatch: (caller, batch, requests) =>
       commitMany(caller, { kind: "batch", ...batch }, batchCommitted, requests),
     commitFolder: (caller, commit) => commitMany(caller, commit, manyCommitted(folderResult)),
-    commitBack: (caller, commit) =>
+    commitRevert: (caller, commit) =>
       commitMany(caller, { dryRun: false, ...commit }, manyCommitted(undoResult)),
     compact: (caller, path, run, compacted) =>
       call("filestore_compact", caller, { path, run, compacted }, z.boolean()),
-    purge: (caller, commit) => {
-      const { provenance } = caller;
-      return call("filestore_commit", caller, { kind: "purge", commit: { ...commit, provenance } }, purge);
-    },
+    purge: (caller, commit) =>
+      call("filestore_commit", caller, withProvenance(caller, { kind: "purge", ...commit }), purge),
     redact: (caller, { path, versions, note }) =>
       call("filestore_redact", caller, { path, versions, note }, redaction),
   } satisfies Partial<Metadata>;
@@ -126,10 +116,8 @@ function links(call: Call) {
     revokeLink: (caller, id) => call("filestore_revoke_link", caller, { id }, revokedLink),
     linkContent: (caller) => call("filestore_link_content", caller, {}, content),
     openLink: (caller) => call("filestore_link_authorize", caller, {}, openedLink),
-    commitLink: (caller, { kind: _, ...commit }) => {
-      const { provenance } = caller;
-      return call("filestore_link_commit", caller, { commit: { ...commit, provenance } }, committed);
-    },
+    commitLink: (caller, commit) =>
+      call("filestore_link_commit", caller, { commit: withProvenance(caller, commit).commit }, committed),
   } satisfies Partial<Metadata>;
 }
 

@@ -60,7 +60,6 @@ function isObjectMissing(error: unknown): boolean {
   return code === "NoSuchKey" || (status === 404 && message === "Object not found");
 }
 
-/** What storage-js returns. */
 type Result<T> = { readonly data: T; readonly error: null } | { readonly data: null; readonly error: Error };
 
 /** The result for a response that ends early: storage-js throws then, while it returns other errors. */

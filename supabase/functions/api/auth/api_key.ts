@@ -4,7 +4,6 @@
  */
 import { sha256Hex } from "../runtime/bytes.ts";
 
-/** The prefix of every key. */
 const API_KEY_MARK = "oa_";
 /** Random characters of a key: 28 · log2(62) = 166.7 bits. */
 const RANDOM_LENGTH = 28;

@@ -7,12 +7,12 @@ import { ACCESS_TOKEN_REMEMBERED_SECONDS, KEYS_REMEMBERED_MAX } from "../limits.
 import type { KeyHash } from "../ports/answer.ts";
 import { expiryOf } from "./access_token.ts";
 import { LruCache } from "../runtime/lru_cache.ts";
-import { sha256Hex, toHex } from "../runtime/bytes.ts";
+import { toHex } from "../runtime/bytes.ts";
 
 export class ConsoleSessions {
   private readonly secret: Promise<CryptoKey>;
-  /** Access token and project → until when the session is known to be open, in milliseconds since the epoch. */
-  private readonly known = new LruCache<string, number>(KEYS_REMEMBERED_MAX);
+  /** Until when a session is known to be open, in milliseconds since the epoch. */
+  private readonly known = new LruCache<KeyHash, number>(KEYS_REMEMBERED_MAX);
 
   constructor(secret: string) {
     const bytes = new TextEncoder().encode(secret);
@@ -30,23 +30,17 @@ export class ConsoleSessions {
     return toHex(new Uint8Array(await crypto.subtle.sign("HMAC", await this.secret, text)));
   }
 
-  /** Whether the database recently opened a session for this token and project. */
-  async isOpen(accessToken: string, projectId: string, now: number): Promise<boolean> {
-    const until = this.known.peek(await nameOf(accessToken, projectId));
-    return until !== undefined && now < until;
+  /** Whether the database recently opened this session. */
+  isOpen(tokenHash: KeyHash, now: number): boolean {
+    return now < (this.known.peek(tokenHash) ?? 0);
   }
 
-  async remember(accessToken: string, projectId: string, now: number): Promise<void> {
-    const name = await nameOf(accessToken, projectId);
-    this.known.set(name, Math.min(now + ACCESS_TOKEN_REMEMBERED_SECONDS * 1000, expiryOf(accessToken) ?? 0));
+  remember(tokenHash: KeyHash, accessToken: string, now: number): void {
+    const until = Math.min(now + ACCESS_TOKEN_REMEMBERED_SECONDS * 1000, expiryOf(accessToken) ?? 0);
+    this.known.set(tokenHash, until);
   }
 
-  async forget(accessToken: string, projectId: string): Promise<void> {
-    this.known.delete(await nameOf(accessToken, projectId));
+  forget(tokenHash: KeyHash): void {
+    this.known.delete(tokenHash);
   }
-}
-
-/** A name for the session in memory, which does not contain the token in plain text. */
-function nameOf(accessToken: string, projectId: string): Promise<string> {
-  return sha256Hex(new TextEncoder().encode(`${projectId} ${accessToken}`));
 }

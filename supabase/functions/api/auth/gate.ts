@@ -39,7 +39,8 @@ export class Gate {
   private identity: Identity = { kind: "anonymous" };
   private scopes: readonly Scope[] = [];
   private isCounted = false;
-  private isFree = false;
+  /** Whether the project's window does not count the request. */
+  isFree = false;
   /** The number of requests as which the window has counted this one. */
   private requests = 1;
   /** The work that this request did, in requests as which it counts. */
@@ -62,11 +63,6 @@ export class Gate {
   get grant(): Grant | undefined {
     if (this.granted || this.identity.kind !== "key") return this.granted;
     return this.parts.keys.grant(this.identity.keyHash, this.parts.now());
-  }
-
-  /** Whether the project's window does not count the request. */
-  get isFreeOfWindow(): boolean {
-    return this.isFree;
   }
 
   /** The project and key of a request that the project's window has admitted and counted; otherwise undefined. */
@@ -208,16 +204,15 @@ export class Gate {
     let more = Math.min(Math.ceil(this.work), REQUESTS_COUNTED_MAX) - this.requests;
     if (more < 1 || !this.granted || this.isRefused || this.window?.limit === null) return;
     const { keyHash } = this.caller;
-    const count = async (requests: number) => {
+    while (more > 0) {
       const caller = { keyHash, requestId: crypto.randomUUID() };
-      const answer = await this.parts.metadata.authorize(caller, undefined, requests);
+      const answer = await this.parts.metadata.authorize(caller, undefined, more);
       if (answer.grant) this.parts.keys.remember(keyHash, answer.grant, answer.rate, this.parts.now());
       if (answer.rate) this.window = answer.rate;
       const isRefused = !answer.ok && answer.refusal.code === "RATE_LIMIT_EXCEEDED";
-      return isRefused ? answer.rate?.remaining ?? 0 : 0;
-    };
-    // Other requests may use up the remaining requests that a refusal shows: then the next refusal shows fewer.
-    while (more > 0) more = await count(more);
+      // Other requests may use up the remaining requests that a refusal shows: then the next refusal shows fewer.
+      more = isRefused ? answer.rate?.remaining ?? 0 : 0;
+    }
   }
 
   /** Lets the database authorize and count the request, unless it has done so. */
@@ -275,8 +270,7 @@ export class Gate {
 
   /** The value of an answer. Throws its refusal. */
   unwrap<T>(answer: Answer<T>): T {
-    this.observe(answer);
-    return answer.ok ? answer.value : this.throwRefusal(answer.refusal);
+    return this.unwrapAccount(this.observe(answer));
   }
 
   /** The value of an answer to an account. Throws its refusal. */
@@ -289,7 +283,11 @@ export class Gate {
   /** Throws the refusal as an ApiError; `otherStatus` replaces the status of the one code that has two. */
   throwRefusal(refusal: Refusal, otherStatus?: number): never {
     const isUnauthenticated = refusal.code === "INVALID_API_KEY" || refusal.code === "INVALID_SESSION";
-    if (refusal.code === "INVALID_API_KEY" && this.owner) this.throwSessionEnded(this.owner);
+    if (refusal.code === "INVALID_API_KEY" && this.owner) {
+      // The session has expired, or was opened with another secret key: the next request opens it again.
+      this.parts.sessions.forget(this.caller.keyHash);
+      throw unavailable();
+    }
     // A guessed link counts as a failed authentication, like a guessed key.
     if (refusal.code === "LINK_NOT_FOUND" && this.identity.kind === "link") countFailure(this.parts);
     if (isUnauthenticated) this.window = undefined;
@@ -298,12 +296,6 @@ export class Gate {
 
   private get owner(): Account | null {
     return this.identity.kind === "key" ? this.identity.owner : null;
-  }
-
-  /** The session has expired, or was opened with another secret key: the next request opens it again. */
-  private throwSessionEnded({ accessToken, projectId }: Account): never {
-    if (projectId !== null) this.parts.sessions.forget(accessToken, projectId).catch(() => {});
-    throw unavailable();
   }
 
   private isAllowed(grant: Grant): boolean {

@@ -45,7 +45,6 @@ export interface IdentifyParts extends Client {
   readonly accounts: Pick<Accounts, "openSession">;
   readonly sessions: ConsoleSessions;
   readonly keys: KeyCache;
-  /** Secret keys of the Supabase project. */
   readonly secretKeys: readonly string[];
 }
 
@@ -109,14 +108,14 @@ async function openConsole(
   if (!UUID.test(projectId)) throwInvalidProjectId();
   const keyHash = await sessions.tokenHash(projectId.toLowerCase(), accessToken);
   const owner = { accessToken, projectId };
-  const isOpen = await sessions.isOpen(accessToken, projectId, now());
+  const isOpen = sessions.isOpen(keyHash, now());
   if (!isOpen) {
     const answer = await accounts.openSession(accessToken, projectId, keyHash);
     if (!answer.ok) {
       if (answer.rate) onRate(answer.rate);
       throwRefusal(answer.refusal, parts, answer.rate ?? parts.failedAuth.view(parts.address, now()));
     }
-    await sessions.remember(accessToken, projectId, now());
+    sessions.remember(keyHash, accessToken, now());
   }
   return { kind: "key", keyHash, owner, isConfirmed: !isOpen };
 }

@@ -1,7 +1,6 @@
 /** Tokens of links: 256 random bits, which only the link's address contains. The database stores their SHA-256. */
 import { sha256Hex } from "../runtime/bytes.ts";
 
-/** Random bytes of a token. */
 const RANDOM_BYTES = 32;
 export const LINK_TOKEN_SHAPE = /^[0-9A-Za-z_-]{43}$/;
 
@@ -11,7 +10,6 @@ export function generateLinkToken(): string {
   return base64.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
-/** Whether a text may be a token. */
 export function isLinkToken(text: string): boolean {
   return LINK_TOKEN_SHAPE.test(text);
 }

@@ -1,6 +1,5 @@
 /** The errors for requests that the database refuses, or the isolate by the database's recent answers. */
 import { ApiError, ERRORS, fail } from "../errors.ts";
-import { secondsUntil } from "../http/respond.ts";
 import { COSTLY_REQUESTS_AT_ONCE } from "../limits.ts";
 import type { RateView, Refusal } from "../ports/answer.ts";
 import type { MinuteCounts } from "./minute_counts.ts";
@@ -44,7 +43,7 @@ export function countFailure({ address, failedAuth, now }: Client): void {
 
 /** `reset` in UTC epoch seconds, `now` in milliseconds. */
 export function throwRateLimitExceeded(reset: number, now: number): never {
-  const headers = { "Retry-After": String(Math.max(1, secondsUntil(reset, now))) };
+  const headers = { "Retry-After": String(Math.max(1, Math.ceil(reset - now / 1000))) };
   fail("RATE_LIMIT_EXCEEDED", ERRORS.RATE_LIMIT_EXCEEDED.message, undefined, headers);
 }
 

@@ -11,7 +11,6 @@ import type { Log } from "../runtime/log.ts";
 
 export interface RequestCountsParts {
   readonly connect: () => Usage;
-  /** Keeps the isolate alive until the work is done. */
   readonly background: Background;
   readonly clock: Clock;
   /** Milliseconds since the epoch. */

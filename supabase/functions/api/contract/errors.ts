@@ -4,13 +4,11 @@
  */
 
 interface ErrorEntry {
-  /** The status of the HTTP response. */
   readonly status: number;
   /** The message where the database decides this; then a `Refusal` may have the code. */
   readonly message?: string;
 }
 
-/** Code → HTTP status, and the message of a refusal. */
 export const ERRORS = {
   INVALID_JSON: { status: 400 },
   INVALID_PATH: { status: 400, message: "A path breaks the rule that the details name." },
@@ -103,14 +101,8 @@ export type RefusalCode = {
   [Code in ErrorCode]: (typeof ERRORS)[Code] extends { readonly message: string } ? Code : never;
 }[ErrorCode];
 
-function isErrorCode(text: string): text is ErrorCode {
-  return Object.hasOwn(ERRORS, text);
-}
-
-function isRefusalCode(code: ErrorCode): code is RefusalCode {
-  return "message" in ERRORS[code];
-}
-
-export const REFUSAL_CODES: readonly RefusalCode[] = Object.keys(ERRORS).filter(isErrorCode).filter(
-  isRefusalCode,
+export const ERROR_CODES = Object.keys(ERRORS).filter((name): name is ErrorCode =>
+  Object.hasOwn(ERRORS, name)
 );
+
+export const REFUSAL_CODES = ERROR_CODES.filter((code): code is RefusalCode => "message" in ERRORS[code]);

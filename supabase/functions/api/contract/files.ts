@@ -74,7 +74,6 @@ export const fileList = z.object({
 }).meta({ id: "FileList" });
 export type FileList = Wire<typeof fileList>;
 
-/** The result of one operation of a batch. */
 export const changedFile = listedFile.extend({
   replacements: replacements.optional().meta({ description: "Only for an edit." }),
 });
@@ -109,7 +108,6 @@ export const purged = z.object({
 }).meta({ id: "Purge" });
 export type Purged = Wire<typeof purged>;
 
-/** The versions whose content a redaction erased. */
 export const redacted = z.object({
   path: z.string(),
   versions: z.array(version),

@@ -4,7 +4,6 @@ import { INTEGER_MAX } from "./limits.ts";
 import { mediaType } from "./media_types.ts";
 import { time, type Wire } from "./values.ts";
 
-/** The operation that a link allows. */
 export const purpose = z.enum(["read", "write"]);
 
 /** A usable link. Its address is stored nowhere. */

@@ -75,7 +75,6 @@ export const changedProject = project.extend({
 }).meta({ id: "ChangedProject" });
 export type ChangedProject = Wire<typeof changedProject>;
 
-/** A project or an account that was deleted. */
 export const deletion = z.object({ id: z.uuid(), deletedAt: time });
 export type Deletion = Wire<typeof deletion>;
 

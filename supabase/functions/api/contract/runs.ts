@@ -23,7 +23,6 @@ export type Run = Wire<typeof run>;
 export const runPage = z.object({ runs: z.array(run), cursor, hasMore: z.boolean() }).meta({ id: "RunPage" });
 export type RunPage = Wire<typeof runPage>;
 
-/** The keys that changed a file in a run. */
 const OWN = {
   description:
     "Whether the calling key wrote all of the run's versions of the file; for a person: whether the console did.",

@@ -4,7 +4,6 @@ import { fileRecord } from "./files.ts";
 import { PAGE_LIMIT_DEFAULT, SEARCH_UNSEARCHED_PATHS_MAX } from "./limits.ts";
 import { count, version, type Wire } from "./values.ts";
 
-/** One match, with the lines around it. */
 const match = z.object({
   line: version,
   column: version.meta({ description: "In UTF-16 code units." }),
@@ -19,7 +18,6 @@ const match = z.object({
 });
 export type Match = Wire<typeof match>;
 
-/** Why the text of a file was not searched. */
 const unsearchedReason = z.enum([
   "too_large",
   "bounds",
@@ -31,7 +29,6 @@ const unsearchedReason = z.enum([
 ]);
 export type UnsearchedReason = z.infer<typeof unsearchedReason>;
 
-/** Files whose text a search did not read. */
 export const unsearched = z.object({
   files: version,
   bytes: count,
@@ -54,7 +51,6 @@ export type Unsearched = Wire<typeof unsearched>;
 export const skipped = z.enum(["too_large", "not_text", "not_indexable"]);
 export type Skipped = z.infer<typeof skipped>;
 
-/** The modes that a client may ask for. */
 export const requestedMode = z.enum(["text", "regex", "semantic", "hybrid"]);
 
 const searchResult = fileRecord.extend({

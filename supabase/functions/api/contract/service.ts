@@ -59,7 +59,6 @@ export const health = z.object({
   version: z.string(),
 }).meta({ id: "Health" });
 
-/** The result of one slice of a sweep. */
 export const sweep = z.object({
   seen: count.meta({ description: "Objects examined." }),
   removed: count,
@@ -72,7 +71,6 @@ export const sweep = z.object({
 }).meta({ id: "Sweep" });
 export type SweepSlice = Wire<typeof sweep>;
 
-/** The answer to a command of the memory tool. */
 export const memoryAnswer = z.object({
   content: z.string().meta({ description: "The content of the tool result." }),
   is_error: z.boolean(),

@@ -2,7 +2,6 @@
 import { z } from "zod";
 import { count, cursor, time, version, type Wire } from "./values.ts";
 
-/** The operation that added a version. */
 export const versionOperation = z.enum([
   "write",
   "append",
@@ -55,7 +54,6 @@ export const versionList = z.object({
 export type VersionList = Wire<typeof versionList>;
 export type Version = VersionList["versions"][number];
 
-/** One version, as an entry of the feed. */
 const change = z.object({
   cursor,
   path: z.string().optional().meta({ description: "Absent: the file was purged." }),

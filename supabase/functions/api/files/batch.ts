@@ -18,7 +18,6 @@ import { sha256Hex } from "../runtime/bytes.ts";
 import type { ReleaseSlot } from "../runtime/slots.ts";
 import { Work } from "../runtime/work.ts";
 import type { Committer } from "./commit.ts";
-import { compactSegments } from "./compact.ts";
 import { type Edit, editWork, TextEditor } from "./edit_text.ts";
 import { detectMediaType } from "../contract/media_types.ts";
 import { ensureEditable } from "./presentation.ts";
@@ -160,15 +159,13 @@ class OpenBatch {
     const own = new Set(this.stored?.flat().map(({ id }) => id));
     const before = full.filter(({ id }) => !own.has(id));
     const path = this.operations[index]?.path ?? "";
-    const isMade = before.length > 1 && await compactSegments(this.context, path, before, true);
-    if (!isMade) {
+    if (!await this.context.inFlightCompactions.makeRoom(this.context, path, before)) {
       throw unavailable(
         "Clients write to the file faster than the service can compact its segments. Try again.",
       );
     }
   }
 
-  /** Throws the refusal, of one operation or of the whole request. */
   refuse(refusal: Refusal): never {
     const { gate } = this.context;
     const { index, failed, ...details } = refusal.details;
@@ -184,7 +181,6 @@ class OpenBatch {
     );
   }
 
-  /** Removes all stored segments. */
   async discard(): Promise<void> {
     await discard(this.context.segments, [...this.stored ?? [], ...this.edited].flat());
   }

@@ -122,8 +122,8 @@ function buildShifts(pattern: Uint8Array): Int32Array {
   return shifts;
 }
 
-/** For each length: the longest proper prefix of the pattern's first `length` bytes that is also their suffix. */
-function buildFallbacks(pattern: Uint8Array): Int32Array {
+/** For each length: the longest proper prefix of the pattern's first `length` units that is also their suffix. */
+export function buildFallbacks(pattern: Uint8Array | Uint16Array): Int32Array {
   const fallbacks = new Int32Array(pattern.length + 1);
   let matched = 0;
   for (let at = 1; at < pattern.length; at++) {

@@ -5,14 +5,13 @@ import type { Answer, Refusal } from "../ports/answer.ts";
 import type { Commit, CommitBasis, Committed, Preconditions } from "../ports/commit.ts";
 import type { Metadata } from "../ports/metadata.ts";
 import type { Segment } from "../ports/segments.ts";
-import { compactSegments } from "./compact.ts";
 import type { Background } from "../runtime/background.ts";
 import type { Deadline } from "../runtime/deadline.ts";
 import type { Log } from "../runtime/log.ts";
 import type { ReleaseSlot, Slots } from "../runtime/slots.ts";
 import type { InFlightCompactions } from "./in_flight_compactions.ts";
 import type { SegmentSource } from "./read_segments.ts";
-import { discard, type Uploader } from "./upload.ts";
+import { discard, fileKey, type Uploader } from "./upload.ts";
 import { idempotency, idempotencyKey, preconditions } from "../http/conditions.ts";
 import type { RequestData } from "../http/request_data.ts";
 
@@ -56,7 +55,8 @@ export async function tryCommit(committer: Committer, commit: Commit): Promise<C
     return { refusal: answer.refusal };
   }
   committer.onCommit();
-  compactIfDue(committer, answer.value);
+  const { segments: longList, file } = answer.value;
+  if (longList) committer.inFlightCompactions.start(committer, file.path, longList);
   return { committed: answer.value };
 }
 
@@ -75,14 +75,13 @@ async function acquireSlot(committer: Committer, path: string): Promise<ReleaseS
 async function commitInSlot(committer: Committer, commit: Commit): Promise<Answer<Committed>> {
   const { gate, metadata, inFlightCompactions, deadline } = committer;
   for (;;) {
-    if (commit.kind === "append") {
-      await inFlightCompactions.room(fileKey(committer, commit.path), deadline);
-    }
+    if (commit.kind === "append") await inFlightCompactions.room(committer, commit.path);
     const answer = gate.observe(await metadata.commit(gate.caller, commit));
     const isFull = !answer.ok && answer.refusal.code === "SEGMENT_LIST_FULL";
     // Appends of other isolates may use up the room.
     if (!isFull || deadline.remainingMilliseconds <= 0) return answer;
-    if (!await makeRoom(committer, commit.path, answer.refusal.segments ?? [])) return answer;
+    const { segments = [] } = answer.refusal;
+    if (!await inFlightCompactions.makeRoom(committer, commit.path, segments)) return answer;
   }
 }
 
@@ -98,33 +97,6 @@ export function throwCommitRefusal({ gate }: Committer, commit: Commit, refusal:
   const isCondition = commit.ifNoneMatch !== undefined || commit.ifVersion === 0;
   const wasCondition = refusal.code === "FILE_ALREADY_EXISTS" && isCondition;
   return gate.throwRefusal(refusal, wasCondition ? 412 : undefined);
-}
-
-/** Compacts some of a full segment list. Returns whether there may be room now. */
-function makeRoom(committer: Committer, path: string, segments: readonly Segment[]): Promise<boolean> {
-  const file = fileKey(committer, path);
-  const compact = () => compactSegments(committer, path, segments, true);
-  return committer.inFlightCompactions.run(file, segments, compact, committer.deadline);
-}
-
-/**
- * Compacts in the background. A compaction that fails, or for which too many are running, is left to a later commit.
- */
-function compactIfDue(committer: Committer, { segments, file: { path } }: Committed): void {
-  const { inFlightCompactions, background, deadline, log } = committer;
-  const file = fileKey(committer, path);
-  if (!segments || !inFlightCompactions.mayBegin(file)) return;
-  const compact = () => compactSegments(committer, path, segments, false);
-  background(
-    inFlightCompactions.run(file, segments, compact, deadline)
-      .catch((error) => log.backgroundFault("compaction", error)),
-    "compaction",
-  );
-}
-
-/** Identifies the file among those of all projects. */
-export function fileKey({ gate }: Pick<Committer, "gate">, path: string): string {
-  return `${gate.projectId}/${path}`;
 }
 
 /** The common parts of all requests that commit a version: path, preconditions, Idempotency-Key. */

@@ -6,11 +6,9 @@ import type { UndoResult } from "../contract/runs.ts";
 import type { FolderCommit, ManyCommitted, RestoreFolder, Undo } from "../ports/commit_many.ts";
 import type { Metadata } from "../ports/metadata.ts";
 
-/** The parts of a request that a commit of many files uses. */
 export interface ManyCommitter {
   readonly gate: Pick<Gate, "caller" | "unwrap" | "provenance">;
-  readonly metadata: Pick<Metadata, "commitFolder" | "commitBack" | "plan">;
-  /** Called after each commit. */
+  readonly metadata: Pick<Metadata, "commitFolder" | "commitRevert" | "plan">;
   readonly onCommit: () => void;
 }
 
@@ -27,20 +25,20 @@ export async function commitMany(
 }
 
 /** Commits an undo or restore, which has a run of its own: the request's, or a new one. Throws the refusal. */
-export async function commitBack(
+export async function commitRevert(
   { gate, metadata, onCommit }: ManyCommitter,
   key: string | undefined,
   commit: Undo | RestoreFolder,
 ): Promise<ManyCommitted<UndoResult>> {
   const basis = { commitId: crypto.randomUUID(), idempotency: await once(key, "", commit) };
   gate.provenance = { runId: crypto.randomUUID(), ...definedOf(gate.provenance) };
-  const committed = gate.unwrap(await metadata.commitBack(gate.caller, { ...commit, ...basis }));
+  const committed = gate.unwrap(await metadata.commitRevert(gate.caller, { ...commit, ...basis }));
   onCommit();
   return committed;
 }
 
-/** Returns the steps that `commitBack` would commit now. Throws the refusal. */
-export async function planBack(
+/** Returns the steps that `commitRevert` would commit now. Throws the refusal. */
+export async function planRevert(
   { gate, metadata }: ManyCommitter,
   commit: Undo | RestoreFolder,
 ): Promise<UndoResult> {

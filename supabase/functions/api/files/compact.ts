@@ -22,7 +22,6 @@ import {
   SEGMENT_LIST_MAX_PER_MIB,
 } from "../limits.ts";
 
-/** The parts of a request that a compaction uses. */
 export interface Compactor extends Uploader, SegmentSource {
   readonly gate: Pick<Gate, "projectId" | "caller">;
   readonly metadata: Pick<Metadata, "compact">;

@@ -10,17 +10,11 @@ import type { Answer } from "../ports/answer.ts";
 import type { CommitBasis, Committed } from "../ports/commit.ts";
 import type { Content, EditBase } from "../ports/files.ts";
 import type { Segment } from "../ports/segments.ts";
-import {
-  commitBasis,
-  type CommitRequest,
-  type Committer,
-  fileKey,
-  throwCommitRefusal,
-  tryCommit,
-} from "./commit.ts";
+import { commitBasis, type CommitRequest, type Committer, throwCommitRefusal, tryCommit } from "./commit.ts";
 import { diffTexts, ensureDiffable, readSide } from "./diff.ts";
 import { type Edit, editWork, TextEditor } from "./edit_text.ts";
 import { ensureEditable } from "./presentation.ts";
+import { fileKey } from "./upload.ts";
 import { sha256Hex } from "../runtime/bytes.ts";
 import type { Slots } from "../runtime/slots.ts";
 import { Work } from "../runtime/work.ts";

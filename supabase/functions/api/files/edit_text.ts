@@ -16,12 +16,6 @@ export interface Edit {
   readonly expectedOccurrences: number | undefined;
 }
 
-/** The text after some edits: its pieces in order, and the number of replacements. */
-export interface EditedText {
-  readonly pieces: readonly Piece[];
-  readonly replacements: number;
-}
-
 /** The work of all edits of a request. Throws SEARCH_TOO_BROAD beyond EDIT_UNITS_MAX. */
 export function editWork(restMilliseconds = 0): Work {
   return new Work(EDIT_UNITS_MAX, throwTooMuchWork, restMilliseconds);
@@ -58,7 +52,7 @@ export class TextEditor {
   }
 
   /** Applies all edits in order. Throws STRING_NOT_FOUND, STRING_NOT_UNIQUE and what `checkSize` and `work` throw. */
-  async apply(edits: readonly Edit[]): Promise<EditedText> {
+  async apply(edits: readonly Edit[]) {
     for (const [index, edit] of edits.entries()) {
       const where = edits.length > 1 ? { edit: index } : {};
       this.pieces = await this.applyOne(edit, where);
@@ -88,14 +82,9 @@ export class TextEditor {
       const { replacements } = await this.apply(edits);
       return { replacements, ...await this.store() };
     } catch (error) {
-      await this.discard();
+      await this.uploads.discard();
       throw error;
     }
-  }
-
-  /** Removes everything that was stored. */
-  private async discard(): Promise<void> {
-    await this.uploads.discard();
   }
 
   private readonly load = async (piece: Piece): Promise<Uint8Array> => {
@@ -162,9 +151,7 @@ export class TextEditor {
   /** A text that is rewritten in many places may not fit in memory: pieces beyond EDIT_MEMORY_BYTES are stored at once. */
   private async storeEarly(piece: Piece): Promise<Piece> {
     if (piece.kind === "stored") return piece;
-    const place = await this.uploads.add(piece.bytes);
-    const segment = await this.uploads.at(place);
-    return { kind: "stored", segment };
+    return { kind: "stored", segment: await this.uploads.at(await this.uploads.add(piece.bytes)) };
   }
 }
 

@@ -1,11 +1,18 @@
 /**
- * Compactions that are running in this isolate: at most one for each file, since a second one would repeat the work.
+ * The compactions that are running in this isolate: at most one for each file, since a second one would repeat the work.
  */
 import { unavailable } from "../errors.ts";
 import { COMPACTIONS_AT_ONCE } from "../limits.ts";
 import type { Segment } from "../ports/segments.ts";
+import type { Background } from "../runtime/background.ts";
 import { type Deadline, LATE } from "../runtime/deadline.ts";
-import { segmentListMax } from "./compact.ts";
+import type { Log } from "../runtime/log.ts";
+import { type Compactor, compactSegments, segmentListMax } from "./compact.ts";
+import { fileKey } from "./upload.ts";
+
+interface Waiting extends Compactor {
+  readonly deadline: Deadline;
+}
 
 interface InFlight {
   /** Resolves once the compaction has succeeded or failed. */
@@ -17,48 +24,57 @@ interface InFlight {
 export class InFlightCompactions {
   private readonly byFile = new Map<string, InFlight>();
 
-  /** Whether a compaction that no request waits for may begin: none is running for the file, and few in the isolate. */
-  mayBegin(file: string): boolean {
-    return !this.byFile.has(file) && this.byFile.size < COMPACTIONS_AT_ONCE;
+  /** Compacts in the background. A compaction that fails, or for which too many are running, is left to a later commit. */
+  start(
+    request: Waiting & { readonly background: Background; readonly log: Pick<Log, "backgroundFault"> },
+    path: string,
+    segments: readonly Segment[],
+  ): void {
+    if (this.byFile.has(fileKey(request, path)) || this.byFile.size >= COMPACTIONS_AT_ONCE) return;
+    const compaction = this.run(request, path, segments, false)
+      .catch((error) => request.log.backgroundFault("compaction", error));
+    request.background(compaction, "compaction");
   }
 
   /**
-   * Runs `compact` on a segment list, or waits for the file's running compaction instead. Returns whether there may be
-   * fewer segments. Throws SERVICE_UNAVAILABLE where the other one takes longer than this request may wait.
+   * Compacts some of a full segment list, or waits for the file's running compaction instead. Returns whether there may
+   * be room now. Throws SERVICE_UNAVAILABLE where the other one takes longer than this request may wait.
    */
-  async run(
-    file: string,
-    segments: readonly Segment[],
-    compact: () => Promise<boolean>,
-    deadline: Deadline,
-  ): Promise<boolean> {
-    const other = this.byFile.get(file);
-    if (other) return await endOf(other, deadline);
-    const own = compact();
-    this.byFile.set(file, {
-      ended: own.then(() => true, () => true),
-      room: roomWhileCompacting(segments),
-    });
-    try {
-      return await own;
-    } finally {
-      this.byFile.delete(file);
-    }
+  async makeRoom(request: Waiting, path: string, segments: readonly Segment[]): Promise<boolean> {
+    const other = this.byFile.get(fileKey(request, path));
+    return other ? await endOf(other, request) : await this.run(request, path, segments, true);
   }
 
   /**
    * Resolves when one more append may be committed: at once, unless earlier appends have used up the room since the
    * compaction began. So appends wait for the compaction instead of filling the segment list before it ends.
    */
-  async room(file: string, deadline: Deadline): Promise<void> {
+  async room(request: Pick<Waiting, "gate" | "deadline">, path: string): Promise<void> {
+    const file = fileKey(request, path);
     for (let running = this.byFile.get(file); running; running = this.byFile.get(file)) {
       if (running.room-- > 0) return;
-      await endOf(running, deadline);
+      await endOf(running, request);
+    }
+  }
+
+  private async run(
+    request: Waiting,
+    path: string,
+    segments: readonly Segment[],
+    isFull: boolean,
+  ): Promise<boolean> {
+    const file = fileKey(request, path);
+    const own = compactSegments(request, path, segments, isFull);
+    this.byFile.set(file, { ended: own.then(() => true, () => true), room: roomWhileCompacting(segments) });
+    try {
+      return await own;
+    } finally {
+      this.byFile.delete(file);
     }
   }
 }
 
-async function endOf({ ended }: InFlight, deadline: Deadline): Promise<boolean> {
+async function endOf({ ended }: InFlight, { deadline }: Pick<Waiting, "deadline">): Promise<boolean> {
   const result = await deadline.count(() => deadline.within(Infinity, ended));
   if (result === LATE) throw unavailable();
   return result;

@@ -40,13 +40,6 @@ function unescape(text: string): string {
   );
 }
 
-export interface NearMisses {
-  /** The lines most similar to the string's first line that is not blank, the best first; excerpts of long lines. */
-  readonly nearest: readonly { readonly line: number; readonly text: string }[];
-  /** The first kind of difference that alone keeps the string from matching; null: none. */
-  readonly differsOnlyBy: Difference | null;
-}
-
 interface Candidate {
   readonly line: number;
   readonly from: number;
@@ -67,12 +60,16 @@ const NORMALIZED_UNITS_PER_BYTE = 2;
 /** Trigrams are hashed to 16 bits. */
 const HASHES = 65536;
 
-/** Scans the first EDIT_NEAREST_SCAN_BYTES_MAX bytes of a text in which the string does not occur. */
+/**
+ * Scans the first EDIT_NEAREST_SCAN_BYTES_MAX bytes of a text in which the string does not occur. `nearest`: the lines
+ * most similar to the string's first line that is not blank, the best first; excerpts of long lines. `differsOnlyBy`:
+ * the first kind of difference that alone keeps the string from matching; null: none.
+ */
 export async function nearMisses(
   pieces: readonly Piece[],
   load: LoadPiece,
   oldString: string,
-): Promise<NearMisses> {
+) {
   const text = await readBeginning(pieces, load);
   // The scan is bounded already, so the work only counts slices.
   const work = new Work();

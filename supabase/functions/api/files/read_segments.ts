@@ -49,12 +49,12 @@ export async function* readSegments(
   }
 }
 
-/** Reads segments of text, each of which is UTF-8, into one string. */
+/** Reads segments of text into one string, with U+FFFD for bytes that are not UTF-8. */
 export async function readText(source: SegmentSource, segments: readonly Segment[]): Promise<string> {
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   let text = "";
-  for await (const bytes of readSegments(source, segments)) text += decoder.decode(bytes);
-  return text;
+  for await (const bytes of readSegments(source, segments)) text += decoder.decode(bytes, { stream: true });
+  return text + decoder.decode();
 }
 
 /** Yields the bytes of a range; only segments that contain some of it are fetched. */

@@ -14,7 +14,6 @@ export type Piece =
   | { readonly kind: "stored"; readonly segment: Segment }
   | { readonly kind: "new"; readonly bytes: Uint8Array };
 
-/** Returns the bytes of a piece. */
 export type LoadPiece = (piece: Piece) => Promise<Uint8Array>;
 
 export interface Occurrences {
@@ -143,7 +142,6 @@ export async function* rewrite(
   if (run) yield* run.finish().map(newPiece);
 }
 
-/** The size of a piece in bytes. */
 export function sizeOf(piece: Piece): number {
   return piece.kind === "stored" ? piece.segment.size : piece.bytes.length;
 }

@@ -109,6 +109,11 @@ export class Uploads {
   }
 }
 
+/** Identifies the file among those of all projects. */
+export function fileKey({ gate }: Pick<Uploader, "gate">, path: string): string {
+  return `${gate.projectId}/${path}`;
+}
+
 /** Removes segments that no commit references or can still reference. If that fails, the sweep removes them. */
 export async function discard(segments: Segments, unreferenced: readonly Segment[]): Promise<void> {
   try {

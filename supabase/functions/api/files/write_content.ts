@@ -2,44 +2,36 @@
 import type { z } from "zod";
 import type { Gate } from "../auth/gate.ts";
 import { detectMediaType, type MediaType, mediaType } from "../contract/media_types.ts";
-import { ERRORS, fail } from "../errors.ts";
+import { ERRORS, fail, failField } from "../errors.ts";
 import {
   type BodySource,
   declaredBytes,
   ensureUnencoded,
   isLargeBody,
-  isRawPut,
   mediaTypeOf,
   openBody,
   requestChunks,
 } from "../http/body.ts";
-import { contentBytes, type ContentText, readBody } from "../http/json_request.ts";
+import { contentBytes, readBody } from "../http/json_request.ts";
+import type { ContentText } from "../http/json_string.ts";
 import { checkPath } from "../http/path.ts";
-import type { RequestData } from "../http/request_data.ts";
 import { RAW_UPLOAD_BYTES } from "../limits.ts";
-import type { Committed, Preconditions } from "../ports/commit.ts";
+import type { Committed } from "../ports/commit.ts";
 import type { Authorization } from "../ports/metadata.ts";
 import type { Segment } from "../ports/segments.ts";
 import { detach, drainAndDetach } from "../runtime/bytes.ts";
-import { commit, commitBasis, type CommitRequest, type Committer, parseCommitRequest } from "./commit.ts";
+import { commit, commitBasis, type CommitRequest, type Committer } from "./commit.ts";
 import { storeContent } from "./upload.ts";
 
 /** The parts of a write request that are known before its body. */
-export interface WriteRequest extends Preconditions {
+export interface WriteRequest extends Omit<CommitRequest, "path"> {
   /** `write` creates the file if there is none; the others require one. */
   readonly kind: "write" | "overwrite" | "append";
   /** Undefined if the body contains it. */
   readonly path: string | undefined;
   /** Whether the body is the bytes themselves. */
   readonly isRaw: boolean;
-  /** The media type that a raw `write` names. */
   readonly contentType?: string | undefined;
-  readonly idempotencyKey: string | undefined;
-}
-
-/** Parses a PUT with new content for an existing file. */
-export function parseReplacement(kind: "overwrite" | "append", data: RequestData): WriteRequest {
-  return { kind, isRaw: isRawPut(data.query, data.headers), ...parseCommitRequest(data) };
 }
 
 /** The type that the Content-Type of a raw upload names, if it is a supported one. */
@@ -48,7 +40,7 @@ export function namedMediaType(headers: Headers): MediaType | undefined {
 }
 
 /** The JSON body of each kind, as its route validates it. */
-export interface WriteFields {
+interface WriteFields {
   readonly path?: string;
   readonly content: ContentText;
   readonly contentType?: string | null | undefined;
@@ -56,7 +48,11 @@ export interface WriteFields {
   readonly ifVersion?: number | null | undefined;
 }
 
-export interface Writer extends Committer, BodySource {
+interface ChunkWriter extends Committer {
+  readonly gate: Gate;
+}
+
+interface Writer extends ChunkWriter, BodySource {
   readonly gate: Gate;
 }
 
@@ -64,50 +60,45 @@ export interface Writer extends Committer, BodySource {
 interface Stored {
   readonly path: string;
   readonly segments: readonly Segment[];
-  readonly contentType: string | undefined;
-  /** The `ifVersion` of the body. */
+  readonly contentType?: string | undefined;
   readonly ifVersion?: number | undefined;
   /** The fields of the request without its content, for its fingerprint. */
   readonly fields: unknown;
 }
 
-/** Reads the body, stores its content and commits it. */
 export async function writeContent(
   writer: Writer,
   body: z.ZodType<WriteFields>,
   request: WriteRequest,
 ): Promise<Committed> {
   const stored = request.isRaw ? await storeRaw(writer, request) : await storeJson(writer, body, request);
-  return await commitStored(writer, request, stored);
+  return await commitStored(writer, { ...request, ...stored });
 }
 
 /** New content that is in memory. */
-export interface ContentRequest extends CommitRequest {
+interface ContentRequest extends CommitRequest {
   readonly kind: WriteRequest["kind"];
   readonly chunks: readonly Uint8Array[];
 }
 
 /** Stores content that is in memory and commits it. A key that the isolate does not know is authorized first. */
 export async function writeChunks(
-  writer: Committer & { readonly gate: Gate },
+  writer: ChunkWriter,
   { chunks, ...request }: ContentRequest,
 ): Promise<Committed> {
   if (!writer.gate.grant) await writer.gate.authorize();
-  const stored = await storeChunks(writer, request.path, chunks, 0);
-  return await commitStored(writer, request, stored);
+  const segments = await storeChunks(writer, chunks, 0);
+  return await commitStored(writer, { ...request, segments, fields: {} });
 }
 
 async function commitStored(
-  writer: Committer,
-  request: Omit<WriteRequest, "isRaw">,
-  stored: Stored,
+  committer: Committer,
+  { kind, segments, contentType, fields, ...request }: Stored & CommitRequest & Pick<WriteRequest, "kind">,
 ): Promise<Committed> {
-  const { path, segments } = stored;
-  const ifVersion = stored.ifVersion ?? request.ifVersion;
-  const basis = await commitBasis({ ...request, path, ifVersion }, request.kind, stored.fields, segments);
-  if (request.kind !== "write") return await commit(writer, { kind: request.kind, ...basis, segments });
-  const mimeType = stored.contentType ?? detectMediaType(path, segments.every((segment) => segment.isText));
-  return await commit(writer, { kind: "write", ...basis, segments, mimeType });
+  const basis = await commitBasis(request, kind, fields, segments);
+  if (kind !== "write") return await commit(committer, { kind, ...basis, segments });
+  const mimeType = contentType ?? detectMediaType(request.path, segments.every(({ isText }) => isText));
+  return await commit(committer, { kind, ...basis, segments, mimeType });
 }
 
 async function storeJson(
@@ -122,33 +113,23 @@ async function storeJson(
   );
   const path = request.path ?? checkPath(fields.path ?? "");
   const chunks = await contentBytes(content, fields.isBase64 ?? false);
-  ensureExists(authorization);
-  const stored = await storeChunks(
-    writer,
-    path,
-    chunks,
-    existingBytes(request, authorization),
-  );
-  return {
-    ...stored,
-    contentType: fields.contentType ?? undefined,
-    ifVersion: fields.ifVersion ?? undefined,
-    fields,
-  };
+  const segments = await storeChunks(writer, chunks, bytesBefore(request, authorization));
+  const { contentType, ifVersion } = fields;
+  return { path, segments, contentType: contentType ?? undefined, ifVersion: ifVersion ?? undefined, fields };
 }
 
-/** Stores content for a file of `beforeBytes`, as far as the request knows its size; an append keeps these bytes. */
+/** Stores content for a file that keeps `beforeBytes`, as far as the request knows them. */
 async function storeChunks(
-  writer: Committer & { readonly gate: Gate },
-  path: string,
+  writer: ChunkWriter,
   chunks: readonly Uint8Array[],
   beforeBytes: number,
-): Promise<Stored> {
+): Promise<Segment[]> {
   const addedBytes = chunks.reduce((total, chunk) => total + chunk.length, 0);
   writer.gate.ensureWithinTier(beforeBytes + addedBytes);
-  const segments = await storeContent(writer, drainAndDetach(chunks));
-  return { path, segments, contentType: undefined, fields: {} };
+  return await storeContent(writer, drainAndDetach(chunks));
 }
+
+const NOTHING = "must be at least 1 long";
 
 /** Stores the body while it arrives, and refuses it as soon as it is too large. */
 async function storeRaw(writer: Writer, request: WriteRequest): Promise<Stored> {
@@ -157,9 +138,8 @@ async function storeRaw(writer: Writer, request: WriteRequest): Promise<Stored> 
   // Checked first, so that the order of checks does not depend on whether this isolate knows the key.
   ensureUnencoded(headers);
   const declared = declaredBytes(headers);
-  if (request.kind === "append" && declared === 0) throwNothingToAppend();
-  ensureExists(authorization);
-  const before = existingBytes(request, authorization);
+  if (request.kind === "append" && declared === 0) failField("content", NOTHING);
+  const before = bytesBefore(request, authorization);
   gate.ensureWithinTier(before + (declared ?? 0));
   const body = isLargeBody(headers)
     ? await openBody(writer, Math.min(declared ?? RAW_UPLOAD_BYTES, RAW_UPLOAD_BYTES))
@@ -169,8 +149,7 @@ async function storeRaw(writer: Writer, request: WriteRequest): Promise<Stored> 
     for await (const chunk of requestChunks(writer, "VALIDATION_ERROR")) {
       addedBytes += chunk.length;
       gate.ensureWithinTier(before + addedBytes);
-      const room = body?.hold(Math.min(addedBytes, RAW_UPLOAD_BYTES));
-      if (room) await room;
+      await body?.hold(Math.min(addedBytes, RAW_UPLOAD_BYTES));
       // At most RAW_UPLOAD_BYTES are in memory, so for each further chunk the same number of bytes was moved into
       // Storage.
       if (addedBytes > RAW_UPLOAD_BYTES) deadline.extend(chunk.length);
@@ -179,11 +158,9 @@ async function storeRaw(writer: Writer, request: WriteRequest): Promise<Stored> 
     }
   }
   const segments = await storeContent(writer, counted());
-  if (request.kind === "append" && addedBytes === 0) throwNothingToAppend();
+  if (request.kind === "append" && addedBytes === 0) failField("content", NOTHING);
   const { path = "", contentType, ifVersion } = request;
-  const type = request.kind === "write" ? contentType : undefined;
-  const fields = { raw: true, type, ifVersion };
-  return { path, segments, contentType, fields };
+  return { path, segments, fields: { raw: true, type: contentType, ifVersion } };
 }
 
 /**
@@ -202,21 +179,14 @@ async function authorize({ gate }: Writer, request: WriteRequest): Promise<Autho
   return kind === "write" || idempotencyKey !== undefined ? undefined : authorization;
 }
 
-/** Refuses a missing file before any byte is stored. The commit checks again. */
-function ensureExists(authorization: Authorization | undefined): void {
-  if (!authorization || authorization.file) return;
-  const { deletedVersion } = authorization;
+/**
+ * The bytes that the file keeps, as far as this request knows their number: an append keeps all. Refuses a missing file
+ * before any byte is stored. The commit checks again.
+ */
+function bytesBefore({ kind }: WriteRequest, authorization: Authorization | undefined): number {
+  if (!authorization) return 0;
+  const { file, deletedVersion } = authorization;
   const details = deletedVersion === null ? undefined : { deletedVersion };
-  fail("FILE_NOT_FOUND", ERRORS.FILE_NOT_FOUND.message, details);
-}
-
-/** Bytes of the file that an append adds to, as far as this request knows their number. */
-function existingBytes({ kind }: WriteRequest, authorization: Authorization | undefined): number {
-  return kind === "append" ? authorization?.file?.size ?? 0 : 0;
-}
-
-function throwNothingToAppend(): never {
-  fail("VALIDATION_ERROR", "There is nothing to append.", {
-    issues: [{ path: "content", reason: "must be at least 1 long" }],
-  });
+  if (!file) fail("FILE_NOT_FOUND", ERRORS.FILE_NOT_FOUND.message, details);
+  return kind === "append" ? file.size : 0;
 }

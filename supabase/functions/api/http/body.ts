@@ -12,7 +12,6 @@ import type { Body, BodyBudget } from "../runtime/body_budget.ts";
 import { Deadline, LATE } from "../runtime/deadline.ts";
 import { isSet, type Query } from "./query.ts";
 
-/** A request whose body is read, and the memory budget for it. */
 export interface BodySource {
   readonly request: Request;
   /** The budget of all large bodies of the isolate. */

@@ -4,47 +4,42 @@
  * and the whole body is never in memory.
  */
 import { fail } from "../errors.ts";
-import { JSON_DEPTH_MAX, JSON_FIELDS_BYTES_MAX, JSON_LONG_STRING_BYTES, JSON_VALUES_MAX } from "../limits.ts";
+import {
+  CONTENT_LENGTH_MAX,
+  JSON_DEPTH_MAX,
+  JSON_FIELDS_BYTES_MAX,
+  JSON_LONG_STRING_BYTES,
+  JSON_VALUES_MAX,
+} from "../limits.ts";
 import { concatenate } from "../runtime/bytes.ts";
 import { Work } from "../runtime/work.ts";
-import { JsonStringDecoder, JsonStringParser } from "./json_string.ts";
+import { ContentText, JsonStringParser } from "./json_string.ts";
 
 export interface JsonBodyOptions {
   /** Longest body in bytes; beyond it 413 `CONTENT_TOO_LARGE`. */
   readonly limitBytes: number;
-  /** The field of the outermost object to extract if it is a string; null: none. */
-  readonly streamedField: string | null;
-  /** Longest extracted string to store, in UTF-16 code units; a longer one is only measured. */
-  readonly maxStreamedLength: number;
-  /** Longest text without the extracted string, in bytes; beyond it 413 `CONTENT_TOO_LARGE`. */
+  /** The field of the outermost object that becomes a ContentText if it is a string. By default none. */
+  readonly streamedField?: string | null;
+  /** Longest such string to store, in UTF-16 code units; a longer one is only measured. */
+  readonly maxStreamedLength?: number;
+  /** Longest text without that string, in bytes; beyond it 413 `CONTENT_TOO_LARGE`. */
   readonly fieldsBytesMax?: number;
-  /** Called with the bytes of memory that the body holds; if it returns a promise, the reader awaits it. */
-  readonly hold?: (bytes: number) => Promise<void> | undefined;
-  /** Longest of the other strings, in bytes; beyond it 413 `CONTENT_TOO_LARGE`. By default JSON_FIELDS_BYTES_MAX. */
+  /** Longest of the other strings, in bytes; beyond it 413 `CONTENT_TOO_LARGE`. */
   readonly stringBytesMax?: number;
   /** Other strings over this many bytes are parsed one by one. */
   readonly longStringBytes?: number;
+  /** Called with the bytes of memory that the body holds; if it returns a promise, the reader awaits it. */
+  readonly hold?: (bytes: number) => Promise<void> | undefined;
 }
 
-/** An extracted field. */
-export type StreamedField =
-  | {
-    readonly kind: "text";
-    /** The string in UTF-8, in chunks cut anywhere. Empty if longer than the maximum. */
-    readonly chunks: Uint8Array[];
-    /** In UTF-16 code units; counted even beyond the maximum. */
-    readonly length: number;
-    /** Whether it has no lone surrogate. */
-    readonly wellFormed: boolean;
-  }
-  | { readonly kind: "other"; readonly value: unknown };
-
-export interface JsonBody {
-  /** The body as parsed by `JSON.parse`, without the streamed field. */
-  readonly fields: unknown;
-  /** The streamed field; null if the body has none. */
-  readonly streamed: StreamedField | null;
-}
+const DEFAULTS = {
+  streamedField: null,
+  maxStreamedLength: CONTENT_LENGTH_MAX,
+  fieldsBytesMax: JSON_FIELDS_BYTES_MAX,
+  stringBytesMax: JSON_FIELDS_BYTES_MAX,
+  longStringBytes: JSON_LONG_STRING_BYTES,
+  hold: () => undefined,
+};
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -64,15 +59,14 @@ const EMPTY_STRING = Uint8Array.of(QUOTE, QUOTE);
 export async function readJsonBody(
   body: AsyncIterable<Uint8Array>,
   options: JsonBodyOptions,
-): Promise<JsonBody> {
-  const scanner = new BodyScanner(options);
+): Promise<unknown> {
+  const scanner = new BodyScanner({ ...DEFAULTS, ...options });
   let bytes = 0;
   for await (const chunk of body) {
     bytes += chunk.length;
     if (bytes > options.limitBytes) throwTooLarge("The body is", options.limitBytes);
     scanner.push(chunk);
-    const room = options.hold?.(scanner.heldBytes);
-    if (room) await room;
+    await options.hold?.(scanner.heldBytes);
   }
   return await scanner.finish();
 }
@@ -85,7 +79,7 @@ interface Place {
 
 /** Tracks strings and nesting just far enough to find the streamed field. */
 class BodyScanner {
-  readonly #options: JsonBodyOptions;
+  readonly #options: Required<JsonBodyOptions>;
   /** The body without the streamed string. */
   #rest = new Uint8Array(1024);
   #restLength = 0;
@@ -97,14 +91,14 @@ class BodyScanner {
   /** Whether a value of the outermost object comes next. */
   #isValueNext = false;
   #isStreamedName = false;
-  #string: JsonStringDecoder | null = null;
+  #string: ContentText | null = null;
   #isStreaming = false;
   readonly #longStrings: Place[] = [];
   /** The offset of the string that is being read, and whether the latest string was long. */
   #stringStart = 0;
   #isLong = false;
 
-  constructor(options: JsonBodyOptions) {
+  constructor(options: Required<JsonBodyOptions>) {
     this.#options = options;
   }
 
@@ -117,8 +111,8 @@ class BodyScanner {
     let at = 0;
     while (at >= 0 && at < chunk.length) {
       if (this.#isStreaming) {
-        at = this.#stream(chunk, at);
-        kept = at;
+        at = kept = this.#string?.push(chunk, at) ?? -1;
+        this.#isStreaming = at < 0;
       } else if (this.#isInString) {
         at = this.#skipString(chunk, at);
         if (!this.#isInString) this.#endString(this.#restLength + at - kept);
@@ -131,7 +125,7 @@ class BodyScanner {
         if (byte === QUOTE && this.#depth === 1 && this.#isValueNext && this.#isStreamedName) {
           this.#keep(chunk, kept, at - 1);
           this.#keep(EMPTY_STRING, 0, 2);
-          this.#string = new JsonStringDecoder(this.#options.maxStreamedLength);
+          this.#string = new ContentText(this.#options.maxStreamedLength);
           this.#isStreaming = true;
           kept = at;
         } else {
@@ -142,27 +136,12 @@ class BodyScanner {
     if (kept >= 0) this.#keep(chunk, kept, chunk.length);
   }
 
-  async finish(): Promise<JsonBody> {
+  async finish(): Promise<unknown> {
     // If the body ended within the streamed string, the remaining text has no closing brace and does not parse.
-    const { stringBytesMax = JSON_FIELDS_BYTES_MAX } = this.#options;
     const rest = this.#rest.subarray(0, this.#restLength);
-    const fields = await parseInParts(rest, this.#longStrings, stringBytesMax);
-    const name = this.#options.streamedField;
-    const isObject = typeof fields === "object" && fields !== null && !Array.isArray(fields);
-    if (!isObject || name === null || !Object.hasOwn(fields, name)) {
-      return { fields, streamed: null };
-    }
-    const value: unknown = Reflect.get(fields, name);
-    Reflect.deleteProperty(fields, name);
-    if (this.#string === null) return { fields, streamed: { kind: "other", value } };
-    const { chunks, length, wellFormed } = this.#string;
-    return { fields, streamed: { kind: "text", chunks, length, wellFormed } };
-  }
-
-  #stream(chunk: Uint8Array, from: number): number {
-    const end = this.#string?.push(chunk, from) ?? -1;
-    this.#isStreaming = end < 0;
-    return end;
+    const fields = await parseInParts(rest, this.#longStrings, this.#options.stringBytesMax);
+    if (this.#string) Reflect.set(Object(fields), this.#options.streamedField ?? "", this.#string);
+    return fields;
   }
 
   /** Skips to the end of a string that is kept. Returns the index after its closing quote, or the chunk's end. */
@@ -206,7 +185,7 @@ class BodyScanner {
   /** Handles the end of a string of the remaining text, before `to`. */
   #endString(to: number): void {
     const from = this.#stringStart;
-    this.#isLong = to - from > (this.#options.longStringBytes ?? JSON_LONG_STRING_BYTES);
+    this.#isLong = to - from > this.#options.longStringBytes;
     if (this.#isLong) this.#longStrings.push({ from, to });
   }
 
@@ -231,24 +210,21 @@ class BodyScanner {
 
   #keep(bytes: Uint8Array, from: number, to: number): void {
     const length = this.#restLength + to - from;
-    const limitBytes = this.#options.fieldsBytesMax ?? JSON_FIELDS_BYTES_MAX;
-    if (length > limitBytes) {
-      const { streamedField } = this.#options;
+    const { streamedField, fieldsBytesMax } = this.#options;
+    if (length > fieldsBytesMax) {
       const other = streamedField === null ? "" : ` other than \`${streamedField}\``;
-      throwTooLarge(`The fields${other} are`, limitBytes);
+      throwTooLarge(`The fields${other} are`, fieldsBytesMax);
     }
     if (length > this.#rest.length) {
-      const larger = new Uint8Array(Math.max(length, 2 * this.#rest.length));
-      larger.set(this.#rest.subarray(0, this.#restLength));
-      this.#rest = larger;
+      this.#rest = new Uint8Array(this.#rest.buffer.transfer(Math.max(length, 2 * this.#rest.length)));
     }
     this.#rest.set(bytes.subarray(from, to), this.#restLength);
     this.#restLength = length;
   }
 }
 
-/** Strings longer than this, in bytes, are decoded in slices of it. */
-const SLICED_STRING_BYTES = 1024 * 1024;
+/** Long strings are parsed in slices of this many bytes. */
+const SLICE_BYTES = 1024 * 1024;
 /** Units of work for each byte of a string that is parsed. */
 const PARSE_UNITS = 3;
 
@@ -273,10 +249,8 @@ async function parseInParts(
   let kept = 0;
   for (const { from, to } of longStrings) {
     if (to - from > stringBytesMax) throwTooLarge("A string is", stringBytesMax);
-    if (work.add(PARSE_UNITS * (to - from))) await work.pause();
     const stand = `${token}${values.size}`;
-    const text = bytes.subarray(from, to);
-    values.set(stand, text.length > SLICED_STRING_BYTES ? await parseSliced(text, work) : parse(text));
+    values.set(stand, await parseLong(bytes.subarray(from, to), work));
     parts.push(bytes.subarray(kept, from), new TextEncoder().encode(`"${stand}"`));
     kept = to;
   }
@@ -288,11 +262,12 @@ async function parseInParts(
 }
 
 /** Parses a long string with its quotes. */
-async function parseSliced(bytes: Uint8Array, work: Work): Promise<string> {
+async function parseLong(bytes: Uint8Array, work: Work): Promise<string> {
   const parser = new JsonStringParser();
-  for (let from = 1; from < bytes.length; from += SLICED_STRING_BYTES) {
-    parser.push(bytes.subarray(from, from + SLICED_STRING_BYTES), 0);
-    await work.pause();
+  for (let from = 1; from < bytes.length; from += SLICE_BYTES) {
+    const slice = bytes.subarray(from, from + SLICE_BYTES);
+    if (work.add(PARSE_UNITS * slice.length)) await work.pause();
+    parser.push(slice, 0);
   }
   return parser.text;
 }

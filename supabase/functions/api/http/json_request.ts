@@ -6,21 +6,12 @@ import type { Body } from "../runtime/body_budget.ts";
 import { drainAndDetach } from "../runtime/bytes.ts";
 import { Work } from "../runtime/work.ts";
 import { type BodySource, declaredBytes, ensureJson, isLargeBody, openBody, requestChunks } from "./body.ts";
-import { readJsonBody } from "./json_body.ts";
+import { type JsonBodyOptions, readJsonBody } from "./json_body.ts";
+import { ContentText } from "./json_string.ts";
 import { validate } from "./validate.ts";
 
 /** Units of work for each character of base64. */
 const BASE64_UNITS = 4;
-
-/** The string `content` of a body, in UTF-8, which is never held as one JavaScript string. */
-export class ContentText {
-  constructor(
-    readonly chunks: readonly Uint8Array[],
-    /** UTF-16 code units. */
-    readonly length: number,
-    readonly isWellFormed: boolean,
-  ) {}
-}
 
 /** The schema of the field `content`, which is a string for clients and documents, and ContentText for handlers. */
 export function contentField(minLength: number) {
@@ -52,36 +43,28 @@ export async function readBody<Fields, Authorization = undefined>(
   source: BodySource,
   schema: z.ZodType<Fields>,
   authorize: (() => Promise<Authorization>) | null,
-  fieldsBytesMax?: number,
-  stringBytesMax?: number,
+  options?: Pick<JsonBodyOptions, "fieldsBytesMax" | "stringBytesMax">,
 ): Promise<ReadBody<Fields, Authorization>> {
-  const { request } = source;
   const authorization = await authorize?.();
-  ensureJson(request.headers);
+  ensureJson(source.request.headers);
   const body = await reserveMemory(source);
-  const { fields, streamed } = await readJsonBody(requestChunks(source, "INVALID_JSON"), {
+  const fields = await readJsonBody(requestChunks(source, "INVALID_JSON"), {
     limitBytes: BODY_BYTES_MAX,
     streamedField: "content",
-    maxStreamedLength: CONTENT_LENGTH_MAX,
     ...(body && { hold: (bytes) => body.hold(bytes) }),
-    ...(fieldsBytesMax !== undefined && { fieldsBytesMax }),
-    ...(stringBytesMax !== undefined && { stringBytesMax }),
+    ...options,
   });
-  const content = streamed?.kind === "text"
-    ? new ContentText(streamed.chunks, streamed.length, streamed.wellFormed)
-    : streamed?.value;
-  const isObject = typeof fields === "object" && fields !== null && !Array.isArray(fields);
-  return { fields: validate(schema, isObject && streamed ? { ...fields, content } : fields), authorization };
+  return { fields: validate(schema, fields), authorization };
 }
 
 /** The validated body. A request with a large body is authorized before it is read. Throws what `readBody` throws. */
 export async function readFields<Fields>(
   source: BodySource & { readonly gate: { authorize(): Promise<unknown> } },
   schema: z.ZodType<Fields>,
-  bytesMax?: number,
+  options?: Pick<JsonBodyOptions, "fieldsBytesMax">,
 ): Promise<Fields> {
   const authorize = isLargeBody(source.request.headers) ? () => source.gate.authorize() : null;
-  const { fields } = await readBody(source, schema, authorize, bytesMax);
+  const { fields } = await readBody(source, schema, authorize, options);
   return fields;
 }
 

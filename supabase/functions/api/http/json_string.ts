@@ -52,21 +52,20 @@ function endOfString(bytes: Uint8Array): { readonly end: number; readonly escape
   return { end: bytes.length, escapeAt };
 }
 
-/** A JSON string as UTF-8, in chunks. */
-export class JsonStringDecoder {
-  /** The string in UTF-8, complete once `push` has found its end. Empty if it is longer than `maxLength`. */
+/** A JSON string, such as the `content` of a body, in UTF-8: it is never held as one JavaScript string. */
+export class ContentText {
+  /** Complete once `push` has found the string's end. Empty if it is longer than `maxLength`. */
   chunks: Uint8Array[] = [];
-  /** UTF-16 code units of the whole string, once `push` has found its end. */
+  /** UTF-16 code units of the whole string. */
   length = 0;
   /** False once an escape was a lone surrogate, which UTF-8 cannot represent and U+FFFD replaces. */
-  wellFormed = true;
+  isWellFormed = true;
   readonly #parser = new JsonStringParser();
   #storedBytes = 0;
 
   /** A string of more than `maxLength` UTF-16 code units is validated and measured, but not stored. */
   constructor(private readonly maxLength: number) {}
 
-  /** Bytes stored so far. */
   get heldBytes(): number {
     return this.#storedBytes + this.#parser.text.length;
   }
@@ -85,7 +84,7 @@ export class JsonStringDecoder {
     const piece = isCut ? text.slice(0, -1) : text;
     this.#parser.text = text.slice(piece.length);
     this.length += piece.length;
-    this.wellFormed &&= piece.isWellFormed();
+    this.isWellFormed &&= piece.isWellFormed();
     if (this.length > this.maxLength) {
       this.chunks = [];
       this.#storedBytes = 0;

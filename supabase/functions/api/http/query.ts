@@ -1,5 +1,5 @@
 /** The query of a URL, decoded as strictly as the path. */
-import { fail } from "../errors.ts";
+import { failField } from "../errors.ts";
 
 /** Parameter name → its values in order. A parameter without `=` has the value null. */
 export type Query = ReadonlyMap<string, readonly (string | null)[]>;
@@ -30,44 +30,23 @@ function decodeComponent(raw: string): string {
   }
 }
 
-function throwInvalid(name: string, reason: string): never {
-  fail("VALIDATION_ERROR", `The query parameter \`${name}\` is not valid: ${reason}`, {
-    issues: [{ path: name, reason }],
-  });
-}
-
-/** Whether a parameter without value is present. Throws VALIDATION_ERROR if it has a value or is repeated. */
-export function isPresent(query: Query, name: string): boolean {
-  const value = onlyValue(query, name);
-  if (value !== undefined && value !== "") throwInvalid(name, `must have no value; write \`?${name}\``);
-  return value !== undefined;
-}
-
-/** Like `isPresent`, for a parameter that may also be `true` or `false`; `false` means that it is absent. */
-export function isSet(query: Query, name: string): boolean {
-  const value = onlyValue(query, name);
-  if (value === undefined || value === "false") return false;
-  if (value !== "" && value !== "true") throwInvalid(name, "must be true, false or without a value");
-  return true;
-}
-
-function onlyValue(query: Query, name: string): string | undefined {
-  const values = query.get(name);
-  if (!values) return undefined;
-  if (values.length > 1) throwInvalid(name, "must not be repeated");
-  return values[0] ?? "";
-}
-
 /** The named parameters as an object for a schema, without absent ones. Throws VALIDATION_ERROR for a repeated one. */
 export function pick(query: Query, names: readonly string[]): Record<string, string> {
   const picked: Record<string, string> = {};
   for (const name of names) {
     const values = query.get(name);
     if (!values) continue;
-    if (values.length > 1) throwInvalid(name, "must not be repeated");
+    if (values.length > 1) failField(name, "must not be repeated");
     const value = values[0] ?? "";
-    if (value.includes(UNDECODABLE)) throwInvalid(name, "has a percent escape that is broken or not UTF-8");
+    if (value.includes(UNDECODABLE)) failField(name, "has a percent escape that is broken or not UTF-8");
     picked[name] = value;
   }
   return picked;
+}
+
+/** Whether a parameter is present, without a value or as `true`; `false` means that it is absent. Throws VALIDATION_ERROR. */
+export function isSet(query: Query, name: string): boolean {
+  const value = pick(query, [name])[name] ?? "false";
+  if (!["", "true", "false"].includes(value)) failField(name, "must be true, false or without a value");
+  return value !== "false";
 }

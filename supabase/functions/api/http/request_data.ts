@@ -31,7 +31,6 @@ export function splitUrl(url: string): { rawPath: string; rawQuery: string } {
   };
 }
 
-/** Whether a raw path matches a route's pattern. */
 export function matches(pattern: string, rawPath: string): boolean {
   if (pattern.endsWith("/*")) return rawPath.startsWith(pattern.slice(0, -1));
   if (!pattern.includes(":")) return rawPath === pattern;

@@ -1,9 +1,6 @@
-/** The envelope and the headers of every response. */
+/** Successes in the envelope, and JSON outside it. */
 import { entityTag } from "./conditions.ts";
 import type { Operation } from "../contract/service.ts";
-import type { ApiError } from "../errors.ts";
-import { NO_LIMIT_SHOWN, PREFLIGHT_MAX_AGE_SECONDS } from "../limits.ts";
-import type { RateView } from "../ports/answer.ts";
 import type { Committed } from "../ports/commit.ts";
 import { nextSlice, Work } from "../runtime/work.ts";
 
@@ -19,10 +16,25 @@ export function taggedHeaders(tag: string) {
   return { ETag: tag, "Cache-Control": "private, no-cache, no-transform" } as const;
 }
 
-/** A success in the envelope; `tag` is its entity tag, if it has one. */
-export function success(operation: Operation, data: unknown, message: string, tag?: string): Response {
+interface Particulars {
+  /** The entity tag of the representation. */
+  readonly tag?: string;
+  /** Whether the answer is that of an earlier request with the same Idempotency-Key. */
+  readonly isReplayed?: boolean;
+}
+
+export function success(
+  operation: Operation,
+  data: unknown,
+  message: string,
+  { tag, isReplayed }: Particulars = {},
+): Response {
   return new Response(bodyOf(JSON.stringify({ success: true, data, operation, message })), {
-    headers: { ...JSON_HEADERS, ...tag !== undefined && taggedHeaders(tag) },
+    headers: {
+      ...JSON_HEADERS,
+      ...tag !== undefined && taggedHeaders(tag),
+      ...isReplayed && { "Idempotency-Replayed": "true" },
+    },
   });
 }
 
@@ -92,27 +104,13 @@ export function notModified(tag: string): Response {
   });
 }
 
-/** The response to a write: the record, its tag for the next precondition, and whether the answer is a replay. */
+/** The response to a write: the record, and its tag for the next precondition. */
 export function writeResponse(
   operation: Operation,
   { file, isReplayed }: Committed,
   message: string,
 ): Response {
-  const response = success(operation, file, message, entityTag(file, "j"));
-  if (isReplayed) response.headers.set("Idempotency-Replayed", "true");
-  return response;
-}
-
-/** The response to a commit of many files, or to its plan. */
-export function manyResponse(
-  operation: Operation,
-  data: unknown,
-  isReplayed: boolean,
-  message: string,
-): Response {
-  const response = success(operation, data, message);
-  if (isReplayed) response.headers.set("Idempotency-Replayed", "true");
-  return response;
+  return success(operation, file, message, { tag: entityTag(file, "j"), isReplayed });
 }
 
 /** A response with JSON text that is outside the envelope, and must not be cached. */
@@ -126,58 +124,4 @@ export function jsonText(text: string, status: number): Response {
 /** A response with JSON outside the envelope: health, documents, and other protocols. */
 export function json(data: unknown, status = 200): Response {
   return jsonText(JSON.stringify(data), status);
-}
-
-/** A failure in the envelope. */
-export function failure(error: ApiError, operation: Operation | undefined): Response {
-  const body = {
-    success: false,
-    error: { code: error.code, message: error.message },
-    ...(operation && { operation }),
-    ...(error.details && { details: error.details }),
-  };
-  return new Response(JSON.stringify(body), {
-    status: error.status,
-    headers: {
-      "Content-Type": JSON_TYPE,
-      "Cache-Control": "no-store",
-      ...(error.status === 401 && { "WWW-Authenticate": "Bearer" }),
-      ...error.headers,
-    },
-  });
-}
-
-/** The response to a CORS preflight of any route. */
-export function preflight(): Response {
-  return new Response(null, {
-    status: 204,
-    headers: {
-      "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS",
-      "Access-Control-Allow-Headers":
-        "content-type, authorization, x-api-key, x-project-id, accept, if-match, if-none-match, idempotency-key, x-run-id, x-actor, x-change-note, range, if-range, mcp-protocol-version, mcp-method, mcp-name",
-      "Access-Control-Max-Age": String(PREFLIGHT_MAX_AGE_SECONDS),
-    },
-  });
-}
-
-/** Headers of every response. The draft: https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/ */
-export function setCommonHeaders(headers: Headers, requestId: string, rate: RateView, now: number): void {
-  const limit = rate.limit ?? NO_LIMIT_SHOWN;
-  const remaining = rate.remaining ?? NO_LIMIT_SHOWN;
-  headers.set("X-Request-Id", requestId);
-  headers.set("X-RateLimit-Limit", String(limit));
-  headers.set("X-RateLimit-Remaining", String(remaining));
-  headers.set("X-RateLimit-Reset", String(rate.reset));
-  headers.set("RateLimit-Policy", `"default";q=${limit};w=60`);
-  headers.set("RateLimit", `"default";r=${remaining};t=${secondsUntil(rate.reset, now)}`);
-  headers.set("Access-Control-Allow-Origin", "*");
-  headers.set(
-    "Access-Control-Expose-Headers",
-    "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit, RateLimit-Policy, Retry-After, ETag, X-Request-Id, Idempotency-Replayed, Content-Range, Accept-Ranges, Content-Disposition",
-  );
-}
-
-/** Whole seconds from `now` (milliseconds) to `epochSeconds`, at least 0. */
-export function secondsUntil(epochSeconds: number, now: number): number {
-  return Math.max(0, Math.ceil(epochSeconds - now / 1000));
 }

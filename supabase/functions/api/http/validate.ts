@@ -37,8 +37,7 @@ export function validateQuery<Shape extends z.ZodRawShape>(
   return validate(schema, pick(query, Object.keys(schema.shape)));
 }
 
-/** An item of `details.issues`. */
-export interface Issue {
+interface Issue {
   readonly path: string;
   readonly reason: string;
 }
@@ -63,11 +62,11 @@ export function refuseUnknownParameters(
   }));
   const [first] = issues;
   if (!first) return;
-  fail("VALIDATION_ERROR", `The query parameter \`${first.path}\` is not valid: ${first.reason}`, { issues });
+  fail("VALIDATION_ERROR", `${first.path}: ${first.reason}`, { issues });
 }
 
 /** Issues for the fields of a value that its schema does not have, at any depth; at most UNKNOWN_NAMES_REPORTED_MAX. */
-export function unknownFields(schema: z.core.$ZodType, value: unknown, prefix = ""): Issue[] {
+function unknownFields(schema: z.core.$ZodType, value: unknown, prefix = ""): Issue[] {
   if (isWrapped(schema)) return unknownFields(schema.def.innerType, value, prefix);
   if (schema instanceof z.ZodPipe) return unknownFields(schema.def.in, value, prefix);
   if (typeof value !== "object" || value === null) return [];
@@ -102,7 +101,6 @@ function isWrapped(schema: z.core.$ZodType): schema is z.ZodOptional | z.ZodNull
   return schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault;
 }
 
-/** The schema of a field, or of an element. */
 function fieldOf(schema: z.core.$ZodType, name: string): z.core.$ZodType | undefined {
   if (schema instanceof z.ZodArray) return schema.def.element;
   return schema instanceof z.ZodObject && Object.hasOwn(schema.shape, name) ? schema.shape[name] : undefined;
@@ -129,39 +127,36 @@ function shown(name: string): string {
 }
 
 /**
- * Each row: names of the same thing, here and in other interfaces. If two of them are known, the earlier one is
- * suggested.
+ * Each row: names of the same thing, here and in other interfaces, in lower case. If two of them are known, the earlier
+ * one is suggested.
  */
-const SYNONYMS: readonly (readonly string[])[] = [
-  ["ifVersion", "expectedVersion", "baseVersion", "ifMatch", "version"],
-  ["isBase64", "base64", "encoding"],
-  ["directory", "pathPrefix", "prefix", "folder", "dir", "root", "path"],
-  ["path", "filePath", "file", "fileName", "source", "from", "name"],
-  ["destination", "dest", "target", "newPath", "to"],
-  ["contentType", "mimeType", "mediaType", "type"],
-  ["content", "text", "body", "data"],
-  ["oldString", "oldStr", "oldText", "old", "find"],
-  ["newString", "newStr", "newText", "new", "replacement"],
-  ["replaceAll", "all", "global"],
-  ["expectedOccurrences", "occurrences", "count"],
-  ["dryRun", "preview", "simulate"],
-  ["scopes", "permissions", "rights"],
-  ["expiresAt", "expires", "expiry", "expiresIn", "ttl"],
-  ["gracePeriodSeconds", "gracePeriod", "grace"],
-  ["keepVersions", "maxVersions", "versions"],
-  ["keepDays", "maxDays", "maxAge", "days"],
-  ["limit", "pageSize", "perPage", "max", "maxResults", "top"],
-  ["offset", "skip", "start", "page"],
-  ["after", "cursor", "next", "pageToken", "since"],
-  ["before", "until"],
-  ["at", "asOf", "time", "timestamp", "date"],
-  ["q", "query", "search", "pattern", "term"],
-  ["wait", "timeout"],
-  ["name", "label", "title"],
-];
-
-/** The synonyms by their letters, precomputed, since a client can cause many lookups. */
-const SYNONYMS_BY_LETTERS = synonymsByLetters();
+const SYNONYMS = [
+  "ifversion expectedversion baseversion ifmatch version",
+  "isbase64 base64 encoding",
+  "directory pathprefix prefix folder dir root path",
+  "path filepath file filename source from name",
+  "destination dest target newpath to",
+  "contenttype mimetype mediatype type",
+  "content text body data",
+  "oldstring oldstr oldtext old find",
+  "newstring newstr newtext new replacement",
+  "replaceall all global",
+  "expectedoccurrences occurrences count",
+  "dryrun preview simulate",
+  "scopes permissions rights",
+  "expiresat expires expiry expiresin ttl",
+  "graceperiodseconds graceperiod grace",
+  "keepversions maxversions versions",
+  "keepdays maxdays maxage days",
+  "limit pagesize perpage max maxresults top",
+  "offset skip start page",
+  "after cursor next pagetoken since",
+  "before until",
+  "at asof time timestamp date",
+  "q query search pattern term",
+  "wait timeout",
+  "name label title",
+].map((names) => names.split(" "));
 
 /** Most wrong letters of a name that is still recognized. */
 const WRONG_LETTERS_MAX = 2;
@@ -170,20 +165,12 @@ const WRONG_LETTERS_MAX = 2;
 export function meantName(name: string, known: readonly string[]): string | undefined {
   const given = lettersOf(name);
   const [nearest] = known
-    .map((one) => ({ one, wrong: wrongLetters(given, lettersOf(one)) }))
-    .filter(({ wrong }) => wrong <= WRONG_LETTERS_MAX)
+    .map((one) => ({ one, wrong: wrongLetters(given, lettersOf(one), WRONG_LETTERS_MAX) }))
+    .filter(({ one, wrong }) => wrong <= lettersOf(one).length / 3)
     .toSorted((a, b) => a.wrong - b.wrong);
   if (nearest) return nearest.one;
-  const synonyms = SYNONYMS_BY_LETTERS.get(given) ?? [];
+  const synonyms = SYNONYMS.filter((names) => names.includes(given)).flat();
   return synonyms.flatMap((letters) => known.filter((one) => lettersOf(one) === letters))[0];
-}
-
-function synonymsByLetters(): ReadonlyMap<string, readonly string[]> {
-  const found = new Map<string, readonly string[]>();
-  for (const words of SYNONYMS.map((names) => names.map(lettersOf))) {
-    for (const word of words) found.set(word, [...found.get(word) ?? [], ...words]);
-  }
-  return found;
 }
 
 /** The letters of a name: those of `if_version`, `If-Version` and `ifVersion` are the same. */
@@ -191,25 +178,19 @@ function lettersOf(name: string): string {
   return name.toLowerCase().replaceAll(/[_-]/g, "");
 }
 
-/** Letters to change, add, remove or swap with the next one; Infinity where they are over a third of the known name. */
-function wrongLetters(given: string, known: string): number {
-  if (Math.abs(given.length - known.length) > WRONG_LETTERS_MAX) return Infinity;
-  const rows = [Array.from({ length: known.length + 1 }, (_, column) => column)];
-  const at = (row: number, column: number) => rows[row]?.[column] ?? Infinity;
-  for (let row = 1; row <= given.length; row++) {
-    const current = [row];
-    rows.push(current);
-    for (let column = 1; column <= known.length; column++) {
-      const isSame = given[row - 1] === known[column - 1];
-      const isSwapped = given[row - 1] === known[column - 2] && given[row - 2] === known[column - 1];
-      current.push(Math.min(
-        at(row - 1, column) + 1,
-        at(row, column - 1) + 1,
-        at(row - 1, column - 1) + (isSame ? 0 : 1),
-        isSwapped ? at(row - 2, column - 2) + 1 : Infinity,
-      ));
-    }
-  }
-  const wrong = at(given.length, known.length);
-  return wrong <= known.length / 3 ? wrong : Infinity;
+/** Letters to change, add, remove or swap with the next one; Infinity where they are more than `most`. */
+function wrongLetters(given: string, known: string, most: number): number {
+  if (Math.abs(given.length - known.length) > most) return Infinity;
+  let same = 0;
+  while (same < given.length && given[same] === known[same]) same++;
+  const [a, b] = [given.slice(same), known.slice(same)];
+  if (a === b) return 0;
+  if (most === 0) return Infinity;
+  const isSwapped = a[0] === b[1] && a[1] === b[0];
+  return 1 + Math.min(
+    wrongLetters(a.slice(1), b, most - 1),
+    wrongLetters(a, b.slice(1), most - 1),
+    wrongLetters(a.slice(1), b.slice(1), most - 1),
+    isSwapped ? wrongLetters(a.slice(2), b.slice(2), most - 1) : Infinity,
+  );
 }

@@ -9,7 +9,6 @@ import { unescapeHidden } from "../runtime/hidden_characters.ts";
 /** The schema of one argument: flat, since models fail at unions and nesting. */
 type Property = Record<string, string | number | boolean | string[]>;
 
-/** The JSON Schema of a tool's arguments. */
 export interface Arguments {
   readonly type: "object";
   readonly properties: Readonly<Record<string, Property>>;
@@ -47,12 +46,10 @@ export function whole(description: string, minimum: number, maximum = INTEGER_MA
     .meta({ description, ...maximum === INTEGER_MAX && { maximum: undefined } });
 }
 
-/** A boolean argument, false by default. */
 export function flag(description: string) {
   return z.boolean("must be true or false").default(false).meta({ description });
 }
 
-/** An argument with one of the given words. */
 export function choice<const Words extends readonly [string, ...string[]]>(
   description: string,
   words: Words,
@@ -68,7 +65,6 @@ export function parsePath(given: string): string {
   return checkPath(asShown(given).replace(/^\/(?=[^/])/, ""));
 }
 
-/** The path of a file. */
 export function path(description = "The file's path, such as notes/plan.md.") {
   return text(description, 1).transform(parsePath);
 }

@@ -43,7 +43,6 @@ const ADVICE: { readonly [Code in ErrorCode]?: string | ((details: Details) => s
     "Wait two seconds and call again. A change may have been saved all the same: read the file first.",
 };
 
-/** The text that answers a failed call. */
 export function failureText(error: ApiError | ToolRefusal): string {
   if (error instanceof ToolRefusal) return `${error.code}: ${error.message}`;
   const advice = ADVICE[error.code];

@@ -73,7 +73,6 @@ function refuse(message: unknown): Response | null {
   return null;
 }
 
-/** An error response of JSON-RPC. */
 function protocolError(
   status: number,
   code: number,
@@ -154,7 +153,6 @@ class Exchange {
     return server;
   }
 
-  /** The tools that the key may use. */
   private tools() {
     const scopes = this.context.gate.grant?.scopes ?? [];
     return TOOLS.filter((tool) => tool.scopes.every((scope) => scopes.includes(scope))).map((tool) => ({

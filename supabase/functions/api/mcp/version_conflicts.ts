@@ -35,7 +35,6 @@ async function contentAt(
   return answer.ok ? answer.value : undefined;
 }
 
-/** Whether the content ends with these bytes. */
 async function endsWith(context: Context, content: Content, bytes: Uint8Array): Promise<boolean> {
   const start = content.file.size - bytes.length;
   if (start < 0) return false;

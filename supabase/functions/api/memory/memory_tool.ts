@@ -7,7 +7,8 @@ import { commitBasis, type CommitRequest, throwCommitRefusal, tryCommit } from "
 import { commitMany, type ManyCommitter } from "../files/commit_many.ts";
 import { changeFile, type EditContext } from "../files/edit_file.ts";
 import { detectMediaType } from "../contract/media_types.ts";
-import { readSegments, type SegmentSource } from "../files/read_segments.ts";
+import { isText } from "../files/presentation.ts";
+import { readText, type SegmentSource } from "../files/read_segments.ts";
 import { storeContent } from "../files/upload.ts";
 import { checkPath } from "../http/path.ts";
 import {
@@ -19,12 +20,11 @@ import {
 } from "../limits.ts";
 import type { Scope } from "../contract/values.ts";
 import type { Answer, Refusal } from "../ports/answer.ts";
-import type { Committed } from "../ports/commit.ts";
+import type { Commit, Committed } from "../ports/commit.ts";
 import type { FolderCommit } from "../ports/commit_many.ts";
 import type { FileRecord } from "../contract/files.ts";
 import type { Content } from "../ports/files.ts";
 import type { Metadata } from "../ports/metadata.ts";
-import { concatenate } from "../runtime/bytes.ts";
 import { escapeHidden } from "../runtime/hidden_characters.ts";
 import type { AnyCommand, Command, CommandName } from "./commands.ts";
 import { failMemory, resolveMemoryPath } from "./memory_path.ts";
@@ -36,7 +36,6 @@ export interface MemoryContext extends EditContext, SegmentSource {
     & Pick<Metadata, "content" | "record" | "list">;
 }
 
-/** The scopes that each command requires. */
 export const SCOPES_OF: Readonly<Record<CommandName, readonly Scope[]>> = {
   view: ["read"],
   create: ["write"],
@@ -83,9 +82,8 @@ export class MemoryTool {
 
   private async view({ path, view_range: range }: Command<"view">): Promise<string> {
     const { gate, metadata } = this.context;
-    const inside = resolveMemoryPath(path);
-    if (inside === "") return await this.viewFolder(path, this.root);
-    const file = checkPath(this.at(inside));
+    if (resolveMemoryPath(path) === "") return await this.viewFolder(path, this.root);
+    const file = this.pathOf(path, "");
     const answer = gate.observe(await metadata.content(gate.caller, file));
     if (!answer.ok && isFolder(answer.refusal)) return await this.viewFolder(path, file);
     const content = this.existing(answer, `The path ${path} does not exist. Please provide a valid path.`);
@@ -129,21 +127,15 @@ export class MemoryTool {
   private async create({ path, file_text: text }: Command<"create">): Promise<string> {
     const { context, context: { gate, metadata } } = this;
     const exists = `File ${path} already exists`;
-    const inside = resolveMemoryPath(path);
-    if (inside === "") failMemory(exists);
-    const file = checkPath(this.at(inside));
-    const bytes = this.encode(text);
+    const file = this.pathOf(path, exists);
+    const bytes = encode(text);
     const record = gate.observe(await metadata.record(gate.caller, file));
     if (!record.ok && isFolder(record.refusal)) failMemory(exists);
-    const segments = await storeContent(context, bytes.length > 0 ? [bytes] : []);
+    const segments = await storeContent(context, [bytes]);
     const request = { ...this.request(file), ifNoneMatch: ["*"] };
     const mimeType = detectMediaType(file, segments.every(({ isText }) => isText));
     const basis = await commitBasis(request, "memory create", text);
-    const write = { kind: "write", ...basis, segments, mimeType } as const;
-    const result = await tryCommit(context, write);
-    if ("refusal" in result && result.refusal.code === "FILE_ALREADY_EXISTS") failMemory(exists);
-    if ("refusal" in result) throwCommitRefusal(context, write, result.refusal);
-    this.isReplayed = result.committed.isReplayed;
+    await this.commit({ kind: "write", ...basis, segments, mimeType }, exists);
     return `File created successfully at: ${path}`;
   }
 
@@ -194,10 +186,8 @@ export class MemoryTool {
     edit: (text: string) => [text: string, report: string],
   ): Promise<string> {
     const { context, context: { gate, metadata } } = this;
-    const inside = resolveMemoryPath(path);
     const notFile = `The path ${path} is not a file.`;
-    if (inside === "") failMemory(notFile);
-    const request = this.request(checkPath(this.at(inside)));
+    const request = this.request(this.pathOf(path, notFile));
     const { idempotency } = await commitBasis(request, "edit", fingerprint);
     const first = gate.observe(await metadata.editBase(gate.caller, request.path, idempotency));
     if (!first.ok && isFolder(first.refusal)) failMemory(notFile);
@@ -207,9 +197,9 @@ export class MemoryTool {
       fingerprint,
       change: async (base) => {
         const [text, report] = edit(await this.text(base, true));
-        const bytes = this.encode(text);
+        const bytes = encode(text);
         gate.ensureWithinTier(bytes.length);
-        const segments = await storeContent(context, bytes.length > 0 ? [bytes] : []);
+        const segments = await storeContent(context, [bytes]);
         return { segments, segmentIds: segments.map(({ id }) => id), extra: { said: report } };
       },
     }, first);
@@ -218,10 +208,9 @@ export class MemoryTool {
   }
 
   private async remove({ path }: Command<"delete">): Promise<string> {
-    const inside = resolveMemoryPath(path);
-    if (inside === "") failMemory("Cannot delete the /memories directory itself");
-    const file = checkPath(this.at(inside));
-    if (!await this.tryDelete(file)) {
+    const file = this.pathOf(path, "Cannot delete the /memories directory itself");
+    const basis = await commitBasis(this.request(file), "memory delete", null);
+    if (!await this.commit({ kind: "delete", ...basis })) {
       await this.commitFolder({ kind: "delete_folder", path: file }, `The path ${path} does not exist`);
     }
     return `Successfully deleted ${path}`;
@@ -229,42 +218,28 @@ export class MemoryTool {
 
   private async rename({ old_path: from, new_path: to }: Command<"rename">): Promise<string> {
     const { gate, metadata } = this.context;
-    const [source, destination] = [resolveMemoryPath(from), resolveMemoryPath(to)];
-    if (source === "") failMemory("Cannot rename the /memories directory itself");
     const exists = `The destination ${to} already exists`;
-    if (destination === "") failMemory(exists);
-    const [oldPath, newPath] = [checkPath(this.at(source)), checkPath(this.at(destination))];
-    const existing = gate.observe(await metadata.record(gate.caller, newPath));
+    const path = this.pathOf(from, "Cannot rename the /memories directory itself");
+    const destination = this.pathOf(to, exists);
+    const existing = gate.observe(await metadata.record(gate.caller, destination));
     // A repeated request may find the file that it moved there itself; then the commit recognizes the repeat.
     const isTaken = existing.ok ? this.idempotencyKey === undefined : isFolder(existing.refusal);
     if (isTaken) failMemory(exists);
-    if (!await this.tryMove(oldPath, newPath, exists)) {
+    const basis = await commitBasis(this.request(path), "memory rename", destination);
+    if (!await this.commit({ kind: "move", ...basis, destination, overwrite: false }, exists)) {
       const missing = `The path ${from} does not exist`;
-      if (newPath.startsWith(`${oldPath}/`)) {
-        if (await this.isEmpty(oldPath)) failMemory(missing);
+      if (destination.startsWith(`${path}/`)) {
+        if (await this.isEmpty(path)) failMemory(missing);
         failMemory(`The directory ${from} cannot be renamed to a path inside itself`);
       }
-      const move = { kind: "move_folder", path: oldPath, destination: newPath, overwrite: false } as const;
-      await this.commitFolder(move, missing, exists);
+      await this.commitFolder({ kind: "move_folder", path, destination, overwrite: false }, missing, exists);
     }
     return `Successfully renamed ${from} to ${to}`;
   }
 
-  /** False where there is no such file. */
-  private async tryDelete(path: string): Promise<boolean> {
-    const basis = await commitBasis(this.request(path), "memory delete", null);
-    return await this.tryOne({ kind: "delete", ...basis });
-  }
-
-  /** False where there is no such file. */
-  private async tryMove(path: string, destination: string, exists: string): Promise<boolean> {
-    const basis = await commitBasis(this.request(path), "memory rename", destination);
-    const move = { kind: "move", ...basis, destination, overwrite: false } as const;
-    return await this.tryOne(move, exists);
-  }
-
-  private async tryOne(one: Parameters<typeof tryCommit>[1], exists?: string): Promise<boolean> {
-    const result = await tryCommit(this.context, one);
+  /** Commits a change of one file. False where there is no such file. */
+  private async commit(commit: Commit, exists?: string): Promise<boolean> {
+    const result = await tryCommit(this.context, commit);
     if ("committed" in result) {
       this.isReplayed = result.committed.isReplayed;
       return true;
@@ -272,7 +247,7 @@ export class MemoryTool {
     const { code } = result.refusal;
     if (code === "FILE_NOT_FOUND") return false;
     if (code === "FILE_ALREADY_EXISTS" && exists !== undefined) failMemory(exists);
-    throwCommitRefusal(this.context, one, result.refusal);
+    throwCommitRefusal(this.context, commit, result.refusal);
   }
 
   /** Commits all files of a folder at once, without the Idempotency-Key: the try with the path as a file has used it. */
@@ -334,30 +309,19 @@ export class MemoryTool {
   private async text({ file, segments }: Content, isStrict = false): Promise<string> {
     if (file.size > MEMORY_TEXT_BYTES_MAX) {
       const limits = { limitBytes: MEMORY_TEXT_BYTES_MAX, sizeBytes: file.size };
-      fail(
-        "CONTENT_TOO_LARGE",
-        "The file is too large for the memory tool. Read it in parts by lines.",
-        limits,
-      );
+      fail("CONTENT_TOO_LARGE", "The file is too large for the memory tool. Read it by lines.", limits);
     }
-    const bytes: Uint8Array[] = [];
-    for await (const piece of readSegments(this.context, segments)) bytes.push(piece);
-    try {
-      return new TextDecoder("utf-8", { ignoreBOM: true, fatal: isStrict }).decode(concatenate(bytes));
-    } catch {
+    if (isStrict && !isText({ file, segments })) {
       fail("NOT_TEXT", "The file is not text, so it cannot be edited.", { version: file.version });
     }
+    return await readText(this.context, segments);
   }
 
-  private encode(text: string): Uint8Array<ArrayBuffer> {
-    const bytes = new TextEncoder().encode(text);
-    if (bytes.length <= MEMORY_TEXT_BYTES_MAX) return bytes;
-    const limits = { limitBytes: MEMORY_TEXT_BYTES_MAX, sizeBytes: bytes.length };
-    fail("CONTENT_TOO_LARGE", "The text is too large for the memory tool. Write it in parts.", limits);
-  }
-
-  private at(inside: string): string {
-    return `${this.root}/${inside}`;
+  /** The path in the project. Fails with `ofRoot` for /memories itself. */
+  private pathOf(memoryPath: string, ofRoot: string): string {
+    const inside = resolveMemoryPath(memoryPath);
+    if (inside === "") failMemory(ofRoot);
+    return checkPath(`${this.root}/${inside}`);
   }
 
   private request(path: string): CommitRequest {
@@ -365,7 +329,13 @@ export class MemoryTool {
   }
 }
 
-/** Whether the refusal says that the path is a folder. */
+function encode(text: string): Uint8Array<ArrayBuffer> {
+  const bytes = new TextEncoder().encode(text);
+  if (bytes.length <= MEMORY_TEXT_BYTES_MAX) return bytes;
+  const limits = { limitBytes: MEMORY_TEXT_BYTES_MAX, sizeBytes: bytes.length };
+  fail("CONTENT_TOO_LARGE", "The text is too large for the memory tool. Write it in parts.", limits);
+}
+
 function isFolder({ code, details }: Refusal): boolean {
   return code === "FILE_NOT_FOUND" && details["directory"] === true;
 }

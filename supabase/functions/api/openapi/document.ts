@@ -1,10 +1,11 @@
 /** OpenAPI 3.1 from the routes, their schemas, their headers and the error table. */
+import { z } from "zod";
 import { RUN_ID_SHAPE } from "../contract/values.ts";
 import { PROVENANCE_HEADERS } from "../http/provenance.ts";
 import { LINK_TOKEN_SHAPE } from "../auth/link_token.ts";
 import { PATH_BYTES_MAX } from "../limits.ts";
 import { VERSION } from "../version.ts";
-import { FAILURE_SCHEMAS, FailureResponses } from "./failure.ts";
+import { FailureResponses } from "./failure.ts";
 import { HEADER_COMPONENTS, REQUEST_HEADERS, responseHeaders } from "./headers.ts";
 import { hoistSchemas, type Json, schemaOf } from "./schemas.ts";
 import type { ResponseHeader, Route } from "../route.ts";
@@ -34,6 +35,11 @@ export function tagOf({ pattern }: Route): string {
 /** The route's path as a template, such as `/files/append/{path}`. */
 export function pathOf({ pattern }: Route): string {
   return pattern.replace(/\/\*$/, "/{path}").replaceAll(/:(\w+)/g, "{$1}");
+}
+
+/** `read_file` → `readFile`. */
+function idOf({ operation }: Route): string {
+  return (operation ?? "").replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
 /** The accepted credentials: any one of these. */
@@ -91,7 +97,6 @@ function parametersOf(route: Route): Json[] {
   return parameters;
 }
 
-/** The body as bytes. */
 const BYTES = { type: "string", format: "binary" };
 
 function requestBodyOf({ openapi: { body, isBodyOptional, takesRaw, example } }: Route): Json | undefined {
@@ -102,7 +107,7 @@ function requestBodyOf({ openapi: { body, isBodyOptional, takesRaw, example } }:
       ...(body && {
         "application/json": {
           schema: schemaOf(body, "input"),
-          ...(example?.body !== undefined && { example: example.body }),
+          ...(example !== undefined && { example }),
         },
       }),
       ...(takesRaw && {
@@ -114,35 +119,19 @@ function requestBodyOf({ openapi: { body, isBodyOptional, takesRaw, example } }:
   };
 }
 
-const MESSAGE = "What was done, for people.";
+const message = z.string().describe("What was done, for people.");
 
-/** A success, with an example where the route has one. */
-function jsonContent({ operation, openapi: { answer, example, isPlain, isProtocol } }: Route): Json {
-  const [first] = example?.data ?? [];
+function jsonContent({ operation, openapi: { answer, isPlain, isProtocol } }: Route): Json {
   if (!answer) throw new Error("the response is only ever bytes");
   if (operation === null || isPlain || isProtocol) {
     if (!("toJSONSchema" in answer)) throw new Error("without an envelope there is one answer");
-    return { schema: schemaOf(answer, "output"), ...(first !== undefined && { example: first }) };
+    return { schema: schemaOf(answer, "output") };
   }
   const answers = "toJSONSchema" in answer ? [[operation, answer] as const] : answer;
-  const envelopes = answers.map(([name, data]) => ({
-    type: "object",
-    required: ["success", "data", "operation", "message"],
-    properties: {
-      success: { const: true },
-      data: schemaOf(data, "output"),
-      operation: { type: "string", const: name },
-      message: { type: "string", description: MESSAGE },
-    },
-  }));
-  const examples = (example?.data ?? []).map((data, index) => {
-    const [name = operation] = answers[index] ?? [];
-    return [name, { value: { success: true, data, operation: name, message: "Done." } }] as const;
-  });
-  return {
-    schema: envelopes.length === 1 ? envelopes[0] : { oneOf: envelopes },
-    ...(examples.length > 0 && { examples: Object.fromEntries(examples) }),
-  };
+  const envelopes = answers.map(([name, data]) =>
+    schemaOf(z.object({ success: z.literal(true), data, operation: z.literal(name), message }), "output")
+  );
+  return { schema: envelopes.length === 1 ? envelopes[0] : { oneOf: envelopes } };
 }
 
 const RAW_HEADERS = [
@@ -222,7 +211,7 @@ export function openapiDocument(routes: readonly Route[]): Json {
   for (const route of routes) {
     const path = pathOf(route);
     const item = paths[path] ??= {};
-    const { id, summary, description = summary } = route.openapi;
+    const { id = idOf(route), summary, description = summary } = route.openapi;
     item[route.method.toLowerCase()] = {
       operationId: id,
       tags: [tagOf(route)],
@@ -234,7 +223,7 @@ export function openapiDocument(routes: readonly Route[]): Json {
       responses: responsesOf(route, failures),
     };
   }
-  const { hoisted, schemas } = hoistSchemas(paths);
+  const { hoisted, schemas } = hoistSchemas({ paths, responses: failures.components });
   const key = [
     "An API key. Its scopes allow:",
     ...SCOPES.map((scope) => `\n- \`${scope}\`: ${describeScope(scope, routes)}`),
@@ -249,7 +238,7 @@ export function openapiDocument(routes: readonly Route[]): Json {
       contact: { name: "Whoever runs this service" },
     },
     tags: TAGS.map(({ name, description }) => ({ name, description })),
-    paths: hoisted,
+    paths: hoisted["paths"],
     components: {
       securitySchemes: {
         apiKey: { type: "apiKey", in: "header", name: "x-api-key", description: key },
@@ -267,8 +256,8 @@ export function openapiDocument(routes: readonly Route[]): Json {
         },
       },
       headers: HEADER_COMPONENTS,
-      responses: failures.components,
-      schemas: { ...schemas, ...FAILURE_SCHEMAS },
+      responses: hoisted["responses"],
+      schemas,
     },
   };
 }

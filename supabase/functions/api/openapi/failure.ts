@@ -1,9 +1,13 @@
 /** Error responses: the envelope of a failure, what its details may hold, and which codes each status may have. */
-import { type ErrorCode, ERRORS } from "../errors.ts";
+import { z } from "zod";
 import type { Credentials } from "../auth/identify.ts";
+import { undoResult } from "../contract/runs.ts";
+import { count, scope, version } from "../contract/values.ts";
+import { ERROR_CODES, type ErrorCode, ERRORS } from "../errors.ts";
+import { CONFLICTING_PATHS_SHOWN_MAX, EDIT_LINES_REPORTED_MAX, EDIT_NEAREST_MAX } from "../limits.ts";
 import { responseHeaders } from "./headers.ts";
 import { MEANINGS } from "./meanings.ts";
-import type { Json } from "./schemas.ts";
+import { type Json, schemaOf } from "./schemas.ts";
 import { type DocumentedError, isStrict, type ResponseHeader, type Route } from "../route.ts";
 
 const OF_OWNER: readonly ErrorCode[] = ["INVALID_SESSION", "PROJECT_NOT_FOUND"];
@@ -18,7 +22,6 @@ const OF_CALLER: Readonly<Record<Credentials, readonly ErrorCode[]>> = {
   link: ["VALIDATION_ERROR", "LINK_NOT_FOUND", "LINK_EXPIRED", "METHOD_NOT_ALLOWED", "FORBIDDEN_SCOPE"],
 };
 
-/** Errors that follow from the inputs of the route. */
 function ofRequest(route: Route): DocumentedError[] {
   const { pattern, openapi: { body, takesRaw, headers = [], isPlain, isProtocol } } = route;
   return [
@@ -84,7 +87,7 @@ export class FailureResponses {
         "application/json": {
           schema: {
             allOf: [
-              { $ref: "#/components/schemas/Failure" },
+              FAILURE,
               { properties: { error: { properties: { code: { enum: codes } } } } },
             ],
           },
@@ -100,130 +103,62 @@ function pascalCase(code: string): string {
   return code.toLowerCase().replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-const text = { type: "string" };
-const number = { type: "integer", minimum: 0 };
-function listOf(items: Json): Json {
-  return { type: "array", items };
-}
-function recordOf(properties: Json): Json {
-  return { type: "object", required: Object.keys(properties), properties };
-}
-
 /** Every field that `details` may have. */
-const DETAILS: Json = {
-  issues: {
-    ...listOf(recordOf({ path: text, reason: text })),
-    description: "VALIDATION_ERROR: what is wrong, by parameter, header or dotted field.",
-  },
-  rule: { ...text, description: "INVALID_PATH: the rule that the path breaks." },
-  directory: { const: true, description: "FILE_NOT_FOUND: the path is a directory, which can be listed." },
-  deletedVersion: { ...number, description: "FILE_NOT_FOUND: the file was deleted; this is its tombstone." },
-  latestVersion: { ...number, description: "VERSION_NOT_FOUND: the file's latest version." },
-  version: {
-    type: ["integer", "null"],
-    description: "The version that the answer is about, usually the current one; null: there is no file.",
-  },
-  scope: { enum: ["read", "write", "admin"], description: "FORBIDDEN_SCOPE: the scope that the key lacks." },
-  suspended: { const: true, description: "FORBIDDEN_SCOPE: the operator suspended the project." },
-  pathPrefix: { ...text, description: "FORBIDDEN_SCOPE: the directory that the key is confined to." },
-  limit: { ...number, description: "The limit that is reached or exceeded." },
-  running: {
-    ...number,
-    description:
-      "RATE_LIMIT_EXCEEDED: the number of costly requests of the account that are running, which is the maximum.",
-  },
-  length: { ...number, description: "CONTENT_TOO_LARGE: the length of what was sent, in UTF-16 code units." },
-  account: {
-    type: "boolean",
-    description: "QUOTA_EXCEEDED: the limit is the common quota of the account's projects.",
-  },
-  limitBytes: {
-    ...number,
-    description: "CONTENT_TOO_LARGE, QUOTA_EXCEEDED, DIFF_TOO_LARGE, EXPORT_TOO_LARGE: the limit.",
-  },
-  sizeBytes: {
-    ...number,
-    description: "The size that is too large, or the size of the file that ends before the range.",
-  },
-  tier: { ...text, description: "CONTENT_TOO_LARGE: the project's tier, if the limit is that of the tier." },
-  nearest: {
-    ...listOf(recordOf({ line: { type: "integer", minimum: 1 }, text })),
-    description: "STRING_NOT_FOUND: the most similar lines, at most 3.",
-  },
-  path: { ...text, description: "The file that the error is about, if the request concerns several." },
-  paths: {
-    ...listOf(text),
-    description: "FILE_ALREADY_EXISTS: files that exist at the destination, at most 20.",
-  },
-  files: {
-    ...number,
-    description: "TOO_MANY_FILES, EXPORT_TOO_LARGE: the number of files, or a minimum of it.",
-  },
-  limitFiles: { ...number, description: "EXPORT_TOO_LARGE: the largest number of files in one export." },
-  segments: { ...number, description: "EXPORT_TOO_LARGE: the number of segments of the files." },
-  limitSegments: {
-    ...number,
-    description: "EXPORT_TOO_LARGE: the largest number of segments in one export.",
-  },
-  trimmed: {
-    type: ["boolean", "array"],
-    items: text,
-    description:
-      "FILE_NOT_FOUND: the version at that moment was erased; for a folder, the paths of such files.",
-  },
-  conflicts: {
-    ...listOf({
-      type: "object",
-      required: ["path", "version", "actor", "runId"],
-      properties: {
-        path: text,
-        version: number,
-        actor: { type: ["string", "null"] },
-        runId: { type: ["string", "null"] },
-        own: { type: "boolean" },
-        keyId: { type: "string", format: "uuid" },
-        reason: { enum: ["gone", "moved", "unexamined"] },
-      },
-    }),
-    description: "RUN_CONFLICT: files that others have changed since, or whose content was erased.",
-  },
-  differsOnlyBy: {
-    enum: ["whitespace", "lineEndings", "case", "escaping", null],
-    description: "STRING_NOT_FOUND: the only difference between the string and the nearest place.",
-  },
-  occurrences: { ...number, description: "STRING_NOT_UNIQUE: the number of occurrences of the string." },
-  expectedOccurrences: {
-    ...number,
-    description: "STRING_NOT_UNIQUE: the number of occurrences that the request expects.",
-  },
-  lines: {
-    ...listOf({ type: "integer", minimum: 1 }),
-    description: "STRING_NOT_UNIQUE: the lines of the occurrences, at most 100.",
-  },
-  index: { ...number, description: "In a batch: the index of the operation that failed, from 0." },
-  edit: { ...number, description: "With several edits: the index of the edit that failed, from 0." },
-  requestId: {
-    ...text,
-    format: "uuid",
-    description: "INTERNAL_ERROR: the id of the request, as in X-Request-Id.",
-  },
-};
+const details = z.object({
+  issues: z.array(z.object({ path: z.string(), reason: z.string() }))
+    .describe("VALIDATION_ERROR: what is wrong, by parameter, header or dotted field."),
+  rule: z.string().describe("INVALID_PATH: the rule that the path breaks."),
+  directory: z.literal(true).describe("FILE_NOT_FOUND: the path is a directory, which can be listed."),
+  deletedVersion: count.describe("FILE_NOT_FOUND: the file was deleted; this is its tombstone."),
+  latestVersion: count.describe("VERSION_NOT_FOUND: the file's latest version."),
+  version: z.int().nullable()
+    .describe("The version that the answer is about, usually the current one; null: there is no file."),
+  scope: scope.describe("FORBIDDEN_SCOPE: the scope that the key lacks."),
+  suspended: z.literal(true).describe("FORBIDDEN_SCOPE: the operator suspended the project."),
+  pathPrefix: z.string().describe("FORBIDDEN_SCOPE: the directory that the key is confined to."),
+  limit: count.describe("The limit that is reached or exceeded."),
+  running: count.describe(
+    "RATE_LIMIT_EXCEEDED: the number of costly requests of the account that are running, which is the maximum.",
+  ),
+  length: count.describe("CONTENT_TOO_LARGE: the length of what was sent, in UTF-16 code units."),
+  account: z.boolean().describe("QUOTA_EXCEEDED: the limit is the common quota of the account's projects."),
+  limitBytes: count.describe(
+    "CONTENT_TOO_LARGE, QUOTA_EXCEEDED, DIFF_TOO_LARGE, EXPORT_TOO_LARGE: the limit.",
+  ),
+  sizeBytes: count.describe("The size that is too large, or of the file that ends before the range."),
+  tier: z.string().describe("CONTENT_TOO_LARGE: the project's tier, if the limit is that of the tier."),
+  nearest: z.array(z.object({ line: version, text: z.string() }))
+    .describe(`STRING_NOT_FOUND: the most similar lines, at most ${EDIT_NEAREST_MAX}.`),
+  path: z.string().describe("The file that the error is about, if the request concerns several."),
+  paths: z.array(z.string()).describe(
+    `FILE_ALREADY_EXISTS: files that exist at the destination, at most ${CONFLICTING_PATHS_SHOWN_MAX}.`,
+  ),
+  files: count.describe("TOO_MANY_FILES, EXPORT_TOO_LARGE: the number of files, or a minimum of it."),
+  limitFiles: count.describe("EXPORT_TOO_LARGE: the largest number of files in one export."),
+  segments: count.describe("EXPORT_TOO_LARGE: the number of segments of the files."),
+  limitSegments: count.describe("EXPORT_TOO_LARGE: the largest number of segments in one export."),
+  trimmed: z.union([z.boolean(), z.array(z.string())]).describe(
+    "FILE_NOT_FOUND: the version at that moment was erased; for a folder, the paths of such files.",
+  ),
+  conflicts: undoResult.shape.conflicts
+    .describe("RUN_CONFLICT: files that others have changed since, or whose content was erased."),
+  differsOnlyBy: z.enum(["whitespace", "lineEndings", "case", "escaping"]).nullable()
+    .describe("STRING_NOT_FOUND: the only difference between the string and the nearest place."),
+  occurrences: count.describe("STRING_NOT_UNIQUE: the number of occurrences of the string."),
+  expectedOccurrences: count
+    .describe("STRING_NOT_UNIQUE: the number of occurrences that the request expects."),
+  lines: z.array(version)
+    .describe(`STRING_NOT_UNIQUE: the lines of the occurrences, at most ${EDIT_LINES_REPORTED_MAX}.`),
+  index: count.describe("In a batch: the index of the operation that failed, from 0."),
+  edit: count.describe("With several edits: the index of the edit that failed, from 0."),
+  requestId: z.uuid().describe("INTERNAL_ERROR: the id of the request, as in X-Request-Id."),
+}).partial().meta({ id: "FailureDetails" });
 
-/** `components/schemas` of failures. */
-export const FAILURE_SCHEMAS: Json = {
-  Failure: {
-    type: "object",
-    required: ["success", "error"],
-    properties: {
-      success: { const: false },
-      error: {
-        type: "object",
-        required: ["code", "message"],
-        properties: { code: { enum: Object.keys(ERRORS) }, message: { type: "string" } },
-      },
-      operation: { type: "string", description: "The operation of the route, if it has one." },
-      details: { $ref: "#/components/schemas/FailureDetails" },
-    },
-  },
-  FailureDetails: { type: "object", properties: DETAILS },
-};
+const failure = z.object({
+  success: z.literal(false),
+  error: z.object({ code: z.enum(ERROR_CODES), message: z.string() }),
+  operation: z.string().optional().describe("The operation of the route, if it has one."),
+  details: details.optional(),
+}).meta({ id: "Failure" });
+
+const FAILURE = schemaOf(failure, "output");

@@ -96,7 +96,6 @@ const COMMON: Readonly<Record<string, HeaderEntry>> = {
   "Cache-Control": header(text, "How the response may be cached."),
 };
 
-/** The headers of some responses. */
 const PARTICULAR: Readonly<Record<ResponseHeader, HeaderEntry>> = {
   ETag: header(text, "A strong entity tag: each version of a file has its own for each representation.", TAG),
   "Idempotency-Replayed": header(

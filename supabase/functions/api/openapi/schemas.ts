@@ -32,7 +32,7 @@ export function schemaOf(schema: z.ZodType, io: "input" | "output"): Json {
 }
 
 /** Moves the named schemas, which zod repeats at each use, to `components/schemas`. */
-export function hoistSchemas(paths: Json): { hoisted: Json; schemas: Json } {
+export function hoistSchemas(given: Json): { hoisted: Json; schemas: Json } {
   const schemas: Json = {};
   const hoist = (value: unknown): Json =>
     JSON.parse(JSON.stringify(value, (name, inner) => {
@@ -41,5 +41,5 @@ export function hoistSchemas(paths: Json): { hoisted: Json; schemas: Json } {
       Object.assign(schemas, hoist(inner));
       return undefined;
     }));
-  return { hoisted: hoist(paths), schemas };
+  return { hoisted: hoist(given), schemas };
 }

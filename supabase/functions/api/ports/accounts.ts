@@ -15,7 +15,6 @@ export type AdministrativeAction =
   | "activity"
   | "usage";
 
-/** The answer to a signed-in account. */
 export type AccountAnswer<T> =
   & {
     /** The account's own window, in which the call was counted; null if no account was identified. */

@@ -100,7 +100,6 @@ export interface BatchCommitted {
   readonly isReplayed: boolean;
 }
 
-/** The answer of a commit. */
 export interface Committed {
   /** The record and the commit's `extra`. */
   readonly file: ChangedFile;
@@ -110,7 +109,6 @@ export interface Committed {
   readonly segments: readonly Segment[] | null;
 }
 
-/** Versions whose content is erased. */
 export interface Redaction {
   readonly path: string;
   readonly versions: readonly number[];

@@ -44,7 +44,6 @@ export interface ListQuery {
   readonly at?: string | undefined;
 }
 
-/** A page of a list. */
 export const listPage = fileList.extend({
   /** With `at`: the number of examined files. */
   examined: z.number().optional(),

@@ -2,7 +2,6 @@
 import { z } from "zod";
 import type { Wire } from "../contract/values.ts";
 
-/** The link to create. */
 export interface NewLink {
   /** UUID, chosen by the caller: a repeated call with the same UUID returns the same link. */
   readonly id: string;

@@ -40,7 +40,6 @@ export const sweep = z.object({
 });
 export type Sweep = Wire<typeof sweep>;
 
-/** A dead segment, and the name of its object. */
 export const deadSegment = z.object({
   id: z.string(),
   name: z.string(),
@@ -127,7 +126,7 @@ export interface Metadata {
     commit: FolderCommit & ManyBasis,
   ): Promise<Answer<ManyCommitted<FolderResult>>>;
   /** Undoes a run, or restores a folder to an earlier state, in one transaction. */
-  commitBack(
+  commitRevert(
     caller: Caller,
     commit: (Undo | RestoreFolder) & ManyBasis,
   ): Promise<Answer<ManyCommitted<UndoResult>>>;

@@ -18,7 +18,6 @@ export const segment = z.object({
   sha256: z.string(),
   /** The number of bytes that are line feeds. */
   newlines: z.number(),
-  /** Whether the last byte is a line feed. */
   endsWithNewline: z.boolean(),
   /** Whether the bytes are well-formed UTF-8 by themselves. */
   isText: z.boolean(),

@@ -13,7 +13,6 @@ export const getAccount = defineRoute({
     return success("get_account", data, "The account.");
   },
   openapi: {
-    id: "getAccount",
     summary:
       "Return the signed-in account: whether it may create projects, its limits, and the usage of its projects",
     description: "Creates no project, unlike the first `GET /projects`.",

@@ -29,7 +29,7 @@ export function readAdministrationFields<Fields>(
   context: Context,
   schema: z.ZodType<Fields>,
 ): Promise<Fields> {
-  return readFields(context, schema, ADMINISTRATION_BYTES_MAX);
+  return readFields(context, schema, { fieldsBytesMax: ADMINISTRATION_BYTES_MAX });
 }
 
 /** Performs `action` on the caller's project: the key's, or the one that the account names. Throws its refusal. */

@@ -89,7 +89,6 @@ export const listKeys = defineRoute({
     return success("list_api_keys", { keys }, `${keys.length} keys.`);
   },
   openapi: {
-    id: "listApiKeys",
     summary: "List the project's keys, newest first; a calling key needs the scope `admin`",
     answer: keyList,
   },
@@ -107,10 +106,9 @@ export const createKey = defineRoute({
     return success("create_api_key", data, "Created. The key will not be shown again.");
   },
   openapi: {
-    id: "createApiKey",
     summary: "Create a key; a calling key needs the scope `admin`",
     body: creation,
-    example: { body: { name: "researcher", scopes: ["read", "write"], pathPrefix: "notes" } },
+    example: { name: "researcher", scopes: ["read", "write"], pathPrefix: "notes" },
     answer: newKey,
     errors: ["KEY_LIMIT_REACHED"],
   },
@@ -128,7 +126,6 @@ export const rotateKey = defineRoute({
     return success("rotate_api_key", data, "Rotated. The new key will not be shown again.");
   },
   openapi: {
-    id: "rotateApiKey",
     summary: "Replace a key by a new one with the same rights",
     body: gracePeriod,
     isBodyOptional: true,
@@ -149,7 +146,6 @@ export const regenerateKey = defineRoute({
     return success("regenerate_api_key", data, "Regenerated. The new key will not be shown again.");
   },
   openapi: {
-    id: "regenerateApiKey",
     summary: "Replace the newest active key by a new one",
     body: gracePeriod,
     isBodyOptional: true,
@@ -170,12 +166,11 @@ export const changeKey = defineRoute({
     return success("update_api_key", data, "Changed, from now on.");
   },
   openapi: {
-    id: "updateApiKey",
     summary: "Change a key's name or expiry, or narrow its rights",
     description:
       "The request can remove scopes and move the path prefix to a directory below it. It cannot add rights.",
     body: change,
-    example: { body: { name: "researcher", scopes: ["read"], pathPrefix: "notes/drafts" } },
+    example: { name: "researcher", scopes: ["read"], pathPrefix: "notes/drafts" },
     answer: key,
     errors: ["KEY_NOT_FOUND", "KEY_REVOKED"],
   },
@@ -192,7 +187,6 @@ export const revokeKey = defineRoute({
     return success("revoke_api_key", data, "Revoked. It no longer works.");
   },
   openapi: {
-    id: "revokeApiKey",
     summary: "Revoke a key immediately",
     answer: key,
     errors: ["KEY_NOT_FOUND"],

@@ -1,11 +1,13 @@
 /** PUT /files/append/{path} and PUT /files/overwrite/{path}: add to an existing file, or replace its content. */
 import { z } from "zod";
 import { fileRecord } from "../contract/files.ts";
-import { parseReplacement, writeContent } from "../files/write_content.ts";
+import { parseCommitRequest } from "../files/commit.ts";
+import { writeContent } from "../files/write_content.ts";
+import { isRawPut } from "../http/body.ts";
 import { contentField } from "../http/json_request.ts";
 import { writeResponse } from "../http/respond.ts";
 import { defineRoute, type OpenapiProperties, type Route } from "../route.ts";
-import { EXAMPLE_RECORD, ifVersionField, parseIfVersion, rawQuery, WRITE_HEADERS } from "./schemas.ts";
+import { ifVersionField, parseIfVersion, rawQuery, WRITE_HEADERS } from "./schemas.ts";
 
 function changing(
   kind: "append" | "overwrite",
@@ -22,12 +24,11 @@ function changing(
     method: "PUT",
     pattern: `/files/${kind}/*`,
     operation: "write_file",
-    credentials: "key",
     allows: { write: "create and change files" },
     makesVersions: true,
     parse(data) {
-      const request = parseReplacement(kind, data);
-      return { ...request, ...parseIfVersion(data, !request.isRaw) };
+      const isRaw = isRawPut(data.query, data.headers);
+      return { kind, isRaw, ...parseCommitRequest(data), ...parseIfVersion(data, !isRaw) };
     },
     async handle(context, request) {
       const committed = await writeContent(context, body, request);
@@ -49,12 +50,12 @@ export const append = changing("append", 1, "Appended", {
   id: "appendFile",
   summary: "Add content to the end of an existing file",
   description: "Concurrent appends all take effect, in some order.",
-  example: { body: { content: "- sleep\n" }, data: [EXAMPLE_RECORD] },
+  example: { content: "- sleep\n" },
 });
 
 export const overwrite = changing("overwrite", 0, "Overwrote the content", {
   id: "overwriteFile",
   summary: "Replace the content of an existing file",
   description: "Never creates a file; the type is unchanged.",
-  example: { body: { content: "# Plan\n" }, data: [EXAMPLE_RECORD] },
+  example: { content: "# Plan\n" },
 });

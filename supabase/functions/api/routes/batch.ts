@@ -9,7 +9,7 @@ import { Base64Decoder, readBody, textField } from "../http/json_request.ts";
 import { isLargeBody } from "../http/body.ts";
 import { idempotencyKey } from "../http/conditions.ts";
 import { checkPath } from "../http/path.ts";
-import { endOfPart, manyResponse } from "../http/respond.ts";
+import { endOfPart, success } from "../http/respond.ts";
 import {
   BATCH_BYTES_MAX,
   BATCH_OPERATIONS_MAX,
@@ -21,9 +21,10 @@ import { concatenate } from "../runtime/bytes.ts";
 import { Work } from "../runtime/work.ts";
 import { parseDestination } from "./copy_move.ts";
 import { editFields, parseEdits } from "./edit_body.ts";
-import { EXAMPLE_RECORD, ifVersionField } from "./schemas.ts";
+import { ifVersionField } from "./schemas.ts";
 import { defineRoute } from "../route.ts";
 
+const BODY_BOUNDS = { fieldsBytesMax: BATCH_BYTES_MAX, stringBytesMax: BATCH_BYTES_MAX };
 const NO_BYTES = new Uint8Array();
 /** Content is encoded in parts of this length. */
 const PART_LENGTH = 256 * 1024;
@@ -62,7 +63,7 @@ async function handle(context: Context, key: string | undefined): Promise<Respon
     : ["write"] as const;
   await gate.require(scopes);
   const { results, isReplayed } = await commitBatch(context, operations, key);
-  return manyResponse("batch", { results }, isReplayed, `${results.length} operations, all of them done.`);
+  return success("batch", { results }, `${results.length} operations, all of them done.`, { isReplayed });
 }
 
 /**
@@ -71,7 +72,7 @@ async function handle(context: Context, key: string | undefined): Promise<Respon
 async function readOperations(context: Context): Promise<Operation[]> {
   const { gate, request: { headers } } = context;
   if (gate.grant === undefined || isLargeBody(headers)) await gate.authorizeWithoutCounting();
-  const { fields } = await readBody(context, body, null, BATCH_BYTES_MAX, BATCH_BYTES_MAX);
+  const { fields } = await readBody(context, body, null, BODY_BOUNDS);
   const length = fields.operations.reduce((sum, one) => sum + ("content" in one ? one.content.length : 0), 0);
   if (length > CONTENT_LENGTH_MAX) {
     const limits = { limit: CONTENT_LENGTH_MAX, length };
@@ -157,13 +158,11 @@ export const batch = defineRoute({
   method: "POST",
   pattern: "/batch",
   operation: "batch",
-  credentials: "key",
   allows: { write: "create and change files" },
   makesVersions: true,
   parse: ({ headers }) => idempotencyKey(headers),
   handle,
   openapi: {
-    id: "batch",
     summary: "Execute several operations as one commit: all of them, or none",
     description:
       `Readers see all of its results or none. It counts as one request for each ${OPERATIONS_PER_REQUEST} operations, rounded up. ` +
@@ -188,18 +187,10 @@ export const batch = defineRoute({
       "QUOTA_EXCEEDED",
     ],
     example: {
-      body: {
-        operations: [
-          { op: "append", path: "notes/log.md", content: "- planned\n" },
-          { op: "move", path: "notes/plan.md", destination: "archive/plan.md" },
-        ],
-      },
-      data: [{
-        results: [{ ...EXAMPLE_RECORD, path: "notes/log.md" }, {
-          ...EXAMPLE_RECORD,
-          path: "archive/plan.md",
-        }],
-      }],
+      operations: [
+        { op: "append", path: "notes/log.md", content: "- planned\n" },
+        { op: "move", path: "notes/plan.md", destination: "archive/plan.md" },
+      ],
     },
   },
 });

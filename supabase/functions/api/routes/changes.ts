@@ -20,7 +20,7 @@ import {
 import type { FeedPage } from "../ports/changes.ts";
 import { sleep } from "../runtime/clock.ts";
 import { defineRoute } from "../route.ts";
-import { date, EXAMPLE_RECORD, wholeNumber } from "./schemas.ts";
+import { date, wholeNumber } from "./schemas.ts";
 
 const query = z.object({
   after: z.union([cursor, z.literal("now")], "must be a cursor, or now").optional().meta({
@@ -98,7 +98,7 @@ async function read(context: Context, { wait, ...query }: ReturnType<typeof pars
     if (!isTold) break;
     page = gate.unwrap(await metadata.changes(gate.caller, { ...query, after: page.cursor }));
   }
-  if (gate.isFreeOfWindow && !isTold) {
+  if (gate.isFree && !isTold) {
     await sleep(asked + FREE_FOLLOW_MILLISECONDS_MIN - clock.now(), clock, signal);
   }
   return page;
@@ -108,7 +108,6 @@ export const changes = defineRoute({
   method: "GET",
   pattern: "/changes",
   operation: "list_changes",
-  credentials: "key",
   allows: { read: "follow changes and runs", admin: "see which key did what" },
   isFreeForOwner,
   parse,
@@ -117,7 +116,6 @@ export const changes = defineRoute({
     return success("list_changes", { changes, cursor, hasMore }, `${changes.length} changes.`);
   },
   openapi: {
-    id: "listChanges",
     summary: "Read the project's versions, in the order of the change feed",
     description:
       "A client that sends the last `cursor` as `after` gets each version once, and the versions of a file in order; no " +
@@ -126,25 +124,5 @@ export const changes = defineRoute({
     query,
     answer: changePage,
     errors: ["INVALID_PATH"],
-    example: {
-      data: [{
-        changes: [{
-          cursor: "5b1f0c9a7e3d42860f1e2d3c4b5a6978",
-          path: EXAMPLE_RECORD.path,
-          fileId: EXAMPLE_RECORD.id,
-          version: EXAMPLE_RECORD.version,
-          size: EXAMPLE_RECORD.size,
-          mimeType: EXAMPLE_RECORD.mimeType,
-          commitId: "7c3d4e5f-0190-4a1b-8a9b-0c1d2e3f4a5b",
-          operation: "edit",
-          runId: "nightly-42",
-          actor: "planner/2.1",
-          createdAt: EXAMPLE_RECORD.updatedAt,
-          fileCreatedAt: EXAMPLE_RECORD.createdAt,
-        }],
-        cursor: "5b1f0c9a7e3d42860f1e2d3c4b5a6978",
-        hasMore: false,
-      }],
-    },
   },
 });

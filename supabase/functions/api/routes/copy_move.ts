@@ -10,7 +10,7 @@ import { commit, commitBasis, parseCommitRequest, withVersion } from "../files/c
 import { checkPath } from "../http/path.ts";
 import { writeResponse } from "../http/respond.ts";
 import { defineRoute, type OpenapiProperties, type Route } from "../route.ts";
-import { EXAMPLE_RECORD, ifVersionField, WRITE_HEADERS } from "./schemas.ts";
+import { ifVersionField, WRITE_HEADERS } from "./schemas.ts";
 
 const body = z.object({
   destination: z.string().meta({ minLength: 1, description: "The path of the copied or moved file." }),
@@ -36,7 +36,6 @@ function placing(kind: "copy" | "move", verb: string, openapi: OpenapiProperties
     method: "PUT",
     pattern: `/files/${kind}/*`,
     operation,
-    credentials: "key",
     allows: { write: "copy and move files and folders" },
     makesVersions: true,
     parse: parseCommitRequest,
@@ -59,15 +58,13 @@ function placing(kind: "copy" | "move", verb: string, openapi: OpenapiProperties
 }
 
 export const copy = placing("copy", "Copied", {
-  id: "copyFile",
   summary: "Copy a file to another path",
   description: "The current content becomes the next version of the destination. Copies no bytes.",
-  example: { body: { destination: "notes/copy.md" }, data: [EXAMPLE_RECORD] },
+  example: { destination: "notes/copy.md" },
 });
 
 export const move = placing("move", "Moved", {
-  id: "moveFile",
   summary: "Move a file to another path",
   description: "A copy and a tombstone of the source, in one transaction. Moves no bytes.",
-  example: { body: { destination: "archive/plan.md" }, data: [EXAMPLE_RECORD] },
+  example: { destination: "archive/plan.md" },
 });

@@ -4,10 +4,9 @@ import { purged, tombstone } from "../contract/files.ts";
 import type { Context } from "../context.ts";
 import { commit, commitBasis, type CommitRequest, parseCommitRequest } from "../files/commit.ts";
 import { isSet, type Query } from "../http/query.ts";
-import type { RequestData } from "../http/request_data.ts";
-import { manyResponse, writeResponse } from "../http/respond.ts";
+import { success, writeResponse } from "../http/respond.ts";
 import { ERASED_VERSIONS_MAX } from "../limits.ts";
-import { EXAMPLE_RECORD, ifVersionParameter, parseIfVersion, WRITE_HEADERS } from "./schemas.ts";
+import { ifVersionParameter, parseIfVersion, WRITE_HEADERS } from "./schemas.ts";
 import { defineRoute } from "../route.ts";
 
 const query = z.object({
@@ -35,7 +34,7 @@ async function purge(context: Context, request: CommitRequest): Promise<Response
   const { value, isReplayed } = answer.value;
   onCommit();
   const message = `Erased ${value.versions} versions for good.`;
-  return manyResponse("purge_file", { path: request.path, ...value }, isReplayed, message);
+  return success("purge_file", { path: request.path, ...value }, message, { isReplayed });
 }
 
 export const deleteFile = defineRoute({
@@ -43,11 +42,10 @@ export const deleteFile = defineRoute({
   pattern: "/files/*",
   operation: "delete_file",
   operationOf: (query) => isPurge(query) ? "purge_file" : "delete_file",
-  credentials: "key",
   allows: { write: "delete files and folders", admin: "erase files and versions for good" },
   scopesFor: (query) => isPurge(query) ? ["admin"] : undefined,
   makesVersions: true,
-  parse: (data: RequestData) => ({
+  parse: (data) => ({
     ...parseCommitRequest(data),
     ...parseIfVersion(data, false),
     isPurge: isSet(data.query, "purge"),
@@ -63,7 +61,6 @@ export const deleteFile = defineRoute({
     );
   },
   openapi: {
-    id: "deleteFile",
     summary: "Delete a file, or erase it for good (`?purge`)",
     description:
       "Adds a tombstone: earlier versions stay readable by number and can be restored. `purge` needs the scope " +
@@ -74,11 +71,5 @@ export const deleteFile = defineRoute({
     headers: WRITE_HEADERS,
     answer: [["delete_file", tombstone], ["purge_file", purged]],
     errors: ["FILE_NOT_FOUND"],
-    example: {
-      data: [
-        { ...EXAMPLE_RECORD, size: 0, deleted: true },
-        { path: EXAMPLE_RECORD.path, versions: 3, bytes: 51, pendingVersions: 0 },
-      ],
-    },
   },
 });

@@ -8,8 +8,6 @@ import { administer } from "./administration.ts";
 import { defineRoute } from "../route.ts";
 import { withoutNul } from "./schemas.ts";
 
-const EXAMPLE = { id: "0d4a9a4e-2f0b-4d0c-9f33-4d3a5f3c1f3e", deletedAt: "2026-11-23T09:00:00.000Z" };
-
 const confirmation = (what: string) =>
   z.object({ confirm: z.string().min(1).refine(...withoutNul).meta({ description: what }) });
 const projectQuery = confirmation("The project's name, exactly as it is.");
@@ -35,13 +33,11 @@ export const deleteProject = defineRoute({
     );
   },
   openapi: {
-    id: "deleteProject",
     summary: "Delete a project for good, with everything in it; a calling key needs the scope `admin`",
     description:
       "From then on the service refuses the project's keys, links and console sessions. The sweep erases all of its data.",
     query: projectQuery,
     answer: deletion.meta({ id: "DeletedProject" }),
-    example: { data: [EXAMPLE] },
   },
 });
 
@@ -58,12 +54,10 @@ export const deleteAccount = defineRoute({
     return success("delete_account", data, "Deleted, with all of its projects.");
   },
   openapi: {
-    id: "deleteAccount",
     summary: "Delete the signed-in account for good, with all of its projects",
     description: "The service refuses this while the operator has suspended one of the account's projects.",
     query: accountQuery,
     answer: deletion.meta({ id: "DeletedAccount" }),
     errors: ["FORBIDDEN_SCOPE"],
-    example: { data: [EXAMPLE] },
   },
 });

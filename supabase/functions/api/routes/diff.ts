@@ -31,7 +31,6 @@ export const diff = defineRoute({
   method: "GET",
   pattern: "/diff/*",
   operation: "diff_file",
-  credentials: "key",
   allows: { read: "compare versions" },
   parse({ params, query: given }) {
     const versions = validateQuery(query, given);
@@ -56,7 +55,6 @@ export const diff = defineRoute({
     );
   },
   openapi: {
-    id: "diffFile",
     summary: "Show what changed between two versions, or what differs between two files",
     query,
     answer: diffRecord,
@@ -68,14 +66,5 @@ export const diff = defineRoute({
       "DIFF_TOO_LARGE",
       "CONTENT_CORRUPT",
     ],
-    example: {
-      data: [{
-        from: 2,
-        to: 3,
-        diff: "--- notes/plan.md\n+++ notes/plan.md\n@@ -1,1 +1,2 @@\n # Plan\n+- ship it\n",
-        additions: 1,
-        deletions: 0,
-      }],
-    },
   },
 });

@@ -12,7 +12,7 @@ import { readBody } from "../http/json_request.ts";
 import { successInSlices, writeResponse } from "../http/respond.ts";
 import { editBody, parseEdits } from "./edit_body.ts";
 import { defineRoute } from "../route.ts";
-import { EXAMPLE_RECORD, WRITE_HEADERS } from "./schemas.ts";
+import { WRITE_HEADERS } from "./schemas.ts";
 
 /**
  * Reading the file authorizes the request; for a large body this happens before the body is read. With an idempotency
@@ -38,7 +38,7 @@ async function handle(context: Context, request: CommitRequest): Promise<Respons
     context,
     z.unknown(),
     isLarge ? () => authorize(context, request) : null,
-    EDITS_BYTES_MAX,
+    { fieldsBytesMax: EDITS_BYTES_MAX },
   );
   const { dryRun, ...edit } = parseEdits(fields);
   const asked = { ...request, ...edit };
@@ -54,7 +54,6 @@ export const edit = defineRoute({
   method: "PUT",
   pattern: "/files/edit/*",
   operation: "write_file",
-  credentials: "key",
   allows: { write: "create and change files" },
   makesVersions: true,
   // Also `read`, since errors of an edit reveal content of the file.
@@ -80,9 +79,6 @@ export const edit = defineRoute({
       "DIFF_TOO_LARGE",
       "SEARCH_TOO_BROAD",
     ],
-    example: {
-      body: { oldString: "ship it", newString: "ship it well" },
-      data: [{ ...EXAMPLE_RECORD, replacements: 1 }],
-    },
+    example: { oldString: "ship it", newString: "ship it well" },
   },
 });

@@ -87,12 +87,10 @@ export const exportFiles = defineRoute({
   method: "GET",
   pattern: "/export",
   operation: "export_files",
-  credentials: "key",
   allows: { read: "export folders" },
   parse,
   handle,
   openapi: {
-    id: "exportFiles",
     summary: "Download the files below a directory as a ZIP archive",
     description:
       "The archive is not compressed. Its names are whole paths, its times those of the versions in UTC. Names that Windows " +

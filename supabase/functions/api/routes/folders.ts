@@ -7,8 +7,7 @@ import { failField } from "../errors.ts";
 import { commitMany } from "../files/commit_many.ts";
 import { idempotencyKey } from "../http/conditions.ts";
 import { normalizeDirectory } from "../http/path.ts";
-import type { RequestData } from "../http/request_data.ts";
-import { manyResponse } from "../http/respond.ts";
+import { success } from "../http/respond.ts";
 import { validateQuery } from "../http/validate.ts";
 import { COMMIT_FILES_MAX } from "../limits.ts";
 import type { FolderCommitted } from "../ports/commit_many.ts";
@@ -30,7 +29,6 @@ const query = z.object({
   }),
 });
 
-const EXAMPLE = { count: 1, files: [{ path: "archive/plan.md", version: 1 }] };
 const ERRORS = ["INVALID_PATH", "FILE_NOT_FOUND", "VERSION_CONFLICT", "TOO_MANY_FILES"] as const;
 
 /** Source and destination. Throws VALIDATION_ERROR if the one cannot be copied to the other. */
@@ -46,7 +44,7 @@ function parseFolders(fields: z.infer<typeof body>) {
 }
 
 function respond(operation: Operation, verb: string, { value, isReplayed }: FolderCommitted): Response {
-  return manyResponse(operation, value, isReplayed, `${verb} ${value.count} files.`);
+  return success(operation, value, `${verb} ${value.count} files.`, { isReplayed });
 }
 
 /** Copies or moves. Only a copy can read the folder at an earlier moment. */
@@ -55,10 +53,9 @@ function placing(kind: "copy_folder" | "move_folder", verb: string, openapi: Ope
     method: "POST",
     pattern: `/folders/${kind === "copy_folder" ? "copy" : "move"}`,
     operation: kind,
-    credentials: "key",
     allows: { write: "copy and move files and folders" },
     makesVersions: true,
-    parse: ({ headers, query: given }: RequestData) => ({
+    parse: ({ headers, query: given }) => ({
       key: idempotencyKey(headers),
       at: validateQuery(query, given).at,
     }),
@@ -72,14 +69,13 @@ function placing(kind: "copy_folder" | "move_folder", verb: string, openapi: Ope
       headers: ["Idempotency-Key"],
       answer: folderResult,
       errors: [...ERRORS, "FILE_ALREADY_EXISTS", "QUOTA_EXCEEDED"],
-      example: { body: { path: "notes", destination: "archive" }, data: [EXAMPLE] },
+      example: { path: "notes", destination: "archive" },
       ...openapi,
     },
   });
 }
 
 export const copyFolder = placing("copy_folder", "Copied", {
-  id: "copyFolder",
   summary: "Copy a folder",
   description:
     `Copies every file below, up to ${COMMIT_FILES_MAX}, in one transaction, without copying bytes.`,
@@ -87,7 +83,6 @@ export const copyFolder = placing("copy_folder", "Copied", {
 });
 
 export const moveFolder = placing("move_folder", "Moved", {
-  id: "moveFolder",
   summary: "Move a folder",
   description:
     `Moves every file below, up to ${COMMIT_FILES_MAX}, in one transaction, and leaves tombstones. Copies no bytes.`,
@@ -97,21 +92,18 @@ export const deleteFolder = defineRoute({
   method: "DELETE",
   pattern: "/folders/*",
   operation: "delete_folder",
-  credentials: "key",
   allows: { write: "delete files and folders" },
   makesVersions: true,
-  parse: ({ params, headers }: RequestData) => ({ path: params.path, key: idempotencyKey(headers) }),
+  parse: ({ params, headers }) => ({ path: params.path, key: idempotencyKey(headers) }),
   async handle(context, { path, key }) {
     const committed = await commitMany(context, key, { kind: "delete_folder", path });
     return respond("delete_folder", "Deleted", committed);
   },
   openapi: {
-    id: "deleteFolder",
     summary: "Delete a folder",
     description: `Adds a tombstone to every file below, up to ${COMMIT_FILES_MAX}, in one transaction.`,
     headers: ["Idempotency-Key"],
     answer: folderResult,
     errors: ERRORS,
-    example: { data: [EXAMPLE] },
   },
 });

@@ -50,13 +50,5 @@ export const getHealth = defineRoute({
     answer: health,
     statuses: [503],
     errors: ["VALIDATION_ERROR"],
-    example: {
-      data: [{
-        status: "ok",
-        timestamp: "2026-11-20T10:15:30.250Z",
-        message: "The service is running.",
-        version: VERSION,
-      }],
-    },
   },
 });

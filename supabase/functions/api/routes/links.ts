@@ -21,7 +21,6 @@ import {
 } from "../http/conditions.ts";
 import { attachment } from "../http/content_disposition.ts";
 import { checkPath } from "../http/path.ts";
-import type { RequestData } from "../http/request_data.ts";
 import { notModified, success, writeResponse } from "../http/respond.ts";
 import {
   INTEGER_MAX,
@@ -31,7 +30,7 @@ import {
   WRITE_LINK_SECONDS_MAX,
 } from "../limits.ts";
 import { defineRoute } from "../route.ts";
-import { EXAMPLE_RECORD, WRITE_HEADERS } from "./schemas.ts";
+import { WRITE_HEADERS } from "./schemas.ts";
 
 /** Fields that only one of the two kinds of links has. */
 const OF_READING = ["version"] as const;
@@ -68,7 +67,6 @@ export const createLink = defineRoute({
   method: "POST",
   pattern: "/links",
   operation: "create_link",
-  credentials: "key",
   allows: { write: "create and end links" },
   async handle(context) {
     const { expiresIn, version, contentType, maxBytes, ifVersion, ...fields } = await readFields(
@@ -87,25 +85,13 @@ export const createLink = defineRoute({
     return success("create_link", data, "Created. The address will not be shown again.");
   },
   openapi: {
-    id: "createLink",
     summary: "Create an address that reads one file, or writes it once, without a key",
     description:
       "The link acts as the key that created it, and ends when that key is revoked or expires; a rotation does not end it. A link for reading also needs the scope `read`. A repeated request creates another link.",
     body: creation,
     answer: createdLink,
     errors: ["INVALID_PATH", "FILE_NOT_FOUND", "VERSION_NOT_FOUND", "VERSION_REDACTED", "LINK_LIMIT_REACHED"],
-    example: {
-      body: { path: EXAMPLE_RECORD.path, for: "read", expiresIn: LINK_SECONDS_DEFAULT },
-      data: [{
-        id: EXAMPLE_RECORD.id,
-        url: "https://example.supabase.co/functions/v1/api/l/pOgRAGuJ1FyCq0VJ4tIY4m0KbCqjT4wq6nNkK5m1x2Y",
-        method: "GET",
-        path: EXAMPLE_RECORD.path,
-        expiresAt: EXAMPLE_RECORD.updatedAt,
-        curl:
-          "curl -fsS -o 'plan.md' 'https://example.supabase.co/functions/v1/api/l/pOgRAGuJ1FyCq0VJ4tIY4m0KbCqjT4wq6nNkK5m1x2Y'",
-      }],
-    },
+    example: { path: "notes/plan.md", for: "read", expiresIn: LINK_SECONDS_DEFAULT },
   },
 });
 
@@ -113,14 +99,12 @@ export const listLinks = defineRoute({
   method: "GET",
   pattern: "/links",
   operation: "list_links",
-  credentials: "key",
   allows: { read: "list links", admin: "see which key did what" },
   async handle({ gate, metadata }) {
     const links = gate.unwrap(await metadata.listLinks(gate.caller));
     return success("list_links", { links }, `${links.length} links.`);
   },
   openapi: {
-    id: "listLinks",
     summary: "List the links that still work, newest first, without their addresses",
     answer: linkList,
   },
@@ -130,9 +114,8 @@ export const revokeLink = defineRoute({
   method: "DELETE",
   pattern: "/links/:id",
   operation: "revoke_link",
-  credentials: "key",
   allows: { write: "create and end links" },
-  parse({ params: { id } }: RequestData) {
+  parse({ params: { id } }) {
     if (!z.uuid().safeParse(id).success) fail("LINK_NOT_FOUND", ERRORS.LINK_NOT_FOUND.message);
     return id;
   },
@@ -141,7 +124,6 @@ export const revokeLink = defineRoute({
     return success("revoke_link", revoked, "Revoked.");
   },
   openapi: {
-    id: "revokeLink",
     summary: "End a link immediately",
     answer: revokedLink,
     errors: ["LINK_NOT_FOUND"],
@@ -153,7 +135,7 @@ export const readLink = defineRoute({
   pattern: "/l/:token",
   operation: "read_link",
   credentials: "link",
-  parse({ params: { id }, headers }: RequestData) {
+  parse({ params: { id }, headers }) {
     ensureReadConditions(headers);
     return id;
   },
@@ -168,7 +150,6 @@ export const readLink = defineRoute({
     });
   },
   openapi: {
-    id: "readLink",
     summary: "Read the bytes of the link's file, or one range of them",
     headers: ["If-None-Match", "Range", "If-Range"],
     returnsRaw: "only",
@@ -189,7 +170,7 @@ export const writeLink = defineRoute({
   operation: "write_link",
   credentials: "link",
   makesVersions: true,
-  parse({ params: { id }, headers }: RequestData) {
+  parse({ params: { id }, headers }) {
     return { token: id, idempotencyKey: idempotencyKey(headers), ...preconditions(headers, true) };
   },
   async handle(context, { token, ...conditions }) {
@@ -213,7 +194,6 @@ export const writeLink = defineRoute({
     return writeResponse("write_link", committed, `Wrote version ${committed.file.version}.`);
   },
   openapi: {
-    id: "writeLink",
     summary: "Write the one version that the link allows: the body is the file's bytes",
     description:
       "The type is the link's, or else the Content-Type, or else follows from the extension. After a refused write the link still works.",
@@ -221,7 +201,6 @@ export const writeLink = defineRoute({
     headers: [...WRITE_HEADERS, "If-None-Match"],
     answer: fileRecord,
     errors: ["LINK_USED", "QUOTA_EXCEEDED"],
-    example: { data: [EXAMPLE_RECORD] },
   },
 });
 

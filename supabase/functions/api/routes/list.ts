@@ -7,7 +7,7 @@ import { success } from "../http/respond.ts";
 import { validateQuery } from "../http/validate.ts";
 import { EXAMINED_FILES_PER_REQUEST } from "../limits.ts";
 import { defineRoute } from "../route.ts";
-import { date, EXAMPLE_RECORD, moment, pageLimit, pageOffset } from "./schemas.ts";
+import { date, moment, pageLimit, pageOffset } from "./schemas.ts";
 
 const size = z.string().regex(/^\d{1,15}$/, "must be a whole number").transform(Number)
   .meta({ type: "integer", minimum: 0 });
@@ -62,7 +62,6 @@ export const list = defineRoute({
   method: "GET",
   pattern: "/files",
   operation: "list_files",
-  credentials: "key",
   allows: { read: "list files" },
   parse({ query: given }) {
     const { directory, after, ...rest } = validateQuery(query, given);
@@ -86,20 +85,9 @@ export const list = defineRoute({
     );
   },
   openapi: {
-    id: "listFiles",
     summary: "List a directory",
     query,
     answer: fileList,
     errors: ["INVALID_PATH"],
-    example: {
-      data: [{
-        files: [EXAMPLE_RECORD],
-        directories: ["archive"],
-        total: 1,
-        limit: 10,
-        offset: 0,
-        hasMore: false,
-      }],
-    },
   },
 });

@@ -52,13 +52,10 @@ async function readMessage(context: Context): Promise<unknown> {
   }
   const body = isLarge ? await openBody(context, declared ?? MCP_BODY_BYTES_MAX) : undefined;
   try {
-    const { fields } = await readJsonBody(requestChunks(context, "INVALID_JSON"), {
+    return await readJsonBody(requestChunks(context, "INVALID_JSON"), {
       limitBytes: MCP_BODY_BYTES_MAX,
-      streamedField: null,
-      maxStreamedLength: 0,
       ...body && { hold: (bytes) => body.hold(bytes) },
     });
-    return fields;
   } catch (error) {
     if (error instanceof ApiError && error.code === "INVALID_JSON") return undefined;
     throw error;
@@ -106,11 +103,9 @@ export const mcp = defineRoute({
   method: "POST",
   pattern: "/mcp",
   operation: "mcp",
-  credentials: "key",
   scopes: [],
   handle,
   openapi: {
-    id: "mcp",
     summary: "Call tools through the Call tools through the Model Context Protocol, for agents",
     description:
       "Streamable HTTP without sessions: one JSON-RPC message in each request, one JSON answer. Protocol revisions " +
@@ -121,13 +116,6 @@ export const mcp = defineRoute({
     answer: reply,
     isProtocol: true,
     errors: ["FORBIDDEN_ORIGIN"],
-    example: {
-      body: { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "list_files", arguments: {} } },
-      data: [{
-        jsonrpc: "2.0",
-        id: 1,
-        result: { content: [{ type: "text", text: "There are no files yet. write_file creates one." }] },
-      }],
-    },
+    example: { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "list_files", arguments: {} } },
   },
 });

@@ -7,7 +7,6 @@ import { idempotencyKey } from "../http/conditions.ts";
 import { checkPath } from "../http/path.ts";
 import { parseProvenance, PROVENANCE_HEADERS } from "../http/provenance.ts";
 import { pick } from "../http/query.ts";
-import type { RequestData } from "../http/request_data.ts";
 import { json } from "../http/respond.ts";
 import { validate } from "../http/validate.ts";
 import { isCommandName, memoryInput } from "../memory/commands.ts";
@@ -32,9 +31,8 @@ export const memory = defineRoute({
   method: "POST",
   pattern: "/memory",
   operation: "memory",
-  credentials: "key",
   scopes: [],
-  parse({ query: given, headers }: RequestData) {
+  parse({ query: given, headers }) {
     const { root } = pick(given, ["root"]);
     return {
       root: root === undefined ? undefined : checkPath(root),
@@ -65,7 +63,6 @@ export const memory = defineRoute({
     }
   },
   openapi: {
-    id: "memory",
     summary: "Execute one command of the memory tool `memory_20250818`; the body is its input",
     description:
       "The answer has no envelope. It is the content of the tool result; if the command fails, `is_error` is true.",
@@ -75,9 +72,6 @@ export const memory = defineRoute({
     isPlain: true,
     answer: memoryAnswer,
     errors: ["INVALID_PATH"],
-    example: {
-      body: { command: "create", path: "/memories/plan.md", file_text: "- ship it\n" },
-      data: [{ content: "File created successfully at: /memories/plan.md", is_error: false }],
-    },
+    example: { command: "create", path: "/memories/plan.md", file_text: "- ship it\n" },
   },
 });

@@ -45,7 +45,6 @@ export const listProjects = defineRoute({
     return success("list_projects", data, `${data.projects.length} projects.`);
   },
   openapi: {
-    id: "listProjects",
     summary:
       "List the account's projects, oldest first; the first call creates one if the account may create projects",
     answer: projectList,
@@ -64,10 +63,9 @@ export const createProject = defineRoute({
     return success("create_project", project.parse(created), "Created.");
   },
   openapi: {
-    id: "createProject",
     summary: "Create a project of the free tier",
     body: named,
-    example: { body: { name: "Research" } },
+    example: { name: "Research" },
     answer: project,
     errors: ["PROJECT_NAME_TAKEN", "PROJECT_LIMIT_REACHED"],
   },
@@ -88,7 +86,6 @@ export const getProject = defineRoute({
   },
   openapi: {
     ...oneProject,
-    id: "getProject",
     summary:
       "Return a project with its limits and usage: the key's project, or one of the account (by default the oldest)",
   },
@@ -114,11 +111,10 @@ export const renameProject = defineRoute({
   },
   openapi: {
     ...oneProject,
-    id: "updateProject",
     summary: "Rename a project, or set its retention rule; a calling key needs the scope `admin`",
     body: changes,
     answer: changedProject,
-    example: { body: { name: "Research", retention: { keepVersions: 100, keepDays: 30 } } },
+    example: { name: "Research", retention: { keepVersions: 100, keepDays: 30 } },
     errors: ["PROJECT_NAME_TAKEN"],
   },
 });
@@ -138,7 +134,6 @@ export const listActivity = defineRoute({
     return success("list_activity", data, "The latest writes.");
   },
   openapi: {
-    id: "listActivity",
     summary: "List the latest writes across a project, newest first",
     query: activityQuery,
     answer: activity,

@@ -7,13 +7,16 @@ import type { Operation } from "../contract/service.ts";
 import type { Context } from "../context.ts";
 import { wantsRaw } from "../http/accept.ts";
 import { parseLines } from "../files/line_window.ts";
-import { isPresent, pick, type Query } from "../http/query.ts";
+import { pick, type Query } from "../http/query.ts";
 import type { RequestData } from "../http/request_data.ts";
 import { jsonResponse, rawResponse } from "../files/content_response.ts";
 import { notModified, success } from "../http/respond.ts";
 import { validate } from "../http/validate.ts";
 import { defineRoute } from "../route.ts";
-import { EXAMPLE_RECORD, moment, pageLimit, pageOffset, wholeNumber } from "./schemas.ts";
+import { moment, pageLimit, pageOffset, wholeNumber } from "./schemas.ts";
+
+/** A parameter without a value. */
+const without = (name: string) => z.literal("", `must have no value; write \`?${name}\``).optional();
 
 const query = z.object({
   version: wholeNumber(1).optional(),
@@ -33,14 +36,11 @@ const query = z.object({
     type: "string",
     description: "The file as it was: a time, that instant included, or a cursor of the change feed.",
   }),
+  metadata: without("metadata").meta({ description: "Present: the file record, without content." }),
+  versions: without("versions").meta({ description: "Present: the version list." }),
 }).refine((fields) => fields.at === undefined || fields.version === undefined, {
   path: ["at"],
   message: "cannot be combined with version",
-});
-
-const flags = z.object({
-  metadata: z.literal("").optional().meta({ description: "Present: the file record, without content." }),
-  versions: z.literal("").optional().meta({ description: "Present: the version list." }),
 });
 
 type ReadMode = "versions" | "record" | "content";
@@ -58,9 +58,6 @@ function modeOf(query: Query): ReadMode {
 }
 
 function parse({ params, query: given, headers }: RequestData) {
-  // Each throws if the parameter has a value.
-  isPresent(given, "versions");
-  isPresent(given, "metadata");
   const mode = modeOf(given);
   // A version list covers all versions, so `version` is ignored.
   const names = Object.keys(query.shape).filter((name) => mode !== "versions" || name !== "version");
@@ -80,7 +77,7 @@ async function handle(context: Context, request: ReturnType<typeof parse>): Prom
   const file = gate.unwrap(await metadata.record(gate.caller, path, version, at));
   const tag = entityTag(file, "m");
   if (isNotModified(headers, file, "m")) return notModified(tag);
-  const response = success("get_file_metadata", file, `Version ${file.version}.`, tag);
+  const response = success("get_file_metadata", file, `Version ${file.version}.`, { tag });
   response.headers.set("Vary", "Accept");
   return response;
 }
@@ -105,17 +102,15 @@ export const read = defineRoute({
   pattern: "/files/*",
   operation: "read_file",
   operationOf: (query) => OPERATIONS[modeOf(query)],
-  credentials: "key",
   allows: { read: "read files and their versions", admin: "see which key did what" },
   parse,
   handle,
   openapi: {
-    id: "readFile",
     summary: "Return content, file record (`?metadata`) or versions (`?versions`)",
     description:
       "`operation` of the answer tells which it is. With `Accept: application/octet-stream` the bytes " +
       "themselves with the file's own type, whole or one range of them (`Range`, `If-Range`).",
-    query: query.extend(flags.shape),
+    query,
     headers: ["If-None-Match", "Range", "If-Range"],
     returnsRaw: true,
     answer: [["read_file", readRecord], ["get_file_metadata", fileRecord], [
@@ -130,27 +125,5 @@ export const read = defineRoute({
       "NOT_TEXT",
       "CONTENT_CORRUPT",
     ],
-    example: {
-      data: [
-        { ...EXAMPLE_RECORD, content: "# Plan\n- ship it\n" },
-        EXAMPLE_RECORD,
-        {
-          file: { path: EXAMPLE_RECORD.path, mimeType: EXAMPLE_RECORD.mimeType },
-          versions: [{
-            version: 3,
-            size: 17,
-            createdAt: EXAMPLE_RECORD.updatedAt,
-            updatedAt: EXAMPLE_RECORD.updatedAt,
-            cursor: "5b1f0c9a7e3d42860f1e2d3c4b5a6978",
-            operation: "edit",
-            runId: "nightly-42",
-            actor: "planner/2.1",
-          }],
-          total: 3,
-          limit: 1,
-          offset: 0,
-        },
-      ],
-    },
   },
 });

@@ -2,11 +2,9 @@
 import { z } from "zod";
 import { redacted } from "../contract/files.ts";
 import { readFields } from "../http/json_request.ts";
-import type { RequestData } from "../http/request_data.ts";
 import { success } from "../http/respond.ts";
 import { CHANGE_NOTE_LENGTH_MAX, INTEGER_MAX, REDACT_VERSIONS_MAX } from "../limits.ts";
 import { defineRoute } from "../route.ts";
-import { EXAMPLE_RECORD } from "./schemas.ts";
 
 const body = z.object({
   versions: z.array(z.int().min(1).max(INTEGER_MAX)).min(1).max(REDACT_VERSIONS_MAX),
@@ -24,10 +22,9 @@ export const redact = defineRoute({
   method: "POST",
   pattern: "/files/redact/*",
   operation: "redact_versions",
-  credentials: "key",
   allows: { admin: "erase files and versions for good" },
   scopes: ["admin"],
-  parse: ({ params }: RequestData) => ({ path: params.path }),
+  parse: ({ params }) => ({ path: params.path }),
   async handle(context, { path }) {
     const { versions, note } = await readFields(context, body);
     const { gate, metadata } = context;
@@ -37,7 +34,6 @@ export const redact = defineRoute({
     return success("redact_versions", { path, ...erased }, message);
   },
   openapi: {
-    id: "redactVersions",
     summary: "Erase the content of versions for good",
     description:
       "Not of the latest version, unless the file is deleted. The versions stay in the version list, with `redactedAt`; " +
@@ -45,13 +41,6 @@ export const redact = defineRoute({
     body,
     answer: redacted,
     errors: ["FILE_NOT_FOUND", "VERSION_NOT_FOUND", "VERSION_CURRENT"],
-    example: {
-      body: { versions: [2], note: "a password" },
-      data: [{
-        path: EXAMPLE_RECORD.path,
-        versions: [2],
-        remaining: [{ path: "archive/plan.md", version: 1 }],
-      }],
-    },
+    example: { versions: [2], note: "a password" },
   },
 });

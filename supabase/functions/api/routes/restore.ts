@@ -5,7 +5,7 @@ import { INTEGER_MAX } from "../limits.ts";
 import { readFields } from "../http/json_request.ts";
 import { commit, commitBasis, parseCommitRequest, withVersion } from "../files/commit.ts";
 import { writeResponse } from "../http/respond.ts";
-import { EXAMPLE_RECORD, ifVersionField, WRITE_HEADERS } from "./schemas.ts";
+import { ifVersionField, WRITE_HEADERS } from "./schemas.ts";
 import { defineRoute } from "../route.ts";
 
 const body = z.object({ version: z.int().min(1).max(INTEGER_MAX), ...ifVersionField });
@@ -14,7 +14,6 @@ export const restore = defineRoute({
   method: "PUT",
   pattern: "/files/restore/*",
   operation: "restore_file",
-  credentials: "key",
   allows: { write: "restore earlier versions" },
   makesVersions: true,
   parse: parseCommitRequest,
@@ -25,13 +24,12 @@ export const restore = defineRoute({
     return writeResponse("restore_file", committed, `Restored; this is version ${committed.file.version}.`);
   },
   openapi: {
-    id: "restoreFile",
     summary: "Make an earlier version the latest one",
     description: "Adds a version with that content and type, also to a deleted file. Copies no bytes.",
     body,
     headers: WRITE_HEADERS,
     answer: fileRecord,
     errors: ["FILE_NOT_FOUND", "VERSION_NOT_FOUND", "VERSION_REDACTED", "VERSION_DELETED", "QUOTA_EXCEEDED"],
-    example: { body: { version: 1 }, data: [EXAMPLE_RECORD] },
+    example: { version: 1 },
   },
 });

@@ -3,21 +3,11 @@ import { z } from "zod";
 import { runDetails, runPage } from "../contract/runs.ts";
 import { cursor } from "../contract/values.ts";
 import { parseRunId } from "../http/provenance.ts";
-import type { RequestData } from "../http/request_data.ts";
 import { success } from "../http/respond.ts";
 import { validateQuery } from "../http/validate.ts";
 import { RUN_FILES_MAX, RUN_FILES_PER_REQUEST } from "../limits.ts";
 import { defineRoute } from "../route.ts";
-import { EXAMPLE_RECORD, pageLimit, wholeNumber } from "./schemas.ts";
-
-const EXAMPLE_RUN = {
-  runId: "nightly-42",
-  actors: ["planner/2.1"],
-  fileCount: 1,
-  versionCount: 2,
-  firstAt: EXAMPLE_RECORD.createdAt,
-  lastAt: EXAMPLE_RECORD.updatedAt,
-};
+import { pageLimit, wholeNumber } from "./schemas.ts";
 
 const page = z.object({
   limit: pageLimit,
@@ -28,7 +18,6 @@ export const listRuns = defineRoute({
   method: "GET",
   pattern: "/runs",
   operation: "list_runs",
-  credentials: "key",
   allows: { read: "follow changes and runs" },
   parse: ({ query }) => validateQuery(page, query),
   async handle({ gate, metadata }, { limit, after }) {
@@ -36,16 +25,12 @@ export const listRuns = defineRoute({
     return success("list_runs", found, `${found.runs.length} runs.`);
   },
   openapi: {
-    id: "listRuns",
     summary: "List runs, the newest first",
     description:
       "A run is the set of versions with one `X-Run-Id` that the key can see. A page may have fewer runs than `limit`, " +
       "or none, although `hasMore` is true: if runs have very many versions, or the key can see none of them.",
     query: page,
     answer: runPage,
-    example: {
-      data: [{ runs: [EXAMPLE_RUN], cursor: "5b1f0c9a7e3d42860f1e2d3c4b5a6978", hasMore: false }],
-    },
   },
 });
 
@@ -58,9 +43,8 @@ export const getRun = defineRoute({
   method: "GET",
   pattern: "/runs/:runId",
   operation: "get_run",
-  credentials: "key",
   allows: { read: "follow changes and runs" },
-  parse({ params: { id }, query }: RequestData) {
+  parse({ params: { id }, query }) {
     return {
       runId: parseRunId(id),
       ...validateQuery(files, query),
@@ -74,24 +58,9 @@ export const getRun = defineRoute({
     return success("get_run", found, `${found.fileCount} files.`);
   },
   openapi: {
-    id: "getRun",
     summary: "Return one run, with its files in the order of their ids",
     query: files,
     answer: runDetails,
     errors: ["RUN_NOT_FOUND"],
-    example: {
-      data: [{
-        ...EXAMPLE_RUN,
-        files: [{
-          path: EXAMPLE_RECORD.path,
-          fileId: EXAMPLE_RECORD.id,
-          firstVersion: 2,
-          lastVersion: EXAMPLE_RECORD.version,
-          operation: "edit",
-          own: true,
-        }],
-        hasMore: false,
-      }],
-    },
   },
 });

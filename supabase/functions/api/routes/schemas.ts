@@ -1,6 +1,5 @@
 /** Parts of requests that several routes use, and examples of answers. */
 import { z } from "zod";
-import type { FileRecord } from "../contract/files.ts";
 import { cursor } from "../contract/values.ts";
 import { INTEGER_MAX, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from "../limits.ts";
 import { failField } from "../errors.ts";
@@ -32,17 +31,6 @@ function isDay(day: string): boolean {
 /** The moment at which the project is read: a time, parsed to ISO 8601 in UTC, or a cursor of the change feed. */
 export const moment = z.union([cursor, date], "must be an ISO 8601 time with a zone, or a cursor");
 
-/** The record in examples. */
-export const EXAMPLE_RECORD: FileRecord = {
-  id: "0190a1b2-7c3d-4e5f-8a9b-0c1d2e3f4a5b",
-  path: "notes/plan.md",
-  version: 3,
-  mimeType: "text/markdown",
-  size: 17,
-  createdAt: "2026-11-20T09:30:00.000Z",
-  updatedAt: "2026-11-20T10:15:30.250Z",
-};
-
 /** A whole number in a query: digits only, within its range. */
 export function wholeNumber(minimum: number, maximum = INTEGER_MAX) {
   return z.string().regex(/^\d{1,10}$/, "must be a whole number").transform(Number)
@@ -53,16 +41,13 @@ export function wholeNumber(minimum: number, maximum = INTEGER_MAX) {
 export const pageLimit = wholeNumber(1, PAGE_LIMIT_MAX).default(PAGE_LIMIT_DEFAULT);
 export const pageOffset = wholeNumber(0).default(0);
 
-/** Request headers of every write. */
 export const WRITE_HEADERS = ["If-Match", "Idempotency-Key"] as const;
 
 /** The description of `ifVersion`, which is in a JSON body, or in the query where the body is raw bytes or absent. */
 const description = "The version that the file at `path` must be at; 0: there must be none.";
 
-/** `ifVersion` as a field of a body. */
 export const ifVersionField = { ifVersion: z.int().min(0).max(INTEGER_MAX).nullish().meta({ description }) };
 
-/** `ifVersion` as a query parameter. */
 export const ifVersionParameter = {
   ifVersion: wholeNumber(0).optional().meta({
     type: "integer",

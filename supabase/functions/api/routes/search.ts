@@ -17,7 +17,7 @@ import {
 import { planSearch } from "../search/plan.ts";
 import { runSearch } from "../search/run.ts";
 import { defineRoute } from "../route.ts";
-import { EXAMPLE_RECORD, pageLimit, wholeNumber, withoutNul } from "./schemas.ts";
+import { pageLimit, wholeNumber, withoutNul } from "./schemas.ts";
 
 const query = z.object({
   q: z.string().min(1, "must not be empty").max(SEARCH_QUERY_LENGTH_MAX).refine(...withoutNul),
@@ -68,32 +68,13 @@ export const search = defineRoute({
   method: "GET",
   pattern: "/search",
   operation: "search_files",
-  credentials: "key",
   allows: { read: "search files" },
   parse,
   handle,
   openapi: {
-    id: "searchFiles",
     summary: "Search the current text of files",
     query,
     answer: searchResults,
     errors: ["INVALID_PATH", "SEARCH_TOO_BROAD", "SEMANTIC_SEARCH_UNAVAILABLE"],
-    example: {
-      data: [{
-        results: [{
-          ...EXAMPLE_RECORD,
-          score: 1,
-          matches: [{
-            ...{ line: 2, column: 3, snippet: "- ship it", before: ["# Plan"], after: [] },
-            ...{ lines: "1-2", text: "# Plan\n- ship it" },
-          }],
-        }],
-        mode: "text",
-        hasMore: false,
-        limit: 10,
-        offset: 0,
-        indexed: { pending: 0 },
-      }],
-    },
   },
 });

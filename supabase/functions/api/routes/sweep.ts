@@ -4,7 +4,6 @@ import { sweep } from "../contract/service.ts";
 import type { Context } from "../context.ts";
 import { sweepSlice } from "../maintenance/sweep.ts";
 import { success } from "../http/respond.ts";
-import type { RequestData } from "../http/request_data.ts";
 import { validateQuery } from "../http/validate.ts";
 import { defineRoute } from "../route.ts";
 
@@ -32,10 +31,9 @@ export const postSweep = defineRoute({
   pattern: "/sweep",
   operation: "sweep",
   credentials: "secret key",
-  parse: ({ query: given }: RequestData) => validateQuery(query, given),
+  parse: ({ query: given }) => validateQuery(query, given),
   handle,
   openapi: {
-    id: "sweep",
     summary: "Do one bounded slice of the sweep: remove unneeded data, and index pending files",
     description:
       "Requires `Authorization: Bearer` with the Supabase project's secret key. Repeat the request until `isDone`.",

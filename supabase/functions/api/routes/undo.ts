@@ -5,12 +5,11 @@ import type { Operation } from "../contract/service.ts";
 import { readFields } from "../http/json_request.ts";
 import type { Context } from "../context.ts";
 import { failField } from "../errors.ts";
-import { commitBack, planBack } from "../files/commit_many.ts";
+import { commitRevert, planRevert } from "../files/commit_many.ts";
 import { idempotencyKey } from "../http/conditions.ts";
 import { checkPath, normalizeDirectory } from "../http/path.ts";
 import { parseRunId } from "../http/provenance.ts";
-import type { RequestData } from "../http/request_data.ts";
-import { manyResponse } from "../http/respond.ts";
+import { success } from "../http/respond.ts";
 import { COMMIT_FILES_MAX, PROJECT_KEYS_MAX } from "../limits.ts";
 import { defineRoute } from "../route.ts";
 import { moment } from "./schemas.ts";
@@ -49,14 +48,6 @@ const restoreBody = z.object({
   dryRun,
 });
 
-const EXAMPLE = {
-  runId: null,
-  undoneRunId: "nightly-7",
-  actions: [{ path: "notes/plan.md", action: "restore", from: 4, to: 2, own: true }],
-  unchanged: [],
-  conflicts: [],
-};
-
 /** The body may be omitted. */
 async function readUndo(context: Context): Promise<z.infer<typeof undoBody>> {
   const { headers } = context.request;
@@ -69,27 +60,26 @@ async function planOrCommit(
   context: Context,
   operation: Operation,
   key: string | undefined,
-  change: Parameters<typeof planBack>[1],
+  change: Parameters<typeof planRevert>[1],
   dryRun: boolean | null | undefined,
 ): Promise<Response> {
   const isPlan = dryRun ?? true;
   context.onEnd(await context.beginCostly());
   const { value, isReplayed } = isPlan
-    ? { value: await planBack(context, change), isReplayed: false }
-    : await commitBack(context, key, change);
+    ? { value: await planRevert(context, change), isReplayed: false }
+    : await commitRevert(context, key, change);
   const done = isPlan ? "would be changed" : "changed";
   const message = `${value.actions.length} files ${done}; ${value.conflicts.length} conflicts.`;
-  return manyResponse(operation, value, isReplayed, message);
+  return success(operation, value, message, { isReplayed });
 }
 
 export const undoRun = defineRoute({
   method: "POST",
   pattern: "/runs/:runId/undo",
   operation: "undo_run",
-  credentials: "key",
   allows: { write: "undo runs" },
   makesVersions: true,
-  parse({ params, headers }: RequestData) {
+  parse({ params, headers }) {
     const run = parseRunId(params.id);
     if (headers.get("X-Run-Id") === run) failField("X-Run-Id", "must not be the run that is undone");
     return { run, key: idempotencyKey(headers) };
@@ -106,7 +96,6 @@ export const undoRun = defineRoute({
     return await planOrCommit(context, "undo_run", key, undo, fields.dryRun);
   },
   openapi: {
-    id: "undoRun",
     summary: "Undo the changes of a run",
     description:
       "Restores each file of the run to its state before the run's first version of it. Only returns a plan unless " +
@@ -124,7 +113,7 @@ export const undoRun = defineRoute({
       "TOO_MANY_FILES",
       "QUOTA_EXCEEDED",
     ],
-    example: { body: { dryRun: true }, data: [EXAMPLE] },
+    example: { dryRun: true },
   },
 });
 
@@ -132,10 +121,9 @@ export const restoreFolder = defineRoute({
   method: "POST",
   pattern: "/restore",
   operation: "restore_folder",
-  credentials: "key",
   allows: { write: "restore earlier versions" },
   makesVersions: true,
-  parse: ({ headers }: RequestData) => ({ key: idempotencyKey(headers) }),
+  parse: ({ headers }) => ({ key: idempotencyKey(headers) }),
   async handle(context, { key }) {
     const fields = await readFields(context, restoreBody);
     const restore = {
@@ -146,7 +134,6 @@ export const restoreFolder = defineRoute({
     return await planOrCommit(context, "restore_folder", key, restore, fields.dryRun);
   },
   openapi: {
-    id: "restoreFolder",
     summary: "Restore a folder to its state at a moment",
     description:
       "Only returns a plan unless `dryRun` is false. There are no conflicts: later versions stay readable.",
@@ -154,13 +141,6 @@ export const restoreFolder = defineRoute({
     headers: ["Idempotency-Key"],
     answer: undoResult,
     errors: ["INVALID_PATH", "VERSION_CONFLICT", "TOO_MANY_FILES", "QUOTA_EXCEEDED"],
-    example: {
-      body: { directory: "notes", at: "2026-11-20T09:30:00.000Z" },
-      data: [{
-        ...EXAMPLE,
-        undoneRunId: null,
-        actions: [{ path: "notes/plan.md", action: "restore", from: 4, to: 2 }],
-      }],
-    },
+    example: { directory: "notes", at: "2026-11-20T09:30:00.000Z" },
   },
 });

@@ -31,7 +31,6 @@ export const getUsage = defineRoute({
     return success("get_usage", data, `Usage from ${data.from} to ${data.to}.`);
   },
   openapi: {
-    id: "getUsage",
     summary: "Return requests, versions and bytes of a project, by day and by key",
     description: "A calling key without the scope `admin` sees only itself in `keys`.",
     query,

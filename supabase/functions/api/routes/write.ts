@@ -11,7 +11,7 @@ import { isSet, pick } from "../http/query.ts";
 import type { RequestData } from "../http/request_data.ts";
 import { writeResponse } from "../http/respond.ts";
 import { validate } from "../http/validate.ts";
-import { EXAMPLE_RECORD, ifVersionField, parseIfVersion, rawQuery, WRITE_HEADERS } from "./schemas.ts";
+import { ifVersionField, parseIfVersion, rawQuery, WRITE_HEADERS } from "./schemas.ts";
 import { defineRoute } from "../route.ts";
 
 const body = z.object({
@@ -56,7 +56,6 @@ export const write = defineRoute({
   method: "POST",
   pattern: "/files",
   operation: "write_file",
-  credentials: "key",
   allows: { write: "create and change files" },
   makesVersions: true,
   parse,
@@ -65,7 +64,6 @@ export const write = defineRoute({
     return writeResponse("write_file", committed, `Wrote version ${committed.file.version}.`);
   },
   openapi: {
-    id: "writeFile",
     summary: "Create a file or add a version",
     description: "With `?path=` the body is the file's bytes, up to the tier's size.",
     query,
@@ -74,6 +72,6 @@ export const write = defineRoute({
     headers: [...WRITE_HEADERS, "If-None-Match"],
     answer: fileRecord,
     errors: ["INVALID_PATH", "QUOTA_EXCEEDED"],
-    example: { body: { path: "notes/plan.md", content: "# Plan\n- ship it\n" }, data: [EXAMPLE_RECORD] },
+    example: { path: "notes/plan.md", content: "# Plan\n- ship it\n" },
   },
 });

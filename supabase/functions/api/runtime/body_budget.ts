@@ -98,7 +98,6 @@ interface Taken {
   readonly release: Release;
 }
 
-/** The memory that one body holds. */
 export class Body {
   #heldBytes = 0;
   readonly #releases: Release[] = [];

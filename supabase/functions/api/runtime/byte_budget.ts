@@ -64,7 +64,6 @@ export class ByteBudget {
     return this.#takenBytes;
   }
 
-  /** The number of waiting requests. */
   get waiting(): number {
     return this.#waiters.length;
   }

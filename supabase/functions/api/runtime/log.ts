@@ -1,6 +1,5 @@
 /** One JSON line per request, and one per fault. No line ever contains a key, a hash, content or a query. */
 
-/** The log line of a request, written when it ends. */
 export interface RequestLine {
   readonly id: string;
   readonly route: string;

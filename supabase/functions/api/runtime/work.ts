@@ -29,7 +29,6 @@ export class Work {
     private readonly restMilliseconds = 0,
   ) {}
 
-  /** The units counted so far. */
   get units(): number {
     return this.#units;
   }

@@ -7,7 +7,6 @@ import type { SegmentSource } from "../files/read_segments.ts";
 import type { Deadline } from "../runtime/deadline.ts";
 import type { LiveReadSlots } from "./live_read_slots.ts";
 
-/** The parts of a request that live reads use. */
 export interface LiveSource extends SegmentSource {
   readonly request: Pick<Request, "signal">;
   readonly gate: Pick<Gate, "projectId">;
@@ -15,7 +14,6 @@ export interface LiveSource extends SegmentSource {
   readonly liveReadSlots: LiveReadSlots;
 }
 
-/** The parts of a request that a search uses. */
 export interface Searcher extends LiveSource {
   readonly gate: Pick<Gate, "grant" | "caller" | "authorize" | "unwrap" | "projectId" | "addWork">;
   readonly metadata: Pick<Metadata, "search">;

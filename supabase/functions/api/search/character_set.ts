@@ -28,7 +28,6 @@ const CLASSES: Readonly<Record<string, () => RegExp>> = {
   cntrl: lazy(() => /^[\p{Cc}\u2028\u2029]$/u),
 };
 
-/** The POSIX class of this name, or undefined. */
 export function posixClass(name: string): RegExp | undefined {
   return Object.hasOwn(CLASSES, name) ? CLASSES[name]?.() : undefined;
 }

@@ -8,7 +8,6 @@ import type { LeaseResult } from "./index_scheduler.ts";
 /** A text that no model refuses: where embedding it fails, too, the model is out of reach. */
 const HARMLESS_TEXT = "text";
 
-/** The parts that embedding uses. */
 export interface EmbeddingParts {
   readonly index: Pick<SearchIndex, "leaseChunks" | "storeEmbeddings" | "noteFailures">;
   readonly embedder: Embedder | null;

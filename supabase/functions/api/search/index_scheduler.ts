@@ -11,12 +11,10 @@ import {
   SEARCH_INDEX_PAUSE_MILLISECONDS_PER_COMMIT,
   SEARCH_LEASES_PER_RUN,
 } from "../limits.ts";
-import { sleep } from "../runtime/clock.ts";
+import { sleep, systemClock } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
 
-/** The outcome of one lease. */
 export interface LeaseResult {
-  /** How many files were leased. */
   readonly files: number;
   /** Where no file was due: when the next one will be. Null: none is queued. */
   readonly nextDueMilliseconds: number | null;
@@ -31,7 +29,7 @@ export class IndexScheduler {
   private isRequestedAgain = false;
   /** Commits since the last lease ended. */
   private commits = 0;
-  private wake: (() => void) | null = null;
+  private wake: AbortController | null = null;
 
   constructor(
     /** Leases some files, and indexes them. */
@@ -50,7 +48,7 @@ export class IndexScheduler {
   start(): void {
     if (this.isRunning) {
       this.isRequestedAgain = true;
-      this.wake?.();
+      this.wake?.abort();
       return;
     }
     this.isRunning = true;
@@ -98,15 +96,9 @@ export class IndexScheduler {
   }
 
   /** Sleeps for this time, or until `start` is called. */
-  private sleepUntilDue(milliseconds: number): Promise<void> {
-    return new Promise((resolve) => {
-      const end = () => {
-        clearTimeout(timer);
-        this.wake = null;
-        resolve();
-      };
-      const timer = setTimeout(end, milliseconds);
-      this.wake = end;
-    });
+  private async sleepUntilDue(milliseconds: number): Promise<void> {
+    this.wake = new AbortController();
+    await sleep(milliseconds, systemClock, this.wake.signal).catch(() => {});
+    this.wake = null;
   }
 }

@@ -103,7 +103,6 @@ async function indexFiles(parts: SearchParts, { leaseId, files }: Lease, log: Lo
   if (failed.length > 0) await parts.index.noteFailures(leaseId, failed);
 }
 
-/** Whether the error only says that the back end was out of reach. */
 function isOutage(error: unknown): boolean {
   return error instanceof ApiError && error.code === "SERVICE_UNAVAILABLE";
 }

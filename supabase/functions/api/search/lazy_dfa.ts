@@ -79,7 +79,6 @@ export class LazyDfa {
     return units;
   }
 
-  /** Builds the transition of a state by one character. */
   private step(state: DfaState, code: number): DfaState {
     this.visited += state.consuming.length;
     const entered = [this.entry];

@@ -31,7 +31,6 @@ export class LiveSearch {
     return this.#notSearched;
   }
 
-  /** The work so far, in units. */
   get units(): number {
     return this.#work.units;
   }

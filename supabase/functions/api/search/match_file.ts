@@ -9,7 +9,6 @@ import { describeMatch } from "./snippet.ts";
 /** Characters of a text that are parsed or decoded in the time of one unit of work. */
 const CONTENT_LENGTH_PER_UNIT = 2;
 
-/** A search has used up its work. */
 class Exhausted extends Error {
   override readonly name = "Exhausted";
 }

@@ -1,4 +1,5 @@
 /** The lines of a text that match a substring or a pattern, in order. A line ends with its line feed. */
+import { endOfPart } from "../http/respond.ts";
 import { foldCase } from "./character_set.ts";
 import { substringSearch } from "./substring_search.ts";
 import type { LazyDfa } from "./lazy_dfa.ts";
@@ -55,7 +56,6 @@ export function substringFinder(query: string, isCaseSensitive: boolean): Finder
   };
 }
 
-/** Finds lines by a pattern. */
 export function patternFinder(dfa: LazyDfa): Finder {
   return function* (text, work) {
     let line = 1;
@@ -77,9 +77,7 @@ export function patternFinder(dfa: LazyDfa): Finder {
 function* foldInParts(text: string, work: Work): Generator<null, string, void> {
   let folded = "";
   for (let from = 0; from < text.length;) {
-    let to = Math.min(from + FOLDED_LENGTH, text.length);
-    const isWithin = to < text.length && (text.charCodeAt(to) & 0xfc00) === 0xdc00;
-    if (isWithin) to++;
+    const to = endOfPart(text, from, FOLDED_LENGTH);
     folded += foldCase(text.slice(from, to));
     if (work.add(FOLD_UNITS * (to - from))) yield null;
     from = to;

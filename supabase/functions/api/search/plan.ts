@@ -8,7 +8,6 @@ import { type Finder, patternFinder, substringFinder } from "./matching_lines.ts
 import { parseEre, type Pattern, PatternError } from "./posix_ere.ts";
 import { type Clauses, requiredLiterals, withoutCase } from "./required_literals.ts";
 
-/** The validated parameters of a search. */
 export interface SearchParameters {
   readonly q: string;
   readonly mode: "text" | "regex" | "semantic" | "hybrid";

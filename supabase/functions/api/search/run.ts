@@ -1,18 +1,14 @@
 /** Runs a search of any mode; a search that waits runs again once its directory is indexed. */
-import type { Metadata } from "../ports/metadata.ts";
-import type { Clock } from "../runtime/clock.ts";
+import type { IndexedScope } from "../ports/search_index.ts";
+import type { ProjectWatch } from "../runtime/project_watch.ts";
 import type { ReleaseSlot } from "../runtime/slots.ts";
 import type { SearchAnswer, Searcher } from "./answer.ts";
-import type { IndexWatch } from "./index_watch.ts";
 import type { RankPlan, ScanPlan } from "./plan.ts";
 import { rank } from "./rank.ts";
 import { scan } from "./scan.ts";
 
 export interface WaitingSearcher extends Searcher {
-  readonly metadata: Pick<Metadata, "search">;
-  readonly indexWatch: IndexWatch;
-  readonly clock: Clock;
-  /** Starts indexing the queued files. */
+  readonly indexWatch: ProjectWatch<IndexedScope>;
   readonly onPending: () => void;
   readonly beginCostly: () => Promise<ReleaseSlot>;
 }

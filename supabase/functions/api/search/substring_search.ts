@@ -3,13 +3,15 @@
  * product of both lengths: 0.35 s in 1 MiB of "aaa…" for 500 times "a", a "b", and 500 times "a".
  */
 
+import { buildFallbacks } from "../files/byte_search.ts";
+
 /** Up to this length the engine's version is used, which is fast for any short string. */
 const NATIVE_LENGTH_MAX = 32;
 
 /** Returns a function like `(text, from) => text.indexOf(wanted, from)`. */
 export function substringSearch(wanted: string): (text: string, from: number) => number {
   if (wanted.length <= NATIVE_LENGTH_MAX) return (text, from) => text.indexOf(wanted, from);
-  const fallbacks = buildFallbacks(wanted);
+  const fallbacks = buildFallbacks(Uint16Array.from(wanted.split(""), (unit) => unit.charCodeAt(0)));
   const start = wanted.slice(0, NATIVE_LENGTH_MAX);
   return (text, from) => {
     let matched = 0;
@@ -30,18 +32,4 @@ export function substringSearch(wanted: string): (text: string, from: number) =>
     }
     return -1;
   };
-}
-
-/** For each length: the longest proper prefix of the string's first `length` code units that is also their suffix. */
-function buildFallbacks(wanted: string): Int32Array {
-  const fallbacks = new Int32Array(wanted.length + 1);
-  let matched = 0;
-  for (let at = 1; at < wanted.length; at++) {
-    while (matched > 0 && wanted.charCodeAt(at) !== wanted.charCodeAt(matched)) {
-      matched = fallbacks[matched] ?? 0;
-    }
-    if (wanted.charCodeAt(at) === wanted.charCodeAt(matched)) matched++;
-    fallbacks[at + 1] = matched;
-  }
-  return fallbacks;
 }

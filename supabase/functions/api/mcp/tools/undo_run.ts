@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { RUN_ID_RULE } from "../../contract/values.ts";
 import { ApiError } from "../../errors.ts";
-import { commitBack, planBack } from "../../files/commit_many.ts";
+import { commitRevert, planRevert } from "../../files/commit_many.ts";
 import { isRunId } from "../../http/provenance.ts";
 import type { UndoResult } from "../../contract/runs.ts";
 import { text } from "../arguments.ts";
@@ -28,14 +28,14 @@ export const undoRun = defineTool({
     const { gate } = context;
     context.onEnd(await context.beginCostly());
     const undo = { kind: "undo", run, onConflict: "refuse" } as const;
-    if (isPlan) return describe(await planBack(context, undo), run);
+    if (isPlan) return describe(await planRevert(context, undo), run);
     // The undo is a run of its own, even where the request names the run that it undoes.
     if (gate.provenance?.runId === run) gate.provenance = { ...gate.provenance, runId: undefined };
     try {
-      return describe((await commitBack(context, undefined, undo)).value, run);
+      return describe((await commitRevert(context, undefined, undo)).value, run);
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== "RUN_CONFLICT") throw error;
-      const plan = await planBack(context, undo);
+      const plan = await planRevert(context, undo);
       throw new ToolRefusal(
         "RUN_CONFLICT",
         `Others have changed files of the run since. ${conflictsOf(plan)}`,

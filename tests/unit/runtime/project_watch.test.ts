@@ -1,10 +1,10 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { ChangeWatch } from "../../../supabase/functions/api/changes/change_watch.ts";
 import {
   CHANGES_POLL_MILLISECONDS,
   CHANGES_WAIT_SECONDS_MAX,
   CHANGES_WAITERS_MAX,
 } from "../../../supabase/functions/api/limits.ts";
+import { watchChanges } from "../../../supabase/functions/api/services.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 
 const LONG = CHANGES_WAIT_SECONDS_MAX * 1000;
@@ -16,7 +16,7 @@ function watched() {
   const newest = new Map<string, number>();
   const asked: { readonly projectId: string; readonly at: number }[] = [];
   const state = { isDown: false };
-  const watch = new ChangeWatch(() => ({
+  const watch = watchChanges(() => ({
     newestChange(projectId, known) {
       asked.push({ projectId, at: clock.now() });
       if (state.isDown) return Promise.reject(new Error("down"));
@@ -33,7 +33,7 @@ function watched() {
   return { watch, clock, newest, asked, state, polls };
 }
 
-Deno.test("ChangeWatch: one question at a time serves all who wait for a project, no two closer than the interval", async () => {
+Deno.test("ProjectWatch: one question at a time serves all who wait for a project, no two closer than the interval", async () => {
   const { watch, newest, asked, polls } = watched();
   const waiting = Array.from({ length: CHANGES_WAITERS_MAX }, () => watch.wait("a", 7, LONG, never));
   const other = watch.wait("b", 0, LONG, never);
@@ -49,7 +49,7 @@ Deno.test("ChangeWatch: one question at a time serves all who wait for a project
   assertEquals(await other, true);
 });
 
-Deno.test("ChangeWatch: whoever has read that far goes on waiting", async () => {
+Deno.test("ProjectWatch: whoever has read that far goes on waiting", async () => {
   const { watch, newest, polls } = watched();
   newest.set("a", 5);
   const [behind, ahead] = [watch.wait("a", 4, LONG, never), watch.wait("a", 5, LONG, never)];
@@ -60,7 +60,7 @@ Deno.test("ChangeWatch: whoever has read that far goes on waiting", async () => 
   assertEquals(await ahead, true);
 });
 
-Deno.test("ChangeWatch: one more than may wait is answered at once, and so is one without time", async () => {
+Deno.test("ProjectWatch: one more than may wait is answered at once, and so is one without time", async () => {
   const { watch, polls, clock } = watched();
   const waiting = Array.from({ length: CHANGES_WAITERS_MAX }, () => watch.wait("a", 0, LONG, never));
   assertEquals(await watch.wait("a", 0, LONG, never), false);
@@ -71,7 +71,7 @@ Deno.test("ChangeWatch: one more than may wait is answered at once, and so is on
   assertEquals(watch.waiters("a"), 0);
 });
 
-Deno.test("ChangeWatch: who goes away leaves, and nobody is asked for", async () => {
+Deno.test("ProjectWatch: who goes away leaves, and nobody is asked for", async () => {
   const { watch, asked, polls } = watched();
   const gone = new AbortController();
   const waiting = watch.wait("a", 0, LONG, gone.signal);
@@ -85,7 +85,7 @@ Deno.test("ChangeWatch: who goes away leaves, and nobody is asked for", async ()
   assertEquals(asked.length, before);
 });
 
-Deno.test("ChangeWatch: while the database is out of reach it is asked again, at the same pace", async () => {
+Deno.test("ProjectWatch: while the database is out of reach it is asked again, at the same pace", async () => {
   const { watch, newest, asked, state, polls } = watched();
   state.isDown = true;
   const waiting = watch.wait("a", 0, LONG, never);
