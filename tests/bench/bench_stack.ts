@@ -8,7 +8,8 @@ import { FunctionProcess } from "../../supabase/local/stack/function_process.ts"
 import { newKey } from "../../supabase/local/admin/new_key.ts";
 import { FUNCTION_ENTRY, MIGRATIONS_DIRECTORY } from "../../supabase/local/repository.ts";
 import { loadSecrets } from "../../supabase/local/stack/secrets.ts";
-import type { StackAddresses, StackProcessOptions } from "./stack_process.ts";
+import { StackChild } from "../support/stack/stack_child.ts";
+import type { BenchAddresses } from "./stack_process.ts";
 
 const at = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
 
@@ -32,7 +33,7 @@ export interface OwnFunction {
   stop(): Promise<void>;
 }
 
-export interface BenchStack extends StackAddresses {
+export interface BenchStack extends BenchAddresses {
   /** A supabase-js client of the gateway, with the secret key. */
   readonly supabase: SupabaseClient;
   /** A project of the tier enterprise. It has a request limit, whose counting has a cost, unless `hasLimit` is false. */
@@ -53,28 +54,17 @@ export async function startBenchStack(
   functionVariables: Readonly<Record<string, string>> = {},
 ): Promise<BenchStack> {
   const directory = await Deno.makeTempDir({ prefix: "filestore-bench-" });
-  const options: StackProcessOptions = {
-    dataDir: join(directory, "data"),
+  const dataDir = join(directory, "data");
+  const options = {
+    dataDir,
+    port: 0,
     migrationsDirectory: await benchMigrations(directory),
     databaseUrl,
     functionVariables,
   };
-  const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--no-check", at("./stack_process.ts"), JSON.stringify(options)],
-    stdin: "piped",
-    stdout: "piped",
-    stderr: "inherit",
-  }).spawn();
-  const addresses: StackAddresses = JSON.parse(await firstLine(child.stdout));
+  const child = await StackChild.start<BenchAddresses>(options, () => {}, at("./stack_process.ts"));
+  const { addresses } = child;
   const administration = new Administration(addresses.backendUrl, addresses.secretKey);
-  const ask = async (path: string, body?: unknown) => {
-    const response = await fetch(addresses.controlUrl + path, {
-      method: "POST",
-      body: JSON.stringify(body ?? {}),
-    });
-    if (!response.ok) throw new Error(await response.text());
-    return await response.json();
-  };
   const key = async (projectId: string) => {
     const { apiKey, stored } = await newKey();
     await administration.createKey(projectId, "bench", stored);
@@ -94,14 +84,14 @@ export async function startBenchStack(
     },
     setTier: async (projectId, tier) => void await administration.setTier(projectId, tier, {}),
     key,
-    sql: (sql, parameters = []) => ask("/exec", { sql, parameters }),
-    script: (sql) => ask("/script", { sql }),
+    sql: (sql, parameters) => child.sql(sql, parameters),
+    script: (sql) => child.script(sql),
     async restartFunction() {
-      const before: number[] = await ask("/pids");
+      const before = await child.functionPids();
       for (const pid of before) Deno.kill(pid, "SIGKILL");
       const deadline = Date.now() + RESTART_TIMEOUT_MILLISECONDS;
       while (Date.now() < deadline) {
-        const now: number[] = await ask("/pids");
+        const now = await child.functionPids();
         if (now.length === before.length && now.every((pid) => !before.includes(pid))) {
           const health = await fetch(`${addresses.baseUrl}/health`);
           await health.body?.cancel();
@@ -111,11 +101,9 @@ export async function startBenchStack(
       }
       throw new Error("the function did not come back");
     },
-    ownFunction: (entry, supabaseUrl = addresses.backendUrl) =>
-      startOwnFunction(options.dataDir, entry, supabaseUrl),
+    ownFunction: (entry, supabaseUrl = addresses.backendUrl) => startOwnFunction(dataDir, entry, supabaseUrl),
     async stop() {
-      await child.stdin.close();
-      await child.status;
+      await child.stop();
       await Deno.remove(directory, { recursive: true });
     },
   };
@@ -150,19 +138,4 @@ async function startOwnFunction(
   const { upstream, pid } = process;
   if (upstream === null || pid === null) throw new Error("the function did not start");
   return { url: `http://127.0.0.1:${upstream.port}/api`, pid, stop: () => process.stop() };
-}
-
-/** The first line of the stream. The rest is read and dropped. */
-async function firstLine(stream: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<string> {
-  const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
-  let text = "";
-  while (!text.includes("\n")) {
-    const { value, done } = await reader.read();
-    if (done) throw new Error("the stack did not start");
-    text += value;
-  }
-  (async () => {
-    while (!(await reader.read()).done);
-  })();
-  return text.slice(0, text.indexOf("\n"));
 }
