@@ -83,9 +83,9 @@ export async function accountAttacks(bench: Bench): Promise<void> {
   report.group("What one free account can do to a neighbour");
   const own = await stack.ownFunction(SERVICE_FUNCTION);
   try {
-    const account = await openAccount(stack, own.url);
-    await fill(stack, account, new Client(own.url, account[0].key));
-    const neighbour = new Client(own.url, (await stack.project()).key);
+    const account = await openAccount(stack, own.baseUrl);
+    await fill(stack, account, new Client(own.baseUrl, account[0].key));
+    const neighbour = new Client(own.baseUrl, (await stack.project()).key);
     const content = lines(KILOBYTE);
     await neighbour.write("small.txt", content);
     const measured = async () => {
@@ -99,7 +99,7 @@ export async function accountAttacks(bench: Bench): Promise<void> {
     for (const attack of ATTACKS) {
       const alone = await measured();
       for (const isBurst of [false, true]) {
-        const stop = await begin(attack, own.url, account, isBurst);
+        const stop = await begin(attack, own.baseUrl, account, isBurst);
         const beside = await measured();
         const { served, refused } = await stop();
         const what = `beside${isBurst ? " a burst" : ""}: ${attack.name}`;

@@ -3,12 +3,11 @@ import { createClient, type SupabaseClient } from "@supabase/supabase-js";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Administration } from "../../supabase/local/admin/administration.ts";
-import { functionCommand } from "../../supabase/local/stack/function_command.ts";
-import { FunctionProcess } from "../../supabase/local/stack/function_process.ts";
 import { newKey } from "../../supabase/local/admin/new_key.ts";
 import { FUNCTION_ENTRY, MIGRATIONS_DIRECTORY } from "../../supabase/local/repository.ts";
 import { loadSecrets } from "../../supabase/local/stack/secrets.ts";
 import { StackChild } from "../support/stack/stack_child.ts";
+import { type BareFunction, startBareFunction } from "../support/stack/test_stack.ts";
 import type { BenchAddresses } from "./stack_process.ts";
 
 const at = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
@@ -25,14 +24,6 @@ export interface Project {
   readonly key: string;
 }
 
-/** An additional process of the function, without a gateway in front. */
-export interface OwnFunction {
-  /** Address of the function, with `/api`. */
-  readonly url: string;
-  readonly pid: number;
-  stop(): Promise<void>;
-}
-
 export interface BenchStack extends BenchAddresses {
   /** A supabase-js client of the gateway, with the secret key. */
   readonly supabase: SupabaseClient;
@@ -45,7 +36,7 @@ export interface BenchStack extends BenchAddresses {
   script(sql: string): Promise<void>;
   /** Ends the function's process; the next one has nothing in memory. */
   restartFunction(): Promise<void>;
-  ownFunction(entry: string, supabaseUrl?: string): Promise<OwnFunction>;
+  ownFunction(entry: string, supabaseUrl?: string): Promise<BareFunction>;
   stop(): Promise<void>;
 }
 
@@ -101,7 +92,10 @@ export async function startBenchStack(
       }
       throw new Error("the function did not come back");
     },
-    ownFunction: (entry, supabaseUrl = addresses.backendUrl) => startOwnFunction(dataDir, entry, supabaseUrl),
+    ownFunction: async (entry, supabaseUrl = addresses.backendUrl) => {
+      const secrets = await loadSecrets(join(dataDir, "secrets.json"));
+      return await startBareFunction({ secrets }, supabaseUrl, { entry });
+    },
     async stop() {
       await child.stop();
       await Deno.remove(directory, { recursive: true });
@@ -118,24 +112,4 @@ async function benchMigrations(directory: string): Promise<string> {
   }
   await Deno.copyFile(at("./bench.sql"), join(migrations, "29991231000000_bench.sql"));
   return migrations;
-}
-
-async function startOwnFunction(
-  dataDir: string,
-  entry: string,
-  supabaseUrl: string,
-): Promise<OwnFunction> {
-  const command = await functionCommand({
-    entry,
-    secrets: await loadSecrets(join(dataDir, "secrets.json")),
-    supabaseUrl,
-    databaseUrl: undefined,
-    denoVersion: undefined,
-    memoryLimitMegabytes: undefined,
-  });
-  const process = new FunctionProcess({ command, onLog: () => {}, onChange: () => {} });
-  await process.start();
-  const { upstream, pid } = process;
-  if (upstream === null || pid === null) throw new Error("the function did not start");
-  return { url: `http://127.0.0.1:${upstream.port}/api`, pid, stop: () => process.stop() };
 }

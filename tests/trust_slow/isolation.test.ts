@@ -18,6 +18,7 @@ import { type Operation, OPERATIONS, prepareFor } from "../support/faults/operat
 
 const lab = await Laboratory.start();
 Deno.test.afterAll(() => lab.stop());
+const { baseUrl } = await lab.bareFunction();
 
 const SECRET = `what only the owner may read ${crypto.randomUUID()}`;
 /** A path of the owner that cannot occur in a message of the service. */
@@ -51,7 +52,7 @@ let addresses = 0;
 function sendAnew(key: string | null, sending: Sending): Promise<Outcome> {
   const address = `10.0.${addresses >> 8}.${addresses++ & 255}`;
   const headers = { ...sending.headers, "cf-connecting-ip": address };
-  return send(lab.soundUrl, key, { ...sending, headers });
+  return send(baseUrl, key, { ...sending, headers });
 }
 
 /** The answer, without the parts that differ between requests. */
@@ -82,8 +83,8 @@ test("every operation with another project's key answers as for a file that neve
     const isAboutFile = /^\/(files|diff|folders)\/|^\/export/.test(operation.path) ||
       operation.name === "make a link for reading" || operation.path === "/batch";
     const [stranger, other] = [await lab.tenant(), await lab.tenant()];
-    const outcome = await send(lab.soundUrl, stranger.key, operation);
-    const missing = await send(lab.soundUrl, other.key, aboutMissing(operation));
+    const outcome = await send(baseUrl, stranger.key, operation);
+    const missing = await send(baseUrl, other.key, aboutMissing(operation));
     if (isAboutFile) {
       assertEquals(shown(outcome), shown(missing), operation.name);
       assertEquals(codeOf(outcome), "FILE_NOT_FOUND", operation.name);

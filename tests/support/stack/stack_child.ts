@@ -1,5 +1,6 @@
 /** Starts, queries and kills a stack that runs in a process of its own. */
 import { fileURLToPath } from "node:url";
+import { eachLine } from "../../../supabase/local/stack/lines.ts";
 import type { StackOptions } from "../../../supabase/local/stack/stack.ts";
 
 const SCRIPT = fileURLToPath(new URL("./stack_process.ts", import.meta.url));
@@ -42,7 +43,7 @@ export class StackChild<Addresses extends StackAddresses = StackAddresses> {
       listen = onLog;
     };
     const output = eachLine(process.stdout, (line) => listen(line));
-    output.then(() => ready.reject(new Error("the stack did not start in time")));
+    output.then(() => ready.reject(new Error("the stack did not start in time")), ready.reject);
     return new StackChild(await ready.promise, process, output);
   }
 
@@ -77,17 +78,5 @@ export class StackChild<Addresses extends StackAddresses = StackAddresses> {
     const response = await fetch(this.addresses.controlUrl + path, { method: "POST", body });
     if (!response.ok) throw new Error(await response.text());
     return await response.json();
-  }
-}
-
-async function eachLine(
-  stream: ReadableStream<Uint8Array<ArrayBuffer>>,
-  use: (line: string) => void,
-): Promise<void> {
-  let rest = "";
-  for await (const text of stream.pipeThrough(new TextDecoderStream())) {
-    const lines = (rest + text).split("\n");
-    rest = lines.pop() ?? "";
-    lines.forEach(use);
   }
 }
