@@ -3,7 +3,7 @@ import { assertEquals, assertGreaterOrEqual, assertMatch } from "@std/assert";
 import { applyPatch } from "diff";
 import { z } from "zod";
 import type { Api, RequestOptions } from "../client/api.ts";
-import { type Answer, assertRefused, newLink, STATUS_OF, TIMESTAMP } from "../client/contract.ts";
+import { type Answer, assertRefused, newLink, statusOf, TIMESTAMP } from "../client/contract.ts";
 import { encodePath } from "../client/files.ts";
 import { kept } from "./model.ts";
 import type {
@@ -307,8 +307,8 @@ const diffed = z.looseObject({ diff: z.string(), additions: z.int(), deletions: 
 const made = z.looseObject({ id: z.uuid(), createdAt: z.string(), updatedAt: z.string() });
 
 function checkRefused(expected: Refused, answer: Answer): void {
-  const { refused, status = STATUS_OF[refused], details = {} } = expected;
-  if (status === STATUS_OF[refused]) {
+  const { refused, status = statusOf(refused), details = {} } = expected;
+  if (status === statusOf(refused)) {
     const given = assertRefused(answer, refused);
     assertEquals({ ...given, ...details }, given);
     return;
