@@ -9,7 +9,7 @@ import { type Api, type RequestOptions, sentOf } from "../client/api.ts";
 import type { TestProject } from "../client/files.ts";
 import { answerOf, send } from "../client/http.ts";
 import { exchange } from "../client/raw_connection.ts";
-import { checkAnswer, observeAnswers } from "../openapi/observed.ts";
+import { assertDocumented } from "../openapi/document_check.ts";
 import { cpuSeconds } from "./processes.ts";
 import { RecordingProxy } from "./proxy.ts";
 import { startBareFunction, startTestStack, type TestStack } from "./test_stack.ts";
@@ -65,7 +65,7 @@ export async function startService(options: Partial<StackOptions> = {}): Promise
     opened.resolve(RecordingProxy.open(backendUrl));
     return (await opened.promise).url;
   };
-  const parts = await startTestStack({ onRequest: observeAnswers, functionSupabaseUrl, ...options });
+  const parts = await startTestStack({ functionSupabaseUrl, ...options });
   return new Service(parts, await opened.promise);
 }
 
@@ -129,7 +129,7 @@ export class Service implements Api {
   ): Promise<Answer> {
     const sentAt = Date.now();
     const answer = await send(sentOf(this.baseUrl, key, method, path, options));
-    await this.#check(answer, sentAt);
+    await this.#check(answer, path, sentAt);
     return answer;
   }
 
@@ -144,17 +144,18 @@ export class Service implements Api {
     });
     if (raw === undefined) throw new Error(`no answer to ${request.slice(0, 200)}`);
     const read = answerOf(method, raw.status, raw.headers, new TextEncoder().encode(raw.text));
-    await this.#check(read, sentAt);
+    await this.#check(read, request.split(" ")[1] ?? "", sentAt);
     return read;
   }
 
-  async #check(answer: Answer, sentAt: number): Promise<void> {
+  async #check(answer: Answer, path: string, sentAt: number): Promise<void> {
     // No request may cause a defect. Only the log says where it happened, and the log arrives separately.
     if (answer.status === 500 && answer.text.includes("INTERNAL_ERROR")) {
       await new Promise((resolve) => setTimeout(resolve, 100));
       throw new Error(`${answer.text}\n${this.log.filter((line) => line.includes('"defect"')).at(-1)}`);
     }
     assertInvariants(answer, { sentAt, isWindowFrozen: this.#isWindowFrozen });
+    assertDocumented(answer, path);
   }
 
   sql<Row = Record<string, unknown>>(statement: string, parameters: readonly unknown[] = []): Promise<Row[]> {
@@ -237,9 +238,7 @@ export class Service implements Api {
   ): Promise<Answer> {
     const sentAt = Date.now();
     const answer = await send({ method, url, headers: new Headers(headers), body: null });
-    // The gateway has not checked this answer.
-    checkAnswer({ ...answer, rawPath: url.slice(new URL(url).origin.length).split("?", 1)[0] ?? "" });
-    await this.#check(answer, sentAt);
+    await this.#check(answer, url.slice(new URL(url).origin.length), sentAt);
     return answer;
   }
 
