@@ -4,7 +4,7 @@
  * until the windows are used up, in the first seconds of each minute.
  */
 import { z } from "zod";
-import { signUp } from "../support/browser/person.ts";
+import { register } from "../support/client/accounts.ts";
 import { type Bench, fewer } from "./bench.ts";
 import { type BenchStack, type Project, SERVICE_FUNCTION } from "./bench_stack.ts";
 import { Client } from "./client.ts";
@@ -176,11 +176,10 @@ type Account = readonly [Project, ...Project[]];
 const projects = z.looseObject({
   data: z.looseObject({ projects: z.array(z.looseObject({ id: z.string() })) }),
 });
-const session = z.looseObject({ access_token: z.string() });
 const created = z.looseObject({ data: z.looseObject({ id: z.string(), key: z.string().optional() }) });
 
 async function openAccount(stack: BenchStack, url: string): Promise<Account> {
-  const { access_token: token } = session.parse(JSON.parse((await signUp(stack)).session));
+  const { session: { access_token: token } } = await register(stack);
   const ask = async (method: string, path: string, projectId?: string, body?: unknown): Promise<unknown> => {
     const response = await fetch(url + path, {
       method,

@@ -3,6 +3,7 @@
  * own key. `supabase/tests` and `tests/database` test the SQL side.
  */
 import { assert, assertEquals } from "@std/assert";
+import { register } from "../support/client/accounts.ts";
 import { test } from "../support/stack/suite.ts";
 import {
   codeOf,
@@ -45,6 +46,8 @@ function assertTellsNothing(answer: string): void {
     assert(!answer.includes(secret), `the answer tells of ${secret}: ${answer.slice(0, 200)}`);
   }
 }
+
+const newToken = async () => (await register(lab.stack)).session.access_token;
 
 let addresses = 0;
 
@@ -196,20 +199,6 @@ async function doors(): Promise<Door[]> {
   return [...calls, ...selects, ...storage];
 }
 
-async function signUp(): Promise<string> {
-  const body = { email: `stranger-${crypto.randomUUID()}@example.org`, password: crypto.randomUUID() };
-  const headers = { apikey: lab.stack.publishableKey };
-  const outcome = await send(lab.stack.supabaseUrl, null, {
-    method: "POST",
-    path: "/auth/v1/signup",
-    headers,
-    body,
-  });
-  const { access_token: token } = JSON.parse(text(outcome));
-  assertEquals(typeof token, "string", text(outcome));
-  return token;
-}
-
 /** Whether the answer reveals nothing: it is a refusal or an empty list. */
 function isShut(outcome: Outcome): boolean {
   return outcome.status >= 400 || ["", "[]", "null"].includes(text(outcome).trim()) ||
@@ -228,7 +217,7 @@ for (const who of ["publishable key", "signed-in stranger", "nobody"] as const) 
   test(`REST and Storage are shut to the ${who}: functions, tables of every schema, objects`, async () => {
     const headers: Record<string, string> = who === "nobody" ? {} : {
       apikey: lab.stack.publishableKey,
-      authorization: `Bearer ${who === "publishable key" ? lab.stack.publishableKey : await signUp()}`,
+      authorization: `Bearer ${who === "publishable key" ? lab.stack.publishableKey : await newToken()}`,
     };
     const open: string[] = [];
     const all = await doors();
@@ -267,7 +256,7 @@ test("the same doors are there: the secret key opens those that only read", asyn
 });
 
 test("a session of a signed-in stranger is no key of the service", async () => {
-  const token = await signUp();
+  const token = await newToken();
   for (const operation of OPERATIONS) {
     const headers = {
       ...operation.headers,
