@@ -3,12 +3,12 @@ import { assertEquals } from "@std/assert";
 import { filesAt, perform, readHistory, type Target } from "../support/client/files_client.ts";
 import { KillableStack, type Victim, wait } from "../support/faults/killable_stack.ts";
 import { contradictions } from "../support/faults/ledger.ts";
-import { Load } from "../support/faults/load.ts";
 import { inParallel } from "../support/in_parallel.ts";
 import { assertConsistent } from "../support/postgres/consistency.ts";
 import { startPostgres } from "../support/postgres/postgres.ts";
 import { IS_BRIEF, report, rounds } from "../support/runner/long.ts";
 import { randomFrom, SEED } from "../support/random.ts";
+import { Load } from "./load.ts";
 
 const CLIENTS = 8;
 /** A statement that was running in the database when its request was abandoned may still finish. */

@@ -13,12 +13,12 @@ import {
   type Tenant,
   text,
 } from "../support/faults/laboratory.ts";
-import { HealthWatch } from "../support/health_watch.ts";
 import { figures } from "../support/runner/long.ts";
 import { threadCpuSeconds } from "../support/stack/processes.ts";
 import { messageOf } from "../support/client/mcp.ts";
 import { indexed } from "../support/client/search.ts";
 import { test } from "../support/stack/suite.ts";
+import { HealthWatch } from "./health_watch.ts";
 
 const lab = await Laboratory.start();
 const bare = await lab.bareFunction();

@@ -1,12 +1,12 @@
 /** Fault cases: an operation with broken calls to the back end, and what must hold afterwards. */
 import { assert, assertEquals } from "@std/assert";
-import { BACKEND_TRIES_MAX } from "../../../supabase/functions/api/limits.ts";
-import { actsBefore, type Fault, type Watch } from "./faults.ts";
-import { isRecorded, recordedFor } from "./recorded_answers.ts";
-import type { Isolates } from "./isolates.ts";
-import { codeOf, type Outcome, type ProjectState, type Tenant, text } from "./laboratory.ts";
-import { IS_LONG } from "../runner/long.ts";
-import { type Operation, prepareFor } from "./operations.ts";
+import { BACKEND_TRIES_MAX } from "../../supabase/functions/api/limits.ts";
+import { actsBefore, type Fault, type Watch } from "../support/faults/faults.ts";
+import { isRecorded, recordedFor } from "../support/faults/recorded_answers.ts";
+import type { Isolates } from "../support/faults/isolates.ts";
+import { codeOf, type Outcome, type ProjectState, type Tenant, text } from "../support/faults/laboratory.ts";
+import { IS_LONG } from "../support/runner/long.ts";
+import { type Operation, prepareFor } from "../support/faults/operations.ts";
 
 /** The result of an operation when nothing fails. */
 export interface Expected {
