@@ -70,6 +70,8 @@ const MEANT: Readonly<Record<string, fc.Arbitrary<string>>> = {
   lines: fc.constantFrom("1-2", "-1", "2-", "1-1"),
   // These versions are soon superseded.
   versions: fc.constantFrom("1", "2"),
+  // Seconds.
+  wait: fc.constantFrom("0", "1"),
   name: numbered("name ", 1000),
   "If-Match": TAGS,
   "If-None-Match": TAGS,
@@ -127,6 +129,7 @@ const broken = fc.constantFrom<(text: string) => string | Uint8Array>(
   (text) => new Uint8Array([...new TextEncoder().encode(text.slice(0, -2)), 0xff, 0x22, 0x7d]),
   () => new Uint8Array(64),
 );
+const ABSENT = fc.constant(undefined);
 const oneIn = (count: number) => fc.nat(count - 1).map((number) => number === 0);
 
 export class RandomRequests {
@@ -270,7 +273,7 @@ export class RandomRequests {
           : mostly(useful, given.format === "uuid" ? fc.uuid() : textOf(given));
       case "integer":
       case "number":
-        return mostly(name === "versions" ? useful?.map(Number) : undefined, numberOf(given));
+        return mostly(useful?.map(Number), numberOf(given));
       case "boolean":
         return fc.boolean();
       case "array":
@@ -278,7 +281,10 @@ export class RandomRequests {
       case "object": {
         const fields = Object.entries(properties).map(([field, one]) => {
           const values = this.#values(one, field, meant);
-          return [field, required.includes(field) ? values : fc.option(values, { nil: undefined, freq: 1 })];
+          return [
+            field,
+            required.includes(field) ? values : fc.oneof({ weight: 3, arbitrary: ABSENT }, values),
+          ];
         });
         return fc.record(Object.fromEntries(fields));
       }
