@@ -4,7 +4,7 @@
  * until the windows are used up, in the first seconds of each minute.
  */
 import { z } from "zod";
-import { signUp } from "../support/browser/person.ts";
+import { register } from "../support/client/accounts.ts";
 import { type Bench, fewer } from "./bench.ts";
 import { type BenchStack, type Project, SERVICE_FUNCTION } from "./bench_stack.ts";
 import { Client } from "./client.ts";
@@ -83,9 +83,9 @@ export async function accountAttacks(bench: Bench): Promise<void> {
   report.group("What one free account can do to a neighbour");
   const own = await stack.ownFunction(SERVICE_FUNCTION);
   try {
-    const account = await openAccount(stack, own.url);
-    await fill(stack, account, new Client(own.url, account[0].key));
-    const neighbour = new Client(own.url, (await stack.project()).key);
+    const account = await openAccount(stack, own.baseUrl);
+    await fill(stack, account, new Client(own.baseUrl, account[0].key));
+    const neighbour = new Client(own.baseUrl, (await stack.project()).key);
     const content = lines(KILOBYTE);
     await neighbour.write("small.txt", content);
     const measured = async () => {
@@ -99,7 +99,7 @@ export async function accountAttacks(bench: Bench): Promise<void> {
     for (const attack of ATTACKS) {
       const alone = await measured();
       for (const isBurst of [false, true]) {
-        const stop = await begin(attack, own.url, account, isBurst);
+        const stop = await begin(attack, own.baseUrl, account, isBurst);
         const beside = await measured();
         const { served, refused } = await stop();
         const what = `beside${isBurst ? " a burst" : ""}: ${attack.name}`;
@@ -176,11 +176,10 @@ type Account = readonly [Project, ...Project[]];
 const projects = z.looseObject({
   data: z.looseObject({ projects: z.array(z.looseObject({ id: z.string() })) }),
 });
-const session = z.looseObject({ access_token: z.string() });
 const created = z.looseObject({ data: z.looseObject({ id: z.string(), key: z.string().optional() }) });
 
 async function openAccount(stack: BenchStack, url: string): Promise<Account> {
-  const { access_token: token } = session.parse(JSON.parse((await signUp(stack)).session));
+  const { session: { access_token: token } } = await register(stack);
   const ask = async (method: string, path: string, projectId?: string, body?: unknown): Promise<unknown> => {
     const response = await fetch(url + path, {
       method,

@@ -3,12 +3,12 @@ import { createClient, type SupabaseClient } from "@supabase/supabase-js";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Administration } from "../../supabase/local/admin/administration.ts";
-import { functionCommand } from "../../supabase/local/stack/function_command.ts";
-import { FunctionProcess } from "../../supabase/local/stack/function_process.ts";
 import { newKey } from "../../supabase/local/admin/new_key.ts";
 import { FUNCTION_ENTRY, MIGRATIONS_DIRECTORY } from "../../supabase/local/repository.ts";
 import { loadSecrets } from "../../supabase/local/stack/secrets.ts";
-import type { StackAddresses, StackProcessOptions } from "./stack_process.ts";
+import { StackChild } from "../support/stack/stack_child.ts";
+import { type BareFunction, startBareFunction } from "../support/stack/test_stack.ts";
+import type { BenchAddresses } from "./stack_process.ts";
 
 const at = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
 
@@ -24,15 +24,7 @@ export interface Project {
   readonly key: string;
 }
 
-/** An additional process of the function, without a gateway in front. */
-export interface OwnFunction {
-  /** Address of the function, with `/api`. */
-  readonly url: string;
-  readonly pid: number;
-  stop(): Promise<void>;
-}
-
-export interface BenchStack extends StackAddresses {
+export interface BenchStack extends BenchAddresses {
   /** A supabase-js client of the gateway, with the secret key. */
   readonly supabase: SupabaseClient;
   /** A project of the tier enterprise. It has a request limit, whose counting has a cost, unless `hasLimit` is false. */
@@ -44,7 +36,7 @@ export interface BenchStack extends StackAddresses {
   script(sql: string): Promise<void>;
   /** Ends the function's process; the next one has nothing in memory. */
   restartFunction(): Promise<void>;
-  ownFunction(entry: string, supabaseUrl?: string): Promise<OwnFunction>;
+  ownFunction(entry: string, supabaseUrl?: string): Promise<BareFunction>;
   stop(): Promise<void>;
 }
 
@@ -53,28 +45,17 @@ export async function startBenchStack(
   functionVariables: Readonly<Record<string, string>> = {},
 ): Promise<BenchStack> {
   const directory = await Deno.makeTempDir({ prefix: "filestore-bench-" });
-  const options: StackProcessOptions = {
-    dataDir: join(directory, "data"),
+  const dataDir = join(directory, "data");
+  const options = {
+    dataDir,
+    port: 0,
     migrationsDirectory: await benchMigrations(directory),
     databaseUrl,
     functionVariables,
   };
-  const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--no-check", at("./stack_process.ts"), JSON.stringify(options)],
-    stdin: "piped",
-    stdout: "piped",
-    stderr: "inherit",
-  }).spawn();
-  const addresses: StackAddresses = JSON.parse(await firstLine(child.stdout));
+  const child = await StackChild.start<BenchAddresses>(options, () => {}, at("./stack_process.ts"));
+  const { addresses } = child;
   const administration = new Administration(addresses.backendUrl, addresses.secretKey);
-  const ask = async (path: string, body?: unknown) => {
-    const response = await fetch(addresses.controlUrl + path, {
-      method: "POST",
-      body: JSON.stringify(body ?? {}),
-    });
-    if (!response.ok) throw new Error(await response.text());
-    return await response.json();
-  };
   const key = async (projectId: string) => {
     const { apiKey, stored } = await newKey();
     await administration.createKey(projectId, "bench", stored);
@@ -94,14 +75,14 @@ export async function startBenchStack(
     },
     setTier: async (projectId, tier) => void await administration.setTier(projectId, tier, {}),
     key,
-    sql: (sql, parameters = []) => ask("/exec", { sql, parameters }),
-    script: (sql) => ask("/script", { sql }),
+    sql: (sql, parameters) => child.sql(sql, parameters),
+    script: (sql) => child.script(sql),
     async restartFunction() {
-      const before: number[] = await ask("/pids");
+      const before = await child.functionPids();
       for (const pid of before) Deno.kill(pid, "SIGKILL");
       const deadline = Date.now() + RESTART_TIMEOUT_MILLISECONDS;
       while (Date.now() < deadline) {
-        const now: number[] = await ask("/pids");
+        const now = await child.functionPids();
         if (now.length === before.length && now.every((pid) => !before.includes(pid))) {
           const health = await fetch(`${addresses.baseUrl}/health`);
           await health.body?.cancel();
@@ -111,11 +92,12 @@ export async function startBenchStack(
       }
       throw new Error("the function did not come back");
     },
-    ownFunction: (entry, supabaseUrl = addresses.backendUrl) =>
-      startOwnFunction(options.dataDir, entry, supabaseUrl),
+    ownFunction: async (entry, supabaseUrl = addresses.backendUrl) => {
+      const secrets = await loadSecrets(join(dataDir, "secrets.json"));
+      return await startBareFunction({ secrets }, supabaseUrl, { entry });
+    },
     async stop() {
-      await child.stdin.close();
-      await child.status;
+      await child.stop();
       await Deno.remove(directory, { recursive: true });
     },
   };
@@ -130,39 +112,4 @@ async function benchMigrations(directory: string): Promise<string> {
   }
   await Deno.copyFile(at("./bench.sql"), join(migrations, "29991231000000_bench.sql"));
   return migrations;
-}
-
-async function startOwnFunction(
-  dataDir: string,
-  entry: string,
-  supabaseUrl: string,
-): Promise<OwnFunction> {
-  const command = await functionCommand({
-    entry,
-    secrets: await loadSecrets(join(dataDir, "secrets.json")),
-    supabaseUrl,
-    databaseUrl: undefined,
-    denoVersion: undefined,
-    memoryLimitMegabytes: undefined,
-  });
-  const process = new FunctionProcess({ command, onLog: () => {}, onChange: () => {} });
-  await process.start();
-  const { upstream, pid } = process;
-  if (upstream === null || pid === null) throw new Error("the function did not start");
-  return { url: `http://127.0.0.1:${upstream.port}/api`, pid, stop: () => process.stop() };
-}
-
-/** The first line of the stream. The rest is read and dropped. */
-async function firstLine(stream: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<string> {
-  const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
-  let text = "";
-  while (!text.includes("\n")) {
-    const { value, done } = await reader.read();
-    if (done) throw new Error("the stack did not start");
-    text += value;
-  }
-  (async () => {
-    while (!(await reader.read()).done);
-  })();
-  return text.slice(0, text.indexOf("\n"));
 }

@@ -7,12 +7,11 @@ import type { Bench } from "./bench.ts";
 import { Client } from "./client.ts";
 import { bytesOf, KILOBYTE, lines } from "./contents.ts";
 import { median } from "./measure.ts";
+import { type ClientWork, ratesOf } from "./rates.ts";
 import { atLeast, type Bar } from "./report.ts";
 import { ServiceCalls } from "./service_calls.ts";
 
 const CLIENTS = 64;
-const SLICES = 11;
-const SLICE_MILLISECONDS = 2500;
 const CONTENT = lines(KILOBYTE);
 /** Smallest ratio to the floor; for reads, to the bare calls, since the SQL of a write does more than touch a row. */
 const FLOOR_RATE_MIN = 0.9;
@@ -50,52 +49,22 @@ export async function clients({ stack, report }: Bench): Promise<void> {
   });
 }
 
-type Name = "bare" | "inFunction" | "own" | "floor";
-type Works = Readonly<Record<Exclude<Name, "floor">, (index: number) => Promise<unknown>>> & {
-  readonly floor?: (index: number) => Promise<unknown>;
-};
+type Works = Readonly<Record<"bare" | "inFunction" | "own", ClientWork>> & { readonly floor?: ClientWork };
 
-/** Runs slices of all works alternately, forwards and backwards, and compares their medians. */
+/** Compares the rates of all works with that of the bare calls. */
 async function compare(
   report: Bench["report"],
   what: string,
   baseline: string,
   bar: Bar | null,
-  works: Works,
+  { floor, ...works }: Works,
 ): Promise<void> {
-  const rates: Record<Name, number[]> = { bare: [], inFunction: [], own: [], floor: [] };
-  const all = Object.entries(works) as [Name, (index: number) => Promise<unknown>][];
-  for (let slice = 0; slice < SLICES; slice++) {
-    for (const [name, work] of slice % 2 === 0 ? all : all.toReversed()) {
-      const rate = await requestsPerSecond(work);
-      // The first slice of each warms up.
-      if (slice > 0) rates[name].push(rate);
-    }
-  }
-  const against = (what: string, name: Name, baselineWhat: string, baseline: Name, bar: Bar | null) =>
-    report.against(
-      what,
-      median(rates[name]),
-      "/s",
-      `${CLIENTS} clients, ${baselineWhat}`,
-      median(rates[baseline]),
-      bar,
-    );
+  const rates = await ratesOf<string>({ ...works, ...floor && { floor } }, CLIENTS);
+  const against = (what: string, name: string, baselineWhat: string, other: string, bar: Bar | null) => {
+    const [own, base] = [rates[name] ?? [], rates[other] ?? []];
+    report.against(what, median(own), "/s", `${CLIENTS} clients, ${baselineWhat}`, median(base), bar);
+  };
   against(what, "own", baseline, "bare", bar);
-  if (works.floor) {
-    against(what, "own", "the very same calls in a bare function", "floor", atLeast(FLOOR_RATE_MIN));
-  }
+  if (floor) against(what, "own", "the very same calls in a bare function", "floor", atLeast(FLOOR_RATE_MIN));
   against("  the bare calls made inside a function", "inFunction", baseline, "bare", null);
-}
-
-async function requestsPerSecond(work: (index: number) => Promise<unknown>): Promise<number> {
-  const started = performance.now();
-  let done = 0;
-  await Promise.all(Array.from({ length: CLIENTS }, async (_, index) => {
-    while (performance.now() - started < SLICE_MILLISECONDS) {
-      await work(index);
-      done++;
-    }
-  }));
-  return done / (performance.now() - started) * 1000;
 }

@@ -26,7 +26,7 @@ async function bodyAttacks({ stack, rounds, report }: Bench): Promise<void> {
   report.group("A write of 100 KB while others keep bodies open");
   const own = await stack.ownFunction(SERVICE_FUNCTION);
   try {
-    const client = new Client(own.url, (await stack.project()).key);
+    const client = new Client(own.baseUrl, (await stack.project()).key);
     const content = lines(100 * KILOBYTE);
     const writes = async () => {
       const times: number[] = [];
@@ -38,7 +38,7 @@ async function bodyAttacks({ stack, rounds, report }: Bench): Promise<void> {
       return median(times);
     };
     await writes();
-    const { origin } = new URL(own.url);
+    const { origin } = new URL(own.baseUrl);
     for (const [name, parts] of Object.entries(BODY_ATTACKS)) {
       const usual = await writes();
       const keys = await Promise.all(

@@ -39,7 +39,7 @@ async function millisecondsToFirstAnswer(stack: Bench["stack"], entry: string): 
   const started = performance.now();
   const own = await stack.ownFunction(entry);
   try {
-    const response = await fetch(`${own.url}/health`);
+    const response = await fetch(`${own.baseUrl}/health`);
     await response.body?.cancel();
     return performance.now() - started;
   } finally {

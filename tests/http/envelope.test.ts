@@ -1,28 +1,12 @@
 /** Properties of every response: envelope, headers, unknown routes and methods, CORS, health, prefixes. */
 import { assert, assertEquals } from "@std/assert";
-import { ERRORS } from "../../supabase/functions/api/errors.ts";
-import { NO_LIMIT_SHOWN } from "../../supabase/functions/api/limits.ts";
-import {
-  type Answer,
-  assertRefused,
-  dataOf,
-  fileList,
-  health,
-  NO_LIMIT,
-  STATUS_OF,
-} from "../support/client/contract.ts";
+import { type Answer, assertRefused, dataOf, fileList, health } from "../support/client/contract.ts";
 import cases from "../acceptance/envelope.ts";
 import { acceptance, suite, test } from "../support/stack/suite.ts";
 
 const { service, files } = await suite();
 
 await acceptance(cases);
-
-test("each error code of the contract is in the error table, with its status", () => {
-  const table = new Map(Object.entries(ERRORS).map(([code, { status }]): [string, number] => [code, status]));
-  for (const [code, status] of Object.entries(STATUS_OF)) assertEquals(table.get(code), status, code);
-  assertEquals(NO_LIMIT_SHOWN, NO_LIMIT);
-});
 
 test("200: GET /health answers its record without a key, without an envelope and without a back-end call", async () => {
   const calls = await service.proxy.during(async () => {

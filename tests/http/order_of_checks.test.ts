@@ -4,7 +4,7 @@
  */
 import { assertEquals } from "@std/assert";
 import { CONTENT_LENGTH_MAX } from "../../supabase/functions/api/limits.ts";
-import { assertRefused, type Code, rateOf, STATUS_OF } from "../support/client/contract.ts";
+import { assertRefused, type Code, rateOf, statusOf } from "../support/client/contract.ts";
 import { suite, test } from "../support/stack/suite.ts";
 
 const { service, files } = await suite();
@@ -71,7 +71,7 @@ const ROWS: readonly (readonly [string, Key, string, Code, string?, string?])[] 
 for (const [wrong, as, request, code, body, type] of ROWS) {
   for (const key of as === "good" ? ["good", "new"] as const : [as]) {
     const [method = "", path = ""] = request.split(" ");
-    test(`${STATUS_OF[code]} ${code}: wrong are ${wrong}${key === "new" ? ", with a new key" : ""}`, async () => {
+    test(`${statusOf(code)} ${code}: wrong are ${wrong}${key === "new" ? ", with a new key" : ""}`, async () => {
       const { key: unknown } = await service.key(own.project.id);
       await service.freezeWindow(own.project.id);
       await service.freezeWindow(exhausted.id, 100);

@@ -16,7 +16,7 @@ import {
   issuePaths,
   type OperationName,
   rateOf,
-  STATUS_OF,
+  statusOf,
 } from "../support/client/contract.ts";
 import { Files } from "../support/client/files.ts";
 import type { RequestOptions } from "../support/client/api.ts";
@@ -294,7 +294,7 @@ const NOTHING_THERE: readonly Row[] = [
 rows.push(...NOTHING_THERE);
 
 for (const row of rows) {
-  test(`${STATUS_OF[row.code]} ${row.code}: ${row.name}`, async () => {
+  test(`${statusOf(row.code)} ${row.code}: ${row.name}`, async () => {
     // The window is frozen, so that no minute ends it and the next request shows exactly one less.
     await service.freezeWindow(project.id);
     const before = await service.tables();

@@ -12,6 +12,22 @@ import {
   TRANSFER_MILLISECONDS_PER_MIB,
 } from "../../supabase/functions/api/limits.ts";
 import { test } from "../support/stack/suite.ts";
+import { type Fault, FAULTS, type Watch } from "../support/faults/faults.ts";
+import { inParallel } from "../support/in_parallel.ts";
+import { Isolates } from "../support/faults/isolates.ts";
+import { codeOf, type Sending, type Tenant, text } from "../support/faults/laboratory.ts";
+import { figures, IS_BRIEF, IS_LONG, rounds } from "../support/runner/long.ts";
+import {
+  COMMITS,
+  isCommit,
+  LARGE,
+  type Operation,
+  OPERATIONS,
+  prepareFor,
+  TOOL_CALLS,
+} from "../support/faults/operations.ts";
+import { recordedAnswer, recordedFor } from "../support/faults/recorded_answers.ts";
+import { randomFrom } from "../support/random.ts";
 import {
   assertBounded,
   assertClean,
@@ -22,22 +38,7 @@ import {
   type Ran,
   shown,
   spread,
-} from "../support/faults/fault_cases.ts";
-import { type Fault, FAULTS, type Watch } from "../support/faults/faults.ts";
-import { inParallel } from "../support/in_parallel.ts";
-import { Isolates } from "../support/faults/isolates.ts";
-import { codeOf, type Sending, type Tenant, text } from "../support/faults/laboratory.ts";
-import { figures, IS_BRIEF, IS_LONG, rounds } from "../support/runner/long.ts";
-import {
-  COMMITS,
-  isCommit,
-  type Operation,
-  OPERATIONS,
-  prepareFor,
-  TOOL_CALLS,
-} from "../support/faults/operations.ts";
-import { randomBatch } from "../support/faults/random_batches.ts";
-import { recordedAnswer, recordedFor } from "../support/faults/recorded_answers.ts";
+} from "./fault_cases.ts";
 
 const lab = await Isolates.start();
 Deno.test.afterAll(() => lab.stop());
@@ -163,6 +164,29 @@ test("a fault that lasts ends in success or 503 with Retry-After, and the state 
   });
   if (!IS_BRIEF) assertEquals(longest, BACKEND_DEADLINE_MILLISECONDS, "the whole deadline is used");
 });
+
+/** A batch of random operations, each of which is valid after the ones before it. */
+function randomBatch(seed: number): Operation {
+  const random = randomFrom(seed);
+  const contents = ["one\n", "two\n", LARGE];
+  const operations = Array.from({ length: 2 + random.below(3) }, (_, n) => {
+    const [path, destination] = [`dir/${n}.txt`, random.pick(["dir/old.txt", "dir/0.txt", `moved/${n}.txt`])];
+    const content = random.pick(contents);
+    const then = random.pick([
+      { op: "append", path, content },
+      { op: "overwrite", path, content },
+      { op: "edit", path, oldString: "first", newString: "second" },
+      { op: "delete", path },
+      ...destination === path ? [] : [
+        { op: "copy", path, destination, overwrite: true },
+        { op: "move", path, destination, overwrite: true },
+      ],
+    ]);
+    return [{ op: "write", path, content: `first ${n}\n` }, then];
+  }).flat();
+  const name = `batch of seed ${seed}`;
+  return { name, method: "POST", path: "/batch", body: { operations }, writes: true };
+}
 
 test("random batches: whatever call fails, however and for how long, the state is the one before or after", async () => {
   const batches = Array.from({ length: RANDOM_BATCHES }, (_, index) => randomBatch(index + 1));

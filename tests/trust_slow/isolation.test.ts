@@ -3,6 +3,7 @@
  * own key. `supabase/tests` and `tests/database` test the SQL side.
  */
 import { assert, assertEquals } from "@std/assert";
+import { register } from "../support/client/accounts.ts";
 import { test } from "../support/stack/suite.ts";
 import {
   codeOf,
@@ -18,6 +19,7 @@ import { type Operation, OPERATIONS, prepareFor } from "../support/faults/operat
 
 const lab = await Laboratory.start();
 Deno.test.afterAll(() => lab.stop());
+const { baseUrl } = await lab.bareFunction();
 
 const SECRET = `what only the owner may read ${crypto.randomUUID()}`;
 /** A path of the owner that cannot occur in a message of the service. */
@@ -45,13 +47,15 @@ function assertTellsNothing(answer: string): void {
   }
 }
 
+const newToken = async () => (await register(lab.stack)).session.access_token;
+
 let addresses = 0;
 
 /** Sends to the function directly, from a new client address each time, since failures are counted by address. */
 function sendAnew(key: string | null, sending: Sending): Promise<Outcome> {
   const address = `10.0.${addresses >> 8}.${addresses++ & 255}`;
   const headers = { ...sending.headers, "cf-connecting-ip": address };
-  return send(lab.soundUrl, key, { ...sending, headers });
+  return send(baseUrl, key, { ...sending, headers });
 }
 
 /** The answer, without the parts that differ between requests. */
@@ -82,8 +86,8 @@ test("every operation with another project's key answers as for a file that neve
     const isAboutFile = /^\/(files|diff|folders)\/|^\/export/.test(operation.path) ||
       operation.name === "make a link for reading" || operation.path === "/batch";
     const [stranger, other] = [await lab.tenant(), await lab.tenant()];
-    const outcome = await send(lab.soundUrl, stranger.key, operation);
-    const missing = await send(lab.soundUrl, other.key, aboutMissing(operation));
+    const outcome = await send(baseUrl, stranger.key, operation);
+    const missing = await send(baseUrl, other.key, aboutMissing(operation));
     if (isAboutFile) {
       assertEquals(shown(outcome), shown(missing), operation.name);
       assertEquals(codeOf(outcome), "FILE_NOT_FOUND", operation.name);
@@ -195,20 +199,6 @@ async function doors(): Promise<Door[]> {
   return [...calls, ...selects, ...storage];
 }
 
-async function signUp(): Promise<string> {
-  const body = { email: `stranger-${crypto.randomUUID()}@example.org`, password: crypto.randomUUID() };
-  const headers = { apikey: lab.stack.publishableKey };
-  const outcome = await send(lab.stack.supabaseUrl, null, {
-    method: "POST",
-    path: "/auth/v1/signup",
-    headers,
-    body,
-  });
-  const { access_token: token } = JSON.parse(text(outcome));
-  assertEquals(typeof token, "string", text(outcome));
-  return token;
-}
-
 /** Whether the answer reveals nothing: it is a refusal or an empty list. */
 function isShut(outcome: Outcome): boolean {
   return outcome.status >= 400 || ["", "[]", "null"].includes(text(outcome).trim()) ||
@@ -227,7 +217,7 @@ for (const who of ["publishable key", "signed-in stranger", "nobody"] as const) 
   test(`REST and Storage are shut to the ${who}: functions, tables of every schema, objects`, async () => {
     const headers: Record<string, string> = who === "nobody" ? {} : {
       apikey: lab.stack.publishableKey,
-      authorization: `Bearer ${who === "publishable key" ? lab.stack.publishableKey : await signUp()}`,
+      authorization: `Bearer ${who === "publishable key" ? lab.stack.publishableKey : await newToken()}`,
     };
     const open: string[] = [];
     const all = await doors();
@@ -266,7 +256,7 @@ test("the same doors are there: the secret key opens those that only read", asyn
 });
 
 test("a session of a signed-in stranger is no key of the service", async () => {
-  const token = await signUp();
+  const token = await newToken();
   for (const operation of OPERATIONS) {
     const headers = {
       ...operation.headers,

@@ -5,10 +5,10 @@
 import { assert, assertEquals } from "@std/assert";
 import { CONTENT_LENGTH_MAX } from "../../supabase/functions/api/limits.ts";
 import { Laboratory, type Outcome, send, type Sending, text } from "../support/faults/laboratory.ts";
-import { startGauged } from "../support/faults/memory_gauge.ts";
 import { figures } from "../support/runner/long.ts";
 import { memoryGrowthDuring } from "../support/stack/processes.ts";
 import { test } from "../support/stack/suite.ts";
+import { startGauged } from "./memory_gauge.ts";
 
 const MEGABYTE = 1_000_000;
 const CLIENTS = 32;

@@ -32,7 +32,7 @@ async function agree(title: string, service: Service, runs: number): Promise<voi
     sequences++;
     const { id, key } = await service.project("enterprise");
     const { key: adminKey } = await administrator(service, id);
-    const run = new ModelRun(service.baseUrl, key, adminKey, sweep);
+    const run = new ModelRun(service, key, adminKey, sweep);
     await run.run(operations);
     for (const [kind, count] of run.counts) counts.set(kind, (counts.get(kind) ?? 0) + count);
   });

@@ -13,15 +13,16 @@ import {
   type Tenant,
   text,
 } from "../support/faults/laboratory.ts";
-import { HealthWatch } from "../support/health_watch.ts";
 import { figures } from "../support/runner/long.ts";
 import { threadCpuSeconds } from "../support/stack/processes.ts";
 import { messageOf } from "../support/client/mcp.ts";
 import { indexed } from "../support/client/search.ts";
 import { test } from "../support/stack/suite.ts";
+import { HealthWatch } from "./health_watch.ts";
 
 const lab = await Laboratory.start();
-const watch = new HealthWatch({ url: `${lab.soundUrl}/health`, pid: lab.soundPid });
+const bare = await lab.bareFunction();
+const watch = new HealthWatch({ url: `${bare.baseUrl}/health`, pid: bare.pid });
 Deno.test.afterAll(async () => {
   watch.stop();
   await lab.stop();
@@ -279,9 +280,9 @@ for (const attack of ATTACKS) {
   test(`${attack.name}: bounded processor time, in slices`, async () => {
     const tenant = await lab.tenant();
     await prepare(tenant, attack);
-    const before = threadCpuSeconds(lab.soundPid);
-    const { longest, result } = await watch.during(() => send(lab.soundUrl, tenant.key, attack.attack));
-    const seconds = threadCpuSeconds(lab.soundPid) - before;
+    const before = threadCpuSeconds(bare.pid);
+    const { longest, result } = await watch.during(() => send(bare.baseUrl, tenant.key, attack.attack));
+    const seconds = threadCpuSeconds(bare.pid) - before;
     figures(
       `${seconds.toFixed(2)} s of processor time, at most ${
         longest.cpuSeconds.toFixed(2)

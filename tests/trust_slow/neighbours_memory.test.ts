@@ -16,7 +16,7 @@ const KIB = 1024;
 const PATIENCE_MILLISECONDS = 8_000;
 
 test("bodies that trickle or never come, several of each, refuse no neighbour's write of 100 KB or 10 MB", async () => {
-  const origin = new URL(lab.soundUrl).origin;
+  const { origin, baseUrl } = await lab.bareFunction();
   const attackers = await Promise.all(Array.from({ length: 4 }, () => lab.tenant()));
   const neighbour = await lab.tenant();
   const attacks = attackers.flatMap(({ key }) =>
@@ -34,7 +34,7 @@ test("bodies that trickle or never come, several of each, refuse no neighbour's 
         { method: "POST", path: `/files?path=raw-${size}`, body: new TextEncoder().encode(body.content) },
       ]
     ) {
-      const outcome = await send(lab.soundUrl, neighbour.key, sending);
+      const outcome = await send(baseUrl, neighbour.key, sending);
       assertEquals([outcome.status, codeOf(outcome)], [200, undefined], text(outcome).slice(0, 200));
     }
   }

@@ -6,8 +6,9 @@ import { assert, assertEquals } from "@std/assert";
 import { z } from "zod";
 import { eachLine } from "../../supabase/local/stack/lines.ts";
 import { REPOSITORY } from "../support/stack/command.ts";
+import { RecordingProxy } from "../support/stack/proxy.ts";
 import { test } from "../support/stack/suite.ts";
-import { type Fault, FAULTS } from "../support/faults/faults.ts";
+import { type Fault, FAULTS, type Watch, watched } from "../support/faults/faults.ts";
 import { inParallel } from "../support/in_parallel.ts";
 import {
   Laboratory,
@@ -21,8 +22,19 @@ import { figures } from "../support/runner/long.ts";
 import { OPERATIONS, prepareFor } from "../support/faults/operations.ts";
 
 const progress: string[] = [];
-const lab = await Laboratory.start({ withProxy: true, onProgress: (line) => progress.push(line) });
-Deno.test.afterAll(() => lab.stop());
+const opened = Promise.withResolvers<RecordingProxy>();
+const lab = await Laboratory.start({
+  onProgress: (line) => progress.push(line),
+  functionSupabaseUrl: async (backendUrl) => {
+    opened.resolve(RecordingProxy.open(backendUrl));
+    return (await opened.promise).url;
+  },
+});
+const proxy = await opened.promise;
+Deno.test.afterAll(async () => {
+  await lab.stop();
+  await proxy.close();
+});
 
 /** Part of every content that clients send; anywhere else it is a leak. */
 const MARK = `content-marker-${crypto.randomUUID()}`;
@@ -179,6 +191,14 @@ async function broadRun(): Promise<void> {
 
 /** Every operation with a fault at each of its first calls, once and permanently. */
 async function faults(): Promise<void> {
+  const watches = new Map<Tenant, Watch>();
+  // Breaks the calls that name a watched project or its key.
+  proxy.hook = ({ method, path, body }, forward) => {
+    const sent = path + new TextDecoder().decode(body.subarray(0, 200_000));
+    const [, watch] = [...watches].find(([{ id, keyHash }]) => sent.includes(id) || sent.includes(keyHash)) ??
+      [];
+    return watch ? watched(watch, { method, url: path, at: performance.now() }, forward) : forward();
+  };
   let turn = 0;
   const cases = OPERATIONS.flatMap((operation) =>
     [1, 2, 3].map((n) => ({ operation, n, fault: FAULT_KINDS[turn++ % FAULT_KINDS.length] ?? "resetBefore" }))
@@ -187,12 +207,12 @@ async function faults(): Promise<void> {
     const tenant = await lab.tenant();
     addTenant(tenant);
     await prepareFor(lab, tenant, operation);
-    const watch = lab.watch(tenant, (number) => number >= n ? fault : null);
+    watches.set(tenant, { decide: (number) => number >= n ? fault : null, calls: [] });
     await record(tenant, operation).catch((error) => {
       // The read broke off before the gateway had passed on its headers.
       if (operation.writes) throw error;
     });
-    lab.unwatch(watch);
+    watches.delete(tenant);
   });
 }
 

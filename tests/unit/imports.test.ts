@@ -15,7 +15,7 @@ import {
   readSpecifiers,
   unplannedRooms,
   upwardImports,
-} from "../support/import_graph.ts";
+} from "./import_graph.ts";
 
 interface Plan {
   /** The folder below `supabase/`. */

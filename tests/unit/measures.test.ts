@@ -7,14 +7,8 @@ import { assert, assertEquals } from "@std/assert";
 import { join, relative } from "node:path";
 import { REPOSITORY } from "../support/stack/command.ts";
 import { filesBelow } from "../support/files_below.ts";
-import { importGraph, reachable } from "../support/import_graph.ts";
-import {
-  calledFrom,
-  linesOfSql,
-  readSchemas,
-  schemaFunctions,
-  upwardCalls,
-} from "../support/measures/schema_functions.ts";
+import { importGraph, reachable } from "./import_graph.ts";
+import { calledFrom, linesOfSql, readSchemas, schemaFunctions, upwardCalls } from "./schema_functions.ts";
 
 const FUNCTION_LINES_MAX = 70;
 /** Functions that `filestore_commit` calls for several files but not for one. */

@@ -22,9 +22,6 @@ export interface Routes {
   console: ConsoleServer | null;
 }
 
-/** Called with each request before it is routed. */
-export type RequestObserver = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
-
 export interface Gateway {
   /** Address without trailing slash. */
   readonly url: string;
@@ -38,11 +35,10 @@ const FUNCTIONS_PREFIX = "/functions/v1/";
 const FUNCTION_NAMES = ["api"];
 
 /** Opens the port (0: any free port) before other parts start, so that a port in use is reported first. Throws `StartupError`. */
-export async function openGateway(port: number, observe: RequestObserver = () => {}): Promise<Gateway> {
+export async function openGateway(port: number): Promise<Gateway> {
   const routes: Routes = { backendUrl: null, functions: null, console: null };
   const agent = new Agent({ keepAlive: true });
   const server = createServer((incoming, outgoing) => {
-    observe(incoming, outgoing);
     route(incoming, outgoing, routes, agent).catch(() => outgoing.destroy());
   });
   // The proxy ends idle requests; a large body may exceed Node's default time for a whole request.

@@ -9,7 +9,7 @@ import { giveToFirstAccount, openDemo } from "./demo.ts";
 import { functionCommand, ownVariables } from "./function_command.ts";
 import { FunctionPool } from "./function_pool.ts";
 import { LocalMail, type Mail } from "../local_mail.ts";
-import { openGateway, type RequestObserver } from "./gateway.ts";
+import { openGateway } from "./gateway.ts";
 import { FUNCTION_ENTRY, MIGRATIONS_DIRECTORY } from "../repository.ts";
 import { recordMigrations } from "./recorded_migrations.ts";
 import { loadSecrets, type Secrets } from "./secrets.ts";
@@ -62,8 +62,6 @@ export interface StackOptions {
   readonly onProgress?: (line: string) => void;
   /** Called for each mail that Auth would send. */
   readonly onMail?: (mail: Mail) => void;
-  /** Called for each request to the gateway, before it is routed. Default: nothing. */
-  readonly onRequest?: RequestObserver;
 }
 
 export interface Stack {
@@ -101,7 +99,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     const data = await openDataDirectory(options.dataDir);
     cleanups.push(() => data.release());
     if (options.databaseUrl === undefined) await recordMigrations(data, migrationsDirectoryOf(options));
-    const gateway = await openGateway(options.port, options.onRequest);
+    const gateway = await openGateway(options.port);
     cleanups.push(() => gateway.close());
     const secrets = await loadSecrets(data.secretsFile);
     const { storage, demoFile } = await data.of(options.databaseUrl);

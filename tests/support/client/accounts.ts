@@ -2,9 +2,21 @@
 import { z } from "zod";
 import { accountRecord, type Answer, dataOf, newKeyRecord, projectList, projectRecord } from "./contract.ts";
 import type { RequestOptions } from "./api.ts";
+import type { Stack } from "../../../supabase/local/stack/stack.ts";
 import type { Service } from "../stack/service.ts";
 
-const session = z.looseObject({ access_token: z.string() });
+const session = z.looseObject({
+  access_token: z.string(),
+  refresh_token: z.string(),
+  expires_in: z.number(),
+});
+
+/** A person at the local Auth, with a session as Auth describes it. */
+export interface Login {
+  readonly email: string;
+  readonly password: string;
+  readonly session: z.infer<typeof session>;
+}
 
 /** One account, with the project that its requests are about; null: no project in particular. */
 export class Account {
@@ -50,32 +62,39 @@ export class Account {
 /** Passwords of the accounts signed up here, with which they sign in again. */
 const passwords = new Map<string, string>();
 
+/** Registers with Auth as a visitor does. */
+export async function register(
+  stack: Pick<Stack, "supabaseUrl" | "publishableKey">,
+  email = `${crypto.randomUUID()}@example.org`,
+): Promise<Login> {
+  const password = crypto.randomUUID();
+  passwords.set(email, password);
+  return { email, password, session: await askForSession(stack, "signup", email) };
+}
+
 /** Signs up a new account. */
 export async function signUp(service: Service): Promise<Account> {
-  const [email, password] = [`${crypto.randomUUID()}@example.org`, crypto.randomUUID()];
-  passwords.set(email, password);
-  return new Account(service, await askForToken(service, "signup", email, password));
+  return new Account(service, (await register(service.stack)).session.access_token);
 }
 
 /** Opens another session of an existing account, as another browser would. */
 export async function signIn({ service, token }: Account): Promise<Account> {
-  const email = String(claimsOf(token)["email"]);
   const path = "token?grant_type=password";
-  return new Account(service, await askForToken(service, path, email, passwords.get(email) ?? ""));
+  const { access_token } = await askForSession(service.stack, path, String(claimsOf(token)["email"]));
+  return new Account(service, access_token);
 }
 
-async function askForToken(
-  service: Service,
+async function askForSession(
+  { supabaseUrl, publishableKey }: Pick<Stack, "supabaseUrl" | "publishableKey">,
   path: string,
   email: string,
-  password: string,
-): Promise<string> {
-  const response = await fetch(`${service.stack.supabaseUrl}/auth/v1/${path}`, {
+): Promise<z.infer<typeof session>> {
+  const response = await fetch(`${supabaseUrl}/auth/v1/${path}`, {
     method: "POST",
-    headers: { "apikey": service.stack.publishableKey, "content-type": "application/json" },
-    body: JSON.stringify({ email, password }),
+    headers: { "apikey": publishableKey, "content-type": "application/json" },
+    body: JSON.stringify({ email, password: passwords.get(email) ?? "" }),
   });
-  return session.parse(await response.json()).access_token;
+  return session.parse(await response.json());
 }
 
 /** Signs up an account and creates its first project, which has no limits. */

@@ -1,6 +1,6 @@
 /** The interface of a connection to the service: it sends a request and returns the whole answer. */
 import type { Answer } from "./contract.ts";
-import type { Sent } from "./http.ts";
+import { send, type Sent } from "./http.ts";
 
 export interface RequestOptions {
   /** An object is sent as JSON with its Content-Type; a string or bytes are sent unchanged, without a Content-Type. */
@@ -15,6 +15,20 @@ export interface Api {
    * fulfil.
    */
   request(key: string | null, method: string, path: string, options?: RequestOptions): Promise<Answer>;
+}
+
+/** Longest wait for an answer; longer than the service's own deadline. */
+const REQUEST_TIMEOUT_MILLISECONDS = 60_000;
+
+/** A service at an address. It checks nothing, since a test may have broken or killed the service. */
+export function apiAt(baseUrl: string): Api {
+  return {
+    request: (key, method, path, options) =>
+      send({
+        ...sentOf(baseUrl, key, method, path, options),
+        signal: AbortSignal.timeout(REQUEST_TIMEOUT_MILLISECONDS),
+      }),
+  };
 }
 
 /** The request as it is sent. */

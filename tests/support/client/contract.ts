@@ -1,6 +1,7 @@
 /** What every response must fulfil. Records are those of the contract, with all of their fields and no others. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { z } from "zod";
+import { type ErrorCode, ERRORS } from "../../../supabase/functions/api/contract/errors.ts";
 import { changedProject } from "../../../supabase/functions/api/contract/projects.ts";
 import { health, type Operation, OPERATIONS } from "../../../supabase/functions/api/contract/service.ts";
 import {
@@ -44,59 +45,12 @@ export { usage as usageRecord } from "../../../supabase/functions/api/contract/u
 export { activity as activityList } from "../../../supabase/functions/api/contract/versions.ts";
 export { health, type Operation as OperationName, OPERATIONS, ownersChangePage, ownersVersionList };
 
-/** Error code → HTTP status. */
-export const STATUS_OF = {
-  INVALID_JSON: 400,
-  INVALID_PATH: 400,
-  VALIDATION_ERROR: 400,
-  INVALID_API_KEY: 401,
-  INVALID_SESSION: 401,
-  FORBIDDEN_SCOPE: 403,
-  FORBIDDEN_ORIGIN: 403,
-  FILE_NOT_FOUND: 404,
-  VERSION_NOT_FOUND: 404,
-  PROJECT_NOT_FOUND: 404,
-  KEY_NOT_FOUND: 404,
-  RUN_NOT_FOUND: 404,
-  LINK_NOT_FOUND: 404,
-  ROUTE_NOT_FOUND: 404,
-  METHOD_NOT_ALLOWED: 405,
-  VERSION_CONFLICT: 409,
-  RUN_CONFLICT: 409,
-  /** 412 if the client sent the file's absence as a condition. */
-  FILE_ALREADY_EXISTS: 409,
-  IDEMPOTENCY_KEY_IN_USE: 409,
-  PROJECT_NAME_TAKEN: 409,
-  KEY_REVOKED: 409,
-  LINK_EXPIRED: 410,
-  LINK_USED: 410,
-  PRECONDITION_FAILED: 412,
-  CONTENT_TOO_LARGE: 413,
-  QUOTA_EXCEEDED: 413,
-  UNSUPPORTED_MEDIA_TYPE: 415,
-  RANGE_NOT_SATISFIABLE: 416,
-  DIFF_TOO_LARGE: 422,
-  EXPORT_TOO_LARGE: 422,
-  IDEMPOTENCY_KEY_REUSED: 422,
-  KEY_LIMIT_REACHED: 422,
-  LINK_LIMIT_REACHED: 422,
-  PROJECT_LIMIT_REACHED: 422,
-  NOT_TEXT: 422,
-  SEARCH_TOO_BROAD: 422,
-  STRING_NOT_FOUND: 422,
-  STRING_NOT_UNIQUE: 422,
-  TOO_MANY_FILES: 422,
-  VERSION_CURRENT: 422,
-  VERSION_REDACTED: 410,
-  VERSION_DELETED: 422,
-  RATE_LIMIT_EXCEEDED: 429,
-  CONTENT_CORRUPT: 500,
-  INTERNAL_ERROR: 500,
-  SEMANTIC_SEARCH_UNAVAILABLE: 501,
-  SERVICE_UNAVAILABLE: 503,
-} as const;
+export type Code = ErrorCode;
 
-export type Code = keyof typeof STATUS_OF;
+/** The HTTP status of an error; FILE_ALREADY_EXISTS is 412 if the client sent the file's absence as a condition. */
+export function statusOf(code: Code): number {
+  return ERRORS[code].status;
+}
 
 /** The limit and the remaining number shown for a project without a limit. */
 export const NO_LIMIT = 2_147_483_647;
@@ -233,9 +187,9 @@ function assertFailureShape({ method, status, headers, body, text }: Answer): vo
   assertEquals(headers.get("cache-control"), "no-store");
   if (method === "HEAD" || isHealth(body) || isProtocolFault(body)) return;
   const parsed = failure.parse(body);
-  const [, expected] = Object.entries(STATUS_OF).find(([code]) => code === parsed.error.code) ?? [];
+  const [, expected] = Object.entries(ERRORS).find(([code]) => code === parsed.error.code) ?? [];
   const isCondition = parsed.error.code === "FILE_ALREADY_EXISTS" && status === 412;
-  assertEquals(status, isCondition ? 412 : expected, `${parsed.error.code} has another status`);
+  assertEquals(status, isCondition ? 412 : expected?.status, `${parsed.error.code} has another status`);
   for (const internal of ["supabase", "postgres", "filestore_", "    at ", "sb_secret", "/api/domain"]) {
     assert(!text.toLowerCase().includes(internal), `the answer tells of internals: ${internal}`);
   }
@@ -283,7 +237,7 @@ export function assertRefused(
   code: Code,
   operation?: Operation | undefined,
 ): Record<string, unknown> {
-  assertEquals(answer.status, STATUS_OF[code], answer.text.slice(0, 500));
+  assertEquals(answer.status, statusOf(code), answer.text.slice(0, 500));
   const parsed = failure.parse(answer.body);
   assertEquals(parsed.error.code, code);
   if (operation !== undefined) assertEquals(parsed.operation, operation);

@@ -1,4 +1,4 @@
-/** HTTP as a client sends it, and as no well-behaved client would: paths that `fetch` normalizes, and raw bytes. */
+/** HTTP as a client sends it, with paths that `fetch` would normalize. */
 import { Buffer } from "node:buffer";
 import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
@@ -30,7 +30,7 @@ async function sendByFetch({ method, url, headers, body, signal }: Sent): Promis
   const bytes = new Uint8Array(await response.arrayBuffer());
   // `fetch` decompresses the body, unless the request had a Range.
   const encoding = headers.has("range") ? response.headers.get("content-encoding") : null;
-  return answer(method, response.status, response.headers, decompress(bytes, encoding));
+  return answerOf(method, response.status, response.headers, decompress(bytes, encoding));
 }
 
 function sendAsIs({ method, url, headers, body, signal }: Sent): Promise<Answer> {
@@ -51,7 +51,7 @@ function sendAsIs({ method, url, headers, body, signal }: Sent): Promise<Answer>
           if (value !== undefined) received.set(name, String(value));
         }
         const bytes = decompress(new Uint8Array(Buffer.concat(chunks)), received.get("content-encoding"));
-        resolve(answer(method, response.statusCode ?? 0, received, bytes));
+        resolve(answerOf(method, response.statusCode ?? 0, received, bytes));
       });
     });
     if (body instanceof Uint8Array) request.end(body);
@@ -65,59 +65,15 @@ export function decompress(bytes: Uint8Array<ArrayBuffer>, encoding: string | nu
   return new Uint8Array(encoding === "br" ? brotliDecompressSync(bytes) : gunzipSync(bytes));
 }
 
-function decode(chunks: readonly Uint8Array[]): string {
-  const decoder = new TextDecoder();
-  return chunks.map((chunk) => decoder.decode(chunk, { stream: true })).join("") + decoder.decode();
-}
-
-function answer(method: string, status: number, headers: Headers, bytes: Uint8Array<ArrayBuffer>): Answer {
-  const text = decode([bytes]);
+/** The answer as tests see it. */
+export function answerOf(
+  method: string,
+  status: number,
+  headers: Headers,
+  bytes: Uint8Array<ArrayBuffer>,
+): Answer {
+  const text = new TextDecoder().decode(bytes);
   // The bytes of a JSON file are sent without a charset, and need not be JSON.
   const isJson = headers.get("content-type")?.startsWith("application/json;") && text !== "";
   return { method, status, headers, bytes, text, body: isJson ? JSON.parse(text) : undefined };
-}
-
-/**
- * Sends bytes to the server and reads its answer to the end of the body, even if the server has not read the whole
- * request. For requests that no library sends: a wrong Content-Length, a body that never comes.
- */
-export async function sendRaw(origin: string, method: string, request: string): Promise<Answer> {
-  const { hostname, port } = new URL(origin);
-  const connection = await Deno.connect({ hostname, port: Number(port) });
-  try {
-    const writer = connection.writable.getWriter();
-    await writer.write(new TextEncoder().encode(request));
-    const received: Uint8Array[] = [];
-    for await (const chunk of connection.readable) {
-      received.push(chunk);
-      const parsed = parseRaw(method, decode(received));
-      if (parsed) return parsed;
-    }
-    throw new Error(`the connection ended after ${JSON.stringify(decode(received).slice(0, 200))}`);
-  } finally {
-    try {
-      connection.close();
-    } catch { /* the reader closed it */ }
-  }
-}
-
-/** The answer, if it is complete; null otherwise. Understands bodies with a length and chunked bodies. */
-function parseRaw(method: string, text: string): Answer | null {
-  const end = text.indexOf("\r\n\r\n");
-  if (end < 0) return null;
-  const [statusLine = "", ...lines] = text.slice(0, end).split("\r\n");
-  const headers = new Headers(lines.map((line): [string, string] => {
-    const colon = line.indexOf(":");
-    return [line.slice(0, colon), line.slice(colon + 1).trim()];
-  }));
-  const rest = text.slice(end + 4);
-  const status = Number(statusLine.split(" ")[1]);
-  const length = headers.get("content-length");
-  if (length !== null) {
-    if (new TextEncoder().encode(rest).length < Number(length)) return null;
-    return answer(method, status, headers, new TextEncoder().encode(rest));
-  }
-  if (!rest.endsWith("0\r\n\r\n")) return null;
-  const body = rest.split("\r\n").filter((_, index) => index % 2 === 1).join("\r\n").trimEnd();
-  return answer(method, status, headers, new TextEncoder().encode(body));
 }

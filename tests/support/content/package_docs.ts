@@ -1,7 +1,5 @@
 /** The documentation in published npm packages: Markdown files, pinned in tests/deno.jsonc, taken from Deno's own cache. */
-import { relative, sep } from "node:path";
-import { fileURLToPath } from "node:url";
-import { filesBelow, rootOf } from "./packages.ts";
+import { packageFiles } from "./packages.ts";
 
 /** Imported by name so that Deno caches them before they are read. Their code never runs. */
 export const keepInCache = [
@@ -37,14 +35,6 @@ export interface Documentation {
 
 /** Every Markdown file of the packages except licences and changelogs, sorted by path. */
 export async function packageDocumentation(): Promise<Documentation[]> {
-  const found: Documentation[] = [];
-  for (const [name, module] of Object.entries(MODULES)) {
-    const root = await rootOf(fileURLToPath(import.meta.resolve(module)));
-    for await (const file of filesBelow(root)) {
-      if (!/\.mdx?$/i.test(file) || /changelog|history|licen[sc]e/i.test(file)) continue;
-      const path = `${name}/${relative(root, file).split(sep).join("/")}`;
-      found.push({ path, text: await Deno.readTextFile(file) });
-    }
-  }
-  return found.sort((a, b) => (a.path < b.path ? -1 : 1));
+  const files = await packageFiles(MODULES, /^(?!.*(changelog|history|licen[sc]e)).*\.mdx?$/is);
+  return files.map(({ path, bytes }) => ({ path, text: new TextDecoder().decode(bytes) }));
 }

@@ -1,6 +1,7 @@
 /** Published npm packages as test data: pinned in tests/deno.jsonc, taken from Deno's own cache. */
-import { join, relative, sep } from "node:path";
+import { dirname, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
+import { filesBelow } from "../files_below.ts";
 
 /** One file of a package. */
 export interface PackageFile {
@@ -25,39 +26,24 @@ const MODULES: Readonly<Record<string, string>> = {
   "web-tree-sitter": "fixture-web-tree-sitter",
 };
 
-/** A file that Deno adds to each package that it unpacks. */
-const CACHE_MARK = ".initialized";
-
-/** Every file of the packages, sorted by path. */
-export async function packageFiles(): Promise<PackageFile[]> {
+/** The files of packages whose path matches, sorted by path. */
+export async function packageFiles(modules = MODULES, wanted = /^/): Promise<PackageFile[]> {
   const files: PackageFile[] = [];
-  for (const [name, module] of Object.entries(MODULES)) {
-    const root = await rootOf(fileURLToPath(import.meta.resolve(module)));
-    for await (const file of filesBelow(root)) {
+  for (const [name, module] of Object.entries(modules)) {
+    const root = rootOf(fileURLToPath(import.meta.resolve(module)));
+    // Without the mark that Deno adds to each package that it unpacks.
+    for (const file of filesBelow(root, /^(?!\.initialized$)/)) {
       const within = relative(root, file).split(sep).join("/");
-      files.push({ path: `${name}/${within}`, bytes: await Deno.readFile(file) });
+      if (wanted.test(within)) files.push({ path: `${name}/${within}`, bytes: await Deno.readFile(file) });
     }
   }
   return files.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
 /** The nearest folder above a module that contains a package.json. */
-export async function rootOf(module: string): Promise<string> {
-  for (let folder = join(module, ".."); folder !== join(folder, ".."); folder = join(folder, "..")) {
-    try {
-      await Deno.stat(join(folder, "package.json"));
-      return folder;
-    } catch (error) {
-      if (!(error instanceof Deno.errors.NotFound)) throw error;
-    }
+function rootOf(module: string): string {
+  for (let folder = dirname(module); folder !== dirname(folder); folder = dirname(folder)) {
+    if ([...Deno.readDirSync(folder)].some(({ name }) => name === "package.json")) return folder;
   }
   throw new Error(`${module} belongs to no package`);
-}
-
-/** The files of a folder, at any depth. */
-export async function* filesBelow(folder: string): AsyncGenerator<string> {
-  for await (const { name, isDirectory, isFile } of Deno.readDir(folder)) {
-    if (isDirectory) yield* filesBelow(join(folder, name));
-    else if (isFile && name !== CACHE_MARK) yield join(folder, name);
-  }
 }

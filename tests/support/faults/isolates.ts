@@ -14,13 +14,13 @@ import {
 import { BACKEND_CALL_TIMEOUT_MILLISECONDS } from "../../../supabase/functions/api/limits.ts";
 import { buildApp } from "../../../supabase/functions/api/app.ts";
 import type { Embedder, SearchIndex } from "../../../supabase/functions/api/ports/search_index.ts";
-import { concatenate } from "../../../supabase/functions/api/runtime/bytes.ts";
 import type { Deadline } from "../../../supabase/functions/api/runtime/deadline.ts";
 import type { Log, RequestLine } from "../../../supabase/functions/api/runtime/log.ts";
+import { sentOf } from "../client/api.ts";
 import { ManualClock } from "../manual_clock.ts";
 import { startTestStack } from "../stack/test_stack.ts";
 import { type Watch, watched } from "./faults.ts";
-import { asOfRoute, Laboratory, type Outcome, type Sending, type Tenant } from "./laboratory.ts";
+import { asOfRoute, Laboratory, type Outcome, outcomeOf, type Sending, type Tenant } from "./laboratory.ts";
 
 /** The lines that an isolate has logged. */
 export interface LogLines {
@@ -118,15 +118,9 @@ export class Isolate {
 
   async #ask(request: Request): Promise<Outcome> {
     const response = await this.handle(request);
-    const chunks: Uint8Array[] = [];
-    let broken = false;
-    try {
-      for await (const chunk of response.body ?? []) chunks.push(chunk);
-    } catch {
-      broken = true;
-    }
+    const outcome = await outcomeOf(response);
     await Promise.allSettled(this.#compactions.splice(0));
-    return { status: response.status, headers: response.headers, bytes: concatenate(chunks), broken };
+    return outcome;
   }
 
   #fetch(input: RequestInfo | URL, init: RequestInit = {}): Promise<Response> {
@@ -155,7 +149,7 @@ export class Isolates extends Laboratory {
   readonly #isolates = new Map<string, Isolate>();
 
   static override async start(): Promise<Isolates> {
-    return new Isolates(await startTestStack(() => null), null);
+    return new Isolates(await startTestStack());
   }
 
   get supabase(): Supabase {
@@ -174,36 +168,29 @@ export class Isolates extends Laboratory {
     return asOfRoute(sending, await this.isolateOf(tenant).ask(requestOf(sending, tenant.key)));
   }
 
-  override watch(tenant: Tenant, decide: Watch["decide"], afterActing?: () => Promise<void>): Watch {
+  /** Breaks the calls of the project's isolate. */
+  watch(tenant: Tenant, decide: Watch["decide"], afterActing?: () => Promise<void>): Watch {
     const watch = { decide, afterActing, calls: [] };
     this.isolateOf(tenant).watch = watch;
     return watch;
   }
 
   /** Also ends the isolate: the project's next request meets a new one, with nothing in memory. */
-  override unwatch(watch: Watch): void {
+  unwatch(watch: Watch): void {
     for (const [id, isolate] of this.#isolates) {
       if (isolate.watch === watch) this.#isolates.delete(id);
     }
   }
 
-  override now(tenant: Tenant): number {
+  /** Milliseconds, on the clock of the project's isolate. */
+  now(tenant: Tenant): number {
     return this.isolateOf(tenant).clock.now();
   }
 }
 
-export function requestOf({ method, path, headers, body }: Sending, key: string | null): Request {
-  const isPlain = typeof body === "string" || body instanceof Uint8Array || body instanceof ReadableStream;
-  const sent = new Headers(headers);
-  if (key !== null) sent.set("x-api-key", key);
-  if (body !== undefined && !isPlain) sent.set("content-type", "application/json");
-  const bytes = body === undefined ? null : isPlain ? body as BodyInit : JSON.stringify(body);
+export function requestOf(sending: Sending, key: string | null): Request {
+  const { url, headers, ...sent } = sentOf("http://function/api", key, sending.method, sending.path, sending);
   // A server passes a request on with the length of its body.
-  const length = typeof bytes === "string"
-    ? new TextEncoder().encode(bytes).length
-    : bytes instanceof Uint8Array
-    ? bytes.length
-    : undefined;
-  if (length !== undefined) sent.set("content-length", String(length));
-  return new Request(`http://function/api${path}`, { method, headers: sent, body: bytes });
+  if (sent.body instanceof Uint8Array) headers.set("content-length", String(sent.body.length));
+  return new Request(url, { ...sent, headers });
 }

@@ -4,7 +4,7 @@ import { newKey } from "../../../supabase/local/admin/new_key.ts";
 import type { PostgresServer } from "../postgres/postgres.ts";
 import type { Random } from "../random.ts";
 import { freshDataDirectory } from "../stack/fresh_data_directory.ts";
-import { StackChild, type StackReady } from "../stack/stack_child.ts";
+import { StackChild } from "../stack/stack_child.ts";
 
 /** "backends" are the server processes of Postgres that are running a statement. */
 export type Victim =
@@ -15,8 +15,6 @@ export type Victim =
   | "stack and database"
   | "backends";
 
-type Child = StackChild & { readonly ready: StackReady };
-
 /** Longest time that a part of the stack is down. */
 const DOWN_MILLISECONDS = 500;
 const RESUME_TIMEOUT_MILLISECONDS = 60_000;
@@ -25,7 +23,7 @@ const PAUSE_MILLISECONDS = 50;
 export class KillableStack {
   /** Defects that the function has logged. */
   readonly defects: string[] = [];
-  #child: Child | undefined;
+  #child: StackChild | undefined;
 
   constructor(
     protected readonly dataDir: string,
@@ -49,23 +47,20 @@ export class KillableStack {
     await Deno.remove(this.dataDir, { recursive: true });
   }
 
-  protected get child(): Child {
+  protected get child(): StackChild {
     if (this.#child === undefined) throw new Error("the stack is not started");
     return this.#child;
   }
 
   protected get administration(): Administration {
-    const { supabaseUrl, secretKey } = this.child.ready;
+    const { supabaseUrl, secretKey } = this.child.addresses;
     return new Administration(supabaseUrl, secretKey);
   }
 
   protected async start(port: number): Promise<void> {
-    this.#child = await StackChild.start({
-      dataDir: this.dataDir,
-      port,
-      databaseUrl: this.server?.url,
-      functionProcesses: 2,
-      onFunctionLog: (line) => line.includes('"defect"') && this.defects.push(line),
+    const options = { dataDir: this.dataDir, port, databaseUrl: this.server?.url, functionProcesses: 2 };
+    this.#child = await StackChild.start(options, (line) => {
+      if (line.includes('"defect"')) this.defects.push(line);
     });
   }
 
@@ -104,7 +99,7 @@ export class KillableStack {
       }
       return;
     }
-    const port = Number(new URL(this.child.ready.baseUrl).port);
+    const port = Number(new URL(this.child.addresses.baseUrl).port);
     if (victim.includes("stack")) await this.child.kill();
     if (victim.includes("database")) await this.server?.crash();
     await wait(this.random.below(DOWN_MILLISECONDS));

@@ -1,16 +1,18 @@
-/**
- * The whole service with a connection to Supabase that tests break, and a second process of the function with a sound
- * one. The sound process prepares and reads, so that the process under test starts cold and meets only its fault.
- */
+/** The whole service for tests of faults, and what it has stored, without ids and times. */
 import { assertEquals } from "@std/assert";
 import { join } from "node:path";
-import type { FunctionProcess } from "../../../supabase/local/stack/function_process.ts";
 import { newKey } from "../../../supabase/local/admin/new_key.ts";
 import type { Secrets } from "../../../supabase/local/stack/secrets.ts";
 import type { Stack, StackOptions } from "../../../supabase/local/stack/stack.ts";
-import { type Watch, watched } from "./faults.ts";
-import { type PendingCall, RecordingProxy } from "../stack/proxy.ts";
-import { commandOf, startFunction, startTestStack, type TestStack } from "../stack/test_stack.ts";
+import { type RequestOptions, sentOf } from "../client/api.ts";
+import { concatenate } from "../../../supabase/functions/api/runtime/bytes.ts";
+import {
+  type BareFunction,
+  type BareFunctionOptions,
+  startBareFunction,
+  startTestStack,
+  type TestStack,
+} from "../stack/test_stack.ts";
 
 export interface Tenant {
   readonly id: string;
@@ -28,12 +30,9 @@ export interface Outcome {
   readonly broken: boolean;
 }
 
-export interface Sending {
+export interface Sending extends Omit<RequestOptions, "query"> {
   readonly method: string;
   readonly path: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** An object is sent as JSON. */
-  readonly body?: unknown;
 }
 
 /** The state of a project without ids and times: equal after equal operations. */
@@ -64,13 +63,9 @@ export class Laboratory {
   readonly dataDir: string;
   readonly secrets: Secrets;
 
-  readonly #watches = new Map<Watch, Tenant>();
+  readonly #bareFunctions: BareFunction[] = [];
 
-  protected constructor(
-    private readonly parts: TestStack<RecordingProxy | null>,
-    /** Null: the stack's own process has a sound connection. */
-    private readonly sound: FunctionProcess | null,
-  ) {
+  protected constructor(private readonly parts: TestStack) {
     ({
       stack: this.stack,
       log: this.log,
@@ -79,27 +74,19 @@ export class Laboratory {
     } = parts);
   }
 
-  /** Without a proxy the function calls Supabase directly, and nothing can be watched. */
-  static async start(
-    { withProxy = false, ...options }: Partial<StackOptions> & { readonly withProxy?: boolean } = {},
-  ): Promise<Laboratory> {
-    const open = async (backendUrl: string) => withProxy ? await RecordingProxy.open(backendUrl) : null;
-    const parts = await startTestStack<RecordingProxy | null>(open, options);
-    return new Laboratory(parts, await startFunction(await commandOf(parts, parts.stack.backendUrl)));
+  static async start(options: Partial<StackOptions> = {}): Promise<Laboratory> {
+    return new Laboratory(await startTestStack(options));
   }
 
-  /** Address of the sound process, as the edge runtime calls a function. */
-  get soundUrl(): string {
-    return this.sound === null ? this.stack.baseUrl : `http://127.0.0.1:${this.sound.upstream?.port}/api`;
-  }
-
-  /** Process id of the sound process. */
-  get soundPid(): number {
-    return this.sound?.pid ?? this.stack.functionPids[0] ?? NaN;
+  /** Starts a further process of the function without a gateway. It ends with the laboratory, if not before. */
+  async bareFunction(options: BareFunctionOptions = {}): Promise<BareFunction> {
+    const started = await startBareFunction(this, this.stack.backendUrl, options);
+    this.#bareFunctions.push(started);
+    return started;
   }
 
   async stop(): Promise<void> {
-    await this.sound?.stop();
+    for (const { stop } of this.#bareFunctions) await stop();
     await this.parts.stop();
   }
 
@@ -116,42 +103,17 @@ export class Laboratory {
     return { id: row.id, keyId: row.key_id, key: apiKey, keyHash: stored.hash };
   }
 
-  /** Sends a request to the sound process. Throws unless it succeeds. */
+  /** Sends a request to the stack. Throws unless it succeeds. */
   async prepare(tenant: Tenant, sending: Sending): Promise<Outcome> {
-    const outcome = await send(this.soundUrl, tenant.key, sending);
+    const outcome = await send(this.stack.baseUrl, tenant.key, sending);
     if (outcome.status !== 200 && outcome.status !== 206) {
       throw new Error(`${sending.method} ${sending.path}: ${text(outcome)}`);
     }
     return outcome;
   }
 
-  /** Sends a request to the process under test, through the gateway. */
   send(tenant: Tenant, sending: Sending): Promise<Outcome> {
     return send(this.stack.baseUrl, tenant.key, sending);
-  }
-
-  /** Milliseconds, on the clock of the process under test. */
-  now(_tenant: Tenant): number {
-    return performance.now();
-  }
-
-  /** Breaks the calls that name the tenant's project or key. */
-  watch(tenant: Tenant, decide: Watch["decide"], afterActing?: () => Promise<void>): Watch {
-    const watch = { decide, afterActing, calls: [] };
-    this.#watches.set(watch, tenant);
-    if (this.parts.proxy) this.parts.proxy.hook = (call, forward) => this.#meet(call, forward);
-    return watch;
-  }
-
-  unwatch(watch: Watch): void {
-    this.#watches.delete(watch);
-  }
-
-  #meet({ method, path, body }: PendingCall, forward: () => Promise<Response>): Promise<Response> {
-    const text = path + new TextDecoder().decode(body.subarray(0, 200_000));
-    const [watch] =
-      [...this.#watches].find(([, { id, keyHash }]) => text.includes(id) || text.includes(keyHash)) ?? [];
-    return watch ? watched(watch, { method, url: path, at: performance.now() }, forward) : forward();
   }
 
   /** The path of a bucket's object on disk. */
@@ -239,27 +201,19 @@ select jsonb_build_object(
   where s.project_id = $1 and s.id not in (select d.segment_id from filestore.dead_segments d)) as segments`;
 
 export async function send(baseUrl: string, key: string | null, sending: Sending): Promise<Outcome> {
-  const headers = new Headers(sending.headers);
-  if (key !== null) headers.set("x-api-key", key);
-  const isText = typeof sending.body === "string";
-  const isBytes = sending.body instanceof Uint8Array || sending.body instanceof ReadableStream;
-  if (sending.body !== undefined && !isBytes && !isText) headers.set("content-type", "application/json");
-  const body = sending.body === undefined
-    ? null
-    : isText || isBytes
-    ? sending.body as BodyInit
-    : JSON.stringify(sending.body);
-  const response = await fetch(baseUrl + sending.path, { method: sending.method, headers, body });
+  const { url, ...sent } = sentOf(baseUrl, key, sending.method, sending.path, sending);
+  return asOfRoute(sending, await outcomeOf(await fetch(url, sent)));
+}
+
+export async function outcomeOf({ status, headers, body }: Response): Promise<Outcome> {
   const chunks: Uint8Array[] = [];
   let broken = false;
   try {
-    for await (const chunk of response.body ?? []) chunks.push(chunk);
+    for await (const chunk of body ?? []) chunks.push(chunk);
   } catch {
     broken = true;
   }
-  const bytes = new Uint8Array(await new Blob(chunks as BlobPart[]).arrayBuffer());
-  const outcome = { status: response.status, headers: response.headers, bytes, broken };
-  return asOfRoute(sending, outcome);
+  return { status, headers, bytes: concatenate(chunks), broken };
 }
 
 /** Converts a tool's failure, which is text, to a route's: status, code and header. */

@@ -4,12 +4,10 @@
  */
 import fc from "fast-check";
 import { COMPACTION_CHECK_EVERY_SEGMENTS } from "../../../supabase/functions/api/limits.ts";
-import type { Edit, Purge, Redact } from "./model.ts";
-import type { FolderChange, RestoreFolder, Undo } from "./model_plans.ts";
-import type { Diff, List, Metadata, Read, Versions } from "./model_reads.ts";
+import type { Edit } from "./model.ts";
 
 /** Only a few paths, so that operations affect the same files. The last two sort differently in UTF-16 and UTF-8. */
-export const PATHS = ["a", "a/b", "a/b.md", "notes/x.png", "notes/deep/y.JSON", "\uff5e.md", "\u{1f600}.md"];
+const PATHS = ["a", "a/b", "a/b.md", "notes/x.png", "notes/deep/y.JSON", "\uff5e.md", "\u{1f600}.md"];
 const DIRECTORIES = ["", "/", "a", "/a/", "notes", "notes/deep", "nowhere"];
 const OPERATIONS_MAX = 30;
 /** Folders to copy, move, delete and restore. */
@@ -23,102 +21,10 @@ const TYPES = ["text/plain", "text/markdown", "image/png", "application/octet-st
  * service's.
  */
 export type TagChoice = "fresh" | "stale" | "weak" | "one of two" | "any" | "foreign";
-/** Steps back from the latest version; negative: a version that does not exist yet. */
-export type VersionChoice = number;
-/** A time (in milliseconds) or the size of the path's file, plus an offset. */
-export interface NearChoice {
-  readonly path: string;
-  readonly plus: number;
-}
-
-/** The moment right after a version of a path, named by its cursor or its time. */
-export interface MomentChoice {
-  readonly path: string;
-  readonly back: VersionChoice;
-  readonly by: "cursor" | "time";
-}
-
 /** The current version, an earlier one, or 0: the file must not exist. */
 export type NumberChoice = "fresh" | "stale" | "none";
 
-interface Conditions {
-  readonly ifMatch?: TagChoice | undefined;
-  readonly ifVersion?: NumberChoice | undefined;
-  readonly run?: string | undefined;
-  readonly key?: string | undefined;
-}
-
-export type Operation =
-  | Conditions & {
-    readonly kind: "write";
-    readonly path: string;
-    readonly bytes: Uint8Array;
-    readonly form: "text" | "base64" | "raw";
-    readonly type?: string | undefined;
-    readonly ifNoneMatch?: TagChoice | undefined;
-  }
-  | Conditions & {
-    readonly kind: "append" | "overwrite";
-    readonly path: string;
-    readonly bytes: Uint8Array;
-    readonly form: "text" | "base64" | "raw";
-  }
-  | Conditions & {
-    readonly kind: "edit";
-    readonly path: string;
-    readonly edits: readonly Edit[];
-    readonly dryRun: boolean;
-  }
-  | Conditions & { readonly kind: "delete"; readonly path: string }
-  | Conditions & { readonly kind: "restore"; readonly path: string; readonly back: VersionChoice }
-  | Conditions & {
-    readonly kind: "copy" | "move";
-    readonly path: string;
-    readonly destination: string;
-    readonly overwrite: boolean;
-  }
-  | {
-    readonly kind: "batch";
-    /** Their own keys are not sent, and of their conditions only those that a version number can express. */
-    readonly operations: readonly WriteOperation[];
-    readonly run?: string | undefined;
-    readonly key?: string | undefined;
-  }
-  | Omit<FolderChange, "moment"> & { readonly moment?: MomentChoice | undefined }
-  /** `undoes` is a run id, or a number that selects an earlier undo, counted back from the next one. */
-  | Omit<Undo, "undoes" | "run"> & { readonly undoes: string | number }
-  | Omit<RestoreFolder, "moment" | "run"> & { readonly moment: MomentChoice }
-  | Purge
-  | Omit<Redact, "versions"> & { readonly back: readonly VersionChoice[] }
-  /** Sets a retention rule, sweeps, and removes the rule. */
-  | { readonly kind: "trim"; readonly keep: number }
-  /** Repeats the last write with an Idempotency-Key unchanged. */
-  | { readonly kind: "repeat" }
-  | Omit<Read, "version" | "ifRange" | "ifNoneMatch"> & OfVersion & {
-    readonly ifRange?: TagChoice | undefined;
-  }
-  | Omit<Metadata, "version" | "ifNoneMatch"> & OfVersion
-  | Versions
-  | Omit<Diff, "from" | "to"> & {
-    readonly fromBack?: VersionChoice | undefined;
-    readonly toBack?: VersionChoice | undefined;
-  }
-  | Omit<List, "sortBy" | "after" | Near> & { readonly [name in Near]?: NearChoice | undefined } & {
-    readonly sort?:
-      | { readonly by?: "path" | undefined; readonly after?: string | undefined }
-      | { readonly by: "created_at" | "updated_at" | "size" }
-      | undefined;
-  };
-
-interface OfVersion {
-  readonly back?: VersionChoice | undefined;
-  readonly ifNoneMatch?: TagChoice | undefined;
-}
-
-type Near = "minSize" | "maxSize" | "createdAfter" | "createdBefore" | "updatedAfter" | "updatedBefore";
-
-/** Operations that can be part of a batch. */
-export type WriteOperation = Extract<Operation, { readonly ifMatch?: unknown }>;
+type Of<A> = A extends fc.Arbitrary<infer T> ? T : never;
 
 /** Mostly `undefined`, since most requests leave out most parameters. */
 function sometimes<T>(values: fc.Arbitrary<T>, oneIn = 7): fc.Arbitrary<T | undefined> {
@@ -163,6 +69,7 @@ const key = sometimes(fc.constantFrom(...KEYS));
 const run = sometimes(fc.constantFrom(...RUNS), 2);
 const number = fc.constantFrom<NumberChoice>("fresh", "fresh", "stale", "none");
 const conditions = { ifMatch: sometimes(tag), ifVersion: sometimes(number), run, key };
+/** Steps back from the latest version; negative: a version that does not exist yet. */
 const back = fc.oneof(
   { weight: 9, arbitrary: fc.integer({ min: 0, max: 6 }) },
   { weight: 1, arbitrary: fc.constant(-2) },
@@ -184,25 +91,29 @@ const range = fc.oneof(
   fc.record({ first: fc.nat(12) }),
   fc.record({ last: fc.nat(12) }),
 );
-const near: fc.Arbitrary<NearChoice> = fc.record({ path, plus: fc.constantFrom(-1, 0, 0, 1) });
+/** A time (in milliseconds) or the size of the path's file, plus an offset. */
+const near = fc.record({ path, plus: fc.constantFrom(-1, 0, 0, 1) });
+export type NearChoice = Of<typeof near>;
 
-const moment: fc.Arbitrary<MomentChoice> = fc.record({
+/** The moment right after a version of a path, named by its cursor or its time. */
+const moment = fc.record({
   path,
   back: fc.nat(4),
   by: fc.constantFrom("cursor" as const, "time" as const),
 });
+export type MomentChoice = Of<typeof moment>;
 const dryRun = fc.oneof({ weight: 4, arbitrary: fc.constant(false) }, fc.constant(true));
 
 const write = fc.tuple(
   content,
   fc.record({ path, type: sometimes(fc.constantFrom(...TYPES)), ifNoneMatch: sometimes(tag), ...conditions }),
-).map(([content, rest]): WriteOperation => ({ kind: "write", ...content, ...rest }));
+).map(([content, rest]) => ({ kind: "write" as const, ...content, ...rest }));
 
-const replace = (kind: "append" | "overwrite") =>
+const replace = <Kind extends "append" | "overwrite">(kind: Kind) =>
   fc.tuple(content, fc.record({ path, ...conditions }))
-    .map(([content, rest]): WriteOperation => ({ kind, ...content, ...rest }));
+    .map(([content, rest]) => ({ kind, ...content, ...rest }));
 
-const writing: readonly fc.WeightedArbitrary<WriteOperation>[] = [
+const writing = fc.oneof(
   { weight: 12, arbitrary: write },
   { weight: 8, arbitrary: replace("append") },
   { weight: 5, arbitrary: replace("overwrite") },
@@ -231,15 +142,18 @@ const writing: readonly fc.WeightedArbitrary<WriteOperation>[] = [
       ...conditions,
     }),
   },
-];
+);
+/** Operations that can be part of a batch. */
+export type WriteOperation = Of<typeof writing>;
 
-const operation: fc.Arbitrary<Operation> = fc.oneof(
-  ...writing,
+const operation = fc.oneof(
+  { weight: 49, arbitrary: writing },
   {
     weight: 8,
     arbitrary: fc.record({
       kind: fc.constant("batch" as const),
-      operations: fc.array(fc.oneof(...writing), { minLength: 1, maxLength: 6, size: "max" }),
+      // Their own keys are not sent, and of their conditions only those that a version number can express.
+      operations: fc.array(writing, { minLength: 1, maxLength: 6, size: "max" }),
       run,
       key,
     }),
@@ -260,6 +174,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
     weight: 6,
     arbitrary: fc.record({
       kind: fc.constant("undo_run" as const),
+      // A run id, or a number that selects an earlier undo, counted back from the next one.
       undoes: fc.oneof(fc.constantFrom(...RUNS), fc.integer({ min: 1, max: 2 })),
       onConflict: fc.constantFrom("refuse" as const, "skip" as const, "overwrite" as const),
       dryRun,
@@ -285,11 +200,13 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
       back: fc.array(back, { minLength: 1, maxLength: 4, size: "max" }),
     }),
   },
+  // Sets a retention rule, sweeps, and removes the rule.
   {
     weight: 2,
     arbitrary: fc.record({ kind: fc.constant("trim" as const), keep: fc.integer({ min: 1, max: 5 }) }),
   },
-  { weight: 3, arbitrary: fc.constant<Operation>({ kind: "repeat" }) },
+  // Repeats the last write with an Idempotency-Key unchanged.
+  { weight: 3, arbitrary: fc.constant({ kind: "repeat" as const }) },
   {
     weight: 14,
     arbitrary: fc.record({
@@ -359,17 +276,27 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   },
 );
 
+export type Operation = Of<typeof operation>;
+
+const UNCONDITIONAL = { ifMatch: undefined, ifVersion: undefined, run: undefined, key: undefined };
+
 /** The first version of a file, so that later operations have a file to change. */
-const opening: fc.Arbitrary<Operation> = fc.record({
-  kind: fc.constant("write" as const),
-  path: fc.constantFrom(...PATHS.slice(0, 4)),
-  bytes: utf8,
-  form: fc.constant("text" as const),
-});
+const opening = fc.record({ path: fc.constantFrom(...PATHS.slice(0, 4)), bytes: utf8 }).map((
+  one,
+): Operation => ({
+  ...{ kind: "write", form: "text", type: undefined, ifNoneMatch: undefined },
+  ...one,
+  ...UNCONDITIONAL,
+}));
 
 /** Enough appends in a row to make a compaction due. */
 const appends: fc.Arbitrary<Operation[]> = fc.array(
-  content.map((content): Operation => ({ kind: "append", path: PATHS[0] ?? "", ...content })),
+  content.map((content): Operation => ({
+    kind: "append",
+    path: PATHS[0] ?? "",
+    ...content,
+    ...UNCONDITIONAL,
+  })),
   { minLength: COMPACTION_CHECK_EVERY_SEGMENTS, maxLength: 2 * COMPACTION_CHECK_EVERY_SEGMENTS, size: "max" },
 );
 

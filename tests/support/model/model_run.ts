@@ -1,6 +1,5 @@
 /** Runs one sequence of operations against the service and the model. */
 import { assert, assertEquals } from "@std/assert";
-import { z } from "zod";
 import { inParallel } from "../in_parallel.ts";
 import { type Batch, type File, kept, type Many, Model, type Write } from "./model.ts";
 import type {
@@ -9,40 +8,22 @@ import type {
   NumberChoice,
   Operation,
   TagChoice,
-  VersionChoice,
   WriteOperation,
 } from "./model_operations.ts";
 import { type Moment, versionAt } from "./model_plans.ts";
 import { diff, list, metadata, read, versions } from "./model_reads.ts";
+import type { Api } from "../client/api.ts";
+import {
+  type ChangePage,
+  changePage,
+  dataOf,
+  fileList,
+  fileRecord,
+  runPage,
+  versionList,
+} from "../client/contract.ts";
 import { encodePath } from "../client/files.ts";
-import { check, exchange, type Expected, type Request, send } from "./model_wire.ts";
-
-const CHANGES = z.object({
-  data: z.object({
-    changes: z.array(z.object({
-      cursor: z.string(),
-      path: z.string().optional(),
-      version: z.int(),
-      operation: z.string(),
-      runId: z.string().optional(),
-      deleted: z.boolean().optional(),
-      commitId: z.string(),
-    })),
-    cursor: z.string(),
-    hasMore: z.boolean(),
-  }),
-});
-
-const VERSIONS = z.object({
-  data: z.object({
-    versions: z.array(z.object({ version: z.int(), createdAt: z.string(), cursor: z.string() })),
-  }),
-});
-const RUNS = z.object({
-  data: z.object({
-    runs: z.array(z.object({ runId: z.string(), fileCount: z.int(), versionCount: z.int() })),
-  }),
-});
+import { check, type Expected, type Request, send } from "./model_wire.ts";
 
 export class ModelRun {
   readonly #model = new Model();
@@ -54,7 +35,7 @@ export class ModelRun {
 
   /** Erasure needs `adminKey`; `sweep` runs until nothing is left to sweep. */
   constructor(
-    private readonly baseUrl: string,
+    private readonly api: Api,
     private readonly key: string,
     private readonly adminKey: string,
     private readonly sweep: () => Promise<void>,
@@ -75,12 +56,7 @@ export class ModelRun {
 
   async #trim(keepVersions: number): Promise<void> {
     const patch = async (retention: unknown) => {
-      const json = { retention };
-      const { status } = await exchange(this.baseUrl, this.adminKey, {
-        method: "PATCH",
-        path: "/project",
-        json,
-      });
+      const { status } = await this.api.request(this.adminKey, "PATCH", "/project", { body: { retention } });
       assertEquals(status, 200);
     };
     await patch({ keepVersions });
@@ -101,7 +77,7 @@ export class ModelRun {
   async #step(request: Request): Promise<void> {
     const expected = this.#expect(request);
     const isErasure = request.kind === "purge" || request.kind === "redact";
-    const answer = await send(this.baseUrl, isErasure ? this.adminKey : this.key, request);
+    const answer = await send(this.api, isErasure ? this.adminKey : this.key, request);
     check(request, expected, answer);
     const outcome = "refused" in expected ? ` ${expected.refused}` : "";
     this.counts.set(request.kind + outcome, (this.counts.get(request.kind + outcome) ?? 0) + 1);
@@ -153,10 +129,9 @@ export class ModelRun {
     const file = this.#model.files.get(path);
     if (!file) return;
     if (file.id === "") {
-      const metadata = `/files/${encodePath(path)}?metadata`;
-      const { body } = await exchange(this.baseUrl, this.key, { method: "GET", path: metadata });
-      const { data } = z.object({ data: z.object({ id: z.string(), createdAt: z.string() }) }).parse(body);
-      Object.assign(file, data);
+      const answer = await this.#get(`/files/${encodePath(path)}?metadata`);
+      const { id, createdAt } = dataOf(answer, "get_file_metadata", fileRecord);
+      Object.assign(file, { id, createdAt });
     }
     if (file.versions.every(({ at }) => at !== "")) return;
     for (const { version, createdAt } of await this.#versions(path)) {
@@ -168,8 +143,8 @@ export class ModelRun {
   }
 
   async #versions(path: string) {
-    const answer = await send(this.baseUrl, this.key, { kind: "versions", path, limit: 100 });
-    return VERSIONS.parse(answer.body).data.versions.toReversed();
+    const answer = await send(this.api, this.key, { kind: "versions", path, limit: 100 });
+    return dataOf(answer, "get_file_versions", versionList).versions.toReversed();
   }
 
   async #moment({ path, back, by }: MomentChoice): Promise<Moment | undefined> {
@@ -230,14 +205,9 @@ export class ModelRun {
         ? [shown({ path: file.path, version: then.version })]
         : [];
     });
-    const answer = await exchange(this.baseUrl, this.key, {
-      method: "GET",
-      path: `/files?recursive=true&limit=100&at=${cursor}`,
-    });
-    const listed = z.object({
-      data: z.object({ files: z.array(z.object({ path: z.string(), version: z.int() })) }),
-    });
-    assertEquals(listed.parse(answer.body).data.files.map(shown).toSorted(), live.toSorted());
+    const answer = await this.#get(`/files?recursive=true&limit=100&at=${cursor}`);
+    const listed = dataOf(answer, "list_files", fileList).files;
+    assertEquals(listed.map(shown).toSorted(), live.toSorted());
   }
 
   /** Each run must be listed with its versions. */
@@ -254,19 +224,25 @@ export class ModelRun {
         expected.set(run, counts);
       }
     }
-    const answer = await exchange(this.baseUrl, this.key, { method: "GET", path: "/runs?limit=100" });
-    const listed = RUNS.parse(answer.body).data.runs.map(({ runId, ...counts }) => [runId, counts] as const);
+    const answer = await this.#get("/runs?limit=100");
+    const listed = dataOf(answer, "list_runs", runPage).runs.map(({ runId, fileCount, versionCount }) =>
+      [runId, { fileCount, versionCount }] as const
+    );
     assertEquals(Object.fromEntries(listed), Object.fromEntries(expected));
   }
 
+  #get(path: string) {
+    return this.api.request(this.key, "GET", path);
+  }
+
   async #changes() {
-    const changes: z.infer<typeof CHANGES>["data"]["changes"] = [];
+    const changes: ChangePage["changes"] = [];
     for (let after = "";;) {
       const path = `/changes?limit=50${after === "" ? "" : `&after=${after}`}`;
-      const { data } = CHANGES.parse((await exchange(this.baseUrl, this.key, { method: "GET", path })).body);
-      changes.push(...data.changes);
-      if (!data.hasMore) return changes;
-      after = data.cursor;
+      const page = dataOf(await this.#get(path), "list_changes", changePage);
+      changes.push(...page.changes);
+      if (!page.hasMore) return changes;
+      after = page.cursor;
     }
   }
 
@@ -380,7 +356,7 @@ export class ModelRun {
     return { ...operation, ifMatch, ifNoneMatch: undefined };
   }
 
-  #version(path: string, back: VersionChoice | undefined): number | undefined {
+  #version(path: string, back: number | undefined): number | undefined {
     const latest = this.#model.files.get(path)?.versions.length ?? 0;
     return back === undefined ? undefined : Math.max(1, latest - back);
   }

@@ -2,7 +2,8 @@
 import { assertEquals, assertGreaterOrEqual, assertMatch } from "@std/assert";
 import { applyPatch } from "diff";
 import { z } from "zod";
-import { type Answer, assertInvariants, assertRefused, STATUS_OF, TIMESTAMP } from "../client/contract.ts";
+import type { Api, RequestOptions } from "../client/api.ts";
+import { type Answer, assertRefused, newLink, statusOf, TIMESTAMP } from "../client/contract.ts";
 import { encodePath } from "../client/files.ts";
 import { kept } from "./model.ts";
 import type {
@@ -50,18 +51,18 @@ export type Expected =
   | NotModified
   | Compared;
 
-export interface WireAnswer extends Answer {
-  readonly bytes: Uint8Array;
-}
+type Loose<Fields> = { readonly [name in keyof Fields]: Fields[name] | undefined };
 
-interface Sent {
-  readonly method: string;
-  /** Includes the query. */
-  readonly path: string;
-  readonly headers?: Record<string, string | undefined>;
-  readonly json?: unknown;
-  readonly bytes?: Uint8Array;
-}
+/** Method, path and the rest of a request. Fields that are undefined are not sent. */
+type Sent = readonly [
+  string,
+  string,
+  {
+    readonly headers?: Loose<Record<string, string>>;
+    readonly query?: Loose<NonNullable<RequestOptions["query"]>>;
+    readonly body?: unknown;
+  }?,
+];
 
 const OPERATION_NAMES: Readonly<Record<Request["kind"], string>> = {
   batch: "batch",
@@ -87,14 +88,22 @@ const OPERATION_NAMES: Readonly<Record<Request["kind"], string>> = {
   restore_folder: "restore_folder",
 };
 
-export async function send(baseUrl: string, key: string, request: Request): Promise<WireAnswer> {
-  if (!isByLink(request)) return await exchange(baseUrl, key, sentOf(request));
-  const { path, type: contentType, ifVersion } = request;
-  const link = { method: "POST", path: "/links", json: { path, for: "write", contentType, ifVersion } };
-  const { url } = made.pick({ id: true }).parse(Object(await exchange(baseUrl, key, link)).body?.data);
-  const { headers = {}, bytes = new Uint8Array() } = sentOf(request);
-  const put = { method: "PUT", path: String(url).slice(String(url).indexOf("/l/")), bytes };
-  return await exchange(baseUrl, null, { ...put, headers: { ...headers, "content-type": undefined } });
+export async function send(api: Api, key: string, request: Request): Promise<Answer> {
+  const [method, path, { headers = {}, query = {}, body } = {}] = sentOf(request);
+  const options = { headers: given(headers), query: given(query), body };
+  if (!isByLink(request)) return await api.request(key, method, path, options);
+  const { path: file, type: contentType, ifVersion } = request;
+  const link = { path: file, for: "write", contentType, ifVersion };
+  const { data } = z.object({ data: newLink }).parse(
+    (await api.request(key, "POST", "/links", { body: link })).body,
+  );
+  const { "content-type": _, ...others } = options.headers;
+  return await api.request(null, "PUT", data.url.slice(data.url.indexOf("/l/")), { headers: others, body });
+}
+
+function given<Value>(fields: Readonly<Record<string, Value | undefined>>): Record<string, Value> {
+  const all = Object.entries(fields);
+  return Object.fromEntries(all.flatMap(([name, value]) => value === undefined ? [] : [[name, value]]));
 }
 
 /**
@@ -106,81 +115,45 @@ function isByLink(request: Request): request is Write & { kind: "write" } {
   return request.bytes.length % 2 === 0;
 }
 
-export async function exchange(
-  baseUrl: string,
-  key: string | null,
-  { method, path, headers = {}, json, bytes }: Sent,
-): Promise<WireAnswer> {
-  const sent = new Headers(key === null ? {} : { "x-api-key": key });
-  for (const [name, value] of Object.entries(headers)) if (value !== undefined) sent.set(name, value);
-  if (json !== undefined) sent.set("content-type", "application/json");
-  const body = json === undefined ? bytes && new Uint8Array(bytes) : JSON.stringify(json);
-  const sentAt = Date.now();
-  const response = await fetch(baseUrl + path, { method, headers: sent, body: body ?? null });
-  const received = new Uint8Array(await response.arrayBuffer());
-  const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(received);
-  const isJson = response.headers.get("content-type") === "application/json; charset=utf-8" && text !== "";
-  const answer = {
-    method,
-    status: response.status,
-    headers: response.headers,
-    text,
-    body: isJson && !response.headers.has("accept-ranges") ? JSON.parse(text) : undefined,
-    bytes: received,
-  };
-  assertInvariants(answer, { isWindowFrozen: false, sentAt });
-  return answer;
-}
+const file = (path: string) => `/files/${encodePath(path)}`;
 
 function sentOf(request: Request): Sent {
   switch (request.kind) {
-    case "read":
-      return {
-        method: "GET",
-        path: `/files/${encodePath(request.path)}${
-          query({ version: request.version, encoding: request.encoding, lines: linesText(request.lines) })
-        }`,
-        headers: {
-          accept: request.as === "raw" ? "application/octet-stream" : undefined,
-          range: request.range && `bytes=${request.range.first ?? ""}-${request.range.last ?? ""}`,
-          "if-range": request.ifRange,
-          "if-none-match": request.ifNoneMatch,
-        },
+    case "read": {
+      const { path, version, encoding, lines, as, range, ifRange, ifNoneMatch } = request;
+      const headers = {
+        accept: as === "raw" ? "application/octet-stream" : undefined,
+        range: range && `bytes=${range.first ?? ""}-${range.last ?? ""}`,
+        "if-range": ifRange,
+        "if-none-match": ifNoneMatch,
       };
-    case "metadata":
-      return {
-        method: "GET",
-        path: `/files/${encodePath(request.path)}${query({ version: request.version }, "metadata")}`,
-        headers: { "if-none-match": request.ifNoneMatch },
-      };
+      return ["GET", file(path), { query: { version, encoding, lines: linesText(lines) }, headers }];
+    }
+    case "metadata": {
+      const { path, version, ifNoneMatch } = request;
+      return ["GET", file(path), {
+        query: { metadata: "", version },
+        headers: { "if-none-match": ifNoneMatch },
+      }];
+    }
     case "versions": {
-      const { path, limit, offset } = request;
-      return { method: "GET", path: `/files/${encodePath(path)}${query({ limit, offset }, "versions")}` };
+      const { kind: _, path, ...page } = request;
+      return ["GET", file(path), { query: { versions: "", ...page } }];
     }
     case "diff":
-      return {
-        method: "GET",
-        path: `/diff/${encodePath(request.path)}${query({ from: request.from, to: request.to })}`,
-      };
+      return ["GET", `/diff/${encodePath(request.path)}`, { query: { from: request.from, to: request.to } }];
     case "list": {
-      const { kind: _, ...parameters } = request;
-      return { method: "GET", path: `/files${query(parameters)}` };
+      const { kind: _, ...query } = request;
+      return ["GET", "/files", { query }];
     }
-    case "batch":
-      return {
-        method: "POST",
-        path: "/batch",
-        headers: saidWith(request),
-        json: { operations: request.operations.map(batchOperation) },
-      };
+    case "batch": {
+      const operations = request.operations.map(batchOperation);
+      return ["POST", "/batch", { headers: saidWith(request), body: { operations } }];
+    }
     case "purge":
-      return { method: "DELETE", path: `/files/${encodePath(request.path)}?purge` };
+      return ["DELETE", `${file(request.path)}?purge`];
     case "redact":
-      return {
-        method: "POST",
-        path: `/files/redact/${encodePath(request.path)}`,
-        json: { versions: request.versions },
-      };
+      return ["POST", `/files/redact/${encodePath(request.path)}`, { body: { versions: request.versions } }];
     case "copy_folder":
     case "move_folder":
     case "delete_folder":
@@ -200,20 +173,21 @@ function manySent(change: Many): Sent {
   const headers = saidWith(change);
   switch (change.kind) {
     case "delete_folder":
-      return { method: "DELETE", path: `/folders/${encodePath(change.path)}`, headers };
+      return ["DELETE", `/folders/${encodePath(change.path)}`, { headers }];
     case "copy_folder":
     case "move_folder": {
       const { kind, path, destination, overwrite, moment } = change;
-      const route = `/folders/${kind.replace("_folder", "")}${query({ at: moment?.at })}`;
-      return { method: "POST", path: route, headers, json: { path, destination, overwrite } };
+      const query = { at: moment?.at };
+      const body = { path, destination, overwrite };
+      return ["POST", `/folders/${kind.replace("_folder", "")}`, { headers, query, body }];
     }
     case "undo_run": {
       const { undoes, onConflict, dryRun } = change;
-      return { method: "POST", path: `/runs/${undoes}/undo`, headers, json: { onConflict, dryRun } };
+      return ["POST", `/runs/${undoes}/undo`, { headers, body: { onConflict, dryRun } }];
     }
     case "restore_folder": {
       const { directory, moment, dryRun } = change;
-      return { method: "POST", path: "/restore", headers, json: { directory, at: moment.at, dryRun } };
+      return ["POST", "/restore", { headers, body: { directory, at: moment.at, dryRun } }];
     }
   }
 }
@@ -242,7 +216,11 @@ function writeSent(write: Write): Sent {
     ...saidWith(write),
   };
   const { ifVersion } = write;
-  const at = (route: string) => `/files/${route}${encodePath(write.path)}`;
+  const put = (fields: object): Sent => [
+    "PUT",
+    `/files/${write.kind}/${encodePath(write.path)}`,
+    { headers, body: { ...fields, ifVersion } },
+  ];
   switch (write.kind) {
     case "write":
     case "append":
@@ -250,73 +228,35 @@ function writeSent(write: Write): Sent {
       return contentSent(write, headers);
     case "edit": {
       const { edits, dryRun } = write;
-      const [only] = edits;
-      const json = { ...edits.length === 1 ? only : { edits }, dryRun, ifVersion };
-      return { method: "PUT", path: at("edit/"), headers, json };
+      return put({ ...edits.length === 1 ? edits[0] : { edits }, dryRun });
     }
     case "delete":
-      return { method: "DELETE", path: at("") + query({ ifVersion }), headers };
+      return ["DELETE", file(write.path), { headers, query: { ifVersion } }];
     case "restore":
-      return { method: "PUT", path: at("restore/"), headers, json: { version: write.version, ifVersion } };
+      return put({ version: write.version });
     case "copy":
-    case "move": {
-      const { destination, overwrite } = write;
-      return {
-        method: "PUT",
-        path: at(`${write.kind}/`),
-        headers,
-        json: { destination, overwrite, ifVersion },
-      };
-    }
+    case "move":
+      return put({ destination: write.destination, overwrite: write.overwrite });
   }
 }
 
 function contentSent(
   write: Write & { kind: "write" | "append" | "overwrite" },
-  headers: Record<string, string | undefined>,
+  headers: Loose<Record<string, string>>,
 ): Sent {
   const { kind, path, bytes, form, ifVersion } = write;
-  const type = write.kind === "write" ? write.type : undefined;
-  const content = jsonContent(bytes, form);
-  if (kind === "write" && form === "raw") {
-    // The type is sent as a header or as a parameter.
-    const isHeader = type !== undefined && !type.startsWith("text/");
-    return {
-      method: "POST",
-      path: `/files${query({ path, contentType: isHeader ? undefined : type, ifVersion })}`,
-      headers: { ...headers, "content-type": isHeader ? type : undefined },
-      bytes,
-    };
-  }
-  if (kind === "write") {
-    return {
-      method: "POST",
-      path: "/files",
-      headers,
-      json: { path, ...content, ifVersion, ...(type !== undefined && { contentType: type }) },
-    };
-  }
-  const route = `/files/${kind}/${encodePath(path)}`;
-  if (form !== "raw") return { method: "PUT", path: route, headers, json: { ...content, ifVersion } };
-  // Half of the raw bodies are sent as they are.
-  return bytes.length % 2 === 0
-    ? { method: "PUT", path: route + query({ ifVersion }, "raw"), headers, bytes }
-    : {
-      method: "PUT",
-      path: route + query({ ifVersion }),
-      headers: { ...headers, "content-type": "application/octet-stream" },
-      bytes,
-    };
-}
-
-function query(
-  parameters: Readonly<Record<string, string | number | boolean | undefined>>,
-  flag = "",
-): string {
-  const given = Object.entries(parameters).filter(([, value]) => value !== undefined);
-  const pairs = given.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`);
-  const all = flag === "" ? pairs : [flag, ...pairs];
-  return all.length === 0 ? "" : `?${all.join("&")}`;
+  const [method, route] = kind === "write"
+    ? ["POST", "/files"]
+    : ["PUT", `/files/${kind}/${encodePath(path)}`];
+  const contentType = kind === "write" ? write.type : undefined;
+  const fields = { ...kind === "write" && { path, contentType }, ifVersion };
+  if (form !== "raw") return [method, route, { headers, body: { ...fields, ...jsonContent(bytes, form) } }];
+  // Half of the raw appends are marked by a parameter, the others by their type; a type of a write is either.
+  const isMarked = kind !== "write" && bytes.length % 2 === 0;
+  const inHeader = kind === "write" ? contentType?.startsWith("text/") === false : !isMarked;
+  const type = inHeader ? contentType ?? "application/octet-stream" : undefined;
+  const query = { ...fields, ...inHeader && { contentType: undefined }, ...isMarked && { raw: "" } };
+  return [method, route, { headers: { ...headers, "content-type": type }, query, body: bytes }];
 }
 
 function linesText(lines: Read["lines"]): string | undefined {
@@ -325,7 +265,7 @@ function linesText(lines: Read["lines"]): string | undefined {
 }
 
 /** Throws if the answer is not the expected one. New times and ids are stored in the model. */
-export function check(request: Request, expected: Expected, answer: WireAnswer): void {
+export function check(request: Request, expected: Expected, answer: Answer): void {
   if ("refused" in expected) return checkRefused(expected, answer);
   if ("notModified" in expected) {
     assertEquals([answer.status, answer.headers.get("etag")], [304, expected.notModified]);
@@ -367,8 +307,8 @@ const diffed = z.looseObject({ diff: z.string(), additions: z.int(), deletions: 
 const made = z.looseObject({ id: z.uuid(), createdAt: z.string(), updatedAt: z.string() });
 
 function checkRefused(expected: Refused, answer: Answer): void {
-  const { refused, status = STATUS_OF[refused], details = {} } = expected;
-  if (status === STATUS_OF[refused]) {
+  const { refused, status = statusOf(refused), details = {} } = expected;
+  if (status === statusOf(refused)) {
     const given = assertRefused(answer, refused);
     assertEquals({ ...given, ...details }, given);
     return;
@@ -378,7 +318,7 @@ function checkRefused(expected: Refused, answer: Answer): void {
   assertEquals(error.code, refused);
 }
 
-function checkBytes({ bytes, status, headers }: Bytes, answer: WireAnswer): void {
+function checkBytes({ bytes, status, headers }: Bytes, answer: Answer): void {
   assertEquals(answer.status, status, answer.text.slice(0, 500));
   assertEquals(answer.bytes, new Uint8Array(bytes));
   assertEquals(answer.headers.get("content-length"), String(bytes.length));

@@ -114,108 +114,87 @@ export interface CommitValue {
 export type CommitKind = "write" | "overwrite" | "append" | "edit" | "delete" | "restore" | "copy" | "move";
 
 /** `requestId`: the id of a request not yet counted. Default null, which leaves the rate row unchanged. */
-export async function commit(
+export function commit(
   sql: Sql,
   project: Project,
   kind: CommitKind,
   change: Commit,
   requestId: string | null = null,
 ): Promise<Answer<CommitValue>> {
-  const body = {
-    commitId: crypto.randomUUID(),
-    ...kind === "write" ? { mimeType: "text/plain" } : {},
-    ...change,
-  };
-  const [row] = await sql<{ answer: Answer<CommitValue> }[]>`
-    select public.filestore_commit(${project.keyHash}, ${requestId}::uuid, ${kind}, ${
-    JSON.stringify(body)
-  }::text::jsonb) as answer`;
-  return answered(row);
+  const commitId = crypto.randomUUID();
+  const body = JSON.stringify({ commitId, ...kind === "write" ? { mimeType: "text/plain" } : {}, ...change });
+  return answered(sql`select public.filestore_commit(
+    ${project.keyHash}, ${requestId}::uuid, ${kind}, ${body}::text::jsonb) as answer`);
 }
 
 /** Replaces the run of segments by one of the same size. False if the segment list no longer contains the run. */
-export async function compact(
+export function compact(
   sql: Sql,
   project: Project,
   path: string,
   run: readonly string[],
   compacted: readonly Segment[],
 ): Promise<Answer<boolean>> {
-  const [row] = await sql<{ answer: Answer<boolean> }[]>`
-    select public.filestore_compact(
-      ${project.keyHash}, null, ${path}, ${[...run]}::uuid[], ${
+  return answered(sql`select public.filestore_compact(
+    ${project.keyHash}, null, ${path}, ${[...run]}::uuid[], ${
     JSON.stringify(compacted)
-  }::text::jsonb) as answer`;
-  return answered(row);
+  }::text::jsonb) as answer`);
 }
 
-export async function admit(
+export function admit(
   sql: Sql,
-  project: Project,
+  { keyHash }: Project,
   requestId: string | null = crypto.randomUUID(),
   path: string | null = null,
 ): Promise<Answer> {
-  const [row] = await sql<{ answer: Answer }[]>`
-    select public.filestore_authorize(${project.keyHash}, ${requestId}::uuid, ${path}) as answer`;
-  return answered(row);
+  return answered(sql`select public.filestore_authorize(${keyHash}, ${requestId}::uuid, ${path}) as answer`);
 }
 
 /** The latest version's record, and its segments. */
-export async function content(
+export function content(
   sql: Sql,
-  project: Project,
+  { keyHash }: Project,
   path: string,
   version: number | null = null,
 ): Promise<Answer<{ file: FileRecord; segments: Segment[] }>> {
-  const [row] = await sql<{ answer: Answer<{ file: FileRecord; segments: Segment[] }> }[]>`
-    select public.filestore_content(${project.keyHash}, null, ${path}, ${version}) as answer`;
-  return answered(row);
+  return answered(sql`select public.filestore_content(${keyHash}, null, ${path}, ${version}) as answer`);
 }
 
-export async function record(
+export function record(
   sql: Sql,
-  project: Project,
+  { keyHash }: Project,
   path: string,
   version: number | null = null,
   requestId: string | null = null,
 ): Promise<Answer> {
-  const [row] = await sql<{ answer: Answer }[]>`
-    select public.filestore_content(${project.keyHash}, ${requestId}::uuid, ${path}, ${version}, p_with_segments => false) as answer`;
-  return answered(row);
+  return answered(sql`
+    select public.filestore_content(
+      ${keyHash}, ${requestId}::uuid, ${path}, ${version}, p_with_segments => false) as answer`);
 }
 
-export async function versions(
+export function versions(
   sql: Sql,
-  project: Project,
+  { keyHash }: Project,
   path: string,
   limit = 100,
   offset = 0,
 ): Promise<Answer> {
-  const [row] = await sql<{ answer: Answer }[]>`
-    select public.filestore_versions(${project.keyHash}, null, ${path}, ${limit}, ${offset}) as answer`;
-  return answered(row);
+  return answered(
+    sql`select public.filestore_versions(${keyHash}, null, ${path}, ${limit}, ${offset}) as answer`,
+  );
 }
 
-export async function list(
+export function list(
   sql: Sql,
-  project: Project,
+  { keyHash }: Project,
   query: Json,
   requestId: string | null = null,
 ): Promise<Answer> {
-  const whole = {
-    directory: "",
-    recursive: false,
-    limit: 100,
-    offset: 0,
-    sortBy: "path",
-    sortOrder: "asc",
-    ...query,
-  };
-  const [row] = await sql<{ answer: Answer }[]>`
-    select public.filestore_list(${project.keyHash}, ${requestId}::uuid, ${
-    JSON.stringify(whole)
-  }::text::jsonb) as answer`;
-  return answered(row);
+  const page = { directory: "", recursive: false, limit: 100, offset: 0, sortBy: "path", sortOrder: "asc" };
+  const body = JSON.stringify({ ...page, ...query });
+  return answered(
+    sql`select public.filestore_list(${keyHash}, ${requestId}::uuid, ${body}::text::jsonb) as answer`,
+  );
 }
 
 /** The value of an answer. Throws if it is a refusal. */
@@ -224,7 +203,8 @@ export function valueOf<Value>(answer: Answer<Value>): Value {
   return answer.value;
 }
 
-function answered<Value>(row: { answer: Value } | undefined): Value {
+async function answered<Value>(rows: postgres.PendingQuery<postgres.Row[]>): Promise<Answer<Value>> {
+  const [row] = await rows;
   if (row === undefined) throw new Error("no answer");
-  return row.answer;
+  return row["answer"];
 }

@@ -7,11 +7,12 @@ import type { Stack, StackOptions } from "../../../supabase/local/stack/stack.ts
 import { type Answer, assertInvariants } from "../client/contract.ts";
 import { type Api, type RequestOptions, sentOf } from "../client/api.ts";
 import type { TestProject } from "../client/files.ts";
-import { send, sendRaw } from "../client/http.ts";
-import { checkAnswer, observeAnswers } from "../openapi/observed.ts";
+import { answerOf, send } from "../client/http.ts";
+import { exchange } from "../client/raw_connection.ts";
+import { assertDocumented } from "../openapi/document_check.ts";
 import { cpuSeconds } from "./processes.ts";
 import { RecordingProxy } from "./proxy.ts";
-import { commandOf, startFunction, startTestStack, type TestStack } from "./test_stack.ts";
+import { startBareFunction, startTestStack, type TestStack } from "./test_stack.ts";
 
 export type Tier = "free" | "pro" | "enterprise";
 
@@ -28,6 +29,8 @@ export interface TestKey {
 
 /** Longest wait until a restarted function listens again. */
 const RESTART_TIMEOUT_MILLISECONDS = 60_000;
+/** Longest wait for an answer to raw bytes. */
+const RAW_TIMEOUT_MILLISECONDS = 60_000;
 
 const SNAPSHOT_TABLES = [
   ..."filestore.tiers filestore.projects filestore.files filestore.file_versions".split(" "),
@@ -57,38 +60,33 @@ const SNAPSHOT = `select jsonb_build_object(${
 )) as states, array(select d.segment_id from filestore.dead_segments d) as dead`;
 
 export async function startService(options: Partial<StackOptions> = {}): Promise<Service> {
-  return new Service(
-    await startTestStack(RecordingProxy.open, {
-      onRequest: observeAnswers,
-      ...options,
-    }),
-  );
+  const opened = Promise.withResolvers<RecordingProxy>();
+  const functionSupabaseUrl = async (backendUrl: string) => {
+    opened.resolve(RecordingProxy.open(backendUrl));
+    return (await opened.promise).url;
+  };
+  const parts = await startTestStack({ functionSupabaseUrl, ...options });
+  return new Service(parts, await opened.promise);
 }
 
 export class Service implements Api {
   readonly stack: Stack;
-  readonly proxy: RecordingProxy;
   /** Lines that the function has logged so far. */
   readonly log: readonly string[];
-  readonly #parts: TestStack<RecordingProxy>;
+  /** Secrets of the local Supabase, such as the one that signs tokens. */
+  readonly secrets: Secrets;
   readonly #administration: Administration;
   /** Set once a test has moved a window into the future; see `freezeWindow`. */
   #isWindowFrozen = false;
 
-  constructor(parts: TestStack<RecordingProxy>) {
-    this.#parts = parts;
-    ({ stack: this.stack, proxy: this.proxy, log: this.log } = parts);
+  constructor(private readonly parts: TestStack, readonly proxy: RecordingProxy) {
+    ({ stack: this.stack, log: this.log, secrets: this.secrets } = parts);
     this.#administration = new Administration(this.stack.backendUrl, this.stack.secretKey);
   }
 
   /** The same service for another test file, so that one file's frozen windows do not loosen the checks of another. */
   forAnotherFile(): Service {
-    return new Service(this.#parts);
-  }
-
-  /** Secrets of the local Supabase, such as the one that signs tokens. */
-  get secrets(): Secrets {
-    return this.#parts.secrets;
+    return new Service(this.parts, this.proxy);
   }
 
   get baseUrl(): string {
@@ -131,25 +129,33 @@ export class Service implements Api {
   ): Promise<Answer> {
     const sentAt = Date.now();
     const answer = await send(sentOf(this.baseUrl, key, method, path, options));
-    await this.#check(answer, sentAt);
+    await this.#check(answer, path, sentAt);
     return answer;
   }
 
   /** Sends bytes unchanged: request line, headers, blank line and any body. */
   async requestRaw(method: string, request: string): Promise<Answer> {
     const sentAt = Date.now();
-    const answer = await sendRaw(this.stack.supabaseUrl, method, request);
-    await this.#check(answer, sentAt);
-    return answer;
+    const { answers: [raw] } = await exchange(this.stack.supabaseUrl, {
+      parts: [new TextEncoder().encode(request)],
+      answers: 1,
+      isHead: method === "HEAD",
+      timeoutMilliseconds: RAW_TIMEOUT_MILLISECONDS,
+    });
+    if (raw === undefined) throw new Error(`no answer to ${request.slice(0, 200)}`);
+    const read = answerOf(method, raw.status, raw.headers, new TextEncoder().encode(raw.text));
+    await this.#check(read, request.split(" ")[1] ?? "", sentAt);
+    return read;
   }
 
-  async #check(answer: Answer, sentAt: number): Promise<void> {
+  async #check(answer: Answer, path: string, sentAt: number): Promise<void> {
     // No request may cause a defect. Only the log says where it happened, and the log arrives separately.
     if (answer.status === 500 && answer.text.includes("INTERNAL_ERROR")) {
       await new Promise((resolve) => setTimeout(resolve, 100));
       throw new Error(`${answer.text}\n${this.log.filter((line) => line.includes('"defect"')).at(-1)}`);
     }
     assertInvariants(answer, { sentAt, isWindowFrozen: this.#isWindowFrozen });
+    assertDocumented(answer, path);
   }
 
   sql<Row = Record<string, unknown>>(statement: string, parameters: readonly unknown[] = []): Promise<Row[]> {
@@ -172,7 +178,7 @@ export class Service implements Api {
   /** The names of the stored segments, from the bucket's folder. */
   objectsOnDisk(): string[] {
     const files: string[] = [];
-    collectFiles(this.#parts.dataDir, files);
+    collectFiles(this.parts.dataDir, files);
     return files.filter((file) => /\bfilestore-segments\b/.test(file)).sort();
   }
 
@@ -216,9 +222,9 @@ export class Service implements Api {
    * gateway would change, and for a process with nothing in memory.
    */
   async withBareFunction(work: (origin: string) => Promise<void>): Promise<void> {
-    const bare = await startFunction(await commandOf(this, this.proxy.url));
+    const bare = await startBareFunction(this, this.proxy.url);
     try {
-      await work(`http://127.0.0.1:${bare.upstream?.port}`);
+      await work(bare.origin);
     } finally {
       await bare.stop();
     }
@@ -232,9 +238,7 @@ export class Service implements Api {
   ): Promise<Answer> {
     const sentAt = Date.now();
     const answer = await send({ method, url, headers: new Headers(headers), body: null });
-    // The gateway has not checked this answer.
-    checkAnswer({ ...answer, rawPath: url.slice(new URL(url).origin.length).split("?", 1)[0] ?? "" });
-    await this.#check(answer, sentAt);
+    await this.#check(answer, url.slice(new URL(url).origin.length), sentAt);
     return answer;
   }
 
@@ -244,8 +248,9 @@ export class Service implements Api {
     return response.status === 200;
   }
 
-  stop(): Promise<void> {
-    return this.#parts.stop();
+  async stop(): Promise<void> {
+    await this.parts.stop();
+    await this.proxy.close();
   }
 }
 

@@ -5,7 +5,6 @@
 import { type Cases, takeOpened, type Target, useTarget } from "../../acceptance/suite.ts";
 import type { StackOptions } from "../../../supabase/local/stack/stack.ts";
 import { ProjectFiles } from "../client/files.ts";
-import { assertDocumented, takeComplaints } from "../openapi/observed.ts";
 import { type Limits, type Service, startService, type Tier } from "./service.ts";
 
 export interface Suite {
@@ -92,13 +91,11 @@ export function test(name: string, body: (context: Deno.TestContext) => Promise<
       const start = log.length;
       try {
         await body(context);
-        assertDocumented();
       } catch (error) {
         const faults = log.slice(start).filter((line) => line.includes('_fault"'));
         if (error instanceof Error && faults.length > 0) error.message += `\n${faults.slice(-10).join("\n")}`;
         throw error;
       } finally {
-        takeComplaints();
         // PGlite leaves its own exit code.
         Deno.exitCode = 0;
       }

@@ -1,6 +1,6 @@
 /** Reads the import statements of a folder of TypeScript files, and finds those that break its floor plan. */
 import { dirname, join, normalize, relative } from "node:path";
-import { filesBelow } from "./files_below.ts";
+import { filesBelow } from "../support/files_below.ts";
 
 /** File → the files that it imports, both relative to the folder, with `/`. Type-only and dynamic imports count. */
 export type ImportGraph = ReadonlyMap<string, readonly string[]>;

@@ -4,8 +4,7 @@
  * included.
  */
 import { join } from "node:path";
-import { commandOf, startFunction } from "../stack/test_stack.ts";
-import type { Laboratory } from "./laboratory.ts";
+import type { Laboratory } from "../support/faults/laboratory.ts";
 
 const SAMPLE_MILLISECONDS = 5;
 /** The memory of an isolate. */
@@ -31,48 +30,32 @@ Deno.addSignalListener("SIGUSR2", () => {
 `;
 
 /** Bytes: the peak of each, and of both together. */
-export interface Peak {
+interface Peak {
   readonly heap: number;
   readonly external: number;
   readonly both: number;
 }
 
-export interface GaugedFunction {
-  readonly baseUrl: string;
-  readonly pid: number;
-  readonly log: readonly string[];
-  /** The peak since the last call. */
-  peak(): Promise<Peak>;
-  stop(): Promise<void>;
-}
-
-export async function startGauged(lab: Laboratory): Promise<GaugedFunction> {
-  const command = await commandOf(lab, lab.stack.backendUrl);
+/** Returns the process, its log, and a function that returns the peak since its last call. */
+export async function startGauged(lab: Laboratory) {
   const gauge = join(lab.dataDir, `gauge-${crypto.randomUUID()}.ts`);
   await Deno.writeTextFile(gauge, GAUGE);
-  const [run = "run", ...args] = command.args;
   const log: string[] = [];
   let told = (_line: string) => {};
-  const started = await startFunction(
-    { ...command, args: [run, V8_LIMIT, "--preload", gauge, ...args] },
-    (line) => {
+  const started = await lab.bareFunction({
+    flags: [V8_LIMIT, "--preload", gauge],
+    onLog: (line) => {
       if (line.startsWith("gauge ")) told(line.slice("gauge ".length));
       else log.push(line);
     },
-  );
-  const { pid } = started;
-  if (pid === null) throw new Error("the function does not run");
-  return {
-    baseUrl: `http://127.0.0.1:${started.upstream?.port}/api`,
-    pid,
-    log,
-    peak: async () => {
-      const line = await new Promise<string>((resolve) => {
-        told = resolve;
-        Deno.kill(pid, "SIGUSR2");
-      });
-      return JSON.parse(line);
-    },
-    stop: () => started.stop(),
+  });
+  const { baseUrl, pid, stop } = started;
+  const peak = async (): Promise<Peak> => {
+    const line = await new Promise<string>((resolve) => {
+      told = resolve;
+      Deno.kill(pid, "SIGUSR2");
+    });
+    return JSON.parse(line);
   };
+  return { baseUrl, pid, log, peak, stop };
 }

@@ -1,7 +1,7 @@
 /** Requests the health record repeatedly from a thread of its own, so that work of the test cannot delay the requests. */
 
 import type { Wait, Watched } from "./health_watch.ts";
-import { threadCpuSeconds } from "./stack/processes.ts";
+import { threadCpuSeconds } from "../support/stack/processes.ts";
 
 /** Pause between two requests. */
 const INTERVAL_MILLISECONDS = 20;

@@ -1,5 +1,5 @@
 /** Requests as bytes, most of them malformed, and the answers that are allowed. */
-import type { RawRequest } from "./raw_connection.ts";
+import type { RawRequest } from "../support/client/raw_connection.ts";
 
 export const body = (content: string) => JSON.stringify({ path: "raw.txt", content });
 export const small = body("x");
@@ -8,6 +8,10 @@ const getOf = (key: string) => (prefix: string, path: string, headers = "", vers
 export const postOf = (key: string) => (prefix: string, headers: string, payload: string) =>
   `POST ${prefix}/files HTTP/1.1\r\nhost: x\r\nx-api-key: ${key}\r\ncontent-type: application/json\r\n${headers}\r\n${payload}`;
 export const length = (payload: string) => `content-length: ${payload.length}\r\n`;
+
+const CHUNKED = "transfer-encoding: chunked\r\n";
+/** The small body as one chunk, without the last chunk. */
+const chunk = `${small.length.toString(16)}\r\n${small}\r\n`;
 
 export interface RawCase extends Omit<RawRequest, "timeoutMilliseconds" | "parts"> {
   readonly parts: (prefix: string) => RawRequest["parts"];
@@ -58,23 +62,13 @@ export function rawCasesOf(key: string): Readonly<Record<string, RawCase>> {
       p,
     ) => [post(p, `${length(small)}transfer-encoding: chunked\r\n`, "0\r\n\r\n")]),
     "an unknown transfer coding": ends((p) => [post(p, "transfer-encoding: gzip\r\n", small)]),
-    "chunks": answered((
-      p,
-    ) => [
-      post(p, "transfer-encoding: chunked\r\n", `${small.length.toString(16)}\r\n${small}\r\n0\r\n\r\n`),
+    "chunks": answered((p) => [
+      post(p, CHUNKED, `${chunk}0\r\n\r\n`),
     ], [200, 503]),
-    "a chunk size that is none": ends((
-      p,
-    ) => [post(p, "transfer-encoding: chunked\r\n", `zz\r\n${small}\r\n0\r\n\r\n`)]),
-    "a chunk size beyond all numbers": ends((
-      p,
-    ) => [post(p, "transfer-encoding: chunked\r\n", `${"f".repeat(20)}\r\n${small}`)]),
-    "a chunk without its end": ends((
-      p,
-    ) => [post(p, "transfer-encoding: chunked\r\n", `3\r\nabcdef\r\n0\r\n\r\n`)]),
-    "chunks without the last": cut((
-      p,
-    ) => [post(p, "transfer-encoding: chunked\r\n", `${small.length.toString(16)}\r\n${small}\r\n`)]),
+    "a chunk size that is none": ends((p) => [post(p, CHUNKED, `zz\r\n${small}\r\n0\r\n\r\n`)]),
+    "a chunk size beyond all numbers": ends((p) => [post(p, CHUNKED, `${"f".repeat(20)}\r\n${small}`)]),
+    "a chunk without its end": ends((p) => [post(p, CHUNKED, `3\r\nabcdef\r\n0\r\n\r\n`)]),
+    "chunks without the last": cut((p) => [post(p, CHUNKED, chunk)]),
     "a body byte by byte": answered(
       (p) => [post(p, length(small), ""), ...[...small].flatMap((byte) => [byte, 5])],
       [200],
@@ -131,9 +125,7 @@ export function rawCasesOf(key: string): Readonly<Record<string, RawCase>> {
     "expecting something else": either((p) => [post(p, `${length(small)}expect: a miracle\r\n`, small)], [
       200,
     ]),
-    "an upgrade": either((
-      p,
-    ) => [
+    "an upgrade": either((p) => [
       get(
         p,
         "/health",

@@ -1,11 +1,12 @@
 /** Fault cases: an operation with broken calls to the back end, and what must hold afterwards. */
 import { assert, assertEquals } from "@std/assert";
-import { BACKEND_TRIES_MAX } from "../../../supabase/functions/api/limits.ts";
-import { actsBefore, type Fault, type Watch } from "./faults.ts";
-import { isRecorded, recordedFor } from "./recorded_answers.ts";
-import { codeOf, type Laboratory, type Outcome, type ProjectState, type Tenant, text } from "./laboratory.ts";
-import { IS_LONG } from "../runner/long.ts";
-import { type Operation, prepareFor } from "./operations.ts";
+import { BACKEND_TRIES_MAX } from "../../supabase/functions/api/limits.ts";
+import { actsBefore, type Fault, type Watch } from "../support/faults/faults.ts";
+import { isRecorded, recordedFor } from "../support/faults/recorded_answers.ts";
+import type { Isolates } from "../support/faults/isolates.ts";
+import { codeOf, type Outcome, type ProjectState, type Tenant, text } from "../support/faults/laboratory.ts";
+import { IS_LONG } from "../support/runner/long.ts";
+import { type Operation, prepareFor } from "../support/faults/operations.ts";
 
 /** The result of an operation when nothing fails. */
 export interface Expected {
@@ -37,7 +38,7 @@ export class FaultCases {
   /** Ends with the last preparation so far. */
   #prepared: Promise<void> = Promise.resolve();
 
-  constructor(private readonly lab: Laboratory) {}
+  constructor(private readonly lab: Isolates) {}
 
   /** Prepares one operation after another, so that large bodies do not wait for the memory that others have reserved. */
   #prepare(tenant: Tenant, operation: Operation): Promise<void> {
