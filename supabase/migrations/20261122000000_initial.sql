@@ -1828,16 +1828,15 @@ create function public.filestore_authorize(
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, null, p_requests);
-  v_refusal constant jsonb := filestore.outside_prefix(v_session, p_path);
   v_file filestore.files;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
-  if v_refusal is not null then return v_session.envelope || v_refusal; end if;
   select * into v_file from filestore.files f where f.project_id = v_session.project_id and f.path = p_path;
-  return v_session.envelope || jsonb_build_object('value', jsonb_build_object(
-    'file', case when filestore.is_live(v_file)
-      then jsonb_build_object('version', v_file.version, 'size', v_file.size) end,
-    'deletedVersion', case when v_file.is_deleted then v_file.version end));
+  return v_session.envelope || coalesce(filestore.outside_prefix(v_session, p_path), jsonb_build_object(
+    'value', jsonb_build_object(
+      'file', case when filestore.is_live(v_file)
+        then jsonb_build_object('version', v_file.version, 'size', v_file.size) end,
+      'deletedVersion', case when v_file.is_deleted then v_file.version end)));
 end
 $$;
 comment on function public.filestore_authorize is
@@ -4453,11 +4452,9 @@ begin
   if v_version.version is null then return; end if;
   conflict := jsonb_build_object(
     'path', (p_file).path, 'version', v_version.version, 'actor', v_version.actor, 'runId', v_version.run_id)
-    || case when v_version.file_id is null then '{}'::jsonb else jsonb_build_object(
-      'own', v_version.key_id = coalesce(p_session.key_id, c_console)) end
-    || case when v_version.key_id <> c_console and 'admin' = any (p_session.scopes)
-      then jsonb_build_object('keyId', v_version.key_id) else '{}'::jsonb end
-    || case when v_reason is null then '{}'::jsonb else jsonb_build_object('reason', v_reason) end;
+    || jsonb_strip_nulls(jsonb_build_object(
+      'own', v_version.key_id = coalesce(p_session.key_id, c_console), 'reason', v_reason,
+      'keyId', case when v_version.key_id <> c_console and 'admin' = any (p_session.scopes) then v_version.key_id end));
 end
 $$;
 comment on function filestore.conflict_of is
@@ -6391,8 +6388,7 @@ comment on function public.filestore_sweep_dead is
 call filestore.publish('public.filestore_sweep_dead', 'filestore_admin', 'service_role');
 
 create function public.filestore_sweep_removed(p_ids uuid[]) returns void
-language plpgsql volatile security definer set search_path = '' as $$
-begin
+language sql volatile security definer set search_path = '' as $$
   -- A checksum reveals a content that can be guessed.
   update filestore.segments s set sha256 = decode(repeat('00', 32), 'hex'), newlines = 0, ends_with_newline = false
   where s.id in (select d.segment_id from filestore.dead_segments d where d.segment_id = any (p_ids));
@@ -6402,7 +6398,6 @@ begin
     select d.project_id, d.stored_on from filestore.dead_segments d where d.segment_id = any (p_ids));
   update filestore.dead_segments d set removed_at = filestore.sweep_clock()
   where d.segment_id = any (p_ids) and d.removed_at is null;
-end
 $$;
 comment on function public.filestore_sweep_removed is
   'Records that the objects of these dead segments were removed.';
@@ -6574,11 +6569,9 @@ comment on function public.filestore_verify_segments is
 call filestore.publish('public.filestore_verify_segments', 'filestore_admin', 'service_role');
 
 create function public.filestore_verify_progress(p_project_id uuid) returns jsonb
-language plpgsql volatile security definer set search_path = '' as $$
-begin
-  return jsonb_build_object('position', filestore.feed_end(p_project_id), 'sweptThrough', (
-    select s.swept_through from filestore.sweeps s where s.project_id = p_project_id));
-end
+language sql volatile security definer set search_path = '' as $$
+  select jsonb_build_object('position', filestore.feed_end(p_project_id), 'sweptThrough', (
+    select s.swept_through from filestore.sweeps s where s.project_id = p_project_id))
 $$;
 comment on function public.filestore_verify_progress is
   'A position up to which all versions that will ever exist are visible from now on; and the last day of the '
@@ -6678,18 +6671,15 @@ comment on function filestore.end_project is
 call filestore.grant_execute('filestore.end_project', 'filestore_account');
 
 create function filestore.repeated_deletion(p_deletion_id uuid) returns jsonb
-language plpgsql stable security definer set search_path = '' as $$
-begin
-  return (
-    select jsonb_build_object('value', jsonb_build_object('id', d.of_id, 'deletedAt', filestore.iso(d.deleted_at)))
-    from (
-      select p.id, p.project_id as of_id, p.deleted_at from filestore.project_deletions p
-      union all
-      select a.id, a.account_id, a.deleted_at from filestore.account_deletions a
-      where a.account_id = filestore.claimed_account_id()
-    ) d
-    where d.id = p_deletion_id);
-end
+language sql stable security definer set search_path = '' as $$
+  select jsonb_build_object('value', jsonb_build_object('id', d.of_id, 'deletedAt', filestore.iso(d.deleted_at)))
+  from (
+    select p.id, p.project_id as of_id, p.deleted_at from filestore.project_deletions p
+    union all
+    select a.id, a.account_id, a.deleted_at from filestore.account_deletions a
+    where a.account_id = filestore.claimed_account_id()
+  ) d
+  where d.id = p_deletion_id
 $$;
 comment on function filestore.repeated_deletion is
   'The answer of an earlier attempt at this deletion of a project, or of the signed-in account; otherwise '
@@ -6719,10 +6709,7 @@ comment on function public.filestore_sweep_forget_account is 'Records that Auth 
 call filestore.publish('public.filestore_sweep_forget_account', 'filestore_admin', 'service_role');
 
 create function public.filestore_sweep_deleted_account(p_begun timestamptz default null) returns uuid
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  v_account_id uuid;
-begin
+language sql volatile security definer set search_path = '' as $$
   -- If Auth fails to remove an account, it is tried again later, and the rest of the sweep continues.
   update filestore.account_deletions d set due_at = filestore.sweep_clock() + interval '10 minutes'
   where d.account_id = (
@@ -6730,28 +6717,21 @@ begin
     where o.due_at <= filestore.sweep_clock()
       and (o.deleted_at <= p_begun + interval '1 millisecond') is not false
     order by o.due_at limit 1 for update skip locked)
-  returning d.account_id into v_account_id;
-  return v_account_id;
-end
+  returning d.account_id
 $$;
 comment on function public.filestore_sweep_deleted_account is
   'The next account for Auth to remove; null if there is none, with p_begun none that was deleted by then.';
 call filestore.publish('public.filestore_sweep_deleted_account', 'filestore_admin', 'service_role');
 
 create function public.filestore_sweep_deleted_project(p_begun timestamptz default null) returns jsonb
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  v_deletion filestore.project_deletions;
-begin
-  select * into v_deletion from filestore.project_deletions d
-  where d.due_at <= filestore.sweep_clock() and (d.deleted_at <= p_begun + interval '1 millisecond') is not false
-  order by d.visited_at limit 1 for update skip locked;
-  if not found then return null; end if;
-  update filestore.project_deletions d set visited_at = clock_timestamp() where d.id = v_deletion.id;
-  return jsonb_build_object(
-    'projectId', v_deletion.project_id, 'objects', to_jsonb(v_deletion.objects),
-    'isEmptied', v_deletion.is_emptied);
-end
+language sql volatile security definer set search_path = '' as $$
+  update filestore.project_deletions d set visited_at = clock_timestamp()
+  where d.project_id = (
+    select o.project_id from filestore.project_deletions o
+    where o.due_at <= filestore.sweep_clock() and (o.deleted_at <= p_begun + interval '1 millisecond') is not false
+    order by o.visited_at limit 1 for update skip locked)
+  returning jsonb_build_object(
+    'projectId', d.project_id, 'objects', to_jsonb(d.objects), 'isEmptied', d.is_emptied)
 $$;
 comment on function public.filestore_sweep_deleted_project is
   'The deleted project that has waited longest for its next step; null if there is none, with p_begun none '
@@ -7290,24 +7270,21 @@ comment on function filestore.revoke_key is 'Revokes a key immediately. Refusals
 call filestore.grant_execute('filestore.revoke_key', 'filestore_account');
 
 create function filestore.latest_writes(p_project_id uuid, p_limit integer) returns jsonb
-language plpgsql stable set search_path = '' as $$
-begin
-  return (
-    select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
-      'fileId', f.id, 'path', f.path, 'version', v.version, 'operation', v.operation, 'size', v.size,
-      'mimeType', v.mime_type, 'deleted', nullif(v.is_deleted, false), 'runId', v.run_id, 'actor', v.actor,
-      'note', v.note, 'from', case when s.id is not null
-        then jsonb_build_object('path', s.path, 'version', v.source_version) end,
-      'createdAt', filestore.iso(v.created_at)))
-      || jsonb_build_object(
-        'keyId', nullif(v.key_id, '00000000-0000-0000-0000-000000000000')) order by v.position desc), '[]')
-    from (
-      select l.* from filestore.file_versions l
-      where l.project_id = p_project_id order by l.position desc limit p_limit
-    ) v
-    join filestore.files f on f.project_id = p_project_id and f.id = v.file_id
-    left join filestore.files s on s.project_id = p_project_id and s.id = v.source_file_id);
-end
+language sql stable set search_path = '' as $$
+  select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+    'fileId', f.id, 'path', f.path, 'version', v.version, 'operation', v.operation, 'size', v.size,
+    'mimeType', v.mime_type, 'deleted', nullif(v.is_deleted, false), 'runId', v.run_id, 'actor', v.actor,
+    'note', v.note, 'from', case when s.id is not null
+      then jsonb_build_object('path', s.path, 'version', v.source_version) end,
+    'createdAt', filestore.iso(v.created_at)))
+    || jsonb_build_object('keyId', nullif(v.key_id, '00000000-0000-0000-0000-000000000000'))
+    order by v.position desc), '[]')
+  from (
+    select l.* from filestore.file_versions l
+    where l.project_id = p_project_id order by l.position desc limit p_limit
+  ) v
+  join filestore.files f on f.project_id = p_project_id and f.id = v.file_id
+  left join filestore.files s on s.project_id = p_project_id and s.id = v.source_file_id
 $$;
 comment on function filestore.latest_writes is 'The latest versions of a project''s files, newest first.';
 call filestore.grant_execute('filestore.latest_writes', 'filestore_account');
@@ -7547,9 +7524,8 @@ comment on function filestore.find_owner is
 call filestore.grant_execute('filestore.find_owner', 'filestore_admin');
 
 create function filestore.project_record(p_project filestore.projects) returns jsonb
-language plpgsql stable set search_path = '' as $$
-begin
-  return jsonb_build_object(
+language sql stable set search_path = '' as $$
+  select jsonb_build_object(
     'id', (p_project).id, 'name', (p_project).name, 'tier', (p_project).tier,
     'requestsPerMinute', coalesce((p_project).requests_per_minute, t.requests_per_minute),
     'maxFileBytes', coalesce((p_project).max_file_bytes, t.max_file_bytes),
@@ -7557,8 +7533,7 @@ begin
     'ownerId', (p_project).owner_id,
     'owner', (select a.email from filestore.find_account((p_project).owner_id::text) a),
     'createdAt', filestore.iso((p_project).created_at), 'suspendedAt', filestore.iso((p_project).suspended_at))
-  from filestore.tiers t where t.name = (p_project).tier;
-end
+  from filestore.tiers t where t.name = (p_project).tier
 $$;
 comment on function filestore.project_record is
   'A project with its effective limits and its owner''s e-mail address.';

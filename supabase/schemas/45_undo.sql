@@ -192,11 +192,9 @@ begin
   if v_version.version is null then return; end if;
   conflict := jsonb_build_object(
     'path', (p_file).path, 'version', v_version.version, 'actor', v_version.actor, 'runId', v_version.run_id)
-    || case when v_version.file_id is null then '{}'::jsonb else jsonb_build_object(
-      'own', v_version.key_id = coalesce(p_session.key_id, c_console)) end
-    || case when v_version.key_id <> c_console and 'admin' = any (p_session.scopes)
-      then jsonb_build_object('keyId', v_version.key_id) else '{}'::jsonb end
-    || case when v_reason is null then '{}'::jsonb else jsonb_build_object('reason', v_reason) end;
+    || jsonb_strip_nulls(jsonb_build_object(
+      'own', v_version.key_id = coalesce(p_session.key_id, c_console), 'reason', v_reason,
+      'keyId', case when v_version.key_id <> c_console and 'admin' = any (p_session.scopes) then v_version.key_id end));
 end
 $$;
 comment on function filestore.conflict_of is

@@ -154,8 +154,7 @@ comment on function public.filestore_sweep_dead is
 call filestore.publish('public.filestore_sweep_dead', 'filestore_admin', 'service_role');
 
 create function public.filestore_sweep_removed(p_ids uuid[]) returns void
-language plpgsql volatile security definer set search_path = '' as $$
-begin
+language sql volatile security definer set search_path = '' as $$
   -- A checksum reveals a content that can be guessed.
   update filestore.segments s set sha256 = decode(repeat('00', 32), 'hex'), newlines = 0, ends_with_newline = false
   where s.id in (select d.segment_id from filestore.dead_segments d where d.segment_id = any (p_ids));
@@ -165,7 +164,6 @@ begin
     select d.project_id, d.stored_on from filestore.dead_segments d where d.segment_id = any (p_ids));
   update filestore.dead_segments d set removed_at = filestore.sweep_clock()
   where d.segment_id = any (p_ids) and d.removed_at is null;
-end
 $$;
 comment on function public.filestore_sweep_removed is
   'Records that the objects of these dead segments were removed.';

@@ -94,11 +94,9 @@ comment on function public.filestore_verify_segments is
 call filestore.publish('public.filestore_verify_segments', 'filestore_admin', 'service_role');
 
 create function public.filestore_verify_progress(p_project_id uuid) returns jsonb
-language plpgsql volatile security definer set search_path = '' as $$
-begin
-  return jsonb_build_object('position', filestore.feed_end(p_project_id), 'sweptThrough', (
-    select s.swept_through from filestore.sweeps s where s.project_id = p_project_id));
-end
+language sql volatile security definer set search_path = '' as $$
+  select jsonb_build_object('position', filestore.feed_end(p_project_id), 'sweptThrough', (
+    select s.swept_through from filestore.sweeps s where s.project_id = p_project_id))
 $$;
 comment on function public.filestore_verify_progress is
   'A position up to which all versions that will ever exist are visible from now on; and the last day of the '

@@ -435,24 +435,21 @@ comment on function filestore.revoke_key is 'Revokes a key immediately. Refusals
 call filestore.grant_execute('filestore.revoke_key', 'filestore_account');
 
 create function filestore.latest_writes(p_project_id uuid, p_limit integer) returns jsonb
-language plpgsql stable set search_path = '' as $$
-begin
-  return (
-    select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
-      'fileId', f.id, 'path', f.path, 'version', v.version, 'operation', v.operation, 'size', v.size,
-      'mimeType', v.mime_type, 'deleted', nullif(v.is_deleted, false), 'runId', v.run_id, 'actor', v.actor,
-      'note', v.note, 'from', case when s.id is not null
-        then jsonb_build_object('path', s.path, 'version', v.source_version) end,
-      'createdAt', filestore.iso(v.created_at)))
-      || jsonb_build_object(
-        'keyId', nullif(v.key_id, '00000000-0000-0000-0000-000000000000')) order by v.position desc), '[]')
-    from (
-      select l.* from filestore.file_versions l
-      where l.project_id = p_project_id order by l.position desc limit p_limit
-    ) v
-    join filestore.files f on f.project_id = p_project_id and f.id = v.file_id
-    left join filestore.files s on s.project_id = p_project_id and s.id = v.source_file_id);
-end
+language sql stable set search_path = '' as $$
+  select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+    'fileId', f.id, 'path', f.path, 'version', v.version, 'operation', v.operation, 'size', v.size,
+    'mimeType', v.mime_type, 'deleted', nullif(v.is_deleted, false), 'runId', v.run_id, 'actor', v.actor,
+    'note', v.note, 'from', case when s.id is not null
+      then jsonb_build_object('path', s.path, 'version', v.source_version) end,
+    'createdAt', filestore.iso(v.created_at)))
+    || jsonb_build_object('keyId', nullif(v.key_id, '00000000-0000-0000-0000-000000000000'))
+    order by v.position desc), '[]')
+  from (
+    select l.* from filestore.file_versions l
+    where l.project_id = p_project_id order by l.position desc limit p_limit
+  ) v
+  join filestore.files f on f.project_id = p_project_id and f.id = v.file_id
+  left join filestore.files s on s.project_id = p_project_id and s.id = v.source_file_id
 $$;
 comment on function filestore.latest_writes is 'The latest versions of a project''s files, newest first.';
 call filestore.grant_execute('filestore.latest_writes', 'filestore_account');

@@ -35,9 +35,8 @@ comment on function filestore.find_owner is
 call filestore.grant_execute('filestore.find_owner', 'filestore_admin');
 
 create function filestore.project_record(p_project filestore.projects) returns jsonb
-language plpgsql stable set search_path = '' as $$
-begin
-  return jsonb_build_object(
+language sql stable set search_path = '' as $$
+  select jsonb_build_object(
     'id', (p_project).id, 'name', (p_project).name, 'tier', (p_project).tier,
     'requestsPerMinute', coalesce((p_project).requests_per_minute, t.requests_per_minute),
     'maxFileBytes', coalesce((p_project).max_file_bytes, t.max_file_bytes),
@@ -45,8 +44,7 @@ begin
     'ownerId', (p_project).owner_id,
     'owner', (select a.email from filestore.find_account((p_project).owner_id::text) a),
     'createdAt', filestore.iso((p_project).created_at), 'suspendedAt', filestore.iso((p_project).suspended_at))
-  from filestore.tiers t where t.name = (p_project).tier;
-end
+  from filestore.tiers t where t.name = (p_project).tier
 $$;
 comment on function filestore.project_record is
   'A project with its effective limits and its owner''s e-mail address.';
