@@ -5035,7 +5035,6 @@ declare
   v_path constant text := p_commit ->> 'path';
   v_file filestore.files;
   v_refusal jsonb;
-  v_answer jsonb;
 begin
   -- Links before the file, the order in which a write through a link locks them.
   delete from filestore.links l where l.project_id = p_session.project_id and l.path = v_path;
@@ -5049,12 +5048,12 @@ begin
     if v_refusal is not null then return v_refusal; end if;
     perform filestore.purge_file(v_file, v_commit_id, p_session.key_id, p_commit #>> '{provenance,actor}');
   end if;
-  select jsonb_build_object('versions', g.versions, 'bytes', g.bytes, 'pendingVersions', g.first_pending_versions)
-  into v_answer
-  from filestore.file_versions v
-  join filestore.purged_files g on g.project_id = v.project_id and g.file_id = v.file_id
-  where v.project_id = p_session.project_id and v.commit_id = v_commit_id and v.operation = 'purge';
-  return jsonb_build_object('value', jsonb_build_object('file', v_answer));
+  return (
+    select jsonb_build_object('value', jsonb_build_object('file', jsonb_build_object(
+      'versions', g.versions, 'bytes', g.bytes, 'pendingVersions', g.first_pending_versions)))
+    from filestore.file_versions v
+    join filestore.purged_files g on g.project_id = v.project_id and g.file_id = v.file_id
+    where v.project_id = p_session.project_id and v.commit_id = v_commit_id and v.operation = 'purge');
 end
 $$;
 comment on function filestore.commit_purge is
@@ -6346,7 +6345,6 @@ set search_path = '' set enable_seqscan = off set enable_bitmapscan = off
 as $$
 declare
   v_begun constant timestamptz := p_begun + interval '1 millisecond';
-  v_dead jsonb;
 begin
   with forgotten as materialized (
     select d.segment_id from filestore.dead_segments d
@@ -6356,28 +6354,27 @@ begin
     delete from filestore.dead_segments d using forgotten f where d.segment_id = f.segment_id
   )
   delete from filestore.segments s using forgotten f where s.id = f.segment_id;
-  with recursive projects as (
-    -- One probe of the index for each project, whatever the number of its segments.
-    (select d.project_id, d.due_since from filestore.dead_segments d
-     where d.removed_at is null order by d.project_id, d.due_since limit 1)
-    union all
-    select n.project_id, n.due_since from projects p cross join lateral (
-      select d.project_id, d.due_since from filestore.dead_segments d
-      where d.removed_at is null and d.project_id > p.project_id order by d.project_id, d.due_since limit 1) n
-  ), waiting as materialized (
-    select * from projects p where (p.due_since <= v_begun) is not false
-    order by p.due_since, p.project_id limit p_limit
-  )
-  select coalesce(jsonb_agg(jsonb_build_object(
-    'id', d.segment_id,
-    'name', d.project_id || '/' || to_char(d.stored_on, 'YYYYMMDD') || '/' || d.segment_id)), '[]')
-  into v_dead
-  from waiting w cross join lateral (
-    select * from filestore.dead_segments d
-    where d.project_id = w.project_id and d.removed_at is null and (d.due_since <= v_begun) is not false
-    order by d.due_since limit p_limit / (select count(*) from waiting)
-  ) d;
-  return v_dead;
+  return (
+    with recursive projects as (
+      -- One probe of the index for each project, whatever the number of its segments.
+      (select d.project_id, d.due_since from filestore.dead_segments d
+       where d.removed_at is null order by d.project_id, d.due_since limit 1)
+      union all
+      select n.project_id, n.due_since from projects p cross join lateral (
+        select d.project_id, d.due_since from filestore.dead_segments d
+        where d.removed_at is null and d.project_id > p.project_id order by d.project_id, d.due_since limit 1) n
+    ), waiting as materialized (
+      select * from projects p where (p.due_since <= v_begun) is not false
+      order by p.due_since, p.project_id limit p_limit
+    )
+    select coalesce(jsonb_agg(jsonb_build_object(
+      'id', d.segment_id,
+      'name', d.project_id || '/' || to_char(d.stored_on, 'YYYYMMDD') || '/' || d.segment_id)), '[]')
+    from waiting w cross join lateral (
+      select * from filestore.dead_segments d
+      where d.project_id = w.project_id and d.removed_at is null and (d.due_since <= v_begun) is not false
+      order by d.due_since limit p_limit / (select count(*) from waiting)
+    ) d);
 end
 $$;
 comment on function public.filestore_sweep_dead is
@@ -8739,62 +8736,61 @@ declare
   v_is_scan constant boolean := p_query ->> 'kind' = 'scan';
   v_live constant jsonb := p_query -> 'live';
   v_known constant uuid[] := array(select k.id::uuid from jsonb_array_elements_text(p_query -> 'known') k (id));
-  v_unsearched json;
 begin
-  with waiting as materialized (
-    (select q.file_id from filestore.search_queue q
-     where q.project_id = p_session.project_id and q.stage <= p_stage
-       and (p_scope = '' or (q.path >= p_scope || '/' and q.path < p_scope || '0'))
-     limit v_max)
-    union
-    (select t.file_id from filestore.search_texts t
-     where t.project_id = p_session.project_id and (t.skipped in ('too_large', 'not_indexable') or t.is_cut)
-       and (t.skipped is not null or not v_is_scan)
-       and (p_scope = '' or (t.path >= p_scope || '/' and t.path < p_scope || '0'))
-     order by t.path limit v_max)
-    union
-    (select e.file_id from filestore.search_unembedded(p_session.project_id, p_query, v_max) e where p_stage = 2)
-  ), unsearched as (
-    select f::filestore.files as file, f.path, f.size, f.segment_ids, t.reason,
-           greatest(cardinality(f.segment_ids), 1) as reads,
-           v_live is not null and f.size <= (v_live ->> 'fileBytes')::bigint as may_be_read
-    from waiting w
-    -- fence: as in search_by_pattern.
-    cross join lateral (
-      select * from filestore.files o
-      where o.project_id = p_session.project_id and o.id = w.file_id and not o.is_deleted
-        and (p_scope = '' or (o.path >= p_scope || '/' and o.path < p_scope || '0')) offset 0
-    ) f
-    cross join lateral (
-      select coalesce(min(coalesce(o.skipped, case when o.is_cut then 'too_many_words' end)), 'pending') as reason
-      from filestore.search_texts o
-      where o.project_id = p_session.project_id and o.file_id = w.file_id and o.version = f.version
-    ) t
-    where filestore.has_text(f.mime_type, f.is_text) and (f.path ~ (p_query ->> 'glob')) is not false
-      and (f.mime_type = p_query ->> 'contentType') is not false and (f.path > p_query ->> 'after') is not false
-      and f.id <> all (v_known)
-  ), sized as (
-    -- Small ones first, so that a large file does not exclude others.
-    select u.*, u.may_be_read and sum(u.size) over s <= (v_live ->> 'bytes')::bigint
-      and sum(u.reads) over s <= (v_live ->> 'reads')::bigint as is_read
-    from unsearched u
-    window s as (partition by u.may_be_read order by u.size, u.path)
-  )
-  select json_build_object(
-    'live', coalesce(json_agg(json_build_object(
-      'file', filestore.file_record(z.file), 'segments', filestore.segment_list(p_session.project_id, z.segment_ids))
-      order by z.path) filter (where z.is_read), '[]'),
-    'files', count(*) filter (where not z.is_read),
-    'bytes', coalesce(sum(z.size) filter (where not z.is_read), 0),
-    'paths', coalesce(to_json((array_agg(z.path order by z.path) filter (where not z.is_read))[
-      1 : (filestore.limits()).search_unsearched_paths_max]), '[]'),
-    'reasons', coalesce(to_json(array_agg(distinct
-      case when not v_is_scan then z.reason when z.may_be_read then 'bounds' when v_live is null then 'pending'
-        else 'too_large' end)
-      filter (where not z.is_read)), '[]'),
-    'isComplete', (select count(*) from waiting) < v_max)
-  into v_unsearched from sized z;
-  return v_unsearched;
+  return (
+    with waiting as materialized (
+      (select q.file_id from filestore.search_queue q
+       where q.project_id = p_session.project_id and q.stage <= p_stage
+         and (p_scope = '' or (q.path >= p_scope || '/' and q.path < p_scope || '0'))
+       limit v_max)
+      union
+      (select t.file_id from filestore.search_texts t
+       where t.project_id = p_session.project_id and (t.skipped in ('too_large', 'not_indexable') or t.is_cut)
+         and (t.skipped is not null or not v_is_scan)
+         and (p_scope = '' or (t.path >= p_scope || '/' and t.path < p_scope || '0'))
+       order by t.path limit v_max)
+      union
+      (select e.file_id from filestore.search_unembedded(p_session.project_id, p_query, v_max) e where p_stage = 2)
+    ), unsearched as (
+      select f::filestore.files as file, f.path, f.size, f.segment_ids, t.reason,
+             greatest(cardinality(f.segment_ids), 1) as reads,
+             v_live is not null and f.size <= (v_live ->> 'fileBytes')::bigint as may_be_read
+      from waiting w
+      -- fence: as in search_by_pattern.
+      cross join lateral (
+        select * from filestore.files o
+        where o.project_id = p_session.project_id and o.id = w.file_id and not o.is_deleted
+          and (p_scope = '' or (o.path >= p_scope || '/' and o.path < p_scope || '0')) offset 0
+      ) f
+      cross join lateral (
+        select coalesce(min(coalesce(o.skipped, case when o.is_cut then 'too_many_words' end)), 'pending') as reason
+        from filestore.search_texts o
+        where o.project_id = p_session.project_id and o.file_id = w.file_id and o.version = f.version
+      ) t
+      where filestore.has_text(f.mime_type, f.is_text) and (f.path ~ (p_query ->> 'glob')) is not false
+        and (f.mime_type = p_query ->> 'contentType') is not false and (f.path > p_query ->> 'after') is not false
+        and f.id <> all (v_known)
+    ), sized as (
+      -- Small ones first, so that a large file does not exclude others.
+      select u.*, u.may_be_read and sum(u.size) over s <= (v_live ->> 'bytes')::bigint
+        and sum(u.reads) over s <= (v_live ->> 'reads')::bigint as is_read
+      from unsearched u
+      window s as (partition by u.may_be_read order by u.size, u.path)
+    )
+    select json_build_object(
+      'live', coalesce(json_agg(json_build_object(
+        'file', filestore.file_record(z.file), 'segments', filestore.segment_list(p_session.project_id, z.segment_ids))
+        order by z.path) filter (where z.is_read), '[]'),
+      'files', count(*) filter (where not z.is_read),
+      'bytes', coalesce(sum(z.size) filter (where not z.is_read), 0),
+      'paths', coalesce(to_json((array_agg(z.path order by z.path) filter (where not z.is_read))[
+        1 : (filestore.limits()).search_unsearched_paths_max]), '[]'),
+      'reasons', coalesce(to_json(array_agg(distinct
+        case when not v_is_scan then z.reason when z.may_be_read then 'bounds' when v_live is null then 'pending'
+          else 'too_large' end)
+        filter (where not z.is_read)), '[]'),
+      'isComplete', (select count(*) from waiting) < v_max)
+    from sized z);
 end
 $$;
 comment on function filestore.search_unsearched is
@@ -8808,54 +8804,51 @@ call filestore.grant_execute('filestore.search_unsearched', 'filestore_engine');
 
 create function filestore.search_by_pattern(p_session filestore.session, p_scope text, p_query jsonb) returns json
 language plpgsql stable set search_path = '' as $$
-declare
-  v_page json;
 begin
-  with walked as materialized (
-    select s.file_id, s.walked_to, s.place
-    from filestore.search_pattern_candidates(p_session.project_id, p_query)
-      with ordinality s (file_id, walked_to, place)
-  ), found as (
-    select w.file_id, w.place from walked w where w.file_id is not null
-  ), visible as (
-    select f::filestore.files as file, f.path, t.skipped, coalesce(t.content, c.content) as content, n.place,
-           n.place = min(n.place) over () or sum(t.json_bytes) over (order by n.place) <= (p_query ->> 'bytes')::bigint
-             as fits
-    from found n
-    -- fence: the planner must not flatten these. Rows are fetched one by one by primary key; a cached plan
-    -- must not scan a table.
-    cross join lateral (
-      select * from filestore.files f
-      where f.project_id = p_session.project_id and f.id = n.file_id and not f.is_deleted
-        and (p_scope = '' or (f.path >= p_scope || '/' and f.path < p_scope || '0')) offset 0
-    ) f
-    cross join lateral (
-      select * from filestore.search_texts t
-      where t.project_id = p_session.project_id and t.file_id = n.file_id and t.version = f.version offset 0
-    ) t
-    left join lateral (
-      select * from filestore.search_contents c
-      where c.project_id = p_session.project_id and c.hash = t.content_hash offset 0
-    ) c on true
-  )
-  select json_build_object(
-    'files', coalesce(json_agg(json_build_object(
-      'file', filestore.file_record(v.file), 'skipped', v.skipped, 'content', v.content, 'score', 0)
-      order by v.place) filter (where v.fits), '[]'),
-    -- Where the next page starts: after the last returned file, or, if all candidates were returned, after
-    -- the last candidate, or where reading the texts stopped.
-    'next', case
-      when not coalesce(bool_and(v.fits), true) then max(v.path) filter (where v.fits)
-      when (select count(*) from found) >= (p_query ->> 'files')::integer then (
-        select t.path from filestore.search_texts t
-        where t.project_id = p_session.project_id
-          and t.file_id = (select n.file_id from found n order by n.place desc limit 1))
-      else (select w.walked_to from walked w where w.file_id is null)
-    end,
-    'walked', exists (select 1 from walked w where w.file_id is null))
-  into v_page
-  from visible v;
-  return v_page;
+  return (
+    with walked as materialized (
+      select s.file_id, s.walked_to, s.place
+      from filestore.search_pattern_candidates(p_session.project_id, p_query)
+        with ordinality s (file_id, walked_to, place)
+    ), found as (
+      select w.file_id, w.place from walked w where w.file_id is not null
+    ), visible as (
+      select f::filestore.files as file, f.path, t.skipped, coalesce(t.content, c.content) as content, n.place,
+             n.place = min(n.place) over ()
+               or sum(t.json_bytes) over (order by n.place) <= (p_query ->> 'bytes')::bigint as fits
+      from found n
+      -- fence: the planner must not flatten these. Rows are fetched one by one by primary key; a cached plan
+      -- must not scan a table.
+      cross join lateral (
+        select * from filestore.files f
+        where f.project_id = p_session.project_id and f.id = n.file_id and not f.is_deleted
+          and (p_scope = '' or (f.path >= p_scope || '/' and f.path < p_scope || '0')) offset 0
+      ) f
+      cross join lateral (
+        select * from filestore.search_texts t
+        where t.project_id = p_session.project_id and t.file_id = n.file_id and t.version = f.version offset 0
+      ) t
+      left join lateral (
+        select * from filestore.search_contents c
+        where c.project_id = p_session.project_id and c.hash = t.content_hash offset 0
+      ) c on true
+    )
+    select json_build_object(
+      'files', coalesce(json_agg(json_build_object(
+        'file', filestore.file_record(v.file), 'skipped', v.skipped, 'content', v.content, 'score', 0)
+        order by v.place) filter (where v.fits), '[]'),
+      -- Where the next page starts: after the last returned file, or, if all candidates were returned, after
+      -- the last candidate, or where reading the texts stopped.
+      'next', case
+        when not coalesce(bool_and(v.fits), true) then max(v.path) filter (where v.fits)
+        when (select count(*) from found) >= (p_query ->> 'files')::integer then (
+          select t.path from filestore.search_texts t
+          where t.project_id = p_session.project_id
+            and t.file_id = (select n.file_id from found n order by n.place desc limit 1))
+        else (select w.walked_to from walked w where w.file_id is null)
+      end,
+      'walked', exists (select 1 from walked w where w.file_id is null))
+    from visible v);
 end
 $$;
 comment on function filestore.search_by_pattern is
@@ -8927,35 +8920,33 @@ call filestore.grant_execute('filestore.search_ranked', 'filestore_engine');
 
 create function filestore.search_by_rank(p_session filestore.session, p_scope text, p_query jsonb) returns json
 language plpgsql volatile set search_path = '' as $$
-declare
-  v_page json;
 begin
-  select json_build_object(
-    'files', coalesce(json_agg(json_build_object(
-      'file', filestore.file_record(f::filestore.files), 'skipped', t.skipped, 'content', x.content, 'score', z.score,
-      'chunk', case when k.hash is not null then json_build_object(
-        'firstLine', k.first_line, 'text', substr(x.content, k.start + 1, k.length)) end
-    ) order by z.place) filter (where z.fits), '[]'),
-    'hasMore', not coalesce(bool_and(z.fits), true))
-  into v_page
-  from filestore.search_ranked(p_session, p_scope, p_query) z
-  -- fence: as in search_ranked.
-  cross join lateral (
-    select * from filestore.files f where f.project_id = p_session.project_id and f.id = z.file_id offset 0
-  ) f
-  cross join lateral (
-    select * from filestore.search_texts t where t.project_id = p_session.project_id and t.file_id = z.file_id offset 0
-  ) t
-  left join lateral (
-    select * from filestore.search_contents c
-    where c.project_id = p_session.project_id and c.hash = t.content_hash offset 0
-  ) c on true
-  cross join lateral (select coalesce(t.content, c.content) as content) x
-  left join lateral (
-    select * from filestore.search_chunks k
-    where k.project_id = p_session.project_id and k.file_id = z.file_id and k.hash = z.hash offset 0
-  ) k on true;
-  return v_page;
+  return (
+    select json_build_object(
+      'files', coalesce(json_agg(json_build_object(
+        'file', filestore.file_record(f::filestore.files), 'skipped', t.skipped, 'content', x.content, 'score', z.score,
+        'chunk', case when k.hash is not null then json_build_object(
+          'firstLine', k.first_line, 'text', substr(x.content, k.start + 1, k.length)) end
+      ) order by z.place) filter (where z.fits), '[]'),
+      'hasMore', not coalesce(bool_and(z.fits), true))
+    from filestore.search_ranked(p_session, p_scope, p_query) z
+    -- fence: as in search_ranked.
+    cross join lateral (
+      select * from filestore.files f where f.project_id = p_session.project_id and f.id = z.file_id offset 0
+    ) f
+    cross join lateral (
+      select * from filestore.search_texts t
+      where t.project_id = p_session.project_id and t.file_id = z.file_id offset 0
+    ) t
+    left join lateral (
+      select * from filestore.search_contents c
+      where c.project_id = p_session.project_id and c.hash = t.content_hash offset 0
+    ) c on true
+    cross join lateral (select coalesce(t.content, c.content) as content) x
+    left join lateral (
+      select * from filestore.search_chunks k
+      where k.project_id = p_session.project_id and k.file_id = z.file_id and k.hash = z.hash offset 0
+    ) k on true);
 end
 $$;
 comment on function filestore.search_by_rank is 'A page of the best files, with their text and their nearest chunk.';

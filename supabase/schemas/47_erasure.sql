@@ -236,7 +236,6 @@ declare
   v_path constant text := p_commit ->> 'path';
   v_file filestore.files;
   v_refusal jsonb;
-  v_answer jsonb;
 begin
   -- Links before the file, the order in which a write through a link locks them.
   delete from filestore.links l where l.project_id = p_session.project_id and l.path = v_path;
@@ -250,12 +249,12 @@ begin
     if v_refusal is not null then return v_refusal; end if;
     perform filestore.purge_file(v_file, v_commit_id, p_session.key_id, p_commit #>> '{provenance,actor}');
   end if;
-  select jsonb_build_object('versions', g.versions, 'bytes', g.bytes, 'pendingVersions', g.first_pending_versions)
-  into v_answer
-  from filestore.file_versions v
-  join filestore.purged_files g on g.project_id = v.project_id and g.file_id = v.file_id
-  where v.project_id = p_session.project_id and v.commit_id = v_commit_id and v.operation = 'purge';
-  return jsonb_build_object('value', jsonb_build_object('file', v_answer));
+  return (
+    select jsonb_build_object('value', jsonb_build_object('file', jsonb_build_object(
+      'versions', g.versions, 'bytes', g.bytes, 'pendingVersions', g.first_pending_versions)))
+    from filestore.file_versions v
+    join filestore.purged_files g on g.project_id = v.project_id and g.file_id = v.file_id
+    where v.project_id = p_session.project_id and v.commit_id = v_commit_id and v.operation = 'purge');
 end
 $$;
 comment on function filestore.commit_purge is

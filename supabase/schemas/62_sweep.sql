@@ -112,7 +112,6 @@ set search_path = '' set enable_seqscan = off set enable_bitmapscan = off
 as $$
 declare
   v_begun constant timestamptz := p_begun + interval '1 millisecond';
-  v_dead jsonb;
 begin
   with forgotten as materialized (
     select d.segment_id from filestore.dead_segments d
@@ -122,28 +121,27 @@ begin
     delete from filestore.dead_segments d using forgotten f where d.segment_id = f.segment_id
   )
   delete from filestore.segments s using forgotten f where s.id = f.segment_id;
-  with recursive projects as (
-    -- One probe of the index for each project, whatever the number of its segments.
-    (select d.project_id, d.due_since from filestore.dead_segments d
-     where d.removed_at is null order by d.project_id, d.due_since limit 1)
-    union all
-    select n.project_id, n.due_since from projects p cross join lateral (
-      select d.project_id, d.due_since from filestore.dead_segments d
-      where d.removed_at is null and d.project_id > p.project_id order by d.project_id, d.due_since limit 1) n
-  ), waiting as materialized (
-    select * from projects p where (p.due_since <= v_begun) is not false
-    order by p.due_since, p.project_id limit p_limit
-  )
-  select coalesce(jsonb_agg(jsonb_build_object(
-    'id', d.segment_id,
-    'name', d.project_id || '/' || to_char(d.stored_on, 'YYYYMMDD') || '/' || d.segment_id)), '[]')
-  into v_dead
-  from waiting w cross join lateral (
-    select * from filestore.dead_segments d
-    where d.project_id = w.project_id and d.removed_at is null and (d.due_since <= v_begun) is not false
-    order by d.due_since limit p_limit / (select count(*) from waiting)
-  ) d;
-  return v_dead;
+  return (
+    with recursive projects as (
+      -- One probe of the index for each project, whatever the number of its segments.
+      (select d.project_id, d.due_since from filestore.dead_segments d
+       where d.removed_at is null order by d.project_id, d.due_since limit 1)
+      union all
+      select n.project_id, n.due_since from projects p cross join lateral (
+        select d.project_id, d.due_since from filestore.dead_segments d
+        where d.removed_at is null and d.project_id > p.project_id order by d.project_id, d.due_since limit 1) n
+    ), waiting as materialized (
+      select * from projects p where (p.due_since <= v_begun) is not false
+      order by p.due_since, p.project_id limit p_limit
+    )
+    select coalesce(jsonb_agg(jsonb_build_object(
+      'id', d.segment_id,
+      'name', d.project_id || '/' || to_char(d.stored_on, 'YYYYMMDD') || '/' || d.segment_id)), '[]')
+    from waiting w cross join lateral (
+      select * from filestore.dead_segments d
+      where d.project_id = w.project_id and d.removed_at is null and (d.due_since <= v_begun) is not false
+      order by d.due_since limit p_limit / (select count(*) from waiting)
+    ) d);
 end
 $$;
 comment on function public.filestore_sweep_dead is
