@@ -6685,14 +6685,12 @@ call filestore.publish(
   'filestore.repeated_deletion', 'filestore_admin', 'filestore_account', 'filestore_engine');
 
 create function filestore.end_account(p_account_id uuid, p_deletion_id uuid) returns jsonb
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  v_now constant timestamptz(3) := clock_timestamp();
-begin
+language sql volatile security definer set search_path = '' as $$
   insert into filestore.account_deletions (account_id, id, deleted_at, due_at)
-  values (p_account_id, coalesce(p_deletion_id, gen_random_uuid()), v_now, v_now + interval '1 minute');
-  return jsonb_build_object('id', p_account_id, 'deletedAt', filestore.iso(v_now));
-end
+  values (
+    p_account_id, coalesce(p_deletion_id, gen_random_uuid()), clock_timestamp(),
+    clock_timestamp() + interval '1 minute')
+  returning jsonb_build_object('id', account_id, 'deletedAt', filestore.iso(deleted_at))
 $$;
 comment on function filestore.end_account is
   'Ends an account: all of its requests are refused from now on. The sweep has Auth remove it, unless the '
@@ -6759,12 +6757,10 @@ comment on function public.filestore_sweep_objects is
 call filestore.publish('public.filestore_sweep_objects', 'filestore_admin', 'service_role');
 
 create function filestore.open_deletion(p_project_id uuid) returns void
-language plpgsql volatile set search_path = '' as $$
-begin
-  perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
-  perform set_config('filestore.project_id', (
-    select d.project_id::text from filestore.project_deletions d where d.project_id = p_project_id), true);
-end
+language sql volatile set search_path = '' as $$
+  select set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true),
+    set_config('filestore.project_id', (
+      select d.project_id::text from filestore.project_deletions d where d.project_id = p_project_id), true)
 $$;
 comment on function filestore.open_deletion is
   'Opens the rows of a project for the rest of the transaction, if it was deleted.';
@@ -6906,14 +6902,13 @@ declare
   -- The characters that JavaScript trims as white space.
   c_space constant text := '[\s\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]';
 begin
-  if char_length(p_name) between p_minimum and c_maximum
+  return case when (
+    char_length(p_name) between p_minimum and c_maximum
     -- Control characters, and those that change the direction of text.
     and p_name !~ '[\u0001-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]'
-    and p_name !~ ('^' || c_space || '|' || c_space || '$') then
-    return null;
-  end if;
-  return filestore.refused_field('name', format(
-    'must have %s to %s characters, no control characters and no space at either end', p_minimum, c_maximum));
+    and p_name !~ ('^' || c_space || '|' || c_space || '$')) is not true
+    then filestore.refused_field('name', format(
+      'must have %s to %s characters, no control characters and no space at either end', p_minimum, c_maximum)) end;
 end
 $$;
 comment on function filestore.validate_name is 'The refusal of an invalid name of a project or key, or null.';
@@ -7253,15 +7248,14 @@ comment on function filestore.change_key is
 call filestore.grant_execute('filestore.change_key', 'filestore_account');
 
 create function filestore.revoke_key(p_project_id uuid, p_id uuid) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_key filestore.api_keys;
-begin
-  update filestore.api_keys k set revoked_at = coalesce(k.revoked_at, clock_timestamp())
-  where k.project_id = p_project_id and k.id = p_id returning * into v_key;
-  return case when found then jsonb_build_object('value', filestore.account_key(v_key))
-    else filestore.refusal('KEY_NOT_FOUND') end;
-end
+language sql volatile set search_path = '' as $$
+  with revoked as (
+    update filestore.api_keys k set revoked_at = coalesce(k.revoked_at, clock_timestamp())
+    where k.project_id = p_project_id and k.id = p_id returning k as key
+  )
+  select coalesce(
+    (select jsonb_build_object('value', filestore.account_key(r.key)) from revoked r),
+    filestore.refusal('KEY_NOT_FOUND'))
 $$;
 comment on function filestore.revoke_key is 'Revokes a key immediately. Refusals: KEY_NOT_FOUND.';
 call filestore.grant_execute('filestore.revoke_key', 'filestore_account');
@@ -8235,31 +8229,29 @@ call filestore.publish('public.filestore_search_store_embeddings', 'filestore_se
 
 create function public.filestore_search_requeue(p_model text, p_files integer, p_given_up_seconds integer)
 returns integer
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  v_count integer;
-begin
-  insert into filestore.search_queue (project_id, file_id, version, path, bytes, stage, due_at)
-  (select t.project_id, t.file_id, t.version, t.path, t.bytes,
-          -- A text that was stored while no model was configured has no chunks yet.
-          case when exists (
-            select from filestore.search_chunks k where k.project_id = t.project_id and k.file_id = t.file_id
-          ) then 2 else 1 end,
-          t.indexed_at
-   from filestore.search_texts t
-   where p_model is not null and t.skipped is null and (t.model is null or t.model < p_model or t.model > p_model)
-     and not exists (select from filestore.search_queue q where q.project_id = t.project_id and q.file_id = t.file_id)
-   limit p_files)
-  union all
-  (select f.project_id, f.id, f.version, f.path, f.size, 1, t.indexed_at
-   from filestore.search_texts t
-   join filestore.files f on f.project_id = t.project_id and f.id = t.file_id and f.version = t.version
-   where t.skipped = 'not_indexable' and t.indexed_at < clock_timestamp() - p_given_up_seconds * interval '1 second'
-   limit p_files)
-  on conflict do nothing;
-  get diagnostics v_count = row_count;
-  return v_count;
-end
+language sql volatile security definer set search_path = '' as $$
+  with queued as (
+    insert into filestore.search_queue (project_id, file_id, version, path, bytes, stage, due_at)
+    (select t.project_id, t.file_id, t.version, t.path, t.bytes,
+            -- A text that was stored while no model was configured has no chunks yet.
+            case when exists (
+              select from filestore.search_chunks k where k.project_id = t.project_id and k.file_id = t.file_id
+            ) then 2 else 1 end,
+            t.indexed_at
+     from filestore.search_texts t
+     where p_model is not null and t.skipped is null and (t.model is null or t.model < p_model or t.model > p_model)
+       and not exists (
+         select from filestore.search_queue q where q.project_id = t.project_id and q.file_id = t.file_id)
+     limit p_files)
+    union all
+    (select f.project_id, f.id, f.version, f.path, f.size, 1, t.indexed_at
+     from filestore.search_texts t
+     join filestore.files f on f.project_id = t.project_id and f.id = t.file_id and f.version = t.version
+     where t.skipped = 'not_indexable' and t.indexed_at < clock_timestamp() - p_given_up_seconds * interval '1 second'
+     limit p_files)
+    on conflict do nothing returning 1
+  )
+  select count(*)::integer from queued
 $$;
 comment on function public.filestore_search_requeue is
   'Queues files whose chunks were embedded by another model or by none (after embeddings were configured or '

@@ -49,14 +49,12 @@ call filestore.publish(
   'filestore.repeated_deletion', 'filestore_admin', 'filestore_account', 'filestore_engine');
 
 create function filestore.end_account(p_account_id uuid, p_deletion_id uuid) returns jsonb
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  v_now constant timestamptz(3) := clock_timestamp();
-begin
+language sql volatile security definer set search_path = '' as $$
   insert into filestore.account_deletions (account_id, id, deleted_at, due_at)
-  values (p_account_id, coalesce(p_deletion_id, gen_random_uuid()), v_now, v_now + interval '1 minute');
-  return jsonb_build_object('id', p_account_id, 'deletedAt', filestore.iso(v_now));
-end
+  values (
+    p_account_id, coalesce(p_deletion_id, gen_random_uuid()), clock_timestamp(),
+    clock_timestamp() + interval '1 minute')
+  returning jsonb_build_object('id', account_id, 'deletedAt', filestore.iso(deleted_at))
 $$;
 comment on function filestore.end_account is
   'Ends an account: all of its requests are refused from now on. The sweep has Auth remove it, unless the '
@@ -123,12 +121,10 @@ comment on function public.filestore_sweep_objects is
 call filestore.publish('public.filestore_sweep_objects', 'filestore_admin', 'service_role');
 
 create function filestore.open_deletion(p_project_id uuid) returns void
-language plpgsql volatile set search_path = '' as $$
-begin
-  perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
-  perform set_config('filestore.project_id', (
-    select d.project_id::text from filestore.project_deletions d where d.project_id = p_project_id), true);
-end
+language sql volatile set search_path = '' as $$
+  select set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true),
+    set_config('filestore.project_id', (
+      select d.project_id::text from filestore.project_deletions d where d.project_id = p_project_id), true)
 $$;
 comment on function filestore.open_deletion is
   'Opens the rows of a project for the rest of the transaction, if it was deleted.';

@@ -74,14 +74,13 @@ declare
   -- The characters that JavaScript trims as white space.
   c_space constant text := '[\s\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]';
 begin
-  if char_length(p_name) between p_minimum and c_maximum
+  return case when (
+    char_length(p_name) between p_minimum and c_maximum
     -- Control characters, and those that change the direction of text.
     and p_name !~ '[\u0001-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]'
-    and p_name !~ ('^' || c_space || '|' || c_space || '$') then
-    return null;
-  end if;
-  return filestore.refused_field('name', format(
-    'must have %s to %s characters, no control characters and no space at either end', p_minimum, c_maximum));
+    and p_name !~ ('^' || c_space || '|' || c_space || '$')) is not true
+    then filestore.refused_field('name', format(
+      'must have %s to %s characters, no control characters and no space at either end', p_minimum, c_maximum)) end;
 end
 $$;
 comment on function filestore.validate_name is 'The refusal of an invalid name of a project or key, or null.';
@@ -421,15 +420,14 @@ comment on function filestore.change_key is
 call filestore.grant_execute('filestore.change_key', 'filestore_account');
 
 create function filestore.revoke_key(p_project_id uuid, p_id uuid) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_key filestore.api_keys;
-begin
-  update filestore.api_keys k set revoked_at = coalesce(k.revoked_at, clock_timestamp())
-  where k.project_id = p_project_id and k.id = p_id returning * into v_key;
-  return case when found then jsonb_build_object('value', filestore.account_key(v_key))
-    else filestore.refusal('KEY_NOT_FOUND') end;
-end
+language sql volatile set search_path = '' as $$
+  with revoked as (
+    update filestore.api_keys k set revoked_at = coalesce(k.revoked_at, clock_timestamp())
+    where k.project_id = p_project_id and k.id = p_id returning k as key
+  )
+  select coalesce(
+    (select jsonb_build_object('value', filestore.account_key(r.key)) from revoked r),
+    filestore.refusal('KEY_NOT_FOUND'))
 $$;
 comment on function filestore.revoke_key is 'Revokes a key immediately. Refusals: KEY_NOT_FOUND.';
 call filestore.grant_execute('filestore.revoke_key', 'filestore_account');

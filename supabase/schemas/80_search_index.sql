@@ -484,31 +484,29 @@ call filestore.publish('public.filestore_search_store_embeddings', 'filestore_se
 
 create function public.filestore_search_requeue(p_model text, p_files integer, p_given_up_seconds integer)
 returns integer
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  v_count integer;
-begin
-  insert into filestore.search_queue (project_id, file_id, version, path, bytes, stage, due_at)
-  (select t.project_id, t.file_id, t.version, t.path, t.bytes,
-          -- A text that was stored while no model was configured has no chunks yet.
-          case when exists (
-            select from filestore.search_chunks k where k.project_id = t.project_id and k.file_id = t.file_id
-          ) then 2 else 1 end,
-          t.indexed_at
-   from filestore.search_texts t
-   where p_model is not null and t.skipped is null and (t.model is null or t.model < p_model or t.model > p_model)
-     and not exists (select from filestore.search_queue q where q.project_id = t.project_id and q.file_id = t.file_id)
-   limit p_files)
-  union all
-  (select f.project_id, f.id, f.version, f.path, f.size, 1, t.indexed_at
-   from filestore.search_texts t
-   join filestore.files f on f.project_id = t.project_id and f.id = t.file_id and f.version = t.version
-   where t.skipped = 'not_indexable' and t.indexed_at < clock_timestamp() - p_given_up_seconds * interval '1 second'
-   limit p_files)
-  on conflict do nothing;
-  get diagnostics v_count = row_count;
-  return v_count;
-end
+language sql volatile security definer set search_path = '' as $$
+  with queued as (
+    insert into filestore.search_queue (project_id, file_id, version, path, bytes, stage, due_at)
+    (select t.project_id, t.file_id, t.version, t.path, t.bytes,
+            -- A text that was stored while no model was configured has no chunks yet.
+            case when exists (
+              select from filestore.search_chunks k where k.project_id = t.project_id and k.file_id = t.file_id
+            ) then 2 else 1 end,
+            t.indexed_at
+     from filestore.search_texts t
+     where p_model is not null and t.skipped is null and (t.model is null or t.model < p_model or t.model > p_model)
+       and not exists (
+         select from filestore.search_queue q where q.project_id = t.project_id and q.file_id = t.file_id)
+     limit p_files)
+    union all
+    (select f.project_id, f.id, f.version, f.path, f.size, 1, t.indexed_at
+     from filestore.search_texts t
+     join filestore.files f on f.project_id = t.project_id and f.id = t.file_id and f.version = t.version
+     where t.skipped = 'not_indexable' and t.indexed_at < clock_timestamp() - p_given_up_seconds * interval '1 second'
+     limit p_files)
+    on conflict do nothing returning 1
+  )
+  select count(*)::integer from queued
 $$;
 comment on function public.filestore_search_requeue is
   'Queues files whose chunks were embedded by another model or by none (after embeddings were configured or '
