@@ -3484,14 +3484,13 @@ begin
   if not v_has_quota then return null; end if;
   select sum(u.bytes + u.database_bytes) into v_used
   from filestore.project_usage u where u.project_id = p_session.project_id;
-  if v_used > p_session.max_project_bytes then
-    return filestore.refusal('QUOTA_EXCEEDED', jsonb_build_object('limitBytes', p_session.max_project_bytes));
-  elsif p_session.account_bytes is not null
-    and filestore.shared_bytes(p_session.account_id) > p_session.account_bytes then
-    return filestore.refusal(
-      'QUOTA_EXCEEDED', jsonb_build_object('limitBytes', p_session.account_bytes, 'account', true));
-  end if;
-  return null;
+  return case
+    when v_used > p_session.max_project_bytes
+      then filestore.refusal('QUOTA_EXCEEDED', jsonb_build_object('limitBytes', p_session.max_project_bytes))
+    when p_session.account_bytes is not null
+      and filestore.shared_bytes(p_session.account_id) > p_session.account_bytes
+      then filestore.refusal(
+        'QUOTA_EXCEEDED', jsonb_build_object('limitBytes', p_session.account_bytes, 'account', true)) end;
 end
 $$;
 comment on function filestore.end_commit is
@@ -4874,13 +4873,10 @@ comment on function filestore.release_segments is
 call filestore.grant_execute('filestore.release_segments', 'filestore_admin');
 
 create function filestore.take_compacted(p_file filestore.files, p_limit integer) returns uuid[]
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_taken uuid[];
-begin
-  -- An array, since a cached plan would compare each segment with every other one.
+language sql volatile set search_path = '' as $$
   with taken as (
     delete from filestore.possibly_unreferenced_segments c
+    -- An array, since otherwise each segment may be compared with every other one.
     where c.project_id = (p_file).project_id and c.file_id = (p_file).id and c.segment_id = any (array(
       select o.segment_id from filestore.possibly_unreferenced_segments o
       where o.project_id = (p_file).project_id and o.file_id = (p_file).id
@@ -4888,9 +4884,7 @@ begin
       order by o.segment_id limit p_limit))
     returning c.segment_id
   )
-  select coalesce(array_agg(t.segment_id), '{}') into v_taken from taken t;
-  return v_taken;
-end
+  select coalesce(array_agg(t.segment_id), '{}') from taken t
 $$;
 comment on function filestore.take_compacted is
   'Removes from the possibly unreferenced segments those that were in the list of a locked file and no '
@@ -7149,19 +7143,14 @@ comment on function filestore.create_key is
 call filestore.grant_execute('filestore.create_key', 'filestore_account');
 
 create function filestore.repeated_key(p_project_id uuid, p_key jsonb) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_key filestore.api_keys;
-begin
+language sql volatile set search_path = '' as $$
   -- Serialized, so that limits are exact and an earlier attempt has ended.
-  perform pg_advisory_xact_lock(hashtextextended('keys/' || p_project_id, 0));
-  select * into v_key from filestore.api_keys k
-  where k.project_id = p_project_id and k.key_hash = decode(p_key ->> 'keyHash', 'hex');
-  return case when found then jsonb_build_object('value', filestore.account_key(v_key) || jsonb_build_object(
-    'replaced', (
-      select filestore.account_key(k) from filestore.api_keys k
-      where k.project_id = p_project_id and k.id = (p_key ->> 'id')::uuid))) end;
-end
+  select pg_advisory_xact_lock(hashtextextended('keys/' || p_project_id, 0));
+  select jsonb_build_object('value', filestore.account_key(k) || jsonb_build_object('replaced', (
+    select filestore.account_key(o) from filestore.api_keys o
+    where o.project_id = p_project_id and o.id = (p_key ->> 'id')::uuid)))
+  from filestore.api_keys k
+  where k.project_id = p_project_id and k.key_hash = decode(p_key ->> 'keyHash', 'hex')
 $$;
 comment on function filestore.repeated_key is 'The key that an earlier attempt at this request created, or null.';
 call filestore.grant_execute('filestore.repeated_key', 'filestore_account');

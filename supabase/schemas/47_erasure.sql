@@ -75,13 +75,10 @@ comment on function filestore.release_segments is
 call filestore.grant_execute('filestore.release_segments', 'filestore_admin');
 
 create function filestore.take_compacted(p_file filestore.files, p_limit integer) returns uuid[]
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_taken uuid[];
-begin
-  -- An array, since a cached plan would compare each segment with every other one.
+language sql volatile set search_path = '' as $$
   with taken as (
     delete from filestore.possibly_unreferenced_segments c
+    -- An array, since otherwise each segment may be compared with every other one.
     where c.project_id = (p_file).project_id and c.file_id = (p_file).id and c.segment_id = any (array(
       select o.segment_id from filestore.possibly_unreferenced_segments o
       where o.project_id = (p_file).project_id and o.file_id = (p_file).id
@@ -89,9 +86,7 @@ begin
       order by o.segment_id limit p_limit))
     returning c.segment_id
   )
-  select coalesce(array_agg(t.segment_id), '{}') into v_taken from taken t;
-  return v_taken;
-end
+  select coalesce(array_agg(t.segment_id), '{}') from taken t
 $$;
 comment on function filestore.take_compacted is
   'Removes from the possibly unreferenced segments those that were in the list of a locked file and no '

@@ -321,19 +321,14 @@ comment on function filestore.create_key is
 call filestore.grant_execute('filestore.create_key', 'filestore_account');
 
 create function filestore.repeated_key(p_project_id uuid, p_key jsonb) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_key filestore.api_keys;
-begin
+language sql volatile set search_path = '' as $$
   -- Serialized, so that limits are exact and an earlier attempt has ended.
-  perform pg_advisory_xact_lock(hashtextextended('keys/' || p_project_id, 0));
-  select * into v_key from filestore.api_keys k
-  where k.project_id = p_project_id and k.key_hash = decode(p_key ->> 'keyHash', 'hex');
-  return case when found then jsonb_build_object('value', filestore.account_key(v_key) || jsonb_build_object(
-    'replaced', (
-      select filestore.account_key(k) from filestore.api_keys k
-      where k.project_id = p_project_id and k.id = (p_key ->> 'id')::uuid))) end;
-end
+  select pg_advisory_xact_lock(hashtextextended('keys/' || p_project_id, 0));
+  select jsonb_build_object('value', filestore.account_key(k) || jsonb_build_object('replaced', (
+    select filestore.account_key(o) from filestore.api_keys o
+    where o.project_id = p_project_id and o.id = (p_key ->> 'id')::uuid)))
+  from filestore.api_keys k
+  where k.project_id = p_project_id and k.key_hash = decode(p_key ->> 'keyHash', 'hex')
 $$;
 comment on function filestore.repeated_key is 'The key that an earlier attempt at this request created, or null.';
 call filestore.grant_execute('filestore.repeated_key', 'filestore_account');
