@@ -1490,17 +1490,8 @@ comment on function filestore.segment_list is 'The segments with these ids, in o
 call filestore.grant_execute('filestore.segment_list', 'filestore_admin', 'filestore_engine', 'filestore_search');
 
 create type filestore.session as (
-  project_id uuid,
-  key_id uuid,
-  tier text,
-  max_file_bytes bigint,
-  max_project_bytes bigint,
-  account_id uuid,
-  account_bytes bigint,
-  envelope jsonb,
-  scopes text[],
-  path_prefix text,
-  caller_id uuid
+  project_id uuid, key_id uuid, tier text, max_file_bytes bigint, max_project_bytes bigint, account_id uuid,
+  account_bytes bigint, envelope jsonb, scopes text[], path_prefix text, caller_id uuid
 );
 comment on type filestore.session is
   'An authorized (or refused) key, for the rest of the transaction.';
@@ -4140,12 +4131,7 @@ create type filestore.step as (file_id uuid, path text, next filestore.next_vers
 comment on type filestore.step is 'One version of a plan. The id is null for a file that does not exist yet.';
 
 create type filestore.plan as (
-  refusal jsonb,
-  paths text[],
-  new_paths text[],
-  steps filestore.step[],
-  value jsonb,
-  remaining integer,
+  refusal jsonb, paths text[], new_paths text[], steps filestore.step[], value jsonb, remaining integer,
   committed_at timestamptz
 );
 comment on type filestore.plan is
@@ -6034,11 +6020,8 @@ call filestore.grant_execute('filestore.sweep_retention', 'filestore_admin');
 -- requests for usage count versions from their own rows, in the order of the change feed.
 
 create function public.filestore_count_usage(p_counts jsonb) returns void
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  v_today constant date := (filestore.sweep_clock() at time zone 'UTC')::date;
-begin
-  perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true),
+language sql volatile security definer set search_path = '' as $$
+  select set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true),
     set_config('synchronous_commit', 'off', true);
   -- In one order, so that isolates that wait for each other cannot deadlock.
   insert into filestore.usage_days as d (project_id, day, key_id, requests)
@@ -6050,10 +6033,9 @@ begin
   ) c
   join filestore.projects p on p.id = c.project_id and p.deleted_at is null
   -- An isolate may have slept past midnight.
-  where c.day between v_today - 1 and v_today + 1
+  where abs(c.day - (select filestore.sweep_clock() at time zone 'UTC')::date) <= 1
   group by 1, 2, 3 order by 1, 2, 3
-  on conflict (project_id, day, key_id) do update set requests = d.requests + excluded.requests;
-end
+  on conflict (project_id, day, key_id) do update set requests = d.requests + excluded.requests
 $$;
 comment on function public.filestore_count_usage is
   'Adds requests that an isolate has counted, [{"projectId", "keyId", "day", "requests"}], to the days of '
@@ -6333,13 +6315,10 @@ comment on function filestore.sweepable_through is
 call filestore.grant_execute('filestore.sweepable_through', 'filestore_admin');
 
 create function public.filestore_sweep_dead(p_limit integer, p_begun timestamptz default null) returns jsonb
-language plpgsql volatile security definer
+language sql volatile security definer
 -- By index, whatever the statistics are, as in 47_erasure.sql.
 set search_path = '' set enable_seqscan = off set enable_bitmapscan = off
 as $$
-declare
-  v_begun constant timestamptz := p_begun + interval '1 millisecond';
-begin
   with forgotten as materialized (
     select d.segment_id from filestore.dead_segments d
     where d.removed_at is not null and d.stored_on <= filestore.sweepable_through()
@@ -6348,28 +6327,27 @@ begin
     delete from filestore.dead_segments d using forgotten f where d.segment_id = f.segment_id
   )
   delete from filestore.segments s using forgotten f where s.id = f.segment_id;
-  return (
-    with recursive projects as (
-      -- One probe of the index for each project, whatever the number of its segments.
-      (select d.project_id, d.due_since from filestore.dead_segments d
-       where d.removed_at is null order by d.project_id, d.due_since limit 1)
-      union all
-      select n.project_id, n.due_since from projects p cross join lateral (
-        select d.project_id, d.due_since from filestore.dead_segments d
-        where d.removed_at is null and d.project_id > p.project_id order by d.project_id, d.due_since limit 1) n
-    ), waiting as materialized (
-      select * from projects p where (p.due_since <= v_begun) is not false
-      order by p.due_since, p.project_id limit p_limit
-    )
-    select coalesce(jsonb_agg(jsonb_build_object(
-      'id', d.segment_id,
-      'name', d.project_id || '/' || to_char(d.stored_on, 'YYYYMMDD') || '/' || d.segment_id)), '[]')
-    from waiting w cross join lateral (
-      select * from filestore.dead_segments d
-      where d.project_id = w.project_id and d.removed_at is null and (d.due_since <= v_begun) is not false
-      order by d.due_since limit p_limit / (select count(*) from waiting)
-    ) d);
-end
+  with recursive projects as (
+    -- One probe of the index for each project, whatever the number of its segments.
+    (select d.project_id, d.due_since from filestore.dead_segments d
+     where d.removed_at is null order by d.project_id, d.due_since limit 1)
+    union all
+    select n.project_id, n.due_since from projects p cross join lateral (
+      select d.project_id, d.due_since from filestore.dead_segments d
+      where d.removed_at is null and d.project_id > p.project_id order by d.project_id, d.due_since limit 1) n
+  ), waiting as materialized (
+    select * from projects p where (p.due_since <= p_begun + interval '1 millisecond') is not false
+    order by p.due_since, p.project_id limit p_limit
+  )
+  select coalesce(jsonb_agg(jsonb_build_object(
+    'id', d.segment_id,
+    'name', d.project_id || '/' || to_char(d.stored_on, 'YYYYMMDD') || '/' || d.segment_id)), '[]')
+  from waiting w cross join lateral (
+    select * from filestore.dead_segments d
+    where d.project_id = w.project_id and d.removed_at is null
+      and (d.due_since <= p_begun + interval '1 millisecond') is not false
+    order by d.due_since limit p_limit / (select count(*) from waiting)
+  ) d
 $$;
 comment on function public.filestore_sweep_dead is
   'Segments whose objects are to be removed, up to p_limit, equal numbers for each project that has any; '
@@ -6529,30 +6507,23 @@ call filestore.pin_plan('public.filestore_verify_versions');
 -- needed and never will be: a new version takes its segments from its own upload, or from readable versions.
 create function public.filestore_verify_segments(p_after uuid default null, p_project_id uuid default null)
 returns jsonb
-language plpgsql volatile security definer
-set search_path = '' set plan_cache_mode = 'force_generic_plan'
-set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
-declare
-  c_page_rows constant integer := 10000;
-  -- Newer segments may be in the middle of an upload or a commit.
-  v_through constant date := filestore.sweepable_through();
-begin
-  return (
-    with page as materialized (
-      select s.id, s.project_id, s.stored_on from filestore.segments s
-      where s.id > coalesce(p_after, '00000000-0000-0000-0000-000000000000') order by s.id limit c_page_rows
-    ), found as (
-      select p.project_id, jsonb_agg(p.id) as ids from page p
-      where p.stored_on <= v_through and (p_project_id is null or p.project_id = p_project_id)
-        and not exists (select from filestore.dead_segments d where d.segment_id = p.id)
-        and not exists (select from filestore.projects o where o.id = p.project_id and o.deleted_at is not null)
-      group by p.project_id
-    )
-    select jsonb_build_object(
-      'projects', (select coalesce(jsonb_object_agg(f.project_id, f.ids), '{}') from found f),
-      'next', (select p.id from page p order by p.id desc limit 1)));
-end
+language sql volatile security definer set search_path = '' set enable_seqscan = off set enable_bitmapscan = off
+set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+  with page as materialized (
+    select s.id, s.project_id, s.stored_on from filestore.segments s
+    where s.id > coalesce(p_after, '00000000-0000-0000-0000-000000000000') order by s.id limit 10000
+  ), found as (
+    select p.project_id, jsonb_agg(p.id) as ids from page p
+    -- Newer segments may be in the middle of an upload or a commit.
+    where p.stored_on <= (select filestore.sweepable_through())
+      and (p_project_id is null or p.project_id = p_project_id)
+      and not exists (select from filestore.dead_segments d where d.segment_id = p.id)
+      and not exists (select from filestore.projects o where o.id = p.project_id and o.deleted_at is not null)
+    group by p.project_id
+  )
+  select jsonb_build_object(
+    'projects', (select coalesce(jsonb_object_agg(f.project_id, f.ids), '{}') from found f),
+    'next', (select p.id from page p order by p.id desc limit 1))
 $$;
 comment on function public.filestore_verify_segments is
   'A page of segments by project, after an id, of one project or of all: only those of days whose segments '
@@ -6915,29 +6886,27 @@ declare
   v_scopes constant jsonb := case jsonb_typeof(p_key -> 'scopes') when 'array' then p_key -> 'scopes' else '[]' end;
   v_prefix constant text := p_key ->> 'pathPrefix';
   v_expires_at constant text := p_key ->> 'expiresAt';
-  v_issues jsonb;
 begin
-  select jsonb_agg(jsonb_build_object('path', c.path, 'reason', c.reason)) into v_issues
-  from (values
-    ('keyHash', 'must be a SHA-256 in hexadecimal', p_key ->> 'keyHash' ~ '^[0-9a-f]{64}$'),
-    ('prefix', 'must be the first characters of a key', p_key ->> 'prefix' ~ '^oa_[0-9A-Za-z]{7}$'),
-    ('environment', 'must be development or production', p_key ->> 'environment' in ('development', 'production')),
-    ('scopes', 'must be one or more of read, write and admin',
-      v_scopes <> '[]' and v_scopes <@ '["read", "write", "admin"]'),
-    ('pathPrefix', 'must be a directory', v_prefix is null
-      or octet_length(v_prefix) between 1 and (filestore.limits()).path_bytes_max
-      and cardinality(string_to_array(v_prefix, '/')) <= (filestore.limits()).path_segments_max
-      and v_prefix !~ ('^/|/$|//|\\|(^|/)\.{1,2}(/|$)'
-        -- Control characters, and those that change the direction of text.
-        || '|[\u0001-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]')),
-    ('pathPrefix', 'must not be combined with the scope admin', v_prefix is null or not v_scopes ? 'admin'),
-    ('expiresAt', 'must lie in the future', v_expires_at is null
-      or case when v_expires_at ~ c_time then v_expires_at::timestamptz > clock_timestamp() end)
-  ) c (path, reason, holds)
-  where c.holds is not true;
-  return coalesce(filestore.validate_name(coalesce(p_key ->> 'name', ''), 0),
-    case when v_issues is not null
-      then filestore.refusal('VALIDATION_ERROR', jsonb_build_object('issues', v_issues)) end);
+  return coalesce(filestore.validate_name(coalesce(p_key ->> 'name', ''), 0), (
+    select filestore.refusal('VALIDATION_ERROR', jsonb_build_object(
+      'issues', jsonb_agg(jsonb_build_object('path', c.path, 'reason', c.reason))))
+    from (values
+      ('keyHash', 'must be a SHA-256 in hexadecimal', p_key ->> 'keyHash' ~ '^[0-9a-f]{64}$'),
+      ('prefix', 'must be the first characters of a key', p_key ->> 'prefix' ~ '^oa_[0-9A-Za-z]{7}$'),
+      ('environment', 'must be development or production', p_key ->> 'environment' in ('development', 'production')),
+      ('scopes', 'must be one or more of read, write and admin',
+        v_scopes <> '[]' and v_scopes <@ '["read", "write", "admin"]'),
+      ('pathPrefix', 'must be a directory', v_prefix is null
+        or octet_length(v_prefix) between 1 and (filestore.limits()).path_bytes_max
+        and cardinality(string_to_array(v_prefix, '/')) <= (filestore.limits()).path_segments_max
+        and v_prefix !~ ('^/|/$|//|\\|(^|/)\.{1,2}(/|$)'
+          -- Control characters, and those that change the direction of text.
+          || '|[\u0001-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]')),
+      ('pathPrefix', 'must not be combined with the scope admin', v_prefix is null or not v_scopes ? 'admin'),
+      ('expiresAt', 'must lie in the future', v_expires_at is null
+        or case when v_expires_at ~ c_time then v_expires_at::timestamptz > clock_timestamp() end)
+    ) c (path, reason, holds)
+    where c.holds is not true having count(*) > 0));
 end
 $$;
 comment on function filestore.validate_key is
@@ -7199,7 +7168,7 @@ language plpgsql volatile set search_path = '' as $$
 declare
   v_old filestore.api_keys;
   v_new jsonb;
-  v_issues jsonb;
+  v_refusal jsonb;
 begin
   select * into v_old from filestore.api_keys k where k.project_id = p_project_id and k.id = p_id for no key update;
   if not found then
@@ -7212,17 +7181,16 @@ begin
     || jsonb_strip_nulls(jsonb_build_object(
       'name', p_changes -> 'name', 'expiresAt', p_changes -> 'expiresAt', 'scopes', p_changes -> 'scopes',
       'pathPrefix', p_changes -> 'pathPrefix'));
-  if filestore.validate_key(v_new) is not null then return filestore.validate_key(v_new); end if;
-  select jsonb_agg(jsonb_build_object('path', c.path, 'reason', c.reason)) into v_issues
-  from (values
-    ('scopes', 'must be among those that the key has', v_new -> 'scopes' <@ to_jsonb(v_old.scopes)),
-    ('pathPrefix', 'must be the key''s own or lie below it', v_old.path_prefix is null
-      or starts_with((v_new ->> 'pathPrefix') || '/', v_old.path_prefix || '/'))
-  ) c (path, reason, holds)
-  where c.holds is not true;
-  if v_issues is not null then
-    return filestore.refusal('VALIDATION_ERROR', jsonb_build_object('issues', v_issues));
-  end if;
+  v_refusal := coalesce(filestore.validate_key(v_new), (
+    select filestore.refusal('VALIDATION_ERROR', jsonb_build_object(
+      'issues', jsonb_agg(jsonb_build_object('path', c.path, 'reason', c.reason))))
+    from (values
+      ('scopes', 'must be among those that the key has', v_new -> 'scopes' <@ to_jsonb(v_old.scopes)),
+      ('pathPrefix', 'must be the key''s own or lie below it', v_old.path_prefix is null
+        or starts_with((v_new ->> 'pathPrefix') || '/', v_old.path_prefix || '/'))
+    ) c (path, reason, holds)
+    where c.holds is not true having count(*) > 0));
+  if v_refusal is not null then return v_refusal; end if;
   update filestore.api_keys k
   set name = v_new ->> 'name', expires_at = (v_new ->> 'expiresAt')::timestamptz,
       path_prefix = v_new ->> 'pathPrefix',

@@ -7,12 +7,7 @@ create type filestore.step as (file_id uuid, path text, next filestore.next_vers
 comment on type filestore.step is 'One version of a plan. The id is null for a file that does not exist yet.';
 
 create type filestore.plan as (
-  refusal jsonb,
-  paths text[],
-  new_paths text[],
-  steps filestore.step[],
-  value jsonb,
-  remaining integer,
+  refusal jsonb, paths text[], new_paths text[], steps filestore.step[], value jsonb, remaining integer,
   committed_at timestamptz
 );
 comment on type filestore.plan is

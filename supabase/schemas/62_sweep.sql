@@ -106,13 +106,10 @@ comment on function filestore.sweepable_through is
 call filestore.grant_execute('filestore.sweepable_through', 'filestore_admin');
 
 create function public.filestore_sweep_dead(p_limit integer, p_begun timestamptz default null) returns jsonb
-language plpgsql volatile security definer
+language sql volatile security definer
 -- By index, whatever the statistics are, as in 47_erasure.sql.
 set search_path = '' set enable_seqscan = off set enable_bitmapscan = off
 as $$
-declare
-  v_begun constant timestamptz := p_begun + interval '1 millisecond';
-begin
   with forgotten as materialized (
     select d.segment_id from filestore.dead_segments d
     where d.removed_at is not null and d.stored_on <= filestore.sweepable_through()
@@ -121,28 +118,27 @@ begin
     delete from filestore.dead_segments d using forgotten f where d.segment_id = f.segment_id
   )
   delete from filestore.segments s using forgotten f where s.id = f.segment_id;
-  return (
-    with recursive projects as (
-      -- One probe of the index for each project, whatever the number of its segments.
-      (select d.project_id, d.due_since from filestore.dead_segments d
-       where d.removed_at is null order by d.project_id, d.due_since limit 1)
-      union all
-      select n.project_id, n.due_since from projects p cross join lateral (
-        select d.project_id, d.due_since from filestore.dead_segments d
-        where d.removed_at is null and d.project_id > p.project_id order by d.project_id, d.due_since limit 1) n
-    ), waiting as materialized (
-      select * from projects p where (p.due_since <= v_begun) is not false
-      order by p.due_since, p.project_id limit p_limit
-    )
-    select coalesce(jsonb_agg(jsonb_build_object(
-      'id', d.segment_id,
-      'name', d.project_id || '/' || to_char(d.stored_on, 'YYYYMMDD') || '/' || d.segment_id)), '[]')
-    from waiting w cross join lateral (
-      select * from filestore.dead_segments d
-      where d.project_id = w.project_id and d.removed_at is null and (d.due_since <= v_begun) is not false
-      order by d.due_since limit p_limit / (select count(*) from waiting)
-    ) d);
-end
+  with recursive projects as (
+    -- One probe of the index for each project, whatever the number of its segments.
+    (select d.project_id, d.due_since from filestore.dead_segments d
+     where d.removed_at is null order by d.project_id, d.due_since limit 1)
+    union all
+    select n.project_id, n.due_since from projects p cross join lateral (
+      select d.project_id, d.due_since from filestore.dead_segments d
+      where d.removed_at is null and d.project_id > p.project_id order by d.project_id, d.due_since limit 1) n
+  ), waiting as materialized (
+    select * from projects p where (p.due_since <= p_begun + interval '1 millisecond') is not false
+    order by p.due_since, p.project_id limit p_limit
+  )
+  select coalesce(jsonb_agg(jsonb_build_object(
+    'id', d.segment_id,
+    'name', d.project_id || '/' || to_char(d.stored_on, 'YYYYMMDD') || '/' || d.segment_id)), '[]')
+  from waiting w cross join lateral (
+    select * from filestore.dead_segments d
+    where d.project_id = w.project_id and d.removed_at is null
+      and (d.due_since <= p_begun + interval '1 millisecond') is not false
+    order by d.due_since limit p_limit / (select count(*) from waiting)
+  ) d
 $$;
 comment on function public.filestore_sweep_dead is
   'Segments whose objects are to be removed, up to p_limit, equal numbers for each project that has any; '

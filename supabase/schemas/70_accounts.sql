@@ -93,29 +93,27 @@ declare
   v_scopes constant jsonb := case jsonb_typeof(p_key -> 'scopes') when 'array' then p_key -> 'scopes' else '[]' end;
   v_prefix constant text := p_key ->> 'pathPrefix';
   v_expires_at constant text := p_key ->> 'expiresAt';
-  v_issues jsonb;
 begin
-  select jsonb_agg(jsonb_build_object('path', c.path, 'reason', c.reason)) into v_issues
-  from (values
-    ('keyHash', 'must be a SHA-256 in hexadecimal', p_key ->> 'keyHash' ~ '^[0-9a-f]{64}$'),
-    ('prefix', 'must be the first characters of a key', p_key ->> 'prefix' ~ '^oa_[0-9A-Za-z]{7}$'),
-    ('environment', 'must be development or production', p_key ->> 'environment' in ('development', 'production')),
-    ('scopes', 'must be one or more of read, write and admin',
-      v_scopes <> '[]' and v_scopes <@ '["read", "write", "admin"]'),
-    ('pathPrefix', 'must be a directory', v_prefix is null
-      or octet_length(v_prefix) between 1 and (filestore.limits()).path_bytes_max
-      and cardinality(string_to_array(v_prefix, '/')) <= (filestore.limits()).path_segments_max
-      and v_prefix !~ ('^/|/$|//|\\|(^|/)\.{1,2}(/|$)'
-        -- Control characters, and those that change the direction of text.
-        || '|[\u0001-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]')),
-    ('pathPrefix', 'must not be combined with the scope admin', v_prefix is null or not v_scopes ? 'admin'),
-    ('expiresAt', 'must lie in the future', v_expires_at is null
-      or case when v_expires_at ~ c_time then v_expires_at::timestamptz > clock_timestamp() end)
-  ) c (path, reason, holds)
-  where c.holds is not true;
-  return coalesce(filestore.validate_name(coalesce(p_key ->> 'name', ''), 0),
-    case when v_issues is not null
-      then filestore.refusal('VALIDATION_ERROR', jsonb_build_object('issues', v_issues)) end);
+  return coalesce(filestore.validate_name(coalesce(p_key ->> 'name', ''), 0), (
+    select filestore.refusal('VALIDATION_ERROR', jsonb_build_object(
+      'issues', jsonb_agg(jsonb_build_object('path', c.path, 'reason', c.reason))))
+    from (values
+      ('keyHash', 'must be a SHA-256 in hexadecimal', p_key ->> 'keyHash' ~ '^[0-9a-f]{64}$'),
+      ('prefix', 'must be the first characters of a key', p_key ->> 'prefix' ~ '^oa_[0-9A-Za-z]{7}$'),
+      ('environment', 'must be development or production', p_key ->> 'environment' in ('development', 'production')),
+      ('scopes', 'must be one or more of read, write and admin',
+        v_scopes <> '[]' and v_scopes <@ '["read", "write", "admin"]'),
+      ('pathPrefix', 'must be a directory', v_prefix is null
+        or octet_length(v_prefix) between 1 and (filestore.limits()).path_bytes_max
+        and cardinality(string_to_array(v_prefix, '/')) <= (filestore.limits()).path_segments_max
+        and v_prefix !~ ('^/|/$|//|\\|(^|/)\.{1,2}(/|$)'
+          -- Control characters, and those that change the direction of text.
+          || '|[\u0001-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]')),
+      ('pathPrefix', 'must not be combined with the scope admin', v_prefix is null or not v_scopes ? 'admin'),
+      ('expiresAt', 'must lie in the future', v_expires_at is null
+        or case when v_expires_at ~ c_time then v_expires_at::timestamptz > clock_timestamp() end)
+    ) c (path, reason, holds)
+    where c.holds is not true having count(*) > 0));
 end
 $$;
 comment on function filestore.validate_key is
@@ -377,7 +375,7 @@ language plpgsql volatile set search_path = '' as $$
 declare
   v_old filestore.api_keys;
   v_new jsonb;
-  v_issues jsonb;
+  v_refusal jsonb;
 begin
   select * into v_old from filestore.api_keys k where k.project_id = p_project_id and k.id = p_id for no key update;
   if not found then
@@ -390,17 +388,16 @@ begin
     || jsonb_strip_nulls(jsonb_build_object(
       'name', p_changes -> 'name', 'expiresAt', p_changes -> 'expiresAt', 'scopes', p_changes -> 'scopes',
       'pathPrefix', p_changes -> 'pathPrefix'));
-  if filestore.validate_key(v_new) is not null then return filestore.validate_key(v_new); end if;
-  select jsonb_agg(jsonb_build_object('path', c.path, 'reason', c.reason)) into v_issues
-  from (values
-    ('scopes', 'must be among those that the key has', v_new -> 'scopes' <@ to_jsonb(v_old.scopes)),
-    ('pathPrefix', 'must be the key''s own or lie below it', v_old.path_prefix is null
-      or starts_with((v_new ->> 'pathPrefix') || '/', v_old.path_prefix || '/'))
-  ) c (path, reason, holds)
-  where c.holds is not true;
-  if v_issues is not null then
-    return filestore.refusal('VALIDATION_ERROR', jsonb_build_object('issues', v_issues));
-  end if;
+  v_refusal := coalesce(filestore.validate_key(v_new), (
+    select filestore.refusal('VALIDATION_ERROR', jsonb_build_object(
+      'issues', jsonb_agg(jsonb_build_object('path', c.path, 'reason', c.reason))))
+    from (values
+      ('scopes', 'must be among those that the key has', v_new -> 'scopes' <@ to_jsonb(v_old.scopes)),
+      ('pathPrefix', 'must be the key''s own or lie below it', v_old.path_prefix is null
+        or starts_with((v_new ->> 'pathPrefix') || '/', v_old.path_prefix || '/'))
+    ) c (path, reason, holds)
+    where c.holds is not true having count(*) > 0));
+  if v_refusal is not null then return v_refusal; end if;
   update filestore.api_keys k
   set name = v_new ->> 'name', expires_at = (v_new ->> 'expiresAt')::timestamptz,
       path_prefix = v_new ->> 'pathPrefix',
