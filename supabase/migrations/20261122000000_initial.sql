@@ -4365,27 +4365,20 @@ call filestore.pin_plan('filestore.undo_files');
 create function filestore.split_moves(
   p_session filestore.session, p_run_id text, p_key_ids uuid[], p_ids uuid[]
 ) returns uuid[]
-language plpgsql stable set search_path = '' as $$
-declare
-  c_examined_max constant integer := (filestore.limits()).undo_versions_examined_max;
-  v_examined integer;
-  v_split uuid[];
-begin
-  select count(*), array_agg(distinct case when m.is_target then m.file_id else m.source_file_id end)
-    filter (where m.source_file_id is not null and m.is_target <> m.is_source)
-  into v_examined, v_split
+language sql stable set search_path = '' as $$
+  select case when count(*) > (filestore.limits()).undo_versions_examined_max then p_ids
+    else array_agg(distinct case when m.is_target then m.file_id else m.source_file_id end)
+      filter (where m.source_file_id is not null and m.is_target <> m.is_source) end
   from (
     select l.file_id, l.source_file_id, l.file_id in (select unnest(p_ids)) as is_target,
            l.source_file_id in (select unnest(p_ids)) as is_source
     from (
       select v.file_id, v.source_file_id from filestore.file_versions v
-      where v.project_id = p_session.project_id and v.run_id = p_run_id and v.operation = 'move'
+      where v.project_id = (p_session).project_id and v.run_id = p_run_id and v.operation = 'move'
         and v.key_id = any (p_key_ids)
-      order by v.file_id, v.version limit c_examined_max + 1
+      order by v.file_id, v.version limit (filestore.limits()).undo_versions_examined_max + 1
     ) l
-  ) m;
-  return case when v_examined > c_examined_max then p_ids else v_split end;
-end
+  ) m
 $$;
 comment on function filestore.split_moves is
   'The given files that the run moved, with these keys, from or to a file that is not among them; all given '
@@ -5109,44 +5102,39 @@ call filestore.publish('filestore.redact_versions', 'filestore_admin', 'filestor
 
 create function filestore.sharing_versions(p_session filestore.session, p_file filestore.files, p_segment_ids uuid[])
 returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  -- The number of versions of each file that are examined, the latest ones.
-  c_examined_max constant integer := 2000;
-begin
-  return (
-    select coalesce(jsonb_agg(jsonb_build_object('path', r.path, 'version', r.version)), '[]')
+language sql volatile set search_path = '' as $$
+  select coalesce(jsonb_agg(jsonb_build_object('path', r.path, 'version', r.version)), '[]')
+  from (
+    select f.path, v.version
     from (
-      select f.path, v.version
-      from (
-        select (p_file).id as file_id
-        union all
-        select o.file_id from (
-          select distinct h.file_id from unnest(p_segment_ids) s (id)
-          -- fence, here and below: rows are looked up one by one.
-          cross join lateral (
-            select * from filestore.shared_segments g
-            where g.project_id = p_session.project_id and g.segment_id = s.id and g.file_id <> (p_file).id offset 0) h
-          limit (filestore.limits()).redact_remaining_max
-        ) o
-      ) i
-      -- Files that the key does not see are not named.
-      cross join lateral (
-        select o.path from filestore.files o where o.project_id = p_session.project_id and o.id = i.file_id offset 0
-      ) f
-      cross join lateral (
-        select n.version from (
-          select o.version, o.segment_ids from filestore.file_versions o
-          where o.project_id = p_session.project_id and o.file_id = i.file_id
-          order by o.version desc limit c_examined_max
-        ) n
-        where exists (
-          select from unnest(n.segment_ids) s (id) where s.id in (select p.id from unnest(p_segment_ids) p (id)))
-        order by n.version desc limit (filestore.limits()).redact_remaining_max
-      ) v
-      limit (filestore.limits()).redact_remaining_max
-    ) r);
-end
+      select (p_file).id as file_id
+      union all
+      select o.file_id from (
+        select distinct h.file_id from unnest(p_segment_ids) s (id)
+        -- fence, here and below: rows are looked up one by one.
+        cross join lateral (
+          select * from filestore.shared_segments g
+          where g.project_id = p_session.project_id and g.segment_id = s.id and g.file_id <> (p_file).id offset 0) h
+        limit (filestore.limits()).redact_remaining_max
+      ) o
+    ) i
+    -- Files that the key does not see are not named.
+    cross join lateral (
+      select o.path from filestore.files o where o.project_id = p_session.project_id and o.id = i.file_id offset 0
+    ) f
+    -- Of each file, the latest 2,000 versions are examined.
+    cross join lateral (
+      select n.version from (
+        select o.version, o.segment_ids from filestore.file_versions o
+        where o.project_id = p_session.project_id and o.file_id = i.file_id
+        order by o.version desc limit 2000
+      ) n
+      where exists (
+        select from unnest(n.segment_ids) s (id) where s.id in (select p.id from unnest(p_segment_ids) p (id)))
+      order by n.version desc limit (filestore.limits()).redact_remaining_max
+    ) v
+    limit (filestore.limits()).redact_remaining_max
+  ) r
 $$;
 comment on function filestore.sharing_versions is
   'Some versions that contain one of these segments: of this file and of other files that the key sees, '
@@ -7950,23 +7938,19 @@ comment on function public.filestore_search_lease is
 call filestore.publish('public.filestore_search_lease', 'filestore_search', 'service_role');
 
 create function public.filestore_search_fail(p_lease_id uuid, p_files jsonb) returns integer
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  c_retry_seconds constant integer := 2;
-  v_count integer;
-begin
-  perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
-  update filestore.search_queue q
-  set lease_id = case when f.is_fault then null else q.lease_id end,
-      attempts = q.attempts - case when f.is_fault then 0 else 1 end,
-      due_at = case when f.is_fault
-        then clock_timestamp() + c_retry_seconds * power(2, q.attempts - 1) * interval '1 second'
-        else q.due_at end
-  from jsonb_to_recordset(p_files) f (project_id uuid, file_id uuid, is_fault boolean)
-  where q.project_id = f.project_id and q.file_id = f.file_id and q.lease_id = p_lease_id;
-  get diagnostics v_count = row_count;
-  return v_count;
-end
+language sql volatile security definer set search_path = '' as $$
+  select set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
+  with failed as (
+    update filestore.search_queue q
+    set lease_id = case when f.is_fault then null else q.lease_id end,
+        attempts = q.attempts - case when f.is_fault then 0 else 1 end,
+        due_at = case when f.is_fault
+          then clock_timestamp() + 2 * power(2, q.attempts - 1) * interval '1 second' else q.due_at end
+    from jsonb_to_recordset(p_files) f (project_id uuid, file_id uuid, is_fault boolean)
+    where q.project_id = f.project_id and q.file_id = f.file_id and q.lease_id = p_lease_id
+    returning 1
+  )
+  select count(*)::integer from failed
 $$;
 comment on function public.filestore_search_fail is
   'Records which leased files could not be indexed. If the file is at fault, it is due again soon, later '
@@ -8653,23 +8637,19 @@ call filestore.publish('filestore.search_rank_candidates', 'filestore_search', '
 
 create function filestore.search_unembedded(p_project_id uuid, p_query jsonb, p_files integer)
 returns table (file_id uuid)
-language plpgsql stable set search_path = '' as $$
-declare
-  v_model constant text := p_query ->> 'model';
-  v_former constant text := p_query -> 'former' ->> 'model';
-begin
+language sql stable set search_path = '' as $$
   -- Three ranges of search_texts_by_project_model.
-  return query
-    select t.file_id from filestore.search_texts t
-    where t.project_id = p_project_id and t.skipped is null and t.model is null
-    union all
-    select t.file_id from filestore.search_texts t
-    where t.project_id = p_project_id and t.skipped is null and t.model < v_model and t.model is distinct from v_former
-    union all
-    select t.file_id from filestore.search_texts t
-    where t.project_id = p_project_id and t.skipped is null and t.model > v_model and t.model is distinct from v_former
-    limit p_files;
-end
+  select t.file_id from filestore.search_texts t
+  where t.project_id = p_project_id and t.skipped is null and t.model is null
+  union all
+  select t.file_id from filestore.search_texts t
+  where t.project_id = p_project_id and t.skipped is null and t.model < p_query ->> 'model'
+    and t.model is distinct from p_query -> 'former' ->> 'model'
+  union all
+  select t.file_id from filestore.search_texts t
+  where t.project_id = p_project_id and t.skipped is null and t.model > p_query ->> 'model'
+    and t.model is distinct from p_query -> 'former' ->> 'model'
+  limit p_files
 $$;
 comment on function filestore.search_unembedded is
   'Texts, up to p_files, that have vectors neither of the model that embedded the query, nor of the former '

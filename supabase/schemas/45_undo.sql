@@ -120,27 +120,20 @@ call filestore.pin_plan('filestore.undo_files');
 create function filestore.split_moves(
   p_session filestore.session, p_run_id text, p_key_ids uuid[], p_ids uuid[]
 ) returns uuid[]
-language plpgsql stable set search_path = '' as $$
-declare
-  c_examined_max constant integer := (filestore.limits()).undo_versions_examined_max;
-  v_examined integer;
-  v_split uuid[];
-begin
-  select count(*), array_agg(distinct case when m.is_target then m.file_id else m.source_file_id end)
-    filter (where m.source_file_id is not null and m.is_target <> m.is_source)
-  into v_examined, v_split
+language sql stable set search_path = '' as $$
+  select case when count(*) > (filestore.limits()).undo_versions_examined_max then p_ids
+    else array_agg(distinct case when m.is_target then m.file_id else m.source_file_id end)
+      filter (where m.source_file_id is not null and m.is_target <> m.is_source) end
   from (
     select l.file_id, l.source_file_id, l.file_id in (select unnest(p_ids)) as is_target,
            l.source_file_id in (select unnest(p_ids)) as is_source
     from (
       select v.file_id, v.source_file_id from filestore.file_versions v
-      where v.project_id = p_session.project_id and v.run_id = p_run_id and v.operation = 'move'
+      where v.project_id = (p_session).project_id and v.run_id = p_run_id and v.operation = 'move'
         and v.key_id = any (p_key_ids)
-      order by v.file_id, v.version limit c_examined_max + 1
+      order by v.file_id, v.version limit (filestore.limits()).undo_versions_examined_max + 1
     ) l
-  ) m;
-  return case when v_examined > c_examined_max then p_ids else v_split end;
-end
+  ) m
 $$;
 comment on function filestore.split_moves is
   'The given files that the run moved, with these keys, from or to a file that is not among them; all given '

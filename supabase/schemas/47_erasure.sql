@@ -325,44 +325,39 @@ call filestore.publish('filestore.redact_versions', 'filestore_admin', 'filestor
 
 create function filestore.sharing_versions(p_session filestore.session, p_file filestore.files, p_segment_ids uuid[])
 returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  -- The number of versions of each file that are examined, the latest ones.
-  c_examined_max constant integer := 2000;
-begin
-  return (
-    select coalesce(jsonb_agg(jsonb_build_object('path', r.path, 'version', r.version)), '[]')
+language sql volatile set search_path = '' as $$
+  select coalesce(jsonb_agg(jsonb_build_object('path', r.path, 'version', r.version)), '[]')
+  from (
+    select f.path, v.version
     from (
-      select f.path, v.version
-      from (
-        select (p_file).id as file_id
-        union all
-        select o.file_id from (
-          select distinct h.file_id from unnest(p_segment_ids) s (id)
-          -- fence, here and below: rows are looked up one by one.
-          cross join lateral (
-            select * from filestore.shared_segments g
-            where g.project_id = p_session.project_id and g.segment_id = s.id and g.file_id <> (p_file).id offset 0) h
-          limit (filestore.limits()).redact_remaining_max
-        ) o
-      ) i
-      -- Files that the key does not see are not named.
-      cross join lateral (
-        select o.path from filestore.files o where o.project_id = p_session.project_id and o.id = i.file_id offset 0
-      ) f
-      cross join lateral (
-        select n.version from (
-          select o.version, o.segment_ids from filestore.file_versions o
-          where o.project_id = p_session.project_id and o.file_id = i.file_id
-          order by o.version desc limit c_examined_max
-        ) n
-        where exists (
-          select from unnest(n.segment_ids) s (id) where s.id in (select p.id from unnest(p_segment_ids) p (id)))
-        order by n.version desc limit (filestore.limits()).redact_remaining_max
-      ) v
-      limit (filestore.limits()).redact_remaining_max
-    ) r);
-end
+      select (p_file).id as file_id
+      union all
+      select o.file_id from (
+        select distinct h.file_id from unnest(p_segment_ids) s (id)
+        -- fence, here and below: rows are looked up one by one.
+        cross join lateral (
+          select * from filestore.shared_segments g
+          where g.project_id = p_session.project_id and g.segment_id = s.id and g.file_id <> (p_file).id offset 0) h
+        limit (filestore.limits()).redact_remaining_max
+      ) o
+    ) i
+    -- Files that the key does not see are not named.
+    cross join lateral (
+      select o.path from filestore.files o where o.project_id = p_session.project_id and o.id = i.file_id offset 0
+    ) f
+    -- Of each file, the latest 2,000 versions are examined.
+    cross join lateral (
+      select n.version from (
+        select o.version, o.segment_ids from filestore.file_versions o
+        where o.project_id = p_session.project_id and o.file_id = i.file_id
+        order by o.version desc limit 2000
+      ) n
+      where exists (
+        select from unnest(n.segment_ids) s (id) where s.id in (select p.id from unnest(p_segment_ids) p (id)))
+      order by n.version desc limit (filestore.limits()).redact_remaining_max
+    ) v
+    limit (filestore.limits()).redact_remaining_max
+  ) r
 $$;
 comment on function filestore.sharing_versions is
   'Some versions that contain one of these segments: of this file and of other files that the key sees, '

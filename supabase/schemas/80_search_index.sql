@@ -248,23 +248,19 @@ comment on function public.filestore_search_lease is
 call filestore.publish('public.filestore_search_lease', 'filestore_search', 'service_role');
 
 create function public.filestore_search_fail(p_lease_id uuid, p_files jsonb) returns integer
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  c_retry_seconds constant integer := 2;
-  v_count integer;
-begin
-  perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
-  update filestore.search_queue q
-  set lease_id = case when f.is_fault then null else q.lease_id end,
-      attempts = q.attempts - case when f.is_fault then 0 else 1 end,
-      due_at = case when f.is_fault
-        then clock_timestamp() + c_retry_seconds * power(2, q.attempts - 1) * interval '1 second'
-        else q.due_at end
-  from jsonb_to_recordset(p_files) f (project_id uuid, file_id uuid, is_fault boolean)
-  where q.project_id = f.project_id and q.file_id = f.file_id and q.lease_id = p_lease_id;
-  get diagnostics v_count = row_count;
-  return v_count;
-end
+language sql volatile security definer set search_path = '' as $$
+  select set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
+  with failed as (
+    update filestore.search_queue q
+    set lease_id = case when f.is_fault then null else q.lease_id end,
+        attempts = q.attempts - case when f.is_fault then 0 else 1 end,
+        due_at = case when f.is_fault
+          then clock_timestamp() + 2 * power(2, q.attempts - 1) * interval '1 second' else q.due_at end
+    from jsonb_to_recordset(p_files) f (project_id uuid, file_id uuid, is_fault boolean)
+    where q.project_id = f.project_id and q.file_id = f.file_id and q.lease_id = p_lease_id
+    returning 1
+  )
+  select count(*)::integer from failed
 $$;
 comment on function public.filestore_search_fail is
   'Records which leased files could not be indexed. If the file is at fault, it is due again soon, later '

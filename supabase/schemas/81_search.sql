@@ -435,23 +435,19 @@ call filestore.publish('filestore.search_rank_candidates', 'filestore_search', '
 
 create function filestore.search_unembedded(p_project_id uuid, p_query jsonb, p_files integer)
 returns table (file_id uuid)
-language plpgsql stable set search_path = '' as $$
-declare
-  v_model constant text := p_query ->> 'model';
-  v_former constant text := p_query -> 'former' ->> 'model';
-begin
+language sql stable set search_path = '' as $$
   -- Three ranges of search_texts_by_project_model.
-  return query
-    select t.file_id from filestore.search_texts t
-    where t.project_id = p_project_id and t.skipped is null and t.model is null
-    union all
-    select t.file_id from filestore.search_texts t
-    where t.project_id = p_project_id and t.skipped is null and t.model < v_model and t.model is distinct from v_former
-    union all
-    select t.file_id from filestore.search_texts t
-    where t.project_id = p_project_id and t.skipped is null and t.model > v_model and t.model is distinct from v_former
-    limit p_files;
-end
+  select t.file_id from filestore.search_texts t
+  where t.project_id = p_project_id and t.skipped is null and t.model is null
+  union all
+  select t.file_id from filestore.search_texts t
+  where t.project_id = p_project_id and t.skipped is null and t.model < p_query ->> 'model'
+    and t.model is distinct from p_query -> 'former' ->> 'model'
+  union all
+  select t.file_id from filestore.search_texts t
+  where t.project_id = p_project_id and t.skipped is null and t.model > p_query ->> 'model'
+    and t.model is distinct from p_query -> 'former' ->> 'model'
+  limit p_files
 $$;
 comment on function filestore.search_unembedded is
   'Texts, up to p_files, that have vectors neither of the model that embedded the query, nor of the former '
