@@ -4150,9 +4150,8 @@ comment on function filestore.too_many_files is
 call filestore.grant_execute('filestore.too_many_files', 'filestore_engine');
 
 create function filestore.taken_paths(p_project_id uuid, p_paths text[], p_except text[]) returns text[]
-language plpgsql stable set search_path = '' as $$
-begin
-  return array(
+language sql stable set search_path = '' as $$
+  select array(
     select t.path from unnest(p_paths) t (path)
     -- fence: files are looked up one by one.
     cross join lateral (
@@ -4160,8 +4159,7 @@ begin
       where f.project_id = p_project_id and f.path = t.path and not f.is_deleted offset 0
     ) f
     where t.path not in (select unnest(p_except))
-    order by t.path collate "C" limit (filestore.limits()).conflicting_paths_shown_max);
-end
+    order by t.path collate "C" limit (filestore.limits()).conflicting_paths_shown_max)
 $$;
 comment on function filestore.taken_paths is
   'The first of these paths that have live files, except those in p_except.';
@@ -4938,7 +4936,6 @@ declare
   v_now constant timestamptz := greatest(date_trunc('milliseconds', clock_timestamp()), (p_file).updated_at);
   v_position constant bigint := filestore.next_position(v_project_id);
   v_names constant text[] := string_to_array((p_file).path, '/');
-  v_first integer;
   v_removed record;
   v_segment_ids uuid[];
   v_released record;
@@ -4947,9 +4944,8 @@ declare
   v_versions bigint;
   v_pending bigint;
 begin
-  select min(v.version) into v_first from filestore.file_versions v
-  where v.project_id = v_project_id and v.file_id = v_file_id;
-  v_versions := (p_file).version - v_first + 1;
+  v_versions := (p_file).version + 1 - (
+    select min(v.version) from filestore.file_versions v where v.project_id = v_project_id and v.file_id = v_file_id);
   v_removed := filestore.remove_versions(
     v_project_id, v_file_id, (p_file).version, (filestore.limits()).erased_versions_max);
   v_segment_ids := array(
@@ -5554,7 +5550,6 @@ declare
   v_scope constant text := p_link ->> 'for';
   v_path constant text := p_link ->> 'path';
   v_seconds constant integer := p_link ->> 'expiresIn';
-  v_count bigint;
   v_found jsonb;
   v_link filestore.links;
 begin
@@ -5577,9 +5572,9 @@ begin
   if found then return v_session.envelope || jsonb_build_object('value', filestore.link_record(v_link)); end if;
   -- Counts all links of the project, not only those below the key's prefix.
   perform set_config('filestore.path_prefix', '', true);
-  select count(*) into v_count from filestore.links l
-  where l.project_id = v_session.project_id and not filestore.has_ended(l);
-  if v_count >= v_limits.project_links_max then
+  if v_limits.project_links_max <= (
+    select count(*) from filestore.links l
+    where l.project_id = v_session.project_id and not filestore.has_ended(l)) then
     return v_session.envelope
       || filestore.refusal('LINK_LIMIT_REACHED', jsonb_build_object('limit', v_limits.project_links_max));
   end if;
@@ -6674,8 +6669,8 @@ call filestore.publish('public.filestore_sweep_deleted_account', 'filestore_admi
 create function public.filestore_sweep_deleted_project(p_begun timestamptz default null) returns jsonb
 language sql volatile security definer set search_path = '' as $$
   update filestore.project_deletions d set visited_at = clock_timestamp()
-  where d.project_id = (
-    select o.project_id from filestore.project_deletions o
+  where d.id = (
+    select o.id from filestore.project_deletions o
     where o.due_at <= filestore.sweep_clock() and (o.deleted_at <= p_begun + interval '1 millisecond') is not false
     order by o.visited_at limit 1 for update skip locked)
   returning jsonb_build_object(
@@ -6971,7 +6966,7 @@ create function filestore.create_project(p_name text, p_id uuid) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
   v_account_id constant uuid := filestore.current_account_id();
-  v_limit constant integer := (filestore.limits()).account_projects_max;
+  v_limit integer;
   -- A version 4 UUID (RFC 9562) of account and id: an id that the caller chose reveals nothing about the
   -- projects of other accounts.
   v_id constant uuid := overlay(
@@ -6979,18 +6974,16 @@ declare
 begin
   -- The account was deleted while this call waited for the lock.
   if v_account_id is null then return filestore.refusal('INVALID_SESSION'); end if;
-  if exists (select from filestore.projects p where p.owner_id = v_account_id and p.id = v_id) then
-    return jsonb_build_object('value', filestore.account_project(v_id));
+  if not exists (select from filestore.projects p where p.owner_id = v_account_id and p.id = v_id) then
+    v_limit := case when filestore.account_settings(v_account_id) ->> 'reason' is not null then 0
+      else (filestore.limits()).account_projects_max end;
+    if (select count(*) from filestore.projects p where p.owner_id = v_account_id) >= v_limit then
+      return filestore.refusal('PROJECT_LIMIT_REACHED', jsonb_build_object('limit', v_limit));
+    end if;
+    insert into filestore.projects (id, owner_id, name, tier) values (v_id, v_account_id, p_name, 'free')
+    on conflict (owner_id, name) do nothing;
+    if not found then return filestore.refusal('PROJECT_NAME_TAKEN'); end if;
   end if;
-  if filestore.account_settings(v_account_id) ->> 'reason' is not null then
-    return filestore.refusal('PROJECT_LIMIT_REACHED', '{"limit": 0}');
-  end if;
-  if (select count(*) from filestore.projects p where p.owner_id = v_account_id) >= v_limit then
-    return filestore.refusal('PROJECT_LIMIT_REACHED', jsonb_build_object('limit', v_limit));
-  end if;
-  insert into filestore.projects (id, owner_id, name, tier) values (v_id, v_account_id, p_name, 'free')
-  on conflict (owner_id, name) do nothing;
-  if not found then return filestore.refusal('PROJECT_NAME_TAKEN'); end if;
   return jsonb_build_object('value', filestore.account_project(v_id));
 end
 $$;
@@ -7893,7 +7886,6 @@ declare
   v_project_ids uuid[];
   v_file_ids uuid[];
   v_files jsonb;
-  v_next_due bigint;
 begin
   perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
   select array_agg(t.project_id), array_agg(t.file_id) into v_project_ids, v_file_ids
@@ -7925,10 +7917,10 @@ begin
   from unnest(v_project_ids, v_file_ids) i (project_id, file_id)
   join filestore.search_queue q on q.project_id = i.project_id and q.file_id = i.file_id
   join filestore.files f on f.project_id = q.project_id and f.id = q.file_id;
-  select greatest(extract(epoch from q.due_at - clock_timestamp()) * 1000, 0)::bigint into v_next_due
-  from filestore.search_queue q where q.stage = p_stage order by q.due_at limit 1;
   return jsonb_build_object(
-    'leaseId', v_lease_id, 'files', coalesce(v_files, '[]'), 'nextDueMilliseconds', v_next_due);
+    'leaseId', v_lease_id, 'files', coalesce(v_files, '[]'), 'nextDueMilliseconds', (
+      select greatest(extract(epoch from q.due_at - clock_timestamp()) * 1000, 0)::bigint
+      from filestore.search_queue q where q.stage = p_stage order by q.due_at limit 1));
 end
 $$;
 comment on function public.filestore_search_lease is
@@ -8058,8 +8050,6 @@ language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_text jsonb;
   v_project_id uuid;
-  v_file_id uuid;
-  v_version integer;
   v_done jsonb := '[]';
 begin
   perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
@@ -8086,15 +8076,13 @@ begin
   ) h;
   for v_text in select t.value from jsonb_array_elements(p_texts) t order by t.value ->> 'fileId' loop
     v_project_id := v_text ->> 'projectId';
-    v_file_id := v_text ->> 'fileId';
-    v_version := v_text ->> 'version';
     -- The lease has expired or there is a newer version: another lease covers the work now.
     continue when not exists (
       select from filestore.search_queue q
-      where q.project_id = v_project_id and q.file_id = v_file_id and q.version = v_version
-        and q.lease_id = p_lease_id);
+      where q.project_id = v_project_id and q.file_id = (v_text ->> 'fileId')::uuid
+        and q.version = (v_text ->> 'version')::integer and q.lease_id = p_lease_id);
     v_done := v_done || jsonb_build_object(
-      'project_id', v_project_id, 'file_id', v_file_id, 'version', v_version,
+      'project_id', v_text -> 'projectId', 'file_id', v_text -> 'fileId', 'version', v_text -> 'version',
       'is_embedded', filestore.search_store_text(v_text, p_model));
   end loop;
   -- A purge that is not visible here waits for these texts, and removes them itself.

@@ -161,7 +161,6 @@ declare
   v_now constant timestamptz := greatest(date_trunc('milliseconds', clock_timestamp()), (p_file).updated_at);
   v_position constant bigint := filestore.next_position(v_project_id);
   v_names constant text[] := string_to_array((p_file).path, '/');
-  v_first integer;
   v_removed record;
   v_segment_ids uuid[];
   v_released record;
@@ -170,9 +169,8 @@ declare
   v_versions bigint;
   v_pending bigint;
 begin
-  select min(v.version) into v_first from filestore.file_versions v
-  where v.project_id = v_project_id and v.file_id = v_file_id;
-  v_versions := (p_file).version - v_first + 1;
+  v_versions := (p_file).version + 1 - (
+    select min(v.version) from filestore.file_versions v where v.project_id = v_project_id and v.file_id = v_file_id);
   v_removed := filestore.remove_versions(
     v_project_id, v_file_id, (p_file).version, (filestore.limits()).erased_versions_max);
   v_segment_ids := array(

@@ -32,7 +32,6 @@ declare
   v_scope constant text := p_link ->> 'for';
   v_path constant text := p_link ->> 'path';
   v_seconds constant integer := p_link ->> 'expiresIn';
-  v_count bigint;
   v_found jsonb;
   v_link filestore.links;
 begin
@@ -55,9 +54,9 @@ begin
   if found then return v_session.envelope || jsonb_build_object('value', filestore.link_record(v_link)); end if;
   -- Counts all links of the project, not only those below the key's prefix.
   perform set_config('filestore.path_prefix', '', true);
-  select count(*) into v_count from filestore.links l
-  where l.project_id = v_session.project_id and not filestore.has_ended(l);
-  if v_count >= v_limits.project_links_max then
+  if v_limits.project_links_max <= (
+    select count(*) from filestore.links l
+    where l.project_id = v_session.project_id and not filestore.has_ended(l)) then
     return v_session.envelope
       || filestore.refusal('LINK_LIMIT_REACHED', jsonb_build_object('limit', v_limits.project_links_max));
   end if;

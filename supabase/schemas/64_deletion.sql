@@ -85,8 +85,8 @@ call filestore.publish('public.filestore_sweep_deleted_account', 'filestore_admi
 create function public.filestore_sweep_deleted_project(p_begun timestamptz default null) returns jsonb
 language sql volatile security definer set search_path = '' as $$
   update filestore.project_deletions d set visited_at = clock_timestamp()
-  where d.project_id = (
-    select o.project_id from filestore.project_deletions o
+  where d.id = (
+    select o.id from filestore.project_deletions o
     where o.due_at <= filestore.sweep_clock() and (o.deleted_at <= p_begun + interval '1 millisecond') is not false
     order by o.visited_at limit 1 for update skip locked)
   returning jsonb_build_object(

@@ -190,7 +190,7 @@ create function filestore.create_project(p_name text, p_id uuid) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
   v_account_id constant uuid := filestore.current_account_id();
-  v_limit constant integer := (filestore.limits()).account_projects_max;
+  v_limit integer;
   -- A version 4 UUID (RFC 9562) of account and id: an id that the caller chose reveals nothing about the
   -- projects of other accounts.
   v_id constant uuid := overlay(
@@ -198,18 +198,16 @@ declare
 begin
   -- The account was deleted while this call waited for the lock.
   if v_account_id is null then return filestore.refusal('INVALID_SESSION'); end if;
-  if exists (select from filestore.projects p where p.owner_id = v_account_id and p.id = v_id) then
-    return jsonb_build_object('value', filestore.account_project(v_id));
+  if not exists (select from filestore.projects p where p.owner_id = v_account_id and p.id = v_id) then
+    v_limit := case when filestore.account_settings(v_account_id) ->> 'reason' is not null then 0
+      else (filestore.limits()).account_projects_max end;
+    if (select count(*) from filestore.projects p where p.owner_id = v_account_id) >= v_limit then
+      return filestore.refusal('PROJECT_LIMIT_REACHED', jsonb_build_object('limit', v_limit));
+    end if;
+    insert into filestore.projects (id, owner_id, name, tier) values (v_id, v_account_id, p_name, 'free')
+    on conflict (owner_id, name) do nothing;
+    if not found then return filestore.refusal('PROJECT_NAME_TAKEN'); end if;
   end if;
-  if filestore.account_settings(v_account_id) ->> 'reason' is not null then
-    return filestore.refusal('PROJECT_LIMIT_REACHED', '{"limit": 0}');
-  end if;
-  if (select count(*) from filestore.projects p where p.owner_id = v_account_id) >= v_limit then
-    return filestore.refusal('PROJECT_LIMIT_REACHED', jsonb_build_object('limit', v_limit));
-  end if;
-  insert into filestore.projects (id, owner_id, name, tier) values (v_id, v_account_id, p_name, 'free')
-  on conflict (owner_id, name) do nothing;
-  if not found then return filestore.refusal('PROJECT_NAME_TAKEN'); end if;
   return jsonb_build_object('value', filestore.account_project(v_id));
 end
 $$;

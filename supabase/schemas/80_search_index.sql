@@ -203,7 +203,6 @@ declare
   v_project_ids uuid[];
   v_file_ids uuid[];
   v_files jsonb;
-  v_next_due bigint;
 begin
   perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
   select array_agg(t.project_id), array_agg(t.file_id) into v_project_ids, v_file_ids
@@ -235,10 +234,10 @@ begin
   from unnest(v_project_ids, v_file_ids) i (project_id, file_id)
   join filestore.search_queue q on q.project_id = i.project_id and q.file_id = i.file_id
   join filestore.files f on f.project_id = q.project_id and f.id = q.file_id;
-  select greatest(extract(epoch from q.due_at - clock_timestamp()) * 1000, 0)::bigint into v_next_due
-  from filestore.search_queue q where q.stage = p_stage order by q.due_at limit 1;
   return jsonb_build_object(
-    'leaseId', v_lease_id, 'files', coalesce(v_files, '[]'), 'nextDueMilliseconds', v_next_due);
+    'leaseId', v_lease_id, 'files', coalesce(v_files, '[]'), 'nextDueMilliseconds', (
+      select greatest(extract(epoch from q.due_at - clock_timestamp()) * 1000, 0)::bigint
+      from filestore.search_queue q where q.stage = p_stage order by q.due_at limit 1));
 end
 $$;
 comment on function public.filestore_search_lease is
@@ -368,8 +367,6 @@ language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_text jsonb;
   v_project_id uuid;
-  v_file_id uuid;
-  v_version integer;
   v_done jsonb := '[]';
 begin
   perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
@@ -396,15 +393,13 @@ begin
   ) h;
   for v_text in select t.value from jsonb_array_elements(p_texts) t order by t.value ->> 'fileId' loop
     v_project_id := v_text ->> 'projectId';
-    v_file_id := v_text ->> 'fileId';
-    v_version := v_text ->> 'version';
     -- The lease has expired or there is a newer version: another lease covers the work now.
     continue when not exists (
       select from filestore.search_queue q
-      where q.project_id = v_project_id and q.file_id = v_file_id and q.version = v_version
-        and q.lease_id = p_lease_id);
+      where q.project_id = v_project_id and q.file_id = (v_text ->> 'fileId')::uuid
+        and q.version = (v_text ->> 'version')::integer and q.lease_id = p_lease_id);
     v_done := v_done || jsonb_build_object(
-      'project_id', v_project_id, 'file_id', v_file_id, 'version', v_version,
+      'project_id', v_text -> 'projectId', 'file_id', v_text -> 'fileId', 'version', v_text -> 'version',
       'is_embedded', filestore.search_store_text(v_text, p_model));
   end loop;
   -- A purge that is not visible here waits for these texts, and removes them itself.
