@@ -206,11 +206,8 @@ grant select on filestore.limits
 
 -- Immutable: the planner replaces `(filestore.limits()).x` by a constant, so reading a limit costs nothing.
 create function filestore.limits() returns filestore.limits
-language plpgsql immutable set search_path = '' as $$
-begin
-  return (select l from filestore.limits l);
-end
-$$;
+language plpgsql immutable set search_path = ''
+as $$ begin return (select l from filestore.limits l); end $$;
 comment on function filestore.limits is
   'The limits. A test compares them with `limits.ts`, and fails for a limit that no function reads.';
 call filestore.grant_execute(
@@ -2225,7 +2222,6 @@ declare
   v_cursor_key bytea;
   v_found record;
   v_file filestore.files;
-  v_first integer;
   v_page json;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope::json; end if;
@@ -2255,11 +2251,11 @@ begin
   ) t
   where v.project_id = v_session.project_id and v.file_id = v_file.id
     and v.version <= v_file.version - p_offset and v.version > v_file.version::bigint - p_offset - p_limit;
-  select v.version into v_first from filestore.file_versions v
-  where v.project_id = v_session.project_id and v.file_id = v_file.id order by v.version limit 1;
   return filestore.page_response(v_session, json_build_object(
     'file', json_build_object('path', v_file.path, 'mimeType', v_file.mime_type),
-    'versions', v_page, 'total', v_file.version - v_first + 1, 'limit', p_limit, 'offset', p_offset));
+    'versions', v_page, 'limit', p_limit, 'offset', p_offset, 'total', v_file.version + 1 - (
+      select v.version from filestore.file_versions v
+      where v.project_id = v_session.project_id and v.file_id = v_file.id order by v.version limit 1)));
 end
 $$;
 comment on function public.filestore_versions is
@@ -2479,8 +2475,6 @@ call filestore.grant_execute('filestore.list_page', 'filestore_engine');
 create function filestore.list_above_prefix(p_session filestore.session, p_query jsonb, p_is_there boolean)
 returns json
 language plpgsql stable set search_path = '' as $$
-declare
-  v_directory constant text := p_query ->> 'directory';
 begin
   return filestore.list_value('',
     jsonb_build_object('limit', p_query -> 'limit', 'offset', p_query -> 'offset', 'hasMore', false)
@@ -2489,7 +2483,7 @@ begin
     || case
       when (p_query ->> 'recursive')::boolean then '{}'
       when p_is_there then jsonb_build_object('directories', jsonb_build_array(split_part(
-        substr(p_session.path_prefix, coalesce(nullif(length(v_directory), 0) + 2, 1)), '/', 1)))
+        substr(p_session.path_prefix, coalesce(nullif(length(p_query ->> 'directory'), 0) + 2, 1)), '/', 1)))
       else '{"directories": []}' end);
 end
 $$;
@@ -2540,11 +2534,11 @@ declare
   -- Candidates: directories that contain files now, and those that contain deleted ones.
   v_live constant record := filestore.folder_names(p_session.project_id, p_directory, false);
   v_deleted constant record := filestore.folder_names(p_session.project_id, p_directory, true);
-  v_found text[] := '{}';
   v_name text;
   v_was record;
   v_is_decided boolean;
 begin
+  names := '{}';
   has_more := v_live.has_more or v_deleted.has_more;
   -- In most directories the first file is unchanged since then.
   for v_name, v_is_decided in
@@ -2556,22 +2550,19 @@ begin
     from (select distinct u.name collate "C" as name from unnest(v_live.names || v_deleted.names) u (name)) n
     order by n.name
   loop
-    if v_budget <= 0 or cardinality(v_found) = (filestore.limits()).list_directories_max then
+    if v_budget <= 0 or cardinality(names) = (filestore.limits()).list_directories_max then
       has_more := true;
       exit;
     end if;
     if v_is_decided then
       v_budget := v_budget - 1;
-      v_found := v_found || v_name;
+      names := names || v_name;
       continue;
     end if;
     v_was := filestore.was_directory(p_session, v_start || v_name, p_moment, v_budget);
     v_budget := v_budget - v_was.examined;
-    if v_was.is_found then
-      v_found := v_found || v_name;
-    end if;
+    if v_was.is_found then names := names || v_name; end if;
   end loop;
-  names := v_found;
   examined := (filestore.limits()).list_at_examined_max - v_budget;
 end
 $$;
@@ -3433,8 +3424,7 @@ declare
   v_used bigint;
 begin
   if c_run_id is not null and not exists (
-    select from filestore.runs r where r.project_id = p_session.project_id and r.run_id = c_run_id
-  ) then
+    select from filestore.runs r where r.project_id = p_session.project_id and r.run_id = c_run_id) then
     insert into filestore.runs (project_id, run_id, first_position)
     select p_session.project_id, c_run_id, min(v.position) from filestore.file_versions v
     where v.project_id = p_session.project_id and v.commit_id = (p_commit ->> 'commitId')::uuid
@@ -4311,15 +4301,13 @@ begin
       if v_undoing <> all (own_runs) then own_runs := own_runs || v_undoing; end if;
     end loop;
   end loop;
-  if jsonb_typeof(p_commit -> 'paths') = 'array' then
-    v_ids := array(
-      select f.id from jsonb_array_elements_text(p_commit -> 'paths') p (path)
-      -- fence: files are looked up one by one.
-      cross join lateral (
-        select f.id from filestore.files f where f.project_id = p_session.project_id and f.path = p.path offset 0
-      ) f
-      order by f.id);
-  end if;
+  v_ids := case when jsonb_typeof(p_commit -> 'paths') = 'array' then array(
+    select f.id from jsonb_array_elements_text(p_commit -> 'paths') p (path)
+    -- fence: files are looked up one by one.
+    cross join lateral (
+      select f.id from filestore.files f where f.project_id = p_session.project_id and f.path = p.path offset 0
+    ) f
+    order by f.id) end;
   v_run := filestore.run_files(p_session.project_id, v_run_id, key_ids, v_ids, null, c_files_max + 1);
   files := array(select f from unnest(v_run.files) f order by f.path collate "C");
   if cardinality(files) = 0 and (v_ids is null or cardinality((filestore.run_files(
@@ -4607,8 +4595,7 @@ call filestore.grant_execute('filestore.plan_restore', 'filestore_engine');
 -- 46_plans.sql =======================================================================================================
 -- Plans of all kinds: computed for a dry run, or computed again under locks and applied.
 
-create function filestore.plan_of(p_session filestore.session, p_kind text, p_commit jsonb)
-returns filestore.plan
+create function filestore.plan_of(p_session filestore.session, p_kind text, p_commit jsonb) returns filestore.plan
 language plpgsql volatile set search_path = '' as $$
 begin
   return case p_kind
@@ -4912,7 +4899,6 @@ declare
   v_file_id constant uuid := (p_file).id;
   v_cursor_key constant bytea := (select p.cursor_key from filestore.projects p where p.id = v_project_id);
   v_now constant timestamptz := greatest(date_trunc('milliseconds', clock_timestamp()), (p_file).updated_at);
-  v_position constant bigint := filestore.next_position(v_project_id);
   v_names constant text[] := string_to_array((p_file).path, '/');
   v_removed record;
   v_segment_ids uuid[];
@@ -4946,8 +4932,9 @@ begin
     project_id, file_id, version, mime_type, size, is_deleted, segment_ids, commit_id, position, operation, key_id,
     actor, created_at)
   values (
-    v_project_id, v_file_id, (p_file).version + 1, 'application/octet-stream', 0, true, '{}', p_commit_id, v_position,
-    'purge', coalesce(p_key_id, '00000000-0000-0000-0000-000000000000'), p_actor, v_now)
+    v_project_id, v_file_id, (p_file).version + 1, 'application/octet-stream', 0, true, '{}', p_commit_id,
+    filestore.next_position(v_project_id), 'purge',
+    coalesce(p_key_id, '00000000-0000-0000-0000-000000000000'), p_actor, v_now)
   returning * into v_receipt;
   insert into filestore.purged_files (
     project_id, file_id, path_hash, place_hashes, versions, bytes, pending_versions, first_pending_versions,
@@ -4988,8 +4975,7 @@ begin
   v_file := filestore.lock_file(p_session.project_id, v_path);
   if not exists (
     select from filestore.file_versions v
-    where v.project_id = p_session.project_id and v.commit_id = v_commit_id and v.operation = 'purge'
-  ) then
+    where v.project_id = p_session.project_id and v.commit_id = v_commit_id and v.operation = 'purge') then
     v_refusal := case when coalesce(v_file.version, 0) = 0 then filestore.refusal('FILE_NOT_FOUND')
       else filestore.failed_precondition(v_file, p_commit) end;
     if v_refusal is not null then return v_refusal; end if;
@@ -5323,9 +5309,7 @@ call filestore.grant_execute('filestore.sweep_marks', 'filestore_admin');
 -- 48_commit.sql ======================================================================================================
 -- The entry of every commit: repeated requests, the kind of the commit, and refusals that change nothing.
 
-create function filestore.commit_or_refuse(
-  p_session filestore.session, p_kind text, p_commit jsonb
-) returns jsonb
+create function filestore.commit_or_refuse(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
   v_result jsonb;
@@ -5692,42 +5676,31 @@ comment on function filestore.open_link is
   'RATE_LIMIT_EXCEEDED.';
 call filestore.grant_execute('filestore.open_link', 'filestore_engine');
 
-create function public.filestore_link_content(p_key_hash text, p_request_id uuid) returns jsonb
+create function public.filestore_link(p_key_hash text, p_request_id uuid, p_for text) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  v_opened constant record := filestore.open_link(p_key_hash, 'read', p_request_id is not null);
+  v_opened constant record := filestore.open_link(p_key_hash, p_for, p_for = 'read' and p_request_id is not null);
   v_found jsonb;
-begin
-  if (v_opened.session).envelope ? 'refusal' then return (v_opened.session).envelope; end if;
-  v_found := filestore.find_version(v_opened.session, (v_opened.link).path, (v_opened.link).version, null, true);
-  -- A link reveals nothing else at or below the path.
-  if v_found ? 'refusal' then v_found := jsonb_set(v_found, '{refusal,details}', '{}'); end if;
-  return (v_opened.session).envelope || v_found;
-end
-$$;
-comment on function public.filestore_link_content is
-  'The record and the segments of the file or version that a link reads. p_key_hash is the SHA-256 of its '
-  'token; with p_request_id null the request was counted already. Refusals: those of filestore.open_link, '
-  'FILE_NOT_FOUND, VERSION_NOT_FOUND.';
-call filestore.publish('public.filestore_link_content', 'filestore_engine', 'service_role');
-
-create function public.filestore_link_authorize(p_key_hash text, p_request_id uuid) returns jsonb
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  v_opened constant record := filestore.open_link(p_key_hash, 'write', false);
 begin
   -- None of these rows is worth waiting for the disk.
   perform set_config('synchronous_commit', 'off', true);
   if (v_opened.session).envelope ? 'refusal' then return (v_opened.session).envelope; end if;
-  return (v_opened.session).envelope || jsonb_build_object('value', jsonb_build_object(
-    'path', (v_opened.link).path, 'contentType', (v_opened.link).mime_type, 'ifVersion', (v_opened.link).if_version,
-    'isUsed', (v_opened.link).used_at is not null));
+  if p_for = 'write' then
+    return (v_opened.session).envelope || jsonb_build_object('value', jsonb_build_object(
+      'path', (v_opened.link).path, 'contentType', (v_opened.link).mime_type,
+      'ifVersion', (v_opened.link).if_version, 'isUsed', (v_opened.link).used_at is not null));
+  end if;
+  v_found := filestore.find_version(v_opened.session, (v_opened.link).path, (v_opened.link).version, null, true);
+  -- A link reveals nothing else at or below the path.
+  return (v_opened.session).envelope || case when v_found ? 'refusal'
+    then jsonb_set(v_found, '{refusal,details}', '{}') else v_found end;
 end
 $$;
-comment on function public.filestore_link_authorize is
-  'Returns what a link for writing allows, before anything is stored. Refusals: those of '
-  'filestore.open_link.';
-call filestore.publish('public.filestore_link_authorize', 'filestore_engine', 'service_role');
+comment on function public.filestore_link is
+  'For a link that reads: the record and the segments of its file or version. For a link that writes: what it '
+  'allows, before anything is stored. p_key_hash is the SHA-256 of its token; with p_request_id null the '
+  'request was counted already. Refusals: those of filestore.open_link, FILE_NOT_FOUND, VERSION_NOT_FOUND.';
+call filestore.publish('public.filestore_link', 'filestore_engine', 'service_role');
 
 create function public.filestore_link_commit(p_key_hash text, p_request_id uuid, p_commit jsonb) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
@@ -5867,8 +5840,7 @@ begin
   database_bytes := 0;
   if not exists (
     select from filestore.file_versions v
-    where v.project_id = (p_seen).project_id and v.file_id = (p_seen).id and v.version <= v_cut
-  ) then
+    where v.project_id = (p_seen).project_id and v.file_id = (p_seen).id and v.version <= v_cut) then
     return;
   end if;
   -- Waits for a writer on the first file only. Once a file is locked, other locked files are skipped: waiting
@@ -6069,8 +6041,7 @@ call filestore.pin_plan('filestore.fold_usage');
 create function filestore.sweep_usage(p_begun timestamptz) returns boolean
 language plpgsql volatile set search_path = '' as $$
 declare
-  v_today constant date := (filestore.sweep_clock() at time zone 'UTC')::date;
-  v_oldest constant date := v_today - (filestore.limits()).usage_kept_days;
+  v_oldest constant date := (filestore.sweep_clock() at time zone 'UTC')::date - (filestore.limits()).usage_kept_days;
   c_projects constant integer := 100;
   v_left integer := 10000;
   v_project_id uuid;
@@ -6773,8 +6744,7 @@ comment on function filestore.account_key is 'A key as its project''s owner sees
 call filestore.grant_execute('filestore.account_key', 'filestore_account', 'filestore_admin');
 
 create function filestore.is_active(p_key filestore.api_keys) returns boolean
-language plpgsql stable set search_path = ''
-as $$
+language plpgsql stable set search_path = '' as $$
 begin
   return (p_key).revoked_at is null and ((p_key).expires_at is null or (p_key).expires_at > clock_timestamp());
 end
@@ -7455,16 +7425,16 @@ declare
   v_others text;
 begin
   select * into v_project from filestore.projects p where p.id::text = lower(p_project) and p.deleted_at is null;
+  if found then return filestore.project_record(v_project); end if;
   if p_owner is not null then
     select o.id, o.problem into v_owner_id, v_problem from filestore.find_owner(p_owner) o;
   end if;
-  if v_project.id is null and v_problem is not null then
+  if v_problem is not null then
     return filestore.refusal('ACCOUNT_REFUSED', jsonb_build_object('message', v_problem));
-  elsif v_project.id is null then
-    select * into v_project from filestore.projects p
-    where p.name = p_project and p.owner_id is not distinct from v_owner_id and p.deleted_at is null;
   end if;
-  if v_project.id is not null then return filestore.project_record(v_project); end if;
+  select * into v_project from filestore.projects p
+  where p.name = p_project and p.owner_id is not distinct from v_owner_id and p.deleted_at is null;
+  if found then return filestore.project_record(v_project); end if;
   select string_agg(format('%s (%s)', o.id, coalesce(a.email, o.owner_id::text, 'no owner')), ', ') into v_others
   from (select * from filestore.projects p
     where p.name = p_project and p.deleted_at is null order by p.created_at, p.id limit 10) o
@@ -7665,11 +7635,8 @@ call filestore.grant_execute('public.filestore_health_probe', 'service_role');
 -- the queue, reads their bytes, and stores text and chunks, and later the embeddings of the chunks.
 
 create function filestore.search_split(p_text text) returns text
-language plpgsql immutable set search_path = '' as $$
-begin
-  return translate(p_text, '<&~/.@_+-ȺȾ', ',,,,,,,,,ⱥⱦ');
-end
-$$;
+language plpgsql immutable set search_path = ''
+as $$ begin return translate(p_text, '<&~/.@_+-ȺȾ', ',,,,,,,,,ⱥⱦ'); end $$;
 comment on function filestore.search_split is
   'The text with a comma for each character at which Postgres''s parser of text search looks ahead: for '
   'hosts, addresses, paths, numbers, hyphens and tags. From each of them it may read to the end of the text, '
@@ -7798,7 +7765,6 @@ declare
   c_files_of_one_project constant integer := 25;
   -- The number of projects that are examined from each of two starting places.
   c_looks constant integer := 200;
-  v_text_bytes_max constant integer := (filestore.limits()).search_text_bytes_max;
 begin
   return query
   with recursive looks as (
@@ -7825,7 +7791,7 @@ begin
     cross join lateral (
       -- A text that is too large to be indexed is not read, so it counts no bytes.
       select q.project_id, q.file_id, q.due_at, q.attempts,
-             case when q.bytes <= v_text_bytes_max then q.bytes else 0 end as bytes
+             case when q.bytes <= (filestore.limits()).search_text_bytes_max then q.bytes else 0 end as bytes
       from filestore.search_queue q
       where q.stage = p_stage and q.project_id = p.id and q.due_at <= p_due
       order by q.due_at limit least(c_files_of_one_project, p_files / p.projects)
@@ -8009,8 +7975,7 @@ begin
   if p_model is null then return true; end if;
   if exists (
     select from filestore.search_chunks k
-    where k.project_id = v_project_id and k.file_id = v_file_id and k.model is distinct from p_model
-  ) then
+    where k.project_id = v_project_id and k.file_id = v_file_id and k.model is distinct from p_model) then
     return false;
   end if;
   update filestore.search_texts t set model = p_model
@@ -8239,7 +8204,6 @@ declare
   c_walk_files constant integer := 2000;
   c_walk_bytes constant integer := 4194304;
   c_skip constant integer := p_query ->> 'skip';
-  c_end constant integer := c_skip + (p_query ->> 'files')::integer;
   v_texts refcursor;
   v_path text;
   v_bytes integer;
@@ -8255,7 +8219,7 @@ begin
     if v_is_found then
       v_found := v_found + 1;
       if v_found > c_skip then return next; end if;
-      exit when v_found = c_end;
+      exit when v_found = c_skip + (p_query ->> 'files')::integer;
     end if;
     if v_walked = c_walk_files or v_read >= c_walk_bytes then
       return query select null::uuid, v_path;
@@ -8397,8 +8361,7 @@ call filestore.grant_execute('filestore.search_has_vectors', 'filestore_engine',
 call filestore.grant_execute('filestore.search_nearest_exact', 'filestore_search');
 
 create function filestore.search_tsquery(p_words text) returns tsquery
-language plpgsql stable set search_path = ''
-as $$
+language plpgsql stable set search_path = '' as $$
 declare
   -- As filestore.search_split, except that a hyphen which begins a word means not. A word that is split
   -- remains a unit: its parts become a phrase.

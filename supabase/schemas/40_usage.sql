@@ -75,8 +75,7 @@ declare
   v_used bigint;
 begin
   if c_run_id is not null and not exists (
-    select from filestore.runs r where r.project_id = p_session.project_id and r.run_id = c_run_id
-  ) then
+    select from filestore.runs r where r.project_id = p_session.project_id and r.run_id = c_run_id) then
     insert into filestore.runs (project_id, run_id, first_position)
     select p_session.project_id, c_run_id, min(v.position) from filestore.file_versions v
     where v.project_id = p_session.project_id and v.commit_id = (p_commit ->> 'commitId')::uuid

@@ -90,15 +90,13 @@ begin
       if v_undoing <> all (own_runs) then own_runs := own_runs || v_undoing; end if;
     end loop;
   end loop;
-  if jsonb_typeof(p_commit -> 'paths') = 'array' then
-    v_ids := array(
-      select f.id from jsonb_array_elements_text(p_commit -> 'paths') p (path)
-      -- fence: files are looked up one by one.
-      cross join lateral (
-        select f.id from filestore.files f where f.project_id = p_session.project_id and f.path = p.path offset 0
-      ) f
-      order by f.id);
-  end if;
+  v_ids := case when jsonb_typeof(p_commit -> 'paths') = 'array' then array(
+    select f.id from jsonb_array_elements_text(p_commit -> 'paths') p (path)
+    -- fence: files are looked up one by one.
+    cross join lateral (
+      select f.id from filestore.files f where f.project_id = p_session.project_id and f.path = p.path offset 0
+    ) f
+    order by f.id) end;
   v_run := filestore.run_files(p_session.project_id, v_run_id, key_ids, v_ids, null, c_files_max + 1);
   files := array(select f from unnest(v_run.files) f order by f.path collate "C");
   if cardinality(files) = 0 and (v_ids is null or cardinality((filestore.run_files(

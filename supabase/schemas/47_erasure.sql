@@ -159,7 +159,6 @@ declare
   v_file_id constant uuid := (p_file).id;
   v_cursor_key constant bytea := (select p.cursor_key from filestore.projects p where p.id = v_project_id);
   v_now constant timestamptz := greatest(date_trunc('milliseconds', clock_timestamp()), (p_file).updated_at);
-  v_position constant bigint := filestore.next_position(v_project_id);
   v_names constant text[] := string_to_array((p_file).path, '/');
   v_removed record;
   v_segment_ids uuid[];
@@ -193,8 +192,9 @@ begin
     project_id, file_id, version, mime_type, size, is_deleted, segment_ids, commit_id, position, operation, key_id,
     actor, created_at)
   values (
-    v_project_id, v_file_id, (p_file).version + 1, 'application/octet-stream', 0, true, '{}', p_commit_id, v_position,
-    'purge', coalesce(p_key_id, '00000000-0000-0000-0000-000000000000'), p_actor, v_now)
+    v_project_id, v_file_id, (p_file).version + 1, 'application/octet-stream', 0, true, '{}', p_commit_id,
+    filestore.next_position(v_project_id), 'purge',
+    coalesce(p_key_id, '00000000-0000-0000-0000-000000000000'), p_actor, v_now)
   returning * into v_receipt;
   insert into filestore.purged_files (
     project_id, file_id, path_hash, place_hashes, versions, bytes, pending_versions, first_pending_versions,
@@ -235,8 +235,7 @@ begin
   v_file := filestore.lock_file(p_session.project_id, v_path);
   if not exists (
     select from filestore.file_versions v
-    where v.project_id = p_session.project_id and v.commit_id = v_commit_id and v.operation = 'purge'
-  ) then
+    where v.project_id = p_session.project_id and v.commit_id = v_commit_id and v.operation = 'purge') then
     v_refusal := case when coalesce(v_file.version, 0) = 0 then filestore.refusal('FILE_NOT_FOUND')
       else filestore.failed_precondition(v_file, p_commit) end;
     if v_refusal is not null then return v_refusal; end if;

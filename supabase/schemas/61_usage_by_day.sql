@@ -92,8 +92,7 @@ call filestore.pin_plan('filestore.fold_usage');
 create function filestore.sweep_usage(p_begun timestamptz) returns boolean
 language plpgsql volatile set search_path = '' as $$
 declare
-  v_today constant date := (filestore.sweep_clock() at time zone 'UTC')::date;
-  v_oldest constant date := v_today - (filestore.limits()).usage_kept_days;
+  v_oldest constant date := (filestore.sweep_clock() at time zone 'UTC')::date - (filestore.limits()).usage_kept_days;
   c_projects constant integer := 100;
   v_left integer := 10000;
   v_project_id uuid;

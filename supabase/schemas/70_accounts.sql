@@ -19,8 +19,7 @@ comment on function filestore.account_key is 'A key as its project''s owner sees
 call filestore.grant_execute('filestore.account_key', 'filestore_account', 'filestore_admin');
 
 create function filestore.is_active(p_key filestore.api_keys) returns boolean
-language plpgsql stable set search_path = ''
-as $$
+language plpgsql stable set search_path = '' as $$
 begin
   return (p_key).revoked_at is null and ((p_key).expires_at is null or (p_key).expires_at > clock_timestamp());
 end

@@ -59,16 +59,16 @@ declare
   v_others text;
 begin
   select * into v_project from filestore.projects p where p.id::text = lower(p_project) and p.deleted_at is null;
+  if found then return filestore.project_record(v_project); end if;
   if p_owner is not null then
     select o.id, o.problem into v_owner_id, v_problem from filestore.find_owner(p_owner) o;
   end if;
-  if v_project.id is null and v_problem is not null then
+  if v_problem is not null then
     return filestore.refusal('ACCOUNT_REFUSED', jsonb_build_object('message', v_problem));
-  elsif v_project.id is null then
-    select * into v_project from filestore.projects p
-    where p.name = p_project and p.owner_id is not distinct from v_owner_id and p.deleted_at is null;
   end if;
-  if v_project.id is not null then return filestore.project_record(v_project); end if;
+  select * into v_project from filestore.projects p
+  where p.name = p_project and p.owner_id is not distinct from v_owner_id and p.deleted_at is null;
+  if found then return filestore.project_record(v_project); end if;
   select string_agg(format('%s (%s)', o.id, coalesce(a.email, o.owner_id::text, 'no owner')), ', ') into v_others
   from (select * from filestore.projects p
     where p.name = p_project and p.deleted_at is null order by p.created_at, p.id limit 10) o

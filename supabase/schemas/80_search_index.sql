@@ -4,11 +4,8 @@
 -- the queue, reads their bytes, and stores text and chunks, and later the embeddings of the chunks.
 
 create function filestore.search_split(p_text text) returns text
-language plpgsql immutable set search_path = '' as $$
-begin
-  return translate(p_text, '<&~/.@_+-ȺȾ', ',,,,,,,,,ⱥⱦ');
-end
-$$;
+language plpgsql immutable set search_path = ''
+as $$ begin return translate(p_text, '<&~/.@_+-ȺȾ', ',,,,,,,,,ⱥⱦ'); end $$;
 comment on function filestore.search_split is
   'The text with a comma for each character at which Postgres''s parser of text search looks ahead: for '
   'hosts, addresses, paths, numbers, hyphens and tags. From each of them it may read to the end of the text, '
@@ -137,7 +134,6 @@ declare
   c_files_of_one_project constant integer := 25;
   -- The number of projects that are examined from each of two starting places.
   c_looks constant integer := 200;
-  v_text_bytes_max constant integer := (filestore.limits()).search_text_bytes_max;
 begin
   return query
   with recursive looks as (
@@ -164,7 +160,7 @@ begin
     cross join lateral (
       -- A text that is too large to be indexed is not read, so it counts no bytes.
       select q.project_id, q.file_id, q.due_at, q.attempts,
-             case when q.bytes <= v_text_bytes_max then q.bytes else 0 end as bytes
+             case when q.bytes <= (filestore.limits()).search_text_bytes_max then q.bytes else 0 end as bytes
       from filestore.search_queue q
       where q.stage = p_stage and q.project_id = p.id and q.due_at <= p_due
       order by q.due_at limit least(c_files_of_one_project, p_files / p.projects)
@@ -348,8 +344,7 @@ begin
   if p_model is null then return true; end if;
   if exists (
     select from filestore.search_chunks k
-    where k.project_id = v_project_id and k.file_id = v_file_id and k.model is distinct from p_model
-  ) then
+    where k.project_id = v_project_id and k.file_id = v_file_id and k.model is distinct from p_model) then
     return false;
   end if;
   update filestore.search_texts t set model = p_model

@@ -71,7 +71,6 @@ declare
   c_walk_files constant integer := 2000;
   c_walk_bytes constant integer := 4194304;
   c_skip constant integer := p_query ->> 'skip';
-  c_end constant integer := c_skip + (p_query ->> 'files')::integer;
   v_texts refcursor;
   v_path text;
   v_bytes integer;
@@ -87,7 +86,7 @@ begin
     if v_is_found then
       v_found := v_found + 1;
       if v_found > c_skip then return next; end if;
-      exit when v_found = c_end;
+      exit when v_found = c_skip + (p_query ->> 'files')::integer;
     end if;
     if v_walked = c_walk_files or v_read >= c_walk_bytes then
       return query select null::uuid, v_path;
@@ -229,8 +228,7 @@ call filestore.grant_execute('filestore.search_has_vectors', 'filestore_engine',
 call filestore.grant_execute('filestore.search_nearest_exact', 'filestore_search');
 
 create function filestore.search_tsquery(p_words text) returns tsquery
-language plpgsql stable set search_path = ''
-as $$
+language plpgsql stable set search_path = '' as $$
 declare
   -- As filestore.search_split, except that a hyphen which begins a word means not. A word that is split
   -- remains a unit: its parts become a phrase.
