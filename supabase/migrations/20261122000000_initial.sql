@@ -45,24 +45,19 @@ comment on role filestore_search is
 
 grant usage on schema filestore to filestore_engine, filestore_admin, filestore_account, filestore_search;
 
--- Extensions, each where the server has it. Without pg_trgm or btree_gin a search reads more rows; without vector there
--- is no semantic search.
+-- Search needs pg_trgm and btree_gin, which every Postgres of Supabase has. Without vector there is no semantic search.
 create schema if not exists extensions;
+create extension if not exists pg_trgm with schema extensions;
+create extension if not exists btree_gin with schema extensions;
 do $$
-declare
-  v_name text;
 begin
-  foreach v_name in array array['pg_trgm', 'btree_gin', 'vector'] loop
-    if exists (
-      select from pg_catalog.pg_available_extensions a where a.name = v_name and a.installed_version is null
-    ) then
-      begin
-        execute format('create extension %I with schema extensions', v_name);
-      exception when insufficient_privilege or feature_not_supported or undefined_file or undefined_object then
-        raise notice 'search is set up without the extension %', v_name;
-      end;
-    end if;
-  end loop;
+  if exists (
+    select from pg_catalog.pg_available_extensions a where a.name = 'vector' and a.installed_version is null
+  ) then
+    create extension vector with schema extensions;
+  end if;
+exception when insufficient_privilege or feature_not_supported or undefined_file or undefined_object then
+  raise notice 'search is set up without the extension vector';
 end
 $$;
 
@@ -211,11 +206,8 @@ grant select on filestore.limits
 
 -- Immutable: the planner replaces `(filestore.limits()).x` by a constant, so reading a limit costs nothing.
 create function filestore.limits() returns filestore.limits
-language plpgsql immutable set search_path = '' as $$
-begin
-  return (select l from filestore.limits l);
-end
-$$;
+language plpgsql immutable set search_path = ''
+as $$ begin return (select l from filestore.limits l); end $$;
 comment on function filestore.limits is
   'The limits. A test compares them with `limits.ts`, and fails for a limit that no function reads.';
 call filestore.grant_execute(
@@ -1312,31 +1304,28 @@ $$;
 -- Trigrams are those of pg_trgm, reduced to a bounded number of numbers: where the database knows the letters
 -- of all scripts there are 16 million trigrams, and each one that is new to an index takes some 50 bytes
 -- there. Where two trigrams have the same number, a candidate may not match. The bodies are parsed here and
--- not when they run, so callers need no access to the schema of the extension. Without the extension no text
--- has trigrams.
+-- not when they run, so callers need no access to the schema of the extension.
 do $$
 declare
-  v_schema constant text := (
-    select quote_ident(n.nspname)
+  v_show_trgm constant text := (
+    select format('%I.show_trgm', n.nspname)
     from pg_catalog.pg_extension e join pg_catalog.pg_namespace n on n.oid = e.extnamespace
     where e.extname = 'pg_trgm');
   -- The high cost makes the planner use the index rather than compute the trigrams of each row.
   v_create constant text :=
-    'create function filestore.%s returns integer[] language sql immutable cost 10000 set search_path = '''' '
-    'begin atomic select ';
+    'create function filestore.%1$s returns integer[] language sql immutable cost 10000 set search_path = '''' '
+    'begin atomic select array(';
   -- Must be a power of two.
   c_numbers constant integer := 65536;
   v_number constant text := format('hashtext(t.trigram) & %s', c_numbers - 1);
 begin
-  execute format(v_create, 'search_trigrams(p_text text)')
-    || case when v_schema is null then '''{}''::integer[]; end'
-      else format('array(select %s from unnest(%s.show_trgm(p_text)) t (trigram)); end', v_number, v_schema) end;
-  execute format(v_create, 'search_trigrams_within(p_literal text)')
-    || case when v_schema is null then '''{}''::integer[]; end'
-      else format(
-        'array(select distinct %1$s from (select unnest(%2$s.show_trgm(p_literal)) '
-        'except select unnest(%2$s.show_trgm(left(p_literal, 2))) '
-        'except select unnest(%2$s.show_trgm(right(p_literal, 2)))) t (trigram)); end', v_number, v_schema) end;
+  execute format(
+    v_create || 'select %2$s from unnest(%3$s(p_text)) t (trigram)); end', 'search_trigrams(p_text text)', v_number,
+    v_show_trgm);
+  execute format(
+    v_create || 'select distinct %2$s from (select unnest(%3$s(p_literal)) '
+      'except select unnest(%3$s(left(p_literal, 2))) except select unnest(%3$s(right(p_literal, 2)))) '
+      't (trigram)); end', 'search_trigrams_within(p_literal text)', v_number, v_show_trgm);
 end
 $$;
 comment on function filestore.search_trigrams is
@@ -1347,51 +1336,37 @@ comment on function filestore.search_trigrams_within is
 call filestore.grant_execute('filestore.search_trigrams', 'filestore_search');
 call filestore.grant_execute('filestore.search_trigrams_within', 'filestore_search');
 
--- An index, or a column of one, whose extension is missing is left out.
+-- A large text has more entries than the pending list of an index can hold, so entries of shared contents are
+-- inserted directly.
+create index search_texts_by_trigram on filestore.search_texts
+  using gin (project_id, filestore.search_trigrams(content)) where content_hash is null;
+create index search_contents_by_trigram on filestore.search_contents
+  using gin (project_id, filestore.search_trigrams(content)) with (fastupdate = off);
+-- Statistics of the expression would need the trigrams of thousands of texts, and affect no plan.
+alter index filestore.search_texts_by_trigram alter column 2 set statistics 0;
+alter index filestore.search_contents_by_trigram alter column 2 set statistics 0;
+create index search_texts_by_word on filestore.search_texts using gin (project_id, words) where content_hash is null;
+create index search_texts_by_path_word on filestore.search_texts using gin (project_id, words)
+  where content_hash is not null;
+create index search_contents_by_word on filestore.search_contents using gin (project_id, words)
+  with (fastupdate = off);
+
 do $$
 declare
-  v_schemas constant jsonb := (
-    select coalesce(jsonb_object_agg(e.extname, quote_ident(n.nspname)), '{}')
-    from pg_catalog.pg_extension e join pg_catalog.pg_namespace n on n.oid = e.extnamespace);
-  v_vector constant text := v_schemas ->> 'vector';
+  v_schema constant text := (
+    select quote_ident(n.nspname)
+    from pg_catalog.pg_extension e join pg_catalog.pg_namespace n on n.oid = e.extnamespace
+    where e.extname = 'vector');
   v_dimensions integer;
-  v_index text;
-  v_project constant text := case when v_schemas ? 'btree_gin' then 'project_id, ' else '' end;
 begin
-  -- A large text has more entries than the pending list of an index can hold, so entries are inserted
-  -- directly.
-  if v_schemas ? 'pg_trgm' then
+  if v_schema is null then return; end if;
+  -- A chunk is in the index of its vector's size.
+  foreach v_dimensions in array (filestore.limits()).vector_sizes loop
     execute format(
-      'create index search_texts_by_trigram on filestore.search_texts '
-      'using gin (%s filestore.search_trigrams(content)) where content_hash is null', v_project);
-    execute format(
-      'create index search_contents_by_trigram on filestore.search_contents '
-      'using gin (%s filestore.search_trigrams(content)) with (fastupdate = off)', v_project);
-    -- Statistics of the expression would need the trigrams of thousands of texts, and affect no plan.
-    foreach v_index in array array['search_texts_by_trigram', 'search_contents_by_trigram'] loop
-      execute format(
-        'alter index filestore.%I alter column %s set statistics 0', v_index,
-        case when v_project = '' then 1 else 2 end);
-    end loop;
-  end if;
-  execute format(
-    'create index search_texts_by_word on filestore.search_texts using gin (%s words) where content_hash is null',
-    v_project);
-  execute format(
-    'create index search_texts_by_path_word on filestore.search_texts using gin (%s words) '
-    'where content_hash is not null', v_project);
-  execute format(
-    'create index search_contents_by_word on filestore.search_contents using gin (%s words) with (fastupdate = off)',
-    v_project);
-  if v_vector is not null then
-    -- A chunk is in the index of its vector's size.
-    foreach v_dimensions in array (filestore.limits()).vector_sizes loop
-      execute format(
-        'create index search_chunks_by_meaning_%2$s on filestore.search_chunks '
-        'using hnsw ((embedding::%1$s.vector(%2$s)) %1$s.vector_cosine_ops) where cardinality(embedding) = %2$s',
-        v_vector, v_dimensions);
-    end loop;
-  end if;
+      'create index search_chunks_by_meaning_%2$s on filestore.search_chunks '
+      'using hnsw ((embedding::%1$s.vector(%2$s)) %1$s.vector_cosine_ops) where cardinality(embedding) = %2$s',
+      v_schema, v_dimensions);
+  end loop;
 end
 $$;
 -- 20_records.sql =====================================================================================================
@@ -1490,17 +1465,8 @@ comment on function filestore.segment_list is 'The segments with these ids, in o
 call filestore.grant_execute('filestore.segment_list', 'filestore_admin', 'filestore_engine', 'filestore_search');
 
 create type filestore.session as (
-  project_id uuid,
-  key_id uuid,
-  tier text,
-  max_file_bytes bigint,
-  max_project_bytes bigint,
-  account_id uuid,
-  account_bytes bigint,
-  envelope jsonb,
-  scopes text[],
-  path_prefix text,
-  caller_id uuid
+  project_id uuid, key_id uuid, tier text, max_file_bytes bigint, max_project_bytes bigint, account_id uuid,
+  account_bytes bigint, envelope jsonb, scopes text[], path_prefix text, caller_id uuid
 );
 comment on type filestore.session is
   'An authorized (or refused) key, for the rest of the transaction.';
@@ -1828,16 +1794,15 @@ create function public.filestore_authorize(
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, null, p_requests);
-  v_refusal constant jsonb := filestore.outside_prefix(v_session, p_path);
   v_file filestore.files;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
-  if v_refusal is not null then return v_session.envelope || v_refusal; end if;
   select * into v_file from filestore.files f where f.project_id = v_session.project_id and f.path = p_path;
-  return v_session.envelope || jsonb_build_object('value', jsonb_build_object(
-    'file', case when filestore.is_live(v_file)
-      then jsonb_build_object('version', v_file.version, 'size', v_file.size) end,
-    'deletedVersion', case when v_file.is_deleted then v_file.version end));
+  return v_session.envelope || coalesce(filestore.outside_prefix(v_session, p_path), jsonb_build_object(
+    'value', jsonb_build_object(
+      'file', case when filestore.is_live(v_file)
+        then jsonb_build_object('version', v_file.version, 'size', v_file.size) end,
+      'deletedVersion', case when v_file.is_deleted then v_file.version end)));
 end
 $$;
 comment on function public.filestore_authorize is
@@ -2257,7 +2222,6 @@ declare
   v_cursor_key bytea;
   v_found record;
   v_file filestore.files;
-  v_first integer;
   v_page json;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope::json; end if;
@@ -2287,11 +2251,11 @@ begin
   ) t
   where v.project_id = v_session.project_id and v.file_id = v_file.id
     and v.version <= v_file.version - p_offset and v.version > v_file.version::bigint - p_offset - p_limit;
-  select v.version into v_first from filestore.file_versions v
-  where v.project_id = v_session.project_id and v.file_id = v_file.id order by v.version limit 1;
   return filestore.page_response(v_session, json_build_object(
     'file', json_build_object('path', v_file.path, 'mimeType', v_file.mime_type),
-    'versions', v_page, 'total', v_file.version - v_first + 1, 'limit', p_limit, 'offset', p_offset));
+    'versions', v_page, 'limit', p_limit, 'offset', p_offset, 'total', v_file.version + 1 - (
+      select v.version from filestore.file_versions v
+      where v.project_id = v_session.project_id and v.file_id = v_file.id order by v.version limit 1)));
 end
 $$;
 comment on function public.filestore_versions is
@@ -2511,8 +2475,6 @@ call filestore.grant_execute('filestore.list_page', 'filestore_engine');
 create function filestore.list_above_prefix(p_session filestore.session, p_query jsonb, p_is_there boolean)
 returns json
 language plpgsql stable set search_path = '' as $$
-declare
-  v_directory constant text := p_query ->> 'directory';
 begin
   return filestore.list_value('',
     jsonb_build_object('limit', p_query -> 'limit', 'offset', p_query -> 'offset', 'hasMore', false)
@@ -2521,7 +2483,7 @@ begin
     || case
       when (p_query ->> 'recursive')::boolean then '{}'
       when p_is_there then jsonb_build_object('directories', jsonb_build_array(split_part(
-        substr(p_session.path_prefix, coalesce(nullif(length(v_directory), 0) + 2, 1)), '/', 1)))
+        substr(p_session.path_prefix, coalesce(nullif(length(p_query ->> 'directory'), 0) + 2, 1)), '/', 1)))
       else '{"directories": []}' end);
 end
 $$;
@@ -2572,11 +2534,11 @@ declare
   -- Candidates: directories that contain files now, and those that contain deleted ones.
   v_live constant record := filestore.folder_names(p_session.project_id, p_directory, false);
   v_deleted constant record := filestore.folder_names(p_session.project_id, p_directory, true);
-  v_found text[] := '{}';
   v_name text;
   v_was record;
   v_is_decided boolean;
 begin
+  names := '{}';
   has_more := v_live.has_more or v_deleted.has_more;
   -- In most directories the first file is unchanged since then.
   for v_name, v_is_decided in
@@ -2588,22 +2550,19 @@ begin
     from (select distinct u.name collate "C" as name from unnest(v_live.names || v_deleted.names) u (name)) n
     order by n.name
   loop
-    if v_budget <= 0 or cardinality(v_found) = (filestore.limits()).list_directories_max then
+    if v_budget <= 0 or cardinality(names) = (filestore.limits()).list_directories_max then
       has_more := true;
       exit;
     end if;
     if v_is_decided then
       v_budget := v_budget - 1;
-      v_found := v_found || v_name;
+      names := names || v_name;
       continue;
     end if;
     v_was := filestore.was_directory(p_session, v_start || v_name, p_moment, v_budget);
     v_budget := v_budget - v_was.examined;
-    if v_was.is_found then
-      v_found := v_found || v_name;
-    end if;
+    if v_was.is_found then names := names || v_name; end if;
   end loop;
-  names := v_found;
   examined := (filestore.limits()).list_at_examined_max - v_budget;
 end
 $$;
@@ -3468,8 +3427,7 @@ declare
   v_used bigint;
 begin
   if c_run_id is not null and not exists (
-    select from filestore.runs r where r.project_id = p_session.project_id and r.run_id = c_run_id
-  ) then
+    select from filestore.runs r where r.project_id = p_session.project_id and r.run_id = c_run_id) then
     insert into filestore.runs (project_id, run_id, first_position)
     select p_session.project_id, c_run_id, min(v.position) from filestore.file_versions v
     where v.project_id = p_session.project_id and v.commit_id = (p_commit ->> 'commitId')::uuid
@@ -3488,14 +3446,13 @@ begin
   if not v_has_quota then return null; end if;
   select sum(u.bytes + u.database_bytes) into v_used
   from filestore.project_usage u where u.project_id = p_session.project_id;
-  if v_used > p_session.max_project_bytes then
-    return filestore.refusal('QUOTA_EXCEEDED', jsonb_build_object('limitBytes', p_session.max_project_bytes));
-  elsif p_session.account_bytes is not null
-    and filestore.shared_bytes(p_session.account_id) > p_session.account_bytes then
-    return filestore.refusal(
-      'QUOTA_EXCEEDED', jsonb_build_object('limitBytes', p_session.account_bytes, 'account', true));
-  end if;
-  return null;
+  return case
+    when v_used > p_session.max_project_bytes
+      then filestore.refusal('QUOTA_EXCEEDED', jsonb_build_object('limitBytes', p_session.max_project_bytes))
+    when p_session.account_bytes is not null
+      and filestore.shared_bytes(p_session.account_id) > p_session.account_bytes
+      then filestore.refusal(
+        'QUOTA_EXCEEDED', jsonb_build_object('limitBytes', p_session.account_bytes, 'account', true)) end;
 end
 $$;
 comment on function filestore.end_commit is
@@ -4145,12 +4102,7 @@ create type filestore.step as (file_id uuid, path text, next filestore.next_vers
 comment on type filestore.step is 'One version of a plan. The id is null for a file that does not exist yet.';
 
 create type filestore.plan as (
-  refusal jsonb,
-  paths text[],
-  new_paths text[],
-  steps filestore.step[],
-  value jsonb,
-  remaining integer,
+  refusal jsonb, paths text[], new_paths text[], steps filestore.step[], value jsonb, remaining integer,
   committed_at timestamptz
 );
 comment on type filestore.plan is
@@ -4169,9 +4121,8 @@ comment on function filestore.too_many_files is
 call filestore.grant_execute('filestore.too_many_files', 'filestore_engine');
 
 create function filestore.taken_paths(p_project_id uuid, p_paths text[], p_except text[]) returns text[]
-language plpgsql stable set search_path = '' as $$
-begin
-  return array(
+language sql stable set search_path = '' as $$
+  select array(
     select t.path from unnest(p_paths) t (path)
     -- fence: files are looked up one by one.
     cross join lateral (
@@ -4179,8 +4130,7 @@ begin
       where f.project_id = p_project_id and f.path = t.path and not f.is_deleted offset 0
     ) f
     where t.path not in (select unnest(p_except))
-    order by t.path collate "C" limit (filestore.limits()).conflicting_paths_shown_max);
-end
+    order by t.path collate "C" limit (filestore.limits()).conflicting_paths_shown_max)
 $$;
 comment on function filestore.taken_paths is
   'The first of these paths that have live files, except those in p_except.';
@@ -4354,15 +4304,13 @@ begin
       if v_undoing <> all (own_runs) then own_runs := own_runs || v_undoing; end if;
     end loop;
   end loop;
-  if jsonb_typeof(p_commit -> 'paths') = 'array' then
-    v_ids := array(
-      select f.id from jsonb_array_elements_text(p_commit -> 'paths') p (path)
-      -- fence: files are looked up one by one.
-      cross join lateral (
-        select f.id from filestore.files f where f.project_id = p_session.project_id and f.path = p.path offset 0
-      ) f
-      order by f.id);
-  end if;
+  v_ids := case when jsonb_typeof(p_commit -> 'paths') = 'array' then array(
+    select f.id from jsonb_array_elements_text(p_commit -> 'paths') p (path)
+    -- fence: files are looked up one by one.
+    cross join lateral (
+      select f.id from filestore.files f where f.project_id = p_session.project_id and f.path = p.path offset 0
+    ) f
+    order by f.id) end;
   v_run := filestore.run_files(p_session.project_id, v_run_id, key_ids, v_ids, null, c_files_max + 1);
   files := array(select f from unnest(v_run.files) f order by f.path collate "C");
   if cardinality(files) = 0 and (v_ids is null or cardinality((filestore.run_files(
@@ -4384,27 +4332,20 @@ call filestore.pin_plan('filestore.undo_files');
 create function filestore.split_moves(
   p_session filestore.session, p_run_id text, p_key_ids uuid[], p_ids uuid[]
 ) returns uuid[]
-language plpgsql stable set search_path = '' as $$
-declare
-  c_examined_max constant integer := (filestore.limits()).undo_versions_examined_max;
-  v_examined integer;
-  v_split uuid[];
-begin
-  select count(*), array_agg(distinct case when m.is_target then m.file_id else m.source_file_id end)
-    filter (where m.source_file_id is not null and m.is_target <> m.is_source)
-  into v_examined, v_split
+language sql stable set search_path = '' as $$
+  select case when count(*) > (filestore.limits()).undo_versions_examined_max then p_ids
+    else array_agg(distinct case when m.is_target then m.file_id else m.source_file_id end)
+      filter (where m.source_file_id is not null and m.is_target <> m.is_source) end
   from (
     select l.file_id, l.source_file_id, l.file_id in (select unnest(p_ids)) as is_target,
            l.source_file_id in (select unnest(p_ids)) as is_source
     from (
       select v.file_id, v.source_file_id from filestore.file_versions v
-      where v.project_id = p_session.project_id and v.run_id = p_run_id and v.operation = 'move'
+      where v.project_id = (p_session).project_id and v.run_id = p_run_id and v.operation = 'move'
         and v.key_id = any (p_key_ids)
-      order by v.file_id, v.version limit c_examined_max + 1
+      order by v.file_id, v.version limit (filestore.limits()).undo_versions_examined_max + 1
     ) l
-  ) m;
-  return case when v_examined > c_examined_max then p_ids else v_split end;
-end
+  ) m
 $$;
 comment on function filestore.split_moves is
   'The given files that the run moved, with these keys, from or to a file that is not among them; all given '
@@ -4456,11 +4397,9 @@ begin
   if v_version.version is null then return; end if;
   conflict := jsonb_build_object(
     'path', (p_file).path, 'version', v_version.version, 'actor', v_version.actor, 'runId', v_version.run_id)
-    || case when v_version.file_id is null then '{}'::jsonb else jsonb_build_object(
-      'own', v_version.key_id = coalesce(p_session.key_id, c_console)) end
-    || case when v_version.key_id <> c_console and 'admin' = any (p_session.scopes)
-      then jsonb_build_object('keyId', v_version.key_id) else '{}'::jsonb end
-    || case when v_reason is null then '{}'::jsonb else jsonb_build_object('reason', v_reason) end;
+    || jsonb_strip_nulls(jsonb_build_object(
+      'own', v_version.key_id = coalesce(p_session.key_id, c_console), 'reason', v_reason,
+      'keyId', case when v_version.key_id <> c_console and 'admin' = any (p_session.scopes) then v_version.key_id end));
 end
 $$;
 comment on function filestore.conflict_of is
@@ -4659,8 +4598,7 @@ call filestore.grant_execute('filestore.plan_restore', 'filestore_engine');
 -- 46_plans.sql =======================================================================================================
 -- Plans of all kinds: computed for a dry run, or computed again under locks and applied.
 
-create function filestore.plan_of(p_session filestore.session, p_kind text, p_commit jsonb)
-returns filestore.plan
+create function filestore.plan_of(p_session filestore.session, p_kind text, p_commit jsonb) returns filestore.plan
 language plpgsql volatile set search_path = '' as $$
 begin
   return case p_kind
@@ -4880,13 +4818,10 @@ comment on function filestore.release_segments is
 call filestore.grant_execute('filestore.release_segments', 'filestore_admin');
 
 create function filestore.take_compacted(p_file filestore.files, p_limit integer) returns uuid[]
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_taken uuid[];
-begin
-  -- An array, since a cached plan would compare each segment with every other one.
+language sql volatile set search_path = '' as $$
   with taken as (
     delete from filestore.possibly_unreferenced_segments c
+    -- An array, since otherwise each segment may be compared with every other one.
     where c.project_id = (p_file).project_id and c.file_id = (p_file).id and c.segment_id = any (array(
       select o.segment_id from filestore.possibly_unreferenced_segments o
       where o.project_id = (p_file).project_id and o.file_id = (p_file).id
@@ -4894,9 +4829,7 @@ begin
       order by o.segment_id limit p_limit))
     returning c.segment_id
   )
-  select coalesce(array_agg(t.segment_id), '{}') into v_taken from taken t;
-  return v_taken;
-end
+  select coalesce(array_agg(t.segment_id), '{}') from taken t
 $$;
 comment on function filestore.take_compacted is
   'Removes from the possibly unreferenced segments those that were in the list of a locked file and no '
@@ -4969,9 +4902,7 @@ declare
   v_file_id constant uuid := (p_file).id;
   v_cursor_key constant bytea := (select p.cursor_key from filestore.projects p where p.id = v_project_id);
   v_now constant timestamptz := greatest(date_trunc('milliseconds', clock_timestamp()), (p_file).updated_at);
-  v_position constant bigint := filestore.next_position(v_project_id);
   v_names constant text[] := string_to_array((p_file).path, '/');
-  v_first integer;
   v_removed record;
   v_segment_ids uuid[];
   v_released record;
@@ -4980,9 +4911,8 @@ declare
   v_versions bigint;
   v_pending bigint;
 begin
-  select min(v.version) into v_first from filestore.file_versions v
-  where v.project_id = v_project_id and v.file_id = v_file_id;
-  v_versions := (p_file).version - v_first + 1;
+  v_versions := (p_file).version + 1 - (
+    select min(v.version) from filestore.file_versions v where v.project_id = v_project_id and v.file_id = v_file_id);
   v_removed := filestore.remove_versions(
     v_project_id, v_file_id, (p_file).version, (filestore.limits()).erased_versions_max);
   v_segment_ids := array(
@@ -5005,8 +4935,9 @@ begin
     project_id, file_id, version, mime_type, size, is_deleted, segment_ids, commit_id, position, operation, key_id,
     actor, created_at)
   values (
-    v_project_id, v_file_id, (p_file).version + 1, 'application/octet-stream', 0, true, '{}', p_commit_id, v_position,
-    'purge', coalesce(p_key_id, '00000000-0000-0000-0000-000000000000'), p_actor, v_now)
+    v_project_id, v_file_id, (p_file).version + 1, 'application/octet-stream', 0, true, '{}', p_commit_id,
+    filestore.next_position(v_project_id), 'purge',
+    coalesce(p_key_id, '00000000-0000-0000-0000-000000000000'), p_actor, v_now)
   returning * into v_receipt;
   insert into filestore.purged_files (
     project_id, file_id, path_hash, place_hashes, versions, bytes, pending_versions, first_pending_versions,
@@ -5041,26 +4972,24 @@ declare
   v_path constant text := p_commit ->> 'path';
   v_file filestore.files;
   v_refusal jsonb;
-  v_answer jsonb;
 begin
   -- Links before the file, the order in which a write through a link locks them.
   delete from filestore.links l where l.project_id = p_session.project_id and l.path = v_path;
   v_file := filestore.lock_file(p_session.project_id, v_path);
   if not exists (
     select from filestore.file_versions v
-    where v.project_id = p_session.project_id and v.commit_id = v_commit_id and v.operation = 'purge'
-  ) then
+    where v.project_id = p_session.project_id and v.commit_id = v_commit_id and v.operation = 'purge') then
     v_refusal := case when coalesce(v_file.version, 0) = 0 then filestore.refusal('FILE_NOT_FOUND')
       else filestore.failed_precondition(v_file, p_commit) end;
     if v_refusal is not null then return v_refusal; end if;
     perform filestore.purge_file(v_file, v_commit_id, p_session.key_id, p_commit #>> '{provenance,actor}');
   end if;
-  select jsonb_build_object('versions', g.versions, 'bytes', g.bytes, 'pendingVersions', g.first_pending_versions)
-  into v_answer
-  from filestore.file_versions v
-  join filestore.purged_files g on g.project_id = v.project_id and g.file_id = v.file_id
-  where v.project_id = p_session.project_id and v.commit_id = v_commit_id and v.operation = 'purge';
-  return jsonb_build_object('value', jsonb_build_object('file', v_answer));
+  return (
+    select jsonb_build_object('value', jsonb_build_object('file', jsonb_build_object(
+      'versions', g.versions, 'bytes', g.bytes, 'pendingVersions', g.first_pending_versions)))
+    from filestore.file_versions v
+    join filestore.purged_files g on g.project_id = v.project_id and g.file_id = v.file_id
+    where v.project_id = p_session.project_id and v.commit_id = v_commit_id and v.operation = 'purge');
 end
 $$;
 comment on function filestore.commit_purge is
@@ -5136,44 +5065,39 @@ call filestore.publish('filestore.redact_versions', 'filestore_admin', 'filestor
 
 create function filestore.sharing_versions(p_session filestore.session, p_file filestore.files, p_segment_ids uuid[])
 returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  -- The number of versions of each file that are examined, the latest ones.
-  c_examined_max constant integer := 2000;
-begin
-  return (
-    select coalesce(jsonb_agg(jsonb_build_object('path', r.path, 'version', r.version)), '[]')
+language sql volatile set search_path = '' as $$
+  select coalesce(jsonb_agg(jsonb_build_object('path', r.path, 'version', r.version)), '[]')
+  from (
+    select f.path, v.version
     from (
-      select f.path, v.version
-      from (
-        select (p_file).id as file_id
-        union all
-        select o.file_id from (
-          select distinct h.file_id from unnest(p_segment_ids) s (id)
-          -- fence, here and below: rows are looked up one by one.
-          cross join lateral (
-            select * from filestore.shared_segments g
-            where g.project_id = p_session.project_id and g.segment_id = s.id and g.file_id <> (p_file).id offset 0) h
-          limit (filestore.limits()).redact_remaining_max
-        ) o
-      ) i
-      -- Files that the key does not see are not named.
-      cross join lateral (
-        select o.path from filestore.files o where o.project_id = p_session.project_id and o.id = i.file_id offset 0
-      ) f
-      cross join lateral (
-        select n.version from (
-          select o.version, o.segment_ids from filestore.file_versions o
-          where o.project_id = p_session.project_id and o.file_id = i.file_id
-          order by o.version desc limit c_examined_max
-        ) n
-        where exists (
-          select from unnest(n.segment_ids) s (id) where s.id in (select p.id from unnest(p_segment_ids) p (id)))
-        order by n.version desc limit (filestore.limits()).redact_remaining_max
-      ) v
-      limit (filestore.limits()).redact_remaining_max
-    ) r);
-end
+      select (p_file).id as file_id
+      union all
+      select o.file_id from (
+        select distinct h.file_id from unnest(p_segment_ids) s (id)
+        -- fence, here and below: rows are looked up one by one.
+        cross join lateral (
+          select * from filestore.shared_segments g
+          where g.project_id = p_session.project_id and g.segment_id = s.id and g.file_id <> (p_file).id offset 0) h
+        limit (filestore.limits()).redact_remaining_max
+      ) o
+    ) i
+    -- Files that the key does not see are not named.
+    cross join lateral (
+      select o.path from filestore.files o where o.project_id = p_session.project_id and o.id = i.file_id offset 0
+    ) f
+    -- Of each file, the latest 2,000 versions are examined.
+    cross join lateral (
+      select n.version from (
+        select o.version, o.segment_ids from filestore.file_versions o
+        where o.project_id = p_session.project_id and o.file_id = i.file_id
+        order by o.version desc limit 2000
+      ) n
+      where exists (
+        select from unnest(n.segment_ids) s (id) where s.id in (select p.id from unnest(p_segment_ids) p (id)))
+      order by n.version desc limit (filestore.limits()).redact_remaining_max
+    ) v
+    limit (filestore.limits()).redact_remaining_max
+  ) r
 $$;
 comment on function filestore.sharing_versions is
   'Some versions that contain one of these segments: of this file and of other files that the key sees, '
@@ -5388,9 +5312,7 @@ call filestore.grant_execute('filestore.sweep_marks', 'filestore_admin');
 -- 48_commit.sql ======================================================================================================
 -- The entry of every commit: repeated requests, the kind of the commit, and refusals that change nothing.
 
-create function filestore.commit_or_refuse(
-  p_session filestore.session, p_kind text, p_commit jsonb
-) returns jsonb
+create function filestore.commit_or_refuse(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
   v_result jsonb;
@@ -5593,7 +5515,6 @@ declare
   v_scope constant text := p_link ->> 'for';
   v_path constant text := p_link ->> 'path';
   v_seconds constant integer := p_link ->> 'expiresIn';
-  v_count bigint;
   v_found jsonb;
   v_link filestore.links;
 begin
@@ -5616,9 +5537,9 @@ begin
   if found then return v_session.envelope || jsonb_build_object('value', filestore.link_record(v_link)); end if;
   -- Counts all links of the project, not only those below the key's prefix.
   perform set_config('filestore.path_prefix', '', true);
-  select count(*) into v_count from filestore.links l
-  where l.project_id = v_session.project_id and not filestore.has_ended(l);
-  if v_count >= v_limits.project_links_max then
+  if v_limits.project_links_max <= (
+    select count(*) from filestore.links l
+    where l.project_id = v_session.project_id and not filestore.has_ended(l)) then
     return v_session.envelope
       || filestore.refusal('LINK_LIMIT_REACHED', jsonb_build_object('limit', v_limits.project_links_max));
   end if;
@@ -5758,42 +5679,31 @@ comment on function filestore.open_link is
   'RATE_LIMIT_EXCEEDED.';
 call filestore.grant_execute('filestore.open_link', 'filestore_engine');
 
-create function public.filestore_link_content(p_key_hash text, p_request_id uuid) returns jsonb
+create function public.filestore_link(p_key_hash text, p_request_id uuid, p_for text) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  v_opened constant record := filestore.open_link(p_key_hash, 'read', p_request_id is not null);
+  v_opened constant record := filestore.open_link(p_key_hash, p_for, p_for = 'read' and p_request_id is not null);
   v_found jsonb;
-begin
-  if (v_opened.session).envelope ? 'refusal' then return (v_opened.session).envelope; end if;
-  v_found := filestore.find_version(v_opened.session, (v_opened.link).path, (v_opened.link).version, null, true);
-  -- A link reveals nothing else at or below the path.
-  if v_found ? 'refusal' then v_found := jsonb_set(v_found, '{refusal,details}', '{}'); end if;
-  return (v_opened.session).envelope || v_found;
-end
-$$;
-comment on function public.filestore_link_content is
-  'The record and the segments of the file or version that a link reads. p_key_hash is the SHA-256 of its '
-  'token; with p_request_id null the request was counted already. Refusals: those of filestore.open_link, '
-  'FILE_NOT_FOUND, VERSION_NOT_FOUND.';
-call filestore.publish('public.filestore_link_content', 'filestore_engine', 'service_role');
-
-create function public.filestore_link_authorize(p_key_hash text, p_request_id uuid) returns jsonb
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  v_opened constant record := filestore.open_link(p_key_hash, 'write', false);
 begin
   -- None of these rows is worth waiting for the disk.
   perform set_config('synchronous_commit', 'off', true);
   if (v_opened.session).envelope ? 'refusal' then return (v_opened.session).envelope; end if;
-  return (v_opened.session).envelope || jsonb_build_object('value', jsonb_build_object(
-    'path', (v_opened.link).path, 'contentType', (v_opened.link).mime_type, 'ifVersion', (v_opened.link).if_version,
-    'isUsed', (v_opened.link).used_at is not null));
+  if p_for = 'write' then
+    return (v_opened.session).envelope || jsonb_build_object('value', jsonb_build_object(
+      'path', (v_opened.link).path, 'contentType', (v_opened.link).mime_type,
+      'ifVersion', (v_opened.link).if_version, 'isUsed', (v_opened.link).used_at is not null));
+  end if;
+  v_found := filestore.find_version(v_opened.session, (v_opened.link).path, (v_opened.link).version, null, true);
+  -- A link reveals nothing else at or below the path.
+  return (v_opened.session).envelope || case when v_found ? 'refusal'
+    then jsonb_set(v_found, '{refusal,details}', '{}') else v_found end;
 end
 $$;
-comment on function public.filestore_link_authorize is
-  'Returns what a link for writing allows, before anything is stored. Refusals: those of '
-  'filestore.open_link.';
-call filestore.publish('public.filestore_link_authorize', 'filestore_engine', 'service_role');
+comment on function public.filestore_link is
+  'For a link that reads: the record and the segments of its file or version. For a link that writes: what it '
+  'allows, before anything is stored. p_key_hash is the SHA-256 of its token; with p_request_id null the '
+  'request was counted already. Refusals: those of filestore.open_link, FILE_NOT_FOUND, VERSION_NOT_FOUND.';
+call filestore.publish('public.filestore_link', 'filestore_engine', 'service_role');
 
 create function public.filestore_link_commit(p_key_hash text, p_request_id uuid, p_commit jsonb) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
@@ -5933,8 +5843,7 @@ begin
   database_bytes := 0;
   if not exists (
     select from filestore.file_versions v
-    where v.project_id = (p_seen).project_id and v.file_id = (p_seen).id and v.version <= v_cut
-  ) then
+    where v.project_id = (p_seen).project_id and v.file_id = (p_seen).id and v.version <= v_cut) then
     return;
   end if;
   -- Waits for a writer on the first file only. Once a file is locked, other locked files are skipped: waiting
@@ -6047,11 +5956,8 @@ call filestore.grant_execute('filestore.sweep_retention', 'filestore_admin');
 -- requests for usage count versions from their own rows, in the order of the change feed.
 
 create function public.filestore_count_usage(p_counts jsonb) returns void
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  v_today constant date := (filestore.sweep_clock() at time zone 'UTC')::date;
-begin
-  perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true),
+language sql volatile security definer set search_path = '' as $$
+  select set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true),
     set_config('synchronous_commit', 'off', true);
   -- In one order, so that isolates that wait for each other cannot deadlock.
   insert into filestore.usage_days as d (project_id, day, key_id, requests)
@@ -6063,10 +5969,9 @@ begin
   ) c
   join filestore.projects p on p.id = c.project_id and p.deleted_at is null
   -- An isolate may have slept past midnight.
-  where c.day between v_today - 1 and v_today + 1
+  where abs(c.day - (select filestore.sweep_clock() at time zone 'UTC')::date) <= 1
   group by 1, 2, 3 order by 1, 2, 3
-  on conflict (project_id, day, key_id) do update set requests = d.requests + excluded.requests;
-end
+  on conflict (project_id, day, key_id) do update set requests = d.requests + excluded.requests
 $$;
 comment on function public.filestore_count_usage is
   'Adds requests that an isolate has counted, [{"projectId", "keyId", "day", "requests"}], to the days of '
@@ -6139,8 +6044,7 @@ call filestore.pin_plan('filestore.fold_usage');
 create function filestore.sweep_usage(p_begun timestamptz) returns boolean
 language plpgsql volatile set search_path = '' as $$
 declare
-  v_today constant date := (filestore.sweep_clock() at time zone 'UTC')::date;
-  v_oldest constant date := v_today - (filestore.limits()).usage_kept_days;
+  v_oldest constant date := (filestore.sweep_clock() at time zone 'UTC')::date - (filestore.limits()).usage_kept_days;
   c_projects constant integer := 100;
   v_left integer := 10000;
   v_project_id uuid;
@@ -6346,14 +6250,10 @@ comment on function filestore.sweepable_through is
 call filestore.grant_execute('filestore.sweepable_through', 'filestore_admin');
 
 create function public.filestore_sweep_dead(p_limit integer, p_begun timestamptz default null) returns jsonb
-language plpgsql volatile security definer
+language sql volatile security definer
 -- By index, whatever the statistics are, as in 47_erasure.sql.
 set search_path = '' set enable_seqscan = off set enable_bitmapscan = off
 as $$
-declare
-  v_begun constant timestamptz := p_begun + interval '1 millisecond';
-  v_dead jsonb;
-begin
   with forgotten as materialized (
     select d.segment_id from filestore.dead_segments d
     where d.removed_at is not null and d.stored_on <= filestore.sweepable_through()
@@ -6371,20 +6271,18 @@ begin
       select d.project_id, d.due_since from filestore.dead_segments d
       where d.removed_at is null and d.project_id > p.project_id order by d.project_id, d.due_since limit 1) n
   ), waiting as materialized (
-    select * from projects p where (p.due_since <= v_begun) is not false
+    select * from projects p where (p.due_since <= p_begun + interval '1 millisecond') is not false
     order by p.due_since, p.project_id limit p_limit
   )
   select coalesce(jsonb_agg(jsonb_build_object(
     'id', d.segment_id,
     'name', d.project_id || '/' || to_char(d.stored_on, 'YYYYMMDD') || '/' || d.segment_id)), '[]')
-  into v_dead
   from waiting w cross join lateral (
     select * from filestore.dead_segments d
-    where d.project_id = w.project_id and d.removed_at is null and (d.due_since <= v_begun) is not false
+    where d.project_id = w.project_id and d.removed_at is null
+      and (d.due_since <= p_begun + interval '1 millisecond') is not false
     order by d.due_since limit p_limit / (select count(*) from waiting)
-  ) d;
-  return v_dead;
-end
+  ) d
 $$;
 comment on function public.filestore_sweep_dead is
   'Segments whose objects are to be removed, up to p_limit, equal numbers for each project that has any; '
@@ -6394,8 +6292,7 @@ comment on function public.filestore_sweep_dead is
 call filestore.publish('public.filestore_sweep_dead', 'filestore_admin', 'service_role');
 
 create function public.filestore_sweep_removed(p_ids uuid[]) returns void
-language plpgsql volatile security definer set search_path = '' as $$
-begin
+language sql volatile security definer set search_path = '' as $$
   -- A checksum reveals a content that can be guessed.
   update filestore.segments s set sha256 = decode(repeat('00', 32), 'hex'), newlines = 0, ends_with_newline = false
   where s.id in (select d.segment_id from filestore.dead_segments d where d.segment_id = any (p_ids));
@@ -6405,7 +6302,6 @@ begin
     select d.project_id, d.stored_on from filestore.dead_segments d where d.segment_id = any (p_ids));
   update filestore.dead_segments d set removed_at = filestore.sweep_clock()
   where d.segment_id = any (p_ids) and d.removed_at is null;
-end
 $$;
 comment on function public.filestore_sweep_removed is
   'Records that the objects of these dead segments were removed.';
@@ -6546,30 +6442,23 @@ call filestore.pin_plan('public.filestore_verify_versions');
 -- needed and never will be: a new version takes its segments from its own upload, or from readable versions.
 create function public.filestore_verify_segments(p_after uuid default null, p_project_id uuid default null)
 returns jsonb
-language plpgsql volatile security definer
-set search_path = '' set plan_cache_mode = 'force_generic_plan'
-set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
-declare
-  c_page_rows constant integer := 10000;
-  -- Newer segments may be in the middle of an upload or a commit.
-  v_through constant date := filestore.sweepable_through();
-begin
-  return (
-    with page as materialized (
-      select s.id, s.project_id, s.stored_on from filestore.segments s
-      where s.id > coalesce(p_after, '00000000-0000-0000-0000-000000000000') order by s.id limit c_page_rows
-    ), found as (
-      select p.project_id, jsonb_agg(p.id) as ids from page p
-      where p.stored_on <= v_through and (p_project_id is null or p.project_id = p_project_id)
-        and not exists (select from filestore.dead_segments d where d.segment_id = p.id)
-        and not exists (select from filestore.projects o where o.id = p.project_id and o.deleted_at is not null)
-      group by p.project_id
-    )
-    select jsonb_build_object(
-      'projects', (select coalesce(jsonb_object_agg(f.project_id, f.ids), '{}') from found f),
-      'next', (select p.id from page p order by p.id desc limit 1)));
-end
+language sql volatile security definer set search_path = '' set enable_seqscan = off set enable_bitmapscan = off
+set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+  with page as materialized (
+    select s.id, s.project_id, s.stored_on from filestore.segments s
+    where s.id > coalesce(p_after, '00000000-0000-0000-0000-000000000000') order by s.id limit 10000
+  ), found as (
+    select p.project_id, jsonb_agg(p.id) as ids from page p
+    -- Newer segments may be in the middle of an upload or a commit.
+    where p.stored_on <= (select filestore.sweepable_through())
+      and (p_project_id is null or p.project_id = p_project_id)
+      and not exists (select from filestore.dead_segments d where d.segment_id = p.id)
+      and not exists (select from filestore.projects o where o.id = p.project_id and o.deleted_at is not null)
+    group by p.project_id
+  )
+  select jsonb_build_object(
+    'projects', (select coalesce(jsonb_object_agg(f.project_id, f.ids), '{}') from found f),
+    'next', (select p.id from page p order by p.id desc limit 1))
 $$;
 comment on function public.filestore_verify_segments is
   'A page of segments by project, after an id, of one project or of all: only those of days whose segments '
@@ -6577,11 +6466,9 @@ comment on function public.filestore_verify_segments is
 call filestore.publish('public.filestore_verify_segments', 'filestore_admin', 'service_role');
 
 create function public.filestore_verify_progress(p_project_id uuid) returns jsonb
-language plpgsql volatile security definer set search_path = '' as $$
-begin
-  return jsonb_build_object('position', filestore.feed_end(p_project_id), 'sweptThrough', (
-    select s.swept_through from filestore.sweeps s where s.project_id = p_project_id));
-end
+language sql volatile security definer set search_path = '' as $$
+  select jsonb_build_object('position', filestore.feed_end(p_project_id), 'sweptThrough', (
+    select s.swept_through from filestore.sweeps s where s.project_id = p_project_id))
 $$;
 comment on function public.filestore_verify_progress is
   'A position up to which all versions that will ever exist are visible from now on; and the last day of the '
@@ -6681,18 +6568,15 @@ comment on function filestore.end_project is
 call filestore.grant_execute('filestore.end_project', 'filestore_account');
 
 create function filestore.repeated_deletion(p_deletion_id uuid) returns jsonb
-language plpgsql stable security definer set search_path = '' as $$
-begin
-  return (
-    select jsonb_build_object('value', jsonb_build_object('id', d.of_id, 'deletedAt', filestore.iso(d.deleted_at)))
-    from (
-      select p.id, p.project_id as of_id, p.deleted_at from filestore.project_deletions p
-      union all
-      select a.id, a.account_id, a.deleted_at from filestore.account_deletions a
-      where a.account_id = filestore.claimed_account_id()
-    ) d
-    where d.id = p_deletion_id);
-end
+language sql stable security definer set search_path = '' as $$
+  select jsonb_build_object('value', jsonb_build_object('id', d.of_id, 'deletedAt', filestore.iso(d.deleted_at)))
+  from (
+    select p.id, p.project_id as of_id, p.deleted_at from filestore.project_deletions p
+    union all
+    select a.id, a.account_id, a.deleted_at from filestore.account_deletions a
+    where a.account_id = filestore.claimed_account_id()
+  ) d
+  where d.id = p_deletion_id
 $$;
 comment on function filestore.repeated_deletion is
   'The answer of an earlier attempt at this deletion of a project, or of the signed-in account; otherwise '
@@ -6701,14 +6585,12 @@ call filestore.publish(
   'filestore.repeated_deletion', 'filestore_admin', 'filestore_account', 'filestore_engine');
 
 create function filestore.end_account(p_account_id uuid, p_deletion_id uuid) returns jsonb
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  v_now constant timestamptz(3) := clock_timestamp();
-begin
+language sql volatile security definer set search_path = '' as $$
   insert into filestore.account_deletions (account_id, id, deleted_at, due_at)
-  values (p_account_id, coalesce(p_deletion_id, gen_random_uuid()), v_now, v_now + interval '1 minute');
-  return jsonb_build_object('id', p_account_id, 'deletedAt', filestore.iso(v_now));
-end
+  values (
+    p_account_id, coalesce(p_deletion_id, gen_random_uuid()), clock_timestamp(),
+    clock_timestamp() + interval '1 minute')
+  returning jsonb_build_object('id', account_id, 'deletedAt', filestore.iso(deleted_at))
 $$;
 comment on function filestore.end_account is
   'Ends an account: all of its requests are refused from now on. The sweep has Auth remove it, unless the '
@@ -6722,10 +6604,7 @@ comment on function public.filestore_sweep_forget_account is 'Records that Auth 
 call filestore.publish('public.filestore_sweep_forget_account', 'filestore_admin', 'service_role');
 
 create function public.filestore_sweep_deleted_account(p_begun timestamptz default null) returns uuid
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  v_account_id uuid;
-begin
+language sql volatile security definer set search_path = '' as $$
   -- If Auth fails to remove an account, it is tried again later, and the rest of the sweep continues.
   update filestore.account_deletions d set due_at = filestore.sweep_clock() + interval '10 minutes'
   where d.account_id = (
@@ -6733,28 +6612,21 @@ begin
     where o.due_at <= filestore.sweep_clock()
       and (o.deleted_at <= p_begun + interval '1 millisecond') is not false
     order by o.due_at limit 1 for update skip locked)
-  returning d.account_id into v_account_id;
-  return v_account_id;
-end
+  returning d.account_id
 $$;
 comment on function public.filestore_sweep_deleted_account is
   'The next account for Auth to remove; null if there is none, with p_begun none that was deleted by then.';
 call filestore.publish('public.filestore_sweep_deleted_account', 'filestore_admin', 'service_role');
 
 create function public.filestore_sweep_deleted_project(p_begun timestamptz default null) returns jsonb
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  v_deletion filestore.project_deletions;
-begin
-  select * into v_deletion from filestore.project_deletions d
-  where d.due_at <= filestore.sweep_clock() and (d.deleted_at <= p_begun + interval '1 millisecond') is not false
-  order by d.visited_at limit 1 for update skip locked;
-  if not found then return null; end if;
-  update filestore.project_deletions d set visited_at = clock_timestamp() where d.id = v_deletion.id;
-  return jsonb_build_object(
-    'projectId', v_deletion.project_id, 'objects', to_jsonb(v_deletion.objects),
-    'isEmptied', v_deletion.is_emptied);
-end
+language sql volatile security definer set search_path = '' as $$
+  update filestore.project_deletions d set visited_at = clock_timestamp()
+  where d.id = (
+    select o.id from filestore.project_deletions o
+    where o.due_at <= filestore.sweep_clock() and (o.deleted_at <= p_begun + interval '1 millisecond') is not false
+    order by o.visited_at limit 1 for update skip locked)
+  returning jsonb_build_object(
+    'projectId', d.project_id, 'objects', to_jsonb(d.objects), 'isEmptied', d.is_emptied)
 $$;
 comment on function public.filestore_sweep_deleted_project is
   'The deleted project that has waited longest for its next step; null if there is none, with p_begun none '
@@ -6785,12 +6657,10 @@ comment on function public.filestore_sweep_objects is
 call filestore.publish('public.filestore_sweep_objects', 'filestore_admin', 'service_role');
 
 create function filestore.open_deletion(p_project_id uuid) returns void
-language plpgsql volatile set search_path = '' as $$
-begin
-  perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
-  perform set_config('filestore.project_id', (
-    select d.project_id::text from filestore.project_deletions d where d.project_id = p_project_id), true);
-end
+language sql volatile set search_path = '' as $$
+  select set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true),
+    set_config('filestore.project_id', (
+      select d.project_id::text from filestore.project_deletions d where d.project_id = p_project_id), true)
 $$;
 comment on function filestore.open_deletion is
   'Opens the rows of a project for the rest of the transaction, if it was deleted.';
@@ -6877,8 +6747,7 @@ comment on function filestore.account_key is 'A key as its project''s owner sees
 call filestore.grant_execute('filestore.account_key', 'filestore_account', 'filestore_admin');
 
 create function filestore.is_active(p_key filestore.api_keys) returns boolean
-language plpgsql stable set search_path = ''
-as $$
+language plpgsql stable set search_path = '' as $$
 begin
   return (p_key).revoked_at is null and ((p_key).expires_at is null or (p_key).expires_at > clock_timestamp());
 end
@@ -6932,14 +6801,13 @@ declare
   -- The characters that JavaScript trims as white space.
   c_space constant text := '[\s\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]';
 begin
-  if char_length(p_name) between p_minimum and c_maximum
+  return case when (
+    char_length(p_name) between p_minimum and c_maximum
     -- Control characters, and those that change the direction of text.
     and p_name !~ '[\u0001-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]'
-    and p_name !~ ('^' || c_space || '|' || c_space || '$') then
-    return null;
-  end if;
-  return filestore.refused_field('name', format(
-    'must have %s to %s characters, no control characters and no space at either end', p_minimum, c_maximum));
+    and p_name !~ ('^' || c_space || '|' || c_space || '$')) is not true
+    then filestore.refused_field('name', format(
+      'must have %s to %s characters, no control characters and no space at either end', p_minimum, c_maximum)) end;
 end
 $$;
 comment on function filestore.validate_name is 'The refusal of an invalid name of a project or key, or null.';
@@ -6952,29 +6820,27 @@ declare
   v_scopes constant jsonb := case jsonb_typeof(p_key -> 'scopes') when 'array' then p_key -> 'scopes' else '[]' end;
   v_prefix constant text := p_key ->> 'pathPrefix';
   v_expires_at constant text := p_key ->> 'expiresAt';
-  v_issues jsonb;
 begin
-  select jsonb_agg(jsonb_build_object('path', c.path, 'reason', c.reason)) into v_issues
-  from (values
-    ('keyHash', 'must be a SHA-256 in hexadecimal', p_key ->> 'keyHash' ~ '^[0-9a-f]{64}$'),
-    ('prefix', 'must be the first characters of a key', p_key ->> 'prefix' ~ '^oa_[0-9A-Za-z]{7}$'),
-    ('environment', 'must be development or production', p_key ->> 'environment' in ('development', 'production')),
-    ('scopes', 'must be one or more of read, write and admin',
-      v_scopes <> '[]' and v_scopes <@ '["read", "write", "admin"]'),
-    ('pathPrefix', 'must be a directory', v_prefix is null
-      or octet_length(v_prefix) between 1 and (filestore.limits()).path_bytes_max
-      and cardinality(string_to_array(v_prefix, '/')) <= (filestore.limits()).path_segments_max
-      and v_prefix !~ ('^/|/$|//|\\|(^|/)\.{1,2}(/|$)'
-        -- Control characters, and those that change the direction of text.
-        || '|[\u0001-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]')),
-    ('pathPrefix', 'must not be combined with the scope admin', v_prefix is null or not v_scopes ? 'admin'),
-    ('expiresAt', 'must lie in the future', v_expires_at is null
-      or case when v_expires_at ~ c_time then v_expires_at::timestamptz > clock_timestamp() end)
-  ) c (path, reason, holds)
-  where c.holds is not true;
-  return coalesce(filestore.validate_name(coalesce(p_key ->> 'name', ''), 0),
-    case when v_issues is not null
-      then filestore.refusal('VALIDATION_ERROR', jsonb_build_object('issues', v_issues)) end);
+  return coalesce(filestore.validate_name(coalesce(p_key ->> 'name', ''), 0), (
+    select filestore.refusal('VALIDATION_ERROR', jsonb_build_object(
+      'issues', jsonb_agg(jsonb_build_object('path', c.path, 'reason', c.reason))))
+    from (values
+      ('keyHash', 'must be a SHA-256 in hexadecimal', p_key ->> 'keyHash' ~ '^[0-9a-f]{64}$'),
+      ('prefix', 'must be the first characters of a key', p_key ->> 'prefix' ~ '^oa_[0-9A-Za-z]{7}$'),
+      ('environment', 'must be development or production', p_key ->> 'environment' in ('development', 'production')),
+      ('scopes', 'must be one or more of read, write and admin',
+        v_scopes <> '[]' and v_scopes <@ '["read", "write", "admin"]'),
+      ('pathPrefix', 'must be a directory', v_prefix is null
+        or octet_length(v_prefix) between 1 and (filestore.limits()).path_bytes_max
+        and cardinality(string_to_array(v_prefix, '/')) <= (filestore.limits()).path_segments_max
+        and v_prefix !~ ('^/|/$|//|\\|(^|/)\.{1,2}(/|$)'
+          -- Control characters, and those that change the direction of text.
+          || '|[\u0001-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]')),
+      ('pathPrefix', 'must not be combined with the scope admin', v_prefix is null or not v_scopes ? 'admin'),
+      ('expiresAt', 'must lie in the future', v_expires_at is null
+        or case when v_expires_at ~ c_time then v_expires_at::timestamptz > clock_timestamp() end)
+    ) c (path, reason, holds)
+    where c.holds is not true having count(*) > 0));
 end
 $$;
 comment on function filestore.validate_key is
@@ -7051,7 +6917,7 @@ create function filestore.create_project(p_name text, p_id uuid) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
   v_account_id constant uuid := filestore.current_account_id();
-  v_limit constant integer := (filestore.limits()).account_projects_max;
+  v_limit integer;
   -- A version 4 UUID (RFC 9562) of account and id: an id that the caller chose reveals nothing about the
   -- projects of other accounts.
   v_id constant uuid := overlay(
@@ -7059,18 +6925,16 @@ declare
 begin
   -- The account was deleted while this call waited for the lock.
   if v_account_id is null then return filestore.refusal('INVALID_SESSION'); end if;
-  if exists (select from filestore.projects p where p.owner_id = v_account_id and p.id = v_id) then
-    return jsonb_build_object('value', filestore.account_project(v_id));
+  if not exists (select from filestore.projects p where p.owner_id = v_account_id and p.id = v_id) then
+    v_limit := case when filestore.account_settings(v_account_id) ->> 'reason' is not null then 0
+      else (filestore.limits()).account_projects_max end;
+    if (select count(*) from filestore.projects p where p.owner_id = v_account_id) >= v_limit then
+      return filestore.refusal('PROJECT_LIMIT_REACHED', jsonb_build_object('limit', v_limit));
+    end if;
+    insert into filestore.projects (id, owner_id, name, tier) values (v_id, v_account_id, p_name, 'free')
+    on conflict (owner_id, name) do nothing;
+    if not found then return filestore.refusal('PROJECT_NAME_TAKEN'); end if;
   end if;
-  if filestore.account_settings(v_account_id) ->> 'reason' is not null then
-    return filestore.refusal('PROJECT_LIMIT_REACHED', '{"limit": 0}');
-  end if;
-  if (select count(*) from filestore.projects p where p.owner_id = v_account_id) >= v_limit then
-    return filestore.refusal('PROJECT_LIMIT_REACHED', jsonb_build_object('limit', v_limit));
-  end if;
-  insert into filestore.projects (id, owner_id, name, tier) values (v_id, v_account_id, p_name, 'free')
-  on conflict (owner_id, name) do nothing;
-  if not found then return filestore.refusal('PROJECT_NAME_TAKEN'); end if;
   return jsonb_build_object('value', filestore.account_project(v_id));
 end
 $$;
@@ -7180,19 +7044,14 @@ comment on function filestore.create_key is
 call filestore.grant_execute('filestore.create_key', 'filestore_account');
 
 create function filestore.repeated_key(p_project_id uuid, p_key jsonb) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_key filestore.api_keys;
-begin
+language sql volatile set search_path = '' as $$
   -- Serialized, so that limits are exact and an earlier attempt has ended.
-  perform pg_advisory_xact_lock(hashtextextended('keys/' || p_project_id, 0));
-  select * into v_key from filestore.api_keys k
-  where k.project_id = p_project_id and k.key_hash = decode(p_key ->> 'keyHash', 'hex');
-  return case when found then jsonb_build_object('value', filestore.account_key(v_key) || jsonb_build_object(
-    'replaced', (
-      select filestore.account_key(k) from filestore.api_keys k
-      where k.project_id = p_project_id and k.id = (p_key ->> 'id')::uuid))) end;
-end
+  select pg_advisory_xact_lock(hashtextextended('keys/' || p_project_id, 0));
+  select jsonb_build_object('value', filestore.account_key(k) || jsonb_build_object('replaced', (
+    select filestore.account_key(o) from filestore.api_keys o
+    where o.project_id = p_project_id and o.id = (p_key ->> 'id')::uuid)))
+  from filestore.api_keys k
+  where k.project_id = p_project_id and k.key_hash = decode(p_key ->> 'keyHash', 'hex')
 $$;
 comment on function filestore.repeated_key is 'The key that an earlier attempt at this request created, or null.';
 call filestore.grant_execute('filestore.repeated_key', 'filestore_account');
@@ -7241,7 +7100,7 @@ language plpgsql volatile set search_path = '' as $$
 declare
   v_old filestore.api_keys;
   v_new jsonb;
-  v_issues jsonb;
+  v_refusal jsonb;
 begin
   select * into v_old from filestore.api_keys k where k.project_id = p_project_id and k.id = p_id for no key update;
   if not found then
@@ -7254,17 +7113,16 @@ begin
     || jsonb_strip_nulls(jsonb_build_object(
       'name', p_changes -> 'name', 'expiresAt', p_changes -> 'expiresAt', 'scopes', p_changes -> 'scopes',
       'pathPrefix', p_changes -> 'pathPrefix'));
-  if filestore.validate_key(v_new) is not null then return filestore.validate_key(v_new); end if;
-  select jsonb_agg(jsonb_build_object('path', c.path, 'reason', c.reason)) into v_issues
-  from (values
-    ('scopes', 'must be among those that the key has', v_new -> 'scopes' <@ to_jsonb(v_old.scopes)),
-    ('pathPrefix', 'must be the key''s own or lie below it', v_old.path_prefix is null
-      or starts_with((v_new ->> 'pathPrefix') || '/', v_old.path_prefix || '/'))
-  ) c (path, reason, holds)
-  where c.holds is not true;
-  if v_issues is not null then
-    return filestore.refusal('VALIDATION_ERROR', jsonb_build_object('issues', v_issues));
-  end if;
+  v_refusal := coalesce(filestore.validate_key(v_new), (
+    select filestore.refusal('VALIDATION_ERROR', jsonb_build_object(
+      'issues', jsonb_agg(jsonb_build_object('path', c.path, 'reason', c.reason))))
+    from (values
+      ('scopes', 'must be among those that the key has', v_new -> 'scopes' <@ to_jsonb(v_old.scopes)),
+      ('pathPrefix', 'must be the key''s own or lie below it', v_old.path_prefix is null
+        or starts_with((v_new ->> 'pathPrefix') || '/', v_old.path_prefix || '/'))
+    ) c (path, reason, holds)
+    where c.holds is not true having count(*) > 0));
+  if v_refusal is not null then return v_refusal; end if;
   update filestore.api_keys k
   set name = v_new ->> 'name', expires_at = (v_new ->> 'expiresAt')::timestamptz,
       path_prefix = v_new ->> 'pathPrefix',
@@ -7279,38 +7137,34 @@ comment on function filestore.change_key is
 call filestore.grant_execute('filestore.change_key', 'filestore_account');
 
 create function filestore.revoke_key(p_project_id uuid, p_id uuid) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_key filestore.api_keys;
-begin
-  update filestore.api_keys k set revoked_at = coalesce(k.revoked_at, clock_timestamp())
-  where k.project_id = p_project_id and k.id = p_id returning * into v_key;
-  return case when found then jsonb_build_object('value', filestore.account_key(v_key))
-    else filestore.refusal('KEY_NOT_FOUND') end;
-end
+language sql volatile set search_path = '' as $$
+  with revoked as (
+    update filestore.api_keys k set revoked_at = coalesce(k.revoked_at, clock_timestamp())
+    where k.project_id = p_project_id and k.id = p_id returning k as key
+  )
+  select coalesce(
+    (select jsonb_build_object('value', filestore.account_key(r.key)) from revoked r),
+    filestore.refusal('KEY_NOT_FOUND'))
 $$;
 comment on function filestore.revoke_key is 'Revokes a key immediately. Refusals: KEY_NOT_FOUND.';
 call filestore.grant_execute('filestore.revoke_key', 'filestore_account');
 
 create function filestore.latest_writes(p_project_id uuid, p_limit integer) returns jsonb
-language plpgsql stable set search_path = '' as $$
-begin
-  return (
-    select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
-      'fileId', f.id, 'path', f.path, 'version', v.version, 'operation', v.operation, 'size', v.size,
-      'mimeType', v.mime_type, 'deleted', nullif(v.is_deleted, false), 'runId', v.run_id, 'actor', v.actor,
-      'note', v.note, 'from', case when s.id is not null
-        then jsonb_build_object('path', s.path, 'version', v.source_version) end,
-      'createdAt', filestore.iso(v.created_at)))
-      || jsonb_build_object(
-        'keyId', nullif(v.key_id, '00000000-0000-0000-0000-000000000000')) order by v.position desc), '[]')
-    from (
-      select l.* from filestore.file_versions l
-      where l.project_id = p_project_id order by l.position desc limit p_limit
-    ) v
-    join filestore.files f on f.project_id = p_project_id and f.id = v.file_id
-    left join filestore.files s on s.project_id = p_project_id and s.id = v.source_file_id);
-end
+language sql stable set search_path = '' as $$
+  select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+    'fileId', f.id, 'path', f.path, 'version', v.version, 'operation', v.operation, 'size', v.size,
+    'mimeType', v.mime_type, 'deleted', nullif(v.is_deleted, false), 'runId', v.run_id, 'actor', v.actor,
+    'note', v.note, 'from', case when s.id is not null
+      then jsonb_build_object('path', s.path, 'version', v.source_version) end,
+    'createdAt', filestore.iso(v.created_at)))
+    || jsonb_build_object('keyId', nullif(v.key_id, '00000000-0000-0000-0000-000000000000'))
+    order by v.position desc), '[]')
+  from (
+    select l.* from filestore.file_versions l
+    where l.project_id = p_project_id order by l.position desc limit p_limit
+  ) v
+  join filestore.files f on f.project_id = p_project_id and f.id = v.file_id
+  left join filestore.files s on s.project_id = p_project_id and s.id = v.source_file_id
 $$;
 comment on function filestore.latest_writes is 'The latest versions of a project''s files, newest first.';
 call filestore.grant_execute('filestore.latest_writes', 'filestore_account');
@@ -7550,9 +7404,8 @@ comment on function filestore.find_owner is
 call filestore.grant_execute('filestore.find_owner', 'filestore_admin');
 
 create function filestore.project_record(p_project filestore.projects) returns jsonb
-language plpgsql stable set search_path = '' as $$
-begin
-  return jsonb_build_object(
+language sql stable set search_path = '' as $$
+  select jsonb_build_object(
     'id', (p_project).id, 'name', (p_project).name, 'tier', (p_project).tier,
     'requestsPerMinute', coalesce((p_project).requests_per_minute, t.requests_per_minute),
     'maxFileBytes', coalesce((p_project).max_file_bytes, t.max_file_bytes),
@@ -7560,8 +7413,7 @@ begin
     'ownerId', (p_project).owner_id,
     'owner', (select a.email from filestore.find_account((p_project).owner_id::text) a),
     'createdAt', filestore.iso((p_project).created_at), 'suspendedAt', filestore.iso((p_project).suspended_at))
-  from filestore.tiers t where t.name = (p_project).tier;
-end
+  from filestore.tiers t where t.name = (p_project).tier
 $$;
 comment on function filestore.project_record is
   'A project with its effective limits and its owner''s e-mail address.';
@@ -7576,16 +7428,16 @@ declare
   v_others text;
 begin
   select * into v_project from filestore.projects p where p.id::text = lower(p_project) and p.deleted_at is null;
+  if found then return filestore.project_record(v_project); end if;
   if p_owner is not null then
     select o.id, o.problem into v_owner_id, v_problem from filestore.find_owner(p_owner) o;
   end if;
-  if v_project.id is null and v_problem is not null then
+  if v_problem is not null then
     return filestore.refusal('ACCOUNT_REFUSED', jsonb_build_object('message', v_problem));
-  elsif v_project.id is null then
-    select * into v_project from filestore.projects p
-    where p.name = p_project and p.owner_id is not distinct from v_owner_id and p.deleted_at is null;
   end if;
-  if v_project.id is not null then return filestore.project_record(v_project); end if;
+  select * into v_project from filestore.projects p
+  where p.name = p_project and p.owner_id is not distinct from v_owner_id and p.deleted_at is null;
+  if found then return filestore.project_record(v_project); end if;
   select string_agg(format('%s (%s)', o.id, coalesce(a.email, o.owner_id::text, 'no owner')), ', ') into v_others
   from (select * from filestore.projects p
     where p.name = p_project and p.deleted_at is null order by p.created_at, p.id limit 10) o
@@ -7786,11 +7638,8 @@ call filestore.grant_execute('public.filestore_health_probe', 'service_role');
 -- the queue, reads their bytes, and stores text and chunks, and later the embeddings of the chunks.
 
 create function filestore.search_split(p_text text) returns text
-language plpgsql immutable set search_path = '' as $$
-begin
-  return translate(p_text, '<&~/.@_+-ȺȾ', ',,,,,,,,,ⱥⱦ');
-end
-$$;
+language plpgsql immutable set search_path = ''
+as $$ begin return translate(p_text, '<&~/.@_+-ȺȾ', ',,,,,,,,,ⱥⱦ'); end $$;
 comment on function filestore.search_split is
   'The text with a comma for each character at which Postgres''s parser of text search looks ahead: for '
   'hosts, addresses, paths, numbers, hyphens and tags. From each of them it may read to the end of the text, '
@@ -7919,7 +7768,6 @@ declare
   c_files_of_one_project constant integer := 25;
   -- The number of projects that are examined from each of two starting places.
   c_looks constant integer := 200;
-  v_text_bytes_max constant integer := (filestore.limits()).search_text_bytes_max;
 begin
   return query
   with recursive looks as (
@@ -7946,7 +7794,7 @@ begin
     cross join lateral (
       -- A text that is too large to be indexed is not read, so it counts no bytes.
       select q.project_id, q.file_id, q.due_at, q.attempts,
-             case when q.bytes <= v_text_bytes_max then q.bytes else 0 end as bytes
+             case when q.bytes <= (filestore.limits()).search_text_bytes_max then q.bytes else 0 end as bytes
       from filestore.search_queue q
       where q.stage = p_stage and q.project_id = p.id and q.due_at <= p_due
       order by q.due_at limit least(c_files_of_one_project, p_files / p.projects)
@@ -7985,7 +7833,6 @@ declare
   v_project_ids uuid[];
   v_file_ids uuid[];
   v_files jsonb;
-  v_next_due bigint;
 begin
   perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
   select array_agg(t.project_id), array_agg(t.file_id) into v_project_ids, v_file_ids
@@ -8017,10 +7864,10 @@ begin
   from unnest(v_project_ids, v_file_ids) i (project_id, file_id)
   join filestore.search_queue q on q.project_id = i.project_id and q.file_id = i.file_id
   join filestore.files f on f.project_id = q.project_id and f.id = q.file_id;
-  select greatest(extract(epoch from q.due_at - clock_timestamp()) * 1000, 0)::bigint into v_next_due
-  from filestore.search_queue q where q.stage = p_stage order by q.due_at limit 1;
   return jsonb_build_object(
-    'leaseId', v_lease_id, 'files', coalesce(v_files, '[]'), 'nextDueMilliseconds', v_next_due);
+    'leaseId', v_lease_id, 'files', coalesce(v_files, '[]'), 'nextDueMilliseconds', (
+      select greatest(extract(epoch from q.due_at - clock_timestamp()) * 1000, 0)::bigint
+      from filestore.search_queue q where q.stage = p_stage order by q.due_at limit 1));
 end
 $$;
 comment on function public.filestore_search_lease is
@@ -8030,23 +7877,19 @@ comment on function public.filestore_search_lease is
 call filestore.publish('public.filestore_search_lease', 'filestore_search', 'service_role');
 
 create function public.filestore_search_fail(p_lease_id uuid, p_files jsonb) returns integer
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  c_retry_seconds constant integer := 2;
-  v_count integer;
-begin
-  perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
-  update filestore.search_queue q
-  set lease_id = case when f.is_fault then null else q.lease_id end,
-      attempts = q.attempts - case when f.is_fault then 0 else 1 end,
-      due_at = case when f.is_fault
-        then clock_timestamp() + c_retry_seconds * power(2, q.attempts - 1) * interval '1 second'
-        else q.due_at end
-  from jsonb_to_recordset(p_files) f (project_id uuid, file_id uuid, is_fault boolean)
-  where q.project_id = f.project_id and q.file_id = f.file_id and q.lease_id = p_lease_id;
-  get diagnostics v_count = row_count;
-  return v_count;
-end
+language sql volatile security definer set search_path = '' as $$
+  select set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
+  with failed as (
+    update filestore.search_queue q
+    set lease_id = case when f.is_fault then null else q.lease_id end,
+        attempts = q.attempts - case when f.is_fault then 0 else 1 end,
+        due_at = case when f.is_fault
+          then clock_timestamp() + 2 * power(2, q.attempts - 1) * interval '1 second' else q.due_at end
+    from jsonb_to_recordset(p_files) f (project_id uuid, file_id uuid, is_fault boolean)
+    where q.project_id = f.project_id and q.file_id = f.file_id and q.lease_id = p_lease_id
+    returning 1
+  )
+  select count(*)::integer from failed
 $$;
 comment on function public.filestore_search_fail is
   'Records which leased files could not be indexed. If the file is at fault, it is due again soon, later '
@@ -8135,8 +7978,7 @@ begin
   if p_model is null then return true; end if;
   if exists (
     select from filestore.search_chunks k
-    where k.project_id = v_project_id and k.file_id = v_file_id and k.model is distinct from p_model
-  ) then
+    where k.project_id = v_project_id and k.file_id = v_file_id and k.model is distinct from p_model) then
     return false;
   end if;
   update filestore.search_texts t set model = p_model
@@ -8154,8 +7996,6 @@ language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_text jsonb;
   v_project_id uuid;
-  v_file_id uuid;
-  v_version integer;
   v_done jsonb := '[]';
 begin
   perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
@@ -8182,15 +8022,13 @@ begin
   ) h;
   for v_text in select t.value from jsonb_array_elements(p_texts) t order by t.value ->> 'fileId' loop
     v_project_id := v_text ->> 'projectId';
-    v_file_id := v_text ->> 'fileId';
-    v_version := v_text ->> 'version';
     -- The lease has expired or there is a newer version: another lease covers the work now.
     continue when not exists (
       select from filestore.search_queue q
-      where q.project_id = v_project_id and q.file_id = v_file_id and q.version = v_version
-        and q.lease_id = p_lease_id);
+      where q.project_id = v_project_id and q.file_id = (v_text ->> 'fileId')::uuid
+        and q.version = (v_text ->> 'version')::integer and q.lease_id = p_lease_id);
     v_done := v_done || jsonb_build_object(
-      'project_id', v_project_id, 'file_id', v_file_id, 'version', v_version,
+      'project_id', v_text -> 'projectId', 'file_id', v_text -> 'fileId', 'version', v_text -> 'version',
       'is_embedded', filestore.search_store_text(v_text, p_model));
   end loop;
   -- A purge that is not visible here waits for these texts, and removes them itself.
@@ -8266,31 +8104,29 @@ call filestore.publish('public.filestore_search_store_embeddings', 'filestore_se
 
 create function public.filestore_search_requeue(p_model text, p_files integer, p_given_up_seconds integer)
 returns integer
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  v_count integer;
-begin
-  insert into filestore.search_queue (project_id, file_id, version, path, bytes, stage, due_at)
-  (select t.project_id, t.file_id, t.version, t.path, t.bytes,
-          -- A text that was stored while no model was configured has no chunks yet.
-          case when exists (
-            select from filestore.search_chunks k where k.project_id = t.project_id and k.file_id = t.file_id
-          ) then 2 else 1 end,
-          t.indexed_at
-   from filestore.search_texts t
-   where p_model is not null and t.skipped is null and (t.model is null or t.model < p_model or t.model > p_model)
-     and not exists (select from filestore.search_queue q where q.project_id = t.project_id and q.file_id = t.file_id)
-   limit p_files)
-  union all
-  (select f.project_id, f.id, f.version, f.path, f.size, 1, t.indexed_at
-   from filestore.search_texts t
-   join filestore.files f on f.project_id = t.project_id and f.id = t.file_id and f.version = t.version
-   where t.skipped = 'not_indexable' and t.indexed_at < clock_timestamp() - p_given_up_seconds * interval '1 second'
-   limit p_files)
-  on conflict do nothing;
-  get diagnostics v_count = row_count;
-  return v_count;
-end
+language sql volatile security definer set search_path = '' as $$
+  with queued as (
+    insert into filestore.search_queue (project_id, file_id, version, path, bytes, stage, due_at)
+    (select t.project_id, t.file_id, t.version, t.path, t.bytes,
+            -- A text that was stored while no model was configured has no chunks yet.
+            case when exists (
+              select from filestore.search_chunks k where k.project_id = t.project_id and k.file_id = t.file_id
+            ) then 2 else 1 end,
+            t.indexed_at
+     from filestore.search_texts t
+     where p_model is not null and t.skipped is null and (t.model is null or t.model < p_model or t.model > p_model)
+       and not exists (
+         select from filestore.search_queue q where q.project_id = t.project_id and q.file_id = t.file_id)
+     limit p_files)
+    union all
+    (select f.project_id, f.id, f.version, f.path, f.size, 1, t.indexed_at
+     from filestore.search_texts t
+     join filestore.files f on f.project_id = t.project_id and f.id = t.file_id and f.version = t.version
+     where t.skipped = 'not_indexable' and t.indexed_at < clock_timestamp() - p_given_up_seconds * interval '1 second'
+     limit p_files)
+    on conflict do nothing returning 1
+  )
+  select count(*)::integer from queued
 $$;
 comment on function public.filestore_search_requeue is
   'Queues files whose chunks were embedded by another model or by none (after embeddings were configured or '
@@ -8371,7 +8207,6 @@ declare
   c_walk_files constant integer := 2000;
   c_walk_bytes constant integer := 4194304;
   c_skip constant integer := p_query ->> 'skip';
-  c_end constant integer := c_skip + (p_query ->> 'files')::integer;
   v_texts refcursor;
   v_path text;
   v_bytes integer;
@@ -8387,7 +8222,7 @@ begin
     if v_is_found then
       v_found := v_found + 1;
       if v_found > c_skip then return next; end if;
-      exit when v_found = c_end;
+      exit when v_found = c_skip + (p_query ->> 'files')::integer;
     end if;
     if v_walked = c_walk_files or v_read >= c_walk_bytes then
       return query select null::uuid, v_path;
@@ -8529,8 +8364,7 @@ call filestore.grant_execute('filestore.search_has_vectors', 'filestore_engine',
 call filestore.grant_execute('filestore.search_nearest_exact', 'filestore_search');
 
 create function filestore.search_tsquery(p_words text) returns tsquery
-language plpgsql stable set search_path = ''
-as $$
+language plpgsql stable set search_path = '' as $$
 declare
   -- As filestore.search_split, except that a hyphen which begins a word means not. A word that is split
   -- remains a unit: its parts become a phrase.
@@ -8735,23 +8569,19 @@ call filestore.publish('filestore.search_rank_candidates', 'filestore_search', '
 
 create function filestore.search_unembedded(p_project_id uuid, p_query jsonb, p_files integer)
 returns table (file_id uuid)
-language plpgsql stable set search_path = '' as $$
-declare
-  v_model constant text := p_query ->> 'model';
-  v_former constant text := p_query -> 'former' ->> 'model';
-begin
+language sql stable set search_path = '' as $$
   -- Three ranges of search_texts_by_project_model.
-  return query
-    select t.file_id from filestore.search_texts t
-    where t.project_id = p_project_id and t.skipped is null and t.model is null
-    union all
-    select t.file_id from filestore.search_texts t
-    where t.project_id = p_project_id and t.skipped is null and t.model < v_model and t.model is distinct from v_former
-    union all
-    select t.file_id from filestore.search_texts t
-    where t.project_id = p_project_id and t.skipped is null and t.model > v_model and t.model is distinct from v_former
-    limit p_files;
-end
+  select t.file_id from filestore.search_texts t
+  where t.project_id = p_project_id and t.skipped is null and t.model is null
+  union all
+  select t.file_id from filestore.search_texts t
+  where t.project_id = p_project_id and t.skipped is null and t.model < p_query ->> 'model'
+    and t.model is distinct from p_query -> 'former' ->> 'model'
+  union all
+  select t.file_id from filestore.search_texts t
+  where t.project_id = p_project_id and t.skipped is null and t.model > p_query ->> 'model'
+    and t.model is distinct from p_query -> 'former' ->> 'model'
+  limit p_files
 $$;
 comment on function filestore.search_unembedded is
   'Texts, up to p_files, that have vectors neither of the model that embedded the query, nor of the former '
@@ -8767,62 +8597,61 @@ declare
   v_is_scan constant boolean := p_query ->> 'kind' = 'scan';
   v_live constant jsonb := p_query -> 'live';
   v_known constant uuid[] := array(select k.id::uuid from jsonb_array_elements_text(p_query -> 'known') k (id));
-  v_unsearched json;
 begin
-  with waiting as materialized (
-    (select q.file_id from filestore.search_queue q
-     where q.project_id = p_session.project_id and q.stage <= p_stage
-       and (p_scope = '' or (q.path >= p_scope || '/' and q.path < p_scope || '0'))
-     limit v_max)
-    union
-    (select t.file_id from filestore.search_texts t
-     where t.project_id = p_session.project_id and (t.skipped in ('too_large', 'not_indexable') or t.is_cut)
-       and (t.skipped is not null or not v_is_scan)
-       and (p_scope = '' or (t.path >= p_scope || '/' and t.path < p_scope || '0'))
-     order by t.path limit v_max)
-    union
-    (select e.file_id from filestore.search_unembedded(p_session.project_id, p_query, v_max) e where p_stage = 2)
-  ), unsearched as (
-    select f::filestore.files as file, f.path, f.size, f.segment_ids, t.reason,
-           greatest(cardinality(f.segment_ids), 1) as reads,
-           v_live is not null and f.size <= (v_live ->> 'fileBytes')::bigint as may_be_read
-    from waiting w
-    -- fence: as in search_by_pattern.
-    cross join lateral (
-      select * from filestore.files o
-      where o.project_id = p_session.project_id and o.id = w.file_id and not o.is_deleted
-        and (p_scope = '' or (o.path >= p_scope || '/' and o.path < p_scope || '0')) offset 0
-    ) f
-    cross join lateral (
-      select coalesce(min(coalesce(o.skipped, case when o.is_cut then 'too_many_words' end)), 'pending') as reason
-      from filestore.search_texts o
-      where o.project_id = p_session.project_id and o.file_id = w.file_id and o.version = f.version
-    ) t
-    where filestore.has_text(f.mime_type, f.is_text) and (f.path ~ (p_query ->> 'glob')) is not false
-      and (f.mime_type = p_query ->> 'contentType') is not false and (f.path > p_query ->> 'after') is not false
-      and f.id <> all (v_known)
-  ), sized as (
-    -- Small ones first, so that a large file does not exclude others.
-    select u.*, u.may_be_read and sum(u.size) over s <= (v_live ->> 'bytes')::bigint
-      and sum(u.reads) over s <= (v_live ->> 'reads')::bigint as is_read
-    from unsearched u
-    window s as (partition by u.may_be_read order by u.size, u.path)
-  )
-  select json_build_object(
-    'live', coalesce(json_agg(json_build_object(
-      'file', filestore.file_record(z.file), 'segments', filestore.segment_list(p_session.project_id, z.segment_ids))
-      order by z.path) filter (where z.is_read), '[]'),
-    'files', count(*) filter (where not z.is_read),
-    'bytes', coalesce(sum(z.size) filter (where not z.is_read), 0),
-    'paths', coalesce(to_json((array_agg(z.path order by z.path) filter (where not z.is_read))[
-      1 : (filestore.limits()).search_unsearched_paths_max]), '[]'),
-    'reasons', coalesce(to_json(array_agg(distinct
-      case when not v_is_scan then z.reason when z.may_be_read then 'bounds' when v_live is null then 'pending'
-        else 'too_large' end)
-      filter (where not z.is_read)), '[]'),
-    'isComplete', (select count(*) from waiting) < v_max)
-  into v_unsearched from sized z;
-  return v_unsearched;
+  return (
+    with waiting as materialized (
+      (select q.file_id from filestore.search_queue q
+       where q.project_id = p_session.project_id and q.stage <= p_stage
+         and (p_scope = '' or (q.path >= p_scope || '/' and q.path < p_scope || '0'))
+       limit v_max)
+      union
+      (select t.file_id from filestore.search_texts t
+       where t.project_id = p_session.project_id and (t.skipped in ('too_large', 'not_indexable') or t.is_cut)
+         and (t.skipped is not null or not v_is_scan)
+         and (p_scope = '' or (t.path >= p_scope || '/' and t.path < p_scope || '0'))
+       order by t.path limit v_max)
+      union
+      (select e.file_id from filestore.search_unembedded(p_session.project_id, p_query, v_max) e where p_stage = 2)
+    ), unsearched as (
+      select f::filestore.files as file, f.path, f.size, f.segment_ids, t.reason,
+             greatest(cardinality(f.segment_ids), 1) as reads,
+             v_live is not null and f.size <= (v_live ->> 'fileBytes')::bigint as may_be_read
+      from waiting w
+      -- fence: as in search_by_pattern.
+      cross join lateral (
+        select * from filestore.files o
+        where o.project_id = p_session.project_id and o.id = w.file_id and not o.is_deleted
+          and (p_scope = '' or (o.path >= p_scope || '/' and o.path < p_scope || '0')) offset 0
+      ) f
+      cross join lateral (
+        select coalesce(min(coalesce(o.skipped, case when o.is_cut then 'too_many_words' end)), 'pending') as reason
+        from filestore.search_texts o
+        where o.project_id = p_session.project_id and o.file_id = w.file_id and o.version = f.version
+      ) t
+      where filestore.has_text(f.mime_type, f.is_text) and (f.path ~ (p_query ->> 'glob')) is not false
+        and (f.mime_type = p_query ->> 'contentType') is not false and (f.path > p_query ->> 'after') is not false
+        and f.id <> all (v_known)
+    ), sized as (
+      -- Small ones first, so that a large file does not exclude others.
+      select u.*, u.may_be_read and sum(u.size) over s <= (v_live ->> 'bytes')::bigint
+        and sum(u.reads) over s <= (v_live ->> 'reads')::bigint as is_read
+      from unsearched u
+      window s as (partition by u.may_be_read order by u.size, u.path)
+    )
+    select json_build_object(
+      'live', coalesce(json_agg(json_build_object(
+        'file', filestore.file_record(z.file), 'segments', filestore.segment_list(p_session.project_id, z.segment_ids))
+        order by z.path) filter (where z.is_read), '[]'),
+      'files', count(*) filter (where not z.is_read),
+      'bytes', coalesce(sum(z.size) filter (where not z.is_read), 0),
+      'paths', coalesce(to_json((array_agg(z.path order by z.path) filter (where not z.is_read))[
+        1 : (filestore.limits()).search_unsearched_paths_max]), '[]'),
+      'reasons', coalesce(to_json(array_agg(distinct
+        case when not v_is_scan then z.reason when z.may_be_read then 'bounds' when v_live is null then 'pending'
+          else 'too_large' end)
+        filter (where not z.is_read)), '[]'),
+      'isComplete', (select count(*) from waiting) < v_max)
+    from sized z);
 end
 $$;
 comment on function filestore.search_unsearched is
@@ -8836,54 +8665,51 @@ call filestore.grant_execute('filestore.search_unsearched', 'filestore_engine');
 
 create function filestore.search_by_pattern(p_session filestore.session, p_scope text, p_query jsonb) returns json
 language plpgsql stable set search_path = '' as $$
-declare
-  v_page json;
 begin
-  with walked as materialized (
-    select s.file_id, s.walked_to, s.place
-    from filestore.search_pattern_candidates(p_session.project_id, p_query)
-      with ordinality s (file_id, walked_to, place)
-  ), found as (
-    select w.file_id, w.place from walked w where w.file_id is not null
-  ), visible as (
-    select f::filestore.files as file, f.path, t.skipped, coalesce(t.content, c.content) as content, n.place,
-           n.place = min(n.place) over () or sum(t.json_bytes) over (order by n.place) <= (p_query ->> 'bytes')::bigint
-             as fits
-    from found n
-    -- fence: the planner must not flatten these. Rows are fetched one by one by primary key; a cached plan
-    -- must not scan a table.
-    cross join lateral (
-      select * from filestore.files f
-      where f.project_id = p_session.project_id and f.id = n.file_id and not f.is_deleted
-        and (p_scope = '' or (f.path >= p_scope || '/' and f.path < p_scope || '0')) offset 0
-    ) f
-    cross join lateral (
-      select * from filestore.search_texts t
-      where t.project_id = p_session.project_id and t.file_id = n.file_id and t.version = f.version offset 0
-    ) t
-    left join lateral (
-      select * from filestore.search_contents c
-      where c.project_id = p_session.project_id and c.hash = t.content_hash offset 0
-    ) c on true
-  )
-  select json_build_object(
-    'files', coalesce(json_agg(json_build_object(
-      'file', filestore.file_record(v.file), 'skipped', v.skipped, 'content', v.content, 'score', 0)
-      order by v.place) filter (where v.fits), '[]'),
-    -- Where the next page starts: after the last returned file, or, if all candidates were returned, after
-    -- the last candidate, or where reading the texts stopped.
-    'next', case
-      when not coalesce(bool_and(v.fits), true) then max(v.path) filter (where v.fits)
-      when (select count(*) from found) >= (p_query ->> 'files')::integer then (
-        select t.path from filestore.search_texts t
-        where t.project_id = p_session.project_id
-          and t.file_id = (select n.file_id from found n order by n.place desc limit 1))
-      else (select w.walked_to from walked w where w.file_id is null)
-    end,
-    'walked', exists (select 1 from walked w where w.file_id is null))
-  into v_page
-  from visible v;
-  return v_page;
+  return (
+    with walked as materialized (
+      select s.file_id, s.walked_to, s.place
+      from filestore.search_pattern_candidates(p_session.project_id, p_query)
+        with ordinality s (file_id, walked_to, place)
+    ), found as (
+      select w.file_id, w.place from walked w where w.file_id is not null
+    ), visible as (
+      select f::filestore.files as file, f.path, t.skipped, coalesce(t.content, c.content) as content, n.place,
+             n.place = min(n.place) over ()
+               or sum(t.json_bytes) over (order by n.place) <= (p_query ->> 'bytes')::bigint as fits
+      from found n
+      -- fence: the planner must not flatten these. Rows are fetched one by one by primary key; a cached plan
+      -- must not scan a table.
+      cross join lateral (
+        select * from filestore.files f
+        where f.project_id = p_session.project_id and f.id = n.file_id and not f.is_deleted
+          and (p_scope = '' or (f.path >= p_scope || '/' and f.path < p_scope || '0')) offset 0
+      ) f
+      cross join lateral (
+        select * from filestore.search_texts t
+        where t.project_id = p_session.project_id and t.file_id = n.file_id and t.version = f.version offset 0
+      ) t
+      left join lateral (
+        select * from filestore.search_contents c
+        where c.project_id = p_session.project_id and c.hash = t.content_hash offset 0
+      ) c on true
+    )
+    select json_build_object(
+      'files', coalesce(json_agg(json_build_object(
+        'file', filestore.file_record(v.file), 'skipped', v.skipped, 'content', v.content, 'score', 0)
+        order by v.place) filter (where v.fits), '[]'),
+      -- Where the next page starts: after the last returned file, or, if all candidates were returned, after
+      -- the last candidate, or where reading the texts stopped.
+      'next', case
+        when not coalesce(bool_and(v.fits), true) then max(v.path) filter (where v.fits)
+        when (select count(*) from found) >= (p_query ->> 'files')::integer then (
+          select t.path from filestore.search_texts t
+          where t.project_id = p_session.project_id
+            and t.file_id = (select n.file_id from found n order by n.place desc limit 1))
+        else (select w.walked_to from walked w where w.file_id is null)
+      end,
+      'walked', exists (select 1 from walked w where w.file_id is null))
+    from visible v);
 end
 $$;
 comment on function filestore.search_by_pattern is
@@ -8955,35 +8781,33 @@ call filestore.grant_execute('filestore.search_ranked', 'filestore_engine');
 
 create function filestore.search_by_rank(p_session filestore.session, p_scope text, p_query jsonb) returns json
 language plpgsql volatile set search_path = '' as $$
-declare
-  v_page json;
 begin
-  select json_build_object(
-    'files', coalesce(json_agg(json_build_object(
-      'file', filestore.file_record(f::filestore.files), 'skipped', t.skipped, 'content', x.content, 'score', z.score,
-      'chunk', case when k.hash is not null then json_build_object(
-        'firstLine', k.first_line, 'text', substr(x.content, k.start + 1, k.length)) end
-    ) order by z.place) filter (where z.fits), '[]'),
-    'hasMore', not coalesce(bool_and(z.fits), true))
-  into v_page
-  from filestore.search_ranked(p_session, p_scope, p_query) z
-  -- fence: as in search_ranked.
-  cross join lateral (
-    select * from filestore.files f where f.project_id = p_session.project_id and f.id = z.file_id offset 0
-  ) f
-  cross join lateral (
-    select * from filestore.search_texts t where t.project_id = p_session.project_id and t.file_id = z.file_id offset 0
-  ) t
-  left join lateral (
-    select * from filestore.search_contents c
-    where c.project_id = p_session.project_id and c.hash = t.content_hash offset 0
-  ) c on true
-  cross join lateral (select coalesce(t.content, c.content) as content) x
-  left join lateral (
-    select * from filestore.search_chunks k
-    where k.project_id = p_session.project_id and k.file_id = z.file_id and k.hash = z.hash offset 0
-  ) k on true;
-  return v_page;
+  return (
+    select json_build_object(
+      'files', coalesce(json_agg(json_build_object(
+        'file', filestore.file_record(f::filestore.files), 'skipped', t.skipped, 'content', x.content, 'score', z.score,
+        'chunk', case when k.hash is not null then json_build_object(
+          'firstLine', k.first_line, 'text', substr(x.content, k.start + 1, k.length)) end
+      ) order by z.place) filter (where z.fits), '[]'),
+      'hasMore', not coalesce(bool_and(z.fits), true))
+    from filestore.search_ranked(p_session, p_scope, p_query) z
+    -- fence: as in search_ranked.
+    cross join lateral (
+      select * from filestore.files f where f.project_id = p_session.project_id and f.id = z.file_id offset 0
+    ) f
+    cross join lateral (
+      select * from filestore.search_texts t
+      where t.project_id = p_session.project_id and t.file_id = z.file_id offset 0
+    ) t
+    left join lateral (
+      select * from filestore.search_contents c
+      where c.project_id = p_session.project_id and c.hash = t.content_hash offset 0
+    ) c on true
+    cross join lateral (select coalesce(t.content, c.content) as content) x
+    left join lateral (
+      select * from filestore.search_chunks k
+      where k.project_id = p_session.project_id and k.file_id = z.file_id and k.hash = z.hash offset 0
+    ) k on true);
 end
 $$;
 comment on function filestore.search_by_rank is 'A page of the best files, with their text and their nearest chunk.';

@@ -43,24 +43,19 @@ comment on role filestore_search is
 
 grant usage on schema filestore to filestore_engine, filestore_admin, filestore_account, filestore_search;
 
--- Extensions, each where the server has it. Without pg_trgm or btree_gin a search reads more rows; without vector there
--- is no semantic search.
+-- Search needs pg_trgm and btree_gin, which every Postgres of Supabase has. Without vector there is no semantic search.
 create schema if not exists extensions;
+create extension if not exists pg_trgm with schema extensions;
+create extension if not exists btree_gin with schema extensions;
 do $$
-declare
-  v_name text;
 begin
-  foreach v_name in array array['pg_trgm', 'btree_gin', 'vector'] loop
-    if exists (
-      select from pg_catalog.pg_available_extensions a where a.name = v_name and a.installed_version is null
-    ) then
-      begin
-        execute format('create extension %I with schema extensions', v_name);
-      exception when insufficient_privilege or feature_not_supported or undefined_file or undefined_object then
-        raise notice 'search is set up without the extension %', v_name;
-      end;
-    end if;
-  end loop;
+  if exists (
+    select from pg_catalog.pg_available_extensions a where a.name = 'vector' and a.installed_version is null
+  ) then
+    create extension vector with schema extensions;
+  end if;
+exception when insufficient_privilege or feature_not_supported or undefined_file or undefined_object then
+  raise notice 'search is set up without the extension vector';
 end
 $$;
 

@@ -97,11 +97,8 @@ grant select on filestore.limits
 
 -- Immutable: the planner replaces `(filestore.limits()).x` by a constant, so reading a limit costs nothing.
 create function filestore.limits() returns filestore.limits
-language plpgsql immutable set search_path = '' as $$
-begin
-  return (select l from filestore.limits l);
-end
-$$;
+language plpgsql immutable set search_path = ''
+as $$ begin return (select l from filestore.limits l); end $$;
 comment on function filestore.limits is
   'The limits. A test compares them with `limits.ts`, and fails for a limit that no function reads.';
 call filestore.grant_execute(

@@ -157,31 +157,28 @@ $$;
 -- Trigrams are those of pg_trgm, reduced to a bounded number of numbers: where the database knows the letters
 -- of all scripts there are 16 million trigrams, and each one that is new to an index takes some 50 bytes
 -- there. Where two trigrams have the same number, a candidate may not match. The bodies are parsed here and
--- not when they run, so callers need no access to the schema of the extension. Without the extension no text
--- has trigrams.
+-- not when they run, so callers need no access to the schema of the extension.
 do $$
 declare
-  v_schema constant text := (
-    select quote_ident(n.nspname)
+  v_show_trgm constant text := (
+    select format('%I.show_trgm', n.nspname)
     from pg_catalog.pg_extension e join pg_catalog.pg_namespace n on n.oid = e.extnamespace
     where e.extname = 'pg_trgm');
   -- The high cost makes the planner use the index rather than compute the trigrams of each row.
   v_create constant text :=
-    'create function filestore.%s returns integer[] language sql immutable cost 10000 set search_path = '''' '
-    'begin atomic select ';
+    'create function filestore.%1$s returns integer[] language sql immutable cost 10000 set search_path = '''' '
+    'begin atomic select array(';
   -- Must be a power of two.
   c_numbers constant integer := 65536;
   v_number constant text := format('hashtext(t.trigram) & %s', c_numbers - 1);
 begin
-  execute format(v_create, 'search_trigrams(p_text text)')
-    || case when v_schema is null then '''{}''::integer[]; end'
-      else format('array(select %s from unnest(%s.show_trgm(p_text)) t (trigram)); end', v_number, v_schema) end;
-  execute format(v_create, 'search_trigrams_within(p_literal text)')
-    || case when v_schema is null then '''{}''::integer[]; end'
-      else format(
-        'array(select distinct %1$s from (select unnest(%2$s.show_trgm(p_literal)) '
-        'except select unnest(%2$s.show_trgm(left(p_literal, 2))) '
-        'except select unnest(%2$s.show_trgm(right(p_literal, 2)))) t (trigram)); end', v_number, v_schema) end;
+  execute format(
+    v_create || 'select %2$s from unnest(%3$s(p_text)) t (trigram)); end', 'search_trigrams(p_text text)', v_number,
+    v_show_trgm);
+  execute format(
+    v_create || 'select distinct %2$s from (select unnest(%3$s(p_literal)) '
+      'except select unnest(%3$s(left(p_literal, 2))) except select unnest(%3$s(right(p_literal, 2)))) '
+      't (trigram)); end', 'search_trigrams_within(p_literal text)', v_number, v_show_trgm);
 end
 $$;
 comment on function filestore.search_trigrams is
@@ -192,50 +189,36 @@ comment on function filestore.search_trigrams_within is
 call filestore.grant_execute('filestore.search_trigrams', 'filestore_search');
 call filestore.grant_execute('filestore.search_trigrams_within', 'filestore_search');
 
--- An index, or a column of one, whose extension is missing is left out.
+-- A large text has more entries than the pending list of an index can hold, so entries of shared contents are
+-- inserted directly.
+create index search_texts_by_trigram on filestore.search_texts
+  using gin (project_id, filestore.search_trigrams(content)) where content_hash is null;
+create index search_contents_by_trigram on filestore.search_contents
+  using gin (project_id, filestore.search_trigrams(content)) with (fastupdate = off);
+-- Statistics of the expression would need the trigrams of thousands of texts, and affect no plan.
+alter index filestore.search_texts_by_trigram alter column 2 set statistics 0;
+alter index filestore.search_contents_by_trigram alter column 2 set statistics 0;
+create index search_texts_by_word on filestore.search_texts using gin (project_id, words) where content_hash is null;
+create index search_texts_by_path_word on filestore.search_texts using gin (project_id, words)
+  where content_hash is not null;
+create index search_contents_by_word on filestore.search_contents using gin (project_id, words)
+  with (fastupdate = off);
+
 do $$
 declare
-  v_schemas constant jsonb := (
-    select coalesce(jsonb_object_agg(e.extname, quote_ident(n.nspname)), '{}')
-    from pg_catalog.pg_extension e join pg_catalog.pg_namespace n on n.oid = e.extnamespace);
-  v_vector constant text := v_schemas ->> 'vector';
+  v_schema constant text := (
+    select quote_ident(n.nspname)
+    from pg_catalog.pg_extension e join pg_catalog.pg_namespace n on n.oid = e.extnamespace
+    where e.extname = 'vector');
   v_dimensions integer;
-  v_index text;
-  v_project constant text := case when v_schemas ? 'btree_gin' then 'project_id, ' else '' end;
 begin
-  -- A large text has more entries than the pending list of an index can hold, so entries are inserted
-  -- directly.
-  if v_schemas ? 'pg_trgm' then
+  if v_schema is null then return; end if;
+  -- A chunk is in the index of its vector's size.
+  foreach v_dimensions in array (filestore.limits()).vector_sizes loop
     execute format(
-      'create index search_texts_by_trigram on filestore.search_texts '
-      'using gin (%s filestore.search_trigrams(content)) where content_hash is null', v_project);
-    execute format(
-      'create index search_contents_by_trigram on filestore.search_contents '
-      'using gin (%s filestore.search_trigrams(content)) with (fastupdate = off)', v_project);
-    -- Statistics of the expression would need the trigrams of thousands of texts, and affect no plan.
-    foreach v_index in array array['search_texts_by_trigram', 'search_contents_by_trigram'] loop
-      execute format(
-        'alter index filestore.%I alter column %s set statistics 0', v_index,
-        case when v_project = '' then 1 else 2 end);
-    end loop;
-  end if;
-  execute format(
-    'create index search_texts_by_word on filestore.search_texts using gin (%s words) where content_hash is null',
-    v_project);
-  execute format(
-    'create index search_texts_by_path_word on filestore.search_texts using gin (%s words) '
-    'where content_hash is not null', v_project);
-  execute format(
-    'create index search_contents_by_word on filestore.search_contents using gin (%s words) with (fastupdate = off)',
-    v_project);
-  if v_vector is not null then
-    -- A chunk is in the index of its vector's size.
-    foreach v_dimensions in array (filestore.limits()).vector_sizes loop
-      execute format(
-        'create index search_chunks_by_meaning_%2$s on filestore.search_chunks '
-        'using hnsw ((embedding::%1$s.vector(%2$s)) %1$s.vector_cosine_ops) where cardinality(embedding) = %2$s',
-        v_vector, v_dimensions);
-    end loop;
-  end if;
+      'create index search_chunks_by_meaning_%2$s on filestore.search_chunks '
+      'using hnsw ((embedding::%1$s.vector(%2$s)) %1$s.vector_cosine_ops) where cardinality(embedding) = %2$s',
+      v_schema, v_dimensions);
+  end loop;
 end
 $$;

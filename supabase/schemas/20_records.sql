@@ -93,17 +93,8 @@ comment on function filestore.segment_list is 'The segments with these ids, in o
 call filestore.grant_execute('filestore.segment_list', 'filestore_admin', 'filestore_engine', 'filestore_search');
 
 create type filestore.session as (
-  project_id uuid,
-  key_id uuid,
-  tier text,
-  max_file_bytes bigint,
-  max_project_bytes bigint,
-  account_id uuid,
-  account_bytes bigint,
-  envelope jsonb,
-  scopes text[],
-  path_prefix text,
-  caller_id uuid
+  project_id uuid, key_id uuid, tier text, max_file_bytes bigint, max_project_bytes bigint, account_id uuid,
+  account_bytes bigint, envelope jsonb, scopes text[], path_prefix text, caller_id uuid
 );
 comment on type filestore.session is
   'An authorized (or refused) key, for the rest of the transaction.';

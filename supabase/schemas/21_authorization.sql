@@ -218,16 +218,15 @@ create function public.filestore_authorize(
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, null, p_requests);
-  v_refusal constant jsonb := filestore.outside_prefix(v_session, p_path);
   v_file filestore.files;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
-  if v_refusal is not null then return v_session.envelope || v_refusal; end if;
   select * into v_file from filestore.files f where f.project_id = v_session.project_id and f.path = p_path;
-  return v_session.envelope || jsonb_build_object('value', jsonb_build_object(
-    'file', case when filestore.is_live(v_file)
-      then jsonb_build_object('version', v_file.version, 'size', v_file.size) end,
-    'deletedVersion', case when v_file.is_deleted then v_file.version end));
+  return v_session.envelope || coalesce(filestore.outside_prefix(v_session, p_path), jsonb_build_object(
+    'value', jsonb_build_object(
+      'file', case when filestore.is_live(v_file)
+        then jsonb_build_object('version', v_file.version, 'size', v_file.size) end,
+      'deletedVersion', case when v_file.is_deleted then v_file.version end)));
 end
 $$;
 comment on function public.filestore_authorize is

@@ -219,7 +219,6 @@ declare
   v_cursor_key bytea;
   v_found record;
   v_file filestore.files;
-  v_first integer;
   v_page json;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope::json; end if;
@@ -249,11 +248,11 @@ begin
   ) t
   where v.project_id = v_session.project_id and v.file_id = v_file.id
     and v.version <= v_file.version - p_offset and v.version > v_file.version::bigint - p_offset - p_limit;
-  select v.version into v_first from filestore.file_versions v
-  where v.project_id = v_session.project_id and v.file_id = v_file.id order by v.version limit 1;
   return filestore.page_response(v_session, json_build_object(
     'file', json_build_object('path', v_file.path, 'mimeType', v_file.mime_type),
-    'versions', v_page, 'total', v_file.version - v_first + 1, 'limit', p_limit, 'offset', p_offset));
+    'versions', v_page, 'limit', p_limit, 'offset', p_offset, 'total', v_file.version + 1 - (
+      select v.version from filestore.file_versions v
+      where v.project_id = v_session.project_id and v.file_id = v_file.id order by v.version limit 1)));
 end
 $$;
 comment on function public.filestore_versions is

@@ -210,8 +210,6 @@ call filestore.grant_execute('filestore.list_page', 'filestore_engine');
 create function filestore.list_above_prefix(p_session filestore.session, p_query jsonb, p_is_there boolean)
 returns json
 language plpgsql stable set search_path = '' as $$
-declare
-  v_directory constant text := p_query ->> 'directory';
 begin
   return filestore.list_value('',
     jsonb_build_object('limit', p_query -> 'limit', 'offset', p_query -> 'offset', 'hasMore', false)
@@ -220,7 +218,7 @@ begin
     || case
       when (p_query ->> 'recursive')::boolean then '{}'
       when p_is_there then jsonb_build_object('directories', jsonb_build_array(split_part(
-        substr(p_session.path_prefix, coalesce(nullif(length(v_directory), 0) + 2, 1)), '/', 1)))
+        substr(p_session.path_prefix, coalesce(nullif(length(p_query ->> 'directory'), 0) + 2, 1)), '/', 1)))
       else '{"directories": []}' end);
 end
 $$;

@@ -40,11 +40,11 @@ declare
   -- Candidates: directories that contain files now, and those that contain deleted ones.
   v_live constant record := filestore.folder_names(p_session.project_id, p_directory, false);
   v_deleted constant record := filestore.folder_names(p_session.project_id, p_directory, true);
-  v_found text[] := '{}';
   v_name text;
   v_was record;
   v_is_decided boolean;
 begin
+  names := '{}';
   has_more := v_live.has_more or v_deleted.has_more;
   -- In most directories the first file is unchanged since then.
   for v_name, v_is_decided in
@@ -56,22 +56,19 @@ begin
     from (select distinct u.name collate "C" as name from unnest(v_live.names || v_deleted.names) u (name)) n
     order by n.name
   loop
-    if v_budget <= 0 or cardinality(v_found) = (filestore.limits()).list_directories_max then
+    if v_budget <= 0 or cardinality(names) = (filestore.limits()).list_directories_max then
       has_more := true;
       exit;
     end if;
     if v_is_decided then
       v_budget := v_budget - 1;
-      v_found := v_found || v_name;
+      names := names || v_name;
       continue;
     end if;
     v_was := filestore.was_directory(p_session, v_start || v_name, p_moment, v_budget);
     v_budget := v_budget - v_was.examined;
-    if v_was.is_found then
-      v_found := v_found || v_name;
-    end if;
+    if v_was.is_found then names := names || v_name; end if;
   end loop;
-  names := v_found;
   examined := (filestore.limits()).list_at_examined_max - v_budget;
 end
 $$;

@@ -75,8 +75,7 @@ declare
   v_used bigint;
 begin
   if c_run_id is not null and not exists (
-    select from filestore.runs r where r.project_id = p_session.project_id and r.run_id = c_run_id
-  ) then
+    select from filestore.runs r where r.project_id = p_session.project_id and r.run_id = c_run_id) then
     insert into filestore.runs (project_id, run_id, first_position)
     select p_session.project_id, c_run_id, min(v.position) from filestore.file_versions v
     where v.project_id = p_session.project_id and v.commit_id = (p_commit ->> 'commitId')::uuid
@@ -95,14 +94,13 @@ begin
   if not v_has_quota then return null; end if;
   select sum(u.bytes + u.database_bytes) into v_used
   from filestore.project_usage u where u.project_id = p_session.project_id;
-  if v_used > p_session.max_project_bytes then
-    return filestore.refusal('QUOTA_EXCEEDED', jsonb_build_object('limitBytes', p_session.max_project_bytes));
-  elsif p_session.account_bytes is not null
-    and filestore.shared_bytes(p_session.account_id) > p_session.account_bytes then
-    return filestore.refusal(
-      'QUOTA_EXCEEDED', jsonb_build_object('limitBytes', p_session.account_bytes, 'account', true));
-  end if;
-  return null;
+  return case
+    when v_used > p_session.max_project_bytes
+      then filestore.refusal('QUOTA_EXCEEDED', jsonb_build_object('limitBytes', p_session.max_project_bytes))
+    when p_session.account_bytes is not null
+      and filestore.shared_bytes(p_session.account_id) > p_session.account_bytes
+      then filestore.refusal(
+        'QUOTA_EXCEEDED', jsonb_build_object('limitBytes', p_session.account_bytes, 'account', true)) end;
 end
 $$;
 comment on function filestore.end_commit is

@@ -7,12 +7,7 @@ create type filestore.step as (file_id uuid, path text, next filestore.next_vers
 comment on type filestore.step is 'One version of a plan. The id is null for a file that does not exist yet.';
 
 create type filestore.plan as (
-  refusal jsonb,
-  paths text[],
-  new_paths text[],
-  steps filestore.step[],
-  value jsonb,
-  remaining integer,
+  refusal jsonb, paths text[], new_paths text[], steps filestore.step[], value jsonb, remaining integer,
   committed_at timestamptz
 );
 comment on type filestore.plan is
@@ -31,9 +26,8 @@ comment on function filestore.too_many_files is
 call filestore.grant_execute('filestore.too_many_files', 'filestore_engine');
 
 create function filestore.taken_paths(p_project_id uuid, p_paths text[], p_except text[]) returns text[]
-language plpgsql stable set search_path = '' as $$
-begin
-  return array(
+language sql stable set search_path = '' as $$
+  select array(
     select t.path from unnest(p_paths) t (path)
     -- fence: files are looked up one by one.
     cross join lateral (
@@ -41,8 +35,7 @@ begin
       where f.project_id = p_project_id and f.path = t.path and not f.is_deleted offset 0
     ) f
     where t.path not in (select unnest(p_except))
-    order by t.path collate "C" limit (filestore.limits()).conflicting_paths_shown_max);
-end
+    order by t.path collate "C" limit (filestore.limits()).conflicting_paths_shown_max)
 $$;
 comment on function filestore.taken_paths is
   'The first of these paths that have live files, except those in p_except.';

@@ -90,15 +90,13 @@ begin
       if v_undoing <> all (own_runs) then own_runs := own_runs || v_undoing; end if;
     end loop;
   end loop;
-  if jsonb_typeof(p_commit -> 'paths') = 'array' then
-    v_ids := array(
-      select f.id from jsonb_array_elements_text(p_commit -> 'paths') p (path)
-      -- fence: files are looked up one by one.
-      cross join lateral (
-        select f.id from filestore.files f where f.project_id = p_session.project_id and f.path = p.path offset 0
-      ) f
-      order by f.id);
-  end if;
+  v_ids := case when jsonb_typeof(p_commit -> 'paths') = 'array' then array(
+    select f.id from jsonb_array_elements_text(p_commit -> 'paths') p (path)
+    -- fence: files are looked up one by one.
+    cross join lateral (
+      select f.id from filestore.files f where f.project_id = p_session.project_id and f.path = p.path offset 0
+    ) f
+    order by f.id) end;
   v_run := filestore.run_files(p_session.project_id, v_run_id, key_ids, v_ids, null, c_files_max + 1);
   files := array(select f from unnest(v_run.files) f order by f.path collate "C");
   if cardinality(files) = 0 and (v_ids is null or cardinality((filestore.run_files(
@@ -120,27 +118,20 @@ call filestore.pin_plan('filestore.undo_files');
 create function filestore.split_moves(
   p_session filestore.session, p_run_id text, p_key_ids uuid[], p_ids uuid[]
 ) returns uuid[]
-language plpgsql stable set search_path = '' as $$
-declare
-  c_examined_max constant integer := (filestore.limits()).undo_versions_examined_max;
-  v_examined integer;
-  v_split uuid[];
-begin
-  select count(*), array_agg(distinct case when m.is_target then m.file_id else m.source_file_id end)
-    filter (where m.source_file_id is not null and m.is_target <> m.is_source)
-  into v_examined, v_split
+language sql stable set search_path = '' as $$
+  select case when count(*) > (filestore.limits()).undo_versions_examined_max then p_ids
+    else array_agg(distinct case when m.is_target then m.file_id else m.source_file_id end)
+      filter (where m.source_file_id is not null and m.is_target <> m.is_source) end
   from (
     select l.file_id, l.source_file_id, l.file_id in (select unnest(p_ids)) as is_target,
            l.source_file_id in (select unnest(p_ids)) as is_source
     from (
       select v.file_id, v.source_file_id from filestore.file_versions v
-      where v.project_id = p_session.project_id and v.run_id = p_run_id and v.operation = 'move'
+      where v.project_id = (p_session).project_id and v.run_id = p_run_id and v.operation = 'move'
         and v.key_id = any (p_key_ids)
-      order by v.file_id, v.version limit c_examined_max + 1
+      order by v.file_id, v.version limit (filestore.limits()).undo_versions_examined_max + 1
     ) l
-  ) m;
-  return case when v_examined > c_examined_max then p_ids else v_split end;
-end
+  ) m
 $$;
 comment on function filestore.split_moves is
   'The given files that the run moved, with these keys, from or to a file that is not among them; all given '
@@ -192,11 +183,9 @@ begin
   if v_version.version is null then return; end if;
   conflict := jsonb_build_object(
     'path', (p_file).path, 'version', v_version.version, 'actor', v_version.actor, 'runId', v_version.run_id)
-    || case when v_version.file_id is null then '{}'::jsonb else jsonb_build_object(
-      'own', v_version.key_id = coalesce(p_session.key_id, c_console)) end
-    || case when v_version.key_id <> c_console and 'admin' = any (p_session.scopes)
-      then jsonb_build_object('keyId', v_version.key_id) else '{}'::jsonb end
-    || case when v_reason is null then '{}'::jsonb else jsonb_build_object('reason', v_reason) end;
+    || jsonb_strip_nulls(jsonb_build_object(
+      'own', v_version.key_id = coalesce(p_session.key_id, c_console), 'reason', v_reason,
+      'keyId', case when v_version.key_id <> c_console and 'admin' = any (p_session.scopes) then v_version.key_id end));
 end
 $$;
 comment on function filestore.conflict_of is

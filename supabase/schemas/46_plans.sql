@@ -1,7 +1,6 @@
 -- Plans of all kinds: computed for a dry run, or computed again under locks and applied.
 
-create function filestore.plan_of(p_session filestore.session, p_kind text, p_commit jsonb)
-returns filestore.plan
+create function filestore.plan_of(p_session filestore.session, p_kind text, p_commit jsonb) returns filestore.plan
 language plpgsql volatile set search_path = '' as $$
 begin
   return case p_kind

@@ -75,13 +75,10 @@ comment on function filestore.release_segments is
 call filestore.grant_execute('filestore.release_segments', 'filestore_admin');
 
 create function filestore.take_compacted(p_file filestore.files, p_limit integer) returns uuid[]
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_taken uuid[];
-begin
-  -- An array, since a cached plan would compare each segment with every other one.
+language sql volatile set search_path = '' as $$
   with taken as (
     delete from filestore.possibly_unreferenced_segments c
+    -- An array, since otherwise each segment may be compared with every other one.
     where c.project_id = (p_file).project_id and c.file_id = (p_file).id and c.segment_id = any (array(
       select o.segment_id from filestore.possibly_unreferenced_segments o
       where o.project_id = (p_file).project_id and o.file_id = (p_file).id
@@ -89,9 +86,7 @@ begin
       order by o.segment_id limit p_limit))
     returning c.segment_id
   )
-  select coalesce(array_agg(t.segment_id), '{}') into v_taken from taken t;
-  return v_taken;
-end
+  select coalesce(array_agg(t.segment_id), '{}') from taken t
 $$;
 comment on function filestore.take_compacted is
   'Removes from the possibly unreferenced segments those that were in the list of a locked file and no '
@@ -164,9 +159,7 @@ declare
   v_file_id constant uuid := (p_file).id;
   v_cursor_key constant bytea := (select p.cursor_key from filestore.projects p where p.id = v_project_id);
   v_now constant timestamptz := greatest(date_trunc('milliseconds', clock_timestamp()), (p_file).updated_at);
-  v_position constant bigint := filestore.next_position(v_project_id);
   v_names constant text[] := string_to_array((p_file).path, '/');
-  v_first integer;
   v_removed record;
   v_segment_ids uuid[];
   v_released record;
@@ -175,9 +168,8 @@ declare
   v_versions bigint;
   v_pending bigint;
 begin
-  select min(v.version) into v_first from filestore.file_versions v
-  where v.project_id = v_project_id and v.file_id = v_file_id;
-  v_versions := (p_file).version - v_first + 1;
+  v_versions := (p_file).version + 1 - (
+    select min(v.version) from filestore.file_versions v where v.project_id = v_project_id and v.file_id = v_file_id);
   v_removed := filestore.remove_versions(
     v_project_id, v_file_id, (p_file).version, (filestore.limits()).erased_versions_max);
   v_segment_ids := array(
@@ -200,8 +192,9 @@ begin
     project_id, file_id, version, mime_type, size, is_deleted, segment_ids, commit_id, position, operation, key_id,
     actor, created_at)
   values (
-    v_project_id, v_file_id, (p_file).version + 1, 'application/octet-stream', 0, true, '{}', p_commit_id, v_position,
-    'purge', coalesce(p_key_id, '00000000-0000-0000-0000-000000000000'), p_actor, v_now)
+    v_project_id, v_file_id, (p_file).version + 1, 'application/octet-stream', 0, true, '{}', p_commit_id,
+    filestore.next_position(v_project_id), 'purge',
+    coalesce(p_key_id, '00000000-0000-0000-0000-000000000000'), p_actor, v_now)
   returning * into v_receipt;
   insert into filestore.purged_files (
     project_id, file_id, path_hash, place_hashes, versions, bytes, pending_versions, first_pending_versions,
@@ -236,26 +229,24 @@ declare
   v_path constant text := p_commit ->> 'path';
   v_file filestore.files;
   v_refusal jsonb;
-  v_answer jsonb;
 begin
   -- Links before the file, the order in which a write through a link locks them.
   delete from filestore.links l where l.project_id = p_session.project_id and l.path = v_path;
   v_file := filestore.lock_file(p_session.project_id, v_path);
   if not exists (
     select from filestore.file_versions v
-    where v.project_id = p_session.project_id and v.commit_id = v_commit_id and v.operation = 'purge'
-  ) then
+    where v.project_id = p_session.project_id and v.commit_id = v_commit_id and v.operation = 'purge') then
     v_refusal := case when coalesce(v_file.version, 0) = 0 then filestore.refusal('FILE_NOT_FOUND')
       else filestore.failed_precondition(v_file, p_commit) end;
     if v_refusal is not null then return v_refusal; end if;
     perform filestore.purge_file(v_file, v_commit_id, p_session.key_id, p_commit #>> '{provenance,actor}');
   end if;
-  select jsonb_build_object('versions', g.versions, 'bytes', g.bytes, 'pendingVersions', g.first_pending_versions)
-  into v_answer
-  from filestore.file_versions v
-  join filestore.purged_files g on g.project_id = v.project_id and g.file_id = v.file_id
-  where v.project_id = p_session.project_id and v.commit_id = v_commit_id and v.operation = 'purge';
-  return jsonb_build_object('value', jsonb_build_object('file', v_answer));
+  return (
+    select jsonb_build_object('value', jsonb_build_object('file', jsonb_build_object(
+      'versions', g.versions, 'bytes', g.bytes, 'pendingVersions', g.first_pending_versions)))
+    from filestore.file_versions v
+    join filestore.purged_files g on g.project_id = v.project_id and g.file_id = v.file_id
+    where v.project_id = p_session.project_id and v.commit_id = v_commit_id and v.operation = 'purge');
 end
 $$;
 comment on function filestore.commit_purge is
@@ -331,44 +322,39 @@ call filestore.publish('filestore.redact_versions', 'filestore_admin', 'filestor
 
 create function filestore.sharing_versions(p_session filestore.session, p_file filestore.files, p_segment_ids uuid[])
 returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  -- The number of versions of each file that are examined, the latest ones.
-  c_examined_max constant integer := 2000;
-begin
-  return (
-    select coalesce(jsonb_agg(jsonb_build_object('path', r.path, 'version', r.version)), '[]')
+language sql volatile set search_path = '' as $$
+  select coalesce(jsonb_agg(jsonb_build_object('path', r.path, 'version', r.version)), '[]')
+  from (
+    select f.path, v.version
     from (
-      select f.path, v.version
-      from (
-        select (p_file).id as file_id
-        union all
-        select o.file_id from (
-          select distinct h.file_id from unnest(p_segment_ids) s (id)
-          -- fence, here and below: rows are looked up one by one.
-          cross join lateral (
-            select * from filestore.shared_segments g
-            where g.project_id = p_session.project_id and g.segment_id = s.id and g.file_id <> (p_file).id offset 0) h
-          limit (filestore.limits()).redact_remaining_max
-        ) o
-      ) i
-      -- Files that the key does not see are not named.
-      cross join lateral (
-        select o.path from filestore.files o where o.project_id = p_session.project_id and o.id = i.file_id offset 0
-      ) f
-      cross join lateral (
-        select n.version from (
-          select o.version, o.segment_ids from filestore.file_versions o
-          where o.project_id = p_session.project_id and o.file_id = i.file_id
-          order by o.version desc limit c_examined_max
-        ) n
-        where exists (
-          select from unnest(n.segment_ids) s (id) where s.id in (select p.id from unnest(p_segment_ids) p (id)))
-        order by n.version desc limit (filestore.limits()).redact_remaining_max
-      ) v
-      limit (filestore.limits()).redact_remaining_max
-    ) r);
-end
+      select (p_file).id as file_id
+      union all
+      select o.file_id from (
+        select distinct h.file_id from unnest(p_segment_ids) s (id)
+        -- fence, here and below: rows are looked up one by one.
+        cross join lateral (
+          select * from filestore.shared_segments g
+          where g.project_id = p_session.project_id and g.segment_id = s.id and g.file_id <> (p_file).id offset 0) h
+        limit (filestore.limits()).redact_remaining_max
+      ) o
+    ) i
+    -- Files that the key does not see are not named.
+    cross join lateral (
+      select o.path from filestore.files o where o.project_id = p_session.project_id and o.id = i.file_id offset 0
+    ) f
+    -- Of each file, the latest 2,000 versions are examined.
+    cross join lateral (
+      select n.version from (
+        select o.version, o.segment_ids from filestore.file_versions o
+        where o.project_id = p_session.project_id and o.file_id = i.file_id
+        order by o.version desc limit 2000
+      ) n
+      where exists (
+        select from unnest(n.segment_ids) s (id) where s.id in (select p.id from unnest(p_segment_ids) p (id)))
+      order by n.version desc limit (filestore.limits()).redact_remaining_max
+    ) v
+    limit (filestore.limits()).redact_remaining_max
+  ) r
 $$;
 comment on function filestore.sharing_versions is
   'Some versions that contain one of these segments: of this file and of other files that the key sees, '

@@ -1,8 +1,6 @@
 -- The entry of every commit: repeated requests, the kind of the commit, and refusals that change nothing.
 
-create function filestore.commit_or_refuse(
-  p_session filestore.session, p_kind text, p_commit jsonb
-) returns jsonb
+create function filestore.commit_or_refuse(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
   v_result jsonb;

@@ -32,7 +32,6 @@ declare
   v_scope constant text := p_link ->> 'for';
   v_path constant text := p_link ->> 'path';
   v_seconds constant integer := p_link ->> 'expiresIn';
-  v_count bigint;
   v_found jsonb;
   v_link filestore.links;
 begin
@@ -55,9 +54,9 @@ begin
   if found then return v_session.envelope || jsonb_build_object('value', filestore.link_record(v_link)); end if;
   -- Counts all links of the project, not only those below the key's prefix.
   perform set_config('filestore.path_prefix', '', true);
-  select count(*) into v_count from filestore.links l
-  where l.project_id = v_session.project_id and not filestore.has_ended(l);
-  if v_count >= v_limits.project_links_max then
+  if v_limits.project_links_max <= (
+    select count(*) from filestore.links l
+    where l.project_id = v_session.project_id and not filestore.has_ended(l)) then
     return v_session.envelope
       || filestore.refusal('LINK_LIMIT_REACHED', jsonb_build_object('limit', v_limits.project_links_max));
   end if;
@@ -197,42 +196,31 @@ comment on function filestore.open_link is
   'RATE_LIMIT_EXCEEDED.';
 call filestore.grant_execute('filestore.open_link', 'filestore_engine');
 
-create function public.filestore_link_content(p_key_hash text, p_request_id uuid) returns jsonb
+create function public.filestore_link(p_key_hash text, p_request_id uuid, p_for text) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  v_opened constant record := filestore.open_link(p_key_hash, 'read', p_request_id is not null);
+  v_opened constant record := filestore.open_link(p_key_hash, p_for, p_for = 'read' and p_request_id is not null);
   v_found jsonb;
-begin
-  if (v_opened.session).envelope ? 'refusal' then return (v_opened.session).envelope; end if;
-  v_found := filestore.find_version(v_opened.session, (v_opened.link).path, (v_opened.link).version, null, true);
-  -- A link reveals nothing else at or below the path.
-  if v_found ? 'refusal' then v_found := jsonb_set(v_found, '{refusal,details}', '{}'); end if;
-  return (v_opened.session).envelope || v_found;
-end
-$$;
-comment on function public.filestore_link_content is
-  'The record and the segments of the file or version that a link reads. p_key_hash is the SHA-256 of its '
-  'token; with p_request_id null the request was counted already. Refusals: those of filestore.open_link, '
-  'FILE_NOT_FOUND, VERSION_NOT_FOUND.';
-call filestore.publish('public.filestore_link_content', 'filestore_engine', 'service_role');
-
-create function public.filestore_link_authorize(p_key_hash text, p_request_id uuid) returns jsonb
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  v_opened constant record := filestore.open_link(p_key_hash, 'write', false);
 begin
   -- None of these rows is worth waiting for the disk.
   perform set_config('synchronous_commit', 'off', true);
   if (v_opened.session).envelope ? 'refusal' then return (v_opened.session).envelope; end if;
-  return (v_opened.session).envelope || jsonb_build_object('value', jsonb_build_object(
-    'path', (v_opened.link).path, 'contentType', (v_opened.link).mime_type, 'ifVersion', (v_opened.link).if_version,
-    'isUsed', (v_opened.link).used_at is not null));
+  if p_for = 'write' then
+    return (v_opened.session).envelope || jsonb_build_object('value', jsonb_build_object(
+      'path', (v_opened.link).path, 'contentType', (v_opened.link).mime_type,
+      'ifVersion', (v_opened.link).if_version, 'isUsed', (v_opened.link).used_at is not null));
+  end if;
+  v_found := filestore.find_version(v_opened.session, (v_opened.link).path, (v_opened.link).version, null, true);
+  -- A link reveals nothing else at or below the path.
+  return (v_opened.session).envelope || case when v_found ? 'refusal'
+    then jsonb_set(v_found, '{refusal,details}', '{}') else v_found end;
 end
 $$;
-comment on function public.filestore_link_authorize is
-  'Returns what a link for writing allows, before anything is stored. Refusals: those of '
-  'filestore.open_link.';
-call filestore.publish('public.filestore_link_authorize', 'filestore_engine', 'service_role');
+comment on function public.filestore_link is
+  'For a link that reads: the record and the segments of its file or version. For a link that writes: what it '
+  'allows, before anything is stored. p_key_hash is the SHA-256 of its token; with p_request_id null the '
+  'request was counted already. Refusals: those of filestore.open_link, FILE_NOT_FOUND, VERSION_NOT_FOUND.';
+call filestore.publish('public.filestore_link', 'filestore_engine', 'service_role');
 
 create function public.filestore_link_commit(p_key_hash text, p_request_id uuid, p_commit jsonb) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$

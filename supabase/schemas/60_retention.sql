@@ -98,8 +98,7 @@ begin
   database_bytes := 0;
   if not exists (
     select from filestore.file_versions v
-    where v.project_id = (p_seen).project_id and v.file_id = (p_seen).id and v.version <= v_cut
-  ) then
+    where v.project_id = (p_seen).project_id and v.file_id = (p_seen).id and v.version <= v_cut) then
     return;
   end if;
   -- Waits for a writer on the first file only. Once a file is locked, other locked files are skipped: waiting

@@ -4,11 +4,8 @@
 -- requests for usage count versions from their own rows, in the order of the change feed.
 
 create function public.filestore_count_usage(p_counts jsonb) returns void
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  v_today constant date := (filestore.sweep_clock() at time zone 'UTC')::date;
-begin
-  perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true),
+language sql volatile security definer set search_path = '' as $$
+  select set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true),
     set_config('synchronous_commit', 'off', true);
   -- In one order, so that isolates that wait for each other cannot deadlock.
   insert into filestore.usage_days as d (project_id, day, key_id, requests)
@@ -20,10 +17,9 @@ begin
   ) c
   join filestore.projects p on p.id = c.project_id and p.deleted_at is null
   -- An isolate may have slept past midnight.
-  where c.day between v_today - 1 and v_today + 1
+  where abs(c.day - (select filestore.sweep_clock() at time zone 'UTC')::date) <= 1
   group by 1, 2, 3 order by 1, 2, 3
-  on conflict (project_id, day, key_id) do update set requests = d.requests + excluded.requests;
-end
+  on conflict (project_id, day, key_id) do update set requests = d.requests + excluded.requests
 $$;
 comment on function public.filestore_count_usage is
   'Adds requests that an isolate has counted, [{"projectId", "keyId", "day", "requests"}], to the days of '
@@ -96,8 +92,7 @@ call filestore.pin_plan('filestore.fold_usage');
 create function filestore.sweep_usage(p_begun timestamptz) returns boolean
 language plpgsql volatile set search_path = '' as $$
 declare
-  v_today constant date := (filestore.sweep_clock() at time zone 'UTC')::date;
-  v_oldest constant date := v_today - (filestore.limits()).usage_kept_days;
+  v_oldest constant date := (filestore.sweep_clock() at time zone 'UTC')::date - (filestore.limits()).usage_kept_days;
   c_projects constant integer := 100;
   v_left integer := 10000;
   v_project_id uuid;

@@ -106,14 +106,10 @@ comment on function filestore.sweepable_through is
 call filestore.grant_execute('filestore.sweepable_through', 'filestore_admin');
 
 create function public.filestore_sweep_dead(p_limit integer, p_begun timestamptz default null) returns jsonb
-language plpgsql volatile security definer
+language sql volatile security definer
 -- By index, whatever the statistics are, as in 47_erasure.sql.
 set search_path = '' set enable_seqscan = off set enable_bitmapscan = off
 as $$
-declare
-  v_begun constant timestamptz := p_begun + interval '1 millisecond';
-  v_dead jsonb;
-begin
   with forgotten as materialized (
     select d.segment_id from filestore.dead_segments d
     where d.removed_at is not null and d.stored_on <= filestore.sweepable_through()
@@ -131,20 +127,18 @@ begin
       select d.project_id, d.due_since from filestore.dead_segments d
       where d.removed_at is null and d.project_id > p.project_id order by d.project_id, d.due_since limit 1) n
   ), waiting as materialized (
-    select * from projects p where (p.due_since <= v_begun) is not false
+    select * from projects p where (p.due_since <= p_begun + interval '1 millisecond') is not false
     order by p.due_since, p.project_id limit p_limit
   )
   select coalesce(jsonb_agg(jsonb_build_object(
     'id', d.segment_id,
     'name', d.project_id || '/' || to_char(d.stored_on, 'YYYYMMDD') || '/' || d.segment_id)), '[]')
-  into v_dead
   from waiting w cross join lateral (
     select * from filestore.dead_segments d
-    where d.project_id = w.project_id and d.removed_at is null and (d.due_since <= v_begun) is not false
+    where d.project_id = w.project_id and d.removed_at is null
+      and (d.due_since <= p_begun + interval '1 millisecond') is not false
     order by d.due_since limit p_limit / (select count(*) from waiting)
-  ) d;
-  return v_dead;
-end
+  ) d
 $$;
 comment on function public.filestore_sweep_dead is
   'Segments whose objects are to be removed, up to p_limit, equal numbers for each project that has any; '
@@ -154,8 +148,7 @@ comment on function public.filestore_sweep_dead is
 call filestore.publish('public.filestore_sweep_dead', 'filestore_admin', 'service_role');
 
 create function public.filestore_sweep_removed(p_ids uuid[]) returns void
-language plpgsql volatile security definer set search_path = '' as $$
-begin
+language sql volatile security definer set search_path = '' as $$
   -- A checksum reveals a content that can be guessed.
   update filestore.segments s set sha256 = decode(repeat('00', 32), 'hex'), newlines = 0, ends_with_newline = false
   where s.id in (select d.segment_id from filestore.dead_segments d where d.segment_id = any (p_ids));
@@ -165,7 +158,6 @@ begin
     select d.project_id, d.stored_on from filestore.dead_segments d where d.segment_id = any (p_ids));
   update filestore.dead_segments d set removed_at = filestore.sweep_clock()
   where d.segment_id = any (p_ids) and d.removed_at is null;
-end
 $$;
 comment on function public.filestore_sweep_removed is
   'Records that the objects of these dead segments were removed.';

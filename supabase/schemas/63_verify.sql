@@ -63,30 +63,23 @@ call filestore.pin_plan('public.filestore_verify_versions');
 -- needed and never will be: a new version takes its segments from its own upload, or from readable versions.
 create function public.filestore_verify_segments(p_after uuid default null, p_project_id uuid default null)
 returns jsonb
-language plpgsql volatile security definer
-set search_path = '' set plan_cache_mode = 'force_generic_plan'
-set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
-declare
-  c_page_rows constant integer := 10000;
-  -- Newer segments may be in the middle of an upload or a commit.
-  v_through constant date := filestore.sweepable_through();
-begin
-  return (
-    with page as materialized (
-      select s.id, s.project_id, s.stored_on from filestore.segments s
-      where s.id > coalesce(p_after, '00000000-0000-0000-0000-000000000000') order by s.id limit c_page_rows
-    ), found as (
-      select p.project_id, jsonb_agg(p.id) as ids from page p
-      where p.stored_on <= v_through and (p_project_id is null or p.project_id = p_project_id)
-        and not exists (select from filestore.dead_segments d where d.segment_id = p.id)
-        and not exists (select from filestore.projects o where o.id = p.project_id and o.deleted_at is not null)
-      group by p.project_id
-    )
-    select jsonb_build_object(
-      'projects', (select coalesce(jsonb_object_agg(f.project_id, f.ids), '{}') from found f),
-      'next', (select p.id from page p order by p.id desc limit 1)));
-end
+language sql volatile security definer set search_path = '' set enable_seqscan = off set enable_bitmapscan = off
+set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+  with page as materialized (
+    select s.id, s.project_id, s.stored_on from filestore.segments s
+    where s.id > coalesce(p_after, '00000000-0000-0000-0000-000000000000') order by s.id limit 10000
+  ), found as (
+    select p.project_id, jsonb_agg(p.id) as ids from page p
+    -- Newer segments may be in the middle of an upload or a commit.
+    where p.stored_on <= (select filestore.sweepable_through())
+      and (p_project_id is null or p.project_id = p_project_id)
+      and not exists (select from filestore.dead_segments d where d.segment_id = p.id)
+      and not exists (select from filestore.projects o where o.id = p.project_id and o.deleted_at is not null)
+    group by p.project_id
+  )
+  select jsonb_build_object(
+    'projects', (select coalesce(jsonb_object_agg(f.project_id, f.ids), '{}') from found f),
+    'next', (select p.id from page p order by p.id desc limit 1))
 $$;
 comment on function public.filestore_verify_segments is
   'A page of segments by project, after an id, of one project or of all: only those of days whose segments '
@@ -94,11 +87,9 @@ comment on function public.filestore_verify_segments is
 call filestore.publish('public.filestore_verify_segments', 'filestore_admin', 'service_role');
 
 create function public.filestore_verify_progress(p_project_id uuid) returns jsonb
-language plpgsql volatile security definer set search_path = '' as $$
-begin
-  return jsonb_build_object('position', filestore.feed_end(p_project_id), 'sweptThrough', (
-    select s.swept_through from filestore.sweeps s where s.project_id = p_project_id));
-end
+language sql volatile security definer set search_path = '' as $$
+  select jsonb_build_object('position', filestore.feed_end(p_project_id), 'sweptThrough', (
+    select s.swept_through from filestore.sweeps s where s.project_id = p_project_id))
 $$;
 comment on function public.filestore_verify_progress is
   'A position up to which all versions that will ever exist are visible from now on; and the last day of the '

@@ -32,18 +32,15 @@ comment on function filestore.end_project is
 call filestore.grant_execute('filestore.end_project', 'filestore_account');
 
 create function filestore.repeated_deletion(p_deletion_id uuid) returns jsonb
-language plpgsql stable security definer set search_path = '' as $$
-begin
-  return (
-    select jsonb_build_object('value', jsonb_build_object('id', d.of_id, 'deletedAt', filestore.iso(d.deleted_at)))
-    from (
-      select p.id, p.project_id as of_id, p.deleted_at from filestore.project_deletions p
-      union all
-      select a.id, a.account_id, a.deleted_at from filestore.account_deletions a
-      where a.account_id = filestore.claimed_account_id()
-    ) d
-    where d.id = p_deletion_id);
-end
+language sql stable security definer set search_path = '' as $$
+  select jsonb_build_object('value', jsonb_build_object('id', d.of_id, 'deletedAt', filestore.iso(d.deleted_at)))
+  from (
+    select p.id, p.project_id as of_id, p.deleted_at from filestore.project_deletions p
+    union all
+    select a.id, a.account_id, a.deleted_at from filestore.account_deletions a
+    where a.account_id = filestore.claimed_account_id()
+  ) d
+  where d.id = p_deletion_id
 $$;
 comment on function filestore.repeated_deletion is
   'The answer of an earlier attempt at this deletion of a project, or of the signed-in account; otherwise '
@@ -52,14 +49,12 @@ call filestore.publish(
   'filestore.repeated_deletion', 'filestore_admin', 'filestore_account', 'filestore_engine');
 
 create function filestore.end_account(p_account_id uuid, p_deletion_id uuid) returns jsonb
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  v_now constant timestamptz(3) := clock_timestamp();
-begin
+language sql volatile security definer set search_path = '' as $$
   insert into filestore.account_deletions (account_id, id, deleted_at, due_at)
-  values (p_account_id, coalesce(p_deletion_id, gen_random_uuid()), v_now, v_now + interval '1 minute');
-  return jsonb_build_object('id', p_account_id, 'deletedAt', filestore.iso(v_now));
-end
+  values (
+    p_account_id, coalesce(p_deletion_id, gen_random_uuid()), clock_timestamp(),
+    clock_timestamp() + interval '1 minute')
+  returning jsonb_build_object('id', account_id, 'deletedAt', filestore.iso(deleted_at))
 $$;
 comment on function filestore.end_account is
   'Ends an account: all of its requests are refused from now on. The sweep has Auth remove it, unless the '
@@ -73,10 +68,7 @@ comment on function public.filestore_sweep_forget_account is 'Records that Auth 
 call filestore.publish('public.filestore_sweep_forget_account', 'filestore_admin', 'service_role');
 
 create function public.filestore_sweep_deleted_account(p_begun timestamptz default null) returns uuid
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  v_account_id uuid;
-begin
+language sql volatile security definer set search_path = '' as $$
   -- If Auth fails to remove an account, it is tried again later, and the rest of the sweep continues.
   update filestore.account_deletions d set due_at = filestore.sweep_clock() + interval '10 minutes'
   where d.account_id = (
@@ -84,28 +76,21 @@ begin
     where o.due_at <= filestore.sweep_clock()
       and (o.deleted_at <= p_begun + interval '1 millisecond') is not false
     order by o.due_at limit 1 for update skip locked)
-  returning d.account_id into v_account_id;
-  return v_account_id;
-end
+  returning d.account_id
 $$;
 comment on function public.filestore_sweep_deleted_account is
   'The next account for Auth to remove; null if there is none, with p_begun none that was deleted by then.';
 call filestore.publish('public.filestore_sweep_deleted_account', 'filestore_admin', 'service_role');
 
 create function public.filestore_sweep_deleted_project(p_begun timestamptz default null) returns jsonb
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  v_deletion filestore.project_deletions;
-begin
-  select * into v_deletion from filestore.project_deletions d
-  where d.due_at <= filestore.sweep_clock() and (d.deleted_at <= p_begun + interval '1 millisecond') is not false
-  order by d.visited_at limit 1 for update skip locked;
-  if not found then return null; end if;
-  update filestore.project_deletions d set visited_at = clock_timestamp() where d.id = v_deletion.id;
-  return jsonb_build_object(
-    'projectId', v_deletion.project_id, 'objects', to_jsonb(v_deletion.objects),
-    'isEmptied', v_deletion.is_emptied);
-end
+language sql volatile security definer set search_path = '' as $$
+  update filestore.project_deletions d set visited_at = clock_timestamp()
+  where d.id = (
+    select o.id from filestore.project_deletions o
+    where o.due_at <= filestore.sweep_clock() and (o.deleted_at <= p_begun + interval '1 millisecond') is not false
+    order by o.visited_at limit 1 for update skip locked)
+  returning jsonb_build_object(
+    'projectId', d.project_id, 'objects', to_jsonb(d.objects), 'isEmptied', d.is_emptied)
 $$;
 comment on function public.filestore_sweep_deleted_project is
   'The deleted project that has waited longest for its next step; null if there is none, with p_begun none '
@@ -136,12 +121,10 @@ comment on function public.filestore_sweep_objects is
 call filestore.publish('public.filestore_sweep_objects', 'filestore_admin', 'service_role');
 
 create function filestore.open_deletion(p_project_id uuid) returns void
-language plpgsql volatile set search_path = '' as $$
-begin
-  perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
-  perform set_config('filestore.project_id', (
-    select d.project_id::text from filestore.project_deletions d where d.project_id = p_project_id), true);
-end
+language sql volatile set search_path = '' as $$
+  select set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true),
+    set_config('filestore.project_id', (
+      select d.project_id::text from filestore.project_deletions d where d.project_id = p_project_id), true)
 $$;
 comment on function filestore.open_deletion is
   'Opens the rows of a project for the rest of the transaction, if it was deleted.';

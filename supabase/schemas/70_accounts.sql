@@ -19,8 +19,7 @@ comment on function filestore.account_key is 'A key as its project''s owner sees
 call filestore.grant_execute('filestore.account_key', 'filestore_account', 'filestore_admin');
 
 create function filestore.is_active(p_key filestore.api_keys) returns boolean
-language plpgsql stable set search_path = ''
-as $$
+language plpgsql stable set search_path = '' as $$
 begin
   return (p_key).revoked_at is null and ((p_key).expires_at is null or (p_key).expires_at > clock_timestamp());
 end
@@ -74,14 +73,13 @@ declare
   -- The characters that JavaScript trims as white space.
   c_space constant text := '[\s\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]';
 begin
-  if char_length(p_name) between p_minimum and c_maximum
+  return case when (
+    char_length(p_name) between p_minimum and c_maximum
     -- Control characters, and those that change the direction of text.
     and p_name !~ '[\u0001-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]'
-    and p_name !~ ('^' || c_space || '|' || c_space || '$') then
-    return null;
-  end if;
-  return filestore.refused_field('name', format(
-    'must have %s to %s characters, no control characters and no space at either end', p_minimum, c_maximum));
+    and p_name !~ ('^' || c_space || '|' || c_space || '$')) is not true
+    then filestore.refused_field('name', format(
+      'must have %s to %s characters, no control characters and no space at either end', p_minimum, c_maximum)) end;
 end
 $$;
 comment on function filestore.validate_name is 'The refusal of an invalid name of a project or key, or null.';
@@ -94,29 +92,27 @@ declare
   v_scopes constant jsonb := case jsonb_typeof(p_key -> 'scopes') when 'array' then p_key -> 'scopes' else '[]' end;
   v_prefix constant text := p_key ->> 'pathPrefix';
   v_expires_at constant text := p_key ->> 'expiresAt';
-  v_issues jsonb;
 begin
-  select jsonb_agg(jsonb_build_object('path', c.path, 'reason', c.reason)) into v_issues
-  from (values
-    ('keyHash', 'must be a SHA-256 in hexadecimal', p_key ->> 'keyHash' ~ '^[0-9a-f]{64}$'),
-    ('prefix', 'must be the first characters of a key', p_key ->> 'prefix' ~ '^oa_[0-9A-Za-z]{7}$'),
-    ('environment', 'must be development or production', p_key ->> 'environment' in ('development', 'production')),
-    ('scopes', 'must be one or more of read, write and admin',
-      v_scopes <> '[]' and v_scopes <@ '["read", "write", "admin"]'),
-    ('pathPrefix', 'must be a directory', v_prefix is null
-      or octet_length(v_prefix) between 1 and (filestore.limits()).path_bytes_max
-      and cardinality(string_to_array(v_prefix, '/')) <= (filestore.limits()).path_segments_max
-      and v_prefix !~ ('^/|/$|//|\\|(^|/)\.{1,2}(/|$)'
-        -- Control characters, and those that change the direction of text.
-        || '|[\u0001-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]')),
-    ('pathPrefix', 'must not be combined with the scope admin', v_prefix is null or not v_scopes ? 'admin'),
-    ('expiresAt', 'must lie in the future', v_expires_at is null
-      or case when v_expires_at ~ c_time then v_expires_at::timestamptz > clock_timestamp() end)
-  ) c (path, reason, holds)
-  where c.holds is not true;
-  return coalesce(filestore.validate_name(coalesce(p_key ->> 'name', ''), 0),
-    case when v_issues is not null
-      then filestore.refusal('VALIDATION_ERROR', jsonb_build_object('issues', v_issues)) end);
+  return coalesce(filestore.validate_name(coalesce(p_key ->> 'name', ''), 0), (
+    select filestore.refusal('VALIDATION_ERROR', jsonb_build_object(
+      'issues', jsonb_agg(jsonb_build_object('path', c.path, 'reason', c.reason))))
+    from (values
+      ('keyHash', 'must be a SHA-256 in hexadecimal', p_key ->> 'keyHash' ~ '^[0-9a-f]{64}$'),
+      ('prefix', 'must be the first characters of a key', p_key ->> 'prefix' ~ '^oa_[0-9A-Za-z]{7}$'),
+      ('environment', 'must be development or production', p_key ->> 'environment' in ('development', 'production')),
+      ('scopes', 'must be one or more of read, write and admin',
+        v_scopes <> '[]' and v_scopes <@ '["read", "write", "admin"]'),
+      ('pathPrefix', 'must be a directory', v_prefix is null
+        or octet_length(v_prefix) between 1 and (filestore.limits()).path_bytes_max
+        and cardinality(string_to_array(v_prefix, '/')) <= (filestore.limits()).path_segments_max
+        and v_prefix !~ ('^/|/$|//|\\|(^|/)\.{1,2}(/|$)'
+          -- Control characters, and those that change the direction of text.
+          || '|[\u0001-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]')),
+      ('pathPrefix', 'must not be combined with the scope admin', v_prefix is null or not v_scopes ? 'admin'),
+      ('expiresAt', 'must lie in the future', v_expires_at is null
+        or case when v_expires_at ~ c_time then v_expires_at::timestamptz > clock_timestamp() end)
+    ) c (path, reason, holds)
+    where c.holds is not true having count(*) > 0));
 end
 $$;
 comment on function filestore.validate_key is
@@ -193,7 +189,7 @@ create function filestore.create_project(p_name text, p_id uuid) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
   v_account_id constant uuid := filestore.current_account_id();
-  v_limit constant integer := (filestore.limits()).account_projects_max;
+  v_limit integer;
   -- A version 4 UUID (RFC 9562) of account and id: an id that the caller chose reveals nothing about the
   -- projects of other accounts.
   v_id constant uuid := overlay(
@@ -201,18 +197,16 @@ declare
 begin
   -- The account was deleted while this call waited for the lock.
   if v_account_id is null then return filestore.refusal('INVALID_SESSION'); end if;
-  if exists (select from filestore.projects p where p.owner_id = v_account_id and p.id = v_id) then
-    return jsonb_build_object('value', filestore.account_project(v_id));
+  if not exists (select from filestore.projects p where p.owner_id = v_account_id and p.id = v_id) then
+    v_limit := case when filestore.account_settings(v_account_id) ->> 'reason' is not null then 0
+      else (filestore.limits()).account_projects_max end;
+    if (select count(*) from filestore.projects p where p.owner_id = v_account_id) >= v_limit then
+      return filestore.refusal('PROJECT_LIMIT_REACHED', jsonb_build_object('limit', v_limit));
+    end if;
+    insert into filestore.projects (id, owner_id, name, tier) values (v_id, v_account_id, p_name, 'free')
+    on conflict (owner_id, name) do nothing;
+    if not found then return filestore.refusal('PROJECT_NAME_TAKEN'); end if;
   end if;
-  if filestore.account_settings(v_account_id) ->> 'reason' is not null then
-    return filestore.refusal('PROJECT_LIMIT_REACHED', '{"limit": 0}');
-  end if;
-  if (select count(*) from filestore.projects p where p.owner_id = v_account_id) >= v_limit then
-    return filestore.refusal('PROJECT_LIMIT_REACHED', jsonb_build_object('limit', v_limit));
-  end if;
-  insert into filestore.projects (id, owner_id, name, tier) values (v_id, v_account_id, p_name, 'free')
-  on conflict (owner_id, name) do nothing;
-  if not found then return filestore.refusal('PROJECT_NAME_TAKEN'); end if;
   return jsonb_build_object('value', filestore.account_project(v_id));
 end
 $$;
@@ -322,19 +316,14 @@ comment on function filestore.create_key is
 call filestore.grant_execute('filestore.create_key', 'filestore_account');
 
 create function filestore.repeated_key(p_project_id uuid, p_key jsonb) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_key filestore.api_keys;
-begin
+language sql volatile set search_path = '' as $$
   -- Serialized, so that limits are exact and an earlier attempt has ended.
-  perform pg_advisory_xact_lock(hashtextextended('keys/' || p_project_id, 0));
-  select * into v_key from filestore.api_keys k
-  where k.project_id = p_project_id and k.key_hash = decode(p_key ->> 'keyHash', 'hex');
-  return case when found then jsonb_build_object('value', filestore.account_key(v_key) || jsonb_build_object(
-    'replaced', (
-      select filestore.account_key(k) from filestore.api_keys k
-      where k.project_id = p_project_id and k.id = (p_key ->> 'id')::uuid))) end;
-end
+  select pg_advisory_xact_lock(hashtextextended('keys/' || p_project_id, 0));
+  select jsonb_build_object('value', filestore.account_key(k) || jsonb_build_object('replaced', (
+    select filestore.account_key(o) from filestore.api_keys o
+    where o.project_id = p_project_id and o.id = (p_key ->> 'id')::uuid)))
+  from filestore.api_keys k
+  where k.project_id = p_project_id and k.key_hash = decode(p_key ->> 'keyHash', 'hex')
 $$;
 comment on function filestore.repeated_key is 'The key that an earlier attempt at this request created, or null.';
 call filestore.grant_execute('filestore.repeated_key', 'filestore_account');
@@ -383,7 +372,7 @@ language plpgsql volatile set search_path = '' as $$
 declare
   v_old filestore.api_keys;
   v_new jsonb;
-  v_issues jsonb;
+  v_refusal jsonb;
 begin
   select * into v_old from filestore.api_keys k where k.project_id = p_project_id and k.id = p_id for no key update;
   if not found then
@@ -396,17 +385,16 @@ begin
     || jsonb_strip_nulls(jsonb_build_object(
       'name', p_changes -> 'name', 'expiresAt', p_changes -> 'expiresAt', 'scopes', p_changes -> 'scopes',
       'pathPrefix', p_changes -> 'pathPrefix'));
-  if filestore.validate_key(v_new) is not null then return filestore.validate_key(v_new); end if;
-  select jsonb_agg(jsonb_build_object('path', c.path, 'reason', c.reason)) into v_issues
-  from (values
-    ('scopes', 'must be among those that the key has', v_new -> 'scopes' <@ to_jsonb(v_old.scopes)),
-    ('pathPrefix', 'must be the key''s own or lie below it', v_old.path_prefix is null
-      or starts_with((v_new ->> 'pathPrefix') || '/', v_old.path_prefix || '/'))
-  ) c (path, reason, holds)
-  where c.holds is not true;
-  if v_issues is not null then
-    return filestore.refusal('VALIDATION_ERROR', jsonb_build_object('issues', v_issues));
-  end if;
+  v_refusal := coalesce(filestore.validate_key(v_new), (
+    select filestore.refusal('VALIDATION_ERROR', jsonb_build_object(
+      'issues', jsonb_agg(jsonb_build_object('path', c.path, 'reason', c.reason))))
+    from (values
+      ('scopes', 'must be among those that the key has', v_new -> 'scopes' <@ to_jsonb(v_old.scopes)),
+      ('pathPrefix', 'must be the key''s own or lie below it', v_old.path_prefix is null
+        or starts_with((v_new ->> 'pathPrefix') || '/', v_old.path_prefix || '/'))
+    ) c (path, reason, holds)
+    where c.holds is not true having count(*) > 0));
+  if v_refusal is not null then return v_refusal; end if;
   update filestore.api_keys k
   set name = v_new ->> 'name', expires_at = (v_new ->> 'expiresAt')::timestamptz,
       path_prefix = v_new ->> 'pathPrefix',
@@ -421,38 +409,34 @@ comment on function filestore.change_key is
 call filestore.grant_execute('filestore.change_key', 'filestore_account');
 
 create function filestore.revoke_key(p_project_id uuid, p_id uuid) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_key filestore.api_keys;
-begin
-  update filestore.api_keys k set revoked_at = coalesce(k.revoked_at, clock_timestamp())
-  where k.project_id = p_project_id and k.id = p_id returning * into v_key;
-  return case when found then jsonb_build_object('value', filestore.account_key(v_key))
-    else filestore.refusal('KEY_NOT_FOUND') end;
-end
+language sql volatile set search_path = '' as $$
+  with revoked as (
+    update filestore.api_keys k set revoked_at = coalesce(k.revoked_at, clock_timestamp())
+    where k.project_id = p_project_id and k.id = p_id returning k as key
+  )
+  select coalesce(
+    (select jsonb_build_object('value', filestore.account_key(r.key)) from revoked r),
+    filestore.refusal('KEY_NOT_FOUND'))
 $$;
 comment on function filestore.revoke_key is 'Revokes a key immediately. Refusals: KEY_NOT_FOUND.';
 call filestore.grant_execute('filestore.revoke_key', 'filestore_account');
 
 create function filestore.latest_writes(p_project_id uuid, p_limit integer) returns jsonb
-language plpgsql stable set search_path = '' as $$
-begin
-  return (
-    select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
-      'fileId', f.id, 'path', f.path, 'version', v.version, 'operation', v.operation, 'size', v.size,
-      'mimeType', v.mime_type, 'deleted', nullif(v.is_deleted, false), 'runId', v.run_id, 'actor', v.actor,
-      'note', v.note, 'from', case when s.id is not null
-        then jsonb_build_object('path', s.path, 'version', v.source_version) end,
-      'createdAt', filestore.iso(v.created_at)))
-      || jsonb_build_object(
-        'keyId', nullif(v.key_id, '00000000-0000-0000-0000-000000000000')) order by v.position desc), '[]')
-    from (
-      select l.* from filestore.file_versions l
-      where l.project_id = p_project_id order by l.position desc limit p_limit
-    ) v
-    join filestore.files f on f.project_id = p_project_id and f.id = v.file_id
-    left join filestore.files s on s.project_id = p_project_id and s.id = v.source_file_id);
-end
+language sql stable set search_path = '' as $$
+  select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+    'fileId', f.id, 'path', f.path, 'version', v.version, 'operation', v.operation, 'size', v.size,
+    'mimeType', v.mime_type, 'deleted', nullif(v.is_deleted, false), 'runId', v.run_id, 'actor', v.actor,
+    'note', v.note, 'from', case when s.id is not null
+      then jsonb_build_object('path', s.path, 'version', v.source_version) end,
+    'createdAt', filestore.iso(v.created_at)))
+    || jsonb_build_object('keyId', nullif(v.key_id, '00000000-0000-0000-0000-000000000000'))
+    order by v.position desc), '[]')
+  from (
+    select l.* from filestore.file_versions l
+    where l.project_id = p_project_id order by l.position desc limit p_limit
+  ) v
+  join filestore.files f on f.project_id = p_project_id and f.id = v.file_id
+  left join filestore.files s on s.project_id = p_project_id and s.id = v.source_file_id
 $$;
 comment on function filestore.latest_writes is 'The latest versions of a project''s files, newest first.';
 call filestore.grant_execute('filestore.latest_writes', 'filestore_account');

@@ -35,9 +35,8 @@ comment on function filestore.find_owner is
 call filestore.grant_execute('filestore.find_owner', 'filestore_admin');
 
 create function filestore.project_record(p_project filestore.projects) returns jsonb
-language plpgsql stable set search_path = '' as $$
-begin
-  return jsonb_build_object(
+language sql stable set search_path = '' as $$
+  select jsonb_build_object(
     'id', (p_project).id, 'name', (p_project).name, 'tier', (p_project).tier,
     'requestsPerMinute', coalesce((p_project).requests_per_minute, t.requests_per_minute),
     'maxFileBytes', coalesce((p_project).max_file_bytes, t.max_file_bytes),
@@ -45,8 +44,7 @@ begin
     'ownerId', (p_project).owner_id,
     'owner', (select a.email from filestore.find_account((p_project).owner_id::text) a),
     'createdAt', filestore.iso((p_project).created_at), 'suspendedAt', filestore.iso((p_project).suspended_at))
-  from filestore.tiers t where t.name = (p_project).tier;
-end
+  from filestore.tiers t where t.name = (p_project).tier
 $$;
 comment on function filestore.project_record is
   'A project with its effective limits and its owner''s e-mail address.';
@@ -61,16 +59,16 @@ declare
   v_others text;
 begin
   select * into v_project from filestore.projects p where p.id::text = lower(p_project) and p.deleted_at is null;
+  if found then return filestore.project_record(v_project); end if;
   if p_owner is not null then
     select o.id, o.problem into v_owner_id, v_problem from filestore.find_owner(p_owner) o;
   end if;
-  if v_project.id is null and v_problem is not null then
+  if v_problem is not null then
     return filestore.refusal('ACCOUNT_REFUSED', jsonb_build_object('message', v_problem));
-  elsif v_project.id is null then
-    select * into v_project from filestore.projects p
-    where p.name = p_project and p.owner_id is not distinct from v_owner_id and p.deleted_at is null;
   end if;
-  if v_project.id is not null then return filestore.project_record(v_project); end if;
+  select * into v_project from filestore.projects p
+  where p.name = p_project and p.owner_id is not distinct from v_owner_id and p.deleted_at is null;
+  if found then return filestore.project_record(v_project); end if;
   select string_agg(format('%s (%s)', o.id, coalesce(a.email, o.owner_id::text, 'no owner')), ', ') into v_others
   from (select * from filestore.projects p
     where p.name = p_project and p.deleted_at is null order by p.created_at, p.id limit 10) o

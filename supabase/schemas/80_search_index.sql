@@ -4,11 +4,8 @@
 -- the queue, reads their bytes, and stores text and chunks, and later the embeddings of the chunks.
 
 create function filestore.search_split(p_text text) returns text
-language plpgsql immutable set search_path = '' as $$
-begin
-  return translate(p_text, '<&~/.@_+-ȺȾ', ',,,,,,,,,ⱥⱦ');
-end
-$$;
+language plpgsql immutable set search_path = ''
+as $$ begin return translate(p_text, '<&~/.@_+-ȺȾ', ',,,,,,,,,ⱥⱦ'); end $$;
 comment on function filestore.search_split is
   'The text with a comma for each character at which Postgres''s parser of text search looks ahead: for '
   'hosts, addresses, paths, numbers, hyphens and tags. From each of them it may read to the end of the text, '
@@ -137,7 +134,6 @@ declare
   c_files_of_one_project constant integer := 25;
   -- The number of projects that are examined from each of two starting places.
   c_looks constant integer := 200;
-  v_text_bytes_max constant integer := (filestore.limits()).search_text_bytes_max;
 begin
   return query
   with recursive looks as (
@@ -164,7 +160,7 @@ begin
     cross join lateral (
       -- A text that is too large to be indexed is not read, so it counts no bytes.
       select q.project_id, q.file_id, q.due_at, q.attempts,
-             case when q.bytes <= v_text_bytes_max then q.bytes else 0 end as bytes
+             case when q.bytes <= (filestore.limits()).search_text_bytes_max then q.bytes else 0 end as bytes
       from filestore.search_queue q
       where q.stage = p_stage and q.project_id = p.id and q.due_at <= p_due
       order by q.due_at limit least(c_files_of_one_project, p_files / p.projects)
@@ -203,7 +199,6 @@ declare
   v_project_ids uuid[];
   v_file_ids uuid[];
   v_files jsonb;
-  v_next_due bigint;
 begin
   perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
   select array_agg(t.project_id), array_agg(t.file_id) into v_project_ids, v_file_ids
@@ -235,10 +230,10 @@ begin
   from unnest(v_project_ids, v_file_ids) i (project_id, file_id)
   join filestore.search_queue q on q.project_id = i.project_id and q.file_id = i.file_id
   join filestore.files f on f.project_id = q.project_id and f.id = q.file_id;
-  select greatest(extract(epoch from q.due_at - clock_timestamp()) * 1000, 0)::bigint into v_next_due
-  from filestore.search_queue q where q.stage = p_stage order by q.due_at limit 1;
   return jsonb_build_object(
-    'leaseId', v_lease_id, 'files', coalesce(v_files, '[]'), 'nextDueMilliseconds', v_next_due);
+    'leaseId', v_lease_id, 'files', coalesce(v_files, '[]'), 'nextDueMilliseconds', (
+      select greatest(extract(epoch from q.due_at - clock_timestamp()) * 1000, 0)::bigint
+      from filestore.search_queue q where q.stage = p_stage order by q.due_at limit 1));
 end
 $$;
 comment on function public.filestore_search_lease is
@@ -248,23 +243,19 @@ comment on function public.filestore_search_lease is
 call filestore.publish('public.filestore_search_lease', 'filestore_search', 'service_role');
 
 create function public.filestore_search_fail(p_lease_id uuid, p_files jsonb) returns integer
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  c_retry_seconds constant integer := 2;
-  v_count integer;
-begin
-  perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
-  update filestore.search_queue q
-  set lease_id = case when f.is_fault then null else q.lease_id end,
-      attempts = q.attempts - case when f.is_fault then 0 else 1 end,
-      due_at = case when f.is_fault
-        then clock_timestamp() + c_retry_seconds * power(2, q.attempts - 1) * interval '1 second'
-        else q.due_at end
-  from jsonb_to_recordset(p_files) f (project_id uuid, file_id uuid, is_fault boolean)
-  where q.project_id = f.project_id and q.file_id = f.file_id and q.lease_id = p_lease_id;
-  get diagnostics v_count = row_count;
-  return v_count;
-end
+language sql volatile security definer set search_path = '' as $$
+  select set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
+  with failed as (
+    update filestore.search_queue q
+    set lease_id = case when f.is_fault then null else q.lease_id end,
+        attempts = q.attempts - case when f.is_fault then 0 else 1 end,
+        due_at = case when f.is_fault
+          then clock_timestamp() + 2 * power(2, q.attempts - 1) * interval '1 second' else q.due_at end
+    from jsonb_to_recordset(p_files) f (project_id uuid, file_id uuid, is_fault boolean)
+    where q.project_id = f.project_id and q.file_id = f.file_id and q.lease_id = p_lease_id
+    returning 1
+  )
+  select count(*)::integer from failed
 $$;
 comment on function public.filestore_search_fail is
   'Records which leased files could not be indexed. If the file is at fault, it is due again soon, later '
@@ -353,8 +344,7 @@ begin
   if p_model is null then return true; end if;
   if exists (
     select from filestore.search_chunks k
-    where k.project_id = v_project_id and k.file_id = v_file_id and k.model is distinct from p_model
-  ) then
+    where k.project_id = v_project_id and k.file_id = v_file_id and k.model is distinct from p_model) then
     return false;
   end if;
   update filestore.search_texts t set model = p_model
@@ -372,8 +362,6 @@ language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_text jsonb;
   v_project_id uuid;
-  v_file_id uuid;
-  v_version integer;
   v_done jsonb := '[]';
 begin
   perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
@@ -400,15 +388,13 @@ begin
   ) h;
   for v_text in select t.value from jsonb_array_elements(p_texts) t order by t.value ->> 'fileId' loop
     v_project_id := v_text ->> 'projectId';
-    v_file_id := v_text ->> 'fileId';
-    v_version := v_text ->> 'version';
     -- The lease has expired or there is a newer version: another lease covers the work now.
     continue when not exists (
       select from filestore.search_queue q
-      where q.project_id = v_project_id and q.file_id = v_file_id and q.version = v_version
-        and q.lease_id = p_lease_id);
+      where q.project_id = v_project_id and q.file_id = (v_text ->> 'fileId')::uuid
+        and q.version = (v_text ->> 'version')::integer and q.lease_id = p_lease_id);
     v_done := v_done || jsonb_build_object(
-      'project_id', v_project_id, 'file_id', v_file_id, 'version', v_version,
+      'project_id', v_text -> 'projectId', 'file_id', v_text -> 'fileId', 'version', v_text -> 'version',
       'is_embedded', filestore.search_store_text(v_text, p_model));
   end loop;
   -- A purge that is not visible here waits for these texts, and removes them itself.
@@ -484,31 +470,29 @@ call filestore.publish('public.filestore_search_store_embeddings', 'filestore_se
 
 create function public.filestore_search_requeue(p_model text, p_files integer, p_given_up_seconds integer)
 returns integer
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  v_count integer;
-begin
-  insert into filestore.search_queue (project_id, file_id, version, path, bytes, stage, due_at)
-  (select t.project_id, t.file_id, t.version, t.path, t.bytes,
-          -- A text that was stored while no model was configured has no chunks yet.
-          case when exists (
-            select from filestore.search_chunks k where k.project_id = t.project_id and k.file_id = t.file_id
-          ) then 2 else 1 end,
-          t.indexed_at
-   from filestore.search_texts t
-   where p_model is not null and t.skipped is null and (t.model is null or t.model < p_model or t.model > p_model)
-     and not exists (select from filestore.search_queue q where q.project_id = t.project_id and q.file_id = t.file_id)
-   limit p_files)
-  union all
-  (select f.project_id, f.id, f.version, f.path, f.size, 1, t.indexed_at
-   from filestore.search_texts t
-   join filestore.files f on f.project_id = t.project_id and f.id = t.file_id and f.version = t.version
-   where t.skipped = 'not_indexable' and t.indexed_at < clock_timestamp() - p_given_up_seconds * interval '1 second'
-   limit p_files)
-  on conflict do nothing;
-  get diagnostics v_count = row_count;
-  return v_count;
-end
+language sql volatile security definer set search_path = '' as $$
+  with queued as (
+    insert into filestore.search_queue (project_id, file_id, version, path, bytes, stage, due_at)
+    (select t.project_id, t.file_id, t.version, t.path, t.bytes,
+            -- A text that was stored while no model was configured has no chunks yet.
+            case when exists (
+              select from filestore.search_chunks k where k.project_id = t.project_id and k.file_id = t.file_id
+            ) then 2 else 1 end,
+            t.indexed_at
+     from filestore.search_texts t
+     where p_model is not null and t.skipped is null and (t.model is null or t.model < p_model or t.model > p_model)
+       and not exists (
+         select from filestore.search_queue q where q.project_id = t.project_id and q.file_id = t.file_id)
+     limit p_files)
+    union all
+    (select f.project_id, f.id, f.version, f.path, f.size, 1, t.indexed_at
+     from filestore.search_texts t
+     join filestore.files f on f.project_id = t.project_id and f.id = t.file_id and f.version = t.version
+     where t.skipped = 'not_indexable' and t.indexed_at < clock_timestamp() - p_given_up_seconds * interval '1 second'
+     limit p_files)
+    on conflict do nothing returning 1
+  )
+  select count(*)::integer from queued
 $$;
 comment on function public.filestore_search_requeue is
   'Queues files whose chunks were embedded by another model or by none (after embeddings were configured or '

@@ -71,7 +71,6 @@ declare
   c_walk_files constant integer := 2000;
   c_walk_bytes constant integer := 4194304;
   c_skip constant integer := p_query ->> 'skip';
-  c_end constant integer := c_skip + (p_query ->> 'files')::integer;
   v_texts refcursor;
   v_path text;
   v_bytes integer;
@@ -87,7 +86,7 @@ begin
     if v_is_found then
       v_found := v_found + 1;
       if v_found > c_skip then return next; end if;
-      exit when v_found = c_end;
+      exit when v_found = c_skip + (p_query ->> 'files')::integer;
     end if;
     if v_walked = c_walk_files or v_read >= c_walk_bytes then
       return query select null::uuid, v_path;
@@ -229,8 +228,7 @@ call filestore.grant_execute('filestore.search_has_vectors', 'filestore_engine',
 call filestore.grant_execute('filestore.search_nearest_exact', 'filestore_search');
 
 create function filestore.search_tsquery(p_words text) returns tsquery
-language plpgsql stable set search_path = ''
-as $$
+language plpgsql stable set search_path = '' as $$
 declare
   -- As filestore.search_split, except that a hyphen which begins a word means not. A word that is split
   -- remains a unit: its parts become a phrase.
@@ -435,23 +433,19 @@ call filestore.publish('filestore.search_rank_candidates', 'filestore_search', '
 
 create function filestore.search_unembedded(p_project_id uuid, p_query jsonb, p_files integer)
 returns table (file_id uuid)
-language plpgsql stable set search_path = '' as $$
-declare
-  v_model constant text := p_query ->> 'model';
-  v_former constant text := p_query -> 'former' ->> 'model';
-begin
+language sql stable set search_path = '' as $$
   -- Three ranges of search_texts_by_project_model.
-  return query
-    select t.file_id from filestore.search_texts t
-    where t.project_id = p_project_id and t.skipped is null and t.model is null
-    union all
-    select t.file_id from filestore.search_texts t
-    where t.project_id = p_project_id and t.skipped is null and t.model < v_model and t.model is distinct from v_former
-    union all
-    select t.file_id from filestore.search_texts t
-    where t.project_id = p_project_id and t.skipped is null and t.model > v_model and t.model is distinct from v_former
-    limit p_files;
-end
+  select t.file_id from filestore.search_texts t
+  where t.project_id = p_project_id and t.skipped is null and t.model is null
+  union all
+  select t.file_id from filestore.search_texts t
+  where t.project_id = p_project_id and t.skipped is null and t.model < p_query ->> 'model'
+    and t.model is distinct from p_query -> 'former' ->> 'model'
+  union all
+  select t.file_id from filestore.search_texts t
+  where t.project_id = p_project_id and t.skipped is null and t.model > p_query ->> 'model'
+    and t.model is distinct from p_query -> 'former' ->> 'model'
+  limit p_files
 $$;
 comment on function filestore.search_unembedded is
   'Texts, up to p_files, that have vectors neither of the model that embedded the query, nor of the former '
@@ -467,62 +461,61 @@ declare
   v_is_scan constant boolean := p_query ->> 'kind' = 'scan';
   v_live constant jsonb := p_query -> 'live';
   v_known constant uuid[] := array(select k.id::uuid from jsonb_array_elements_text(p_query -> 'known') k (id));
-  v_unsearched json;
 begin
-  with waiting as materialized (
-    (select q.file_id from filestore.search_queue q
-     where q.project_id = p_session.project_id and q.stage <= p_stage
-       and (p_scope = '' or (q.path >= p_scope || '/' and q.path < p_scope || '0'))
-     limit v_max)
-    union
-    (select t.file_id from filestore.search_texts t
-     where t.project_id = p_session.project_id and (t.skipped in ('too_large', 'not_indexable') or t.is_cut)
-       and (t.skipped is not null or not v_is_scan)
-       and (p_scope = '' or (t.path >= p_scope || '/' and t.path < p_scope || '0'))
-     order by t.path limit v_max)
-    union
-    (select e.file_id from filestore.search_unembedded(p_session.project_id, p_query, v_max) e where p_stage = 2)
-  ), unsearched as (
-    select f::filestore.files as file, f.path, f.size, f.segment_ids, t.reason,
-           greatest(cardinality(f.segment_ids), 1) as reads,
-           v_live is not null and f.size <= (v_live ->> 'fileBytes')::bigint as may_be_read
-    from waiting w
-    -- fence: as in search_by_pattern.
-    cross join lateral (
-      select * from filestore.files o
-      where o.project_id = p_session.project_id and o.id = w.file_id and not o.is_deleted
-        and (p_scope = '' or (o.path >= p_scope || '/' and o.path < p_scope || '0')) offset 0
-    ) f
-    cross join lateral (
-      select coalesce(min(coalesce(o.skipped, case when o.is_cut then 'too_many_words' end)), 'pending') as reason
-      from filestore.search_texts o
-      where o.project_id = p_session.project_id and o.file_id = w.file_id and o.version = f.version
-    ) t
-    where filestore.has_text(f.mime_type, f.is_text) and (f.path ~ (p_query ->> 'glob')) is not false
-      and (f.mime_type = p_query ->> 'contentType') is not false and (f.path > p_query ->> 'after') is not false
-      and f.id <> all (v_known)
-  ), sized as (
-    -- Small ones first, so that a large file does not exclude others.
-    select u.*, u.may_be_read and sum(u.size) over s <= (v_live ->> 'bytes')::bigint
-      and sum(u.reads) over s <= (v_live ->> 'reads')::bigint as is_read
-    from unsearched u
-    window s as (partition by u.may_be_read order by u.size, u.path)
-  )
-  select json_build_object(
-    'live', coalesce(json_agg(json_build_object(
-      'file', filestore.file_record(z.file), 'segments', filestore.segment_list(p_session.project_id, z.segment_ids))
-      order by z.path) filter (where z.is_read), '[]'),
-    'files', count(*) filter (where not z.is_read),
-    'bytes', coalesce(sum(z.size) filter (where not z.is_read), 0),
-    'paths', coalesce(to_json((array_agg(z.path order by z.path) filter (where not z.is_read))[
-      1 : (filestore.limits()).search_unsearched_paths_max]), '[]'),
-    'reasons', coalesce(to_json(array_agg(distinct
-      case when not v_is_scan then z.reason when z.may_be_read then 'bounds' when v_live is null then 'pending'
-        else 'too_large' end)
-      filter (where not z.is_read)), '[]'),
-    'isComplete', (select count(*) from waiting) < v_max)
-  into v_unsearched from sized z;
-  return v_unsearched;
+  return (
+    with waiting as materialized (
+      (select q.file_id from filestore.search_queue q
+       where q.project_id = p_session.project_id and q.stage <= p_stage
+         and (p_scope = '' or (q.path >= p_scope || '/' and q.path < p_scope || '0'))
+       limit v_max)
+      union
+      (select t.file_id from filestore.search_texts t
+       where t.project_id = p_session.project_id and (t.skipped in ('too_large', 'not_indexable') or t.is_cut)
+         and (t.skipped is not null or not v_is_scan)
+         and (p_scope = '' or (t.path >= p_scope || '/' and t.path < p_scope || '0'))
+       order by t.path limit v_max)
+      union
+      (select e.file_id from filestore.search_unembedded(p_session.project_id, p_query, v_max) e where p_stage = 2)
+    ), unsearched as (
+      select f::filestore.files as file, f.path, f.size, f.segment_ids, t.reason,
+             greatest(cardinality(f.segment_ids), 1) as reads,
+             v_live is not null and f.size <= (v_live ->> 'fileBytes')::bigint as may_be_read
+      from waiting w
+      -- fence: as in search_by_pattern.
+      cross join lateral (
+        select * from filestore.files o
+        where o.project_id = p_session.project_id and o.id = w.file_id and not o.is_deleted
+          and (p_scope = '' or (o.path >= p_scope || '/' and o.path < p_scope || '0')) offset 0
+      ) f
+      cross join lateral (
+        select coalesce(min(coalesce(o.skipped, case when o.is_cut then 'too_many_words' end)), 'pending') as reason
+        from filestore.search_texts o
+        where o.project_id = p_session.project_id and o.file_id = w.file_id and o.version = f.version
+      ) t
+      where filestore.has_text(f.mime_type, f.is_text) and (f.path ~ (p_query ->> 'glob')) is not false
+        and (f.mime_type = p_query ->> 'contentType') is not false and (f.path > p_query ->> 'after') is not false
+        and f.id <> all (v_known)
+    ), sized as (
+      -- Small ones first, so that a large file does not exclude others.
+      select u.*, u.may_be_read and sum(u.size) over s <= (v_live ->> 'bytes')::bigint
+        and sum(u.reads) over s <= (v_live ->> 'reads')::bigint as is_read
+      from unsearched u
+      window s as (partition by u.may_be_read order by u.size, u.path)
+    )
+    select json_build_object(
+      'live', coalesce(json_agg(json_build_object(
+        'file', filestore.file_record(z.file), 'segments', filestore.segment_list(p_session.project_id, z.segment_ids))
+        order by z.path) filter (where z.is_read), '[]'),
+      'files', count(*) filter (where not z.is_read),
+      'bytes', coalesce(sum(z.size) filter (where not z.is_read), 0),
+      'paths', coalesce(to_json((array_agg(z.path order by z.path) filter (where not z.is_read))[
+        1 : (filestore.limits()).search_unsearched_paths_max]), '[]'),
+      'reasons', coalesce(to_json(array_agg(distinct
+        case when not v_is_scan then z.reason when z.may_be_read then 'bounds' when v_live is null then 'pending'
+          else 'too_large' end)
+        filter (where not z.is_read)), '[]'),
+      'isComplete', (select count(*) from waiting) < v_max)
+    from sized z);
 end
 $$;
 comment on function filestore.search_unsearched is
@@ -536,54 +529,51 @@ call filestore.grant_execute('filestore.search_unsearched', 'filestore_engine');
 
 create function filestore.search_by_pattern(p_session filestore.session, p_scope text, p_query jsonb) returns json
 language plpgsql stable set search_path = '' as $$
-declare
-  v_page json;
 begin
-  with walked as materialized (
-    select s.file_id, s.walked_to, s.place
-    from filestore.search_pattern_candidates(p_session.project_id, p_query)
-      with ordinality s (file_id, walked_to, place)
-  ), found as (
-    select w.file_id, w.place from walked w where w.file_id is not null
-  ), visible as (
-    select f::filestore.files as file, f.path, t.skipped, coalesce(t.content, c.content) as content, n.place,
-           n.place = min(n.place) over () or sum(t.json_bytes) over (order by n.place) <= (p_query ->> 'bytes')::bigint
-             as fits
-    from found n
-    -- fence: the planner must not flatten these. Rows are fetched one by one by primary key; a cached plan
-    -- must not scan a table.
-    cross join lateral (
-      select * from filestore.files f
-      where f.project_id = p_session.project_id and f.id = n.file_id and not f.is_deleted
-        and (p_scope = '' or (f.path >= p_scope || '/' and f.path < p_scope || '0')) offset 0
-    ) f
-    cross join lateral (
-      select * from filestore.search_texts t
-      where t.project_id = p_session.project_id and t.file_id = n.file_id and t.version = f.version offset 0
-    ) t
-    left join lateral (
-      select * from filestore.search_contents c
-      where c.project_id = p_session.project_id and c.hash = t.content_hash offset 0
-    ) c on true
-  )
-  select json_build_object(
-    'files', coalesce(json_agg(json_build_object(
-      'file', filestore.file_record(v.file), 'skipped', v.skipped, 'content', v.content, 'score', 0)
-      order by v.place) filter (where v.fits), '[]'),
-    -- Where the next page starts: after the last returned file, or, if all candidates were returned, after
-    -- the last candidate, or where reading the texts stopped.
-    'next', case
-      when not coalesce(bool_and(v.fits), true) then max(v.path) filter (where v.fits)
-      when (select count(*) from found) >= (p_query ->> 'files')::integer then (
-        select t.path from filestore.search_texts t
-        where t.project_id = p_session.project_id
-          and t.file_id = (select n.file_id from found n order by n.place desc limit 1))
-      else (select w.walked_to from walked w where w.file_id is null)
-    end,
-    'walked', exists (select 1 from walked w where w.file_id is null))
-  into v_page
-  from visible v;
-  return v_page;
+  return (
+    with walked as materialized (
+      select s.file_id, s.walked_to, s.place
+      from filestore.search_pattern_candidates(p_session.project_id, p_query)
+        with ordinality s (file_id, walked_to, place)
+    ), found as (
+      select w.file_id, w.place from walked w where w.file_id is not null
+    ), visible as (
+      select f::filestore.files as file, f.path, t.skipped, coalesce(t.content, c.content) as content, n.place,
+             n.place = min(n.place) over ()
+               or sum(t.json_bytes) over (order by n.place) <= (p_query ->> 'bytes')::bigint as fits
+      from found n
+      -- fence: the planner must not flatten these. Rows are fetched one by one by primary key; a cached plan
+      -- must not scan a table.
+      cross join lateral (
+        select * from filestore.files f
+        where f.project_id = p_session.project_id and f.id = n.file_id and not f.is_deleted
+          and (p_scope = '' or (f.path >= p_scope || '/' and f.path < p_scope || '0')) offset 0
+      ) f
+      cross join lateral (
+        select * from filestore.search_texts t
+        where t.project_id = p_session.project_id and t.file_id = n.file_id and t.version = f.version offset 0
+      ) t
+      left join lateral (
+        select * from filestore.search_contents c
+        where c.project_id = p_session.project_id and c.hash = t.content_hash offset 0
+      ) c on true
+    )
+    select json_build_object(
+      'files', coalesce(json_agg(json_build_object(
+        'file', filestore.file_record(v.file), 'skipped', v.skipped, 'content', v.content, 'score', 0)
+        order by v.place) filter (where v.fits), '[]'),
+      -- Where the next page starts: after the last returned file, or, if all candidates were returned, after
+      -- the last candidate, or where reading the texts stopped.
+      'next', case
+        when not coalesce(bool_and(v.fits), true) then max(v.path) filter (where v.fits)
+        when (select count(*) from found) >= (p_query ->> 'files')::integer then (
+          select t.path from filestore.search_texts t
+          where t.project_id = p_session.project_id
+            and t.file_id = (select n.file_id from found n order by n.place desc limit 1))
+        else (select w.walked_to from walked w where w.file_id is null)
+      end,
+      'walked', exists (select 1 from walked w where w.file_id is null))
+    from visible v);
 end
 $$;
 comment on function filestore.search_by_pattern is
@@ -655,35 +645,33 @@ call filestore.grant_execute('filestore.search_ranked', 'filestore_engine');
 
 create function filestore.search_by_rank(p_session filestore.session, p_scope text, p_query jsonb) returns json
 language plpgsql volatile set search_path = '' as $$
-declare
-  v_page json;
 begin
-  select json_build_object(
-    'files', coalesce(json_agg(json_build_object(
-      'file', filestore.file_record(f::filestore.files), 'skipped', t.skipped, 'content', x.content, 'score', z.score,
-      'chunk', case when k.hash is not null then json_build_object(
-        'firstLine', k.first_line, 'text', substr(x.content, k.start + 1, k.length)) end
-    ) order by z.place) filter (where z.fits), '[]'),
-    'hasMore', not coalesce(bool_and(z.fits), true))
-  into v_page
-  from filestore.search_ranked(p_session, p_scope, p_query) z
-  -- fence: as in search_ranked.
-  cross join lateral (
-    select * from filestore.files f where f.project_id = p_session.project_id and f.id = z.file_id offset 0
-  ) f
-  cross join lateral (
-    select * from filestore.search_texts t where t.project_id = p_session.project_id and t.file_id = z.file_id offset 0
-  ) t
-  left join lateral (
-    select * from filestore.search_contents c
-    where c.project_id = p_session.project_id and c.hash = t.content_hash offset 0
-  ) c on true
-  cross join lateral (select coalesce(t.content, c.content) as content) x
-  left join lateral (
-    select * from filestore.search_chunks k
-    where k.project_id = p_session.project_id and k.file_id = z.file_id and k.hash = z.hash offset 0
-  ) k on true;
-  return v_page;
+  return (
+    select json_build_object(
+      'files', coalesce(json_agg(json_build_object(
+        'file', filestore.file_record(f::filestore.files), 'skipped', t.skipped, 'content', x.content, 'score', z.score,
+        'chunk', case when k.hash is not null then json_build_object(
+          'firstLine', k.first_line, 'text', substr(x.content, k.start + 1, k.length)) end
+      ) order by z.place) filter (where z.fits), '[]'),
+      'hasMore', not coalesce(bool_and(z.fits), true))
+    from filestore.search_ranked(p_session, p_scope, p_query) z
+    -- fence: as in search_ranked.
+    cross join lateral (
+      select * from filestore.files f where f.project_id = p_session.project_id and f.id = z.file_id offset 0
+    ) f
+    cross join lateral (
+      select * from filestore.search_texts t
+      where t.project_id = p_session.project_id and t.file_id = z.file_id offset 0
+    ) t
+    left join lateral (
+      select * from filestore.search_contents c
+      where c.project_id = p_session.project_id and c.hash = t.content_hash offset 0
+    ) c on true
+    cross join lateral (select coalesce(t.content, c.content) as content) x
+    left join lateral (
+      select * from filestore.search_chunks k
+      where k.project_id = p_session.project_id and k.file_id = z.file_id and k.hash = z.hash offset 0
+    ) k on true);
 end
 $$;
 comment on function filestore.search_by_rank is 'A page of the best files, with their text and their nearest chunk.';

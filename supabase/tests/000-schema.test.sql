@@ -1,6 +1,6 @@
 -- The schema exists, row-level security is on for every table, and each function runs as the intended role.
 begin;
-select plan(69);
+select plan(68);
 
 select has_schema('filestore');
 select has_role('filestore_engine');

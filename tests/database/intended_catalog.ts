@@ -32,7 +32,7 @@ export const DEFINERS: ReadonlyMap<string, Definer> = new Map([
     public.filestore_commit public.filestore_commit_many public.filestore_compact
     public.filestore_content public.filestore_create_link public.filestore_diff
     public.filestore_export
-    public.filestore_link_authorize public.filestore_link_commit public.filestore_link_content
+    public.filestore_link public.filestore_link_commit
     public.filestore_list public.filestore_list_links public.filestore_plan
     public.filestore_redact public.filestore_revoke_link public.filestore_run
     public.filestore_runs public.filestore_search public.filestore_versions`,

@@ -231,14 +231,11 @@ function compact(what: string, path: string, run: readonly string[], size: numbe
 }
 
 /** A call with a link's token, whichever project's key is known. */
-function useLink(operation: string, token: string, commit?: object): Call {
-  const parameters = `coalesce('${token.repeat(32)}', $1), null${
-    commit ? `, '${JSON.stringify(commit)}'` : ""
-  }`;
+function useLink(operation: string, token: string, parameter: string): Call {
   return {
     operation,
     what: "an own link",
-    sql: `public.${operation}(${parameters})`,
+    sql: `public.${operation}(coalesce('${token.repeat(32)}', $1), null, '${parameter}')`,
     caller: "service_role",
   };
 }
@@ -446,13 +443,17 @@ export const calls: readonly Call[] = [
   call("filestore_redact", "versions of a path that the other has", `null, 'only/secret.txt', '{1}', null`),
   call("filestore_list_links", "all", "null"),
   call("filestore_revoke_link", "one of the other", `null, '${linkId(OTHER_LINKS.read)}'`),
-  useLink("filestore_link_content", OWN_LINKS.read),
-  useLink("filestore_link_authorize", OWN_LINKS.write),
-  useLink("filestore_link_commit", OWN_LINKS.write, {
-    commitId: commitId(OTHER, 1),
-    segments: [],
-    mimeType: "text/css",
-  }),
+  useLink("filestore_link", OWN_LINKS.read, "read"),
+  useLink("filestore_link", OWN_LINKS.write, "write"),
+  useLink(
+    "filestore_link_commit",
+    OWN_LINKS.write,
+    JSON.stringify({
+      commitId: commitId(OTHER, 1),
+      segments: [],
+      mimeType: "text/css",
+    }),
+  ),
   compact("a run of both", "notes/a.txt", [segmentId(OWN, 1), segmentId(OWN, 2)], 20),
   compact("a run of the other", "notes/a.txt", [segmentId(OTHER, 1), segmentId(OTHER, 2)], 2000),
   compact("a path that the other has", "only/secret.txt", [segmentId(OTHER, 8), segmentId(OTHER, 9)], 2000),

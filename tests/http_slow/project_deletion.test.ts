@@ -253,8 +253,8 @@ test("every table with rows of projects is one that a deletion empties", async (
      join pg_attribute a on a.attrelid = c.oid and a.attname = 'project_id' and not a.attisdropped
      where c.relnamespace = 'filestore'::regnamespace and c.relkind = 'r'
        and c.relname <> all ((
-         select (regexp_match(p.prosrc, 'c_tables constant text\\[\\] := ''(\\{.*?\\})'''))[1]::text[]
-         from pg_proc p where p.proname = 'filestore_sweep_remove_rows')) order by 1`,
+         select (regexp_match(p.prosrc, 'c_tables constant text\\[\\] := ''(\\{.*?\\})'''))[1]
+         from pg_proc p where p.proname = 'filestore_sweep_remove_rows')::text[]) order by 1`,
   );
   // Rows of segments are removed with their objects, and the record of the deletion with the project.
   assertEquals(missing.map(({ name }) => name), ["project_deletions", "segments"]);

@@ -114,8 +114,8 @@ function links(call: Call) {
     createLink: (caller, created) => call("filestore_create_link", caller, { link: created }, link),
     listLinks: (caller) => call("filestore_list_links", caller, {}, z.array(link)),
     revokeLink: (caller, id) => call("filestore_revoke_link", caller, { id }, revokedLink),
-    linkContent: (caller) => call("filestore_link_content", caller, {}, content),
-    openLink: (caller) => call("filestore_link_authorize", caller, {}, openedLink),
+    linkContent: (caller) => call("filestore_link", caller, { for: "read" }, content),
+    openLink: (caller) => call("filestore_link", caller, { for: "write" }, openedLink),
     commitLink: (caller, commit) =>
       call("filestore_link_commit", caller, { commit: withProvenance(caller, commit).commit }, committed),
   } satisfies Partial<Metadata>;
