@@ -20,7 +20,7 @@ import {
 import { concatenate } from "../runtime/bytes.ts";
 import { Work } from "../runtime/work.ts";
 import { parseDestination } from "./copy_move.ts";
-import { editFields, parseEdits } from "./edit_body.ts";
+import { EDIT_ERRORS, editFields, parseEdits } from "./edit_body.ts";
 import { ifVersionField } from "./schemas.ts";
 import { defineRoute } from "../route.ts";
 
@@ -171,20 +171,14 @@ export const batch = defineRoute({
     headers: ["Idempotency-Key"],
     answer: batchResults,
     errors: [
+      ...EDIT_ERRORS,
       "INVALID_PATH",
-      "FILE_NOT_FOUND",
       "VERSION_NOT_FOUND",
       "VERSION_DELETED",
       "VERSION_REDACTED",
       "FILE_ALREADY_EXISTS",
       ["FILE_ALREADY_EXISTS", 412],
       "PRECONDITION_FAILED",
-      "VERSION_CONFLICT",
-      "NOT_TEXT",
-      "STRING_NOT_FOUND",
-      "STRING_NOT_UNIQUE",
-      "SEARCH_TOO_BROAD",
-      "QUOTA_EXCEEDED",
     ],
     example: {
       operations: [

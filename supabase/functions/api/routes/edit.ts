@@ -10,7 +10,7 @@ import type { EditBase } from "../ports/files.ts";
 import { isLargeBody } from "../http/body.ts";
 import { readBody } from "../http/json_request.ts";
 import { successInSlices, writeResponse } from "../http/respond.ts";
-import { editBody, parseEdits } from "./edit_body.ts";
+import { EDIT_ERRORS, editBody, parseEdits } from "./edit_body.ts";
 import { defineRoute } from "../route.ts";
 import { WRITE_HEADERS } from "./schemas.ts";
 
@@ -69,16 +69,7 @@ export const edit = defineRoute({
     body: editBody,
     headers: WRITE_HEADERS,
     answer: z.union([editRecord, editPreview]),
-    errors: [
-      "FILE_NOT_FOUND",
-      "VERSION_CONFLICT",
-      "QUOTA_EXCEEDED",
-      "NOT_TEXT",
-      "STRING_NOT_FOUND",
-      "STRING_NOT_UNIQUE",
-      "DIFF_TOO_LARGE",
-      "SEARCH_TOO_BROAD",
-    ],
+    errors: [...EDIT_ERRORS, "DIFF_TOO_LARGE"],
     example: { oldString: "ship it", newString: "ship it well" },
   },
 });

@@ -30,6 +30,7 @@ import {
   WRITE_LINK_SECONDS_MAX,
 } from "../limits.ts";
 import { defineRoute } from "../route.ts";
+import { UNREADABLE } from "./read.ts";
 import { WRITE_HEADERS } from "./schemas.ts";
 
 /** Fields that only one of the two kinds of links has. */
@@ -154,13 +155,7 @@ export const readLink = defineRoute({
     headers: ["If-None-Match", "Range", "If-Range"],
     returnsRaw: "only",
     responseHeaders: ["Content-Disposition", "Referrer-Policy"],
-    errors: [
-      "FILE_NOT_FOUND",
-      "VERSION_NOT_FOUND",
-      "VERSION_REDACTED",
-      "RANGE_NOT_SATISFIABLE",
-      "CONTENT_CORRUPT",
-    ],
+    errors: [...UNREADABLE, "RANGE_NOT_SATISFIABLE"],
   },
 });
 

@@ -43,6 +43,14 @@ const query = z.object({
   message: "cannot be combined with version",
 });
 
+/** The errors of reading a version. */
+export const UNREADABLE = [
+  "FILE_NOT_FOUND",
+  "VERSION_NOT_FOUND",
+  "VERSION_REDACTED",
+  "CONTENT_CORRUPT",
+] as const;
+
 type ReadMode = "versions" | "record" | "content";
 
 const OPERATIONS: Record<ReadMode, Operation> = {
@@ -117,13 +125,6 @@ export const read = defineRoute({
       "get_file_versions",
       versionList,
     ]],
-    errors: [
-      "FILE_NOT_FOUND",
-      "VERSION_NOT_FOUND",
-      "VERSION_REDACTED",
-      "RANGE_NOT_SATISFIABLE",
-      "NOT_TEXT",
-      "CONTENT_CORRUPT",
-    ],
+    errors: [...UNREADABLE, "RANGE_NOT_SATISFIABLE", "NOT_TEXT"],
   },
 });
