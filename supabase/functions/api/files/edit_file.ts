@@ -53,10 +53,7 @@ export interface Changing {
   readonly change: (base: Content, work: Work) => Promise<Change>;
 }
 
-/**
- * Edits the latest version. `first` is the database's answer if the file was read already. Throws the refusals of the
- * contract.
- */
+/** Edits the latest version. `first` is the database's answer if the file was read already. Throws refusals. */
 export async function editFile(
   context: EditContext,
   request: EditRequest,

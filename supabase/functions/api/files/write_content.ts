@@ -163,10 +163,7 @@ async function storeRaw(writer: Writer, request: WriteRequest): Promise<Stored> 
   return { path, segments, fields: { raw: true, type: contentType, ifVersion } };
 }
 
-/**
- * Whether the body may be stored before the database authorizes the request: it is small, and the key was valid
- * recently.
- */
+/** Whether the body may be stored before the request is authorized: it is small, and the key was valid recently. */
 function mayStoreUnauthorized({ gate, request }: Writer): boolean {
   return gate.grant !== undefined && !isLargeBody(request.headers);
 }

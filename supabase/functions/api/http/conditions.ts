@@ -71,10 +71,7 @@ export function idempotencyKey(headers: Headers): string | undefined {
   return key;
 }
 
-/**
- * The key with the fingerprint of its request, which covers the route, the path, the fields, and the checksums of the
- * content's segments.
- */
+/** The key with the fingerprint of its request: route, path, fields, and the checksums of the content's segments. */
 export async function idempotency(
   key: string | undefined,
   route: string,

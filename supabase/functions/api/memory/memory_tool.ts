@@ -176,10 +176,7 @@ export class MemoryTool {
     });
   }
 
-  /**
-   * Changes the text of a file, and tries again where another change came first. `edit` returns the new text and the
-   * report for the model.
-   */
+  /** Changes the text of a file, also after a conflict. `edit` returns the new text and the report for the model. */
   private async change(
     path: string,
     fingerprint: readonly unknown[],

@@ -20,10 +20,7 @@ const body = z.object({
   ...ifVersionField,
 });
 
-/**
- * The destination; `prefix` precedes the field's name in an error. Throws INVALID_PATH, or VALIDATION_ERROR if it is
- * the source path.
- */
+/** `prefix` precedes the field's name in an error. Throws INVALID_PATH, or VALIDATION_ERROR for the source path. */
 export function parseDestination(path: string, fields: z.infer<typeof body>, prefix = "") {
   const destination = checkPath(fields.destination);
   if (destination === path) failField(`${prefix}destination`, "must differ from the source path");

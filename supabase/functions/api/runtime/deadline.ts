@@ -58,10 +58,7 @@ export class Deadline {
     }
   }
 
-  /**
-   * The value of `promise`, or LATE once `milliseconds` have passed or no time remains. A later result of the promise
-   * is ignored.
-   */
+  /** The value of `promise`, or LATE once `milliseconds` have passed or no time remains: then its result is ignored. */
   async within<T>(milliseconds: number, promise: Promise<T>): Promise<T | typeof LATE> {
     // Avoids an unhandled rejection after the time is over.
     promise.catch(() => {});
