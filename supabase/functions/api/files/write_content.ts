@@ -81,12 +81,11 @@ interface ContentRequest extends CommitRequest {
   readonly chunks: readonly Uint8Array[];
 }
 
-/** Stores content that is in memory and commits it. A key that the isolate does not know is authorized first. */
+/** Stores content that is in memory and commits it, for a caller that is authorized. */
 export async function writeChunks(
   writer: ChunkWriter,
   { chunks, ...request }: ContentRequest,
 ): Promise<Committed> {
-  if (!writer.gate.grant) await writer.gate.authorize();
   const segments = await storeChunks(writer, chunks, 0);
   return await commitStored(writer, { ...request, segments, fields: {} });
 }

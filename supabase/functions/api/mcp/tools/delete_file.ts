@@ -5,12 +5,7 @@ import { commit, commitBasis } from "../../files/commit.ts";
 import { commitMany } from "../../files/commit_many.ts";
 import { flag, path, whole } from "../arguments.ts";
 import { ToolRefusal } from "../failures.ts";
-import {
-  alreadyAppliedRefusal,
-  isVersionConflict,
-  latestContent,
-  versionRefusal,
-} from "../version_conflicts.ts";
+import { alreadyAppliedRefusal, contentAt, isVersionConflict, versionRefusal } from "../version_conflicts.ts";
 import { counted, Lines, shownPath } from "../text.ts";
 import { defineTool } from "../tool.ts";
 
@@ -54,7 +49,7 @@ async function deleteOne(context: Context, path: string, expected: number | unde
       throw alreadyAppliedRefusal("FILE_NOT_FOUND", what);
     }
     if (expected === undefined || !isVersionConflict(error)) throw error;
-    const latest = await latestContent(context, path);
+    const latest = await contentAt(context, path);
     const advice = "Delete it if that is still right.";
     throw await versionRefusal(context, latest, { path, expected, details: error.details, advice });
   }
