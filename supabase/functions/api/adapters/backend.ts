@@ -6,6 +6,7 @@ import {
   BACKEND_CALL_TIMEOUT_SHARED_MILLISECONDS,
   BACKEND_TRIES_MAX,
 } from "../limits.ts";
+import { sleep } from "../runtime/clock.ts";
 import { type Deadline, LATE } from "../runtime/deadline.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Notice, Notices } from "./notices.ts";
@@ -90,7 +91,7 @@ export function withRetries<T>(
       if (isFinal || tryNumber >= BACKEND_TRIES_MAX || pause >= deadline.remainingMilliseconds) {
         throw unavailable();
       }
-      await deadline.pause(pause);
+      await sleep(pause, deadline.clock);
     }
   });
 }

@@ -1,5 +1,6 @@
 /** The pause before a change is tried again after a conflict. */
 import { EDIT_CONFLICT_PAUSE_MILLISECONDS, EDIT_CONFLICT_PAUSE_MILLISECONDS_MAX } from "../limits.ts";
+import { sleep } from "../runtime/clock.ts";
 import type { Deadline } from "../runtime/deadline.ts";
 
 /**
@@ -13,6 +14,6 @@ export async function mayTryAgainAfterPause(deadline: Deadline, tries: number): 
   );
   const pause = Math.random() * longest;
   if (pause >= deadline.remainingMilliseconds) return false;
-  await deadline.count(() => deadline.pause(pause));
+  await deadline.count(() => sleep(pause, deadline.clock));
   return true;
 }

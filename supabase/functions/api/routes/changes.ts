@@ -70,14 +70,13 @@ function parse({ query: given }: RequestData) {
   };
 }
 
+const OF_FOLLOWER = ["after", "wait", "limit"];
+
 /** The owner follows changes in the console, beside the agents. A request that is answered at once does not follow. */
 function isFreeForOwner(given: Query): boolean {
   const after = given.get("after")?.[0] ?? "now";
-  return Number(given.get("wait")?.[0]) > 0 && after !== "now" && [...given.keys()].every(isOfFollower);
-}
-
-function isOfFollower(name: string): boolean {
-  return ["after", "wait", "limit"].includes(name);
+  return Number(given.get("wait")?.[0]) > 0 && after !== "now" &&
+    [...given.keys()].every((name) => OF_FOLLOWER.includes(name));
 }
 
 /**

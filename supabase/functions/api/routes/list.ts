@@ -16,6 +16,13 @@ const size = z.string().regex(/^\d{1,15}$/, "must be a whole number").transform(
 const truth = z.string().regex(/^(true|false)$/, "must be true or false").transform((text) => text === "true")
   .default(false);
 
+/** With `at`, these parameters are free, the others have these values. */
+const WITH_AT = ["directory", "recursive", "limit", "after", "at"];
+const PLAIN = new Map<string, unknown>([["offset", 0], ["sortBy", "path"], ["sortOrder", "asc"], [
+  "deleted",
+  false,
+]]);
+
 const query = z.object({
   directory: z.string().default("/").meta({ description: "Leading and trailing slashes are tolerated." }),
   recursive: truth.meta({ type: "boolean" }),
@@ -50,10 +57,8 @@ const query = z.object({
   message: "requires sortBy=path",
 }).superRefine((fields, context) => {
   if (fields.at === undefined) return;
-  const { directory: _, recursive: __, limit: ___, after: ____, at: _____, ...others } = fields;
-  const plain = { offset: 0, sortBy: "path", sortOrder: "asc", deleted: false };
-  for (const [name, value] of Object.entries(others)) {
-    if (value === undefined || value === plain[name as keyof typeof plain]) continue;
+  for (const [name, value] of Object.entries(fields)) {
+    if (WITH_AT.includes(name) || value === undefined || value === PLAIN.get(name)) continue;
     context.addIssue({ code: "custom", path: [name], message: "cannot be combined with at" });
   }
 });

@@ -6,7 +6,7 @@ import { ACTIVITY_DEFAULT, EXAMINED_FILES_PER_REQUEST, PAGE_LIMIT_MAX } from "..
 import { success } from "../http/respond.ts";
 import { validateQuery } from "../http/validate.ts";
 import { administer, nameSchema, readAdministrationFields } from "./administration.ts";
-import { defineRoute, type OpenapiProperties } from "../route.ts";
+import { defineRoute } from "../route.ts";
 import { wholeNumber } from "./schemas.ts";
 
 /** The rule as a client sends it: without unknown fields, and not empty. */
@@ -71,10 +71,6 @@ export const createProject = defineRoute({
   },
 });
 
-const oneProject: Omit<OpenapiProperties, "id" | "summary"> = {
-  answer: project,
-};
-
 export const getProject = defineRoute({
   method: "GET",
   pattern: "/project",
@@ -85,7 +81,7 @@ export const getProject = defineRoute({
     return success("get_project", data, "The project.");
   },
   openapi: {
-    ...oneProject,
+    answer: project,
     summary:
       "Return a project with its limits and usage: the key's project, or one of the account (by default the oldest)",
   },
@@ -110,7 +106,6 @@ export const renameProject = defineRoute({
     return success("update_project", data, dryRun ? "Nothing was changed." : "Changed.");
   },
   openapi: {
-    ...oneProject,
     summary: "Rename a project, or set its retention rule; a calling key needs the scope `admin`",
     body: changes,
     answer: changedProject,

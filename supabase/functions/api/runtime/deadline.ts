@@ -1,6 +1,6 @@
 /** The time that one request, or one piece of background work, may wait for the back end, over all its calls and tries. */
 import { TRANSFER_MILLISECONDS_PER_MIB } from "../limits.ts";
-import { type Clock, sleep } from "./clock.ts";
+import type { Clock } from "./clock.ts";
 
 /** What `within` resolves to when the time runs out first. */
 export const LATE = Symbol("late");
@@ -71,9 +71,5 @@ export class Deadline {
     } finally {
       cancel();
     }
-  }
-
-  async pause(milliseconds: number): Promise<void> {
-    await sleep(milliseconds, this.clock);
   }
 }
