@@ -71,7 +71,10 @@ export async function writeContent(
   body: z.ZodType<WriteFields>,
   request: WriteRequest,
 ): Promise<Committed> {
-  const stored = request.isRaw ? await storeRaw(writer, request) : await storeJson(writer, body, request);
+  const authorization = mayStoreUnauthorized(writer) ? undefined : await authorize(writer, request);
+  const stored = request.isRaw
+    ? await storeRaw(writer, request, authorization)
+    : await storeJson(writer, body, request, authorization);
   return await commitStored(writer, { ...request, ...stored });
 }
 
@@ -104,12 +107,9 @@ async function storeJson(
   writer: Writer,
   body: z.ZodType<WriteFields>,
   request: WriteRequest,
+  authorization: Authorization | undefined,
 ): Promise<Stored> {
-  const { fields: { content, ...fields }, authorization } = await readBody(
-    writer,
-    body,
-    mayStoreUnauthorized(writer) ? null : () => authorize(writer, request),
-  );
+  const { content, ...fields } = await readBody(writer, body);
   const path = request.path ?? checkPath(fields.path ?? "");
   const chunks = await contentBytes(content, fields.isBase64 ?? false);
   const segments = await storeChunks(writer, chunks, bytesBefore(request, authorization));
@@ -131,9 +131,12 @@ async function storeChunks(
 const NOTHING = "must be at least 1 long";
 
 /** Stores the body while it arrives, and refuses it as soon as it is too large. */
-async function storeRaw(writer: Writer, request: WriteRequest): Promise<Stored> {
+async function storeRaw(
+  writer: Writer,
+  request: WriteRequest,
+  authorization: Authorization | undefined,
+): Promise<Stored> {
   const { gate, deadline, request: { headers } } = writer;
-  const authorization = mayStoreUnauthorized(writer) ? undefined : await authorize(writer, request);
   // Checked first, so that the order of checks does not depend on whether this isolate knows the key.
   ensureUnencoded(headers);
   const declared = declaredBytes(headers);

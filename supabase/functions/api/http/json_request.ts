@@ -30,23 +30,15 @@ export function textField(minLength: number, maxLength: number) {
     .refine((text) => text.isWellFormed(), "contains a lone surrogate, which cannot be stored as UTF-8");
 }
 
-/** The validated body, and the result of the authorization before it, if there was one. */
-export interface ReadBody<Fields, Authorization> {
-  readonly fields: Fields;
-  readonly authorization: Authorization | undefined;
-}
-
 /**
- * Reads and validates a JSON body. Calls `authorize` first; null where the body may be read before the database is
- * called. Throws UNSUPPORTED_MEDIA_TYPE, CONTENT_TOO_LARGE, INVALID_JSON or VALIDATION_ERROR.
+ * Reads and validates a JSON body. Throws UNSUPPORTED_MEDIA_TYPE, CONTENT_TOO_LARGE, INVALID_JSON or VALIDATION_ERROR.
+ * A request with a large body is authorized before.
  */
-export async function readBody<Fields, Authorization = undefined>(
+export async function readBody<Fields>(
   source: BodySource,
   schema: z.ZodType<Fields>,
-  authorize: (() => Promise<Authorization>) | null,
   options?: Pick<JsonBodyOptions, "fieldsBytesMax" | "stringBytesMax">,
-): Promise<ReadBody<Fields, Authorization>> {
-  const authorization = await authorize?.();
+): Promise<Fields> {
   ensureJson(source.request.headers);
   const body = await reserveMemory(source);
   const fields = await readJsonBody(requestChunks(source, "INVALID_JSON"), {
@@ -55,18 +47,17 @@ export async function readBody<Fields, Authorization = undefined>(
     ...(body && { hold: (bytes) => body.hold(bytes) }),
     ...options,
   });
-  return { fields: validate(schema, fields), authorization };
+  return validate(schema, fields);
 }
 
-/** The validated body. A request with a large body is authorized before it is read. Throws what `readBody` throws. */
+/** The same; authorizes a request with a large body itself. */
 export async function readFields<Fields>(
   source: BodySource & { readonly gate: { authorize(): Promise<unknown> } },
   schema: z.ZodType<Fields>,
   options?: Pick<JsonBodyOptions, "fieldsBytesMax">,
 ): Promise<Fields> {
-  const authorize = isLargeBody(source.request.headers) ? () => source.gate.authorize() : null;
-  const { fields } = await readBody(source, schema, authorize, options);
-  return fields;
+  if (isLargeBody(source.request.headers)) await source.gate.authorize();
+  return await readBody(source, schema, options);
 }
 
 /** Reserves memory for a large body. Throws CONTENT_TOO_LARGE for a declared size over the limit. */

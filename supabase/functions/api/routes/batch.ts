@@ -72,7 +72,7 @@ async function handle(context: Context, key: string | undefined): Promise<Respon
 async function readOperations(context: Context): Promise<Operation[]> {
   const { gate, request: { headers } } = context;
   if (gate.grant === undefined || isLargeBody(headers)) await gate.authorizeWithoutCounting();
-  const { fields } = await readBody(context, body, null, BODY_BOUNDS);
+  const fields = await readBody(context, body, BODY_BOUNDS);
   const length = fields.operations.reduce((sum, one) => sum + ("content" in one ? one.content.length : 0), 0);
   if (length > CONTENT_LENGTH_MAX) {
     const limits = { limit: CONTENT_LENGTH_MAX, length };

@@ -33,13 +33,8 @@ async function authorize(
 }
 
 async function handle(context: Context, request: CommitRequest): Promise<Response> {
-  const isLarge = isLargeBody(context.request.headers);
-  const { fields, authorization: base } = await readBody(
-    context,
-    z.unknown(),
-    isLarge ? () => authorize(context, request) : null,
-    { fieldsBytesMax: EDITS_BYTES_MAX },
-  );
+  const base = isLargeBody(context.request.headers) ? await authorize(context, request) : undefined;
+  const fields = await readBody(context, z.unknown(), { fieldsBytesMax: EDITS_BYTES_MAX });
   const { dryRun, ...edit } = parseEdits(fields);
   const asked = { ...request, ...edit };
   if (dryRun) {
