@@ -147,7 +147,7 @@ class Exchange {
       name: tool.name,
       title: tool.title,
       description: tool.description,
-      inputSchema: { ...tool.inputSchema, required: [...tool.inputSchema.required ?? []] },
+      inputSchema: tool.inputSchema,
       annotations: annotationsOf(tool),
     }));
   }

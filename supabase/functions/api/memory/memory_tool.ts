@@ -36,7 +36,7 @@ export interface MemoryContext extends EditContext, SegmentSource {
     & Pick<Metadata, "content" | "record" | "list">;
 }
 
-export const SCOPES_OF: Readonly<Record<CommandName, readonly Scope[]>> = {
+const SCOPES: Readonly<Record<CommandName, readonly Scope[]>> = {
   view: ["read"],
   create: ["write"],
   str_replace: ["read", "write"],
@@ -44,6 +44,11 @@ export const SCOPES_OF: Readonly<Record<CommandName, readonly Scope[]>> = {
   delete: ["read", "write"],
   rename: ["read", "write"],
 };
+
+/** The scopes that a command requires; undefined where there is no such command. */
+export function scopesOf(command: unknown): readonly Scope[] | undefined {
+  return new Map<unknown, readonly Scope[]>(Object.entries(SCOPES)).get(command);
+}
 
 const LINE_NUMBER_WIDTH = String(MEMORY_LINES_MAX).length;
 /** Lines shown before and after a change. */
