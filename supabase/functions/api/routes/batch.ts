@@ -9,7 +9,7 @@ import { Base64Decoder, readBody, textField } from "../http/json_request.ts";
 import { isLargeBody } from "../http/body.ts";
 import { idempotencyKey } from "../http/conditions.ts";
 import { checkPath } from "../http/path.ts";
-import { endOfPart, success } from "../http/respond.ts";
+import { endOfPart, type Success } from "../http/respond.ts";
 import {
   BATCH_BYTES_MAX,
   BATCH_OPERATIONS_MAX,
@@ -55,7 +55,7 @@ const body = z.object({
   }),
 });
 
-async function handle(context: Context, key: string | undefined): Promise<Response> {
+async function handle(context: Context, key: string | undefined): Promise<Success> {
   const { gate } = context;
   const operations = await readOperations(context);
   const scopes = operations.some(({ kind }) => kind === "edit")
@@ -63,7 +63,7 @@ async function handle(context: Context, key: string | undefined): Promise<Respon
     : ["write"] as const;
   await gate.require(scopes);
   const { results, isReplayed } = await commitBatch(context, operations, key);
-  return success("batch", { results }, `${results.length} operations, all of them done.`, { isReplayed });
+  return { data: { results }, message: `${results.length} operations, all of them done.`, isReplayed };
 }
 
 /**

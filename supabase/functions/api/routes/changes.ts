@@ -6,7 +6,6 @@ import type { Context } from "../context.ts";
 import { checkPath, normalizeDirectory } from "../http/path.ts";
 import { type Query } from "../http/query.ts";
 import type { RequestData } from "../http/request_data.ts";
-import { success } from "../http/respond.ts";
 import { validateQuery } from "../http/validate.ts";
 import {
   ACTOR_LENGTH_MAX,
@@ -112,7 +111,7 @@ export const changes = defineRoute({
   parse,
   async handle(context, parameters) {
     const { changes, cursor, hasMore } = await read(context, parameters);
-    return success("list_changes", { changes, cursor, hasMore }, `${changes.length} changes.`);
+    return { data: { changes, cursor, hasMore }, message: `${changes.length} changes.` };
   },
   openapi: {
     summary: "Read the project's versions, in the order of the change feed",

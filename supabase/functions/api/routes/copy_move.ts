@@ -8,7 +8,7 @@ import { fileRecord } from "../contract/files.ts";
 import { failField } from "../errors.ts";
 import { commit, commitBasis, parseCommitRequest, withVersion } from "../files/commit.ts";
 import { checkPath } from "../http/path.ts";
-import { writeResponse } from "../http/respond.ts";
+import { written } from "../http/respond.ts";
 import { defineRoute, type OpenapiProperties, type Route } from "../route.ts";
 import { ifVersionField, WRITE_HEADERS } from "./schemas.ts";
 
@@ -42,7 +42,7 @@ function placing(kind: "copy" | "move", verb: string, openapi: OpenapiProperties
       const destination = parseDestination(request.path, fields);
       const committed = await commit(context, { kind, ...basis, ...destination });
       const { path, version } = committed.file;
-      return writeResponse(operation, committed, `${verb}; version ${version} of ${path}.`);
+      return written(committed, `${verb}; version ${version} of ${path}.`);
     },
     openapi: {
       body,

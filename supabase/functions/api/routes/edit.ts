@@ -9,7 +9,7 @@ import type { Answer } from "../ports/answer.ts";
 import type { EditBase } from "../ports/files.ts";
 import { isLargeBody } from "../http/body.ts";
 import { readBody } from "../http/json_request.ts";
-import { successInSlices, writeResponse } from "../http/respond.ts";
+import { type Success, successInSlices, written } from "../http/respond.ts";
 import { EDIT_ERRORS, editBody, parseEdits } from "./edit_body.ts";
 import { defineRoute } from "../route.ts";
 import { WRITE_HEADERS } from "./schemas.ts";
@@ -32,7 +32,7 @@ async function authorize(
   return base;
 }
 
-async function handle(context: Context, request: CommitRequest): Promise<Response> {
+async function handle(context: Context, request: CommitRequest): Promise<Response | Success> {
   const base = isLargeBody(context.request.headers) ? await authorize(context, request) : undefined;
   const fields = await readBody(context, z.unknown(), { fieldsBytesMax: EDITS_BYTES_MAX });
   const { dryRun, ...edit } = parseEdits(fields);
@@ -42,7 +42,7 @@ async function handle(context: Context, request: CommitRequest): Promise<Respons
     return await successInSlices("write_file", preview, "Nothing was written.");
   }
   const committed = await editFile(context, asked, base);
-  return writeResponse("write_file", committed, `Edited; this is version ${committed.file.version}.`);
+  return written(committed, `Edited; this is version ${committed.file.version}.`);
 }
 
 export const edit = defineRoute({

@@ -21,7 +21,7 @@ import {
 } from "../http/conditions.ts";
 import { attachment } from "../http/content_disposition.ts";
 import { checkPath } from "../http/path.ts";
-import { notModified, success, writeResponse } from "../http/respond.ts";
+import { notModified, written } from "../http/respond.ts";
 import {
   INTEGER_MAX,
   LINK_SECONDS_DEFAULT,
@@ -83,7 +83,7 @@ export const createLink = defineRoute({
       maxBytes: maxBytes ?? undefined,
       ifVersion: ifVersion ?? undefined,
     });
-    return success("create_link", data, "Created. The address will not be shown again.");
+    return { data, message: "Created. The address will not be shown again." };
   },
   openapi: {
     summary: "Create an address that reads one file, or writes it once, without a key",
@@ -103,7 +103,7 @@ export const listLinks = defineRoute({
   allows: { read: "list links", admin: "see which key did what" },
   async handle({ gate, metadata }) {
     const links = gate.unwrap(await metadata.listLinks(gate.caller));
-    return success("list_links", { links }, `${links.length} links.`);
+    return { data: { links }, message: `${links.length} links.` };
   },
   openapi: {
     summary: "List the links that still work, newest first, without their addresses",
@@ -122,7 +122,7 @@ export const revokeLink = defineRoute({
   },
   async handle({ gate, metadata }, id) {
     const revoked = gate.unwrap(await metadata.revokeLink(gate.caller, id));
-    return success("revoke_link", revoked, "Revoked.");
+    return { data: revoked, message: "Revoked." };
   },
   openapi: {
     summary: "End a link immediately",
@@ -186,7 +186,7 @@ export const writeLink = defineRoute({
       ...conditions,
     });
     usedLinks.set(keyHash, true);
-    return writeResponse("write_link", committed, `Wrote version ${committed.file.version}.`);
+    return written(committed, `Wrote version ${committed.file.version}.`);
   },
   openapi: {
     summary: "Write the one version that the link allows: the body is the file's bytes",

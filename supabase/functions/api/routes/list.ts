@@ -3,7 +3,6 @@ import { z } from "zod";
 import { fileList } from "../contract/files.ts";
 import { mediaType } from "../contract/media_types.ts";
 import { checkPath, normalizeDirectory } from "../http/path.ts";
-import { success } from "../http/respond.ts";
 import { validateQuery } from "../http/validate.ts";
 import { EXAMINED_FILES_PER_REQUEST } from "../limits.ts";
 import { defineRoute } from "../route.ts";
@@ -81,13 +80,12 @@ export const list = defineRoute({
     if (parameters.at !== undefined) context.onEnd(await context.beginCostly());
     const { examined, ...page } = gate.unwrap(await metadata.list(gate.caller, parameters));
     gate.addWork((examined ?? 0) / EXAMINED_FILES_PER_REQUEST);
-    return success(
-      "list_files",
-      page,
-      page.total === undefined || page.total === null
+    return {
+      data: page,
+      message: page.total === undefined || page.total === null
         ? `${page.files.length} files.`
         : `${page.files.length} of ${page.total}${page.totalIsExact === false ? "+" : ""} files.`,
-    );
+    };
   },
   openapi: {
     summary: "List a directory",
