@@ -23,7 +23,7 @@ import type { Answer, Refusal } from "../ports/answer.ts";
 import type { Commit, Committed } from "../ports/commit.ts";
 import type { FolderCommit } from "../ports/commit_many.ts";
 import type { FileRecord } from "../contract/files.ts";
-import type { Content } from "../ports/files.ts";
+import { byPath, type Content } from "../ports/files.ts";
 import type { Metadata } from "../ports/metadata.ts";
 import { escapeHidden } from "../runtime/hidden_characters.ts";
 import type { AnyCommand, Command, CommandName } from "./commands.ts";
@@ -289,10 +289,10 @@ export class MemoryTool {
     let after: string | undefined;
     for (;;) {
       const { files, directories, hasMore } = gate.unwrap(
-        await metadata.list(gate.caller, {
-          ...{ deleted: false, directory, recursive, after, offset: 0, sortBy: "path", sortOrder: "asc" },
-          limit: MEMORY_VIEW_ITEMS_MAX,
-        }),
+        await metadata.list(
+          gate.caller,
+          byPath({ directory, recursive, limit: MEMORY_VIEW_ITEMS_MAX, after }),
+        ),
       );
       yield { files, directories: directories ?? [] };
       if (!hasMore) return;

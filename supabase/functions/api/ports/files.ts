@@ -41,6 +41,13 @@ export interface ListQuery {
   readonly at?: string | undefined;
 }
 
+/** A list of live files by path. */
+export function byPath(
+  page: Pick<ListQuery, "directory" | "recursive" | "limit" | "after">,
+): ListQuery {
+  return { deleted: false, offset: 0, sortBy: "path", sortOrder: "asc", ...page };
+}
+
 export const listPage = fileList.extend({
   /** With `at`: the number of examined files. */
   examined: z.number().optional(),

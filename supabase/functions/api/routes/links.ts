@@ -70,19 +70,9 @@ export const createLink = defineRoute({
   operation: "create_link",
   allows: { write: "create and end links" },
   async handle(context) {
-    const { expiresIn, version, contentType, maxBytes, ifVersion, ...fields } = await readFields(
-      context,
-      creation,
-    );
-    const data = await issueLink(context, {
-      ...fields,
-      path: checkPath(fields.path),
-      expiresIn: expiresIn ?? LINK_SECONDS_DEFAULT,
-      version: version ?? undefined,
-      contentType: contentType ?? undefined,
-      maxBytes: maxBytes ?? undefined,
-      ifVersion: ifVersion ?? undefined,
-    });
+    const { path, expiresIn, ...fields } = await readFields(context, creation);
+    const seconds = expiresIn ?? LINK_SECONDS_DEFAULT;
+    const data = await issueLink(context, { ...fields, path: checkPath(path), expiresIn: seconds });
     return { data, message: "Created. The address will not be shown again." };
   },
   openapi: {

@@ -3,6 +3,7 @@ import type { Context } from "../../context.ts";
 import { ApiError, fail } from "../../errors.ts";
 import { commit, commitBasis } from "../../files/commit.ts";
 import { commitMany } from "../../files/commit_many.ts";
+import { byPath } from "../../ports/files.ts";
 import { flag, path, whole } from "../arguments.ts";
 import { ToolRefusal } from "../failures.ts";
 import { alreadyAppliedRefusal, contentAt, isVersionConflict, versionRefusal } from "../version_conflicts.ts";
@@ -77,15 +78,8 @@ async function deleteFolder(context: Context, path: string): Promise<string> {
 /** The number of files in a folder, as text; empty where it has none, or the key may not read. */
 async function filesBelow({ gate, metadata }: Context, directory: string): Promise<string> {
   if (!gate.grant?.scopes.includes("read")) return "";
-  const page = {
-    deleted: false,
-    recursive: true,
-    limit: 1,
-    offset: 0,
-    sortBy: "path",
-    sortOrder: "asc",
-  } as const;
-  const { total, totalIsExact } = gate.unwrap(await metadata.list(gate.caller, { directory, ...page }));
+  const page = { directory, recursive: true, limit: 1 };
+  const { total, totalIsExact } = gate.unwrap(await metadata.list(gate.caller, byPath(page)));
   if (!total) return "";
   return `${totalIsExact === false ? "more than " : ""}${counted(total, "file")}`;
 }
