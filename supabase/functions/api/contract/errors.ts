@@ -3,7 +3,7 @@
  * `openapi/meanings.ts` explains the meaning of each code.
  */
 
-/** Each with the status of the response, and a message where the database decides this: then a `Refusal` may have it. */
+/** Each with the status of the response, and a message where the database decides this by a `Refusal`. */
 export const ERRORS = {
   INVALID_JSON: { status: 400 },
   INVALID_PATH: { status: 400, message: "A path breaks the rule that the details name." },

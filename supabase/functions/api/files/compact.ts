@@ -60,11 +60,10 @@ export async function compactSegments(
 const SEGMENT_BYTES_CERTAIN = SEGMENT_BYTES_MAX - 3;
 
 /**
- * The run to compact next, segments `from` to `to` (exclusive), or null where no compaction is worth it. `sizes` are the sizes of the file's segments in
- * bytes. With `full` (the commit was refused because the file may not have more segments) any compaction that saves a
- * segment is. A compaction cuts the run's bytes again with `SegmentCutter`, which yields at least one segment less. A run
- * has at most COMPACTION_RUN_SEGMENTS_MAX segments and COMPACTION_RUN_BYTES_MAX bytes. Linear in the number of
- * segments.
+ * The run to compact next, segments `from` to `to` (exclusive), or null where no compaction is worth it. `sizes` are
+ * those of the file's segments in bytes. With `full` (the file may not have more segments) any compaction that saves a
+ * segment is. It cuts the run's bytes again with `SegmentCutter`, which yields at least one segment less. A run has at
+ * most COMPACTION_RUN_SEGMENTS_MAX segments and COMPACTION_RUN_BYTES_MAX bytes. Linear in the number of segments.
  *
  * Never null when called at every COMPACTION_CHECK_EVERY_SEGMENTS-th segment for a list about to exceed its maximum: of
  * two adjacent segments that cannot be compacted one is over half a MiB, so a list without a run has at most two

@@ -184,9 +184,8 @@ const INSTRUCTIONS =
   "result shows how: redo your change on that. A failure begins with a CODE and says what to do next.";
 
 /**
- * The provenance of the changes that a tool's call commits: from the request's headers. Without them, the run is the trace (W3C Trace Context) of `_meta`, and the actor is the
- * client's name and version. Throws VALIDATION_ERROR for invalid headers; values of `_meta` are cut and cleaned
- * instead.
+ * From the request's headers; without them, the run is the trace (W3C Trace Context) of `_meta`, and the actor the
+ * client's name and version, cut and cleaned. Throws VALIDATION_ERROR for invalid headers.
  */
 function provenanceOf(headers: Headers, message: unknown): Provenance {
   const meta = field(field(message, "params"), "_meta");

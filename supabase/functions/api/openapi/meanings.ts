@@ -1,4 +1,4 @@
-/** What each error code means, for the documents and the OpenAPI description: its message, or a description of its own. */
+/** What each error code means, for the documents and the OpenAPI description: its message, or a text of its own. */
 import { type ErrorCode, ERRORS, type RefusalCode } from "../contract/errors.ts";
 
 type Meanings = Record<Exclude<ErrorCode, RefusalCode>, string> & Partial<Record<RefusalCode, string>>;
