@@ -1,6 +1,6 @@
 /** The list of error codes, from `errors.ts` and `openapi/meanings.ts`. */
 import { type ErrorCode, ERRORS } from "../../functions/api/errors.ts";
-import { MEANINGS } from "../../functions/api/openapi/meanings.ts";
+import { meaningOf } from "../../functions/api/openapi/meanings.ts";
 import { code, nested, wrap } from "./markdown.ts";
 
 /** What a client can do about an error. A code without advice does not type-check. */
@@ -70,6 +70,6 @@ const CODES = Object.keys(ERRORS).filter((name): name is ErrorCode => name in ER
 export function errorsList(): string {
   return CODES.map((name) => {
     const { status } = ERRORS[name];
-    return `${wrap(`- ${code(name)} (${status}): ${MEANINGS[name]}`)}\n${nested(ADVICE[name])}`;
+    return `${wrap(`- ${code(name)} (${status}): ${meaningOf(name)}`)}\n${nested(ADVICE[name])}`;
   }).join("\n");
 }

@@ -6,7 +6,7 @@ import { drainBody } from "./http/body.ts";
 import { parseProvenance } from "./http/provenance.ts";
 import { parseQuery } from "./http/query.ts";
 import { matches, pathParameters, splitUrl } from "./http/request_data.ts";
-import { JSON_TYPE } from "./http/respond.ts";
+import { JSON_TYPE, success } from "./http/respond.ts";
 import { refuseUnknownParameters } from "./http/validate.ts";
 import { type Environment, observeRequests } from "./middleware.ts";
 import { contextOf } from "./request_state.ts";
@@ -57,7 +57,10 @@ async function runRoute(route: Route, c: Exchange, parts: Parts, services: Servi
     if (isStrict(route)) refuseUnknownParameters(query, route.openapi.query, route.openapi.body);
     const handle = route.prepare({ params, query, headers });
     if (route.makesVersions) state.gate.provenance = parseProvenance(headers);
-    return await handle(context);
+    const outcome = await handle(context);
+    if (outcome instanceof Response) return outcome;
+    if (!state.operation) throw new Error("a route without an operation has no envelope");
+    return success(state.operation, outcome);
   } catch (error) {
     await state.gate.authorizeBeforeReporting(error);
     throw error;

@@ -17,23 +17,14 @@ export const COSTLY_REQUESTS_AT_ONCE = 2;
 export const COSTLY_WAIT_MILLISECONDS = 3_000;
 /** … which it gets at once if this many of them wait already. */
 export const COSTLY_WAITING_MAX = 100;
-/**
- * A costly request counts as one request for each WORK_UNITS_PER_REQUEST (or similar amount) that it begins, and as at
- * most this many.
- */
+/** The largest number of requests as which a costly request counts, by WORK_UNITS_PER_REQUEST or a similar amount. */
 export const REQUESTS_COUNTED_MAX = 10;
 
-/**
- * If a request is refused before its body is read, the body is still drained for up to this time: a client whose
- * connection is closed while it sends may miss the response.
- */
+/** The body of a refused request is drained for up to this time: a client that still sends may miss the response. */
 export const DRAIN_MILLISECONDS = 1_000;
 /** Requests with larger bodies are authorized by the database before the body is read. */
 export const UNAUTHORIZED_BODY_BYTES_MAX = 64 * 1024;
-/**
- * Strings of a JSON body that are longer than this, in bytes, are parsed one by one, so that other requests are served
- * in between.
- */
+/** Longer strings of a JSON body, in bytes, are parsed one by one; other requests are served in between. */
 export const JSON_LONG_STRING_BYTES = 16 * 1024;
 /** Items of a list in a JSON body that are checked for unknown fields: the length of the longest list. */
 export const UNKNOWN_NAMES_ITEMS_MAX = 1_000;
@@ -50,10 +41,7 @@ export const EDIT_NEAREST_SIMILARITY_MIN = 0.25;
 /** Longest text of one similar line, in UTF-16 code units. */
 export const EDIT_NEAREST_TEXT_LENGTH_MAX = 500;
 
-/**
- * Work on the isolate's one thread is counted in units: a byte or character examined or written, or work that takes
- * the same time, some nanoseconds. After this many units other requests are served before the work continues.
- */
+/** Units of work (bytes or characters examined or written) after which other requests are served first. */
 export const WORK_SLICE_UNITS = 500_000;
 /** After each slice of a costly request, the thread is free for other requests for this long. */
 export const COSTLY_REST_MILLISECONDS = 25;
@@ -119,9 +107,7 @@ export const CHANGES_POLL_DEADLINE_MILLISECONDS = 5_000;
 export const FREE_FOLLOWS_PER_MINUTE = 120;
 /** … each of which waits at least this long, even if changes exist already. */
 export const FREE_FOLLOW_MILLISECONDS_MIN = 1_000;
-/**
- * A segment of an export counts as at least this many bytes for the request's deadline: small segments take time, too.
- */
+/** A segment of an export counts as at least this many bytes for the request's deadline. */
 export const EXPORT_SEGMENT_BYTES_COUNTED_MIN = 128 * 1024;
 
 /** Content is cut into segments of at most this many bytes. In SQL: the bucket allows no more. */
@@ -174,9 +160,7 @@ export const UPLOADS_AT_ONCE = 4;
 export const UPLOADED_SEGMENTS_KEPT = 4;
 /** Content of up to this many bytes is read before its response begins, which is then sent in one piece. */
 export const READ_AT_ONCE_BYTES = 64 * 1024;
-/**
- * Content, in bytes, that is encoded as JSON at a time while the client receives it: each answer holds two such parts.
- */
+/** Content, in bytes, that is encoded as JSON at a time: each answer holds two such parts. */
 export const ENCODED_AT_ONCE_BYTES = 128 * 1024;
 /** Verified segments cached per isolate, in bytes. */
 export const SEGMENT_CACHE_BYTES_MAX = 24 * 1024 * 1024;
@@ -269,10 +253,7 @@ export const SEARCH_INDEXED_LENGTH_MIN = 3;
 export const SEARCH_EXACT_CHUNKS_MAX = 10_000;
 /** Work of reading files that are not in the index, in units: a part of SEARCH_UNITS_MAX. */
 export const SEARCH_LIVE_UNITS_MAX = 100_000_000;
-/**
- * Bytes that all searches of an isolate may read live at the same time; only one search of each project reads at a
- * time.
- */
+/** Bytes that all searches of an isolate may read live at the same time, one search of each project at a time. */
 export const SEARCH_LIVE_BUDGET_BYTES = 2 * SEARCH_LIVE_BYTES_MAX;
 /** How long a search waits for a slot for live reads; then it reports the files as not searched. */
 export const SEARCH_LIVE_WAIT_MILLISECONDS = 3_000;
@@ -301,24 +282,16 @@ export const SEARCH_TRIES_MAX = 3;
 export const SEARCH_GIVEN_UP_SECONDS = 3_600;
 /** Delay from a commit to its indexing: consecutive commits are indexed together, and responses have priority. */
 export const SEARCH_INDEX_DELAY_MILLISECONDS = 300;
-/**
- * While commits keep coming, an isolate pauses after each lease: this long per commit since the previous lease, but
- * at most this many times the duration of the lease …
- */
+/** While commits keep coming, an isolate pauses after each lease: this long per commit since the previous lease, … */
 export const SEARCH_INDEX_PAUSE_MILLISECONDS_PER_COMMIT = 100;
+/** … but at most this many times the duration of the lease … */
 export const SEARCH_INDEX_PAUSE_FACTOR = 9;
 /** … and at most this long. */
 export const SEARCH_INDEX_PAUSE_MILLISECONDS_MAX = 2_000;
-/**
- * Leases of one background run, unless commits arrive in the meantime; other files are left to the next run and the
- * sweep.
- */
+/** Leases of one background run, unless commits arrive meanwhile; other files are left to the next run or sweep. */
 export const SEARCH_LEASES_PER_RUN = 128;
 /** Files that one slice of the sweep queues for a new embedding model. */
 export const SEARCH_REQUEUED_FILES = 1_000;
-/**
- * Longest wait for an embeddings endpoint: for one call, and for all tries, after which a search continues without
- * embeddings.
- */
+/** Longest wait for an embeddings endpoint: for one call, and for all tries; then a search continues without. */
 export const EMBEDDINGS_TIMEOUT_MILLISECONDS = 8_000;
 export const EMBEDDINGS_DEADLINE_MILLISECONDS = 10_000;

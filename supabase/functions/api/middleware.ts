@@ -43,7 +43,7 @@ function preflight(): Response {
   });
 }
 
-/** `now` in milliseconds since the epoch. The draft: https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/ */
+/** `now` in milliseconds. The draft: https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/ */
 function setCommonHeaders(headers: Headers, requestId: string, rate: RateView, now: number): void {
   const limit = rate.limit ?? NO_LIMIT_SHOWN;
   const remaining = rate.remaining ?? NO_LIMIT_SHOWN;

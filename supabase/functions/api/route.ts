@@ -4,6 +4,7 @@ import type { Credentials } from "./auth/identify.ts";
 import type { Context } from "./context.ts";
 import type { ErrorCode } from "./errors.ts";
 import type { Query } from "./http/query.ts";
+import type { Success } from "./http/respond.ts";
 import type { RequestData } from "./http/request_data.ts";
 import type { Operation } from "./contract/service.ts";
 import type { Scope } from "./contract/values.ts";
@@ -48,14 +49,17 @@ interface RouteProperties {
   readonly openapi: OpenapiProperties;
 }
 
+/** A response, or a success that `app.ts` puts into the envelope with the operation. */
+type Outcome = Promise<Response | Success>;
+
 interface PlainRoute extends RouteProperties {
-  readonly handle: (context: Context) => Promise<Response> | Response;
+  readonly handle: (context: Context) => Outcome;
 }
 
 interface ParsingRoute<Parameters> extends RouteProperties {
   /** Validates the request's own data, without its body. Pure. Throws ApiError. */
   readonly parse: (data: RequestData) => Parameters;
-  readonly handle: (context: Context, parameters: Parameters) => Promise<Response> | Response;
+  readonly handle: (context: Context, parameters: Parameters) => Outcome;
 }
 
 export interface Route extends RouteProperties {

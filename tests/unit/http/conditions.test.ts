@@ -1,6 +1,5 @@
 import { assertEquals, assertNotEquals } from "@std/assert";
 import {
-  ensurePreconditions,
   ensureReadConditions,
   idempotency,
   idempotencyKey,
@@ -8,6 +7,7 @@ import {
   isRangeFresh,
   preconditions,
 } from "../../../supabase/functions/api/http/conditions.ts";
+import { ensurePreconditions } from "../../../supabase/functions/api/files/edit_file.ts";
 import { ApiError } from "../../../supabase/functions/api/errors.ts";
 import type { Preconditions } from "../../../supabase/functions/api/ports/commit.ts";
 import type { FileRecord } from "../../../supabase/functions/api/contract/files.ts";

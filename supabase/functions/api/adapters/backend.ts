@@ -6,21 +6,17 @@ import {
   BACKEND_CALL_TIMEOUT_SHARED_MILLISECONDS,
   BACKEND_TRIES_MAX,
 } from "../limits.ts";
+import { sleep } from "../runtime/clock.ts";
 import { type Deadline, LATE } from "../runtime/deadline.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Notice, Notices } from "./notices.ts";
 
-/**
- * The outcome of one try: a value, or a transient failure and its reason. Other failures are thrown.
- */
+/** The outcome of one try: a value, or a transient failure and its reason. Other failures are thrown. */
 export type Outcome<T> =
   | { readonly value: T }
   | {
     readonly transient: string;
-    /**
-     * Whether the call certainly had no effect. Default false: its answer was lost, and it may have had an effect or
-     * still may.
-     */
+    /** Whether the call certainly had no effect. Default false: its answer was lost. */
     readonly isUndone?: boolean;
     /** The notice for the operator, if only the operator can fix the fault. */
     readonly notice?: Notice | undefined;
@@ -95,7 +91,7 @@ export function withRetries<T>(
       if (isFinal || tryNumber >= BACKEND_TRIES_MAX || pause >= deadline.remainingMilliseconds) {
         throw unavailable();
       }
-      await deadline.pause(pause);
+      await sleep(pause, deadline.clock);
     }
   });
 }

@@ -78,11 +78,8 @@ export class EndpointEmbedder implements Embedder {
         const parsed = response.safeParse(body);
         if (status !== 200 || !parsed.success || parsed.data.data.length !== texts.length) {
           // The key, model or dimensions are wrong: the operator sees it in the log, and search works without embeddings.
-          this.parts.log.backendFault(
-            "embeddings",
-            0,
-            status === 200 ? "unexpected shape or dimension" : String(status),
-          );
+          const reason = status === 200 ? "unexpected shape or dimension" : String(status);
+          this.parts.log.backendFault("embeddings", 0, reason);
           throw unavailable();
         }
         const sorted = parsed.data.data.toSorted((a, b) => (a.index ?? 0) - (b.index ?? 0));

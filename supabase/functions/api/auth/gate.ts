@@ -1,7 +1,4 @@
-/**
- * The authority of one request: its caller, whether the database has authorized and counted it, and the rate window
- * that its response shows.
- */
+/** The authority of one request: its caller, whether the database has counted it, and the window that it shows. */
 import { ApiError, ERRORS, fail, unavailable } from "../errors.ts";
 import { COSTLY_WAIT_MILLISECONDS, REQUESTS_COUNTED_MAX } from "../limits.ts";
 import type { AccountAnswer, Accounts } from "../ports/accounts.ts";
@@ -246,10 +243,7 @@ export class Gate {
     return { file: null, deletedVersion: null };
   }
 
-  /**
-   * Remembers the grant and the window of an answer, and returns the answer. Throws FORBIDDEN_SCOPE, but no other
-   * refusal.
-   */
+  /** Remembers an answer's grant and window, and returns the answer. Throws FORBIDDEN_SCOPE, no other refusal. */
   observe<T>(answer: Answer<T>): Answer<T> {
     this.isAnswered = true;
     if (answer.rate) this.window = answer.rate;

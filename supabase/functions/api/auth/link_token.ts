@@ -1,4 +1,5 @@
 /** Tokens of links: 256 random bits, which only the link's address contains. The database stores their SHA-256. */
+import { Buffer } from "node:buffer";
 import { sha256Hex } from "../runtime/bytes.ts";
 
 const RANDOM_BYTES = 32;
@@ -6,8 +7,7 @@ export const LINK_TOKEN_SHAPE = /^[0-9A-Za-z_-]{43}$/;
 
 /** A new token, 43 characters that need no escaping in a URL. */
 export function generateLinkToken(): string {
-  const base64 = btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(RANDOM_BYTES))));
-  return base64.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+  return Buffer.from(crypto.getRandomValues(new Uint8Array(RANDOM_BYTES))).toString("base64url");
 }
 
 export function isLinkToken(text: string): boolean {

@@ -19,14 +19,13 @@ export function throwRefusal(refusal: Refusal, client: Client, rate: RateView, o
   if (code === "INVALID_API_KEY" || code === "INVALID_SESSION") throwUnauthenticated(code, client);
   if (code === "RATE_LIMIT_EXCEEDED") throwRateLimitExceeded(rate.reset, client.now());
   if (code === "SEGMENT_LIST_FULL") throw new Error("a full segment list was not compacted");
-  if (code === "METHOD_NOT_ALLOWED") throwLinkMethod(refusal.details["for"] === "read" ? "GET, HEAD" : "PUT");
+  if (code === "METHOD_NOT_ALLOWED") {
+    const allowed = refusal.details["for"] === "read" ? "GET, HEAD" : "PUT";
+    fail(code, ERRORS[code].message, undefined, { Allow: allowed });
+  }
   const details = Object.keys(refusal.details).length > 0 ? refusal.details : undefined;
   const headers = code === "IDEMPOTENCY_KEY_IN_USE" ? { "Retry-After": "1" } : undefined;
   throw new ApiError(code, ERRORS[code].message, details, headers, otherStatus);
-}
-
-function throwLinkMethod(allowed: string): never {
-  fail("METHOD_NOT_ALLOWED", ERRORS.METHOD_NOT_ALLOWED.message, undefined, { Allow: allowed });
 }
 
 /** Throws 401, the same for every kind of bad key; 429 once the address has failed too often. */

@@ -3,12 +3,7 @@
  * `openapi/meanings.ts` explains the meaning of each code.
  */
 
-interface ErrorEntry {
-  readonly status: number;
-  /** The message where the database decides this; then a `Refusal` may have the code. */
-  readonly message?: string;
-}
-
+/** Each with the status of the response, and a message where the database decides this by a `Refusal`. */
 export const ERRORS = {
   INVALID_JSON: { status: 400 },
   INVALID_PATH: { status: 400, message: "A path breaks the rule that the details name." },
@@ -92,7 +87,7 @@ export const ERRORS = {
   INTERNAL_ERROR: { status: 500 },
   SEMANTIC_SEARCH_UNAVAILABLE: { status: 501 },
   SERVICE_UNAVAILABLE: { status: 503 },
-} as const satisfies Record<string, ErrorEntry>;
+} as const satisfies Record<string, { readonly status: number; readonly message?: string }>;
 
 export type ErrorCode = keyof typeof ERRORS;
 

@@ -3,10 +3,7 @@
  * marks those that `supabase/schemas` defines, too. `limits.ts` contains the other limits.
  */
 
-/**
- * A costly request counts as one request for each of the following amounts of work that it begins. For a search, a
- * diff, or the edits of a batch: units of work.
- */
+/** A costly request counts as one for each amount that it begins. For a search, a diff, or edits of a batch: units. */
 export const WORK_UNITS_PER_REQUEST = 5_000_000;
 /** For a search: calls that read texts without the index. */
 export const SEARCH_WALKS_PER_REQUEST = 2;
@@ -28,10 +25,7 @@ export const BODY_IDLE_MILLISECONDS = 20_000;
 export const BODY_MILLISECONDS_PER_MIB = 16_000;
 /** The fields of a JSON body other than `content`, in bytes: two fully escaped edit strings, and the same again. */
 export const JSON_FIELDS_BYTES_MAX = 4 * 1024 * 1024;
-/**
- * Approximate number of names and values in a JSON body: they are parsed without a pause, which must not delay other
- * requests.
- */
+/** Approximate number of names and values in a JSON body, which are parsed without a pause. */
 export const JSON_VALUES_MAX = 100_000;
 /** Nesting of arrays and objects in a JSON body. */
 export const JSON_DEPTH_MAX = 256;
@@ -51,10 +45,7 @@ export const EDIT_UNITS_MAX = 250_000_000;
 
 /** Edits of one request. */
 export const EDITS_MAX = 100;
-/**
- * All edits of one request together, in bytes of JSON: room for EDITS_MAX pairs of the longest plain strings.
- * JSON_FIELDS_BYTES_MAX applies to each string, and to everything except long strings.
- */
+/** All edits of one request together, in bytes of JSON: room for EDITS_MAX pairs of the longest plain strings. */
 export const EDITS_BYTES_MAX = 24 * 1024 * 1024;
 /** Each side of a diff, in bytes. */
 export const DIFF_BYTES_MAX = 1024 * 1024;

@@ -204,10 +204,7 @@ class OpenBatch {
     return stored;
   }
 
-  /**
-   * The operation for the database. An edit that fails here becomes an operation that the database refuses in its
-   * place.
-   */
+  /** The operation for the database, which refuses an edit that fails here in its place. */
   private async prepare(index: number): Promise<BatchOperation> {
     const operation = this.operations[index];
     if (!operation) throw new RangeError(`there is no operation ${index}`);

@@ -56,28 +56,21 @@ export async function compactSegments(
   return answer.ok;
 }
 
-/** Adjacent segments `from` to `to` (exclusive) of a segment list. */
-export interface Run {
-  readonly from: number;
-  readonly to: number;
-}
-
 /** A cut at a character boundary may leave a segment up to 3 bytes short. */
 const SEGMENT_BYTES_CERTAIN = SEGMENT_BYTES_MAX - 3;
 
 /**
- * The run to compact next, or null where no compaction is worth it. `sizes` are the sizes of the file's segments in
- * bytes. With `full` (the commit was refused because the file may not have more segments) any compaction that saves a
- * segment is. A compaction cuts the run's bytes again with `SegmentCutter`, which yields at least one segment less. A run
- * has at most COMPACTION_RUN_SEGMENTS_MAX segments and COMPACTION_RUN_BYTES_MAX bytes. Linear in the number of
- * segments.
+ * The run to compact next, segments `from` to `to` (exclusive), or null where no compaction is worth it. `sizes` are
+ * those of the file's segments in bytes. With `full` (the file may not have more segments) any compaction that saves a
+ * segment is. It cuts the run's bytes again with `SegmentCutter`, which yields at least one segment less. A run has at
+ * most COMPACTION_RUN_SEGMENTS_MAX segments and COMPACTION_RUN_BYTES_MAX bytes. Linear in the number of segments.
  *
  * Never null when called at every COMPACTION_CHECK_EVERY_SEGMENTS-th segment for a list about to exceed its maximum: of
  * two adjacent segments that cannot be compacted one is over half a MiB, so a list without a run has at most two
  * segments per MiB, and one.
  */
-export function planCompaction(sizes: readonly number[], full: boolean): Run | null {
-  let best: Run | null = null;
+export function planCompaction(sizes: readonly number[], full: boolean) {
+  let best: { readonly from: number; readonly to: number } | null = null;
   let bestPrice = full ? Infinity : acceptablePrice(sizes);
   for (let from = 0; from + 1 < sizes.length; from++) {
     let bytes = sizes[from] ?? 0;

@@ -4,6 +4,7 @@ import {
   EDIT_CONFLICT_PAUSE_MILLISECONDS_MAX,
   EDIT_CONFLICT_TRY_MILLISECONDS,
 } from "../limits.ts";
+import { sleep } from "../runtime/clock.ts";
 import type { Deadline } from "../runtime/deadline.ts";
 
 /**
@@ -17,6 +18,6 @@ export async function mayTryAgainAfterPause(deadline: Deadline, tries: number): 
   );
   const pause = Math.random() * longest;
   if (pause + EDIT_CONFLICT_TRY_MILLISECONDS > deadline.remainingMilliseconds) return false;
-  await deadline.count(() => deadline.pause(pause));
+  await deadline.count(() => sleep(pause, deadline.clock));
   return true;
 }

@@ -3,11 +3,12 @@
  * latest; if it is not, the file is read again. The edits of one isolate wait in a queue, so that they do not conflict.
  */
 import type { Gate } from "../auth/gate.ts";
-import { ensurePreconditions } from "../http/conditions.ts";
+import type { FileRecord } from "../contract/files.ts";
+import { ApiError, ERRORS, fail } from "../errors.ts";
 import type { Metadata } from "../ports/metadata.ts";
 import type { Piece } from "./rewrite.ts";
 import type { Answer } from "../ports/answer.ts";
-import type { CommitBasis, Committed } from "../ports/commit.ts";
+import type { CommitBasis, Committed, Preconditions } from "../ports/commit.ts";
 import type { Content, EditBase } from "../ports/files.ts";
 import type { Segment } from "../ports/segments.ts";
 import { commitBasis, type CommitRequest, type Committer, throwCommitRefusal, tryCommit } from "./commit.ts";
@@ -52,10 +53,7 @@ export interface Changing {
   readonly change: (base: Content, work: Work) => Promise<Change>;
 }
 
-/**
- * Edits the latest version. `first` is the database's answer if the file was read already. Throws the refusals of the
- * contract.
- */
+/** Edits the latest version. `first` is the database's answer if the file was read already. Throws refusals. */
 export async function editFile(
   context: EditContext,
   request: EditRequest,
@@ -176,6 +174,23 @@ function openEditor(
   ensurePreconditions(request, base.file);
   ensureEditable(base, version);
   return new TextEditor(context, base.segments, version, checkSize, work);
+}
+
+/**
+ * Checks the preconditions against a file that was read, before any content is stored; the commit checks them again.
+ * Throws FILE_ALREADY_EXISTS (412) and PRECONDITION_FAILED.
+ */
+export function ensurePreconditions(
+  { ifMatch, ifVersion }: Preconditions,
+  { id, version }: FileRecord,
+): void {
+  if (ifVersion === 0) {
+    const { message } = ERRORS.FILE_ALREADY_EXISTS;
+    throw new ApiError("FILE_ALREADY_EXISTS", message, { version }, undefined, 412);
+  }
+  const isMatched = !ifMatch || ifMatch.includes("*") || ifMatch.includes(`${id}.${version}`);
+  if (isMatched && (ifVersion === undefined || ifVersion === version)) return;
+  fail("PRECONDITION_FAILED", ERRORS.PRECONDITION_FAILED.message, { version });
 }
 
 async function decodePieces({ segments }: EditContext, pieces: readonly Piece[]): Promise<string> {

@@ -24,7 +24,7 @@ interface InFlight {
 export class InFlightCompactions {
   private readonly byFile = new Map<string, InFlight>();
 
-  /** Compacts in the background. A compaction that fails, or for which too many are running, is left to a later commit. */
+  /** Compacts in the background. A compaction that fails, or is one too many, is left to a later commit. */
   start(
     request: Waiting & { readonly background: Background; readonly log: Pick<Log, "backgroundFault"> },
     path: string,

@@ -12,14 +12,6 @@ export interface SegmentLines {
   readonly until: number | null;
 }
 
-export interface LineWindow {
-  readonly startLine: number;
-  readonly endLine: number;
-  readonly totalLines: number;
-  /** In order; their bytes joined are the lines with their line feeds. */
-  readonly parts: readonly SegmentLines[];
-}
-
 /** Parses `from-to`, `from-` (to the end) or `-n` (the last n); null where the text has another form. */
 export function parseLines(text: string): LineQuery | null {
   const match = /^(\d{0,10})-(\d{0,10})$/.exec(text);
@@ -38,8 +30,11 @@ export function countLines(segments: readonly Segment[]): number {
   return last && !last.endsWithNewline ? feeds + 1 : feeds;
 }
 
-/** The window, or null where it begins beyond the last line. */
-export function lineWindow(segments: readonly Segment[], query: LineQuery): LineWindow | null {
+/**
+ * The window, or null where it begins beyond the last line. `parts` are in order; their bytes joined are the lines with
+ * their line feeds.
+ */
+export function lineWindow(segments: readonly Segment[], query: LineQuery) {
   const totalLines = countLines(segments);
   const startLine = "last" in query ? Math.max(1, totalLines - query.last + 1) : query.from;
   const endLine = "last" in query ? totalLines : Math.min(query.to, totalLines);

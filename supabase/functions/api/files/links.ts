@@ -22,14 +22,8 @@ export async function issueLink(
   const link = gate.unwrap(await metadata.createLink(gate.caller, created));
   const url = `${serverUrl(request)}/l/${token}`;
   const { id, path, expiresAt } = link;
-  return {
-    id,
-    url,
-    method: link.for === "read" ? "GET" : "PUT",
-    path,
-    expiresAt,
-    curl: curlCommand(link, url),
-  };
+  const method = link.for === "read" ? "GET" : "PUT";
+  return { id, url, method, path, expiresAt, curl: curlCommand(link, url) };
 }
 
 function curlCommand({ for: scope, path }: Pick<Link, "for" | "path">, url: string): string {

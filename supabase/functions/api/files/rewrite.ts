@@ -16,15 +16,6 @@ export type Piece =
 
 export type LoadPiece = (piece: Piece) => Promise<Uint8Array>;
 
-export interface Occurrences {
-  /** The number of occurrences, without overlaps, counted from the left. */
-  readonly count: number;
-  /** The lines in which the first EDIT_LINES_REPORTED_MAX occurrences begin, from 1, ascending. */
-  readonly lines: readonly number[];
-  /** For each piece, whether it contains an occurrence or a part of one. */
-  readonly touched: readonly boolean[];
-}
-
 /**
  * Finds a well-formed, non-empty string. Holds a few pieces at a time; linear in the size of the text. `linesMax` is
  * the number of lines to report, for which line feeds must be counted.
@@ -35,7 +26,7 @@ export async function countOccurrences(
   oldString: string,
   work: Work = new Work(),
   linesMax: number = EDIT_LINES_REPORTED_MAX,
-): Promise<Occurrences> {
+): Promise<Pick<Counter, "count" | "lines" | "touched">> {
   const counter = new Counter(pieces, oldString, linesMax);
   for await (const bytes of loadInOrder(pieces, load)) {
     for (let at = counter.advance(bytes, 0, work); at >= 0; at = counter.advance(bytes, at, work)) {
@@ -52,9 +43,12 @@ const MATCHES_COUNTED = 256;
 const WRITTEN_BYTES_PER_UNIT = 2;
 
 /** Counts occurrences piece by piece. */
-class Counter implements Occurrences {
+class Counter {
+  /** The number of occurrences, without overlaps, counted from the left. */
   count = 0;
+  /** The lines in which the first occurrences begin, from 1, ascending. */
   readonly lines: number[] = [];
+  /** For each piece, whether it contains an occurrence or a part of one. */
   readonly touched: boolean[];
   readonly #search: ByteSearch;
   readonly #newlinesOfMatch: number;

@@ -71,7 +71,10 @@ export async function writeContent(
   body: z.ZodType<WriteFields>,
   request: WriteRequest,
 ): Promise<Committed> {
-  const stored = request.isRaw ? await storeRaw(writer, request) : await storeJson(writer, body, request);
+  const authorization = mayStoreUnauthorized(writer) ? undefined : await authorize(writer, request);
+  const stored = request.isRaw
+    ? await storeRaw(writer, request, authorization)
+    : await storeJson(writer, body, request, authorization);
   return await commitStored(writer, { ...request, ...stored });
 }
 
@@ -81,12 +84,11 @@ interface ContentRequest extends CommitRequest {
   readonly chunks: readonly Uint8Array[];
 }
 
-/** Stores content that is in memory and commits it. A key that the isolate does not know is authorized first. */
+/** Stores content that is in memory and commits it, for a caller that is authorized. */
 export async function writeChunks(
   writer: ChunkWriter,
   { chunks, ...request }: ContentRequest,
 ): Promise<Committed> {
-  if (!writer.gate.grant) await writer.gate.authorize();
   const segments = await storeChunks(writer, chunks, 0);
   return await commitStored(writer, { ...request, segments, fields: {} });
 }
@@ -105,12 +107,9 @@ async function storeJson(
   writer: Writer,
   body: z.ZodType<WriteFields>,
   request: WriteRequest,
+  authorization: Authorization | undefined,
 ): Promise<Stored> {
-  const { fields: { content, ...fields }, authorization } = await readBody(
-    writer,
-    body,
-    mayStoreUnauthorized(writer) ? null : () => authorize(writer, request),
-  );
+  const { content, ...fields } = await readBody(writer, body);
   const path = request.path ?? checkPath(fields.path ?? "");
   const chunks = await contentBytes(content, fields.isBase64 ?? false);
   const segments = await storeChunks(writer, chunks, bytesBefore(request, authorization));
@@ -132,9 +131,12 @@ async function storeChunks(
 const NOTHING = "must be at least 1 long";
 
 /** Stores the body while it arrives, and refuses it as soon as it is too large. */
-async function storeRaw(writer: Writer, request: WriteRequest): Promise<Stored> {
+async function storeRaw(
+  writer: Writer,
+  request: WriteRequest,
+  authorization: Authorization | undefined,
+): Promise<Stored> {
   const { gate, deadline, request: { headers } } = writer;
-  const authorization = mayStoreUnauthorized(writer) ? undefined : await authorize(writer, request);
   // Checked first, so that the order of checks does not depend on whether this isolate knows the key.
   ensureUnencoded(headers);
   const declared = declaredBytes(headers);
@@ -163,10 +165,7 @@ async function storeRaw(writer: Writer, request: WriteRequest): Promise<Stored> 
   return { path, segments, fields: { raw: true, type: contentType, ifVersion } };
 }
 
-/**
- * Whether the body may be stored before the database authorizes the request: it is small, and the key was valid
- * recently.
- */
+/** Whether the body may be stored before the request is authorized: it is small, and the key was valid recently. */
 function mayStoreUnauthorized({ gate, request }: Writer): boolean {
   return gate.grant !== undefined && !isLargeBody(request.headers);
 }

@@ -1,6 +1,6 @@
 /** Conditional requests with entity tags (RFC 9110, section 8.8.3), one for each version and representation; Idempotency-Key. */
 import { sha256Hex } from "../runtime/bytes.ts";
-import { ApiError, ERRORS, fail, failField } from "../errors.ts";
+import { failField } from "../errors.ts";
 import { IDEMPOTENCY_KEY_LENGTH_MAX } from "../limits.ts";
 import type { Idempotency, Preconditions } from "../ports/commit.ts";
 import type { FileRecord } from "../contract/files.ts";
@@ -9,9 +9,7 @@ import type { Segment } from "../ports/segments.ts";
 function entityTags(headers: Headers, name: string) {
   const value = headers.get(name);
   if (value === null) return undefined;
-  if (value.trim() === "") {
-    failField(name, "is empty; send the ETag of a read, or leave the header out");
-  }
+  if (value.trim() === "") failField(name, "is empty; send the ETag of a read, or leave the header out");
   return parseEntityTags(value) ?? failField(name, "must be * or a list of entity tags in double quotes");
 }
 
@@ -35,23 +33,6 @@ export function preconditions(headers: Headers, mayCreate: boolean): Preconditio
     ifMatch: versions(headers, "If-Match"),
     ifNoneMatch: mayCreate ? versions(headers, "If-None-Match") : undefined,
   };
-}
-
-/**
- * Checks the preconditions against a file that was read, before any content is stored; the commit checks them again.
- * Throws FILE_ALREADY_EXISTS (412) and PRECONDITION_FAILED.
- */
-export function ensurePreconditions(
-  { ifMatch, ifVersion }: Preconditions,
-  { id, version }: FileRecord,
-): void {
-  if (ifVersion === 0) {
-    const { message } = ERRORS.FILE_ALREADY_EXISTS;
-    throw new ApiError("FILE_ALREADY_EXISTS", message, { version }, undefined, 412);
-  }
-  const isMatched = !ifMatch || ifMatch.includes("*") || ifMatch.includes(`${id}.${version}`);
-  if (isMatched && (ifVersion === undefined || ifVersion === version)) return;
-  fail("PRECONDITION_FAILED", ERRORS.PRECONDITION_FAILED.message, { version });
 }
 
 /** Whether the client has this representation already: If-None-Match, compared weakly (RFC 9110, 13.1.2). */
@@ -90,10 +71,7 @@ export function idempotencyKey(headers: Headers): string | undefined {
   return key;
 }
 
-/**
- * The key with the fingerprint of its request, which covers the route, the path, the fields, and the checksums of the
- * content's segments.
- */
+/** The key with the fingerprint of its request: route, path, fields, and the checksums of the content's segments. */
 export async function idempotency(
   key: string | undefined,
   route: string,

@@ -104,16 +104,13 @@ function writeEscape(escaped: Uint8Array, at: number, byte: number): number {
   return at + 6;
 }
 
-/**
- * Base64 (RFC 4648 section 4) of the bytes, padded, without line breaks, as ASCII. `node:buffer` is part of the runtime;
- * `btoa` took 15 times as long.
- */
+/** Base64 (RFC 4648 section 4) of the bytes, padded, as ASCII. `btoa` took 15 times as long. */
 export function encodeBase64(bytes: Uint8Array): Uint8Array {
   const { buffer, byteOffset, length } = bytes;
   return new TextEncoder().encode(Buffer.from(buffer, byteOffset, length).toString("base64"));
 }
 
-/** Encodes bytes that arrive in chunks; the results joined are the base64 of the chunks joined. Carries up to two bytes. */
+/** Encodes bytes that arrive in chunks; the results joined are the base64 of the chunks joined. */
 export class Base64Stream {
   #carried = new Uint8Array(0);
 

@@ -44,7 +44,7 @@ export function pick(query: Query, names: readonly string[]): Record<string, str
   return picked;
 }
 
-/** Whether a parameter is present, without a value or as `true`; `false` means that it is absent. Throws VALIDATION_ERROR. */
+/** Whether a parameter is present, without a value or as `true`; `false` is absent. Throws VALIDATION_ERROR. */
 export function isSet(query: Query, name: string): boolean {
   const value = pick(query, [name])[name] ?? "false";
   if (!["", "true", "false"].includes(value)) failField(name, "must be true, false or without a value");

@@ -16,19 +16,18 @@ export function taggedHeaders(tag: string) {
   return { ETag: tag, "Cache-Control": "private, no-cache, no-transform" } as const;
 }
 
-interface Particulars {
+/** The success of a route, for the envelope. */
+export interface Success {
+  readonly data: unknown;
+  readonly message: string;
   /** The entity tag of the representation. */
   readonly tag?: string;
   /** Whether the answer is that of an earlier request with the same Idempotency-Key. */
   readonly isReplayed?: boolean;
 }
 
-export function success(
-  operation: Operation,
-  data: unknown,
-  message: string,
-  { tag, isReplayed }: Particulars = {},
-): Response {
+/** A success in the envelope. */
+export function success(operation: Operation, { data, message, tag, isReplayed }: Success): Response {
   return new Response(bodyOf(JSON.stringify({ success: true, data, operation, message })), {
     headers: {
       ...JSON_HEADERS,
@@ -104,13 +103,9 @@ export function notModified(tag: string): Response {
   });
 }
 
-/** The response to a write: the record, and its tag for the next precondition. */
-export function writeResponse(
-  operation: Operation,
-  { file, isReplayed }: Committed,
-  message: string,
-): Response {
-  return success(operation, file, message, { tag: entityTag(file, "j"), isReplayed });
+/** The success of a write: the record, and its tag for the next precondition. */
+export function written({ file, isReplayed }: Committed, message: string): Success {
+  return { data: file, message, tag: entityTag(file, "j"), isReplayed };
 }
 
 /** A response with JSON text that is outside the envelope, and must not be cached. */

@@ -126,10 +126,7 @@ function shown(name: string): string {
   return name.length <= UNKNOWN_NAME_LENGTH_SHOWN ? name : `${name.slice(0, UNKNOWN_NAME_LENGTH_SHOWN)}…`;
 }
 
-/**
- * Each row: names of the same thing, here and in other interfaces, in lower case. If two of them are known, the earlier
- * one is suggested.
- */
+/** Each row: names of the same thing, in lower case. If two of them are known, the earlier one is suggested. */
 const SYNONYMS = [
   "ifversion expectedversion baseversion ifmatch version",
   "isbase64 base64 encoding",

@@ -1,7 +1,4 @@
-/**
- * Checks whether the database accepts a commit, and Storage an object; several health requests use the result of one
- * probe.
- */
+/** Checks whether the database accepts a commit, and Storage an object. Several health requests share a probe. */
 import { HEALTH_PROBE_INTERVAL_MILLISECONDS } from "../limits.ts";
 import { ApiError } from "../errors.ts";
 import type { Metadata } from "../ports/metadata.ts";

@@ -1,6 +1,4 @@
-/**
- * Garbage collection: removes objects that no readable version needs, and uploads of past days that no commit took.
- */
+/** Garbage collection: removes objects that no readable version needs, and uploads of past days that no commit took. */
 import type { SweepSlice } from "../contract/service.ts";
 import { SWEEP_PAGE_OBJECTS, SWEEP_STEPS_MAX } from "../limits.ts";
 import { type DeletedProject, type Metadata, type Sweep, SWEEP_KINDS } from "../ports/metadata.ts";

@@ -6,14 +6,7 @@ import { checkPath, normalizeDirectory } from "../http/path.ts";
 import { INTEGER_MAX, MCP_UNKNOWN_ARGUMENTS_MAX, SEARCH_GLOB_LENGTH_MAX } from "../limits.ts";
 import { unescapeHidden } from "../runtime/hidden_characters.ts";
 
-/** The schema of one argument: flat, since models fail at unions and nesting. */
 type Property = Record<string, string | number | boolean | string[]>;
-
-export interface Arguments {
-  readonly type: "object";
-  readonly properties: Readonly<Record<string, Property>>;
-  readonly required?: readonly string[];
-}
 
 const NOT_TEXT = "must be text";
 const NOT_WHOLE = "must be a whole number";
@@ -85,30 +78,13 @@ export const glob = text(
 
 export const expectedVersion = (description: string) => whole(description, 0).optional();
 
-/** The JSON Schema that clients see; it describes the arguments before they are parsed. */
-export function schemaOfArguments(schema: z.ZodObject): Arguments {
-  const { properties = {}, required } = z.toJSONSchema(schema, { io: "input" });
-  return {
-    type: "object",
-    properties: Object.fromEntries(
-      Object.entries(properties).map(([name, property]) => [name, flatten(property)]),
-    ),
-    ...required && required.length > 0 && { required },
-  };
+/** The JSON Schema that clients see: flat, since models fail at unions and nesting. */
+export function schemaOfArguments(schema: z.ZodObject) {
+  const { properties = {}, required = [] } = z.toJSONSchema(schema, { io: "input" });
+  const shown: Record<string, Property> = JSON.parse(JSON.stringify(properties));
+  return { type: "object" as const, properties: shown, required };
 }
-
-function flatten(property: unknown): Property {
-  const flat: Property = {};
-  for (const [key, value] of Object.entries(Object(property))) {
-    if (value === undefined) continue;
-    const isChoice = Array.isArray(value) && value.every((one) => typeof one === "string");
-    const isFlat = isChoice || typeof value === "string" || typeof value === "number" ||
-      typeof value === "boolean";
-    if (!isFlat) throw new Error(`an argument's schema is not flat: ${key}`);
-    flat[key] = value;
-  }
-  return flat;
-}
+export type Arguments = ReturnType<typeof schemaOfArguments>;
 
 /**
  * Parses the arguments by the schema. Ignores unknown arguments, but refuses one that looks like a misspelt known one:

@@ -42,24 +42,18 @@ const PROTOCOL_VERSIONS: readonly string[] = [
 export async function serve(context: Context, message: unknown): Promise<Response> {
   const { gate } = context;
   // A tool's own first call to the database authorizes and counts the request.
-  if (!isToolCall(message)) await gate.ensureCounted();
+  if (field(message, "method") !== "tools/call") await gate.ensureCounted();
   const refused = refuse(message);
   const exchange = new Exchange(context);
   const response = refused ?? await exchange.respond(message);
   if (exchange.failure !== undefined) throw exchange.failure;
   // If the back end was just out of reach, the request does not wait for it again.
   if (!exchange.isUnavailable) await gate.ensureCounted();
-  if (response.body === null) return withoutContent(response.status);
+  if (response.body === null) return new Response(null, { status: response.status, headers: NOT_STORED });
   return jsonText(await response.text(), response.status);
 }
 
-function withoutContent(status: number): Response {
-  return new Response(null, { status, headers: { "Cache-Control": "no-store" } });
-}
-
-function isToolCall(message: unknown): boolean {
-  return field(message, "method") === "tools/call";
-}
+const NOT_STORED = { "Cache-Control": "no-store" };
 
 /** Refuses messages that the package would serve and this service does not. */
 function refuse(message: unknown): Response | null {
@@ -82,13 +76,8 @@ function protocolError(
 ): Response {
   const given = field(message, "id");
   const id = typeof given === "string" || typeof given === "number" ? given : null;
-  return Response.json({
-    jsonrpc: "2.0",
-    error: { code, message: text, ...data !== undefined && { data } },
-    id,
-  }, {
-    status,
-  });
+  const error = { code, message: text, ...data !== undefined && { data } };
+  return Response.json({ jsonrpc: "2.0", error, id }, { status });
 }
 
 /** Creates the server of a request. */
@@ -111,10 +100,9 @@ class Exchange {
 
   async respond(message: unknown): Promise<Response> {
     const request = this.withoutBody();
-    const options = { parsedBody: message };
     if (await isLegacyRequest(request, message)) return await this.respondLegacy(request, message);
     servers.set(request, () => this.server(message));
-    return await modern.fetch(request, options);
+    return await modern.fetch(request, { parsedBody: message });
   }
 
   /** The same request without its body, which was read. Clients that send no Accept header get JSON. */
@@ -159,7 +147,7 @@ class Exchange {
       name: tool.name,
       title: tool.title,
       description: tool.description,
-      inputSchema: { ...tool.inputSchema, required: [...tool.inputSchema.required ?? []] },
+      inputSchema: tool.inputSchema,
       annotations: annotationsOf(tool),
     }));
   }
@@ -196,9 +184,8 @@ const INSTRUCTIONS =
   "result shows how: redo your change on that. A failure begins with a CODE and says what to do next.";
 
 /**
- * The provenance of the changes that a tool's call commits: from the request's headers. Without them, the run is the trace (W3C Trace Context) of `_meta`, and the actor is the
- * client's name and version. Throws VALIDATION_ERROR for invalid headers; values of `_meta` are cut and cleaned
- * instead.
+ * From the request's headers; without them, the run is the trace (W3C Trace Context) of `_meta`, and the actor the
+ * client's name and version, cut and cleaned. Throws VALIDATION_ERROR for invalid headers.
  */
 function provenanceOf(headers: Headers, message: unknown): Provenance {
   const meta = field(field(message, "params"), "_meta");

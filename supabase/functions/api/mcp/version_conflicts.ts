@@ -16,19 +16,15 @@ export function isVersionConflict(error: unknown): error is ApiError {
     (error.code === "PRECONDITION_FAILED" || error.code === "FILE_ALREADY_EXISTS");
 }
 
-/** The latest content, for an explanation; undefined where the key may not read, or the file does not exist. */
-export async function latestContent(context: Context, path: string): Promise<Content | undefined> {
-  return await contentAt(context, path, undefined);
-}
-
 function mayRead({ gate }: Pick<Context, "gate">): boolean {
   return gate.grant?.scopes.includes("read") ?? false;
 }
 
-async function contentAt(
+/** By default the latest content; undefined where the key may not read, or there is none. */
+export async function contentAt(
   { gate, metadata }: Context,
   path: string,
-  version: number | undefined,
+  version?: number,
 ): Promise<Content | undefined> {
   if (!mayRead({ gate })) return undefined;
   const answer = gate.observe(await metadata.content(gate.caller, path, version));
@@ -68,7 +64,7 @@ async function lastWriter({ gate, metadata }: Context, latest: Content | undefin
 }
 
 /** A write whose expected version is not the latest. */
-export interface RefusedWrite {
+interface RefusedWrite {
   readonly path: string;
   readonly expected: number;
   readonly content: string;
@@ -84,7 +80,7 @@ export async function explainWrite(context: Context, write: RefusedWrite): Promi
   const hasContent = async (version: Content | undefined) =>
     version !== undefined && (isAppend || version.file.size === bytes.length) &&
     await endsWith(context, version, bytes);
-  const latest = await latestContent(context, path);
+  const latest = await contentAt(context, path);
   if (latest && await hasContent(latest)) {
     const what = `${isAppend ? "the end of " : ""}version ${latest.file.version} of ${shownPath(path)}`;
     return alreadyAppliedRefusal(code, `Your content is already ${what}`);
@@ -125,7 +121,7 @@ async function existsRefusal(
 }
 
 /** A refused change: the version that it expected, and the details of the refusal. */
-export interface VersionConflict {
+interface VersionConflict {
   readonly path: string;
   readonly expected: number;
   readonly details: ApiError["details"];
@@ -189,8 +185,16 @@ function firstLines(diff: string): string {
   return fitLines(shown.join("\n"), "diff_versions shows them", 4000);
 }
 
-/** Whether two versions consist of the same stored segments, as after a copy, a move or a restore. */
-export function sameContent(one: Content, other: Content): boolean {
-  const [ids, otherIds] = [one, other].map(({ segments }) => segments.map(({ id }) => id).join());
-  return ids === otherIds && one.file.mimeType === other.file.mimeType;
+/** The number of the latest version at `path`, if it has the same segments as that version of `other`. */
+export async function versionWithContentOf(
+  context: Context,
+  path: string,
+  other: string,
+  version: number,
+): Promise<number | undefined> {
+  const latest = await contentAt(context, path);
+  const wanted = latest && await contentAt(context, other, version);
+  if (!wanted || latest.file.mimeType !== wanted.file.mimeType) return undefined;
+  const [ids, wantedIds] = [latest, wanted].map(({ segments }) => segments.map(({ id }) => id).join());
+  return ids === wantedIds ? latest.file.version : undefined;
 }

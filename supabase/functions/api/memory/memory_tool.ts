@@ -23,7 +23,7 @@ import type { Answer, Refusal } from "../ports/answer.ts";
 import type { Commit, Committed } from "../ports/commit.ts";
 import type { FolderCommit } from "../ports/commit_many.ts";
 import type { FileRecord } from "../contract/files.ts";
-import type { Content } from "../ports/files.ts";
+import { byPath, type Content } from "../ports/files.ts";
 import type { Metadata } from "../ports/metadata.ts";
 import { escapeHidden } from "../runtime/hidden_characters.ts";
 import type { AnyCommand, Command, CommandName } from "./commands.ts";
@@ -36,7 +36,7 @@ export interface MemoryContext extends EditContext, SegmentSource {
     & Pick<Metadata, "content" | "record" | "list">;
 }
 
-export const SCOPES_OF: Readonly<Record<CommandName, readonly Scope[]>> = {
+const SCOPES: Readonly<Record<CommandName, readonly Scope[]>> = {
   view: ["read"],
   create: ["write"],
   str_replace: ["read", "write"],
@@ -44,6 +44,11 @@ export const SCOPES_OF: Readonly<Record<CommandName, readonly Scope[]>> = {
   delete: ["read", "write"],
   rename: ["read", "write"],
 };
+
+/** The scopes that a command requires; undefined where there is no such command. */
+export function scopesOf(command: unknown): readonly Scope[] | undefined {
+  return new Map<unknown, readonly Scope[]>(Object.entries(SCOPES)).get(command);
+}
 
 const LINE_NUMBER_WIDTH = String(MEMORY_LINES_MAX).length;
 /** Lines shown before and after a change. */
@@ -176,10 +181,7 @@ export class MemoryTool {
     });
   }
 
-  /**
-   * Changes the text of a file, and tries again where another change came first. `edit` returns the new text and the
-   * report for the model.
-   */
+  /** Changes the text of a file, also after a conflict. `edit` returns the new text and the report for the model. */
   private async change(
     path: string,
     fingerprint: readonly unknown[],
@@ -287,10 +289,10 @@ export class MemoryTool {
     let after: string | undefined;
     for (;;) {
       const { files, directories, hasMore } = gate.unwrap(
-        await metadata.list(gate.caller, {
-          ...{ deleted: false, directory, recursive, after, offset: 0, sortBy: "path", sortOrder: "asc" },
-          limit: MEMORY_VIEW_ITEMS_MAX,
-        }),
+        await metadata.list(
+          gate.caller,
+          byPath({ directory, recursive, limit: MEMORY_VIEW_ITEMS_MAX, after }),
+        ),
       );
       yield { files, directories: directories ?? [] };
       if (!hasMore) return;

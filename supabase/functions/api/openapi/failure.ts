@@ -6,7 +6,7 @@ import { count, scope, version } from "../contract/values.ts";
 import { ERROR_CODES, type ErrorCode, ERRORS } from "../errors.ts";
 import { CONFLICTING_PATHS_SHOWN_MAX, EDIT_LINES_REPORTED_MAX, EDIT_NEAREST_MAX } from "../limits.ts";
 import { responseHeaders } from "./headers.ts";
-import { MEANINGS } from "./meanings.ts";
+import { meaningOf } from "./meanings.ts";
 import { type Json, schemaOf } from "./schemas.ts";
 import { type DocumentedError, isStrict, type ResponseHeader, type Route } from "../route.ts";
 
@@ -81,7 +81,7 @@ export class FailureResponses {
   private refer(status: number, codes: readonly ErrorCode[]): Json {
     const name = `${status}-${codes.map(pascalCase).join("-")}`;
     this.components[name] ??= {
-      description: codes.map((code) => `\`${code}\`: ${MEANINGS[code]}`).join(" "),
+      description: codes.map((code) => `\`${code}\`: ${meaningOf(code)}`).join(" "),
       headers: responseHeaders(HEADERS_OF_STATUS[status] ?? []),
       content: {
         "application/json": {

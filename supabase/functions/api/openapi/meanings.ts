@@ -1,9 +1,10 @@
-/** What each error code means, for the documents and the OpenAPI description. */
-import type { ErrorCode } from "../contract/errors.ts";
+/** What each error code means, for the documents and the OpenAPI description: its message, or a text of its own. */
+import { type ErrorCode, ERRORS, type RefusalCode } from "../contract/errors.ts";
 
-export const MEANINGS: Readonly<Record<ErrorCode, string>> = {
+type Meanings = Record<Exclude<ErrorCode, RefusalCode>, string> & Partial<Record<RefusalCode, string>>;
+
+const OTHER_MEANINGS: Readonly<Meanings> = {
   INVALID_JSON: "The body is not JSON, or not UTF-8.",
-  INVALID_PATH: "The path breaks the rule that `details.rule` names.",
   VALIDATION_ERROR:
     "A field or parameter is missing, not known to the route, of the wrong type or out of range.",
   INVALID_API_KEY: "The API key is missing, malformed, unknown, revoked or expired.",
@@ -13,36 +14,28 @@ export const MEANINGS: Readonly<Record<ErrorCode, string>> = {
     "The key lacks `details.scope`, may not write outside `details.pathPrefix`, or its project is suspended " +
     "(`details.suspended`).",
   FORBIDDEN_ORIGIN: "A web page called `/mcp`, and its origin is not allowed: see `MCP_ALLOWED_ORIGINS`.",
-  FILE_NOT_FOUND: "The project has no such file.",
   VERSION_NOT_FOUND: "The file has no such version; see `details.latestVersion`.",
   RUN_NOT_FOUND: "The project has no such run, or the key sees none of its files.",
-  PROJECT_NOT_FOUND: "The account has no such project.",
-  KEY_NOT_FOUND: "The project has no such key.",
   LINK_NOT_FOUND: "There is no such link, or it ended long ago.",
   ROUTE_NOT_FOUND: "There is no such route.",
   METHOD_NOT_ALLOWED: "The route, or the link, does not accept this method; see the `Allow` header.",
   FILE_ALREADY_EXISTS:
     "A file already exists at the path. The status is 412 if the request required that there is no file.",
   IDEMPOTENCY_KEY_IN_USE: "A request with this Idempotency-Key is still running; try again.",
-  PROJECT_NAME_TAKEN: "The account has a project of this name.",
   KEY_REVOKED: "The key is revoked or expired, so it can be neither rotated nor changed.",
   VERSION_CONFLICT:
     "Other requests kept changing the file or folder during this request; nothing was written.",
   RUN_CONFLICT: "After the run, others have changed its files; nothing was done. See `details.conflicts`.",
   LINK_EXPIRED: "The link expired or was revoked, or the key that created it is no longer valid.",
   LINK_USED: "The link has already written its one version.",
-  VERSION_REDACTED: "The content of the version was erased for good.",
   PRECONDITION_FAILED: "The file is not at the version that the request requires; see `details.version`.",
   CONTENT_TOO_LARGE: "The content, the body or the resulting file is over its limit.",
-  QUOTA_EXCEEDED: "The project's storage quota does not leave room for this.",
   UNSUPPORTED_MEDIA_TYPE: "The route does not accept the media type or encoding of the body.",
   RANGE_NOT_SATISFIABLE: "The requested range or lines begin beyond the end of the file.",
   DIFF_TOO_LARGE: "One of the versions is too large to be compared.",
-  IDEMPOTENCY_KEY_REUSED: "The Idempotency-Key was used for another request.",
   KEY_LIMIT_REACHED: "The project already has the largest allowed number of working keys.",
   LINK_LIMIT_REACHED: "The project already has the largest allowed number of links.",
   NOT_TEXT: "The file is not text, so it cannot be edited or read as text.",
-  PROJECT_LIMIT_REACHED: "The account already has the largest allowed number of projects.",
   SEARCH_TOO_BROAD:
     "The search would take too much work, or the edits would search and rewrite too much text (then `details.rule` is `edit_units`).",
   EXPORT_TOO_LARGE: "The files are more than one export can contain; see `details`.",
@@ -50,7 +43,6 @@ export const MEANINGS: Readonly<Record<ErrorCode, string>> = {
   STRING_NOT_UNIQUE: "`oldString` occurs more than once; see `details.lines`.",
   TOO_MANY_FILES: "The request concerns more files than one commit can change; see `details.files`.",
   VERSION_CURRENT: "The version is the latest one, so its content cannot be erased.",
-  VERSION_DELETED: "The version is a tombstone; there is nothing to restore.",
   RATE_LIMIT_EXCEEDED:
     "The project sent too many requests in this minute, or the account too many costly ones at once; nothing was done.",
   CONTENT_CORRUPT: "The stored bytes do not match their checksum, so the service does not return them.",
@@ -58,3 +50,7 @@ export const MEANINGS: Readonly<Record<ErrorCode, string>> = {
   SEMANTIC_SEARCH_UNAVAILABLE: "The service has no embedding model; the other modes work.",
   SERVICE_UNAVAILABLE: "The database or Storage did not answer; try again later.",
 };
+
+export function meaningOf(code: ErrorCode): string {
+  return OTHER_MEANINGS[code] ?? Object(ERRORS[code]).message;
+}

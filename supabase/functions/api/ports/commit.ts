@@ -11,10 +11,7 @@ export interface Idempotency {
   readonly fingerprint: string;
 }
 
-/**
- * The preconditions of a commit, checked under the file's lock. Each entry of a list is `{fileId}.{version}`, or `*`
- * for any file.
- */
+/** Checked under the file's lock. Each entry of a list is `{fileId}.{version}`, or `*` for any file. */
 export interface Preconditions {
   readonly ifMatch?: readonly string[] | undefined;
   readonly ifNoneMatch?: readonly string[] | undefined;

@@ -37,11 +37,15 @@ export interface ListQuery {
   readonly createdBefore?: string | undefined;
   readonly updatedAfter?: string | undefined;
   readonly updatedBefore?: string | undefined;
-  /**
-   * The moment at which the directory is read: an ISO 8601 time or a cursor. By path, ascending, without offset and
-   * filters.
-   */
+  /** A moment: an ISO 8601 time or a cursor. Only by path, ascending, without offset and filters. */
   readonly at?: string | undefined;
+}
+
+/** A list of live files by path. */
+export function byPath(
+  page: Pick<ListQuery, "directory" | "recursive" | "limit" | "after">,
+): ListQuery {
+  return { deleted: false, offset: 0, sortBy: "path", sortOrder: "asc", ...page };
 }
 
 export const listPage = fileList.extend({
@@ -58,10 +62,7 @@ export const side = z.object({
 });
 export type Side = Wire<typeof side>;
 
-/**
- * Two versions of a file, or one each of two files. Null is version 0, which comes before the first one and has no
- * content.
- */
+/** Two versions of a file, or one each of two files. Null is version 0, before the first one, without content. */
 export const comparison = z.object({
   path: z.string(),
   from: z.number(),

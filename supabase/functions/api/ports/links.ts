@@ -12,13 +12,13 @@ export interface NewLink {
   /** In seconds. */
   readonly expiresIn: number;
   /** For a link for reading: by default the latest version at the time of each read. */
-  readonly version?: number | undefined;
+  readonly version?: number | null | undefined;
   /** For a link for writing: the type of the file, whatever the user of the link sends. */
-  readonly contentType?: string | undefined;
+  readonly contentType?: string | null | undefined;
   /** For a link for writing, in addition to the tier's limit. */
-  readonly maxBytes?: number | undefined;
+  readonly maxBytes?: number | null | undefined;
   /** For a link for writing: the version that the file must be at when the link is used; 0: there must be no file. */
-  readonly ifVersion?: number | undefined;
+  readonly ifVersion?: number | null | undefined;
 }
 
 /** The write that a link allows. */

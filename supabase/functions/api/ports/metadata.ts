@@ -156,10 +156,7 @@ export interface Metadata {
   listLinks(caller: Caller): Promise<Answer<readonly Link[]>>;
   /** Returns when the link was revoked. */
   revokeLink(caller: Caller, id: string): Promise<Answer<RevokedLink>>;
-  /**
-   * Record and segments of the file that a link reads. For this and the next two methods, the caller is the link's
-   * holder.
-   */
+  /** The file that a link reads. For this and the next two methods, the caller is the link's holder. */
   linkContent(caller: Caller): Promise<Answer<Content>>;
   /** The write that a link allows. */
   openLink(caller: Caller): Promise<Answer<OpenedLink>>;

@@ -182,18 +182,12 @@ export interface SearchIndex {
   requeue(model: string | null): Promise<number>;
 }
 
-/**
- * Turns texts into vectors of one size, of up to EMBEDDING_DIMENSIONS_MAX numbers and of length 1; similar meanings
- * give nearby vectors.
- */
+/** Turns texts into vectors of one size, up to EMBEDDING_DIMENSIONS_MAX, and of length 1, near for similar meanings. */
 export interface Embedder {
   /** Vectors of different models cannot be compared. */
   readonly model: string;
   /** The former model, if it is still available: only for queries. */
   readonly former?: Embedder | undefined;
-  /**
-   * Returns the vectors in the order of the texts. Throws `ApiError("SERVICE_UNAVAILABLE")` where the model is out of
-   * reach.
-   */
+  /** In the order of the texts. Throws `ApiError("SERVICE_UNAVAILABLE")` where the model is out of reach. */
   embed(texts: readonly string[]): Promise<readonly (readonly number[])[]>;
 }

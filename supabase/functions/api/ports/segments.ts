@@ -39,10 +39,7 @@ export interface Segments {
   get(segment: Segment, isKept?: boolean): Promise<Uint8Array>;
   /** Call with bytes that `get` returned, or a part of them, when done with them: frees them unless they are cached. */
   free(bytes: Uint8Array): void;
-  /**
-   * Removes objects; names without an object are ignored. Only for segments that no commit references or can still
-   * reference.
-   */
+  /** Removes objects, if they exist. Only for segments that no commit references or can still reference. */
   remove(names: readonly string[]): Promise<void>;
   /** Days of a project that have objects, ascending, `yyyy-mm-dd`. */
   days(projectId: string): Promise<readonly string[]>;

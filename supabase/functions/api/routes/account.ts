@@ -1,6 +1,5 @@
 /** GET /account: the permissions of a signed-in person, and the usage of their projects together. */
 import { account } from "../contract/projects.ts";
-import { success } from "../http/respond.ts";
 import { defineRoute } from "../route.ts";
 
 export const getAccount = defineRoute({
@@ -10,7 +9,7 @@ export const getAccount = defineRoute({
   credentials: "account",
   async handle({ gate, accounts }) {
     const data = account.parse(gate.unwrapAccount(await accounts.describe(gate.accessToken)));
-    return success("get_account", data, "The account.");
+    return { data, message: "The account." };
   },
   openapi: {
     summary:

@@ -8,7 +8,6 @@ import { ApiError, ERRORS, fail } from "../errors.ts";
 import { KEY_GRACE_PERIOD_SECONDS_MAX } from "../limits.ts";
 import type { AdministrativeAction } from "../ports/accounts.ts";
 import type { RequestData } from "../http/request_data.ts";
-import { success } from "../http/respond.ts";
 import { administer, nameSchema, readAdministrationFields } from "./administration.ts";
 import { defineRoute } from "../route.ts";
 
@@ -86,7 +85,7 @@ export const listKeys = defineRoute({
   ...OF_KEYS,
   async handle(context) {
     const { keys } = keyList.parse({ keys: await administer(context, "keys", {}) });
-    return success("list_api_keys", { keys }, `${keys.length} keys.`);
+    return { data: { keys }, message: `${keys.length} keys.` };
   },
   openapi: {
     summary: "List the project's keys, newest first; a calling key needs the scope `admin`",
@@ -103,7 +102,7 @@ export const createKey = defineRoute({
   async handle(context) {
     const fields = await readAdministrationFields(context, creation);
     const data = newKey.parse(await storeNewKey(context, "create_key", fields));
-    return success("create_api_key", data, "Created. The key will not be shown again.");
+    return { data, message: "Created. The key will not be shown again." };
   },
   openapi: {
     summary: "Create a key; a calling key needs the scope `admin`",
@@ -123,7 +122,7 @@ export const rotateKey = defineRoute({
   async handle(context, id) {
     const fields = await readGracePeriod(context);
     const data = rotatedKey.parse(await storeNewKey(context, "rotate_key", { ...fields, id }));
-    return success("rotate_api_key", data, "Rotated. The new key will not be shown again.");
+    return { data, message: "Rotated. The new key will not be shown again." };
   },
   openapi: {
     summary: "Replace a key by a new one with the same rights",
@@ -143,7 +142,7 @@ export const regenerateKey = defineRoute({
     const fields = await readGracePeriod(context);
     const stored = await storeNewKey(context, "regenerate_key", fields);
     const data = rotatedKey.parse({ replaced: null, ...stored });
-    return success("regenerate_api_key", data, "Regenerated. The new key will not be shown again.");
+    return { data, message: "Regenerated. The new key will not be shown again." };
   },
   openapi: {
     summary: "Replace the newest active key by a new one",
@@ -163,7 +162,7 @@ export const changeKey = defineRoute({
   async handle(context, id) {
     const fields = await readAdministrationFields(context, change);
     const data = key.parse(await administer(context, "change_key", { ...fields, id }));
-    return success("update_api_key", data, "Changed, from now on.");
+    return { data, message: "Changed, from now on." };
   },
   openapi: {
     summary: "Change a key's name or expiry, or narrow its rights",
@@ -184,7 +183,7 @@ export const revokeKey = defineRoute({
   parse: parseKeyId,
   async handle(context, id) {
     const data = key.parse(await administer(context, "revoke_key", { id }));
-    return success("revoke_api_key", data, "Revoked. It no longer works.");
+    return { data, message: "Revoked. It no longer works." };
   },
   openapi: {
     summary: "Revoke a key immediately",

@@ -5,7 +5,7 @@ import { parseCommitRequest } from "../files/commit.ts";
 import { writeContent } from "../files/write_content.ts";
 import { isRawPut } from "../http/body.ts";
 import { contentField } from "../http/json_request.ts";
-import { writeResponse } from "../http/respond.ts";
+import { written } from "../http/respond.ts";
 import { defineRoute, type OpenapiProperties, type Route } from "../route.ts";
 import { ifVersionField, parseIfVersion, rawQuery, WRITE_HEADERS } from "./schemas.ts";
 
@@ -32,7 +32,7 @@ function changing(
     },
     async handle(context, request) {
       const committed = await writeContent(context, body, request);
-      return writeResponse("write_file", committed, `${did}; this is version ${committed.file.version}.`);
+      return written(committed, `${did}; this is version ${committed.file.version}.`);
     },
     openapi: {
       query: rawQuery,

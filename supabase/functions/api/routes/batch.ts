@@ -9,7 +9,7 @@ import { Base64Decoder, readBody, textField } from "../http/json_request.ts";
 import { isLargeBody } from "../http/body.ts";
 import { idempotencyKey } from "../http/conditions.ts";
 import { checkPath } from "../http/path.ts";
-import { endOfPart, success } from "../http/respond.ts";
+import { endOfPart, type Success } from "../http/respond.ts";
 import {
   BATCH_BYTES_MAX,
   BATCH_OPERATIONS_MAX,
@@ -20,7 +20,7 @@ import {
 import { concatenate } from "../runtime/bytes.ts";
 import { Work } from "../runtime/work.ts";
 import { parseDestination } from "./copy_move.ts";
-import { editFields, parseEdits } from "./edit_body.ts";
+import { EDIT_ERRORS, editFields, parseEdits } from "./edit_body.ts";
 import { ifVersionField } from "./schemas.ts";
 import { defineRoute } from "../route.ts";
 
@@ -55,7 +55,7 @@ const body = z.object({
   }),
 });
 
-async function handle(context: Context, key: string | undefined): Promise<Response> {
+async function handle(context: Context, key: string | undefined): Promise<Success> {
   const { gate } = context;
   const operations = await readOperations(context);
   const scopes = operations.some(({ kind }) => kind === "edit")
@@ -63,7 +63,7 @@ async function handle(context: Context, key: string | undefined): Promise<Respon
     : ["write"] as const;
   await gate.require(scopes);
   const { results, isReplayed } = await commitBatch(context, operations, key);
-  return success("batch", { results }, `${results.length} operations, all of them done.`, { isReplayed });
+  return { data: { results }, message: `${results.length} operations, all of them done.`, isReplayed };
 }
 
 /**
@@ -72,7 +72,7 @@ async function handle(context: Context, key: string | undefined): Promise<Respon
 async function readOperations(context: Context): Promise<Operation[]> {
   const { gate, request: { headers } } = context;
   if (gate.grant === undefined || isLargeBody(headers)) await gate.authorizeWithoutCounting();
-  const { fields } = await readBody(context, body, null, BODY_BOUNDS);
+  const fields = await readBody(context, body, BODY_BOUNDS);
   const length = fields.operations.reduce((sum, one) => sum + ("content" in one ? one.content.length : 0), 0);
   if (length > CONTENT_LENGTH_MAX) {
     const limits = { limit: CONTENT_LENGTH_MAX, length };
@@ -171,20 +171,14 @@ export const batch = defineRoute({
     headers: ["Idempotency-Key"],
     answer: batchResults,
     errors: [
+      ...EDIT_ERRORS,
       "INVALID_PATH",
-      "FILE_NOT_FOUND",
       "VERSION_NOT_FOUND",
       "VERSION_DELETED",
       "VERSION_REDACTED",
       "FILE_ALREADY_EXISTS",
       ["FILE_ALREADY_EXISTS", 412],
       "PRECONDITION_FAILED",
-      "VERSION_CONFLICT",
-      "NOT_TEXT",
-      "STRING_NOT_FOUND",
-      "STRING_NOT_UNIQUE",
-      "SEARCH_TOO_BROAD",
-      "QUOTA_EXCEEDED",
     ],
     example: {
       operations: [

@@ -6,7 +6,6 @@ import type { Context } from "../context.ts";
 import { checkPath, normalizeDirectory } from "../http/path.ts";
 import { type Query } from "../http/query.ts";
 import type { RequestData } from "../http/request_data.ts";
-import { success } from "../http/respond.ts";
 import { validateQuery } from "../http/validate.ts";
 import {
   ACTOR_LENGTH_MAX,
@@ -70,14 +69,13 @@ function parse({ query: given }: RequestData) {
   };
 }
 
+const OF_FOLLOWER = ["after", "wait", "limit"];
+
 /** The owner follows changes in the console, beside the agents. A request that is answered at once does not follow. */
 function isFreeForOwner(given: Query): boolean {
   const after = given.get("after")?.[0] ?? "now";
-  return Number(given.get("wait")?.[0]) > 0 && after !== "now" && [...given.keys()].every(isOfFollower);
-}
-
-function isOfFollower(name: string): boolean {
-  return ["after", "wait", "limit"].includes(name);
+  return Number(given.get("wait")?.[0]) > 0 && after !== "now" &&
+    [...given.keys()].every((name) => OF_FOLLOWER.includes(name));
 }
 
 /**
@@ -113,7 +111,7 @@ export const changes = defineRoute({
   parse,
   async handle(context, parameters) {
     const { changes, cursor, hasMore } = await read(context, parameters);
-    return success("list_changes", { changes, cursor, hasMore }, `${changes.length} changes.`);
+    return { data: { changes, cursor, hasMore }, message: `${changes.length} changes.` };
   },
   openapi: {
     summary: "Read the project's versions, in the order of the change feed",

@@ -8,7 +8,7 @@ import { fileRecord } from "../contract/files.ts";
 import { failField } from "../errors.ts";
 import { commit, commitBasis, parseCommitRequest, withVersion } from "../files/commit.ts";
 import { checkPath } from "../http/path.ts";
-import { writeResponse } from "../http/respond.ts";
+import { written } from "../http/respond.ts";
 import { defineRoute, type OpenapiProperties, type Route } from "../route.ts";
 import { ifVersionField, WRITE_HEADERS } from "./schemas.ts";
 
@@ -20,10 +20,7 @@ const body = z.object({
   ...ifVersionField,
 });
 
-/**
- * The destination; `prefix` precedes the field's name in an error. Throws INVALID_PATH, or VALIDATION_ERROR if it is
- * the source path.
- */
+/** `prefix` precedes the field's name in an error. Throws INVALID_PATH, or VALIDATION_ERROR for the source path. */
 export function parseDestination(path: string, fields: z.infer<typeof body>, prefix = "") {
   const destination = checkPath(fields.destination);
   if (destination === path) failField(`${prefix}destination`, "must differ from the source path");
@@ -45,7 +42,7 @@ function placing(kind: "copy" | "move", verb: string, openapi: OpenapiProperties
       const destination = parseDestination(request.path, fields);
       const committed = await commit(context, { kind, ...basis, ...destination });
       const { path, version } = committed.file;
-      return writeResponse(operation, committed, `${verb}; version ${version} of ${path}.`);
+      return written(committed, `${verb}; version ${version} of ${path}.`);
     },
     openapi: {
       body,

@@ -4,7 +4,7 @@ import { purged, tombstone } from "../contract/files.ts";
 import type { Context } from "../context.ts";
 import { commit, commitBasis, type CommitRequest, parseCommitRequest } from "../files/commit.ts";
 import { isSet, type Query } from "../http/query.ts";
-import { success, writeResponse } from "../http/respond.ts";
+import { type Success, written } from "../http/respond.ts";
 import { ERASED_VERSIONS_MAX } from "../limits.ts";
 import { ifVersionParameter, parseIfVersion, WRITE_HEADERS } from "./schemas.ts";
 import { defineRoute } from "../route.ts";
@@ -22,7 +22,7 @@ function isPurge(query: Query): boolean {
   return query.has("purge") && query.get("purge")?.[0] !== "false";
 }
 
-async function purge(context: Context, request: CommitRequest): Promise<Response> {
+async function purge(context: Context, request: CommitRequest): Promise<Success> {
   const { gate, metadata, onCommit } = context;
   const basis = await commitBasis(request, "purge", { ifVersion: request.ifVersion });
   const answer = gate.observe(await metadata.purge(gate.caller, basis));
@@ -34,7 +34,7 @@ async function purge(context: Context, request: CommitRequest): Promise<Response
   const { value, isReplayed } = answer.value;
   onCommit();
   const message = `Erased ${value.versions} versions for good.`;
-  return success("purge_file", { path: request.path, ...value }, message, { isReplayed });
+  return { data: { path: request.path, ...value }, message, isReplayed };
 }
 
 export const deleteFile = defineRoute({
@@ -54,11 +54,7 @@ export const deleteFile = defineRoute({
     if (isPurge) return await purge(context, request);
     const basis = await commitBasis(request, "delete", { ifVersion: request.ifVersion });
     const committed = await commit(context, { kind: "delete", ...basis });
-    return writeResponse(
-      "delete_file",
-      committed,
-      `Deleted; version ${committed.file.version} is its tombstone.`,
-    );
+    return written(committed, `Deleted; version ${committed.file.version} is its tombstone.`);
   },
   openapi: {
     summary: "Delete a file, or erase it for good (`?purge`)",

@@ -2,7 +2,6 @@
 import { z } from "zod";
 import { deletion } from "../contract/projects.ts";
 import type { RequestData } from "../http/request_data.ts";
-import { success } from "../http/respond.ts";
 import { validateQuery } from "../http/validate.ts";
 import { administer } from "./administration.ts";
 import { defineRoute } from "../route.ts";
@@ -26,11 +25,7 @@ export const deleteProject = defineRoute({
   async handle(context, { confirm }) {
     const request = { confirm, deletionId: crypto.randomUUID() };
     const data = deletion.parse(await administer(context, "delete", request));
-    return success(
-      "delete_project",
-      data,
-      "Deleted. The service refuses its keys; the sweep erases its data.",
-    );
+    return { data, message: "Deleted. The service refuses its keys; the sweep erases its data." };
   },
   openapi: {
     summary: "Delete a project for good, with everything in it; a calling key needs the scope `admin`",
@@ -51,7 +46,7 @@ export const deleteAccount = defineRoute({
     const data = deletion.parse(gate.unwrapAccount(await accounts.deleteAccount(gate.accessToken, confirm)));
     // The account is refused from now on; if Auth is out of reach, the sweep removes it later.
     await metadata.removeAccount(data.id).catch((error) => log.backgroundFault("account", error));
-    return success("delete_account", data, "Deleted, with all of its projects.");
+    return { data, message: "Deleted, with all of its projects." };
   },
   openapi: {
     summary: "Delete the signed-in account for good, with all of its projects",

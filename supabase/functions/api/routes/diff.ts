@@ -8,6 +8,7 @@ import { validateQuery } from "../http/validate.ts";
 import { WORK_UNITS_PER_REQUEST } from "../limits.ts";
 import { Work } from "../runtime/work.ts";
 import { defineRoute } from "../route.ts";
+import { UNREADABLE } from "./read.ts";
 import { wholeNumber } from "./schemas.ts";
 
 const query = z.object({
@@ -58,13 +59,6 @@ export const diff = defineRoute({
     summary: "Show what changed between two versions, or what differs between two files",
     query,
     answer: diffRecord,
-    errors: [
-      "FILE_NOT_FOUND",
-      "VERSION_NOT_FOUND",
-      "VERSION_REDACTED",
-      "NOT_TEXT",
-      "DIFF_TOO_LARGE",
-      "CONTENT_CORRUPT",
-    ],
+    errors: [...UNREADABLE, "NOT_TEXT", "DIFF_TOO_LARGE"],
   },
 });

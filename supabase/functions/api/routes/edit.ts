@@ -9,8 +9,8 @@ import type { Answer } from "../ports/answer.ts";
 import type { EditBase } from "../ports/files.ts";
 import { isLargeBody } from "../http/body.ts";
 import { readBody } from "../http/json_request.ts";
-import { successInSlices, writeResponse } from "../http/respond.ts";
-import { editBody, parseEdits } from "./edit_body.ts";
+import { type Success, successInSlices, written } from "../http/respond.ts";
+import { EDIT_ERRORS, editBody, parseEdits } from "./edit_body.ts";
 import { defineRoute } from "../route.ts";
 import { WRITE_HEADERS } from "./schemas.ts";
 
@@ -32,14 +32,9 @@ async function authorize(
   return base;
 }
 
-async function handle(context: Context, request: CommitRequest): Promise<Response> {
-  const isLarge = isLargeBody(context.request.headers);
-  const { fields, authorization: base } = await readBody(
-    context,
-    z.unknown(),
-    isLarge ? () => authorize(context, request) : null,
-    { fieldsBytesMax: EDITS_BYTES_MAX },
-  );
+async function handle(context: Context, request: CommitRequest): Promise<Response | Success> {
+  const base = isLargeBody(context.request.headers) ? await authorize(context, request) : undefined;
+  const fields = await readBody(context, z.unknown(), { fieldsBytesMax: EDITS_BYTES_MAX });
   const { dryRun, ...edit } = parseEdits(fields);
   const asked = { ...request, ...edit };
   if (dryRun) {
@@ -47,7 +42,7 @@ async function handle(context: Context, request: CommitRequest): Promise<Respons
     return await successInSlices("write_file", preview, "Nothing was written.");
   }
   const committed = await editFile(context, asked, base);
-  return writeResponse("write_file", committed, `Edited; this is version ${committed.file.version}.`);
+  return written(committed, `Edited; this is version ${committed.file.version}.`);
 }
 
 export const edit = defineRoute({
@@ -69,16 +64,7 @@ export const edit = defineRoute({
     body: editBody,
     headers: WRITE_HEADERS,
     answer: z.union([editRecord, editPreview]),
-    errors: [
-      "FILE_NOT_FOUND",
-      "VERSION_CONFLICT",
-      "QUOTA_EXCEEDED",
-      "NOT_TEXT",
-      "STRING_NOT_FOUND",
-      "STRING_NOT_UNIQUE",
-      "DIFF_TOO_LARGE",
-      "SEARCH_TOO_BROAD",
-    ],
+    errors: [...EDIT_ERRORS, "DIFF_TOO_LARGE"],
     example: { oldString: "ship it", newString: "ship it well" },
   },
 });

@@ -51,6 +51,16 @@ export const editFields = {
 /** For the documents: `parseEdits` decides which of the two forms a body has, so that it can name the errors. */
 export const editBody = z.union([one, several]);
 
+export const EDIT_ERRORS = [
+  "FILE_NOT_FOUND",
+  "VERSION_CONFLICT",
+  "QUOTA_EXCEEDED",
+  "NOT_TEXT",
+  "STRING_NOT_FOUND",
+  "STRING_NOT_UNIQUE",
+  "SEARCH_TOO_BROAD",
+] as const;
+
 /** The edits of a body, which has `edits` or is one edit itself; `prefix` precedes the names of invalid fields. */
 export function parseEdits(
   fields: unknown,

@@ -1,16 +1,15 @@
 /** Folders: changes of every file below a folder, as one commit. */
 import { z } from "zod";
 import { folderResult } from "../contract/files.ts";
-import type { Operation } from "../contract/service.ts";
 import { readFields } from "../http/json_request.ts";
 import { failField } from "../errors.ts";
 import { commitMany } from "../files/commit_many.ts";
 import { idempotencyKey } from "../http/conditions.ts";
 import { normalizeDirectory } from "../http/path.ts";
-import { success } from "../http/respond.ts";
 import { validateQuery } from "../http/validate.ts";
 import { COMMIT_FILES_MAX } from "../limits.ts";
 import type { FolderCommitted } from "../ports/commit_many.ts";
+import type { Success } from "../http/respond.ts";
 import { defineRoute, type OpenapiProperties, type Route } from "../route.ts";
 import { moment } from "./schemas.ts";
 
@@ -43,8 +42,8 @@ function parseFolders(fields: z.infer<typeof body>) {
   return { path, destination, overwrite: fields.overwrite ?? false };
 }
 
-function respond(operation: Operation, verb: string, { value, isReplayed }: FolderCommitted): Response {
-  return success(operation, value, `${verb} ${value.count} files.`, { isReplayed });
+function done(verb: string, { value, isReplayed }: FolderCommitted): Success {
+  return { data: value, message: `${verb} ${value.count} files.`, isReplayed };
 }
 
 /** Copies or moves. Only a copy can read the folder at an earlier moment. */
@@ -62,7 +61,7 @@ function placing(kind: "copy_folder" | "move_folder", verb: string, openapi: Ope
     async handle(context, { key, at }) {
       if (at !== undefined) context.onEnd(await context.beginCostly());
       const fields = { ...parseFolders(await readFields(context, body)), at };
-      return respond(kind, verb, await commitMany(context, key, { kind, ...fields }));
+      return done(verb, await commitMany(context, key, { kind, ...fields }));
     },
     openapi: {
       body,
@@ -96,8 +95,7 @@ export const deleteFolder = defineRoute({
   makesVersions: true,
   parse: ({ params, headers }) => ({ path: params.path, key: idempotencyKey(headers) }),
   async handle(context, { path, key }) {
-    const committed = await commitMany(context, key, { kind: "delete_folder", path });
-    return respond("delete_folder", "Deleted", committed);
+    return done("Deleted", await commitMany(context, key, { kind: "delete_folder", path }));
   },
   openapi: {
     summary: "Delete a folder",

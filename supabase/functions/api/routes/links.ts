@@ -21,7 +21,7 @@ import {
 } from "../http/conditions.ts";
 import { attachment } from "../http/content_disposition.ts";
 import { checkPath } from "../http/path.ts";
-import { notModified, success, writeResponse } from "../http/respond.ts";
+import { notModified, written } from "../http/respond.ts";
 import {
   INTEGER_MAX,
   LINK_SECONDS_DEFAULT,
@@ -30,6 +30,7 @@ import {
   WRITE_LINK_SECONDS_MAX,
 } from "../limits.ts";
 import { defineRoute } from "../route.ts";
+import { UNREADABLE } from "./read.ts";
 import { WRITE_HEADERS } from "./schemas.ts";
 
 /** Fields that only one of the two kinds of links has. */
@@ -69,20 +70,10 @@ export const createLink = defineRoute({
   operation: "create_link",
   allows: { write: "create and end links" },
   async handle(context) {
-    const { expiresIn, version, contentType, maxBytes, ifVersion, ...fields } = await readFields(
-      context,
-      creation,
-    );
-    const data = await issueLink(context, {
-      ...fields,
-      path: checkPath(fields.path),
-      expiresIn: expiresIn ?? LINK_SECONDS_DEFAULT,
-      version: version ?? undefined,
-      contentType: contentType ?? undefined,
-      maxBytes: maxBytes ?? undefined,
-      ifVersion: ifVersion ?? undefined,
-    });
-    return success("create_link", data, "Created. The address will not be shown again.");
+    const { path, expiresIn, ...fields } = await readFields(context, creation);
+    const seconds = expiresIn ?? LINK_SECONDS_DEFAULT;
+    const data = await issueLink(context, { ...fields, path: checkPath(path), expiresIn: seconds });
+    return { data, message: "Created. The address will not be shown again." };
   },
   openapi: {
     summary: "Create an address that reads one file, or writes it once, without a key",
@@ -102,7 +93,7 @@ export const listLinks = defineRoute({
   allows: { read: "list links", admin: "see which key did what" },
   async handle({ gate, metadata }) {
     const links = gate.unwrap(await metadata.listLinks(gate.caller));
-    return success("list_links", { links }, `${links.length} links.`);
+    return { data: { links }, message: `${links.length} links.` };
   },
   openapi: {
     summary: "List the links that still work, newest first, without their addresses",
@@ -121,7 +112,7 @@ export const revokeLink = defineRoute({
   },
   async handle({ gate, metadata }, id) {
     const revoked = gate.unwrap(await metadata.revokeLink(gate.caller, id));
-    return success("revoke_link", revoked, "Revoked.");
+    return { data: revoked, message: "Revoked." };
   },
   openapi: {
     summary: "End a link immediately",
@@ -154,13 +145,7 @@ export const readLink = defineRoute({
     headers: ["If-None-Match", "Range", "If-Range"],
     returnsRaw: "only",
     responseHeaders: ["Content-Disposition", "Referrer-Policy"],
-    errors: [
-      "FILE_NOT_FOUND",
-      "VERSION_NOT_FOUND",
-      "VERSION_REDACTED",
-      "RANGE_NOT_SATISFIABLE",
-      "CONTENT_CORRUPT",
-    ],
+    errors: [...UNREADABLE, "RANGE_NOT_SATISFIABLE"],
   },
 });
 
@@ -191,7 +176,7 @@ export const writeLink = defineRoute({
       ...conditions,
     });
     usedLinks.set(keyHash, true);
-    return writeResponse("write_link", committed, `Wrote version ${committed.file.version}.`);
+    return written(committed, `Wrote version ${committed.file.version}.`);
   },
   openapi: {
     summary: "Write the one version that the link allows: the body is the file's bytes",

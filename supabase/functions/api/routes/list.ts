@@ -3,7 +3,6 @@ import { z } from "zod";
 import { fileList } from "../contract/files.ts";
 import { mediaType } from "../contract/media_types.ts";
 import { checkPath, normalizeDirectory } from "../http/path.ts";
-import { success } from "../http/respond.ts";
 import { validateQuery } from "../http/validate.ts";
 import { EXAMINED_FILES_PER_REQUEST } from "../limits.ts";
 import { defineRoute } from "../route.ts";
@@ -15,6 +14,13 @@ const size = z.string().regex(/^\d{1,15}$/, "must be a whole number").transform(
 /** The literal `true` or `false`; absent is false. */
 const truth = z.string().regex(/^(true|false)$/, "must be true or false").transform((text) => text === "true")
   .default(false);
+
+/** With `at`, these parameters are free, the others have these values. */
+const WITH_AT = ["directory", "recursive", "limit", "after", "at"];
+const PLAIN = new Map<string, unknown>([["offset", 0], ["sortBy", "path"], ["sortOrder", "asc"], [
+  "deleted",
+  false,
+]]);
 
 const query = z.object({
   directory: z.string().default("/").meta({ description: "Leading and trailing slashes are tolerated." }),
@@ -50,10 +56,8 @@ const query = z.object({
   message: "requires sortBy=path",
 }).superRefine((fields, context) => {
   if (fields.at === undefined) return;
-  const { directory: _, recursive: __, limit: ___, after: ____, at: _____, ...others } = fields;
-  const plain = { offset: 0, sortBy: "path", sortOrder: "asc", deleted: false };
-  for (const [name, value] of Object.entries(others)) {
-    if (value === undefined || value === plain[name as keyof typeof plain]) continue;
+  for (const [name, value] of Object.entries(fields)) {
+    if (WITH_AT.includes(name) || value === undefined || value === PLAIN.get(name)) continue;
     context.addIssue({ code: "custom", path: [name], message: "cannot be combined with at" });
   }
 });
@@ -76,13 +80,12 @@ export const list = defineRoute({
     if (parameters.at !== undefined) context.onEnd(await context.beginCostly());
     const { examined, ...page } = gate.unwrap(await metadata.list(gate.caller, parameters));
     gate.addWork((examined ?? 0) / EXAMINED_FILES_PER_REQUEST);
-    return success(
-      "list_files",
-      page,
-      page.total === undefined || page.total === null
+    return {
+      data: page,
+      message: page.total === undefined || page.total === null
         ? `${page.files.length} files.`
         : `${page.files.length} of ${page.total}${page.totalIsExact === false ? "+" : ""} files.`,
-    );
+    };
   },
   openapi: {
     summary: "List a directory",

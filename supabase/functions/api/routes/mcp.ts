@@ -76,28 +76,16 @@ async function handle(context: Context): Promise<Response> {
 }
 
 const jsonrpc = z.literal("2.0");
-const params = z.record(z.string(), z.unknown()).optional();
-
-const message = z.union([
-  z.looseObject({
-    jsonrpc,
-    id: z.union([z.string(), z.int()]),
-    method: z.enum(["initialize", "server/discover", "ping", "tools/list", "tools/call"]).meta({
-      description: "The methods that the service knows; any other method is answered with -32601.",
-    }),
-    params,
-  }).meta({ description: "A request." }),
-  z.looseObject({ jsonrpc, method: z.literal("notifications/initialized"), params }).meta({
-    description: "A notification, which is answered with 202.",
-  }),
-]).meta({ id: "McpMessage", description: "A JSON-RPC 2.0 request or notification." });
-
-const reply = z.object({
+const message = z.looseObject({
   jsonrpc,
-  id: z.union([z.string(), z.int(), z.null()]).optional(),
-  result: z.record(z.string(), z.unknown()).optional(),
-  error: z.object({ code: z.int(), message: z.string(), data: z.unknown().optional() }).optional(),
-}).meta({ id: "McpReply", description: "A JSON-RPC 2.0 response." });
+  method: z.string().meta({
+    description:
+      "`initialize`, `server/discover`, `ping`, `tools/list`, `tools/call`; others are -32601. A notification, " +
+      "which has no `id`, is answered with 202.",
+  }),
+}).meta({ id: "McpMessage", description: "A JSON-RPC 2.0 request or notification." });
+
+const reply = z.looseObject({ jsonrpc }).meta({ id: "McpReply", description: "A JSON-RPC 2.0 response." });
 
 export const mcp = defineRoute({
   method: "POST",
@@ -106,7 +94,7 @@ export const mcp = defineRoute({
   scopes: [],
   handle,
   openapi: {
-    summary: "Call tools through the Call tools through the Model Context Protocol, for agents",
+    summary: "Call tools through the Model Context Protocol, for agents",
     description:
       "Streamable HTTP without sessions: one JSON-RPC message in each request, one JSON answer. Protocol revisions " +
       "2026-07-28 and those of 2025. A failed tool returns a result with `isError`; errors of the protocol are JSON-RPC " +

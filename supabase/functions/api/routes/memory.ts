@@ -9,9 +9,9 @@ import { parseProvenance, PROVENANCE_HEADERS } from "../http/provenance.ts";
 import { pick } from "../http/query.ts";
 import { json } from "../http/respond.ts";
 import { validate } from "../http/validate.ts";
-import { isCommandName, memoryInput } from "../memory/commands.ts";
+import { memoryInput } from "../memory/commands.ts";
 import { MemoryFailure } from "../memory/memory_path.ts";
-import { MemoryTool, SCOPES_OF } from "../memory/memory_tool.ts";
+import { MemoryTool, scopesOf } from "../memory/memory_tool.ts";
 import { defineRoute } from "../route.ts";
 
 const DEFAULT_ROOT = "memories";
@@ -42,12 +42,11 @@ export const memory = defineRoute({
   async handle(context, { root, idempotencyKey }) {
     const input = await readFields(context, z.record(z.string(), z.unknown()));
     const name = input["command"];
-    const isCommand = isCommandName(name);
     if (name !== "view") context.gate.provenance = parseProvenance(context.request.headers);
-    const { pathPrefix } = await context.gate.require(isCommand ? SCOPES_OF[name] : []);
+    const { pathPrefix } = await context.gate.require(scopesOf(name) ?? []);
     const folder = root ?? (pathPrefix === null ? DEFAULT_ROOT : `${pathPrefix}/${DEFAULT_ROOT}`);
     try {
-      if (!isCommand) {
+      if (!scopesOf(name)) {
         throw new MemoryFailure(`${typeof name === "string" ? name : JSON.stringify(name)} not implemented`);
       }
       const tool = new MemoryTool(context, folder, idempotencyKey);

@@ -3,10 +3,9 @@ import { z } from "zod";
 import { changedProject, project, projectList, retention } from "../contract/projects.ts";
 import { activity } from "../contract/versions.ts";
 import { ACTIVITY_DEFAULT, EXAMINED_FILES_PER_REQUEST, PAGE_LIMIT_MAX } from "../limits.ts";
-import { success } from "../http/respond.ts";
 import { validateQuery } from "../http/validate.ts";
 import { administer, nameSchema, readAdministrationFields } from "./administration.ts";
-import { defineRoute, type OpenapiProperties } from "../route.ts";
+import { defineRoute } from "../route.ts";
 import { wholeNumber } from "./schemas.ts";
 
 /** The rule as a client sends it: without unknown fields, and not empty. */
@@ -42,7 +41,7 @@ export const listProjects = defineRoute({
   async handle({ gate, accounts }) {
     const found = gate.unwrapAccount(await accounts.projects(gate.accessToken));
     const data = projectList.parse({ projects: found });
-    return success("list_projects", data, `${data.projects.length} projects.`);
+    return { data, message: `${data.projects.length} projects.` };
   },
   openapi: {
     summary:
@@ -60,7 +59,7 @@ export const createProject = defineRoute({
     const { gate, accounts } = context;
     const { name } = await readAdministrationFields(context, named);
     const created = gate.unwrapAccount(await accounts.createProject(gate.accessToken, name));
-    return success("create_project", project.parse(created), "Created.");
+    return { data: project.parse(created), message: "Created." };
   },
   openapi: {
     summary: "Create a project of the free tier",
@@ -71,10 +70,6 @@ export const createProject = defineRoute({
   },
 });
 
-const oneProject: Omit<OpenapiProperties, "id" | "summary"> = {
-  answer: project,
-};
-
 export const getProject = defineRoute({
   method: "GET",
   pattern: "/project",
@@ -82,10 +77,10 @@ export const getProject = defineRoute({
   credentials: "account or key",
   async handle(context) {
     const data = project.parse(await administer(context, "project", {}));
-    return success("get_project", data, "The project.");
+    return { data, message: "The project." };
   },
   openapi: {
-    ...oneProject,
+    answer: project,
     summary:
       "Return a project with its limits and usage: the key's project, or one of the account (by default the oldest)",
   },
@@ -107,10 +102,9 @@ export const renameProject = defineRoute({
       }),
     );
     context.gate.addWork((data.wouldRemove?.lookedAt ?? 0) / EXAMINED_FILES_PER_REQUEST);
-    return success("update_project", data, dryRun ? "Nothing was changed." : "Changed.");
+    return { data, message: dryRun ? "Nothing was changed." : "Changed." };
   },
   openapi: {
-    ...oneProject,
     summary: "Rename a project, or set its retention rule; a calling key needs the scope `admin`",
     body: changes,
     answer: changedProject,
@@ -131,7 +125,7 @@ export const listActivity = defineRoute({
   async handle(context, parameters) {
     const writes = await administer(context, "activity", parameters);
     const data = activity.parse({ activity: writes });
-    return success("list_activity", data, "The latest writes.");
+    return { data, message: "The latest writes." };
   },
   openapi: {
     summary: "List the latest writes across a project, newest first",

@@ -10,7 +10,7 @@ import { parseLines } from "../files/line_window.ts";
 import { pick, type Query } from "../http/query.ts";
 import type { RequestData } from "../http/request_data.ts";
 import { jsonResponse, rawResponse } from "../files/content_response.ts";
-import { notModified, success } from "../http/respond.ts";
+import { notModified, type Success, success } from "../http/respond.ts";
 import { validate } from "../http/validate.ts";
 import { defineRoute } from "../route.ts";
 import { moment, pageLimit, pageOffset, wholeNumber } from "./schemas.ts";
@@ -43,6 +43,14 @@ const query = z.object({
   message: "cannot be combined with version",
 });
 
+/** The errors of reading a version. */
+export const UNREADABLE = [
+  "FILE_NOT_FOUND",
+  "VERSION_NOT_FOUND",
+  "VERSION_REDACTED",
+  "CONTENT_CORRUPT",
+] as const;
+
 type ReadMode = "versions" | "record" | "content";
 
 const OPERATIONS: Record<ReadMode, Operation> = {
@@ -66,18 +74,18 @@ function parse({ params, query: given, headers }: RequestData) {
   return { path: params.path, mode, ...parameters };
 }
 
-async function handle(context: Context, request: ReturnType<typeof parse>): Promise<Response> {
+async function handle(context: Context, request: ReturnType<typeof parse>): Promise<Response | Success> {
   if (request.mode === "content") return await readContent(context, request);
   const { gate, metadata, request: { headers } } = context;
   const { path, version, limit, offset, at } = request;
   if (request.mode === "versions") {
     const list = gate.unwrap(await metadata.versions(gate.caller, path, limit, offset, at));
-    return success("get_file_versions", list, `${list.versions.length} of ${list.total} versions.`);
+    return { data: list, message: `${list.versions.length} of ${list.total} versions.` };
   }
   const file = gate.unwrap(await metadata.record(gate.caller, path, version, at));
   const tag = entityTag(file, "m");
   if (isNotModified(headers, file, "m")) return notModified(tag);
-  const response = success("get_file_metadata", file, `Version ${file.version}.`, { tag });
+  const response = success("get_file_metadata", { data: file, message: `Version ${file.version}.`, tag });
   response.headers.set("Vary", "Accept");
   return response;
 }
@@ -117,13 +125,6 @@ export const read = defineRoute({
       "get_file_versions",
       versionList,
     ]],
-    errors: [
-      "FILE_NOT_FOUND",
-      "VERSION_NOT_FOUND",
-      "VERSION_REDACTED",
-      "RANGE_NOT_SATISFIABLE",
-      "NOT_TEXT",
-      "CONTENT_CORRUPT",
-    ],
+    errors: [...UNREADABLE, "RANGE_NOT_SATISFIABLE", "NOT_TEXT"],
   },
 });

@@ -2,7 +2,6 @@
 import { z } from "zod";
 import { redacted } from "../contract/files.ts";
 import { readFields } from "../http/json_request.ts";
-import { success } from "../http/respond.ts";
 import { CHANGE_NOTE_LENGTH_MAX, INTEGER_MAX, REDACT_VERSIONS_MAX } from "../limits.ts";
 import { defineRoute } from "../route.ts";
 
@@ -31,7 +30,7 @@ export const redact = defineRoute({
     const redaction = { path, versions, note: note ?? undefined };
     const erased = gate.unwrap(await metadata.redact(gate.caller, redaction));
     const message = `Erased the content of ${erased.versions.length} versions for good.`;
-    return success("redact_versions", { path, ...erased }, message);
+    return { data: { path, ...erased }, message };
   },
   openapi: {
     summary: "Erase the content of versions for good",

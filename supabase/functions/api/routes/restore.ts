@@ -4,7 +4,7 @@ import { fileRecord } from "../contract/files.ts";
 import { INTEGER_MAX } from "../limits.ts";
 import { readFields } from "../http/json_request.ts";
 import { commit, commitBasis, parseCommitRequest, withVersion } from "../files/commit.ts";
-import { writeResponse } from "../http/respond.ts";
+import { written } from "../http/respond.ts";
 import { ifVersionField, WRITE_HEADERS } from "./schemas.ts";
 import { defineRoute } from "../route.ts";
 
@@ -21,7 +21,7 @@ export const restore = defineRoute({
     const fields = await readFields(context, body);
     const basis = await commitBasis(withVersion(request, fields), "restore", fields);
     const committed = await commit(context, { kind: "restore", ...basis, version: fields.version });
-    return writeResponse("restore_file", committed, `Restored; this is version ${committed.file.version}.`);
+    return written(committed, `Restored; this is version ${committed.file.version}.`);
   },
   openapi: {
     summary: "Make an earlier version the latest one",

@@ -3,7 +3,6 @@ import { z } from "zod";
 import { runDetails, runPage } from "../contract/runs.ts";
 import { cursor } from "../contract/values.ts";
 import { parseRunId } from "../http/provenance.ts";
-import { success } from "../http/respond.ts";
 import { validateQuery } from "../http/validate.ts";
 import { RUN_FILES_MAX, RUN_FILES_PER_REQUEST } from "../limits.ts";
 import { defineRoute } from "../route.ts";
@@ -22,7 +21,7 @@ export const listRuns = defineRoute({
   parse: ({ query }) => validateQuery(page, query),
   async handle({ gate, metadata }, { limit, after }) {
     const found = gate.unwrap(await metadata.runs(gate.caller, limit, after));
-    return success("list_runs", found, `${found.runs.length} runs.`);
+    return { data: found, message: `${found.runs.length} runs.` };
   },
   openapi: {
     summary: "List runs, the newest first",
@@ -55,7 +54,7 @@ export const getRun = defineRoute({
     context.onEnd(await context.beginCostly());
     const found = gate.unwrap(await metadata.run(gate.caller, runId, limit, after));
     gate.addWork(found.files.length / RUN_FILES_PER_REQUEST);
-    return success("get_run", found, `${found.fileCount} files.`);
+    return { data: found, message: `${found.fileCount} files.` };
   },
   openapi: {
     summary: "Return one run, with its files in the order of their ids",

@@ -71,10 +71,7 @@ export function parseIfVersion(
   return { ifVersion };
 }
 
-/**
- * Query parameters of a write whose body may be the bytes themselves. `raw` marks it as such, whatever its
- * Content-Type.
- */
+/** The query of a write whose body may be the bytes themselves. `raw` marks it, whatever its Content-Type. */
 export const rawQuery = z.object({
   raw: z.enum(["", "true", "false"]).optional().meta({
     description: "Present, or `true`: the body is the bytes themselves.",

@@ -5,7 +5,6 @@ import { requestedMode, searchResults } from "../contract/search.ts";
 import type { Context } from "../context.ts";
 import { normalizeDirectory } from "../http/path.ts";
 import type { RequestData } from "../http/request_data.ts";
-import { success } from "../http/respond.ts";
 import { validateQuery } from "../http/validate.ts";
 import {
   SEARCH_GLOB_LENGTH_MAX,
@@ -16,6 +15,7 @@ import {
 } from "../limits.ts";
 import { planSearch } from "../search/plan.ts";
 import { runSearch } from "../search/run.ts";
+import type { Success } from "../http/respond.ts";
 import { defineRoute } from "../route.ts";
 import { pageLimit, wholeNumber, withoutNul } from "./schemas.ts";
 
@@ -52,16 +52,15 @@ function parse(data: RequestData) {
   return { plan: planSearch({ ...parameters, directory: normalizeDirectory(directory) }), wait };
 }
 
-async function handle(context: Context, { plan, wait }: ReturnType<typeof parse>): Promise<Response> {
+async function handle(context: Context, { plan, wait }: ReturnType<typeof parse>): Promise<Success> {
   const { results, mode, hasMore, pending, notSearched } = await runSearch(context, plan, wait);
   const { limit, offset } = plan;
-  return success(
-    "search_files",
-    { results, mode, hasMore, limit, offset, indexed: { pending }, ...notSearched && { notSearched } },
-    notSearched
+  return {
+    data: { results, mode, hasMore, limit, offset, indexed: { pending }, ...notSearched && { notSearched } },
+    message: notSearched
       ? `${results.length} files; ${notSearched.files} were not searched.`
       : `${results.length} files.`,
-  );
+  };
 }
 
 export const search = defineRoute({

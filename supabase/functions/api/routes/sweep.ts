@@ -3,8 +3,8 @@ import { z } from "zod";
 import { sweep } from "../contract/service.ts";
 import type { Context } from "../context.ts";
 import { sweepSlice } from "../maintenance/sweep.ts";
-import { success } from "../http/respond.ts";
 import { validateQuery } from "../http/validate.ts";
+import type { Success } from "../http/respond.ts";
 import { defineRoute } from "../route.ts";
 
 const query = z.object({
@@ -15,15 +15,16 @@ const query = z.object({
   }),
 });
 
-async function handle(context: Context, { begun }: z.infer<typeof query>): Promise<Response> {
+async function handle(context: Context, { begun }: z.infer<typeof query>): Promise<Success> {
   const indexed = await context.indexBacklog(begun);
   const swept = await sweepSlice(context.metadata, context.segments, begun);
   const result = { ...swept, indexed, isDone: swept.isDone && indexed === 0 };
-  return success(
-    "sweep",
-    result,
-    result.isDone ? "Nothing to sweep." : `Removed ${result.removed} of ${result.seen}, indexed ${indexed}.`,
-  );
+  return {
+    data: result,
+    message: result.isDone
+      ? "Nothing to sweep."
+      : `Removed ${result.removed} of ${result.seen}, indexed ${indexed}.`,
+  };
 }
 
 export const postSweep = defineRoute({

@@ -1,7 +1,6 @@
 /** POST /runs/{runId}/undo, and POST /restore, which restores a folder to its state at a moment. */
 import { z } from "zod";
 import { undoResult } from "../contract/runs.ts";
-import type { Operation } from "../contract/service.ts";
 import { readFields } from "../http/json_request.ts";
 import type { Context } from "../context.ts";
 import { failField } from "../errors.ts";
@@ -9,8 +8,8 @@ import { commitRevert, planRevert } from "../files/commit_many.ts";
 import { idempotencyKey } from "../http/conditions.ts";
 import { checkPath, normalizeDirectory } from "../http/path.ts";
 import { parseRunId } from "../http/provenance.ts";
-import { success } from "../http/respond.ts";
 import { COMMIT_FILES_MAX, PROJECT_KEYS_MAX } from "../limits.ts";
+import type { Success } from "../http/respond.ts";
 import { defineRoute } from "../route.ts";
 import { moment } from "./schemas.ts";
 
@@ -58,11 +57,10 @@ async function readUndo(context: Context): Promise<z.infer<typeof undoBody>> {
 /** A dry run, unless `dryRun` is false. */
 async function planOrCommit(
   context: Context,
-  operation: Operation,
   key: string | undefined,
   change: Parameters<typeof planRevert>[1],
   dryRun: boolean | null | undefined,
-): Promise<Response> {
+): Promise<Success> {
   const isPlan = dryRun ?? true;
   context.onEnd(await context.beginCostly());
   const { value, isReplayed } = isPlan
@@ -70,7 +68,7 @@ async function planOrCommit(
     : await commitRevert(context, key, change);
   const done = isPlan ? "would be changed" : "changed";
   const message = `${value.actions.length} files ${done}; ${value.conflicts.length} conflicts.`;
-  return success(operation, value, message, { isReplayed });
+  return { data: value, message, isReplayed };
 }
 
 export const undoRun = defineRoute({
@@ -93,7 +91,7 @@ export const undoRun = defineRoute({
       keys: fields.keys ?? undefined,
       paths: fields.paths?.map(checkPath),
     } as const;
-    return await planOrCommit(context, "undo_run", key, undo, fields.dryRun);
+    return await planOrCommit(context, key, undo, fields.dryRun);
   },
   openapi: {
     summary: "Undo the changes of a run",
@@ -131,7 +129,7 @@ export const restoreFolder = defineRoute({
       directory: normalizeDirectory(fields.directory),
       at: fields.at,
     } as const;
-    return await planOrCommit(context, "restore_folder", key, restore, fields.dryRun);
+    return await planOrCommit(context, key, restore, fields.dryRun);
   },
   openapi: {
     summary: "Restore a folder to its state at a moment",

@@ -1,7 +1,6 @@
 /** GET /project/usage: the usage of a project and its keys by day. */
 import { z } from "zod";
 import { day, usage } from "../contract/usage.ts";
-import { success } from "../http/respond.ts";
 import { validateQuery } from "../http/validate.ts";
 import { USAGE_DAYS_MAX } from "../limits.ts";
 import { administer } from "./administration.ts";
@@ -28,7 +27,7 @@ export const getUsage = defineRoute({
     // The counts of this isolate are complete; other isolates send theirs within seconds.
     await context.requestCounts.flush().catch(() => {});
     const data = usage.parse(await administer(context, "usage", parameters));
-    return success("get_usage", data, `Usage from ${data.from} to ${data.to}.`);
+    return { data, message: `Usage from ${data.from} to ${data.to}.` };
   },
   openapi: {
     summary: "Return requests, versions and bytes of a project, by day and by key",

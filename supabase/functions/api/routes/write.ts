@@ -9,7 +9,7 @@ import { contentField } from "../http/json_request.ts";
 import { checkPath } from "../http/path.ts";
 import { isSet, pick } from "../http/query.ts";
 import type { RequestData } from "../http/request_data.ts";
-import { writeResponse } from "../http/respond.ts";
+import { written } from "../http/respond.ts";
 import { validate } from "../http/validate.ts";
 import { ifVersionField, parseIfVersion, rawQuery, WRITE_HEADERS } from "./schemas.ts";
 import { defineRoute } from "../route.ts";
@@ -61,7 +61,7 @@ export const write = defineRoute({
   parse,
   async handle(context, request) {
     const committed = await writeContent(context, body, request);
-    return writeResponse("write_file", committed, `Wrote version ${committed.file.version}.`);
+    return written(committed, `Wrote version ${committed.file.version}.`);
   },
   openapi: {
     summary: "Create a file or add a version",

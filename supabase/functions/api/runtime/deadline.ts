@@ -1,6 +1,6 @@
 /** The time that one request, or one piece of background work, may wait for the back end, over all its calls and tries. */
 import { TRANSFER_MILLISECONDS_PER_MIB } from "../limits.ts";
-import { type Clock, sleep } from "./clock.ts";
+import type { Clock } from "./clock.ts";
 
 /** What `within` resolves to when the time runs out first. */
 export const LATE = Symbol("late");
@@ -58,10 +58,7 @@ export class Deadline {
     }
   }
 
-  /**
-   * The value of `promise`, or LATE once `milliseconds` have passed or no time remains. A later result of the promise
-   * is ignored.
-   */
+  /** The value of `promise`, or LATE once `milliseconds` have passed or no time remains: then its result is ignored. */
   async within<T>(milliseconds: number, promise: Promise<T>): Promise<T | typeof LATE> {
     // Avoids an unhandled rejection after the time is over.
     promise.catch(() => {});
@@ -74,9 +71,5 @@ export class Deadline {
     } finally {
       cancel();
     }
-  }
-
-  async pause(milliseconds: number): Promise<void> {
-    await sleep(milliseconds, this.clock);
   }
 }

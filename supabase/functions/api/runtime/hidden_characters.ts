@@ -1,7 +1,4 @@
-/**
- * Invisible characters in text that a person or a model reads. A name could hide a message in them, or look like
- * another name.
- */
+/** Invisible characters in text for people and models: a name could hide a message, or look like another name. */
 
 /** Control and format characters (joiners, tags, direction marks), other characters without a glyph, line separators. */
 const HIDDEN = String.raw`[\p{Cc}\p{Cf}\p{DI}\p{Zl}\p{Zp}\u2800]`;

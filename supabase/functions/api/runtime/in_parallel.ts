@@ -1,7 +1,4 @@
-/**
- * Runs `work` on each item of `list`, at most `atOnce` at a time. Returns the results in the order of the list. Throws
- * the first error of `work`.
- */
+/** Runs `work` on each item, at most `atOnce` at a time. Returns the results in order. Throws the first error. */
 export async function inParallel<In, Out>(
   list: readonly In[],
   atOnce: number,

@@ -1,7 +1,4 @@
-/**
- * Slots for a resource that many requests need at the same time, such as one file: a few at a time, first come, first
- * served.
- */
+/** Slots for a resource that many requests need, such as one file: a few at a time, first come, first served. */
 import { type ApiError, unavailable } from "../errors.ts";
 import { ByteBudget, type Release } from "./byte_budget.ts";
 import type { Deadline } from "./deadline.ts";

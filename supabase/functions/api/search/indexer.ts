@@ -117,17 +117,8 @@ async function readIndexedText(
   hasModel: boolean,
 ): Promise<IndexedText> {
   const { projectId, fileId, version, path, mimeType, isDeleted } = file;
-  const base = {
-    projectId,
-    fileId,
-    version,
-    path,
-    mimeType,
-    isDeleted,
-    content: null,
-    skipped: null,
-    chunks: [],
-  };
+  const none = { content: null, skipped: null, chunks: [] };
+  const base = { projectId, fileId, version, path, mimeType, isDeleted, ...none };
   if (isDeleted) return base;
   if (isBinaryMediaType(mimeType)) return { ...base, skipped: "not_text" };
   if (file.size > SEARCH_TEXT_BYTES_MAX) return { ...base, skipped: "too_large" };

@@ -62,10 +62,7 @@ export class LiveSearch {
     this.#found.sort((a, b) => comparePaths(a.path, b.path));
   }
 
-  /**
-   * Records the unsearched text that a later page reports: a file may have a new version since then that is not indexed
-   * yet.
-   */
+  /** Records the unsearched text of a later page: a file may have a new version that is not indexed yet. */
   note(page: UnsearchedPage): void {
     this.#notSearched ??= unsearchedOf(page);
   }

@@ -67,10 +67,7 @@ function singleLiteral({ isNegated, ranges, classes }: CharacterSet): string | u
   return String.fromCodePoint(range[0]);
 }
 
-/**
- * The clauses for a search that ignores case. Only runs of ASCII remain, since the database folds other letters by its
- * locale.
- */
+/** The clauses where case is ignored: runs of ASCII, since the database folds other letters by its locale. */
 export function withoutCase(clauses: Clauses): Clauses {
   return clauses.flatMap((clause) => {
     const runs = clause.map((text) =>

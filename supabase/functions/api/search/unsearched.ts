@@ -9,10 +9,8 @@ export function unsearchedOf(
   { files, bytes, paths, reasons, isComplete }: UnsearchedPage,
   isVectorCut = false,
 ): Unsearched | null {
-  if (isVectorCut) return { files: Math.max(files, 1), bytes, paths, reasons: withReason(reasons, "bounds") };
-  if (!isComplete) {
-    return { files: Math.max(files, 1), bytes, paths, reasons: withReason(reasons, "pending") };
-  }
+  const reason = isVectorCut ? "bounds" : isComplete ? null : "pending";
+  if (reason) return { files: Math.max(files, 1), bytes, paths, reasons: withReason(reasons, reason) };
   return files === 0 ? null : { files, bytes, paths, reasons };
 }
 

@@ -3,14 +3,10 @@ import type { Context } from "../../context.ts";
 import { ApiError, fail } from "../../errors.ts";
 import { commit, commitBasis } from "../../files/commit.ts";
 import { commitMany } from "../../files/commit_many.ts";
+import { byPath } from "../../ports/files.ts";
 import { flag, path, whole } from "../arguments.ts";
 import { ToolRefusal } from "../failures.ts";
-import {
-  alreadyAppliedRefusal,
-  isVersionConflict,
-  latestContent,
-  versionRefusal,
-} from "../version_conflicts.ts";
+import { alreadyAppliedRefusal, contentAt, isVersionConflict, versionRefusal } from "../version_conflicts.ts";
 import { counted, Lines, shownPath } from "../text.ts";
 import { defineTool } from "../tool.ts";
 
@@ -54,7 +50,7 @@ async function deleteOne(context: Context, path: string, expected: number | unde
       throw alreadyAppliedRefusal("FILE_NOT_FOUND", what);
     }
     if (expected === undefined || !isVersionConflict(error)) throw error;
-    const latest = await latestContent(context, path);
+    const latest = await contentAt(context, path);
     const advice = "Delete it if that is still right.";
     throw await versionRefusal(context, latest, { path, expected, details: error.details, advice });
   }
@@ -82,15 +78,8 @@ async function deleteFolder(context: Context, path: string): Promise<string> {
 /** The number of files in a folder, as text; empty where it has none, or the key may not read. */
 async function filesBelow({ gate, metadata }: Context, directory: string): Promise<string> {
   if (!gate.grant?.scopes.includes("read")) return "";
-  const page = {
-    deleted: false,
-    recursive: true,
-    limit: 1,
-    offset: 0,
-    sortBy: "path",
-    sortOrder: "asc",
-  } as const;
-  const { total, totalIsExact } = gate.unwrap(await metadata.list(gate.caller, { directory, ...page }));
+  const page = { directory, recursive: true, limit: 1 };
+  const { total, totalIsExact } = gate.unwrap(await metadata.list(gate.caller, byPath(page)));
   if (!total) return "";
   return `${totalIsExact === false ? "more than " : ""}${counted(total, "file")}`;
 }

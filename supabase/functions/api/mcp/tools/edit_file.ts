@@ -17,7 +17,7 @@ import {
 } from "../../limits.ts";
 import type { Content } from "../../ports/files.ts";
 import { flag, path, text, whole } from "../arguments.ts";
-import { alreadyAppliedRefusal, latestContent, versionRefusal } from "../version_conflicts.ts";
+import { alreadyAppliedRefusal, contentAt, versionRefusal } from "../version_conflicts.ts";
 import { ToolRefusal } from "../failures.ts";
 import { counted, cutLine, Lines, numbered, shownPath } from "../text.ts";
 import { defineTool } from "../tool.ts";
@@ -89,7 +89,7 @@ async function explain(
     return alreadyAppliedRefusal(code, `Your edit is already version ${version} of ${shownPath(path)}`);
   }
   if (code === "STRING_NOT_FOUND" || expected === undefined) return error;
-  const latest = await latestContent(context, path);
+  const latest = await contentAt(context, path);
   return await versionRefusal(context, latest, { path, expected, details, advice: "Edit it as it is now." });
 }
 

@@ -6,7 +6,7 @@ import { parseEre, PatternError } from "../../search/posix_ere.ts";
 import { fail } from "../../errors.ts";
 import { MCP_LIST_CALLS_MAX, MCP_LIST_DEFAULT, PAGE_LIMIT_MAX, SEARCH_UNITS_MAX } from "../../limits.ts";
 import type { FileRecord } from "../../contract/files.ts";
-import type { ListPage } from "../../ports/files.ts";
+import { byPath, type ListPage } from "../../ports/files.ts";
 import { Work } from "../../runtime/work.ts";
 import { flag, folder, glob, parsePath, text, whole } from "../arguments.ts";
 import { counted, describeVersion, Lines, quoted, QUOTED_PATH_LENGTH_MAX, shownPath } from "../text.ts";
@@ -92,11 +92,7 @@ async function find(
   let from = after;
   for (let calls = 1;; calls++) {
     const page = gate.unwrap(
-      await metadata.list(gate.caller, {
-        ...{ directory, recursive, deleted: false, offset: 0, sortBy: "path", sortOrder: "asc" },
-        limit: PAGE_LIMIT_MAX,
-        after: from,
-      }),
+      await metadata.list(gate.caller, byPath({ directory, recursive, limit: PAGE_LIMIT_MAX, after: from })),
     );
     for (const file of page.files) {
       if (!await matches(file.path)) continue;

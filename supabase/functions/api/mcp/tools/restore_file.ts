@@ -1,8 +1,7 @@
 import { z } from "zod";
-import type { Context } from "../../context.ts";
 import { commit, commitBasis } from "../../files/commit.ts";
 import { path, whole } from "../arguments.ts";
-import { sameContent } from "../version_conflicts.ts";
+import { versionWithContentOf } from "../version_conflicts.ts";
 import { counted, shownPath } from "../text.ts";
 import { defineTool } from "../tool.ts";
 
@@ -19,7 +18,8 @@ export const restoreFile = defineTool({
     version: whole("The version whose content to restore.", 1),
   }),
   async run(context, { path, version }) {
-    const latest = await versionWithContent(context, path, version);
+    // A repeated call adds no other version.
+    const latest = await versionWithContentOf(context, path, path, version);
     if (latest !== undefined) {
       return `${shownPath(path)} has the content of version ${version} already, as version ${latest}. ` +
         "Nothing was done.";
@@ -30,17 +30,3 @@ export const restoreFile = defineTool({
       `${counted(file.size, "byte")}.`;
   },
 });
-
-/** The latest version, if it already has the content of `version`: a repeated call adds no other. */
-async function versionWithContent(
-  { gate, metadata }: Context,
-  path: string,
-  version: number,
-): Promise<number | undefined> {
-  if (!gate.grant) await gate.authorize();
-  if (!gate.grant?.scopes.includes("read")) return undefined;
-  const latest = gate.observe(await metadata.content(gate.caller, path));
-  if (!latest.ok) return undefined;
-  const wanted = gate.observe(await metadata.content(gate.caller, path, version));
-  return wanted.ok && sameContent(latest.value, wanted.value) ? latest.value.file.version : undefined;
-}
