@@ -1,10 +1,10 @@
 /** A deployed service, of which only the address and keys are known. */
+import { setTimeout } from "node:timers/promises";
 import { type Api, type RequestOptions, sentOf } from "../support/client/api.ts";
-import { type Answer, assertInvariants, health, rateOf } from "../support/client/contract.ts";
+import { type Answer, assertInvariants, health } from "../support/client/contract.ts";
 import { send } from "../support/client/http.ts";
 import { inParallel } from "../support/in_parallel.ts";
 import type { FolderFiles } from "./folder_files.ts";
-import { Pace } from "./pace.ts";
 
 /** A request without an answer by then is aborted, and its case fails. */
 const REQUEST_TIMEOUT_MILLISECONDS = 120_000;
@@ -23,7 +23,6 @@ export interface DeploymentOptions {
 
 export class Deployment implements Api {
   readonly #options: DeploymentOptions;
-  readonly #paces = new Map<string, Pace>();
   /** Milliseconds by which the service's clock is ahead of ours. */
   #clockAheadMilliseconds = 0;
   #requestCount = 0;
@@ -49,11 +48,6 @@ export class Deployment implements Api {
     return { version };
   }
 
-  /** Paces requests with this key, so that they do not exceed its window. */
-  usesKey(key: string): void {
-    this.#paces.set(key, this.#pace());
-  }
-
   async passesHead(): Promise<boolean> {
     return (await this.#send(null, "HEAD", "/health")).status === 200;
   }
@@ -75,33 +69,16 @@ export class Deployment implements Api {
     for (;;) {
       // A stream is sent from its bytes, as a new stream for each try.
       const again = bytes === null ? options : { ...options, body: new Blob([bytes]).stream() };
-      const answer = await this.#sendInTurn(key, method, path, again);
+      const sentAt = Date.now();
+      const answer = await this.#send(key, method, path, again);
+      const clockAheadMilliseconds = this.#clockAheadMilliseconds;
+      assertInvariants(answer, { sentAt, isWindowFrozen: false, clockAheadMilliseconds });
       if (answer.status !== 429) return answer;
-      // Another client uses the window, too, or the address had too many failed authentications.
-      await this.#pace().pause(Number(answer.headers.get("retry-after") ?? 1) * 1000);
+      // The window is used up, or the address had too many failed authentications.
+      const seconds = Number(answer.headers.get("retry-after") ?? 1);
+      this.#options.onWait(seconds);
+      await setTimeout(seconds * 1000, undefined, { signal: this.#options.signal });
     }
-  }
-
-  async #sendInTurn(
-    key: string | null,
-    method: string,
-    path: string,
-    options: RequestOptions,
-  ): Promise<Answer> {
-    const pace = key === null ? undefined : this.#paces.get(key);
-    await pace?.turn();
-    const sentAt = Date.now();
-    let answer: Answer;
-    try {
-      answer = await this.#send(key, method, path, options);
-    } catch (error) {
-      pace?.failed();
-      throw error;
-    }
-    pace?.answered(rateOf(answer.headers));
-    const clockAheadMilliseconds = this.#clockAheadMilliseconds;
-    assertInvariants(answer, { sentAt, isWindowFrozen: false, clockAheadMilliseconds });
-    return answer;
   }
 
   #send(key: string | null, method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
@@ -110,27 +87,6 @@ export class Deployment implements Api {
     const ended = AbortSignal.any([signal, AbortSignal.timeout(REQUEST_TIMEOUT_MILLISECONDS)]);
     return send({ ...sentOf(baseUrl, key, method, path, options), signal: ended });
   }
-
-  #pace(): Pace {
-    const { signal, onWait } = this.#options;
-    const now = () => Date.now() + this.#clockAheadMilliseconds;
-    return new Pace({ now, wait: (milliseconds) => sleep(milliseconds, signal) }, onWait);
-  }
-}
-
-function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    signal.throwIfAborted();
-    const timer = setTimeout(() => {
-      signal.removeEventListener("abort", stop);
-      resolve();
-    }, milliseconds);
-    const stop = () => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    };
-    signal.addEventListener("abort", stop, { once: true });
-  });
 }
 
 /** The contents of these folders: each file with its version, and each deleted file. */

@@ -17,8 +17,8 @@ const USAGE = `Usage: deno task acceptance [--url URL] [--key KEY] [AREA…]
   AREA        only areas whose name contains this (--list prints them)
   --help      print this text
 
-Everything is written into a folder of its own, which is removed afterwards. No faster than the project's limit allows:
-some 7,000 requests.`;
+Everything is written into a folder of its own, which is removed afterwards. Some 7,000 requests: where the project's
+limit is reached, it waits for the next minute.`;
 
 const LOCAL_URL = "http://127.0.0.1:54321/functions/v1/api";
 const INTERRUPTED_EXIT_CODE = 130;
@@ -108,7 +108,6 @@ async function main(): Promise<number> {
   const keys = made === null ? [key ?? ""] : [made.key, made.strangerKey];
   const folder = `acceptance-${crypto.randomUUID().slice(0, 8)}`;
   const [own = "", strangerKey = null] = keys;
-  for (const used of keys) service.usesKey(used);
   if (key !== undefined) await service.ensureKey(key);
   try {
     const passesHead = await service.passesHead();
@@ -129,10 +128,7 @@ async function main(): Promise<number> {
     // On connections of its own, since those of the run may have been aborted.
     const cleaner = new Deployment({ baseUrl, signal: new AbortController().signal, onWait });
     await cleaner.connect();
-    for (const used of keys) {
-      cleaner.usesKey(used);
-      await removeAll(new FolderFiles(cleaner, used, folder));
-    }
+    for (const used of keys) await removeAll(new FolderFiles(cleaner, used, folder));
     await made?.revoke();
   }
 }

@@ -7,7 +7,7 @@ import { newKey } from "../../supabase/local/admin/new_key.ts";
 import { FUNCTION_ENTRY, MIGRATIONS_DIRECTORY } from "../../supabase/local/repository.ts";
 import { loadSecrets } from "../../supabase/local/stack/secrets.ts";
 import { StackChild } from "../support/stack/stack_child.ts";
-import { type BareFunction, startBareFunction } from "../support/stack/test_stack.ts";
+import { type BareFunction, restartFunction, startBareFunction } from "../support/stack/test_stack.ts";
 import type { BenchAddresses } from "./stack_process.ts";
 
 const at = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
@@ -17,7 +17,6 @@ export const SERVICE_FUNCTION = FUNCTION_ENTRY;
 
 /** A limit that no benchmark reaches. Requests are still counted in the window's row, as for any limited project. */
 const REQUESTS_PER_MINUTE_PLENTY = 1_000_000_000;
-const RESTART_TIMEOUT_MILLISECONDS = 20_000;
 
 export interface Project {
   readonly id: string;
@@ -77,21 +76,7 @@ export async function startBenchStack(
     key,
     sql: (sql, parameters) => child.sql(sql, parameters),
     script: (sql) => child.script(sql),
-    async restartFunction() {
-      const before = await child.functionPids();
-      for (const pid of before) Deno.kill(pid, "SIGKILL");
-      const deadline = Date.now() + RESTART_TIMEOUT_MILLISECONDS;
-      while (Date.now() < deadline) {
-        const now = await child.functionPids();
-        if (now.length === before.length && now.every((pid) => !before.includes(pid))) {
-          const health = await fetch(`${addresses.baseUrl}/health`);
-          await health.body?.cancel();
-          if (health.ok) return;
-        }
-        await new Promise((resolve) => setTimeout(resolve, 50));
-      }
-      throw new Error("the function did not come back");
-    },
+    restartFunction: () => restartFunction(addresses.baseUrl, () => child.functionPids()),
     ownFunction: async (entry, supabaseUrl = addresses.backendUrl) => {
       const secrets = await loadSecrets(join(dataDir, "secrets.json"));
       return await startBareFunction({ secrets }, supabaseUrl, { entry });

@@ -273,7 +273,7 @@ export class RandomRequests {
           : mostly(useful, given.format === "uuid" ? fc.uuid() : textOf(given));
       case "integer":
       case "number":
-        return mostly(useful?.map(Number), numberOf(given));
+        return mostly(["versions", "wait"].includes(name) ? useful?.map(Number) : undefined, numberOf(given));
       case "boolean":
         return fc.boolean();
       case "array":

@@ -12,7 +12,7 @@ import { exchange } from "../client/raw_connection.ts";
 import { assertDocumented } from "../openapi/document_check.ts";
 import { cpuSeconds } from "./processes.ts";
 import { RecordingProxy } from "./proxy.ts";
-import { startBareFunction, startTestStack, type TestStack } from "./test_stack.ts";
+import { restartFunction, startBareFunction, startTestStack, type TestStack } from "./test_stack.ts";
 
 export type Tier = "free" | "pro" | "enterprise";
 
@@ -27,8 +27,6 @@ export interface TestKey {
   readonly key: string;
 }
 
-/** Longest wait until a restarted function listens again. */
-const RESTART_TIMEOUT_MILLISECONDS = 60_000;
 /** Longest wait for an answer to raw bytes. */
 const RAW_TIMEOUT_MILLISECONDS = 60_000;
 
@@ -204,17 +202,8 @@ export class Service implements Api {
   }
 
   /** Ends the function's process; the stack starts a new one, with nothing in memory. */
-  async restartFunction(): Promise<void> {
-    const before = this.stack.functionPids;
-    for (const pid of before) Deno.kill(pid, "SIGKILL");
-    const deadline = Date.now() + RESTART_TIMEOUT_MILLISECONDS;
-    while (Date.now() < deadline) {
-      const isNew = this.stack.functionPids.length === before.length &&
-        this.stack.functionPids.every((pid) => !before.includes(pid));
-      if (isNew && await this.#isHealthy()) return;
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-    throw new Error("the function did not come back");
+  restartFunction(): Promise<void> {
+    return restartFunction(this.baseUrl, () => this.stack.functionPids);
   }
 
   /**
@@ -240,12 +229,6 @@ export class Service implements Api {
     const answer = await send({ method, url, headers: new Headers(headers), body: null });
     await this.#check(answer, url.slice(new URL(url).origin.length), sentAt);
     return answer;
-  }
-
-  async #isHealthy(): Promise<boolean> {
-    const response = await fetch(`${this.baseUrl}/health`);
-    await response.body?.cancel();
-    return response.status === 200;
   }
 
   async stop(): Promise<void> {

@@ -8,6 +8,7 @@ import { functionCommand } from "../../../supabase/local/stack/function_command.
 import { FunctionProcess } from "../../../supabase/local/stack/function_process.ts";
 import { loadSecrets, type Secrets } from "../../../supabase/local/stack/secrets.ts";
 import { type Stack, type StackOptions, startStack } from "../../../supabase/local/stack/stack.ts";
+import { eventually } from "../eventually.ts";
 import { freshDataDirectory } from "./fresh_data_directory.ts";
 import { ownDatabase } from "./test_database.ts";
 
@@ -54,6 +55,22 @@ export async function startTestStack(options: Partial<StackOptions> = {}): Promi
     await close();
     throw error;
   }
+}
+
+/** Ends the processes of the function, and waits until the stack has started new ones. */
+export async function restartFunction(
+  baseUrl: string,
+  pids: () => readonly number[] | Promise<readonly number[]>,
+): Promise<void> {
+  const before = await pids();
+  for (const pid of before) Deno.kill(pid, "SIGKILL");
+  await eventually("the function is back", async () => {
+    const now = await pids();
+    if (now.length !== before.length || now.some((pid) => before.includes(pid))) return false;
+    const health = await fetch(`${baseUrl}/health`);
+    await health.body?.cancel();
+    return health.ok;
+  });
 }
 
 /** A process of the function without a gateway in front of it. */
