@@ -227,7 +227,7 @@ select is(pg_temp.project('ann', 'revoke_key', jsonb_build_object('id', pg_temp.
 select is(pg_temp.code(pg_temp.project('ann', 'revoke_key', jsonb_build_object('id', pg_temp.id_of('bobs'))::text)), 'KEY_NOT_FOUND', 'another project''s key is not there to be revoked');
 select is(pg_temp.authorized('bobs'), 'authorized', 'and goes on working');
 
--- The limit of working keys is exact; revoked and expired keys do not count.
+-- The limit of active keys is exact; revoked and expired keys do not count.
 select count(pg_temp.project('ann', 'create_key', pg_temp.new_key('n' || n))) from generate_series(2, 99) n;
 select is(pg_temp.working('ann'), 99::bigint, '99 keys work');
 select is(pg_temp.project('ann', 'create_key', pg_temp.new_key('n100')) #>> '{value,prefix}', 'oa_n100xxx', 'the limit of 100 itself is reached');

@@ -105,7 +105,7 @@ test("each version whose bytes are missing, short or others is named, and no oth
     "X is missing",
     "X has 2 bytes instead of 4",
     "segment X has no row",
-    "X has another SHA-256",
+    "X has a different SHA-256 than recorded",
   ]);
   assertEquals([await service.tables(), objectsOf(own)], before);
 });

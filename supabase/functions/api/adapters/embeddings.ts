@@ -81,7 +81,7 @@ export class EndpointEmbedder implements Embedder {
           this.parts.log.backendFault(
             "embeddings",
             0,
-            status === 200 ? "unexpected shape or dimension" : String(status),
+            status === 200 ? "vectors of an unexpected shape or dimension" : String(status),
           );
           throw unavailable();
         }

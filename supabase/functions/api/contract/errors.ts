@@ -11,11 +11,11 @@ interface ErrorEntry {
 
 export const ERRORS = {
   INVALID_JSON: { status: 400 },
-  INVALID_PATH: { status: 400, message: "A path breaks the rule that the details name." },
+  INVALID_PATH: { status: 400, message: "A path is not valid: see `details.rule`." },
   VALIDATION_ERROR: { status: 400, message: "The request is not valid." },
   INVALID_API_KEY: { status: 401, message: "The API key is missing or not valid." },
   INVALID_SESSION: { status: 401, message: "The access token is missing or not valid. Sign in again." },
-  FORBIDDEN_SCOPE: { status: 403, message: "The API key does not permit this." },
+  FORBIDDEN_SCOPE: { status: 403, message: "The API key does not permit this: see `details`." },
   FORBIDDEN_ORIGIN: { status: 403 },
   FILE_NOT_FOUND: { status: 404, message: "There is no file at this path." },
   VERSION_NOT_FOUND: { status: 404, message: "The file has no such version." },
@@ -38,7 +38,7 @@ export const ERRORS = {
   },
   RUN_CONFLICT: {
     status: 409,
-    message: "After the run, others have changed its files. Nothing was done; see the conflicts.",
+    message: "Others have changed the run's files since. Nothing was done; see `details.conflicts`.",
   },
   LINK_EXPIRED: { status: 410, message: "The link has expired. Ask for a new one." },
   LINK_USED: { status: 410, message: "The link has already written its one version. Ask for a new link." },
@@ -55,23 +55,24 @@ export const ERRORS = {
   IDEMPOTENCY_KEY_REUSED: { status: 422, message: "This Idempotency-Key was used for another request." },
   KEY_LIMIT_REACHED: {
     status: 422,
-    message: "The project already has the largest allowed number of working keys. Revoke some.",
+    message: "The project has reached its maximum number of active keys. Revoke one first.",
   },
   LINK_LIMIT_REACHED: {
     status: 422,
     message:
-      "The project already has the largest allowed number of links. Revoke some, or wait until some expire.",
+      "The project has reached its maximum number of links. Revoke one first, or wait until one expires.",
   },
   NOT_TEXT: { status: 422 },
   PROJECT_LIMIT_REACHED: {
     status: 422,
-    message: "The account already has the largest allowed number of projects.",
+    message:
+      "The account has reached its maximum number of projects. Delete one, or ask the operator for more.",
   },
   SEARCH_TOO_BROAD: { status: 422 },
   EXPORT_TOO_LARGE: {
     status: 422,
     message:
-      "These files are more than one export can contain. Export smaller folders, or use the command line.",
+      "The export would have too many files, segments or bytes. Export smaller folders, or use the command line.",
   },
   STRING_NOT_FOUND: { status: 422 },
   STRING_NOT_UNIQUE: { status: 422 },
@@ -81,7 +82,8 @@ export const ERRORS = {
   },
   VERSION_CURRENT: {
     status: 422,
-    message: "This is the latest version. Write another version first, or purge the file.",
+    message:
+      "The content of the latest version cannot be erased. Write a new version first, or purge the file.",
   },
   VERSION_DELETED: { status: 422, message: "This version is a tombstone; there is nothing to restore." },
   RATE_LIMIT_EXCEEDED: {

@@ -93,7 +93,7 @@ const COMMON: Readonly<Record<string, HeaderEntry>> = {
     '"default";r=97;t=31',
   ),
   "RateLimit-Policy": header(text, "The limit in the form of the IETF draft.", '"default";q=100;w=60'),
-  "Cache-Control": header(text, "How the response may be cached."),
+  "Cache-Control": header(text, "How the answer may be cached."),
 };
 
 const PARTICULAR: Readonly<Record<ResponseHeader, HeaderEntry>> = {
@@ -114,7 +114,7 @@ const PARTICULAR: Readonly<Record<ResponseHeader, HeaderEntry>> = {
     "bytes 0-1023/10240",
   ),
   "X-Content-Type-Options": header({ const: "nosniff" }, "`nosniff`."),
-  "Content-Security-Policy": header(text, "A browser executes nothing of the file."),
+  "Content-Security-Policy": header(text, "Stops browsers from running scripts in the file."),
   "Content-Disposition": header(
     text,
     "Makes a browser save the file under its name.",

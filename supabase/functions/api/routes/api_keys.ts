@@ -89,7 +89,7 @@ export const listKeys = defineRoute({
     return success("list_api_keys", { keys }, `${keys.length} keys.`);
   },
   openapi: {
-    summary: "List the project's keys, newest first; a calling key needs the scope `admin`",
+    summary: "List the project's keys, newest first; a request with an API key needs the scope `admin`",
     answer: keyList,
   },
 });
@@ -106,7 +106,7 @@ export const createKey = defineRoute({
     return success("create_api_key", data, "Created. The key will not be shown again.");
   },
   openapi: {
-    summary: "Create a key; a calling key needs the scope `admin`",
+    summary: "Create a key; a request with an API key needs the scope `admin`",
     body: creation,
     example: { name: "researcher", scopes: ["read", "write"], pathPrefix: "notes" },
     answer: newKey,
@@ -126,7 +126,7 @@ export const rotateKey = defineRoute({
     return success("rotate_api_key", data, "Rotated. The new key will not be shown again.");
   },
   openapi: {
-    summary: "Replace a key by a new one with the same rights",
+    summary: "Replace a key with a new one with the same rights",
     body: gracePeriod,
     isBodyOptional: true,
     answer: rotatedKey,
@@ -146,7 +146,7 @@ export const regenerateKey = defineRoute({
     return success("regenerate_api_key", data, "Regenerated. The new key will not be shown again.");
   },
   openapi: {
-    summary: "Replace the newest active key by a new one",
+    summary: "Replace the newest active key with a new one",
     body: gracePeriod,
     isBodyOptional: true,
     answer: rotatedKey,
@@ -163,7 +163,7 @@ export const changeKey = defineRoute({
   async handle(context, id) {
     const fields = await readAdministrationFields(context, change);
     const data = key.parse(await administer(context, "change_key", { ...fields, id }));
-    return success("update_api_key", data, "Changed, from now on.");
+    return success("update_api_key", data, "Changed, with immediate effect.");
   },
   openapi: {
     summary: "Change a key's name or expiry, or narrow its rights",

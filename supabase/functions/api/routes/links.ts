@@ -124,7 +124,7 @@ export const revokeLink = defineRoute({
     return success("revoke_link", revoked, "Revoked.");
   },
   openapi: {
-    summary: "End a link immediately",
+    summary: "Revoke a link immediately",
     answer: revokedLink,
     errors: ["LINK_NOT_FOUND"],
   },

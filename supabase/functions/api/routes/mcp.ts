@@ -106,7 +106,7 @@ export const mcp = defineRoute({
   scopes: [],
   handle,
   openapi: {
-    summary: "Call tools through the Call tools through the Model Context Protocol, for agents",
+    summary: "Call tools through the Model Context Protocol, for agents",
     description:
       "Streamable HTTP without sessions: one JSON-RPC message in each request, one JSON answer. Protocol revisions " +
       "2026-07-28 and those of 2025. A failed tool returns a result with `isError`; errors of the protocol are JSON-RPC " +
