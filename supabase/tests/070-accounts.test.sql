@@ -93,10 +93,10 @@ select is(
   pg_temp.ask('ann', 'public.filestore_account_describe()') -> 'value', jsonb_build_object(
     'id', md5('ann')::uuid, 'email', 'ann@example.org', 'projectMakers', 'nobody', 'mayCreateProjects', false, 'reason', 'operator_only',
     'limits', '{"requestsPerMinute": 120, "maxProjects": 20, "maxSharedBytes": 5368709120}'::jsonb,
-    'usage', '{"requestsThisMinute": 1, "projects": 0, "sharedBytes": 0}'::jsonb), 'an account, told of itself');
+    'usage', '{"requestsThisMinute": 1, "projects": 0, "sharedBytes": 0}'::jsonb), 'an account''s description of itself');
 select is(pg_temp.maker('ann', '{}'), 'nobody false operator_only', 'the operator alone');
 select is(pg_temp.maker('ann', '{bob@example.org}'), 'listed false address_unconfirmed', 'an address that nobody confirmed');
-select is(pg_temp.maker('ann', '{ann@example.org,@example.org}'), 'listed false address_unconfirmed', 'is told the same where it is listed');
+select is(pg_temp.maker('ann', '{ann@example.org,@example.org}'), 'listed false address_unconfirmed', 'gets the same reason if it is listed');
 update auth.users set email_confirmed_at = now() where id = md5('ann')::uuid;
 select is(pg_temp.maker('ann', '{ann@example.org}'), 'listed true', 'a listed address');
 select is(pg_temp.maker('ann', '{@example.org}'), 'listed true', 'an address of a listed domain');

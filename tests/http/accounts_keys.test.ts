@@ -183,7 +183,7 @@ test("regenerating makes a key where there is none, and replaces the newest that
   ]);
 });
 
-test("404 KEY_NOT_FOUND: another project's key cannot be told from one that is not there", async () => {
+test("404 KEY_NOT_FOUND: another project's key gets the same answer as one that does not exist", async () => {
   const [account, other] = [await owner(service), await owner(service)];
   const theirs = await other.createKey();
   const shown = ({ status, text }: Answer) => [status, text];

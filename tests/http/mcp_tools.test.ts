@@ -280,7 +280,7 @@ test("grep_files and search_files say in words what they did not look at, and wh
   assertEquals(await agent.call("grep_files", { pattern: "zebra", path: "large.txt" }), "No line matches.");
 });
 
-test("write_file: creates; an existing file needs the version that was read, and a repeat is told that it worked", async () => {
+test("write_file: creates; an existing file needs the version that was read, and the answer to a repeat is that it worked", async () => {
   const { own, agent } = await setUp();
   const write = { path: "/notes/plan.md", content: "one\ntwo\n" };
   assertEquals(
@@ -672,7 +672,7 @@ test("the owner of a project, signed in, may call it as a key may", async () => 
   assertEquals(Object(answer.body).result.tools.length, 15);
 });
 
-test("file_history and refused writes say who wrote, as far as it was said", async () => {
+test("file_history and refused writes name the writer, if it was recorded", async () => {
   const { own, agent } = await setUp("modern");
   const said = {
     "x-run-id": "nightly-42",
