@@ -270,7 +270,7 @@ test("grep_files and search_files say in words what they did not look at, and wh
   ];
   assertEquals(
     grepped,
-    "No line matches in what was searched.\nNOT SEARCHED: 1 file (too large for this search: grep_files reads up to " +
+    "No line of the searched files matches.\nNOT SEARCHED: 1 file (too large for this search: grep_files reads up to " +
       "10 MB, read_file any size): huge.txt",
   );
   assertMatch(

@@ -30,7 +30,10 @@ export const ERRORS = {
     status: 409,
     message: "A request with this Idempotency-Key is still running. Try again shortly.",
   },
-  PROJECT_NAME_TAKEN: { status: 409, message: "A project with this name already exists." },
+  PROJECT_NAME_TAKEN: {
+    status: 409,
+    message: "A project with this name already exists. Choose another name.",
+  },
   KEY_REVOKED: { status: 409, message: "The key is revoked or expired. Create a new one." },
   VERSION_CONFLICT: {
     status: 409,
@@ -52,7 +55,10 @@ export const ERRORS = {
   UNSUPPORTED_MEDIA_TYPE: { status: 415 },
   RANGE_NOT_SATISFIABLE: { status: 416 },
   DIFF_TOO_LARGE: { status: 422 },
-  IDEMPOTENCY_KEY_REUSED: { status: 422, message: "This Idempotency-Key was used for another request." },
+  IDEMPOTENCY_KEY_REUSED: {
+    status: 422,
+    message: "This Idempotency-Key was used for another request. Use a new key for each request.",
+  },
   KEY_LIMIT_REACHED: {
     status: 422,
     message: "The project has reached its maximum number of active keys. Revoke one first.",

@@ -126,7 +126,7 @@ export const rotateKey = defineRoute({
     return success("rotate_api_key", data, "Rotated. The new key will not be shown again.");
   },
   openapi: {
-    summary: "Replace a key with a new one with the same rights",
+    summary: "Replace a key with a new one that has the same rights",
     body: gracePeriod,
     isBodyOptional: true,
     answer: rotatedKey,
