@@ -208,8 +208,9 @@ function protocolResponses(route: Route, failures: FailureResponses): Json {
 const DESCRIPTION = `Every write adds a numbered version; earlier versions stay readable.
 
 Every answer has an envelope, except those of \`/health\`, \`/llms.txt\` and this document:
-\`{success: true, data, operation, message}\`, or \`{success: false, error: {code, message}}\` with \`operation\` and \`details\` if there are any. Routes with GET
-also answer HEAD. Any other path is 404 \`ROUTE_NOT_FOUND\`, any other method 405 \`METHOD_NOT_ALLOWED\` with \`Allow\`.
+\`{success: true, data, operation, message}\`, or \`{success: false, error: {code, message}}\` with \`operation\` and
+\`details\` if there are any. Routes with GET also answer HEAD. Any other path is 404 \`ROUTE_NOT_FOUND\`, any other
+method 405 \`METHOD_NOT_ALLOWED\` with \`Allow\`.
 Later versions may add fields to answers; clients must ignore unknown fields.`;
 
 /** The whole document, without `servers`. */

@@ -38,7 +38,7 @@ export const redact = defineRoute({
     description:
       "Erasing the content of versions is called redaction. The latest version cannot be redacted, unless the file is " +
       "deleted. Redacted versions stay in the version list, with `redactedAt`; reading, restoring or comparing one is " +
-      "`VERSION_REDACTED`. A repeated request returns what `remaining` is at that time.",
+      "`VERSION_REDACTED`. A repeated request returns the versions that remain at that time.",
     body,
     answer: redacted,
     errors: ["FILE_NOT_FOUND", "VERSION_NOT_FOUND", "VERSION_CURRENT"],

@@ -59,7 +59,7 @@ export const ifVersionParameter = {
 
 const query = z.object(ifVersionParameter);
 
-/** The `ifVersion` of the query. Throws VALIDATION_ERROR, even if the body is JSON, where only its field counts. */
+/** The `ifVersion` of the query. Throws VALIDATION_ERROR if it is invalid or the body is JSON, which has its own field. */
 export function parseIfVersion(
   data: RequestData,
   isJson: boolean,

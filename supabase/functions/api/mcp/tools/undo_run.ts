@@ -72,7 +72,7 @@ function describe(answer: UndoResult, run: string): string {
 /** `notes/plan.md — restored to version 2, from version 4`. */
 function describeAction({ path, action, from, to, version, own }: Action): string {
   const added = version === undefined ? "" : `, as version ${version}`;
-  const whose = own === false ? "; another key or a person also wrote to it in this run" : "";
+  const whose = own === false ? "; another key or a person wrote to it in this run" : "";
   if (action === "delete") return `${shownPath(path)} — deleted${added}: the run created it${whose}`;
   return `${shownPath(path)} — restored to version ${to}, from version ${from}${added}${whose}`;
 }
