@@ -96,7 +96,7 @@ function heldAs(dependency: string, npm: ReadonlyMap<string, Package>): string {
   const found = [...npm.keys()].find((id) =>
     id.startsWith(`${dependency}@`) || id.startsWith(`${dependency}_`)
   );
-  if (found === undefined) throw new Error(`The lock has no ${dependency}.`);
+  if (found === undefined) throw new Error(`The lock has no entry for ${dependency}.`);
   return found;
 }
 

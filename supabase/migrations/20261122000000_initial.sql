@@ -685,7 +685,7 @@ comment on column filestore.files.version is
   'has reserved the path and not added its version yet; no other transaction sees this.';
 comment on column filestore.files.is_text is 'Whether each segment is text, so that the content can be indexed.';
 comment on column filestore.files.segment_ids is
-  'The segment list of the latest version. Compaction may replace adjacent segments by others with the same '
+  'The segment list of the latest version. Compaction may replace adjacent segments with others with the same '
   'bytes.';
 alter table filestore.files alter column segment_ids set storage external;
 create index files_by_directory on filestore.files (project_id, directory, path) where not is_deleted;
@@ -1867,8 +1867,8 @@ comment on function filestore.position_of is
   'The position that a cursor stands for; null if it is not a cursor of this project.';
 call filestore.grant_execute('filestore.position_of', 'filestore_account', 'filestore_engine');
 -- 23_moments.sql =====================================================================================================
--- The project at a moment: finds the version of a file at that moment, including changes at that very
--- instant.
+-- The project at a moment: finds the version of a file at that moment, including changes at exactly that
+-- time.
 
 create type filestore.moment as (at timestamptz, position bigint, unchanged_before timestamptz, refusal jsonb);
 comment on type filestore.moment is
@@ -5345,7 +5345,7 @@ begin
 end
 $$;
 comment on function filestore.commit_or_refuse is
-  'Commits, or refuses without changing anything, also where the quota has no room.';
+  'Commits, or refuses without changing anything, even if the quota has no room.';
 call filestore.grant_execute('filestore.commit_or_refuse', 'filestore_engine');
 
 create function filestore.commit_idempotent(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
@@ -8035,8 +8035,8 @@ begin
   delete from filestore.search_texts t using jsonb_to_recordset(v_done) d (project_id uuid, file_id uuid)
   where t.project_id = d.project_id and t.file_id = d.file_id and exists (
     select from filestore.files f where f.project_id = d.project_id and f.id = d.file_id and f.path is null);
-  -- The queue's rows come last and together, so that no commit waits for the texts. A locked row is skipped:
-  -- the commit that holds it is adding a newer version, which ends the lease.
+  -- The queue's rows are locked last, in one statement, so that no commit waits while texts are stored. A
+  -- locked row is skipped: the commit that holds it is adding a newer version, which ends the lease.
   with held as (
     select q.project_id, q.file_id, d.is_embedded
     from jsonb_to_recordset(v_done) d (project_id uuid, file_id uuid, version integer, is_embedded boolean)

@@ -32,7 +32,7 @@ comment on column filestore.files.version is
   'has reserved the path and not added its version yet; no other transaction sees this.';
 comment on column filestore.files.is_text is 'Whether each segment is text, so that the content can be indexed.';
 comment on column filestore.files.segment_ids is
-  'The segment list of the latest version. Compaction may replace adjacent segments by others with the same '
+  'The segment list of the latest version. Compaction may replace adjacent segments with others with the same '
   'bytes.';
 alter table filestore.files alter column segment_ids set storage external;
 create index files_by_directory on filestore.files (project_id, directory, path) where not is_deleted;

@@ -1,5 +1,5 @@
--- The project at a moment: finds the version of a file at that moment, including changes at that very
--- instant.
+-- The project at a moment: finds the version of a file at that moment, including changes at exactly that
+-- time.
 
 create type filestore.moment as (at timestamptz, position bigint, unchanged_before timestamptz, refusal jsonb);
 comment on type filestore.moment is

@@ -401,8 +401,8 @@ begin
   delete from filestore.search_texts t using jsonb_to_recordset(v_done) d (project_id uuid, file_id uuid)
   where t.project_id = d.project_id and t.file_id = d.file_id and exists (
     select from filestore.files f where f.project_id = d.project_id and f.id = d.file_id and f.path is null);
-  -- The queue's rows come last and together, so that no commit waits for the texts. A locked row is skipped:
-  -- the commit that holds it is adding a newer version, which ends the lease.
+  -- The queue's rows are locked last, in one statement, so that no commit waits while texts are stored. A
+  -- locked row is skipped: the commit that holds it is adding a newer version, which ends the lease.
   with held as (
     select q.project_id, q.file_id, d.is_embedded
     from jsonb_to_recordset(v_done) d (project_id uuid, file_id uuid, version integer, is_embedded boolean)

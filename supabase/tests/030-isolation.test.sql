@@ -61,7 +61,7 @@ select is(
   (pg_temp.code(public.filestore_content(pg_temp.key('a'), null, 'secret.txt', p_with_segments => false))), 'FILE_NOT_FOUND', 'record of a path that b has');
 select is(
   public.filestore_content(pg_temp.key('a'), null, 'secret.txt', p_with_segments => false), public.filestore_content(pg_temp.key('a'), null, 'no such file', p_with_segments => false),
-  'the record of b''s path cannot be told from one of no path');
+  'the record of b''s path is the same as that of a path without a file');
 select is(
   public.filestore_content(pg_temp.key('a'), null, 'gone.txt', p_with_segments => false), public.filestore_content(pg_temp.key('a'), null, 'no such file', p_with_segments => false),
   'nor that of a path b deleted');

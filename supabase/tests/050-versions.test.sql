@@ -62,7 +62,7 @@ select is(
   '1', 'repeated later, it still answers its own version');
 select is((select sum(u.versions) from filestore.project_usage u), 7::numeric, 'repeats are not counted');
 
--- Compaction replaces a run of the current segment list by segments of the same size, and adds no version.
+-- Compaction replaces a run of the current segment list with segments of the same size, and adds no version.
 select pg_temp.commit('a', 'write', pg_temp.one('m.txt', 10)), pg_temp.commit('a', 'append', pg_temp.one('m.txt', 11)),
   pg_temp.commit('a', 'append', pg_temp.one('m.txt', 12)), pg_temp.commit('a', 'append', pg_temp.one('m.txt', 13));
 select is(

@@ -93,10 +93,10 @@ select is(
   pg_temp.ask('ann', 'public.filestore_account_describe()') -> 'value', jsonb_build_object(
     'id', md5('ann')::uuid, 'email', 'ann@example.org', 'projectMakers', 'nobody', 'mayCreateProjects', false, 'reason', 'operator_only',
     'limits', '{"requestsPerMinute": 120, "maxProjects": 20, "maxSharedBytes": 5368709120}'::jsonb,
-    'usage', '{"requestsThisMinute": 1, "projects": 0, "sharedBytes": 0}'::jsonb), 'an account, told of itself');
+    'usage', '{"requestsThisMinute": 1, "projects": 0, "sharedBytes": 0}'::jsonb), 'an account''s description of itself');
 select is(pg_temp.maker('ann', '{}'), 'nobody false operator_only', 'the operator alone');
 select is(pg_temp.maker('ann', '{bob@example.org}'), 'listed false address_unconfirmed', 'an address that nobody confirmed');
-select is(pg_temp.maker('ann', '{ann@example.org,@example.org}'), 'listed false address_unconfirmed', 'is told the same where it is listed');
+select is(pg_temp.maker('ann', '{ann@example.org,@example.org}'), 'listed false address_unconfirmed', 'gets the same reason if it is listed');
 update auth.users set email_confirmed_at = now() where id = md5('ann')::uuid;
 select is(pg_temp.maker('ann', '{ann@example.org}'), 'listed true', 'a listed address');
 select is(pg_temp.maker('ann', '{@example.org}'), 'listed true', 'an address of a listed domain');
@@ -227,7 +227,7 @@ select is(pg_temp.project('ann', 'revoke_key', jsonb_build_object('id', pg_temp.
 select is(pg_temp.code(pg_temp.project('ann', 'revoke_key', jsonb_build_object('id', pg_temp.id_of('bobs'))::text)), 'KEY_NOT_FOUND', 'another project''s key is not there to be revoked');
 select is(pg_temp.authorized('bobs'), 'authorized', 'and goes on working');
 
--- The limit of working keys is exact; revoked and expired keys do not count.
+-- The limit of active keys is exact; revoked and expired keys do not count.
 select count(pg_temp.project('ann', 'create_key', pg_temp.new_key('n' || n))) from generate_series(2, 99) n;
 select is(pg_temp.working('ann'), 99::bigint, '99 keys work');
 select is(pg_temp.project('ann', 'create_key', pg_temp.new_key('n100')) #>> '{value,prefix}', 'oa_n100xxx', 'the limit of 100 itself is reached');

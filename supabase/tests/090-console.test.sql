@@ -82,7 +82,7 @@ select pg_temp.commit('another', 'append', 'f');
 select is(
   public.filestore_versions(pg_temp.hash('another'), null, 'f', 10, 0)::jsonb #> '{value,versions,1,keyId}', '"d0000000-0000-4000-8000-000000000000"', 'a version by a key');
 select is(public.filestore_versions(pg_temp.hash('another'), null, 'f', 10, 0)::jsonb #> '{value,versions,0,keyId}', null, 'a version by the console');
-select is(public.filestore_versions(pg_temp.hash('key'), null, 'f', 10, 0) ->> 'value' like '%keyId%', false, 'keys are not told');
+select is(public.filestore_versions(pg_temp.hash('key'), null, 'f', 10, 0) ->> 'value' like '%keyId%', false, 'keys are not shown');
 select pg_temp.commit('key', 'write', 'g'), pg_temp.commit('key', 'delete', 'g'), pg_temp.commit('key', 'move', 'f', '{"destination": "h"}');
 -- Times that put the versions in order, since one transaction committed all of them.
 update filestore.file_versions v set created_at = '2026-11-20'::timestamptz + interval '1 second' * o.seconds

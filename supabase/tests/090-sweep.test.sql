@@ -36,7 +36,7 @@ select is(
 select public.filestore_sweep_progress('a0000000-0000-4000-8000-000000000000', pg_temp.day(12));
 select public.filestore_sweep_next();
 select is(
-  public.filestore_sweep_next() ->> 'sweptThrough', pg_temp.day(10)::text, 'what is swept stays swept, whoever was slower');
+  public.filestore_sweep_next() ->> 'sweptThrough', pg_temp.day(10)::text, 'swept days stay swept if a slower slice ends later');
 select public.filestore_sweep_progress('a0000000-0000-4000-8000-000000000000', pg_temp.day(2));
 select public.filestore_sweep_progress('b0000000-0000-4000-8000-000000000000', pg_temp.day(2));
 select is(public.filestore_sweep_next(), null, 'at the end nothing is left to do');

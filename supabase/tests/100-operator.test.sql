@@ -37,7 +37,7 @@ select is(pg_temp.find('nobody'), 'PROJECT_NOT_FOUND', 'an unknown name');
 select is(pg_temp.find('same', 'nobody@example.com'), 'ACCOUNT_REFUSED', 'an unknown owner');
 select is(
   public.filestore_admin_create_project('other', 'pro', 'a0000000-0000-4000-8000-000000000004') ->> 'name', 'theirs',
-  'creating a project with an id that exists returns it, whoever owns it');
+  'creating a project with an id that exists returns it, whichever account owns it');
 select is(public.filestore_admin_create_project('same', 'pro') #>> '{refusal,code}', 'PROJECT_NAME_TAKEN', 'a name once among the operator''s');
 
 select is(pg_temp.change('a0000000-0000-4000-8000-000000000001', c.changes), c.answer, c.changes::text)

@@ -38,7 +38,7 @@ async function twoTexts(): Promise<Files> {
 
 for (const [path, query, headers, hasLength] of TAGGED_READS) {
   const name = [path + query, ...Object.values(headers)].join(", ");
-  test(`a read of ${name} is the same for whoever accepts compression: bytes, length and strong tag`, async () => {
+  test(`a read of ${name} is the same for a client that accepts compression: bytes, length and strong tag`, async () => {
     const own = await twoTexts();
     const shown: unknown[] = [];
     for (const accepted of ACCEPTED) {
@@ -74,7 +74,7 @@ test("If-Range, If-None-Match and If-Match take the tag that a client saw that a
 });
 
 for (const kind of WRITES) {
-  test(`${kind.name} answers a strong tag to whoever accepts compression, and takes it weakened`, async () => {
+  test(`${kind.name} answers a strong tag to a client that accepts compression, and accepts it weakened`, async () => {
     const own = await files();
     await prepare(own, "f.txt");
     const seen = tagOf(await own.get("f.txt"));

@@ -90,7 +90,7 @@ testOfHead("200: HEAD answers the headers of GET and no body", async () => {
   assertEquals([missing.status, missing.text], [404, ""]);
 });
 
-test("each response has a request id of its own", async () => {
+test("each answer has a request id of its own", async () => {
   const ids = new Set<string | null>();
   for (let count = 0; count < 5; count++) {
     ids.add((await request(null, "GET", "/health")).headers.get("x-request-id"));

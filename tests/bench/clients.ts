@@ -40,7 +40,7 @@ export async function clients({ stack, report }: Bench): Promise<void> {
     ...write("overwrite"),
     floor: async (index) => inFunction.commit(await calls.commit("overwrite", path(index), CONTENT)),
   });
-  // No floor, since so many appends cause compactions, which the bare function lacks.
+  // No floor, since appends cause compactions, which the bare function lacks.
   await compare(report, "append of 1 KB", uploadAndCall, null, write("append"));
   await compare(report, "read of 1 KB, cached", "each an RPC and a download", atLeast(READ_RATE_MIN), {
     bare: (index) => bare.read(index),

@@ -1,6 +1,6 @@
 /**
  * Search in 100,000 files on a real Postgres, compared with ripgrep over the same files on disk, and the space of the
- * index. Vectors are made up, since embedding so many texts takes an hour, and used only if the server has the
+ * index. Vectors are made up, since embedding all texts takes an hour, and used only if the server has the
  * extension `vector`: `--db` names such a server.
  */
 import { join } from "node:path";

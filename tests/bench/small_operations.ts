@@ -12,14 +12,14 @@ import { ServiceCalls } from "./service_calls.ts";
 
 const PAGE = 100;
 const CONTENT = lines(KILOBYTE);
-/** Largest allowed ratio to exactly the same calls, sent from a function that does nothing else. */
+/** Largest allowed ratio of a request's time to that of the same calls, sent from a function that does nothing else. */
 const FLOOR_MAX = 1.15;
 /**
- * Largest allowed ratio to as many calls that touch one row, for requests whose floor is within reach. Not for writes
- * and pages, since their SQL takes more than these bars allow.
+ * Largest allowed ratio of a request's time to that of as many calls that touch one row, for requests whose floor is
+ * within reach. Not for writes and pages, since their SQL takes more than these bars allow.
  */
 const READ_MAX = 1.2;
-/** Largest allowed ratio to such calls sent directly by the client. */
+/** Largest allowed ratio of a request's time to that of such calls, sent directly by the client. */
 const WRITE_DIRECT_MAX = 1.25;
 const READ_DIRECT_MAX = 1.25;
 const ANSWER_DIRECT_MAX = 1.4;

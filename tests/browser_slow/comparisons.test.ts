@@ -41,7 +41,7 @@ test("comparisons: with another file, found by typing, at any versions, unified 
     assertEquals(await shownText(page, "notes/draft.md, version 1"), "same\nold\n");
     assertEquals(await shownText(page, "notes/final.md, version 1"), "same\nfinal\n");
   });
-  await step("a file that is not there is said to be none, and empty is this file again", async () => {
+  await step("the page reports a path without a file; an empty path means this file again", async () => {
     await other.fill("nowhere.md");
     await page.keyboard.press("Enter");
     await page.getByRole("alert").waitFor();

@@ -8,7 +8,7 @@ const LOST = "The connection is lost. Reconnecting …";
 
 const { test } = await browserSuite();
 
-test("connection: its loss is told at once, and views load by themselves when it is back", async (visit) => {
+test("connection: the page reports its loss at once, and views load by themselves when it works again", async (visit) => {
   const { page, context, open, account: { files } } = visit;
   await files.write("a.txt", "a\n");
   await open("files");

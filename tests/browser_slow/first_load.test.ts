@@ -26,6 +26,6 @@ test("first load: everything before the sign-in view is at most 150 KB compresse
     bytes += (await new Response(file.readable.pipeThrough(new CompressionStream("gzip"))).bytes()).length;
   }
   assert(bytes <= FIRST_LOAD_BYTES_MAX, `${bytes} bytes, compressed, for ${names.join(", ")}`);
-  // Guards the bound: an empty page would pass it, too.
+  // An empty page would also pass the check above, so the page must not be empty.
   assert(bytes > 10_000, `${bytes} bytes cannot be all`);
 }, { isSignedOut: true });

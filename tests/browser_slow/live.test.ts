@@ -162,7 +162,7 @@ test("live: the open file shows its new version where it is, and a deletion", as
     });
     assertEquals(await code.getAttribute("data-same"), "yes", "the same view");
   });
-  await step("a deletion is told", async () => {
+  await step("the page reports a deletion", async () => {
     await files.remove("log.txt");
     await says(page, "This file is deleted.");
   });
@@ -337,7 +337,7 @@ test("follow: what is appended arrives at the end, by its own bytes alone", asyn
     await end.getByText("é").waitFor();
     assertEquals(ranges.slice(2), [`bytes=${size + 6}-${size + 6}`, `bytes=${size + 7}-${size + 8}`]);
   });
-  await step("whoever has scrolled up stays there, and comes back by a button", async () => {
+  await step("a reader who has scrolled up stays there, and a button leads to the end", async () => {
     await end.evaluate((box) => box.scrollTo(0, 0));
     const button = page.getByRole("button", { name: "To the end" });
     await button.and(page.locator(":enabled")).waitFor();
@@ -347,7 +347,7 @@ test("follow: what is appended arrives at the end, by its own bytes alone", asyn
     await button.click();
     assert(await isAtEnd());
   });
-  await step("what is overwritten is read anew, and that is told", async () => {
+  await step("an overwritten text is read again, and the page reports it", async () => {
     await files.overwrite("log.txt", "short\n");
     await says(page, "was not appended: it was read anew.");
     assertEquals(await end.innerText(), "short\n");
@@ -358,7 +358,7 @@ test("follow: what is appended arrives at the end, by its own bytes alone", asyn
   });
 });
 
-test("editor: a newer version is told with its writer, and what to do is chosen", async (visit) => {
+test("editor: a newer version is reported with its writer, and the user chooses what to do", async (visit) => {
   const { page, step, open, account: { files } } = visit;
   await files.write("plan.md", "one\n");
   const append = (text: string) =>

@@ -131,7 +131,7 @@ test("navigation: a new view has the focus and begins at its top; Back has both 
     await page.goBack();
     await becomesFocused(page, link);
   });
-  await step("whoever goes on by keyboard meanwhile is not taken away", async () => {
+  await step("the focus of a user who continues by keyboard in the meantime stays in place", async () => {
     await open("files/notes");
     await link.focus();
     await page.keyboard.press("Enter");

@@ -59,7 +59,7 @@ test("a rule is shown with what it would let go, and saved as it was shown", asy
     ]))[0]?.retention;
   const newest = page.getByLabel("Newest versions of a file that stay");
   const look = page.getByRole("button", { name: "Show what would go" });
-  await step("what is no number is said at its field", async () => {
+  await step("an error about a value that is no number is at its field", async () => {
     await open("settings");
     await newest.fill("two");
     assertEquals((await descriptionOf(newest)).endsWith("must be a whole number, or empty"), true);

@@ -72,7 +72,7 @@ test(
   { expectsProblems: true },
 );
 
-test("an account without a project is told that its address is not listed, or not confirmed", async (visit) => {
+test("an account without a project sees that its e-mail address is not listed, or not confirmed", async (visit) => {
   const { page, step, account } = visit;
   await withMakers(visit, ["x@example.com"], async (email) => {
     await service.sql("update filestore.projects set owner_id = null where id = $1", [account.projectId]);

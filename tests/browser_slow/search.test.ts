@@ -110,7 +110,7 @@ test("search: a result opens at its line", async (visit) => {
   });
 });
 
-test("search: what is not searched is told", async ({ page, open, service, account: { files, projectId } }) => {
+test("search: the page reports the files that were not searched", async ({ page, open, service, account: { files, projectId } }) => {
   await files.writeBytes("needle.bin", new Uint8Array([0xff, 0xfe, 0x00]));
   await indexed(service, projectId);
   await open("search?q=needle");

@@ -94,7 +94,7 @@ test("selection: files and folders are deleted as one, and an undo that would lo
   const { page, step, open, account: { files } } = visit;
   for (const path of ["a.md", "keep.md", "notes/x.md", "notes/deep/y.md"]) await files.write(path, path);
   await open("files");
-  await step("how many files go is said first", async () => {
+  await step("the dialog first shows how many files will be deleted", async () => {
     await page.getByRole("checkbox", { name: "Choose a.md" }).click();
     await page.getByRole("checkbox", { name: "Choose notes, folder" }).click();
     await press(page.getByRole("group", { name: "Selection" }), "Delete");
@@ -112,7 +112,7 @@ test("selection: files and folders are deleted as one, and an undo that would lo
   });
 });
 
-test("selection: moving is all or nothing, names what is in the way, and writes over it only if told", async (visit) => {
+test("selection: moving is all or nothing, names the files at the destination, and overwrites them only if confirmed", async (visit) => {
   const { page, step, open, account: { files } } = visit;
   for (const path of ["a.md", "b.md", "archive/b.md"]) await files.write(path, path);
   await open("files");

@@ -52,7 +52,7 @@ Deno.test("limits that SQL and limits.ts share", async (t) => {
       );
       assertEquals([...names].map(([, name]) => name).filter((name) => !text.includes(`.${name}`)), []);
     });
-    await t.step("each limit of limits.ts that is said to be in SQL is compared here", async () => {
+    await t.step("each limit that limits.ts marks as also in SQL is compared here", async () => {
       const [row] = await sql<{ names: string[] }[]>`
         select array(select jsonb_object_keys(to_jsonb(filestore.limits()))) as names`;
       const compared = new Set([...row?.names ?? [], ...WRITTEN_OUT].map((name) => name.toUpperCase()));

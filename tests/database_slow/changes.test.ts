@@ -74,7 +74,7 @@ Deno.test("the change feed in the database", async (t) => {
         const before = valueOf(await changes(sql, project, { after: start }));
         assertEquals([before.changes, before.cursor, before.hasMore], [[], start, false]);
         const newest = async () => await newestChange(sql, project, before.position);
-        assertEquals(await newest(), before.position, "whoever waits is not told of it either");
+        assertEquals(await newest(), before.position, "a waiting client does not see it either");
         assertEquals(valueOf(await changes(sql, project, { after: "now" })).cursor, start);
         release();
         await slow;
@@ -246,7 +246,7 @@ async function pagesByPlan(t: Deno.TestContext, url: string): Promise<void> {
       assertEquals(sorts(plans), []);
       assertEquals([...new Set(indexesUsed(plans, "file_versions"))], ["file_versions_by_position"]);
     });
-    await t.step("whoever waits has one index entry read for each question", async () => {
+    await t.step("each question of a waiting client reads one index entry", async () => {
       const { position } = valueOf(await changes(sql, project, { after: "now" }));
       plans.length = 0;
       assertEquals(await newestChange(sql, project, position), position);

@@ -157,7 +157,7 @@ Deno.test("a project with shared contents finds what one without them finds, in 
   for (const [kind, count] of Object.entries(found)) assertGreater(count, 5, `${kind} (seed ${SEED})`);
 });
 
-Deno.test("whoever stores and deletes at the same time: a content is there while a file has it, and no longer", async () => {
+Deno.test("concurrent stores and deletions: a content exists exactly while a file has it", async () => {
   const project = await makeProject(sql, "concurrent");
   const contents = Array.from({ length: 3 }, (_, n) => `content ${n} `.repeat(SEARCH_SHARED_BYTES_MIN));
   const connections = Array.from({ length: 4 }, () => connect(database.superuserUrl, 1));

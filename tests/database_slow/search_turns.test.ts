@@ -267,7 +267,7 @@ test("one project's 1,000 files to be embedded: another's single file is in the 
   assertEquals(shares(taken).get(single), 1);
 });
 
-test("a lease embeds so many chunks and no more, of however many files", async () => {
+test("a lease embeds a bounded number of chunks, of any number of files", async () => {
   for (const files of [1, 3]) {
     await sql`truncate filestore.search_queue, filestore.search_texts cascade`;
     const id = await waiting(files);

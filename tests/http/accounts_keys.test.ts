@@ -183,7 +183,7 @@ test("regenerating makes a key where there is none, and replaces the newest that
   ]);
 });
 
-test("404 KEY_NOT_FOUND: another project's key cannot be told from one that is not there", async () => {
+test("404 KEY_NOT_FOUND: another project's key gets the same answer as one that does not exist", async () => {
   const [account, other] = [await owner(service), await owner(service)];
   const theirs = await other.createKey();
   const shown = ({ status, text }: Answer) => [status, text];
@@ -202,7 +202,7 @@ test("404 KEY_NOT_FOUND: another project's key cannot be told from one that is n
   assertEquals(await statusOf(theirs.key), 200);
 });
 
-test("422 KEY_LIMIT_REACHED after 100 working keys, however many are made at once; one can still be rotated", async () => {
+test("422 KEY_LIMIT_REACHED after 100 active keys, however many are created at the same time; a key can still be rotated", async () => {
   const account = await owner(service);
   const answers = await Promise.all(
     Array.from({ length: 104 }, () => account.request("POST", "/project/apikeys", { body: {} })),

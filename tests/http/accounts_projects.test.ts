@@ -142,7 +142,7 @@ function shown({ status, text, headers }: Answer): unknown {
   return { status, text, headers: [...headers].filter(([name]) => !varying.includes(name)) };
 }
 
-test("404 PROJECT_NOT_FOUND: another account's project cannot be told from one that is not there", async () => {
+test("404 PROJECT_NOT_FOUND: another account's project gets the same answer as one that does not exist", async () => {
   const victim = await owner(service);
   const key = await victim.createKey();
   await victim.request("POST", "/files", { body: { path: "secret.txt", content: "secret" } });

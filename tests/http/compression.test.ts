@@ -10,7 +10,7 @@ const { files } = await suite();
 
 await acceptance(cases);
 
-test("without an entity tag: compressed for whoever accepts it, as by the edge runtime; nothing is lost on the way", async () => {
+test("without an entity tag: compressed for clients that accept it, as by the edge runtime; the content is complete", async () => {
   const own = await files();
   await own.write("a.txt", "x");
   for (

@@ -1,4 +1,4 @@
-/** An edit replaces a literal old string by a literal new one, exactly where it should. */
+/** An edit replaces a literal old string with a literal new one, exactly where it should. */
 import { assert, assertEquals } from "@std/assert";
 
 import { assertRefused } from "../support/client/contract.ts";

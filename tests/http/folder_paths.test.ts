@@ -64,7 +64,7 @@ test("200: a file that is also a folder is read as a file", async () => {
   assertEquals((await own.read("a")).content, "file");
 });
 
-test("404: a key with a prefix is told of folders below it and of those that lead to it, and of no others", async () => {
+test("404: a key with a prefix sees folders below it and those that lead to it, and no others", async () => {
   const account = await owner(service);
   const whole = new Files(service, (await account.createKey()).key);
   for (const path of ["a/b/c/in.txt", "a/b0/out.txt", "x/out.txt"]) await whole.write(path, "x");

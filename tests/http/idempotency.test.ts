@@ -116,7 +116,7 @@ for (const kind of WRITES) {
   });
 }
 
-test("Idempotency-Key: keys over 24 hours old are swept by whoever uses keys, a few at a time", async () => {
+test("Idempotency-Key: each use of a key deletes a few keys over 24 hours old", async () => {
   const own = await files();
   const use = (key: string) => own.post({ path: "f.txt", content: key }, { "idempotency-key": key });
   for (let index = 0; index < 25; index++) await use(`old-${index}`);

@@ -58,7 +58,7 @@ async function versionsOf(own: Files, path: string): Promise<number> {
   return (await own.versions(path)).total;
 }
 
-test("a read link gives the bytes to whoever has it, as a download that no browser executes", async () => {
+test("a read link gives anyone who has it the bytes, as a download that no browser executes", async () => {
   const own = await files();
   await own.write("seite/Über uns.html", "<script>alert(1)</script>");
   const { target, method, curl } = await readLink(own, "seite/Über uns.html");
@@ -416,7 +416,7 @@ async function freezeLinkWindows(projectId: string, counts: readonly (readonly [
   }
 }
 
-test("a project has so many links that can be used, and forgets the oldest of those that cannot", async () => {
+test("a project has a bounded number of usable links, and deletes the oldest of the others", async () => {
   const own = await files();
   await own.write("f.txt", "x");
   const { id, target } = await readLink(own, "f.txt");

@@ -96,7 +96,7 @@ for (const era of ERAS) {
     assertEquals(Object(otherVersion.body).error.data.requested, "1999-01-01");
   });
 
-  test(`${era}: a notification is taken, and nothing is said`, async () => {
+  test(`${era}: a notification is accepted without an answer`, async () => {
     const { key } = await files();
     const { body, headers } = messageOf(era, "notifications/initialized");
     const { id: _, ...notification } = body;
@@ -170,7 +170,7 @@ for (const era of ERAS) {
     }
   });
 
-  test(`${era}: a key without write is shown the reading tools only, and told so if it writes all the same`, async () => {
+  test(`${era}: a key without write sees only the reading tools, and is refused with the reason if it writes`, async () => {
     const account = await owner(service);
     const { key: whole } = await account.createKey();
     const { key: reading } = await account.createKey({ scopes: ["read"] });

@@ -238,7 +238,7 @@ test("grep_files: path:line: text, of a folder or one file, and what is left out
   assertMatch(await agent.refused("grep_files", { pattern: "(", regex: true }), /^VALIDATION_ERROR: /);
   assertMatch(
     await agent.refused("grep_files", { pattern: "a\nb" }),
-    /^VALIDATION_ERROR: pattern must be one line/,
+    /^VALIDATION_ERROR: pattern must be a single line/,
   );
 });
 
@@ -270,7 +270,7 @@ test("grep_files and search_files say in words what they did not look at, and wh
   ];
   assertEquals(
     grepped,
-    "No line matches in what was searched.\nNOT SEARCHED: 1 file (too large for this search: grep_files reads up to " +
+    "No line of the searched files matches.\nNOT SEARCHED: 1 file (too large for this search: grep_files reads up to " +
       "10 MB, read_file any size): huge.txt",
   );
   assertMatch(
@@ -280,7 +280,7 @@ test("grep_files and search_files say in words what they did not look at, and wh
   assertEquals(await agent.call("grep_files", { pattern: "zebra", path: "large.txt" }), "No line matches.");
 });
 
-test("write_file: creates; an existing file needs the version that was read, and a repeat is told that it worked", async () => {
+test("write_file: creates; an existing file needs the version that was read, and the answer to a repeat is that it worked", async () => {
   const { own, agent } = await setUp();
   const write = { path: "/notes/plan.md", content: "one\ntwo\n" };
   assertEquals(
@@ -329,7 +329,7 @@ test("write_file: creates; an existing file needs the version that was read, and
   await own.remove("notes/plan.md");
   assertMatch(
     await agent.refused("write_file", { ...write, expected_version: 3 }),
-    /^PRECONDITION_FAILED: There is no file at notes\/plan.md, and you expected version 3\. Nothing was done\./,
+    /^PRECONDITION_FAILED: There is no file at notes\/plan.md, but you expected version 3\. Nothing was done\./,
   );
   assertMatch(await agent.call("write_file", write), /^Wrote notes\/plan.md: version 5, /);
   const types = await own.record("notes/plan.md");
@@ -450,7 +450,7 @@ test("append_file: creates, adds, and says if the content is the end already", a
   );
   assertMatch(
     await agent.refused("append_file", { ...append, content: "- three\n", expected_version: 2 }),
-    /is at version 4, not 2\. .*[^]*Your content is not the end of the file\./,
+    /is at version 4, not 2\. .*[^]*The file does not end with your content\./,
   );
   assertMatch(
     await agent.refused("append_file", { ...append, expected_version: 0, content: "x" }),
@@ -471,12 +471,12 @@ test("delete_file, move_file, restore_file: done once, and a repeat says so", as
   );
   assertEquals(
     await agent.call("delete_file", { path: "a.txt", expected_version: 2 }),
-    "Deleted a.txt: version 3 marks that. restore_file with version=2 restores it.",
+    "Deleted a.txt; version 3 records the deletion. restore_file with version=2 restores it.",
   );
   for (const more of [{}, { expected_version: 2 }]) {
     assertEquals(
       await agent.refused("delete_file", { path: "a.txt", ...more }),
-      made("FILE_NOT_FOUND", "a.txt is deleted already: version 3 marks that"),
+      made("FILE_NOT_FOUND", "a.txt is already deleted: version 3 records the deletion"),
     );
   }
   assertEquals(
@@ -567,7 +567,7 @@ test("file_history and diff_versions", async () => {
   );
   assertEquals(
     timeless(await agent.call("file_history", { path: "a.txt", limit: 1 })),
-    "a.txt — 3 versions\nversion 3: deleted, TIME (latest)\n2 older versions: limit up to 100",
+    "a.txt — 3 versions\nversion 3: deleted, TIME (latest)\n2 older versions: raise limit (up to 100)",
   );
   assertMatch(
     await agent.refused("file_history", { path: "none" }),
@@ -672,7 +672,7 @@ test("the owner of a project, signed in, may call it as a key may", async () => 
   assertEquals(Object(answer.body).result.tools.length, 15);
 });
 
-test("file_history and refused writes say who wrote, as far as it was said", async () => {
+test("file_history and refused writes name the writer, if it was recorded", async () => {
   const { own, agent } = await setUp("modern");
   const said = {
     "x-run-id": "nightly-42",
@@ -803,18 +803,19 @@ test("delete_file: a folder is deleted with recursive=true alone, and one commit
   );
   assertMatch(
     await agent.refused("delete_file", { path: "notes", recursive: true, expected_version: 1 }),
-    /^VALIDATION_ERROR: expected_version is about one file/,
+    /^VALIDATION_ERROR: expected_version applies to one file/,
   );
   assertEquals(
     await agent.call("delete_file", { path: "notes", recursive: true }),
-    "Deleted the 2 files of notes: these versions mark that. restore_file with one version less restores a file.\n" +
+    "Deleted the 2 files of notes. Each line shows the version that records the deletion. " +
+      "To restore a file, call restore_file with the version before it.\n" +
       "notes/a.md — version 2\nnotes/deep/b.md — version 2",
   );
   assertEquals(await own.paths({ recursive: true }), ["other.md"]);
   // A file can be deleted like this, too, and a deleted file is reported as such.
   assertMatch(
     await agent.call("delete_file", { path: "other.md", recursive: true }),
-    /^Deleted other\.md: version 2/,
+    /^Deleted other\.md; version 2/,
   );
   assertMatch(await agent.refused("delete_file", { path: "notes", recursive: true }), /^FILE_NOT_FOUND: /);
 });
@@ -845,7 +846,7 @@ test("undo_run: a plan first, then done once; what others changed since is named
   assertEquals([(await own.read("kept.md")).content, (await own.get("made.md")).status], ["before", 404]);
   assertEquals(
     await agent.call("undo_run", { run: "nightly-42", dry_run: false }),
-    "Nothing is left to undo: 2 files of run nightly-42 are as before it.",
+    "Nothing is left to undo: 2 files of run nightly-42 are already as before the run.",
   );
   const redo = /undo_run with run=([0-9a-f-]{36})$/.exec(done)?.[1] ?? "";
   await agent.call("undo_run", { run: redo, dry_run: false });

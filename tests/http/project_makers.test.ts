@@ -74,7 +74,7 @@ test("listed addresses and domains may make projects, in any case, once they are
 });
 
 /**
- * For example `listed true` or `nobody false operator_only`: what the account is told, which the next request must
+ * For example `listed true` or `nobody false operator_only`: what the account is shown, which the next request must
  * confirm.
  */
 async function toldAs(account: Account): Promise<string> {

@@ -96,7 +96,7 @@ test("text and regex look into texts of up to 10 MB; other modes say that they d
   assertEquals((await search(own, "needle", { glob: "small*" })).notSearched, undefined);
 });
 
-test("what no search looks at, and what one search has no room for, is said with its reason", async () => {
+test("files that no search reads, and files beyond the bounds of one search, are reported with the reason", async () => {
   const own = await files();
   const large = textOf(SEARCH_LIVE_FILE_BYTES_MAX - 4 * MIB, "needle");
   for (const path of ["a/1.txt", "a/2.txt", "b/3.txt"]) await own.write(path, large);
@@ -116,7 +116,7 @@ test("what no search looks at, and what one search has no room for, is said with
   assertEquals([pathsOf(narrow), narrow.notSearched], [["b/3.txt"], undefined]);
 });
 
-test("a text with more words than are indexed is said to be searched in part, until text looks at all of it", async () => {
+test("a text with more words than are indexed is reported as searched in part, until `text` reads all of it", async () => {
   const own = await files();
   const words = Array.from({ length: 40_000 }, (_, n) => `w${(n * 7919).toString(36)}`);
   const rare = words.at(-1) ?? "";
@@ -197,7 +197,7 @@ test("400 for a wait beyond its bound, and as many waiting as may wait keep nobo
   });
 });
 
-test("many files that wait are read within the bounds of one search, and the rest is said", async () => {
+test("many files that wait are read within the bounds of one search, and the others are reported", async () => {
   const own = await files();
   await withoutIndexing(async () => {
     for (let batch = 0; batch < 3; batch++) {

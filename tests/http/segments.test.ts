@@ -66,7 +66,7 @@ for (
   });
 }
 
-test("segments: get keeps a segment for the next reader, unless told not to", async () => {
+test("segments: get keeps a segment for the next reader, unless the caller forbids it", async () => {
   const [kept, passed] = [await stored("kept"), await stored("passed")];
   const segments = open();
   await segments.get(kept);

@@ -124,7 +124,7 @@ const MANY: readonly ManyKind[] = [
   },
 ];
 
-/** Writes a folder with a file that a run changed and one that it created. Returns the function that sends the request. */
+/** Writes a folder with two files: a run changed one and created the other. Returns a function that sends the request. */
 async function prepareMany(own: Files, kind: ManyKind): Promise<() => Promise<Answer>> {
   await own.write("d/a", "one");
   const { cursor } = (await own.versions("d/a")).versions[0] ?? { cursor: "" };

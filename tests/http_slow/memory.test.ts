@@ -314,7 +314,7 @@ test("scopes: to view takes read, to create takes write, everything else both", 
   assertEquals((await reader.read("memories/f.md")).version, 1);
 });
 
-test("what a model gets wrong is told to it; what its client gets wrong, to the client", async () => {
+test("an error of the model is answered to the model; an error of its client, to the client", async () => {
   const own = await files();
   const path = "/memories/f.bin";
   await own.writeBytes("memories/f.bin", Uint8Array.of(0xff, 0x61));

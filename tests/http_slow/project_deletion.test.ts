@@ -371,7 +371,7 @@ test("a version that is committed between two slices delays the end and is remov
     "select id from filestore.files where project_id = $1",
     [own.project.id],
   );
-  // Adds a version after each deletion of versions, like a commit that the slice cannot see yet.
+  // Adds a version whenever the slice deletes versions, as a commit does that the slice cannot see yet.
   await service.stack.script(`
     create function public.store_late() returns trigger language plpgsql security definer as $$ begin
       insert into filestore.file_versions

@@ -179,7 +179,7 @@ async function isDone({ isDone, projectId }: Victim): Promise<boolean> {
   return row?.done === true;
 }
 
-test("each kind of work is done within so many slices, and a sweep ends, beside a project that adds more before each", async () => {
+test("each kind of work is done within a bounded number of slices, and a sweep ends, while a project adds work before each", async () => {
   const attack = await attacker();
   await attack();
   const victims = new Map<string, Victim>();

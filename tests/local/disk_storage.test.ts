@@ -67,7 +67,7 @@ Deno.test("DiskStorage keeps every name inside its bucket", () =>
   withScratchDirectory(async (path) => {
     const storage = new DiskStorage(path);
     for (const key of ["../other/x", "a/../../x", "..", ""]) {
-      await assertRejects(() => upload(storage, key, BYTES), Error, "leaves its bucket");
-      await assertRejects(() => storage.getObject("bucket", key), Error, "leaves its bucket");
+      await assertRejects(() => upload(storage, key, BYTES), Error, "points outside of its bucket");
+      await assertRejects(() => storage.getObject("bucket", key), Error, "points outside of its bucket");
     }
   }));

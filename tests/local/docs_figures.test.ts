@@ -39,7 +39,7 @@ const STATED: Readonly<Record<string, readonly string[]>> = {
   ],
   "api/export.md": [
     `at most ${limits.EXPORT_FILES_MAX} files, ${mebibytes(limits.EXPORT_BYTES_MAX)} and ` +
-    `${count(limits.EXPORT_SEGMENTS_MAX)} stored pieces`,
+    `${count(limits.EXPORT_SEGMENTS_MAX)} segments`,
   ],
   "api/runs.md": [
     `up to ${count(limits.RUN_FILES_MAX)} files`,

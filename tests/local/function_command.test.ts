@@ -48,7 +48,7 @@ Deno.test("functionCommand() passes on where packages come from and what is trus
   assertEquals(Object.values(environment).includes("secret"), false);
 });
 
-Deno.test("functionCommand() has Deno trust what the system trusts, unless something else is said", async () => {
+Deno.test("functionCommand() lets Deno trust the system's certificates, unless a setting names others", async () => {
   assertEquals((await given({}))["DENO_TLS_CA_STORE"], "mozilla,system");
   assertEquals((await given({ DENO_TLS_CA_STORE: "mozilla" }))["DENO_TLS_CA_STORE"], "mozilla");
 });

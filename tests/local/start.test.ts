@@ -101,7 +101,7 @@ Deno.test(
         assertEquals(children.filter(isAlive), []);
       });
 
-      await t.step("data, keys and address survive a restart, also after a crash", async () => {
+      await t.step("data, keys and address survive a restart, even after a crash", async () => {
         const second = await startStack(data, port);
         assertEquals(second.ready, first.ready);
         assertEquals((await call(second.ready, "/files/notes/a.md") as { content: string }).content, "kept");

@@ -50,7 +50,7 @@ Deno.test("every block of code runs, or a comment says which test runs it or wha
   assertEquals(unclear, []);
 });
 
-Deno.test("what is said to need a hosted project or Docker does name one", () => {
+Deno.test("commands that are marked as needing a hosted project or Docker name one", () => {
   const named: Record<string, RegExp> = {
     "not run: a hosted project": /supabase@3|SUPABASE_PROJECT_REF|supabase\.co|cron\.|psql/,
     "not run: Docker": /supabase@3/,

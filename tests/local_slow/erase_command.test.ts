@@ -36,7 +36,7 @@ test("purge erases a file, also a deleted one, once its path is confirmed", asyn
   const before = await service.tables();
   await refuse("requires --confirm PATH", "purge", "a b/ö.txt", ...to(admin));
   await refuse(
-    "Nothing was erased: the path is a b/ö.txt",
+    "Nothing was erased: the confirmation is not the path a b/ö.txt",
     "purge",
     "a b/ö.txt",
     "--confirm",
@@ -87,7 +87,7 @@ test("what the commands do not accept changes nothing, and says what they do", a
   await refuse("redact does not take --confirm", "redact", "log", "--confirm", "log", ...to(admin));
   await refuse("A version must be a whole number", "redact", "log", "--versions", "0", ...to(admin));
   await refuse("The end of a range", "redact", "log", "--versions", "3-2", ...to(admin));
-  await refuse("numbers and ranges", "redact", "log", "--versions", "1-2-3", ...to(admin));
+  await refuse("numbers or ranges", "redact", "log", "--versions", "1-2-3", ...to(admin));
   await refuse(
     `at most ${REDACT_VERSIONS_MAX}`,
     ...["redact", "log", "--versions", `1-${REDACT_VERSIONS_MAX + 1}`, ...to(admin)],

@@ -246,7 +246,11 @@ test("an import with traversal, wrong sums, missing files or links is refused be
     for (const path of ["../x", "/x", "x//y", "x\\y", ""]) {
       await refused(path, "line 2: path", () => writeManifest(out, [a, { ...b, path }]));
     }
-    await refused("wrong bytes", "has another SHA-256", () => Deno.writeTextFile(place, "secone"));
+    await refused(
+      "wrong bytes",
+      "has a different SHA-256 than recorded",
+      () => Deno.writeTextFile(place, "secone"),
+    );
     await refused("wrong size", "bytes instead of 6", () => Deno.writeTextFile(place, "sec"));
     await refused("missing", "is missing", () => Deno.remove(place));
     await refused("a link", "symbolic link", async () => {

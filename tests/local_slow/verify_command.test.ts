@@ -105,7 +105,7 @@ test("each version whose bytes are missing, short or others is named, and no oth
     "X is missing",
     "X has 2 bytes instead of 4",
     "segment X has no row",
-    "X has another SHA-256",
+    "X has a different SHA-256 than recorded",
   ]);
   assertEquals([await service.tables(), objectsOf(own)], before);
 });
@@ -380,7 +380,7 @@ test("the command goes on from a state file of the same verification, and remove
     await Deno.writeTextFile(state, JSON.stringify({ of: own.project.id, state: reached }));
     assertStringIncludes(
       (await check(own, "--state", state, "--sha256")).stderr,
-      "not the state of a verification with the same options",
+      "not the state file of a verification with these options",
     );
     const { found } = await check(own, "--state", state);
     assertEquals(found.versions, 41, "what was checked is not checked again");

@@ -85,7 +85,7 @@ async function appendsAreAllKept({ service }: World): Promise<void> {
   const seconds = (performance.now() - started) / 1000;
   const appends = CLIENTS * APPENDS_PER_CLIENT;
   assertEquals([...lines.keys()].sort((a, b) => a - b), range(1, appends + 1));
-  // The expected content of version n: the lines in the order of the versions that clients were told.
+  // The expected content of version n: the lines in the order of the versions in the answers.
   const contents = range(1, appends + 1).map(() => "");
   let content = "";
   for (let version = 1; version <= appends + 1; version++) {

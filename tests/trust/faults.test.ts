@@ -233,7 +233,7 @@ test("a commit whose answer is lost once is one version, acknowledged once, with
   });
 });
 
-test("a commit whose answers are all lost is 503 and one version, and the same request with its key is told which", async () => {
+test("a commit whose answers are all lost is 503 and one version, and the same request with its key gets that version", async () => {
   await inParallel(lostAnswers(), AT_ONCE, async ({ operation, fault }) => {
     const name = `${operation.name}, ${fault}`;
     const whole = await faults.expectedOf(operation);

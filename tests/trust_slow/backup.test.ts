@@ -1,6 +1,7 @@
 /**
- * Backup and restore with the real `pg_dump`, as operating/backups.md describes them: how each restored half fits the
- * other, what `verify` reports, and that a follower of the change feed can continue.
+ * Backup and restore with the real `pg_dump`, as operating/backups.md describes them: what happens if the database and
+ * Storage are restored to different times, what `verify` reports, and that a client can continue to follow the change
+ * feed.
  */
 import { assert, assertEquals } from "@std/assert";
 import { join } from "node:path";

@@ -180,7 +180,7 @@ test("a diff of damaged content is refused, and so is the trial of an edit", asy
   );
 });
 
-test("damaged content is never compacted into new segments: the append succeeds and the damage stays told", async () => {
+test("damaged content is never compacted into new segments: the append succeeds and the damage is still reported", async () => {
   const tenant = await lab.tenant();
   // A type that is not indexed for search, since indexing would read the segments and keep intact copies in memory.
   const path = "log.png";

@@ -175,7 +175,7 @@ function byBytes(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
-/** Postgres indexes and searches so many texts far faster than PGlite, with the same queries. */
+/** Postgres indexes and searches these texts far faster than PGlite, with the same queries. */
 const server = await startPostgres();
 const service = await startService({ databaseUrl: server.url, functionProcesses: 2 });
 Deno.test.afterAll(async () => {

@@ -41,8 +41,8 @@ const ADVICE: Readonly<Record<ErrorCode, string>> = {
   RANGE_NOT_SATISFIABLE: "Ask for a range within the file.",
   DIFF_TOO_LARGE: "Compare versions of up to 1 MiB.",
   IDEMPOTENCY_KEY_REUSED: "Use a new key for each request.",
-  KEY_LIMIT_REACHED: "Revoke some keys.",
-  LINK_LIMIT_REACHED: "End some links with `DELETE /links/{id}`.",
+  KEY_LIMIT_REACHED: "Revoke a key.",
+  LINK_LIMIT_REACHED: "Revoke a link with `DELETE /links/{id}`.",
   NOT_TEXT: "Read it as base64 or as bytes; overwrite it instead of editing it.",
   PROJECT_LIMIT_REACHED:
     "`GET /account` gives the reason. Delete a project, or ask the operator to create one.",
@@ -52,7 +52,7 @@ const ADVICE: Readonly<Record<ErrorCode, string>> = {
   STRING_NOT_UNIQUE: "Add context to `oldString`, or set `replaceAll`.",
   EXPORT_TOO_LARGE: "Export smaller folders, or export all files with `deno task files export`.",
   TOO_MANY_FILES: "Choose a smaller folder, or select files with `paths`.",
-  VERSION_CURRENT: "Write another version first, or purge the file.",
+  VERSION_CURRENT: "Write a new version first, or purge the file.",
   VERSION_REDACTED:
     "Read another version. If the details have `done`, do nothing: the service executed the request the first time.",
   VERSION_DELETED: "Restore an earlier version.",

@@ -84,7 +84,7 @@ const SHOWN: readonly (readonly [Name, string])[] = [
   ["MEMORY_VIEW_ITEMS_MAX", "files and folders in a folder that the memory tool shows"],
   ["MCP_UNKNOWN_ARGUMENTS_MAX", "unknown arguments of an MCP call"],
   ["ACCOUNT_PROJECTS_MAX", "projects of an account"],
-  ["PROJECT_KEYS_MAX", "working keys of a project"],
+  ["PROJECT_KEYS_MAX", "active keys of a project"],
   ["ACCOUNT_REQUESTS_PER_MINUTE", "requests about projects and keys under an account's token, per minute"],
   ["USAGE_DAYS_MAX", "days in one request for usage"],
   ["USAGE_KEPT_DAYS", "days that usage is kept"],

@@ -38,7 +38,7 @@ export function buildApp(parts: Parts): (request: Request) => Promise<Response> 
  * The order of checks, for every route. The router has checked path and method (404, 405). Then:
  * 1. `enter`: the address's limit, the credentials, the project's limit, as far as known without the database.
  * 2. `prepare`: path, query and headers.
- * 3. The handler: media type, JSON, fields, content size, whether the file exists, the tier's size.
+ * 3. The handler: media type, JSON, fields, content size, whether the file exists, the tier's limit for a file.
  * The database checks credentials and limits in its first answer. If a later check fails before that,
  * `authorizeBeforeReporting` makes the database authorize and count the request, so that errors keep this order.
  */
@@ -117,5 +117,8 @@ function toApiError(error: Error, c: Exchange, { log }: Parts): ApiError {
   if (signal.aborted && error === signal.reason) return unavailable();
   const { id } = c.get("state");
   log.defect(id, error);
-  return new ApiError("INTERNAL_ERROR", "Something went wrong on our side.", { requestId: id });
+  const message =
+    "Something went wrong on our side. Try again; if it fails again, give the operator of the service " +
+    "the request id (`details.requestId`).";
+  return new ApiError("INTERNAL_ERROR", message, { requestId: id });
 }

@@ -98,8 +98,8 @@ const refused = z.object({
 
 /** What a refusal means to the operator, for refusals without a message of their own. */
 const MEANINGS: Readonly<Record<string, string>> = {
-  INVALID_LIMIT: "A limit is a whole number from 1.",
-  KEY_LIMIT_REACHED: "The project has as many active keys as a project may have.",
+  INVALID_LIMIT: "A limit must be a whole number of at least 1.",
+  KEY_LIMIT_REACHED: "The project has reached its maximum number of active keys. Revoke one first.",
   KEY_NOT_FOUND: "There is no key with this id.",
   KEY_REVOKED: "The key is revoked or has expired.",
   PROJECT_DELETED: "The project with this id was deleted.",

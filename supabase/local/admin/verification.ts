@@ -158,8 +158,9 @@ class SegmentChecker {
     if (stored === null) this.damaged.set(id, `${name} is missing`);
     else if (stored.size !== size) {
       this.damaged.set(id, `${name} has ${stored.size} bytes instead of ${size}`);
-    } else if (this.isHashed && stored.sha256 !== sha256) this.damaged.set(id, `${name} has another SHA-256`);
-    else {
+    } else if (this.isHashed && stored.sha256 !== sha256) {
+      this.damaged.set(id, `${name} has a different SHA-256 than recorded`);
+    } else {
       if (this.#sound.size >= VERIFY_SEGMENTS_REMEMBERED_MAX) this.#sound.clear();
       this.#sound.add(id);
     }

@@ -92,7 +92,9 @@ function versionsOf(text: string | undefined): number[] {
   const found = new Set<number>();
   for (const part of text.split(",")) {
     const [first = "", last = first, ...rest] = part.trim().split("-");
-    if (rest.length > 0) throw new UsageError("--versions must be numbers and ranges of them.");
+    if (rest.length > 0) {
+      throw new UsageError("--versions must be numbers or ranges, separated by commas, such as 3,5-8.");
+    }
     const from = parseWholeNumber(first, "A version", 1, INTEGER_MAX);
     const to = parseWholeNumber(last, "The end of a range", from, INTEGER_MAX);
     for (let version = from; version <= to; version++) {
@@ -138,7 +140,9 @@ async function purge(api: FileApi, path: string, values: Values): Promise<string
   const shown = escapeControls(path);
   const confirm = values.confirm ?? prompt(`Erase ${shown} for good, with every version? Type its path:`);
   if (confirm === null) throw new UsageError("Without a terminal, purge requires --confirm PATH.");
-  if (confirm !== path) throw new StartupError(`Nothing was erased: the path is ${shown}.`);
+  if (confirm !== path) {
+    throw new StartupError(`Nothing was erased: the confirmation is not the path ${shown}.`);
+  }
   const purged = await purgeFile(api, path);
   if (values.json) return JSON.stringify(purged);
   const { versions, bytes, pendingVersions } = purged;

@@ -79,7 +79,9 @@ function parseAction(
     if (project === undefined) throw new UsageError("create requires --project.");
     const rights = { ...parseRights(values), graceSeconds };
     if (graceSeconds !== null && !values.name) {
-      throw new UsageError("--grace requires --name: it ends the other keys of that name.");
+      throw new UsageError(
+        "--grace requires --name: it sets how long the other keys with that name stay valid.",
+      );
     }
     return async (to) => {
       const { id } = await to.findProject(project, owner);

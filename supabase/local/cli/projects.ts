@@ -101,7 +101,9 @@ async function deleteProject(to: Administration, nameOrId: string, values: Value
     prompt(`Delete ${shown} for good, with all of its files, their history and its keys? Type its name:`);
   if (confirm === null) throw new UsageError("Without a terminal, delete requires --confirm NAME.");
   if (confirm !== name) {
-    throw new StartupError(`Nothing was deleted: the name of the project is ${escapeControls(name)}.`);
+    throw new StartupError(
+      `Nothing was deleted: the confirmation is not the project's name, ${escapeControls(name)}.`,
+    );
   }
   const deleted = await to.deleteProject(id, confirm);
   if (values.json) return JSON.stringify(deleted);
@@ -132,7 +134,7 @@ function formatSettings(settings: Settings, json: boolean): string {
   const { projectMakers, accountBytes } = settings;
   return [
     `Who may create projects in the console: ${projectMakers?.join(", ") || "nobody"}`,
-    `Quota of an account's projects together, in bytes: ${accountBytes ?? "no limit"}`,
+    `Shared quota of an account's projects, in bytes: ${accountBytes ?? "no limit"}`,
   ].join("\n");
 }
 
@@ -151,7 +153,7 @@ function parseLimits(values: Values) {
 /** Throws `UsageError` for an option that would have no effect. */
 function rejectUnusedOptions(command: string, values: Values): void {
   if (LIMITS.some((name) => values[name] !== undefined) && command !== "tier") {
-    throw new UsageError("Limits require the command tier.");
+    throw new UsageError("The options for limits require the command tier.");
   }
   if (values.owner !== undefined && (command === "create" || command === "list")) {
     throw new UsageError("--owner requires a command that names a project.");
@@ -168,7 +170,7 @@ function describeTransfer(before: Project, after: Project): string {
   const name = ({ ownerId, owner }: Project) =>
     ownerId === null ? "no account" : owner === null ? ownerId : `${owner} (${ownerId})`;
   const ended = before.ownerId !== null && before.ownerId !== after.ownerId
-    ? " Its console session has ended; keys it may have kept still work."
+    ? " The former owner's console session has ended; API keys that the former owner kept still work."
     : "";
   return escapeControls(
     `The project ${after.name} (${after.id}) belongs to ${name(after)} now. Before: ${name(before)}.${ended}`,

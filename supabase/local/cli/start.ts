@@ -11,7 +11,7 @@ import { type Stack, startStack } from "../stack/stack.ts";
 await run(START_USAGE, async () => {
   const options = parseStartOptions(Deno.args);
   const stopRequested = stopRequest();
-  // The first line opens the file; by then the folder exists.
+  // The file is opened when the first line is logged; by then the folder exists.
   const log = new RequestLog(requestLogFileOf(options.dataDir));
   const starting = startStack({
     dataDir: options.dataDir,

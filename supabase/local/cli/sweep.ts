@@ -4,8 +4,8 @@ import { connect, CONNECTION_OPTIONS, CONNECTION_USAGE } from "./connection.ts";
 
 const USAGE = `deno task sweep
 
-  Removes the data of deleted projects, erased versions, versions beyond the rules of retention, and objects of past
-  days that no version references. The service also does so by itself, one slice at a time.
+  Removes the data of deleted projects, erased versions, versions beyond the retention rules, and objects of past days
+  that no version references. The service also does so by itself, one slice at a time.
 ${CONNECTION_USAGE}`;
 
 await run(USAGE, async () => {

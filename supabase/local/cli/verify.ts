@@ -8,13 +8,13 @@ import { connect, CONNECTION_OPTIONS, CONNECTION_USAGE } from "./connection.ts";
 
 const USAGE = `deno task verify [--project PROJECT] [--sha256] [--repair] [--state FILE]
 
-  Looks for the bytes of every version in Storage, and reports versions that cannot be read, and objects, folders of
-  projects and rows of segments that nothing needs and the sweep does not find. Status 1 where a version cannot be read.
+  Checks that the bytes of every version are in Storage. Reports versions that cannot be read, and unneeded data that the
+  sweep does not find: objects, folders of projects, and rows of segments. Exits with status 1 if a version cannot be read.
 
   --project PROJECT  verify only this project, by id or name (default: all)
   --owner ACCOUNT    PROJECT is the name of a project of this account, by e-mail address or id (default: of no account)
   --sha256           read the bytes and compare their SHA-256, instead of only asking Storage for their sizes
-  --repair           remove what nothing needs, rows by the next sweep; data that a version needs, or that is being
+  --repair           remove the unneeded data, rows by the next sweep; data that a version needs, or that is being
                      uploaded, is never touched
   --state FILE       save the progress in FILE, and continue from it after an interruption
 ${CONNECTION_USAGE}`;
@@ -66,7 +66,7 @@ async function begin(file: string | undefined, of: string | null, isHashed: bool
   const found = verification.safeParse(Object(saved).state);
   if (found.success && Object(saved).of === of && found.data.isHashed === isHashed) return found.data;
   throw new StartupError(
-    `${file} is not the state of a verification with the same options; name another file.`,
+    `${file} is not the state file of a verification with these options; name another file.`,
   );
 }
 
@@ -88,8 +88,8 @@ function report(state: Verification, json: boolean): void {
   }
   printLine(
     `${versions} versions checked, ${unreadableCount} without their bytes; ${segments} segments inspected; ` +
-      `${unneeded} objects that nothing needs, ${removed} of them removed; ` +
-      `${unknownProjects} projects with objects that do not exist; ` +
-      `${unneededRows} rows of segments that nothing needs, ${removedRows} of them left to the sweep.`,
+      `${unneeded} unneeded objects, ${removed} of them removed; ` +
+      `${unknownProjects} folders with objects of projects that do not exist; ` +
+      `${unneededRows} unneeded rows of segments, ${removedRows} of them left to the sweep.`,
   );
 }

@@ -47,7 +47,9 @@ function namesOfSql(directory: string): string[] {
 async function main(isCheck: boolean): Promise<{ text: string; code: number }> {
   const file = join(MIGRATIONS_DIRECTORY, INITIAL_MIGRATION);
   if (!isGenerated(namesOfSql(MIGRATIONS_DIRECTORY))) {
-    const text = `${basename(file)} is history, since there are later migrations: add another one by hand.`;
+    const text = `${
+      basename(file)
+    } has later migrations, so it must not be generated again: write a new migration by hand.`;
     return { text, code: isCheck ? 0 : 1 };
   }
   const expected = await initialMigration();

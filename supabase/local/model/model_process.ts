@@ -31,7 +31,11 @@ async function handle(request: Request): Promise<Response> {
   if (bytes.byteLength > EMBEDDINGS_BODY_BYTES_MAX) return new Response(null, { status: 413 });
   const body: unknown = JSON.parse(new TextDecoder().decode(bytes));
   const inputs = inputsOf(body);
-  if (inputs === null) return Response.json({ error: { message: "input must be texts" } }, { status: 400 });
+  if (inputs === null) {
+    return Response.json({ error: { message: "`input` must be a string or an array of strings" } }, {
+      status: 400,
+    });
+  }
   const data = [];
   for (const [index, text] of inputs.entries()) {
     if (request.signal.aborted) break;

@@ -94,7 +94,7 @@ export class DiskStorage implements StorageAdapter {
   #pathOf(bucket: string, key: string): string {
     const path = join(this.#directory, bucket, key);
     if (!path.startsWith(join(this.#directory, bucket) + sep)) {
-      throw new Error("The object's name leaves its bucket.");
+      throw new Error("The object's name points outside of its bucket.");
     }
     return path;
   }

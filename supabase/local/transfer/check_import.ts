@@ -66,7 +66,7 @@ async function problemOf(folder: string, { stored, size, sha256 }: StoredLine): 
     if (isLast && info.size !== size) return `${stored} has ${info.size} bytes instead of ${size}`;
   }
   try {
-    return await digestOf(place) === sha256 ? null : `${stored} has another SHA-256`;
+    return await digestOf(place) === sha256 ? null : `${stored} has a different SHA-256 than recorded`;
   } catch (error) {
     return `${stored} cannot be read (${messageOf(error)})`;
   }

@@ -168,7 +168,7 @@ async function readState(path: string): Promise<ExportState | null> {
   try {
     return state.parse(JSON.parse(await Deno.readTextFile(file)));
   } catch {
-    throw new StartupError(`${file} is not the state of an export; name another folder.`);
+    throw new StartupError(`${file} is not the state file of an export; name another folder.`);
   }
 }
 

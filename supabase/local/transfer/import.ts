@@ -88,7 +88,7 @@ async function importFile(
 }
 
 function changed(path: string): StartupError {
-  return new StartupError(`Somebody else changed ${path} meanwhile. Run the import again.`);
+  return new StartupError(`Somebody else changed ${path} during the import. Run the import again.`);
 }
 
 /** The idempotency key of a version, the same for each try: a lost answer is replayed. */

@@ -127,7 +127,7 @@ export function commit(
     ${project.keyHash}, ${requestId}::uuid, ${kind}, ${body}::text::jsonb) as answer`);
 }
 
-/** Replaces the run of segments by one of the same size. False if the segment list no longer contains the run. */
+/** Replaces the run of segments with one of the same size. False if the segment list no longer contains the run. */
 export function compact(
   sql: Sql,
   project: Project,

@@ -19,7 +19,7 @@ const rate = (remaining: number | null, reset = 120) => ({
   reset,
 });
 
-Deno.test("KeyCache knows nothing of a key it was not told of", () => {
+Deno.test("KeyCache does not know a key that was not added", () => {
   const keys = new KeyCache();
   assertEquals([keys.grant("a", 0), keys.isRefused("a", 0), keys.exhausted("a", 0)], [
     undefined,
@@ -68,7 +68,7 @@ Deno.test("KeyCache knows a used-up window until it ends; one with requests left
   assertEquals(keys.exhausted("e", REMEMBERED), undefined);
 });
 
-Deno.test("KeyCache holds so many keys, and forgets those that it was told of longest ago", () => {
+Deno.test("KeyCache holds a bounded number of keys, and forgets those that were added longest ago", () => {
   const keys = new KeyCache();
   for (let index = 0; index < KEYS_REMEMBERED_MAX; index++) keys.remember(`${index}`, GRANT, null, 0);
   keys.remember("0", GRANT, null, 0);

@@ -74,7 +74,7 @@ Deno.test("pick throws for a parameter that is repeated, or whose escapes are ma
   const twice = refusalOf(() => pick(parseQuery("a=1&b=1&a=1"), ["a"]));
   assertEquals(twice, [{ path: "a", reason: "must not be repeated" }]);
   for (const raw of ["a=%", "a=%2", "a=%zz", "a=%ff", "a=%c0%af", "a=%ed%a0%80", "a=ok%e6%97"]) {
-    const reason = "has a percent escape that is broken or not UTF-8";
+    const reason = "has a percent escape that is malformed or not UTF-8";
     assertEquals(refusalOf(() => pick(parseQuery(raw), ["a"])), [{ path: "a", reason }], raw);
   }
 });

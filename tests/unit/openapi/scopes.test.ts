@@ -23,7 +23,7 @@ Deno.test("each route says in words what the scopes allow that it asks for", () 
   ]);
 });
 
-Deno.test("the scope admin is said to delete the project, erase files and create keys", () => {
+Deno.test("the description of the scope admin names deleting the project, erasing files and creating keys", () => {
   const admin = describeScope("admin", ROUTES);
   for (
     const part of ["delete the project with everything", "erase files and versions", "create keys with any"]

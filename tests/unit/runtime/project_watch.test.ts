@@ -49,7 +49,7 @@ Deno.test("ProjectWatch: one question at a time serves all who wait for a projec
   assertEquals(await other, true);
 });
 
-Deno.test("ProjectWatch: whoever has read that far goes on waiting", async () => {
+Deno.test("ProjectWatch: a request that has read that far continues to wait", async () => {
   const { watch, newest, polls } = watched();
   newest.set("a", 5);
   const [behind, ahead] = [watch.wait("a", 4, LONG, never), watch.wait("a", 5, LONG, never)];

@@ -75,7 +75,7 @@ function searchIn(contents: Readonly<Record<string, string | Error>>, liveReadSl
   return { live, found, clock, read };
 }
 
-Deno.test("LiveSearch: a file that cannot be read is said to be not searched, and the others are searched", async () => {
+Deno.test("LiveSearch: a file that cannot be read is reported as not searched, and the others are searched", async () => {
   const { live, found } = searchIn({
     a: new ApiError("CONTENT_CORRUPT", "corrupt"),
     b: "a needle",
@@ -118,7 +118,7 @@ Deno.test("LiveSearch: a text that takes too much work is not searched, and none
   assertEquals(live.notSearched?.reasons, ["bounds"]);
 });
 
-Deno.test("LiveSearch: what a later page says is new is said, and what the first one said stands", async () => {
+Deno.test("LiveSearch: unsearched files that a later page finds are reported, and an earlier report stays", async () => {
   const { live } = searchIn({});
   await live.read(pageOf([]));
   const more = { files: 1, bytes: 7, paths: ["new"], reasons: ["pending"] } as const;

@@ -40,7 +40,7 @@ export function TimeDialog({ title, start, onChoose, onClose }: Properties) {
         type="datetime-local"
         value={text}
         onInput={setText}
-        hint="In the time zone of this browser. What was written at that instant is included."
+        hint="In the time zone of this browser. Versions written at exactly that time are included."
         problem={problem}
         input={{ autoFocus: true, step: "1" }}
       />

@@ -53,7 +53,7 @@ export function Sidebar({ project }: { readonly project: Project }) {
   );
 }
 
-/** Closes the menu after a choice, also if the link leads to the current place. */
+/** Closes the menu after a choice, even if the link leads to the current place. */
 function closeAfterChoice({ target }: MouseEvent): void {
   if (target instanceof Element && target.closest("a")) closeMenu("view");
 }

@@ -78,7 +78,7 @@ export class EndpointEmbedder implements Embedder {
         const parsed = response.safeParse(body);
         if (status !== 200 || !parsed.success || parsed.data.data.length !== texts.length) {
           // The key, model or dimensions are wrong: the operator sees it in the log, and search works without embeddings.
-          const reason = status === 200 ? "unexpected shape or dimension" : String(status);
+          const reason = status === 200 ? "vectors of an unexpected shape or dimension" : String(status);
           this.parts.log.backendFault("embeddings", 0, reason);
           throw unavailable();
         }

@@ -14,8 +14,8 @@ export const NOTICES = {
     "revoked or disabled. Enable or create a publishable key in the dashboard under Settings > API Keys, then deploy " +
     "the function again.",
   function_unknown:
-    "The REST API does not know a function of this version. Push the migrations (supabase db push); if that is done, " +
-    "reload its schema cache: notify pgrst, 'reload schema'.",
+    "The REST API lacks a database function that this version calls. Push the migrations (supabase db push); if that " +
+    "is done, reload its schema cache: notify pgrst, 'reload schema'.",
   database_read_only:
     "The database is read-only: its disk is probably full. Enlarge the disk or free some space; see the dashboard.",
   bucket_missing: "The bucket of the segments is missing. Push the migrations (supabase db push).",

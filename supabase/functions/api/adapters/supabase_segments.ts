@@ -202,7 +202,7 @@ export class SupabaseSegments implements Segments {
     this.parts.log.corruptSegment(segment.id, reason);
     return new ApiError(
       "CONTENT_CORRUPT",
-      "Stored content fails its checksum. Wrong content is never returned.",
+      "The stored content does not match its checksum, so it is not returned. Tell the operator of the service.",
     );
   }
 }

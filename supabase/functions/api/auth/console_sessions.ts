@@ -22,8 +22,8 @@ export class ConsoleSessions {
   }
 
   /**
-   * The hash that stands for a key's hash in the project's console session. It is the same in every isolate, and
-   * differs between access tokens, so that a remembered token never uses the session of another token.
+   * A console session has no API key; this value takes the place of a key's hash. It is the same in every isolate, and
+   * differs for each access token, so that no token uses the cached session of another token.
    */
   async tokenHash(projectId: string, accessToken: string): Promise<KeyHash> {
     const text = new TextEncoder().encode(`console session of project ${projectId} for ${accessToken}`);

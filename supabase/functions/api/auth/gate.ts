@@ -267,7 +267,7 @@ export class Gate {
     return this.unwrapAccount(this.observe(answer));
   }
 
-  /** The value of an answer to an account. Throws its refusal. */
+  /** Returns the value of the database's answer about an account. Throws the error if the database refused. */
   unwrapAccount<T>(answer: AccountAnswer<T>): T {
     this.isAnswered = true;
     if (answer.rate) this.window = answer.rate;

@@ -6,11 +6,11 @@
 /** Each with the status of the response, and a message where the database decides this by a `Refusal`. */
 export const ERRORS = {
   INVALID_JSON: { status: 400 },
-  INVALID_PATH: { status: 400, message: "A path breaks the rule that the details name." },
+  INVALID_PATH: { status: 400, message: "A path is not valid: see `details.rule`." },
   VALIDATION_ERROR: { status: 400, message: "The request is not valid." },
   INVALID_API_KEY: { status: 401, message: "The API key is missing or not valid." },
   INVALID_SESSION: { status: 401, message: "The access token is missing or not valid. Sign in again." },
-  FORBIDDEN_SCOPE: { status: 403, message: "The API key does not permit this." },
+  FORBIDDEN_SCOPE: { status: 403, message: "The API key does not permit this: see `details`." },
   FORBIDDEN_ORIGIN: { status: 403 },
   FILE_NOT_FOUND: { status: 404, message: "There is no file at this path." },
   VERSION_NOT_FOUND: { status: 404, message: "The file has no such version." },
@@ -25,7 +25,10 @@ export const ERRORS = {
     status: 409,
     message: "A request with this Idempotency-Key is still running. Try again shortly.",
   },
-  PROJECT_NAME_TAKEN: { status: 409, message: "A project with this name already exists." },
+  PROJECT_NAME_TAKEN: {
+    status: 409,
+    message: "A project with this name already exists. Choose another name.",
+  },
   KEY_REVOKED: { status: 409, message: "The key is revoked or expired. Create a new one." },
   VERSION_CONFLICT: {
     status: 409,
@@ -33,7 +36,7 @@ export const ERRORS = {
   },
   RUN_CONFLICT: {
     status: 409,
-    message: "After the run, others have changed its files. Nothing was done; see the conflicts.",
+    message: "Others have changed the run's files since. Nothing was done; see `details.conflicts`.",
   },
   LINK_EXPIRED: { status: 410, message: "The link has expired. Ask for a new one." },
   LINK_USED: { status: 410, message: "The link has already written its one version. Ask for a new link." },
@@ -47,26 +50,30 @@ export const ERRORS = {
   UNSUPPORTED_MEDIA_TYPE: { status: 415 },
   RANGE_NOT_SATISFIABLE: { status: 416 },
   DIFF_TOO_LARGE: { status: 422 },
-  IDEMPOTENCY_KEY_REUSED: { status: 422, message: "This Idempotency-Key was used for another request." },
+  IDEMPOTENCY_KEY_REUSED: {
+    status: 422,
+    message: "This Idempotency-Key was used for another request. Use a new key for each request.",
+  },
   KEY_LIMIT_REACHED: {
     status: 422,
-    message: "The project already has the largest allowed number of working keys. Revoke some.",
+    message: "The project has reached its maximum number of active keys. Revoke one first.",
   },
   LINK_LIMIT_REACHED: {
     status: 422,
     message:
-      "The project already has the largest allowed number of links. Revoke some, or wait until some expire.",
+      "The project has reached its maximum number of links. Revoke one first, or wait until one expires.",
   },
   NOT_TEXT: { status: 422 },
   PROJECT_LIMIT_REACHED: {
     status: 422,
-    message: "The account already has the largest allowed number of projects.",
+    message:
+      "The account has reached its maximum number of projects. Delete one, or ask the operator for more.",
   },
   SEARCH_TOO_BROAD: { status: 422 },
   EXPORT_TOO_LARGE: {
     status: 422,
     message:
-      "These files are more than one export can contain. Export smaller folders, or use the command line.",
+      "The export would have too many files, segments or bytes. Export smaller folders, or use the command line.",
   },
   STRING_NOT_FOUND: { status: 422 },
   STRING_NOT_UNIQUE: { status: 422 },
@@ -76,7 +83,8 @@ export const ERRORS = {
   },
   VERSION_CURRENT: {
     status: 422,
-    message: "This is the latest version. Write another version first, or purge the file.",
+    message:
+      "The content of the latest version cannot be erased. Write a new version first, or purge the file.",
   },
   VERSION_DELETED: { status: 422, message: "This version is a tombstone; there is nothing to restore." },
   RATE_LIMIT_EXCEEDED: {

@@ -43,7 +43,7 @@ export const editPreview = editRecord.extend({ dryRun: z.literal(true), ...chang
   .meta({ id: "EditPreview" });
 
 export const diffRecord = z.object({
-  from: count.meta({ description: "0: nothing, before the first version." }),
+  from: count.meta({ description: "0: the empty file before the first version." }),
   to: version,
   ...changedLines,
   diff: changedLines.diff.meta({ description: "Unified; empty where nothing changed." }),
@@ -57,7 +57,9 @@ export const fileList = z.object({
   total: z.int().nullable().optional().meta({
     description: `Counted up to ${LIST_TOTAL_MAX}. Null with \`after\`; left out with \`at\`.`,
   }),
-  totalIsExact: z.literal(false).optional().meta({ description: "There are more files than `total`." }),
+  totalIsExact: z.literal(false).optional().meta({
+    description: "False: counting stopped, and there are more files than `total`.",
+  }),
   limit: z.int(),
   offset: z.int(),
   hasMore: z.boolean(),
@@ -100,10 +102,11 @@ export const purged = z.object({
   versions: version.meta({ description: "The number of versions that the file had." }),
   bytes: count.meta({
     description:
-      "Stored bytes that no readable version needs any more, as far as the purge could determine them at once.",
+      "Stored bytes that the purge releases from the quota immediately; the sweep releases those of `pendingVersions`.",
   }),
   pendingVersions: count.meta({
-    description: "Versions, also unreadable, whose rows and bytes the next sweeps remove.",
+    description:
+      "The number of versions that are already unreadable, and whose rows and bytes the next sweeps remove.",
   }),
 }).meta({ id: "Purge" });
 export type Purged = Wire<typeof purged>;

@@ -36,11 +36,13 @@ export const project = z.object({
   }),
   usage: z.object({
     files: count.meta({ description: `Counted up to ${LIST_TOTAL_MAX}.` }),
-    filesIsExact: z.literal(false).optional().meta({ description: "There are more files than `files`." }),
+    filesIsExact: z.literal(false).optional().meta({
+      description: "False: counting stopped, and there are more files than `files`.",
+    }),
     bytes: count.meta({ description: "Of all versions; a segment that several versions use counts once." }),
     databaseBytes: count.meta({
       description:
-        "What files, versions, segments and the search index count towards the quota, in addition to `bytes`.",
+        "Bytes that count towards the quota for the rows of files, versions, segments and the search index, in addition to `bytes`.",
     }),
     versions: count,
     requestsThisMinute: count,
@@ -80,17 +82,17 @@ export type Deletion = Wire<typeof deletion>;
 
 export const account = z.object({
   id: z.uuid(),
-  email: z.string().nullable().meta({ description: "Null: the account has no address." }),
+  email: z.string().nullable().meta({ description: "Null: the account has no e-mail address." }),
   projectMakers: z.enum(["anyone", "listed", "nobody"]).meta({
     description:
-      "Who may create projects: any account; accounts with a confirmed address or domain on the operator's list, which " +
-      "is not shown; or nobody but the operator.",
+      "Who may create projects: any account; accounts with a confirmed e-mail address or domain on the operator's list, " +
+      "which is not shown; or nobody but the operator.",
   }),
   mayCreateProjects: z.boolean().meta({ description: "Whether this account may create a project now." }),
   reason: z.enum(["operator_only", "not_listed", "address_unconfirmed", "project_limit"]).nullable().meta({
     description:
       "Why the account may not create a project; null if it may. `address_unconfirmed` does not reveal whether the " +
-      "address is on the list. `project_limit`: the account has the largest allowed number of projects.",
+      "e-mail address is on the list. `project_limit`: the account has reached its maximum number of projects.",
   }),
   limits: z.object({
     requestsPerMinute: count.meta({
@@ -99,7 +101,7 @@ export const account = z.object({
     maxProjects: count.meta({ description: "The operator may give the account more." }),
     maxSharedBytes: count.nullable().meta({
       description:
-        "The common quota of those of its projects that have the quota of their tier. Null: there is no common quota.",
+        "The shared quota of the account's projects that have no quota of their own. Null: there is none.",
     }),
   }),
   usage: z.object({

@@ -7,13 +7,17 @@ import { count, version, type Wire } from "./values.ts";
 const match = z.object({
   line: version,
   column: version.meta({ description: "In UTF-16 code units." }),
-  snippet: z.string().meta({ description: "The line; of a long one the part around the match." }),
+  snippet: z.string().meta({
+    description: "The matching line; if it is long, only the part around the match.",
+  }),
   before: z.array(z.string()),
   after: z.array(z.string()),
-  lines: z.string().meta({ description: "The lines of `text`, as `lines=` of a read takes them." }),
+  lines: z.string().meta({
+    description: "The range of the lines in `text`, in the format of the parameter `lines` of a read.",
+  }),
   text: z.string().meta({
     description:
-      "These lines as they are in the file, for `oldString` of an edit; where they are long, the snippet alone.",
+      "The lines of that range, unchanged, so that an edit can use them as `oldString`; if they are long, only the snippet.",
   }),
 });
 export type Match = Wire<typeof match>;
@@ -66,7 +70,8 @@ export type SearchResult = Wire<typeof searchResult>;
 export const searchResults = z.object({
   results: z.array(searchResult),
   mode: z.enum([...requestedMode.options, "lexical"]).meta({
-    description: "The mode that was used: `lexical` is `hybrid` without a model.",
+    description:
+      "The mode that was used: `lexical` if `hybrid` was requested and search by meaning is not available.",
   }),
   hasMore: z.boolean().meta({
     description: "Continue at `offset` plus the number of results, which may be below `limit`.",

@@ -1,5 +1,5 @@
 /**
- * Replaces small segments of a file by fewer, larger ones with the same bytes. Each append adds a segment; without
+ * Replaces small segments of a file with fewer, larger ones that have the same bytes. Each append adds a segment; without
  * compaction, a file of many small appends would be many objects to read. Every compaction rewrites bytes, so this is a
  * trade-off with one rule: a compaction is worth it when the bytes it writes per segment it saves are below a price, and
  * the price doubles with every few segments in excess. So short segment lists are left alone, tiny neighbours are

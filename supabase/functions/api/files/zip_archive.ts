@@ -21,7 +21,7 @@ export function archiveBytes(contents: readonly Content[]): number {
   return Number(predictLength(contents.map(({ file }, index) => ({ name: names[index], size: file.size }))));
 }
 
-/** Names for the archive's entries: a ZIP program might write a path such as `C:/x` outside of its folder. */
+/** Escapes the names of the archive's entries: some ZIP programs would extract `C:/x` outside of the target folder. */
 function namesOf(contents: readonly Content[]): string[] {
   return archiveNames(contents.map(({ file }) => file.path));
 }

@@ -20,7 +20,10 @@ export function contentField(minLength: number) {
     error: ({ input }) => input === undefined ? "Required" : "Invalid input: expected string",
   })
     .refine((content) => content.isWellFormed, "contains a lone surrogate, which cannot be stored as UTF-8")
-    .refine((content) => content.length >= minLength, `must be at least ${minLength} long`)
+    .refine(
+      (content) => content.length >= minLength,
+      `must have at least ${minLength} ${minLength === 1 ? "character" : "characters"}`,
+    )
     .meta({ type: "string", minLength, maxLength: CONTENT_LENGTH_MAX });
 }
 

@@ -34,7 +34,7 @@ export class JsonStringParser {
     } catch {
       fail(
         "INVALID_JSON",
-        "The body is not JSON: a string has a control character, a bad escape or is not UTF-8.",
+        "The body is not JSON: a string contains a control character or a bad escape, or is not UTF-8.",
       );
     }
     return isEnd ? from + end - held + 1 : -1;
@@ -56,7 +56,7 @@ function endOfString(bytes: Uint8Array): { readonly end: number; readonly escape
 export class ContentText {
   /** Complete once `push` has found the string's end. Empty if it is longer than `maxLength`. */
   chunks: Uint8Array[] = [];
-  /** UTF-16 code units of the whole string. */
+  /** The string's length in UTF-16 code units; known once `push` has found its end. */
   length = 0;
   /** False once an escape was a lone surrogate, which UTF-8 cannot represent and U+FFFD replaces. */
   isWellFormed = true;

@@ -38,7 +38,7 @@ export function pick(query: Query, names: readonly string[]): Record<string, str
     if (!values) continue;
     if (values.length > 1) failField(name, "must not be repeated");
     const value = values[0] ?? "";
-    if (value.includes(UNDECODABLE)) failField(name, "has a percent escape that is broken or not UTF-8");
+    if (value.includes(UNDECODABLE)) failField(name, "has a percent escape that is malformed or not UTF-8");
     picked[name] = value;
   }
   return picked;

@@ -20,7 +20,7 @@ export function text(description: string, minLength = 0, maxLength = INTEGER_MAX
   const some = z.string(NOT_TEXT).refine(...wellFormed);
   const long = minLength > 0 ? some.min(minLength, "must not be empty") : some;
   const bounded = maxLength < INTEGER_MAX
-    ? long.max(maxLength, `must be at most ${maxLength} characters long`)
+    ? long.max(maxLength, `must have at most ${maxLength} characters`)
     : long;
   return bounded.meta({ description });
 }
@@ -110,7 +110,7 @@ function refuseMisspelt(known: readonly string[], given: unknown): void {
   if (unknown.length > MCP_UNKNOWN_ARGUMENTS_MAX) {
     fail(
       "VALIDATION_ERROR",
-      `the tool does not have ${unknown.length} of these arguments; send only those in its schema`,
+      `${unknown.length} of these arguments are unknown; send only those in the tool's schema`,
     );
   }
   const missing = known.filter((name) => !names.has(name));

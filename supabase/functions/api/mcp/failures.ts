@@ -15,7 +15,8 @@ type Details = Readonly<Record<string, unknown>>;
 
 /** What a model should do after a failure, by its code. */
 const ADVICE: { readonly [Code in ErrorCode]?: string | ((details: Details) => string) } = {
-  INVALID_PATH: "Write paths like notes/plan.md: forward slashes, no leading slash, no . or .. in them.",
+  INVALID_PATH:
+    "Write paths like notes/plan.md: forward slashes, no leading slash, and no segment that is `.` or `..`.",
   FILE_NOT_FOUND: adviseOnMissingFile,
   VERSION_NOT_FOUND: ({ latestVersion }) =>
     (latestVersion === undefined ? "" : `The latest is ${latestVersion}. `) +
@@ -53,7 +54,7 @@ export function failureText(error: ApiError | ToolRefusal): string {
 function adviseOnMissingFile({ directory, deletedVersion }: Details): string {
   if (directory === true) return "It is a folder: list_files shows what is in it.";
   if (typeof deletedVersion === "number") {
-    return `The file was deleted: version ${deletedVersion} marks that. restore_file with version=` +
+    return `The file was deleted: version ${deletedVersion} records the deletion. restore_file with version=` +
       `${deletedVersion - 1} restores it; write_file creates it with new content.`;
   }
   return "list_files and search_files show which files exist; write_file creates one.";
@@ -91,5 +92,5 @@ function adviseOnScope({ scope, pathPrefix, suspended }: Details): string {
   if (typeof pathPrefix === "string") {
     return `This key may only write below ${shownPath(pathPrefix)}: use a path there.`;
   }
-  return `This key lacks the scope ${scope}: ask the person who gave it to you for another one.`;
+  return `This key lacks the scope ${scope}: ask the person who gave it to you for a key that has it.`;
 }

@@ -92,7 +92,7 @@ export async function explainWrite(context: Context, write: RefusedWrite): Promi
   const advice = isAppend
     ? isOld
       ? `Your content was already added, in version ${expected + 1}: add it again only if it was removed.`
-      : "Your content is not the end of the file. Add it if it is still right."
+      : "The file does not end with your content. Append it if it is still right."
     : isOld
     ? `Your content was already written, as version ${expected + 1}: ` +
       "write again only if it must replace what others wrote after you."
@@ -140,7 +140,7 @@ export async function versionRefusal(
   if (isMissing || typeof version !== "number") {
     return new ToolRefusal(
       "PRECONDITION_FAILED",
-      `There is no file at ${shownPath(path)}, and you expected version ${expected}. Nothing was done. ` +
+      `There is no file at ${shownPath(path)}, but you expected version ${expected}. Nothing was done. ` +
         "file_history shows whether it was deleted; write_file without expected_version creates it.",
     );
   }

@@ -311,7 +311,11 @@ export class MemoryTool {
   private async text({ file, segments }: Content, isStrict = false): Promise<string> {
     if (file.size > MEMORY_TEXT_BYTES_MAX) {
       const limits = { limitBytes: MEMORY_TEXT_BYTES_MAX, sizeBytes: file.size };
-      fail("CONTENT_TOO_LARGE", "The file is too large for the memory tool. Read it by lines.", limits);
+      fail(
+        "CONTENT_TOO_LARGE",
+        "The file is too large for the memory tool. View it in parts with `view_range`.",
+        limits,
+      );
     }
     if (isStrict && !isText({ file, segments })) {
       fail("NOT_TEXT", "The file is not text, so it cannot be edited.", { version: file.version });

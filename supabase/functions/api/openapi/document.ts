@@ -17,10 +17,18 @@ export const TAGS: readonly { name: string; segments: readonly string[]; descrip
   {
     name: "Changes",
     segments: ["changes", "runs"],
-    description: "What happened: the change feed, and runs.",
+    description: "The change feed, and runs.",
   },
-  { name: "Links", segments: ["links", "l"], description: "Addresses for one file that need no key." },
-  { name: "Agents", segments: ["mcp"], description: "The same for agents, by their own protocols." },
+  {
+    name: "Links",
+    segments: ["links", "l"],
+    description: "Links that read or write one file without a key.",
+  },
+  {
+    name: "Agents",
+    segments: ["mcp"],
+    description: "The same operations for agents, over the Model Context Protocol.",
+  },
   { name: "Memory", segments: ["memory"], description: "The backend of Anthropic's memory tool." },
   { name: "Search", segments: ["search"], description: "By substring, pattern, words and meaning." },
   { name: "Projects", segments: ["projects", "project"], description: "Projects, their keys and activity." },
@@ -112,14 +120,14 @@ function requestBodyOf({ openapi: { body, isBodyOptional, takesRaw, example } }:
       }),
       ...(takesRaw && {
         "application/octet-stream": {
-          schema: { ...BYTES, description: "The bytes themselves, up to the tier's size." },
+          schema: { ...BYTES, description: "The file's bytes, up to the tier's maximum file size." },
         },
       }),
     },
   };
 }
 
-const message = z.string().describe("What was done, for people.");
+const message = z.string().describe("A sentence for people that describes the result.");
 
 function jsonContent({ operation, openapi: { answer, isPlain, isProtocol } }: Route): Json {
   if (!answer) throw new Error("the response is only ever bytes");
@@ -185,7 +193,7 @@ function protocolResponses(route: Route, failures: FailureResponses): Json {
     const envelope = failure.content?.["application/json"].schema;
     const other = failure.description ? ` ${failure.description}` : "";
     return {
-      description: `A fault of the protocol, as JSON-RPC has it.${other}`,
+      description: `A protocol error, as a JSON-RPC error object.${other}`,
       headers: responseHeaders([]),
       content: { "application/json": { schema: envelope ? { anyOf: [schema, envelope] } : schema } },
     };
@@ -197,11 +205,12 @@ function protocolResponses(route: Route, failures: FailureResponses): Json {
   };
 }
 
-const DESCRIPTION = `Every write makes a new numbered version; earlier versions stay readable.
+const DESCRIPTION = `Every write adds a numbered version; earlier versions stay readable.
 
-Each answer but those of \`/health\`, \`/llms.txt\` and this document has an envelope: \`{success: true, data, operation, message}\`,
-or \`{success: false, error: {code, message}}\` with \`operation\` and \`details\` if there are any. Routes with GET
-also answer HEAD. Any other path is 404 \`ROUTE_NOT_FOUND\`, any other method 405 \`METHOD_NOT_ALLOWED\` with \`Allow\`.
+Every answer has an envelope, except those of \`/health\`, \`/llms.txt\` and this document:
+\`{success: true, data, operation, message}\`, or \`{success: false, error: {code, message}}\` with \`operation\` and
+\`details\` if there are any. Routes with GET also answer HEAD. Any other path is 404 \`ROUTE_NOT_FOUND\`, any other
+method 405 \`METHOD_NOT_ALLOWED\` with \`Allow\`.
 Later versions may add fields to answers; clients must ignore unknown fields.`;
 
 /** The whole document, without `servers`. */
@@ -235,7 +244,7 @@ export function openapiDocument(routes: readonly Route[]): Json {
       version: VERSION,
       description: DESCRIPTION,
       license: { name: "MIT", identifier: "MIT" },
-      contact: { name: "Whoever runs this service" },
+      contact: { name: "The operator of this service" },
     },
     tags: TAGS.map(({ name, description }) => ({ name, description })),
     paths: hoisted["paths"],

@@ -118,10 +118,10 @@ const details = z.object({
   pathPrefix: z.string().describe("FORBIDDEN_SCOPE: the directory that the key is confined to."),
   limit: count.describe("The limit that is reached or exceeded."),
   running: count.describe(
-    "RATE_LIMIT_EXCEEDED: the number of costly requests of the account that are running, which is the maximum.",
+    "RATE_LIMIT_EXCEEDED: the number of costly requests that the account is running, which is its maximum.",
   ),
   length: count.describe("CONTENT_TOO_LARGE: the length of what was sent, in UTF-16 code units."),
-  account: z.boolean().describe("QUOTA_EXCEEDED: the limit is the common quota of the account's projects."),
+  account: z.boolean().describe("QUOTA_EXCEEDED: the limit is the shared quota of the account's projects."),
   limitBytes: count.describe(
     "CONTENT_TOO_LARGE, QUOTA_EXCEEDED, DIFF_TOO_LARGE, EXPORT_TOO_LARGE: the limit.",
   ),

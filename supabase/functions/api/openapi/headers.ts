@@ -76,7 +76,7 @@ const COMMON: Readonly<Record<string, HeaderEntry>> = {
     'The remaining requests, and the seconds until the window ends, as in the IETF draft: `"default";r=97;t=31`.',
   ),
   "RateLimit-Policy": header('The limit as in the IETF draft: `"default";q=100;w=60`.'),
-  "Cache-Control": header("How the response may be cached."),
+  "Cache-Control": header("How the answer may be cached."),
 };
 
 const PARTICULAR: Readonly<Record<ResponseHeader, HeaderEntry>> = {
@@ -95,7 +95,7 @@ const PARTICULAR: Readonly<Record<ResponseHeader, HeaderEntry>> = {
     pattern: "^bytes (\\d+-\\d+|\\*)/\\d+$",
   }),
   "X-Content-Type-Options": header("`nosniff`.", { const: "nosniff" }),
-  "Content-Security-Policy": header("A browser executes nothing of the file."),
+  "Content-Security-Policy": header("Stops browsers from running scripts in the file."),
   "Content-Disposition": header("Makes a browser save the file under its name."),
   "Referrer-Policy": header("A browser does not send the address to other sites.", { const: "no-referrer" }),
   "WWW-Authenticate": header("`Bearer`.", { const: "Bearer" }),

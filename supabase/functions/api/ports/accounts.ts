@@ -28,7 +28,10 @@ export type AccountAnswer<T> =
  * when the back end stays out of reach. Values are validated by the caller.
  */
 export interface Accounts {
-  /** The permissions and the usage of the account; see `filestore_account_describe`. Creates nothing. */
+  /**
+   * The account's permissions and usage; see `filestore_account_describe`. Unlike `projects`, it does not create a
+   * first project.
+   */
   describe(accessToken: string): Promise<AccountAnswer<unknown>>;
   /** The account's projects, oldest first. The first call creates one if the account may create projects. */
   projects(accessToken: string): Promise<AccountAnswer<unknown>>;

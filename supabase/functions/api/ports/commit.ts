@@ -42,7 +42,7 @@ type Change =
  * - `append`: adds the new segments at the end of the latest content. Never reads content, never loses an append.
  * - `edit`: `segmentIds` lists ids, of segments of `baseVersion` and of new ones, in order. VERSION_CONFLICT when
  *   `baseVersion` is no longer the latest, or its segments were compacted since.
- * - `delete`: the version is a tombstone. - `restore`: content and type of an earlier version, also of a deleted file.
+ * - `delete`: the version is a tombstone. - `restore`: content and type of an earlier version, even of a deleted file.
  * - `copy`: the content of `path` becomes the next version of `destination`. - `move`: and `path` gets a tombstone.
  */
 export type Commit =

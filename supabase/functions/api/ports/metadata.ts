@@ -137,7 +137,7 @@ export interface Metadata {
   /** Commits several operations, all or none, and counts as a number of requests. A refusal has `details.index`. */
   commitBatch(caller: Caller, batch: Batch, requests: number): Promise<Answer<BatchCommitted>>;
   /**
-   * Replaces the adjacent segments `run` of the file's latest version by `compacted`, which hold the same bytes.
+   * Replaces the adjacent segments `run` of the file's latest version with `compacted`, which hold the same bytes.
    * Content, versions and the segment lists of older versions are unchanged. Returns false where the segment list no
    * longer contains that run.
    */

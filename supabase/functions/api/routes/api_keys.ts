@@ -88,7 +88,7 @@ export const listKeys = defineRoute({
     return { data: { keys }, message: `${keys.length} keys.` };
   },
   openapi: {
-    summary: "List the project's keys, newest first; a calling key needs the scope `admin`",
+    summary: "List the project's keys, newest first; a request with an API key needs the scope `admin`",
     answer: keyList,
   },
 });
@@ -105,7 +105,7 @@ export const createKey = defineRoute({
     return { data, message: "Created. The key will not be shown again." };
   },
   openapi: {
-    summary: "Create a key; a calling key needs the scope `admin`",
+    summary: "Create a key; a request with an API key needs the scope `admin`",
     body: creation,
     example: { name: "researcher", scopes: ["read", "write"], pathPrefix: "notes" },
     answer: newKey,
@@ -125,7 +125,7 @@ export const rotateKey = defineRoute({
     return { data, message: "Rotated. The new key will not be shown again." };
   },
   openapi: {
-    summary: "Replace a key by a new one with the same rights",
+    summary: "Replace a key with a new one that has the same rights",
     body: gracePeriod,
     isBodyOptional: true,
     answer: rotatedKey,
@@ -145,7 +145,7 @@ export const regenerateKey = defineRoute({
     return { data, message: "Regenerated. The new key will not be shown again." };
   },
   openapi: {
-    summary: "Replace the newest active key by a new one",
+    summary: "Replace the newest active key with a new one",
     body: gracePeriod,
     isBodyOptional: true,
     answer: rotatedKey,
@@ -162,7 +162,7 @@ export const changeKey = defineRoute({
   async handle(context, id) {
     const fields = await readAdministrationFields(context, change);
     const data = key.parse(await administer(context, "change_key", { ...fields, id }));
-    return { data, message: "Changed, from now on." };
+    return { data, message: "Changed, with immediate effect." };
   },
   openapi: {
     summary: "Change a key's name or expiry, or narrow its rights",

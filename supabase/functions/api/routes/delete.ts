@@ -12,7 +12,7 @@ import { defineRoute } from "../route.ts";
 const query = z.object({
   purge: z.enum(["", "true", "false"]).optional().meta({
     description:
-      "Erase the file for good, with all of its versions, also if it is already deleted. Scope `admin`.",
+      "Erase the file for good, with all of its versions, even if it is already deleted. Scope `admin`.",
   }),
   ...ifVersionParameter,
 });
@@ -61,7 +61,7 @@ export const deleteFile = defineRoute({
     description:
       "Adds a tombstone: earlier versions stay readable by number and can be restored. `purge` needs the scope " +
       "`admin` and makes all versions unreadable for good: it removes up to " +
-      `${ERASED_VERSIONS_MAX} versions at once, and the next sweeps remove the others. A later write to the path ` +
+      `${ERASED_VERSIONS_MAX} versions immediately; the next sweeps remove the rest. A later write to the path ` +
       "creates a new file, from version 1.",
     query,
     headers: WRITE_HEADERS,

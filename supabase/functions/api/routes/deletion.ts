@@ -28,7 +28,8 @@ export const deleteProject = defineRoute({
     return { data, message: "Deleted. The service refuses its keys; the sweep erases its data." };
   },
   openapi: {
-    summary: "Delete a project for good, with everything in it; a calling key needs the scope `admin`",
+    summary:
+      "Delete a project for good, with everything in it; a request with an API key needs the scope `admin`",
     description:
       "From then on the service refuses the project's keys, links and console sessions. The sweep erases all of its data.",
     query: projectQuery,

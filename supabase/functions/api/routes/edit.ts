@@ -1,4 +1,4 @@
-/** PUT /files/edit/{path}: replace old strings by new ones. */
+/** PUT /files/edit/{path}: replace old strings with new ones. */
 import { z } from "zod";
 import { editPreview, editRecord } from "../contract/files.ts";
 import type { Context } from "../context.ts";
@@ -57,10 +57,10 @@ export const edit = defineRoute({
   handle,
   openapi: {
     id: "editFile",
-    summary: "Replace old strings by new ones",
+    summary: "Replace old strings with new ones",
     description:
-      "Replaces the version that it read. If another write comes first, the edit is repeated with the version of that, " +
-      "as long as the request's deadline of 20 seconds leaves time for another try; then it is VERSION_CONFLICT.",
+      "The edit applies to the version that it read. If another write comes first, the service tries the edit again on " +
+      "the new version, until the request's deadline of 20 seconds; then the answer is VERSION_CONFLICT.",
     body: editBody,
     headers: WRITE_HEADERS,
     answer: z.union([editRecord, editPreview]),

@@ -12,11 +12,11 @@ const pair = z.object({
     description: "Literal: no character has a special meaning.",
   }),
   replaceAll: z.boolean().nullish().meta({
-    description: "Replace every occurrence instead of the only one.",
+    description: "Replace every occurrence. By default the string must occur exactly once.",
   }),
   expectedOccurrences: z.int().min(1).nullish()
     .meta({
-      description: "Replaces all occurrences, and refuses the edit if their number is another one.",
+      description: "Replaces all occurrences, but refuses the edit if there are not exactly this many.",
     }),
 });
 const only = (name: string) => z.null(`must not be combined with ${name}`).optional();

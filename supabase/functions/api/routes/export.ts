@@ -24,7 +24,8 @@ const query = z.object({
   }),
   at: moment.optional().meta({
     type: "string",
-    description: "The directory as it was: a time, that instant included, or a cursor of the change feed.",
+    description:
+      "The directory as it was at a moment: an ISO 8601 time (inclusive), or a cursor of the change feed.",
   }),
 });
 
@@ -95,7 +96,7 @@ export const exportFiles = defineRoute({
     description:
       "The archive is not compressed. Its names are whole paths, its times those of the versions in UTC. Names that Windows " +
       "cannot store are escaped: `C:/con` becomes `C%3A/_con`, and `~1` distinguishes equal names. At most " +
-      `${EXPORT_FILES_MAX} files with ${EXPORT_BYTES_MAX} bytes, in ${EXPORT_SEGMENTS_MAX} stored pieces. ` +
+      `${EXPORT_FILES_MAX} files with ${EXPORT_BYTES_MAX} bytes, in ${EXPORT_SEGMENTS_MAX} segments. ` +
       "If the version of a file at the moment `at` was erased, the export is refused, so that no archive lacks a file.",
     query,
     mediaType: "application/zip",

@@ -24,7 +24,8 @@ const body = z.object({
 const query = z.object({
   at: moment.optional().meta({
     type: "string",
-    description: "The folder as it was: a time, that instant included, or a cursor of the change feed.",
+    description:
+      "The folder as it was at a moment: an ISO 8601 time (inclusive), or a cursor of the change feed.",
   }),
 });
 

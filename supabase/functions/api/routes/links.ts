@@ -115,7 +115,7 @@ export const revokeLink = defineRoute({
     return { data: revoked, message: "Revoked." };
   },
   openapi: {
-    summary: "End a link immediately",
+    summary: "Revoke a link immediately",
     answer: revokedLink,
     errors: ["LINK_NOT_FOUND"],
   },

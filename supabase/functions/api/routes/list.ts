@@ -48,8 +48,8 @@ const query = z.object({
   at: moment.optional().meta({
     type: "string",
     description:
-      "The directory as it was at a moment: a time, that instant included, or a cursor of the change feed. " +
-      "Only in the order of paths, without filters; use `after` for the next page.",
+      "The directory as it was at a moment: an ISO 8601 time (inclusive), or a cursor of the change feed. " +
+      "Sorted by path, without filters; use `after` for the next page.",
   }),
 }).refine((fields) => fields.after === undefined || fields.sortBy === "path", {
   path: ["after"],

@@ -105,7 +105,7 @@ export const renameProject = defineRoute({
     return { data, message: dryRun ? "Nothing was changed." : "Changed." };
   },
   openapi: {
-    summary: "Rename a project, or set its retention rule; a calling key needs the scope `admin`",
+    summary: "Rename a project, or set its retention rule; a request with an API key needs the scope `admin`",
     body: changes,
     answer: changedProject,
     example: { name: "Research", retention: { keepVersions: 100, keepDays: 30 } },

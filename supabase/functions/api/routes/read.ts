@@ -34,7 +34,8 @@ const query = z.object({
   offset: pageOffset,
   at: moment.optional().meta({
     type: "string",
-    description: "The file as it was: a time, that instant included, or a cursor of the change feed.",
+    description:
+      "The file as it was at a moment: an ISO 8601 time (inclusive), or a cursor of the change feed.",
   }),
   metadata: without("metadata").meta({ description: "Present: the file record, without content." }),
   versions: without("versions").meta({ description: "Present: the version list." }),

@@ -13,7 +13,7 @@ const body = z.object({
   )
     .nullish().meta({
       maxLength: CHANGE_NOTE_LENGTH_MAX,
-      description: "Replaces the notes of these versions, which are also erased.",
+      description: "Becomes the change note of these versions; their old notes are erased.",
     }),
 });
 
@@ -35,8 +35,9 @@ export const redact = defineRoute({
   openapi: {
     summary: "Erase the content of versions for good",
     description:
-      "Not of the latest version, unless the file is deleted. The versions stay in the version list, with `redactedAt`; " +
-      "reading, restoring or comparing one is `VERSION_REDACTED`. A repeat returns what remains at that time.",
+      "Erasing the content of versions is called redaction. The latest version cannot be redacted, unless the file is " +
+      "deleted. Redacted versions stay in the version list, with `redactedAt`; reading, restoring or comparing one is " +
+      "`VERSION_REDACTED`. A repeated request returns the versions that remain at that time.",
     body,
     answer: redacted,
     errors: ["FILE_NOT_FOUND", "VERSION_NOT_FOUND", "VERSION_CURRENT"],

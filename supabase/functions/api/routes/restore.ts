@@ -25,7 +25,7 @@ export const restore = defineRoute({
   },
   openapi: {
     summary: "Make an earlier version the latest one",
-    description: "Adds a version with that content and type, also to a deleted file. Copies no bytes.",
+    description: "Adds a version with that content and type, even to a deleted file. Copies no bytes.",
     body,
     headers: WRITE_HEADERS,
     answer: fileRecord,

@@ -59,14 +59,17 @@ export const ifVersionParameter = {
 
 const query = z.object(ifVersionParameter);
 
-/** The `ifVersion` of the query. Throws VALIDATION_ERROR, also if the body is JSON, where only its field counts. */
+/** The `ifVersion` of the query. Throws VALIDATION_ERROR if it is invalid or the body is JSON, which has its own field. */
 export function parseIfVersion(
   data: RequestData,
   isJson: boolean,
 ): { readonly ifVersion: number | undefined } {
   const { ifVersion } = validateQuery(query, data.query);
   if (isJson && ifVersion !== undefined) {
-    failField("ifVersion", "is a field of the JSON body; in the query it goes with a body of bytes");
+    failField(
+      "ifVersion",
+      "is a field of the JSON body; it is allowed in the query only if the body is the file's bytes",
+    );
   }
   return { ifVersion };
 }
@@ -74,7 +77,7 @@ export function parseIfVersion(
 /** The query of a write whose body may be the bytes themselves. `raw` marks it, whatever its Content-Type. */
 export const rawQuery = z.object({
   raw: z.enum(["", "true", "false"]).optional().meta({
-    description: "Present, or `true`: the body is the bytes themselves.",
+    description: "Present, or `true`: the body is the file's bytes.",
   }),
   ...ifVersionParameter,
 });

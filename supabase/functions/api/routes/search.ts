@@ -44,7 +44,7 @@ const query = z.object({
   }),
 }).refine(({ q, mode }) => mode === "semantic" || mode === "hybrid" || !q.includes("\n"), {
   path: ["q"],
-  message: "must be one line",
+  message: "must be a single line",
 });
 
 function parse(data: RequestData) {

@@ -42,7 +42,7 @@ const restoreBody = z.object({
   }),
   at: moment.meta({
     type: "string",
-    description: "A time, that instant included, or a cursor of the change feed.",
+    description: "An ISO 8601 time (inclusive), or a cursor of the change feed.",
   }),
   dryRun,
 });

@@ -12,7 +12,7 @@ const query = z.object({
     description: `Last day (UTC), by default today; the period has at most ${USAGE_DAYS_MAX} days.`,
   }),
   keyId: z.union([z.uuid(), z.literal("console")]).optional().meta({
-    description: "Let `days` count only this key, or the console. Stored bytes belong to no key.",
+    description: "Count only this key (or the console) in `days`. Stored bytes are not counted for each key.",
   }),
 });
 
@@ -31,7 +31,7 @@ export const getUsage = defineRoute({
   },
   openapi: {
     summary: "Return requests, versions and bytes of a project, by day and by key",
-    description: "A calling key without the scope `admin` sees only itself in `keys`.",
+    description: "An API key without the scope `admin` sees only its own usage in `keys`.",
     query,
     answer: usage,
   },

@@ -23,7 +23,7 @@ const body = z.object({
 });
 
 const query = z.object({
-  path: z.string().optional().meta({ description: "Present: the body is the bytes of this file." }),
+  path: z.string().optional().meta({ description: "Present: the body is this file's bytes." }),
   contentType: mediaType.optional().meta({
     description: "The type of a raw upload; by default its Content-Type.",
   }),
@@ -34,7 +34,7 @@ const query = z.object({
 function parse(data: RequestData): WriteRequest {
   const { headers } = data;
   const isRaw = data.query.has("path");
-  if (isSet(data.query, "raw") && !isRaw) failField("path", "is required where the body is the bytes");
+  if (isSet(data.query, "raw") && !isRaw) failField("path", "is required if the body is the file's bytes");
   const conditions = {
     ...preconditions(headers, true),
     ...parseIfVersion(data, !isRaw),
@@ -65,7 +65,7 @@ export const write = defineRoute({
   },
   openapi: {
     summary: "Create a file or add a version",
-    description: "With `?path=` the body is the file's bytes, up to the tier's size.",
+    description: "With `?path=` the body is the file's bytes, up to the tier's maximum file size.",
     query,
     body,
     takesRaw: true,

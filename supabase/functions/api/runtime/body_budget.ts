@@ -31,8 +31,9 @@ export class BodyBudget {
 
   /**
    * Resolves when the project has room for a body of up to `declaredBytes`, but reserves at most `projectBytes`. A body
-   * of unknown length (null) reserves a third of `projectBytes`; when it grows longer, it waits until it can reserve
-   * all of them. Throws 503 `SERVICE_UNAVAILABLE` after `waitMilliseconds`, and the signal's reason when it aborts.
+   * of unknown length (null) first reserves a third of `projectBytes`; if it turns out longer, it is read further when
+   * all of `projectBytes` is reserved. Throws 503 `SERVICE_UNAVAILABLE` after `waitMilliseconds`, or the signal's
+   * reason if the signal aborts.
    */
   async open(
     projectId: string,

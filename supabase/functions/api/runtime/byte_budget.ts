@@ -101,5 +101,5 @@ export class ByteBudget {
 }
 
 function busy(): ApiError {
-  return unavailable("The service is busy with other large requests.");
+  return unavailable("The service is busy with other large requests. Try again.");
 }

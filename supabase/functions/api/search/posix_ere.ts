@@ -93,7 +93,9 @@ class Parser {
     if (!bounds) return part;
     if (part.kind === "start" || part.kind === "end") throw new PatternError("repeats `^` or `$`");
     if (["*", "+", "?", "{"].includes(this.peek() ?? "")) {
-      throw new PatternError("repeats a repetition; there is no lazy matching, and groups take `( )`");
+      throw new PatternError(
+        "repeats a repetition; lazy matching is not supported, and `( )` must enclose a repetition that is repeated",
+      );
     }
     return { kind: "repeat", part, ...bounds };
   }

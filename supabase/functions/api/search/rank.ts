@@ -56,7 +56,7 @@ export async function rank(searcher: Searcher, plan: RankPlan): Promise<SearchAn
 function throwUnconfigured(): never {
   fail(
     "SEMANTIC_SEARCH_UNAVAILABLE",
-    "Semantic search is not configured on this deployment. Use mode hybrid, text or regex.",
+    "Search by meaning is not configured in this service. Use mode hybrid, text or regex.",
   );
 }
 

@@ -125,9 +125,9 @@ export function useListing(place: FilesPlace, filter: string) {
     /** The number of files in the folder, formatted. */
     total: formatTotal(total, data?.totalIsExact),
     pages,
-    /** The place at which the next page begins, for an address. */
+    /** The place at which the next page begins, for a URL. */
     next: placeOf(pages.below),
-    /** Stores the page in view in the address, without an entry in the browser's history. */
+    /** Writes the page that is shown to the URL, without adding an entry to the browser's history. */
     keepFirstRow: (path: string) => {
       const start = pages.pageOf(path);
       if (start !== undefined && start.first !== first) replaceWith(placeOf(start));

@@ -16,16 +16,18 @@ export const createLink = defineTool({
   name: "create_link",
   title: "Create a link",
   description:
-    "Creates an address that downloads one file, or uploads one file once, without a key, and shows the curl command " +
-    "for it. Use it for binary and large files: their bytes need not pass through you. Anyone who has the address can " +
-    "use it.",
+    "Creates a link that downloads one file, or uploads one file once, without a key, and shows the curl command " +
+    "for it. Use it for binary and large files: their bytes need not pass through you. Anyone who has the link can use " +
+    "it.",
   scopes: ["write"],
   effect: "adds",
   input: z.object({
     path: path(),
-    for: choice("What the address does.", ["download", "upload"]).default("download"),
+    for: choice("Whether the link downloads or uploads the file.", ["download", "upload"]).default(
+      "download",
+    ),
     expires_in: whole(
-      `Seconds for which the address works; at most ${WRITE_LINK_SECONDS_MAX} for an upload.`,
+      `Seconds for which the link works; at most ${WRITE_LINK_SECONDS_MAX} for an upload.`,
       LINK_SECONDS_MIN,
       LINK_SECONDS_MAX,
     ).default(LINK_SECONDS_DEFAULT),

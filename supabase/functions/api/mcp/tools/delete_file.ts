@@ -20,12 +20,12 @@ export const deleteFile = defineTool({
   effect: "replaces",
   input: z.object({
     path: path(),
-    recursive: flag("Whether path is a folder, all files of which to delete."),
+    recursive: flag("Whether to delete a folder: every file below path."),
     expected_version: whole("Delete only if this is the latest version of the file.", 1).optional(),
   }),
   async run(context, { path, recursive, expected_version: expected }) {
     if (recursive && expected !== undefined) {
-      fail("VALIDATION_ERROR", "expected_version is about one file, so not with recursive=true");
+      fail("VALIDATION_ERROR", "expected_version applies to one file; do not combine it with recursive=true");
     }
     return recursive ? await deleteFolder(context, path) : await deleteOne(context, path, expected);
   },
@@ -35,7 +35,7 @@ async function deleteOne(context: Context, path: string, expected: number | unde
   try {
     const basis = await commitBasis({ path, idempotencyKey: undefined, ifVersion: expected }, "delete", {});
     const { file } = await commit(context, { kind: "delete", ...basis });
-    return `Deleted ${shownPath(path)}: version ${file.version} marks that. ` +
+    return `Deleted ${shownPath(path)}; version ${file.version} records the deletion. ` +
       `restore_file with version=${file.version - 1} restores it.`;
   } catch (error) {
     const deletedVersion = error instanceof ApiError ? error.details?.["deletedVersion"] : undefined;
@@ -46,7 +46,7 @@ async function deleteOne(context: Context, path: string, expected: number | unde
       throw new ToolRefusal("FILE_NOT_FOUND", `${is} Send recursive=true to delete all of them.`);
     }
     if (typeof deletedVersion === "number") {
-      const what = `${shownPath(path)} is deleted already: version ${deletedVersion} marks that`;
+      const what = `${shownPath(path)} is already deleted: version ${deletedVersion} records the deletion`;
       throw alreadyAppliedRefusal("FILE_NOT_FOUND", what);
     }
     if (expected === undefined || !isVersionConflict(error)) throw error;
@@ -67,8 +67,8 @@ async function deleteFolder(context: Context, path: string): Promise<string> {
     }
     const left = value.files.length - lines.count;
     const more = left === 0 ? "" : `\n… and ${counted(left, "more file")}`;
-    return `Deleted the ${counted(value.count, "file")} of ${name}: these versions mark that. ` +
-      `restore_file with one version less restores a file.\n${lines}${more}`;
+    return `Deleted the ${counted(value.count, "file")} of ${name}. Each line shows the version that ` +
+      `records the deletion. To restore a file, call restore_file with the version before it.\n${lines}${more}`;
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== "FILE_NOT_FOUND") throw error;
     return await deleteOne(context, path, undefined);

@@ -26,7 +26,7 @@ export const editFile = defineTool({
   name: "edit_file",
   title: "Edit a file",
   description:
-    "Replaces old_string by new_string in a text file. The rest of the file is kept, also text that others write at " +
+    "Replaces old_string with new_string in a text file. The rest of the file is kept, even text that others write at " +
     "the same time. old_string is the exact text of the file, without the line numbers of read_file, and with enough " +
     "surrounding lines to be unique. If it does not match, the result shows the most similar lines. Use this tool to " +
     "change a part of a file; to replace all of it, use write_file.",
@@ -41,7 +41,7 @@ export const editFile = defineTool({
       0,
       EDIT_STRING_LENGTH_MAX,
     ),
-    replace_all: flag("Whether to replace every occurrence instead of the only one."),
+    replace_all: flag("Replace every occurrence. By default old_string must occur exactly once."),
     expected_version: whole("Edit only if this is the latest version.", 1).optional(),
   }),
   async run(context, input) {

@@ -8,7 +8,7 @@ export const fileHistory = defineTool({
   name: "file_history",
   title: "Versions of a file",
   description:
-    "Lists the versions of a file, also of a deleted one, newest first, with the operation that added each and its " +
+    "Lists the versions of a file, even a deleted one, newest first, with the operation that added each and its " +
     "author. read_file with version shows one of them, diff_versions compares two, and restore_file restores one.",
   scopes: ["read"],
   effect: "reads",
@@ -35,7 +35,9 @@ export const fileHistory = defineTool({
     }
     const more = total - lines.count;
     const canShowMore = limit < PAGE_LIMIT_MAX;
-    const advice = canShowMore ? `limit up to ${PAGE_LIMIT_MAX}` : "read_file with version shows any of them";
+    const advice = canShowMore
+      ? `raise limit (up to ${PAGE_LIMIT_MAX})`
+      : "read_file with version shows any of them";
     const rest = more === 0 ? "" : `\n${counted(more, "older version")}: ${advice}`;
     return `${name} — ${counted(total, "version")}\n${lines}${rest}`;
   },

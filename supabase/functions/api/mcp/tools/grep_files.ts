@@ -26,12 +26,12 @@ export const grepFiles = defineTool({
   scopes: ["read"],
   effect: "reads",
   input: z.object({
-    pattern: plainText("The text or expression, in one line.", SEARCH_QUERY_LENGTH_MAX)
-      .refine((pattern) => !pattern.includes("\n"), "must be one line"),
+    pattern: plainText("The text or expression, on one line.", SEARCH_QUERY_LENGTH_MAX)
+      .refine((pattern) => !pattern.includes("\n"), "must be a single line"),
     regex: flag("Whether pattern is a regular expression."),
     path: folder("A folder or file to search; empty for all files."),
     glob,
-    ignore_case: flag("Whether upper and lower case are the same."),
+    ignore_case: flag("Whether to ignore case."),
     limit: whole("How many lines to show.", 1, MCP_GREP_LINES_MAX).default(MCP_GREP_LINES_DEFAULT),
   }),
   async run(context, { pattern, regex, path, glob, ignore_case, limit }) {
@@ -100,5 +100,5 @@ function describe({ results, hasMore, notSearched }: SearchAnswer, limit: number
 }
 
 function noLine(notSearched: SearchAnswer["notSearched"]): string {
-  return notSearched ? "No line matches in what was searched." : "No line matches.";
+  return notSearched ? "No line of the searched files matches." : "No line matches.";
 }

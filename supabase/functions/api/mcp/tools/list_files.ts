@@ -25,13 +25,14 @@ export const listFiles = defineTool({
   description:
     "Lists the files and folders directly in a folder, with version, size and time of each file. recursive=true " +
     "also lists all folders below; glob selects files by name or path. Start here to see what exists. To find text, use grep_files; " +
-    "to find files about a subject, search_files. A path that could mislead is shown as a JSON string.",
+    "to find files about a subject, search_files. A path that could be mistaken for other parts " +
+    "of the result, or has invisible characters, is shown as a JSON string.",
   scopes: ["read"],
   effect: "reads",
   input: z.object({
     path: folder("The folder, such as notes/2026; empty for the top."),
     glob,
-    recursive: flag("Whether to list also the files in all folders below."),
+    recursive: flag("Whether to include the files in all folders below."),
     limit: whole("How many files to show.", 1, PAGE_LIMIT_MAX).default(MCP_LIST_DEFAULT),
     after: text("Continue after this path, as the last line of the previous result says.").optional()
       .transform((path) => path === undefined || path === "" ? undefined : parsePath(path)),

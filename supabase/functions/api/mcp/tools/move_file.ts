@@ -15,7 +15,7 @@ export const moveFile = defineTool({
   effect: "replaces",
   input: z.object({
     path: path(),
-    destination: path("The new path of the file: not a folder, but with the file's name."),
+    destination: path("The full new path, including the file's name."),
     overwrite: flag("Whether to replace a file that exists at the destination."),
   }),
   async run(context, { path, destination, overwrite }) {

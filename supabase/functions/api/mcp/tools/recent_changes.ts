@@ -122,7 +122,7 @@ async function describeRun({ gate, metadata }: Context, run: string, limit: numb
   }
   const left = fileCount - lines.count;
   const isFull = hasMore && lines.count === files.length && limit < PAGE_LIMIT_MAX;
-  const advice = isFull ? `limit up to ${PAGE_LIMIT_MAX}` : "path picks those of a folder";
+  const advice = isFull ? `raise limit (up to ${PAGE_LIMIT_MAX})` : "set path to see only those of a folder";
   const more = left === 0 ? "" : `\n${counted(left, "more file")}: ${advice}`;
   return `run ${run} — ${least}${counted(fileCount, "file")}, ${counted(versionCount, "version")}${who}, ` +
     `${shortTime(firstAt)} to ${shortTime(lastAt)}\n${lines}${more}`;

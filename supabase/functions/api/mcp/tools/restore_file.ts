@@ -9,7 +9,7 @@ export const restoreFile = defineTool({
   name: "restore_file",
   title: "Restore a version",
   description:
-    "Makes the content of an earlier version the latest: adds a new version with that content, also to a deleted file. " +
+    "Makes the content of an earlier version the latest: adds a new version with that content, even to a deleted file. " +
     "No version is lost. file_history lists the versions.",
   scopes: ["write"],
   effect: "replaces",

@@ -52,13 +52,17 @@ function describe(answer: UndoResult, run: string): string {
   if (conflicts.length > 0) return `Undoing run ${run} is not possible yet. ${conflictsOf(answer)}`;
   if (actions.length === 0) {
     const are = unchanged.length === 1 ? "is" : "are";
-    return `Nothing is left to undo: ${counted(unchanged.length, "file")} of run ${run} ${are} as before it.`;
+    return `Nothing is left to undo: ${
+      counted(unchanged.length, "file")
+    } of run ${run} ${are} already as before the run.`;
   }
   const lines = new Lines(400);
   for (const action of actions) if (!lines.add(describeAction(action))) break;
   const left = actions.length - lines.count;
   const more = left === 0 ? "" : `\n… and ${counted(left, "more file")}`;
-  const same = unchanged.length === 0 ? "" : `\n${counted(unchanged.length, "file")} as before already`;
+  const same = unchanged.length === 0
+    ? ""
+    : `\n${counted(unchanged.length, "other file")} already had the content from before the run`;
   const [head, next] = isPlan
     ? [`Undoing run ${run} would change ${counted(actions.length, "file")}:`, "To do it: dry_run=false"]
     : [`Undid run ${run}, as run ${runId}:`, `To undo that: undo_run with run=${runId}`];
@@ -68,7 +72,7 @@ function describe(answer: UndoResult, run: string): string {
 /** `notes/plan.md — restored to version 2, from version 4`. */
 function describeAction({ path, action, from, to, version, own }: Action): string {
   const added = version === undefined ? "" : `, as version ${version}`;
-  const whose = own === false ? "; not only your key wrote it in this run" : "";
+  const whose = own === false ? "; another key or a person wrote to it in this run" : "";
   if (action === "delete") return `${shownPath(path)} — deleted${added}: the run created it${whose}`;
   return `${shownPath(path)} — restored to version ${to}, from version ${from}${added}${whose}`;
 }
@@ -80,7 +84,7 @@ function conflictsOf({ conflicts }: UndoResult): string {
     const why = reason === "gone"
       ? "its version before the run was erased"
       : reason === "moved"
-      ? "the file at the other end of its move is out of reach"
+      ? "the run moved it from or to a path that your key cannot access"
       : reason === "unexamined"
       ? "it has too many versions to tell whether others wrote some of them"
       : `version ${version}${author} came after`;
