@@ -9,7 +9,6 @@ import { type Api, type RequestOptions, sentOf } from "../client/api.ts";
 import type { TestProject } from "../client/files.ts";
 import { send, sendRaw } from "../client/http.ts";
 import { checkAnswer, observeAnswers } from "../openapi/observed.ts";
-import { cpuSeconds } from "./processes.ts";
 import { RecordingProxy } from "./proxy.ts";
 import { commandOf, startFunction, startTestStack, type TestStack } from "./test_stack.ts";
 
@@ -190,11 +189,6 @@ export class Service implements Api {
          set window_start = excluded.window_start, request_count = excluded.request_count, request_id = null`,
       [projectId, requestCount],
     );
-  }
-
-  /** Processor time used by the function's processes so far. */
-  functionCpuSeconds(): number {
-    return this.stack.functionPids.reduce((sum, pid) => sum + cpuSeconds(pid), 0);
   }
 
   /** Ends the function's process; the stack starts a new one, with nothing in memory. */
