@@ -41,7 +41,7 @@ Deno.test({
         "crashes on Postgres",
         await CrashLab.open(server, randomFrom(SEED)),
         victims,
-        roundsOf(IS_BRIEF ? 2 : 5, 100),
+        roundsOf(IS_BRIEF ? 2 : 3, 100),
       );
     } finally {
       await server.stop();
@@ -55,6 +55,6 @@ Deno.test({
   sanitizeResources: false,
   async fn() {
     const lab = await CrashLab.open(undefined, randomFrom(SEED));
-    await crash("crashes on PGlite", lab, ["stack"], roundsOf(IS_BRIEF ? 1 : 2, 50));
+    await crash("crashes on PGlite", lab, ["stack"], roundsOf(1, 50));
   },
 });
