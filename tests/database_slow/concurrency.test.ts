@@ -3,6 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import type postgres from "postgres";
 import { byClients } from "../support/in_parallel.ts";
 import { assertConsistent } from "../support/postgres/consistency.ts";
+import { rounds } from "../support/runner/long.ts";
 import { startPostgres } from "../support/postgres/postgres.ts";
 import { connect, createMigrated } from "../support/postgres/postgres_hosted.ts";
 import {
@@ -16,7 +17,7 @@ import {
 } from "../support/postgres/postgres_filestore.ts";
 
 const CLIENTS = 64;
-const APPENDS_PER_CLIENT = 10;
+const APPENDS_PER_CLIENT = rounds(5, 10);
 
 interface Databases {
   /** A connection of the tables' owner, which sees every row. */
@@ -47,11 +48,8 @@ Deno.test("concurrent clients", async (t) => {
     try {
       for (const [name, check] of GUARANTEES) {
         await t.step(name, () => check({ owner, clients }));
-        await t.step(
-          `all is consistent after: ${name}`,
-          () => assertConsistent((statement) => owner.unsafe(statement)),
-        );
       }
+      await t.step("all is consistent then", () => assertConsistent((statement) => owner.unsafe(statement)));
     } finally {
       await Promise.all([owner.end(), clients.end()]);
     }
@@ -295,7 +293,7 @@ async function commitsPassIndexing({ owner, clients }: Databases): Promise<void>
     assert(!isOver, "storing did not wait for the last text");
     for (const id of [unknown, known, last]) {
       await clients.begin(async (sql) => {
-        await sql`set local lock_timeout = '1s'`;
+        await sql`set local lock_timeout = '10s'`;
         valueOf(await append(sql, id));
       });
     }

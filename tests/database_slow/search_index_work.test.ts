@@ -1,31 +1,27 @@
 /**
- * The work of indexing a text depends on its size, not on its bytes: 1 MB of difficult text takes at most three times
- * the processor time of plain text. Measured on PGlite and on Postgres 17, whose locale knows the letters of all
- * scripts, as on a hosted project. TEST_LONG=1: more texts.
+ * The work of indexing a text depends on its size, not on its bytes: difficult text takes at most three times the
+ * processor time of plain text. Measured on PGlite and on Postgres 17, whose locale knows the letters of all
+ * scripts, as on a hosted project. TEST_LONG=1: more
+ * texts, of 1 MB.
  */
-import { btree_gin } from "@electric-sql/pglite/contrib/btree_gin";
-import { pg_trgm } from "@electric-sql/pglite/contrib/pg_trgm";
-import { vector } from "@electric-sql/pglite/vector";
-import { PGlite } from "@electric-sql/pglite";
 import { assert, assertEquals } from "@std/assert";
-import { join } from "node:path";
 import process from "node:process";
 import postgres from "postgres";
 import { splitChunks } from "../../supabase/functions/api/search/chunks.ts";
-import { MIGRATIONS_DIRECTORY } from "../../supabase/local/repository.ts";
 import { type Random, randomFrom, SEED } from "../support/random.ts";
 import { startPostgres } from "../support/postgres/postgres.ts";
-import { createMigrated, listMigrations } from "../support/postgres/postgres_hosted.ts";
+import { openPglite } from "../support/postgres/pglite.ts";
+import { createMigrated } from "../support/postgres/postgres_hosted.ts";
 import { IS_LONG } from "../support/runner/long.ts";
 
-const BYTES = 1_000_000;
+const BYTES = IS_LONG ? 1_000_000 : 300_000;
 /** Indexed first, so that a text that takes quadratic time fails instead of running for hours. */
 const FIRST_BYTES = 32_000;
 const RATIO_MAX = 3;
-const TRIES = 3;
+const TRIES = 6;
 const RANDOM_TEXTS = IS_LONG ? 100 : 6;
-/** PGlite runs the same SQL, so the short form tries every third text there. */
-const EVERY_ON_PGLITE = 3;
+/** PGlite runs the same SQL, so the short form tries every fourth text there. */
+const EVERY_ON_PGLITE = 4;
 
 /** Each text was once quadratic, or could be difficult for a parser, a sort or an index. */
 const HARD = [
@@ -137,13 +133,13 @@ async function assertBounded(index: Index, every = 1): Promise<void> {
   }
   // deno-lint-ignore no-console -- figures that the test was run for
   console.log(
-    `1 MB of plain text: ${plainWork.toFixed(0)} ms of the processor; at most ${
+    `${BYTES} bytes of plain text: ${plainWork.toFixed(0)} ms of the processor; at most ${
       worst.ratio.toFixed(1)
     } times that: ${worst.name}`,
   );
 }
 
-Deno.test("1 MB of any text is indexed within three times the work of plain text, on Postgres 17", async () => {
+Deno.test("any text is indexed within three times the work of plain text, on Postgres 17", async () => {
   const server = await startPostgres();
   const database = await createMigrated(server, "search_index_work", "unicode");
   let work = 0;
@@ -196,7 +192,7 @@ Deno.test("no word is longer in lower case than it was measured: Postgres would 
   }
 });
 
-Deno.test("1 MB of any text is indexed within three times the work of plain text, on PGlite", async () => {
+Deno.test("any text is indexed within three times the work of plain text, on PGlite", async () => {
   const database = await openPglite();
   try {
     await database.exec(NEW_PROJECT);
@@ -213,53 +209,3 @@ Deno.test("1 MB of any text is indexed within three times the work of plain text
     await database.close();
   }
 });
-
-/** A text, queries that find it, and queries that do not. */
-const FOUND: readonly (readonly [text: string, found: readonly string[], notFound?: readonly string[]])[] = [
-  ["mail ann.lee@example.com today", ["ann.lee@example.com", "example.com", "ann", "mail today"], [
-    "lee.ann",
-  ]],
-  ["see https://example.com/docs/api?x=1", ["https://example.com/docs/api?x=1", "docs/api", "example.com"]],
-  ["version 3.14.2 is -12 or +7", ["3.14.2", "3.14", "12", "version 3.14"], ["14.3", "version -12"]],
-  ["a well-known state-of-the-art method", ["well-known", "known", "state-of-the-art", '"known state"']],
-  ["const rate_limit = max_per_minute", ["rate_limit", "limit", '"rate limit"', "per_minute"], [
-    "limit_rate",
-  ]],
-  ["in /usr/local/bin or ~/notes.md", ["/usr/local/bin", "local", "~/notes.md", "notes"], ["bin/local"]],
-  ["<b class='x'>bold</b> &amp; List<String>", ["bold", "List<String>", "string"]],
-  ["B&B and R&D", ["B&B", "R&D", "r&d B&B"], ["D&R"]],
-  ["alpha beta", ["alpha -gamma", "gamma or beta", '"alpha beta"', "alphas"], [
-    "alpha -beta",
-    '"beta alpha"',
-  ]],
-  ["größer-kleiner ОДИН字", ["größer", "größer-kleiner", "kleiner"]],
-];
-
-Deno.test("words, names, addresses, numbers and paths are found as they are written, and by their parts", async () => {
-  const database = await openPglite();
-  try {
-    for (const [text, found, notFound = []] of FOUND) {
-      for (const query of [...found, ...notFound]) {
-        const { rows: [row] } = await database.query<{ found: boolean }>(
-          "select (filestore.search_content_words($1)).words @@ filestore.search_tsquery($2) as found",
-          [text, query],
-        );
-        assertEquals(row?.found, found.includes(query), `${query} in ${text}`);
-      }
-    }
-  } finally {
-    await database.close();
-  }
-});
-
-async function openPglite(): Promise<PGlite> {
-  const database = await PGlite.create({ extensions: { vector, pg_trgm, btree_gin } });
-  await database.exec(`
-    create role anon; create role authenticated; create role service_role;
-    create schema storage; create schema extensions;
-    create table storage.buckets (id text primary key, name text, public boolean, file_size_limit bigint, allowed_mime_types text[])`);
-  for (const file of listMigrations()) {
-    await database.exec(await Deno.readTextFile(join(MIGRATIONS_DIRECTORY, file)));
-  }
-  return database;
-}

@@ -3,34 +3,32 @@
  * than it returns. TEST_LONG=1: 100,000 files of 2 KB, otherwise fewer. The tests' Postgres lacks the extension
  * `vector`, so search by meaning is tested on PGlite.
  */
-import { btree_gin } from "@electric-sql/pglite/contrib/btree_gin";
-import { pg_trgm } from "@electric-sql/pglite/contrib/pg_trgm";
-import { vector } from "@electric-sql/pglite/vector";
-import { PGlite } from "@electric-sql/pglite";
 import { assert, assertEquals } from "@std/assert";
-import { join } from "node:path";
 import type postgres from "postgres";
 import { SEARCH_BATCH_BYTES, SEARCH_TEXT_BYTES_MAX } from "../../supabase/functions/api/limits.ts";
-import { MIGRATIONS_DIRECTORY } from "../../supabase/local/repository.ts";
-import { IS_LONG } from "../support/runner/long.ts";
+import { figures, IS_LONG } from "../support/runner/long.ts";
+import { median } from "../bench/measure.ts";
 import { limitChange } from "../support/postgres/change_limit.ts";
 import { connectNotingPlans, explainEverything, type PlanNode, rowsRead } from "../support/postgres/plans.ts";
 import { startPostgres } from "../support/postgres/postgres.ts";
 import { type Json, makeProject, type Project } from "../support/postgres/postgres_filestore.ts";
-import { createMigrated, listMigrations } from "../support/postgres/postgres_hosted.ts";
+import { openPglite } from "../support/postgres/pglite.ts";
+import { createMigrated } from "../support/postgres/postgres_hosted.ts";
 import { sqlNumber } from "../support/postgres/sql_number.ts";
 
 const WALK_FILES = sqlNumber("81_search.sql", "c_walk_files");
 
-const LARGE = IS_LONG ? 100_000 : 4_000;
-const SMALL = 1_000;
-const SHARING = IS_LONG ? 50_000 : 4_000;
+const LARGE = IS_LONG ? 100_000 : 3_000;
+const SMALL = 800;
+/** Words of each text. */
+const WORDS = IS_LONG ? 260 : 80;
+const SHARING = IS_LONG ? 50_000 : 2_000;
 /** Rows that a selective search may read in the large project. In a small project it may read all rows, but no others. */
 const ROWS_MAX = 120;
 const TABLES = ["search_texts", "search_contents", "search_chunks", "files"];
 
 /**
- * Adds texts of 260 words out of 20,000, each with one unique word. `isShared`: they are stored as contents that files
+ * Adds texts of WORDS words out of 20,000, each with one unique word. `isShared`: they are stored as contents that files
  * share.
  */
 function fill({ id }: Pick<Project, "id">, files: number, isShared = false): string {
@@ -50,7 +48,7 @@ function fill({ id }: Pick<Project, "id">, files: number, isShared = false): str
         (select string_agg(
            translate(to_hex((hashint8(n * 1000::bigint + g) & 1048575) % 20000 * 7919 + 1048576), '0123456789abcdef', 'aeioubcdfglmnprs'),
            case g % 11 when 0 then E'\\n' else ' ' end order by g)
-         from generate_series(1, 260) g)
+         from generate_series(1, ${WORDS}) g)
         || E'\\nmark' || translate(lpad(n::text, 6, '0'), '0123456789', 'qjxzkvwpyb') || E'\\n' as content
       from generate_series(0, ${files - 1}) n;
     insert into filestore.files (id, project_id, path, version, mime_type, size, segment_ids, created_at, updated_at)
@@ -106,25 +104,9 @@ Deno.test(`plans of search: ${LARGE} files, and ${SMALL} beside them`, async (t)
       }::text::jsonb) as answer`;
       return row?.answer.value.files.map(({ file }) => file.path) ?? [];
     };
-    await printSizes(sql);
-    const medians: Record<string, number[]> = {};
-    for (const project of [large, small, sharing]) {
-      for (const [name, query] of Object.entries(SELECTIVE)) {
-        const times = [];
-        for (let n = 0; n < 9; n++) {
-          const started = performance.now();
-          await ask(project, query);
-          times.push(performance.now() - started);
-        }
-        (medians[name] ??= []).push(times.sort((a, b) => a - b)[4] ?? 0);
-      }
-    }
-    for (const [name, [inLarge = 0, inSmall = 0, inSharing = 0]] of Object.entries(medians)) {
-      // deno-lint-ignore no-console -- figures that the test was run for
-      console.log(
-        `${name}: ${inLarge.toFixed(1)} ms of ${LARGE} files, ${inSmall.toFixed(1)} ms of ${SMALL}, ` +
-          `${inSharing.toFixed(1)} ms of ${SHARING} in shared contents`,
-      );
+    if (IS_LONG) {
+      await printSizes(sql);
+      await printTimes([large, small, sharing], ask);
     }
     await explainEverything(sql);
     for (const [size, project] of [["large", large], ["small", small], ["sharing", sharing]] as const) {
@@ -264,6 +246,27 @@ function assertIndexed(plans: readonly PlanNode[], rowsMax: number): void {
   assert(rows > 0 && rows <= rowsMax, `${rows} rows were read: ${JSON.stringify(plans)}`);
 }
 
+async function printTimes(
+  projects: readonly Project[],
+  ask: (project: Project, query: Json) => Promise<unknown>,
+): Promise<void> {
+  for (const [name, query] of Object.entries(SELECTIVE)) {
+    const medians: string[] = [];
+    for (const project of projects) {
+      const times: number[] = [];
+      for (let n = 0; n < 9; n++) {
+        const started = performance.now();
+        await ask(project, query);
+        times.push(performance.now() - started);
+      }
+      medians.push(median(times).toFixed(1));
+    }
+    figures(
+      `${name}: ${medians.join(", ")} ms of ${LARGE} files, ${SMALL}, and ${SHARING} in shared contents`,
+    );
+  }
+}
+
 async function printSizes(sql: postgres.Sql): Promise<void> {
   const [size] = await sql<Record<string, string>[]>`
     select sum(t.bytes) as content, pg_indexes_size('filestore.search_texts') as indexes,
@@ -284,15 +287,8 @@ const SOME_CHUNK = 777;
 const CHUNKS = IS_LONG ? 100_000 : EXACT_CHUNKS_MAX + 500;
 
 Deno.test("search by meaning: the vector index in a large project, exact in a small one, and right in both", async () => {
-  const database = await PGlite.create({ extensions: { vector, pg_trgm, btree_gin } });
+  const database = await openPglite();
   try {
-    await database.exec(`
-      create role anon; create role authenticated; create role service_role;
-      create schema storage; create schema extensions;
-      create table storage.buckets (id text primary key, name text, public boolean, file_size_limit bigint, allowed_mime_types text[])`);
-    for (const file of listMigrations()) {
-      await database.exec(await Deno.readTextFile(join(MIGRATIONS_DIRECTORY, file)));
-    }
     const hashes = { large: "aa".repeat(32), small: "bb".repeat(32) };
     for (const [name, chunks] of [["large", CHUNKS], ["small", 300]] as const) {
       await database.exec(fillVectors(name, hashes[name], chunks));

@@ -170,17 +170,18 @@ test("unknown, revoked and over-limit keys store no byte, small body or large, r
 });
 
 test("a large body of an unknown or over-limit key is refused before anything is uploaded", async () => {
-  await service.restartFunction();
   const own = await files("free");
   await service.freezeWindow(own.project.id, 100);
   const body = { path: "g", content: "large ".repeat(50_000) };
-  for (const [key, failures] of [[generateApiKey(), 1], [own.key, 0]] as const) {
-    const address = async () => rateOf((await service.request(null, "GET", "/health")).headers).remaining;
-    const before = await address();
-    const calls = await service.proxy.during(() => service.request(key, "POST", "/files", { body }));
-    assertEquals(calls.map(({ target }) => target), ["database"]);
-    assertEquals(before - await address(), failures, "failed authentications spent");
-  }
+  const address = async () => rateOf((await service.request(null, "GET", "/health")).headers).remaining;
+  await withinOneMinute(async () => {
+    for (const [key, failures] of [[generateApiKey(), 1], [own.key, 0]] as const) {
+      const before = await address();
+      const calls = await service.proxy.during(() => service.request(key, "POST", "/files", { body }));
+      assertEquals(calls.map(({ target }) => target), ["database"]);
+      assertEquals(before - await address(), failures, "failed authentications spent");
+    }
+  });
 });
 
 /**
@@ -214,12 +215,13 @@ test("429: an address has 100 failed authentications a minute; good keys neither
     assertEquals(ADDRESS_REQUESTS_PER_MINUTE, 100);
     assertEquals(remaining, Array.from({ length: 100 }, (_, index) => 99 - index));
     for (const key of [null, "oa_junk", mistyped(own.key), generateApiKey()]) {
+      const before = Date.now() / 1000;
       const answer = await service.request(key, "GET", "/files");
       assertRefused(answer, "RATE_LIMIT_EXCEEDED");
       const { remaining, reset } = rateOf(answer.headers);
       assertEquals(remaining, 0);
       const wait = Number(answer.headers.get("retry-after"));
-      assert(Math.abs(reset - Date.now() / 1000 - wait) <= 2, `Retry-After ${wait}`);
+      assert(wait >= reset - Date.now() / 1000 - 1 && wait <= reset - before + 1, `Retry-After ${wait}`);
     }
     assertEquals((await own.request("GET", "/files")).status, 200);
     assertEquals((await service.request(null, "GET", "/health")).status, 200);
@@ -233,18 +235,15 @@ test("429: an address has 100 failed authentications a minute; good keys neither
   });
 });
 
-test("the address is the last hop of X-Forwarded-For, or what the platform's edge says", async () => {
-  await service.withBareFunction(async (origin) => {
-    const fail = (headers: Record<string, string>) =>
-      service.requestAt(`${origin}/api/files`, "GET", headers);
-    const remaining = async (headers: Record<string, string>) =>
-      rateOf((await fail(headers)).headers).remaining;
-    const first = await remaining({ "x-forwarded-for": "198.51.100.1, 203.0.113.1" });
-    assertEquals(await remaining({ "x-forwarded-for": "anything, 203.0.113.1" }), first - 1);
-    assertEquals(await remaining({ "x-forwarded-for": "203.0.113.1, 203.0.113.2" }), 99);
-    assertEquals(
-      await remaining({ "x-forwarded-for": "x, 203.0.113.1", "cf-connecting-ip": "203.0.113.3" }),
-      99,
-    );
-  });
-});
+test("the address is the last hop of X-Forwarded-For, or what the platform's edge says", () =>
+  withinOneMinute(() =>
+    service.withBareFunction(async (origin) => {
+      const remaining = async (headers: Record<string, string>) =>
+        rateOf((await service.requestAt(`${origin}/api/files`, "GET", headers)).headers).remaining;
+      const first = await remaining({ "x-forwarded-for": "198.51.100.1, 203.0.113.1" });
+      assertEquals(await remaining({ "x-forwarded-for": "anything, 203.0.113.1" }), first - 1);
+      assertEquals(await remaining({ "x-forwarded-for": "203.0.113.1, 203.0.113.2" }), 99);
+      const edge = { "x-forwarded-for": "x, 203.0.113.1", "cf-connecting-ip": "203.0.113.3" };
+      assertEquals(await remaining(edge), 99);
+    })
+  ));

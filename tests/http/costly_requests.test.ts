@@ -4,6 +4,7 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { COSTLY_REQUESTS_AT_ONCE, REQUESTS_COUNTED_MAX } from "../../supabase/functions/api/limits.ts";
+import { hashApiKey } from "../../supabase/functions/api/auth/api_key.ts";
 import { type Account, owner } from "../support/client/accounts.ts";
 import type { RequestOptions } from "../support/client/api.ts";
 import { type Answer, assertRefused, rateOf } from "../support/client/contract.ts";
@@ -119,8 +120,10 @@ async function prepared(account: Account): Promise<Own> {
 async function withTurnsTaken(own: Own, work: () => Promise<void>): Promise<void> {
   const held = Promise.withResolvers<void>();
   let count = 0;
-  service.proxy.hook = async ({ path }, forward) => {
-    if (path.endsWith("/filestore_search") && count < COSTLY_REQUESTS_AT_ONCE) {
+  const hash = await hashApiKey(own.files.key);
+  // Their repeated calls, after a time-out, wait as well.
+  service.proxy.hook = async ({ path, body }, forward) => {
+    if (path.endsWith("/filestore_search") && new TextDecoder().decode(body).includes(hash)) {
       count++;
       await held.promise;
     }
@@ -129,7 +132,7 @@ async function withTurnsTaken(own: Own, work: () => Promise<void>): Promise<void
   const search = () => own.files.request("GET", "/search", { query: { q: "line", mode: "text" } });
   const running = Promise.all(Array.from({ length: COSTLY_REQUESTS_AT_ONCE }, search));
   try {
-    await eventually("the searches run", () => count === COSTLY_REQUESTS_AT_ONCE);
+    await eventually("the searches run", () => count >= COSTLY_REQUESTS_AT_ONCE);
     await work();
   } finally {
     service.proxy.hook = null;

@@ -188,12 +188,12 @@ test("an Idempotency-Key makes a repeated PUT the same one", async () => {
   assertEquals(await versionsOf(own, "f.txt"), 1);
 });
 
-test("1,000 PUTs at the same time on one write link make one version", async () => {
+test("many PUTs at the same time on one write link make one version", async () => {
   const own = await files();
   const { target } = await writeLink(own, "f.txt");
   const answers = await inParallel(
-    Array.from({ length: 1_000 }, (_, n) => n),
-    100,
+    Array.from({ length: 128 }, (_, n) => n),
+    64,
     (n) => use("PUT", target, `${n}`),
   );
   const won = answers.flatMap(({ status }, n) => status === 200 ? [n] : []);

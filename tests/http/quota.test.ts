@@ -181,45 +181,6 @@ test("what a deletion took out of the search index can be written again, and no 
   await usageOf(own);
 });
 
-test("the quota is exact under parallel commits of over 1 MiB: as many succeed as there is room for", async () => {
-  const own = await files();
-  const size = 1_100_000;
-  const cost = costOf({ newPath: "10.bin", stored: size, listed: 2, indexed: 0 }) + TARIFF_SEGMENT_BYTES;
-  await setQuota(own, 3 * cost + cost - 1);
-  const answers = await Promise.all(
-    Array.from(
-      { length: 8 },
-      (_, index) => own.post(new Uint8Array(size), OCTETS, { path: `${10 + index}.bin` }),
-    ),
-  );
-  const [succeeded, refused] = [
-    answers.filter(({ status }) => status === 200),
-    answers.filter(({ status }) => status !== 200),
-  ];
-  assertEquals(succeeded.length, 3);
-  for (const answer of refused) assertRefused(answer, "QUOTA_EXCEEDED", "write_file");
-  assertEquals(await used(own), 3 * cost);
-});
-
-test("parallel commits of up to 1 MiB: what is used is exact, and a full project refuses the next one", async () => {
-  const own = await files();
-  const content = "x".repeat(100);
-  const cost = costOf({ newPath: "10.txt", stored: 100 });
-  await setQuota(own, 7 * cost + cost - 1);
-  const answers = await Promise.all(Array.from({ length: 32 }, (_, index) => {
-    const path = `${10 + index}.txt`;
-    if (index % 2 === 1) return own.post({ path, content });
-    return own.post(new TextEncoder().encode(content), OCTETS, { path });
-  }));
-  const succeeded = answers.filter(({ status }) => status === 200);
-  assert(succeeded.length >= 7);
-  for (const answer of answers) {
-    if (answer.status !== 200) assertRefused(answer, "QUOTA_EXCEEDED", "write_file");
-  }
-  assertEquals(await used(own), succeeded.length * cost);
-  assertRefused(await own.post({ path: "more.txt", content }), "QUOTA_EXCEEDED", "write_file");
-});
-
 test("what was counted without a quota counts when one is set, exactly", async () => {
   const own = await files();
   await Promise.all(Array.from({ length: 20 }, (_, index) => own.write(`${10 + index}.txt`, "12345")));

@@ -7,7 +7,7 @@ import { indexed, search } from "../support/client/search.ts";
 import { type Service, startService } from "../support/stack/service.ts";
 import { test } from "../support/stack/suite.ts";
 
-// The tests' Postgres lacks the extension `vector`; see search_without_vectors.test.ts.
+// The tests' Postgres lacks the extension `vector`.
 const hasVectors = Deno.env.get("TEST_DATABASE") !== "postgres";
 
 /** Runs `body` with a service whose endpoint returns vectors of `dimensions` numbers. */

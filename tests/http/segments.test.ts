@@ -7,7 +7,7 @@ import { SEGMENT_BYTES_MAX } from "../../supabase/functions/api/limits.ts";
 import { segmentName } from "../../supabase/functions/api/ports/segment_name.ts";
 import type { Segment } from "../../supabase/functions/api/ports/segments.ts";
 import { suite, test } from "../support/stack/suite.ts";
-import { client, silentParts, unreachableClient } from "../support/stack/supabase_client.ts";
+import { client, silentParts } from "../support/stack/supabase_client.ts";
 
 const { service: { stack } } = await suite();
 const supabase = client(stack.backendUrl, stack.secretKey);
@@ -115,17 +115,6 @@ test("segments: list: the ids of a day in a fixed order, page by page", async ()
   const pages = [];
   for (const offset of [0, 2, 4, 6]) pages.push(await open().list(projectId, day, offset, 2));
   assertEquals(pages, [all.slice(0, 2), all.slice(2, 4), all.slice(4), []]);
-});
-
-test("segments: every method throws SERVICE_UNAVAILABLE when the storage stays out of reach", async () => {
-  const segments = new SupabaseSegments(unreachableClient, silentParts());
-  const made = await segment(encoder.encode("a"));
-  await rejects(() => segments.put(made, encoder.encode("a")), "SERVICE_UNAVAILABLE");
-  await rejects(() => segments.get(made), "SERVICE_UNAVAILABLE");
-  await rejects(() => segments.remove([made.name]), "SERVICE_UNAVAILABLE");
-  await rejects(() => segments.days("p"), "SERVICE_UNAVAILABLE");
-  await rejects(() => segments.list("p", "2025-01-02", 0, 1), "SERVICE_UNAVAILABLE");
-  await rejects(() => segments.probe(), "SERVICE_UNAVAILABLE");
 });
 
 /** Asserts that the call throws an ApiError with this code. */

@@ -4,7 +4,7 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { COMPACTION_CHECK_EVERY_SEGMENTS } from "../../supabase/functions/api/limits.ts";
-import { assertRefused, dataOf, editRecord } from "../support/client/contract.ts";
+import { assertRefused } from "../support/client/contract.ts";
 import type { ProjectFiles } from "../support/client/files.ts";
 import { unreferencedObjects } from "../support/client/stored.ts";
 import { NO_OBJECTS, trafficOf } from "../support/client/traffic.ts";
@@ -195,14 +195,4 @@ test("409 VERSION_CONFLICT: an overtaken edit that is too costly to be made twic
   assertEquals(changes, 1);
   assertEquals((await own.read(PATH)).content, `1\n${TEXT}`);
   assertEquals(await unreferencedObjects(service, own.project.id), 0);
-});
-
-test("Idempotency-Key: two equal edits at the same time are one, and both get its answer", async () => {
-  const own = await withFile();
-  const send = () =>
-    own.put("edit", PATH, { oldString: "two", newString: "two and two" }, { "idempotency-key": "once" });
-  const answers = await Promise.all([send(), send(), send()]);
-  const records = answers.map((answer) => dataOf(answer, "write_file", editRecord));
-  assertEquals(records.map(({ version }) => version), [2, 2, 2]);
-  assertEquals((await own.read(PATH)).content, "one\ntwo and two\nthree\n");
 });

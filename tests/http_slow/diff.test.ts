@@ -1,49 +1,16 @@
 /** GET /diff: the changes between two versions as a unified diff that applies exactly. */
-import { assert, assertEquals } from "@std/assert";
+import { assertEquals } from "@std/assert";
 
 import { Administration } from "../../supabase/local/admin/administration.ts";
 import { newKey } from "../../supabase/local/admin/new_key.ts";
 import { assertRefused, type Code } from "../support/client/contract.ts";
 import { Files } from "../support/client/files.ts";
-import { applyUnifiedDiff } from "../support/content/unified_diff.ts";
-import cases, { MIB, unrelated } from "../acceptance/diff.ts";
+import cases, { MIB } from "../acceptance/diff.ts";
 import { acceptance, suite, test } from "../support/stack/suite.ts";
 
 const { service, files } = await suite();
 
 await acceptance(cases);
-
-/**
- * Seconds of the function's processor time for a diff at its limits, several times what it takes. A diff without limits
- * takes minutes.
- */
-const SLOWEST_SECONDS = 15;
-
-/** Texts at the limits of a comparison. */
-const HARD: readonly (readonly [string, string, string])[] = [
-  ["unrelated, of short lines", unrelated(1, MIB, 6), unrelated(2, MIB, 6)],
-  ["unrelated, of long lines", unrelated(3, MIB, 23), unrelated(4, MIB, 23)],
-  ["unrelated, of two letters", unrelated(5, MIB, 1), unrelated(6, MIB, 1)],
-  ["of line feeds and nothing", "\n".repeat(MIB), ""],
-  ["of nothing and line feeds", "", "\n".repeat(MIB)],
-  ["of line feeds and others", "\n".repeat(MIB), "x\n".repeat(MIB / 2)],
-  ["of one line each", "x".repeat(MIB), "y".repeat(MIB)],
-  ["in reverse", unrelated(7, MIB, 9), unrelated(7, MIB, 9).split("\n").reverse().join("\n")],
-];
-
-for (const [name, before, after] of HARD) {
-  test(`diff: 1 MB texts ${name}: ends in time and is true`, async () => {
-    const own = await files();
-    await own.write("f.txt", before);
-    await own.write("f.txt", after);
-    const cpuBefore = service.functionCpuSeconds();
-    const { diff, additions, deletions } = await own.diff("f.txt");
-    const seconds = service.functionCpuSeconds() - cpuBefore;
-    assert(seconds < SLOWEST_SECONDS, `${seconds} s of processor time`);
-    assert(applyUnifiedDiff(before, diff) === after, "the diff does not make the other version");
-    assert(additions > 0 || deletions > 0);
-  });
-}
 
 test("GET /diff with toPath compares two files, by default the latest version of each", async () => {
   const own = await files();

@@ -10,7 +10,6 @@ import { MEMORY_TEXT_BYTES_MAX } from "../../supabase/functions/api/limits.ts";
 import { owner } from "../support/client/accounts.ts";
 import { assertRefused } from "../support/client/contract.ts";
 import { Files, type HeaderFields } from "../support/client/files.ts";
-import { inParallel } from "../support/in_parallel.ts";
 import { type Random, randomFrom } from "../support/random.ts";
 import { figures, IS_LONG } from "../support/runner/long.ts";
 import { withScratchDirectory } from "../support/scratch_directory.ts";
@@ -191,29 +190,6 @@ test("every change is a version, and the file an ordinary one", async () => {
       "     3\t",
     ].join("\n"),
   );
-});
-
-test("nothing is lost where several insert and replace at once", async () => {
-  const own = await files();
-  await said(own, { command: "create", path: "/memories/log", file_text: "<1>\n<2>\n<3>\n<4>\n" });
-  await inParallel(Array.from({ length: 32 }, (_, n) => n), 16, async (n) => {
-    const path = "/memories/log";
-    if (n < 28) return await said(own, { command: "insert", path, insert_line: 0, insert_text: `line ${n}` });
-    return await said(own, {
-      command: "str_replace",
-      path,
-      old_str: `<${n - 27}>`,
-      new_str: `<done ${n - 27}>`,
-    });
-  });
-  const { content, version } = await own.read("memories/log");
-  const lines = content.split("\n").sort();
-  const expected = [
-    "",
-    ...Array.from({ length: 4 }, (_, n) => `<done ${n + 1}>`),
-    ...Array.from({ length: 28 }, (_, n) => `line ${n}`),
-  ];
-  assertEquals([lines, version], [expected.sort(), 33]);
 });
 
 test("a folder is renamed and deleted as one commit", async () => {

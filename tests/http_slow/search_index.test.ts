@@ -137,33 +137,6 @@ test("what is not indexed yet is counted as pending, and old or deleted text is 
   assertEquals(await find(own, "new words"), ["f.txt"]);
 });
 
-test("killed in the middle of indexing: nobody takes the file while the lease holds, and then it is indexed", async () => {
-  const own = await files();
-  await own.write("warm.txt", "warm");
-  await indexed(service);
-  const reached = Promise.withResolvers<void>();
-  const released = Promise.withResolvers<void>();
-  // The process dies between leasing the file and storing its text.
-  service.proxy.indexHook = ({ path }, forward) => {
-    if (!path.includes("filestore_search_store")) return forward();
-    reached.resolve();
-    return released.promise.then(() => new Response(null, { status: 503 }));
-  };
-  await own.write("f.txt", "needle");
-  await reached.promise;
-  service.proxy.indexHook = null;
-  await service.restartFunction();
-  released.resolve();
-  await own.write("g.txt", "other");
-  await eventually("the other file is indexed", async () => (await textsOf(own.projectId)).length === 2);
-  assertEquals((await textsOf(own.projectId)).map((line) => line.split(" ")[0]), ["g.txt", "warm.txt"]);
-  // The test lets the lease expire at once. Then a search that finds the file pending starts indexing.
-  await service.sql("update filestore.search_queue set due_at = clock_timestamp() where project_id = $1", [
-    own.projectId,
-  ]);
-  await eventually("the file is indexed", async () => (await find(own, "needle")).length === 1);
-});
-
 test("the sweep takes what was left behind", async () => {
   const own = await files();
   await own.write("f.txt", "needle");

@@ -3,6 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import { SEARCH_CHUNK_LENGTH } from "../../supabase/functions/api/limits.ts";
 import { splitChunks } from "../../supabase/functions/api/search/chunks.ts";
 import { assertRefused } from "../support/client/contract.ts";
+import { eventually } from "../support/eventually.ts";
 import { embed, type EmbeddingServer, startEmbeddingServer } from "../support/stack/embedding_server.ts";
 import { sweepAll } from "../support/client/erasure.ts";
 import { Files } from "../support/client/files.ts";
@@ -24,7 +25,7 @@ const NOTES = {
 };
 
 const embeddings: EmbeddingServer = startEmbeddingServer();
-// The tests' Postgres lacks the extension `vector`; see search_without_vectors.test.ts.
+// The tests' Postgres lacks the extension `vector`.
 const hasVectors = Deno.env.get("TEST_DATABASE") !== "postgres";
 const service = await startService({
   functionVariables: {
@@ -48,6 +49,18 @@ async function filled(notes: Readonly<Record<string, string>>): Promise<Files> {
 
 function semanticTest(name: string, body: () => Promise<void>): void {
   if (hasVectors) test(name, body);
+}
+
+if (!hasVectors) {
+  test("without the extension: text, regex and hybrid answer, semantic is 501, and hybrid says lexical", async () => {
+    const own = await filled({ "a.md": "the automobile is serviced\n", "b.md": "nothing\n" });
+    assertEquals(pathsOf(await search(own, "automobile", { mode: "text" })), ["a.md"]);
+    assertEquals(pathsOf(await search(own, "AUTO.*ed$", { mode: "regex", caseSensitive: false })), ["a.md"]);
+    const page = await search(own, "service automobiles");
+    assertEquals([page.mode, pathsOf(page)], ["lexical", ["a.md"]]);
+    const refused = await trySearch(own, "car", { mode: "semantic" });
+    assertRefused(refused, "SEMANTIC_SEARCH_UNAVAILABLE", "search_files");
+  });
 }
 
 semanticTest("semantic finds what has no word in common, nearest first, with the passage", async () => {
@@ -240,7 +253,13 @@ semanticTest(
         own.write("bad.md", `${filler}poison\n${filler}the automobile`),
         ...["a.md", "b.md", "c.md"].map((path) => own.write(path, "the physician")),
       ]);
-      await indexed(service, project.id);
+      // Each next try is later than the one before; here it is due at once, and a search begins it.
+      await eventually("all is indexed", async () => {
+        await service.sql(
+          "update filestore.search_queue set due_at = clock_timestamp() where claim_id is null",
+        );
+        return (await search(own, "nothing")).indexed.pending === 0;
+      });
       assertEquals(pathsOf(await search(own, "car", { mode: "semantic", limit: 1 })), ["bad.md"]);
       const rows = await service.sql<{ path: string; missing: string }>(
         `select t.path, count(*) as missing from filestore.search_chunks k join filestore.search_texts t using (project_id, file_id)
@@ -260,15 +279,11 @@ test("an endpoint that fails: writes go on, hybrid is lexical, semantic is 503; 
   embeddings.failWith = 503;
   try {
     await own.write("a.md", "the automobile");
-    const deadline = Date.now() + 20_000;
-    for (;;) {
-      const page = await search(own, "automobile");
-      if (page.results.length > 0) {
-        assertEquals(page.mode, "lexical");
-        break;
-      }
-      assert(Date.now() < deadline);
-    }
+    await eventually("it is found by its words", async () => {
+      const { results, mode } = await search(own, "automobile");
+      assertEquals(mode, "lexical");
+      return results.length > 0;
+    });
     if (hasVectors) {
       assertRefused(await trySearch(own, "car", { mode: "semantic" }), "SERVICE_UNAVAILABLE", "search_files");
     }

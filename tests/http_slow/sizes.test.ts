@@ -3,6 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import { BODY_BYTES_MAX, CONTENT_LENGTH_MAX } from "../../supabase/functions/api/limits.ts";
 import { assertRefused, dataOf, fileRecord, readRecord } from "../support/client/contract.ts";
 import type { Files } from "../support/client/files.ts";
+import { IS_LONG } from "../support/runner/long.ts";
 import { suite, test } from "../support/stack/suite.ts";
 
 const { service, files } = await suite();
@@ -19,17 +20,20 @@ function jsonBody(literal: string, path?: string): Uint8Array {
   return new TextEncoder().encode(`{${path ? `"path":"${path}",` : ""}"content":"${literal}"}`);
 }
 
-/** The longest content: name, a character as spelled in JSON, the decoded character, their number, and the size in bytes. */
+/**
+ * The longest content: name, a character as spelled in JSON, the decoded character, their number, and the size in bytes.
+ * The first three are in the long form alone.
+ */
 const LONGEST: readonly (readonly [string, string, string, number, number])[] = [
-  ["ASCII", "a", "a", MAX, MAX],
   ["line feeds, escaped both ways", "\\n", "\n", MAX, MAX],
   ["two bytes a character, each as \\u00e9", "\\u00e9", "é", MAX, 2 * MAX],
-  ["control characters, escaped in the answer too", "\\u0001", "\u0001", MAX, MAX],
   ["4-byte characters", "😀", "😀", MAX / 2, 2 * MAX],
+  ["ASCII", "a", "a", MAX, MAX],
+  ["control characters, escaped in the answer too", "\\u0001", "\u0001", MAX, MAX],
   ["4-byte characters, each as two escapes", "\\ud83d\\ude00", "😀", MAX / 2, 2 * MAX],
 ];
 
-for (const [name, literal, character, count, bytes] of LONGEST) {
+for (const [name, literal, character, count, bytes] of IS_LONG ? LONGEST : LONGEST.slice(3)) {
   test(`200: content ${MAX} long is written and read: ${name}; 413 CONTENT_TOO_LARGE for one more`, async () => {
     assertEquals(CONTENT_LENGTH_MAX, MAX);
     const own = await files("pro");
@@ -122,24 +126,20 @@ async function assertContent(own: Files, character: string, bytes: number): Prom
   assert(content === character.repeat(content.length / character.length), "the content came back changed");
 }
 
-const CHARACTERS: readonly (readonly [string, string, string, number])[] = [
-  ["characters that need escaping", '\\"', '"', 1],
-  ["4-byte characters", "😀", "😀", 4],
-];
+/** Tier, its largest file, the kind of character, as spelled in JSON, decoded, and its bytes; the last two are long. */
+const FULL = [
+  ["pro", PRO_BYTES, "4-byte characters", "😀", "😀", 4],
+  ["free", FREE_BYTES, "characters that need escaping", '\\"', '"', 1],
+  ["pro", PRO_BYTES, "characters that need escaping", '\\"', '"', 1],
+  ["free", FREE_BYTES, "4-byte characters", "😀", "😀", 4],
+] as const;
 
-for (const [name, literal, character, bytesEach] of CHARACTERS) {
-  test(`a pro file grows by appends of ${name} to ${PRO_BYTES} bytes; 413 CONTENT_TOO_LARGE for one more`, async () => {
-    const own = await files("pro");
-    await fill(own, literal, bytesEach, PRO_BYTES);
-    await assertFull(own, "pro", PRO_BYTES);
-    await assertContent(own, character, PRO_BYTES);
-  });
-
-  test(`a free file holds ${FREE_BYTES} bytes of ${name}; 413 CONTENT_TOO_LARGE for one more`, async () => {
-    const own = await files("free");
-    await fill(own, literal, bytesEach, FREE_BYTES);
-    await assertFull(own, "free", FREE_BYTES);
-    await assertContent(own, character, FREE_BYTES);
+for (const [tier, bytes, name, literal, character, bytesEach] of IS_LONG ? FULL : FULL.slice(0, 2)) {
+  test(`a ${tier} file grows by appends of ${name} to ${bytes} bytes; 413 CONTENT_TOO_LARGE for one more`, async () => {
+    const own = await files(tier);
+    await fill(own, literal, bytesEach, bytes);
+    await assertFull(own, tier, bytes);
+    await assertContent(own, character, bytes);
   });
 }
 

@@ -119,25 +119,6 @@ Deno.test(
     }),
 );
 
-/** The lines of standard output up to the block to paste, which comes last. */
-Deno.test("each command's help has one line for each command, without control characters", async () => {
-  const commands: [string, string[]][] = [
-    ["projects.ts", [
-      ..."create list owner rename suspend resume delete tier makers account-quota".split(" "),
-    ]],
-    ["keys.ts", ["create", "list", "update", "revoke", "rotate"]],
-  ];
-  for (const [script, names] of commands) {
-    const { code, stdout } = await runCommand(script, "--help");
-    assertEquals(code, 0);
-    const described = stdout.split("\n").flatMap((line) =>
-      /^ {2}([a-z][a-z-]*)\b.*? {2,}\S/.exec(line)?.[1] ?? []
-    );
-    assertEquals(described, names);
-    assert(stdout.split("\n").every((line) => line.length <= 120), stdout);
-  }
-});
-
 Deno.test("deno task start says that a database cannot be reached, without its password", () =>
   withScratchDirectory(async (data) => {
     const url = "postgresql://user:hidden@127.0.0.1:1/name";
@@ -235,7 +216,6 @@ Deno.test("deno task projects, deno task keys", (t) =>
 
     await t.step("refuse what they do not understand with one line", async () => {
       const refused: [string, string[], RegExp][] = [
-        ["projects.ts", [], /A command is missing/],
         ["projects.ts", ["create", "my project"], /The owner has another project with this name/],
         ["projects.ts", ["create", "x", "--tier", "gold"], /tiers are free, pro and enterprise/],
         ["projects.ts", ["tier", "nobody", "pro"], /no project 'nobody'/],
@@ -245,11 +225,8 @@ Deno.test("deno task projects, deno task keys", (t) =>
           /'everyone' is neither "anyone" nor an e-mail address or a domain/,
         ],
         ["projects.ts", ["account-quota", "0"], /BYTES must be a whole number from 1/],
-        ["projects.ts", ["list", "--frce"], /Unknown option '--frce'/],
-        ["keys.ts", ["create"], /create requires --project/],
         ["keys.ts", ["create", "--project", "demo", "--expires", "2999-02-30"], /--expires must be a date/],
         ["keys.ts", ["create", "--project", "demo", "--expires", "2000-01-01"], /in the past/],
-        ["keys.ts", ["revoke", "x"], /'x' is not a key id/],
         ["keys.ts", ["revoke", "00000000-0000-4000-8000-000000000000"], /no key with this id/],
       ];
       await Promise.all(refused.map(async ([script, args, problem]) => {

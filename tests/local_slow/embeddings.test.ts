@@ -9,7 +9,7 @@ import { eventually } from "../support/eventually.ts";
 import { startService } from "../support/stack/service.ts";
 import { test } from "../support/stack/suite.ts";
 
-// The tests' Postgres lacks the extension `vector`; see search_without_vectors.test.ts.
+// The tests' Postgres lacks the extension `vector`.
 const hasVectors = Deno.env.get("TEST_DATABASE") !== "postgres";
 
 const NOTES = {
@@ -73,19 +73,30 @@ test("501 without the model", async () => {
 
 test("a model that does not start, and more requests than it takes, are 503 and 429 at once", async () => {
   const lines: string[] = [];
+  // The process that should start the model ends once this file is gone.
+  const file = await Deno.makeTempFile();
+  const program = `for (;;) {
+    await Deno.stat(${JSON.stringify(file)}).catch(() => Deno.exit(7));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }`;
   const embeddings = await LocalEmbeddings.start((line) => lines.push(line), {
     executable: Deno.execPath(),
-    args: ["eval", "await new Promise((resolve) => setTimeout(resolve, 2_000)); Deno.exit(7)"],
+    args: ["eval", program],
     environment: {},
   });
   try {
+    const statuses: number[] = [];
     const ask = () =>
       fetch(embeddings.url, { method: "POST", body: '{"input": "x"}' }).then(async (answer) => {
         await answer.body?.cancel();
+        statuses.push(answer.status);
         return answer.status;
       });
-    const statuses = await Promise.all(Array.from({ length: EMBEDDINGS_REQUESTS_MAX + 4 }, ask));
-    assertEquals(statuses.filter((status) => status === 429).length, 4);
+    const asked = Promise.all(Array.from({ length: EMBEDDINGS_REQUESTS_MAX + 4 }, ask));
+    await eventually("those beyond the bound are refused", () => statuses.length === 4);
+    assertEquals(statuses, [429, 429, 429, 429]);
+    await Deno.remove(file);
+    await asked;
     assertEquals(statuses.filter((status) => status === 503).length, EMBEDDINGS_REQUESTS_MAX);
     assert(lines.some((line) => line.includes("does not start")), lines.join());
     assertEquals(await ask(), 503, "it is not started again at once");

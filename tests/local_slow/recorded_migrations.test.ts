@@ -9,49 +9,37 @@ import { startPostgres } from "../support/postgres/postgres.ts";
 import { createHostedLike, withConnection } from "../support/postgres/postgres_hosted.ts";
 import { withScratchDirectory } from "../support/scratch_directory.ts";
 
-/** Possible contents of a folder's record of migrations. */
-const RECORDS: Record<string, string | undefined> = {
-  "without a record, as before there was one": undefined,
-  "with migrations that are not this version's": `{"versions":["20261120000000","20261120000100"]}`,
-  "with a later migration than this version has": `{"versions":["20261122000000","29990101000000"]}`,
-  "with a damaged record": "{",
-};
+/** Other contents of a folder's record of migrations than this version's; the last one is none. */
+const RECORDS = [
+  `{"versions":["20261120000000","20261120000100"]}`,
+  `{"versions":["20261122000000","29990101000000"]}`,
+  "{",
+  undefined,
+];
 
-/** The refusal, which is one sentence. */
-const refusalOf = (data: string) =>
-  `The data folder ${data} was made by another version of this service, which this version cannot read; ` +
-  "move it away or delete it, or choose another with --data.";
-
-for (const [name, record] of Object.entries(RECORDS)) {
-  Deno.test(`a data folder ${name} is refused, and nothing in it is touched`, () =>
-    withFolder(record, async (data) => {
+Deno.test("a data folder of an earlier or later version, or with a damaged record or none, is refused and not touched", async () => {
+  const data = await freshDataDirectory();
+  const file = join(data, "migrations.json");
+  const refusal =
+    `The data folder ${data} was made by another version of this service, which this version cannot read; ` +
+    "move it away or delete it, or choose another with --data.";
+  try {
+    for (const record of RECORDS) {
+      if (record === undefined) await Deno.remove(file);
+      else await Deno.writeTextFile(file, record);
       const before = await contents(data);
       const error = await assertRejects(() => startStack({ dataDir: data, port: 0 }), StartupError);
-      assertEquals(error.message, refusalOf(data));
-      assertEquals(await contents(data), before);
-    }));
-}
-
-Deno.test("deno task start writes one sentence about such a folder, ends with 1, and touches nothing in it", () =>
-  withFolder(undefined, async (data) => {
+      assertEquals(error.message, refusal);
+      assertEquals(await contents(data), before, record);
+    }
     const before = await contents(data);
     const { code, stdout, stderr } = await runCommand("start.ts", "--port", "0", "--data", data);
-    assertEquals([code, stdout, stderr], [1, "", `Error: ${refusalOf(data)}\n`]);
+    assertEquals([code, stdout, stderr], [1, "", `Error: ${refusal}\n`]);
     assertEquals(await contents(data), before);
-  }));
-
-/** Runs `work` on a data folder with a database and this record of its migrations; undefined: no record. */
-async function withFolder(record: string | undefined, work: (data: string) => Promise<void>): Promise<void> {
-  const data = await freshDataDirectory();
-  try {
-    const file = join(data, "migrations.json");
-    if (record === undefined) await Deno.remove(file);
-    else await Deno.writeTextFile(file, record);
-    await work(data);
   } finally {
     await Deno.remove(data, { recursive: true });
   }
-}
+});
 
 Deno.test("a data folder of this version is opened again, and one whose first start broke off", () =>
   withScratchDirectory(async (dataDir) => {

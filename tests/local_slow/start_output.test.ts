@@ -13,7 +13,7 @@ async function readyLines(running: Running): Promise<string[]> {
 }
 
 Deno.test(
-  "deno task start prints what to paste last, and logs requests to a file, or here with --log",
+  "deno task start prints what to paste last, no secret but the demo key, and logs requests to a file, or here with --log",
   () =>
     withScratchDirectory(async (data) => {
       const first = startCommand("start.ts", "--port", "0", "--data", data);
@@ -33,6 +33,11 @@ Deno.test(
       const ended = await first.end("SIGTERM");
       assertEquals([ended.code, ended.stdout.trim()], [0, ""]);
       assert(!ended.stderr.includes('"event":"request"'), ended.stderr);
+      const printed = lines.join("\n") + ended.stderr;
+      const stored = JSON.parse(await Deno.readTextFile(`${data}/secrets.json`));
+      for (const name of ["secretKey", "jwtSecret", "serviceRoleKey"]) {
+        assert(!printed.includes(stored[name]), `${name} is printed`);
+      }
       const log = await Deno.readTextFile(`${data}/requests.log`);
       const logged = log.trimEnd().split("\n").map((line) => JSON.parse(line).route);
       for (const route of ["write_file", "read_file", "list_files"]) assert(logged.includes(route), log);

@@ -36,6 +36,13 @@ async function check(own: ProjectFiles, ...options: string[]) {
   return { code, stderr, found, paths };
 }
 
+/** What the command finds, found in this process. */
+async function verified(own: ProjectFiles, repairs = false) {
+  const state = newVerification(false);
+  await verify(operator(), state, { projectId: own.project.id, repairs, onSlice: () => Promise.resolve() });
+  return { ...state, paths: state.unreadable.map(({ path, version }) => `${path} ${version}`) };
+}
+
 /** The object of a segment of the file; a negative index counts from the end. */
 async function objectOf(own: ProjectFiles, path: string, index = 0): Promise<string> {
   const [row] = await service.sql<{ ids: string[] }>(
@@ -122,13 +129,13 @@ test("objects of swept days that have no row are counted, and removed with --rep
         "set swept_through = excluded.swept_through",
       [own.project.id, day],
     );
-  assertEquals((await check(own)).found.unneeded, 0, "the sweep takes them itself");
+  assertEquals((await verified(own)).unneeded, 0, "the sweep takes them itself");
   await sweptThrough("2020-06-01");
-  assertEquals([(await check(own)).found.unneeded, left()], [1, [true, true, true]]);
-  await check(own, "--repair");
+  assertEquals([(await verified(own)).unneeded, left()], [1, [true, true, true]]);
+  await verified(own, true);
   assertEquals(left(), [false, true, true]);
   await sweptThrough(new Date().toISOString().slice(0, 10));
-  const { found } = await check(own, "--repair");
+  const found = await verified(own, true);
   assertEquals([found.unneeded, found.removed, left()], [1, 1, [false, false, true]]);
   await service.restartFunction();
   assertEquals((await own.read("kept.txt")).content, "kept");
@@ -174,9 +181,9 @@ test("the latest version is named where what a compaction made of its content is
   await own.write("log", "0");
   await appendUntilCompacted(own, "log");
   const { total } = await own.versions("log");
-  assertEquals((await check(own)).paths, []);
+  assertEquals((await verified(own)).paths, []);
   await Deno.remove(await objectOf(own, "log"));
-  assertEquals((await check(own)).paths, [`log ${total}`]);
+  assertEquals((await verified(own)).paths, [`log ${total}`]);
 });
 
 test("rows of segments that no version and no list has are counted, and with --repair go by the sweep; all others stay", async () => {
@@ -209,15 +216,15 @@ test("rows of segments that no version and no list has are counted, and with --r
   const used = await usage();
   const [old, recent] = [await upload(own.project.id, "20200101"), await upload(own.project.id, today)];
   for (const name of [old, recent]) await addRow(name);
-  const rows = async (...options: string[]) => {
-    const { found } = await check(own, ...options);
-    return [found.unneededRows, found.removedRows];
+  const rows = async (repairs = false) => {
+    const { unneededRows, removedRows } = await verified(own, repairs);
+    return [unneededRows, removedRows];
   };
   await storeOn(own.project.id, "2020-01-01");
   await service.sql("update filestore.segments set stored_on = now() where id = $1", [recent.split("/")[2]]);
   assertEquals(await rows(), [1, 0], "of what is old and what may be committed right now");
-  assertEquals(await rows("--repair"), [1, 1]);
-  assertEquals(await rows("--repair"), [0, 0], "once");
+  assertEquals(await rows(true), [1, 1]);
+  assertEquals(await rows(true), [0, 0], "once");
   await storeOn(own.project.id, today);
   await service.sql("update filestore.segments set stored_on = '2020-01-01' where id = $1", [
     old.split("/")[2],
@@ -323,11 +330,13 @@ test("objects in folders of projects that there are not are counted, and with --
 
 test("a verification that is interrupted goes on after its last slice, and finds what a whole one finds", async () => {
   const own = await files();
-  for (let version = 0; version < 7; version++) {
-    const operations = Array.from(
-      { length: 100 },
-      (_, index) => ({ op: "write", path: `f${index}`, content: `${version}` }),
-    );
+  for (let version = 1; version <= 7; version++) {
+    const operations = Array.from({ length: 100 }, (_, index) => {
+      // The versions between the first and the last have no bytes of their own to be read.
+      const isWritten = version === 1 || version === 7;
+      const change = isWritten ? { op: "write", content: `${version}` } : { op: "restore", version: 1 };
+      return { ...change, path: `f${index}` };
+    });
     assertEquals((await own.request("POST", "/batch", { body: { operations } })).status, 200);
   }
   await Deno.remove(await objectOf(own, "f7"));

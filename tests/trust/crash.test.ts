@@ -134,7 +134,7 @@ Deno.test({
     try {
       const victims = ["function", "database", "stack", "all functions", "stack and database"] as const;
       const lab = await CrashLab.open(server, randomFrom(SEED));
-      await crash("crashes on Postgres", lab, victims, roundsOf(IS_BRIEF ? 2 : 5, 100));
+      await crash("crashes on Postgres", lab, victims, roundsOf(IS_BRIEF ? 2 : 3, 100));
     } finally {
       await server.stop();
     }
@@ -147,6 +147,6 @@ Deno.test({
   sanitizeResources: false,
   async fn() {
     const lab = await CrashLab.open(undefined, randomFrom(SEED));
-    await crash("crashes on PGlite", lab, ["stack"], roundsOf(IS_BRIEF ? 1 : 2, 50));
+    await crash("crashes on PGlite", lab, ["stack"], roundsOf(1, 50));
   },
 });

@@ -14,7 +14,9 @@ import { FILES, type RandomRequest, RandomRequests } from "./random_requests.ts"
 
 const { service, files } = await suite();
 
-const REQUESTS = IS_LONG ? 50_000 : IS_BRIEF ? 250 : 5000;
+const REQUESTS = IS_LONG ? 50_000 : IS_BRIEF ? 250 : 1500;
+/** Further rounds for operations that have not succeeded by then. */
+const MORE_ROUNDS = IS_LONG ? 5000 : 500;
 /** The status of a search by meaning if no model is configured. */
 const NO_MODEL = 501;
 
@@ -94,7 +96,7 @@ test(`${REQUESTS} requests made from /openapi.json, seed ${SEED}: no 5xx, and ev
   const withoutSuccess = () =>
     generator.operationIds.filter((id) => !UNMET.includes(id) && !statuses.get(id)?.has(200));
   // Operations that have not succeeded yet are tried more often. By now, most files and links may have been deleted.
-  for (let more = 0; !IS_BRIEF && more < REQUESTS / 10 && withoutSuccess().length > 0; more++) {
+  for (let more = 0; !IS_BRIEF && more < MORE_ROUNDS && withoutSuccess().length > 0; more++) {
     for (const id of withoutSuccess()) {
       account = await prepared(own, generator, 1);
       await send(id);

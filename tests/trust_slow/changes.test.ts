@@ -20,7 +20,7 @@ import type { Service } from "../support/stack/service.ts";
 const PROCESSES = 3;
 const WRITERS = 64;
 /** Acknowledged writes of each client. */
-const WRITES_EACH = Number(Deno.env.get("CHANGES_WRITES") ?? rounds(10, 1_000));
+const WRITES_EACH = Number(Deno.env.get("CHANGES_WRITES") ?? rounds(5, 1_000));
 const FILES = rounds(40, 200);
 const FOLLOWERS = 4;
 /** The longest pause between two kills. */

@@ -5,6 +5,7 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { eventually } from "../support/eventually.ts";
 import { test } from "../support/stack/suite.ts";
 import { REPOSITORY } from "../support/stack/command.ts";
 import { figures } from "../support/runner/long.ts";
@@ -172,12 +173,13 @@ async function healthOf(directory: string): Promise<unknown> {
     stderr: "null",
   }).spawn();
   try {
-    for (let tries = 0; tries < 100; tries++) {
-      await new Promise((resolve) => setTimeout(resolve, 100));
+    let health: unknown;
+    await eventually("the uploaded function answers", async () => {
       const response = await fetch(`http://127.0.0.1:${port}/api/health`).catch(() => null);
-      if (response) return await response.json();
-    }
-    throw new Error("the uploaded function does not answer");
+      health = await response?.json();
+      return response !== null;
+    });
+    return health;
   } finally {
     child.kill("SIGKILL");
     await child.status;

@@ -14,7 +14,7 @@ import { report, rounds } from "../support/runner/long.ts";
 import { randomFrom, SEED } from "../support/random.ts";
 
 /** The number of kills. The exact time of each depends on the machine, not on the seed. */
-const KILLS = Number(Deno.env.get("ERASURE_KILLS") ?? rounds(20, 100));
+const KILLS = Number(Deno.env.get("ERASURE_KILLS") ?? rounds(10, 100));
 /** The oldest supported major version, whose dumps every maintained `pg_dump` can read. */
 const VERSION = 15;
 const ERASURES = ["purge", "redact", "retention", "deletedDays", "project"] as const;

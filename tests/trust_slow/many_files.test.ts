@@ -13,7 +13,7 @@ import type { Service } from "../support/stack/service.ts";
 
 const PROCESSES = 3;
 const CLIENTS = 64;
-const MOVES_EACH = rounds(4, 60);
+const MOVES_EACH = rounds(2, 60);
 const ACCOUNTS = 8;
 const AMOUNT = 100;
 

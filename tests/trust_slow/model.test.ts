@@ -16,8 +16,8 @@ import { SEED } from "../support/random.ts";
 
 const PATH = Deno.env.get("MODEL_PATH");
 /** Fewer, since PGlite runs the same SQL on one connection, and a few sequences show whether it answers alike. */
-const RUNS_ON_PGLITE = Number(Deno.env.get("MODEL_RUNS") ?? rounds(24, 2500));
-const RUNS_ON_POSTGRES = Number(Deno.env.get("MODEL_RUNS") ?? rounds(120, 2500));
+const RUNS_ON_PGLITE = Number(Deno.env.get("MODEL_RUNS") ?? rounds(9, 2500));
+const RUNS_ON_POSTGRES = Number(Deno.env.get("MODEL_RUNS") ?? rounds(60, 2500));
 /** Sequences that run at the same time, each in its own project. */
 const LANES = PATH === undefined ? 3 : 1;
 

@@ -11,7 +11,7 @@ import { SEARCH_MATCHES_PER_FILE_MAX, SEARCH_TEXT_BYTES_MAX } from "../../supaba
 import { Files } from "../support/client/files.ts";
 import { inParallel } from "../support/in_parallel.ts";
 import { packageFiles } from "../support/content/packages.ts";
-import { IS_LONG } from "../support/runner/long.ts";
+import { IS_LONG, rounds } from "../support/runner/long.ts";
 import { startPostgres } from "../support/postgres/postgres.ts";
 import { randomNumbers } from "../support/random.ts";
 import { indexed, search, searchAll } from "../support/client/search.ts";
@@ -19,10 +19,10 @@ import { withScratchDirectory } from "../support/scratch_directory.ts";
 import { startService } from "../support/stack/service.ts";
 import { test } from "../support/stack/suite.ts";
 
-/** The short form takes every third file, since most are similar icons and lists. */
-const EVERY = IS_LONG ? 1 : 3;
-const FILES_LEAST = IS_LONG ? 1_000 : 350;
-const QUERIES_LEAST = 200;
+/** The short form takes every sixth file, since most are similar icons and lists. */
+const EVERY = IS_LONG ? 1 : 6;
+const FILES_LEAST = IS_LONG ? 1_000 : 150;
+const QUERIES_LEAST = IS_LONG ? 200 : 150;
 const AT_ONCE = 4;
 const PAGE = IS_LONG ? 100 : 20;
 /** The short form leaves out the 23 largest files, which contain more than half of all bytes. */
@@ -87,7 +87,7 @@ function queries(texts: ReadonlyMap<string, string>): Query[] {
     }
   };
   const made: Query[] = [];
-  for (let n = 0; n < 80; n++) {
+  for (let n = 0; n < rounds(30, 80); n++) {
     made.push({ mode: "text", q: piece(2 + random(30)), caseSensitive: n % 4 !== 0 });
   }
   for (const q of ["e", "Z", "%", "_", "\\", "a_b", "50%", "  ", "😀", "É", "é", "'", "$j", "Zebra_7"]) {
@@ -96,7 +96,7 @@ function queries(texts: ReadonlyMap<string, string>): Query[] {
   for (const q of REGEXES) {
     made.push({ mode: "regex", q, caseSensitive: true }, { mode: "regex", q, caseSensitive: false });
   }
-  for (let n = 0; n < 30; n++) {
+  for (let n = 0; n < rounds(15, 30); n++) {
     const words = [piece(12), piece(9)].map((word) => word.replace(/[^A-Za-z0-9 ]/g, "."));
     const [one = "x", two = "y"] = words.map((word) => word.trim() || "q");
     const q = [`${one}.*`, `^.*${one}`, `(${one}|${two})`, `${one}[^<]*${two}`, `${one}?`][n % 5] ?? one;
@@ -202,7 +202,7 @@ test(`text and regex agree with grep over ${FILES_LEAST} files and ${QUERIES_LEA
       await own.write(path, text.slice(0, cut), { contentType: "text/plain" });
       if (cut < text.length) await own.append(path, text.slice(cut));
     });
-    await indexed(service, project.id, 120_000);
+    await indexed(service, project.id);
     const asked = queries(texts);
     assert(asked.length >= QUERIES_LEAST, `${asked.length} queries`);
     let linesCompared = 0;

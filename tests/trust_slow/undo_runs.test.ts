@@ -8,7 +8,7 @@ import { suite, test } from "../support/stack/suite.ts";
 
 const { files } = await suite();
 
-const ROUNDS = rounds(16, 400);
+const ROUNDS = rounds(8, 400);
 const undone = z.looseObject({
   data: z.looseObject({ conflicts: z.array(z.looseObject({ path: z.string() })) }),
 });

@@ -43,7 +43,7 @@ export const SUBJECTS: readonly (readonly [subject: string, pattern: RegExp])[] 
   ["many clients at once", /concurren|hot file|races?\b|clients?\b|contention|turns/],
   ["compaction and segments", /compact|segments?\b/],
   ["everything at random, against a model", /\bmodel\b|at random/],
-  ["limits of memory and time", /memory|megabytes?|cpu|pressure|neighbours/],
+  ["limits of memory and time", /memory|megabytes?|cpu|neighbours/],
   ["SQL: schema, grants, plans", /catalog|schemas?\b|migrations?|grants?\b|pgtap|plans\b|linter|privileges/],
   ["deployment, backup and verify", /deploy|backup|verify/],
   ["local stack and commands", /deno task|command|gateway|stack|data directory|npx/],

@@ -12,7 +12,7 @@ import type { Service } from "../stack/service.ts";
 import { sharedService, test } from "../stack/suite.ts";
 
 /** Longest wait for a condition; the machine may be busy with other tests. */
-const PATIENCE_MILLISECONDS = 30_000;
+const PATIENCE_MILLISECONDS = 60_000;
 /** Characters of a page's content that a failure shows. */
 const SEEN_LENGTH_MAX = 8_000;
 /** The key under which supabase-js stores the session of a project at 127.0.0.1. */

@@ -36,7 +36,7 @@ export function pathsOf({ results }: Pick<SearchResults, "results">): string[] {
 }
 
 /** Waits, as a client would, until no file of the project is waiting to be indexed. */
-export async function settled(files: Files, milliseconds = 60_000): Promise<void> {
+export async function settled(files: Files, milliseconds = 300_000): Promise<void> {
   const deadline = Date.now() + milliseconds;
   while ((await search(files, "x", { mode: "text", limit: 1 })).indexed.pending > 0) {
     if (Date.now() > deadline) throw new Error("files are still not indexed");
@@ -53,7 +53,7 @@ interface Database {
  * starts no indexing: files leased by a killed function stay queued until the next commit or search. Tests that share
  * the service with other files wait for a project.
  */
-export async function indexed(service: Database, projectId?: string, milliseconds = 60_000): Promise<void> {
+export async function indexed(service: Database, projectId?: string, milliseconds = 300_000): Promise<void> {
   const deadline = Date.now() + milliseconds;
   for (;;) {
     const [row] = await service.sql<{ count: string | number }>(

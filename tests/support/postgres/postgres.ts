@@ -39,7 +39,7 @@ export const PASSWORD = "password";
 
 /** The user `nobody` and its group, which own nothing else. */
 const UNPRIVILEGED = { uid: 65534, gid: 65534 };
-const START_TIMEOUT_MILLISECONDS = 30_000;
+const START_TIMEOUT_MILLISECONDS = 120_000;
 const MAX_CONNECTIONS = 200;
 
 export interface PostgresOptions {

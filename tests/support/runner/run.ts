@@ -24,7 +24,7 @@ interface Total {
 /** The version of Deno inside Supabase's edge runtime. */
 const EDGE_RUNTIME_DENO = "2.1.4";
 /** A process that exceeds this is killed and counts as failed. */
-const JOB_TIMEOUT_MILLISECONDS = 20 * 60_000;
+const JOB_TIMEOUT_MILLISECONDS = 40 * 60_000;
 /** Lines of failures that are repeated at the end. */
 const ERROR_LINES_MAX = 100;
 

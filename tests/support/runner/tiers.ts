@@ -68,10 +68,10 @@ function jobsOfAll(): Job[] {
     ...scale,
     ...dealt("browser", ["browser", "browser_slow"].flatMap(filesOf), 2, together),
     ...asDeployed,
+    alone("http, embedded", http.filter(has(IS_FOR_EMBEDDED))),
     ...each("trust_slow", "trust"),
     ...ofDatabase,
     ...each("mcp_slow", "local_slow"),
-    alone("http, embedded", http.filter(has(IS_FOR_EMBEDDED))),
     alone("local", filesOf("local")),
     together("unit", filesOf("unit")),
   ];

@@ -12,17 +12,6 @@ export function threadCpuSeconds(pid: number): number {
 /** Clock ticks a second in /proc; the same on every platform of Deno. */
 const TICKS_PER_SECOND = 100;
 
-/** CPU seconds used by a process, user and system together. */
-export function cpuSeconds(pid: number): number {
-  const [user = NaN, system = NaN] = cpuTicks(pid);
-  return (user + system) / TICKS_PER_SECOND;
-}
-
-/** User ticks and system ticks. */
-function cpuTicks(pid: number): number[] {
-  return ticksOf(`/proc/${pid}/stat`);
-}
-
 function ticksOf(file: string): number[] {
   const stat = Deno.readTextFileSync(file);
   // The second field is the program's name in brackets, which may contain anything.

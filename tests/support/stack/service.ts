@@ -10,7 +10,6 @@ import type { TestProject } from "../client/files.ts";
 import { answerOf, send } from "../client/http.ts";
 import { exchange } from "../client/raw_connection.ts";
 import { assertDocumented } from "../openapi/document_check.ts";
-import { cpuSeconds } from "./processes.ts";
 import { RecordingProxy } from "./proxy.ts";
 import { restartFunction, startBareFunction, startTestStack, type TestStack } from "./test_stack.ts";
 
@@ -194,11 +193,6 @@ export class Service implements Api {
          set window_start = excluded.window_start, request_count = excluded.request_count, request_id = null`,
       [projectId, requestCount],
     );
-  }
-
-  /** Processor time used by the function's processes so far. */
-  functionCpuSeconds(): number {
-    return this.stack.functionPids.reduce((sum, pid) => sum + cpuSeconds(pid), 0);
   }
 
   /** Ends the function's process; the stack starts a new one, with nothing in memory. */

@@ -32,14 +32,6 @@ export function client(url: string, key: string, fetch: typeof fetchInTime = fet
   });
 }
 
-/** A client of a port that has just been closed. */
-export function unreachableClient(): SupabaseClient {
-  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const { port } = listener.addr;
-  listener.close();
-  return client(`http://127.0.0.1:${port}`, "key");
-}
-
 /** The function's ports on a running stack, in this process, with nothing in memory. */
 export function portsOf(
   { backendUrl, secretKey }: { readonly backendUrl: string; readonly secretKey: string },
