@@ -68,7 +68,7 @@ const STATED: Readonly<Record<string, readonly string[]>> = {
   "api/usage.md": [`keeps ${limits.USAGE_KEPT_DAYS} days`],
   "api/limits.md": [
     `A read counts ${limits.REQUESTS_COUNTED_MAX} at most`,
-    `has ${limits.COSTLY_REQUESTS_AT_ONCE} of them running`,
+    `${limits.COSTLY_REQUESTS_AT_ONCE} of them running in one isolate`,
     `wait for up to ${seconds(limits.COSTLY_WAIT_MILLISECONDS)}`,
     `rate headers show ${limits.NO_LIMIT_SHOWN}`,
     `indexes text up to ${mebibytes(limits.SEARCH_TEXT_BYTES_MAX)} a file`,
