@@ -4,9 +4,7 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { z } from "zod";
-import { eachLine } from "../../supabase/local/stack/lines.ts";
 import { eventually } from "../support/eventually.ts";
-import { REPOSITORY } from "../support/stack/command.ts";
 import { RecordingProxy } from "../support/stack/proxy.ts";
 import { test } from "../support/stack/suite.ts";
 import { type Fault, FAULTS, type Watch, watched } from "../support/faults/faults.ts";
