@@ -11,9 +11,10 @@ import { date, moment, pageLimit, pageOffset } from "./schemas.ts";
 const size = z.string().regex(/^\d{1,15}$/, "must be a whole number").transform(Number)
   .meta({ type: "integer", minimum: 0 });
 
-/** The literal `true` or `false`; absent is false. */
-const truth = z.string().regex(/^(true|false)$/, "must be true or false").transform((text) => text === "true")
-  .default(false);
+/** The literal `true` or `false`. */
+export const truth = z.string().regex(/^(true|false)$/, "must be true or false").transform((text) =>
+  text === "true"
+);
 
 /** With `at`, these parameters are free, the others have these values. */
 const WITH_AT = ["directory", "recursive", "limit", "after", "at"];
@@ -24,7 +25,7 @@ const PLAIN = new Map<string, unknown>([["offset", 0], ["sortBy", "path"], ["sor
 
 const query = z.object({
   directory: z.string().default("/").meta({ description: "Leading and trailing slashes are tolerated." }),
-  recursive: truth.meta({ type: "boolean" }),
+  recursive: truth.default(false).meta({ type: "boolean" }),
   limit: pageLimit,
   offset: pageOffset,
   sortBy: z.enum(["path", "created_at", "updated_at", "size"]).default("path"),
@@ -34,7 +35,7 @@ const query = z.object({
       description:
         "With sortBy=path: only files after this path. A late page costs no more than the first one.",
     }),
-  deleted: truth.meta({
+  deleted: truth.default(false).meta({
     type: "boolean",
     description: "List deleted files instead.",
   }),
