@@ -126,7 +126,7 @@ export class Service implements Api {
   ): Promise<Answer> {
     const sentAt = Date.now();
     const answer = await send(sentOf(this.baseUrl, key, method, path, options));
-    await this.#check(answer, path, sentAt);
+    await this.#check(answer, new URL(this.baseUrl).pathname + path, sentAt);
     return answer;
   }
 
