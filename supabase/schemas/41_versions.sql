@@ -254,8 +254,9 @@ create function filestore.queue_for_search() returns trigger
 language plpgsql volatile set search_path = '' as $$
 declare
   -- The shortest interval between two indexings of a file, so that a growing file is not indexed without
-  -- pause: 9.4 s for 1 MiB.
-  c_rest constant interval := interval '1 second' + new.size * interval '8 microseconds';
+  -- pause: 9.4 s for the largest text that is indexed.
+  c_rest constant interval := interval '1 second'
+    + least(new.size, (filestore.limits()).search_text_bytes_max) * interval '8 microseconds';
 begin
   -- A path that is only reserved, or a file that is purged. (As conditions of the triggers these would be
   -- parsed anew by each statement.)
