@@ -128,7 +128,7 @@ async function storeChunks(
   return await storeContent(writer, drainAndDetach(chunks));
 }
 
-const NOTHING = "must be at least 1 long";
+const NOTHING = "must not be empty";
 
 /** Stores the body while it arrives, and refuses it as soon as it is too large. */
 async function storeRaw(

@@ -22,6 +22,7 @@ const OTHER_MEANINGS: Readonly<Meanings> = {
   FILE_ALREADY_EXISTS:
     "A file already exists at the path. The status is 412 if the request required that there is no file.",
   IDEMPOTENCY_KEY_IN_USE: "A request with this Idempotency-Key is still running; try again.",
+  PROJECT_NAME_TAKEN: "The account has a project of this name.",
   KEY_REVOKED: "The key is revoked or expired, so it can be neither rotated nor changed.",
   VERSION_CONFLICT:
     "Other requests kept changing the file or folder during this request; nothing was written.",
@@ -33,8 +34,10 @@ const OTHER_MEANINGS: Readonly<Meanings> = {
   UNSUPPORTED_MEDIA_TYPE: "The route does not accept the media type or encoding of the body.",
   RANGE_NOT_SATISFIABLE: "The requested range or lines begin beyond the end of the file.",
   DIFF_TOO_LARGE: "One of the versions is too large to be compared.",
+  IDEMPOTENCY_KEY_REUSED: "The Idempotency-Key was used for another request.",
   KEY_LIMIT_REACHED: "The project has reached its maximum number of active keys.",
   LINK_LIMIT_REACHED: "The project has reached its maximum number of links.",
+  PROJECT_LIMIT_REACHED: "The account has reached its maximum number of projects.",
   NOT_TEXT: "The file is not text, so it cannot be edited or read as text.",
   SEARCH_TOO_BROAD:
     "The search would take too much work, or the edits would search and rewrite too much text (then `details.rule` is `edit_units`).",
@@ -52,5 +55,6 @@ const OTHER_MEANINGS: Readonly<Meanings> = {
 };
 
 export function meaningOf(code: ErrorCode): string {
-  return OTHER_MEANINGS[code] ?? Object(ERRORS[code]).message;
+  const { message = "" }: { readonly status: number; readonly message?: string } = ERRORS[code];
+  return OTHER_MEANINGS[code] ?? message;
 }
