@@ -6731,8 +6731,7 @@ call filestore.publish('public.filestore_sweep_remove_rows', 'filestore_admin', 
 --
 -- Signed-in users call the functions `filestore_account_*` under their own JWT. These run as
 -- `filestore_account`, whose policies show the projects that the account owns. Once a project is found under
--- those policies, the transaction is set to act for it. An advisory lock serializes the changes of an
--- account's projects.
+-- those policies, the transaction is set to act for it.
 
 create function filestore.account_key(p_key filestore.api_keys) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -6944,6 +6943,13 @@ comment on function filestore.create_project is
   'Callers hold the account''s lock, so that the limit is exact.';
 call filestore.grant_execute('filestore.create_project', 'filestore_account');
 
+create function filestore.lock_account() returns void
+language sql volatile set search_path = '' as $$
+  select pg_advisory_xact_lock(hashtextextended('account/' || filestore.current_account_id(), 0));
+$$;
+comment on function filestore.lock_account is 'Serializes the changes of the signed-in account''s projects.';
+call filestore.grant_execute('filestore.lock_account', 'filestore_account');
+
 create function public.filestore_account_projects() returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -6951,7 +6957,7 @@ declare
 begin
   if v_entry ? 'refusal' then return v_entry; end if;
   if not exists (select from filestore.projects p where p.owner_id = filestore.current_account_id()) then
-    perform pg_advisory_xact_lock(hashtextextended('account/' || filestore.current_account_id(), 0));
+    perform filestore.lock_account();
     perform filestore.create_project('My project', gen_random_uuid())
     where not exists (select from filestore.projects p where p.owner_id = filestore.current_account_id());
   end if;
@@ -6971,7 +6977,7 @@ declare
 begin
   v_entry := v_entry || coalesce(filestore.validate_name(p_name, 1), '{}');
   if v_entry ? 'refusal' then return v_entry; end if;
-  perform pg_advisory_xact_lock(hashtextextended('account/' || filestore.current_account_id(), 0));
+  perform filestore.lock_account();
   return v_entry || filestore.create_project(p_name, p_id);
 end
 $$;
@@ -7351,7 +7357,7 @@ begin
   if lower(p_confirm) is distinct from lower(v_email) then
     return v_entry || filestore.refused_field('confirm', 'must be the e-mail address of the account');
   end if;
-  perform pg_advisory_xact_lock(hashtextextended('account/' || filestore.current_account_id(), 0));
+  perform filestore.lock_account();
   -- The operator has suspended a project for a reason, so the owner may not remove it.
   if exists (select from filestore.projects p where p.owner_id = v_account_id and p.suspended_at is not null) then
     return v_entry || filestore.refusal('FORBIDDEN_SCOPE', '{"suspended": true}');
