@@ -20,6 +20,7 @@ import type { FeedPage } from "../ports/changes.ts";
 import { sleep } from "../runtime/clock.ts";
 import { defineRoute } from "../route.ts";
 import { date, wholeNumber } from "./schemas.ts";
+import { counted } from "../runtime/counted.ts";
 
 const query = z.object({
   after: z.union([cursor, z.literal("now")], "must be a cursor, or now").optional().meta({
@@ -111,7 +112,7 @@ export const changes = defineRoute({
   parse,
   async handle(context, parameters) {
     const { changes, cursor, hasMore } = await read(context, parameters);
-    return { data: { changes, cursor, hasMore }, message: `${changes.length} changes.` };
+    return { data: { changes, cursor, hasMore }, message: `${counted(changes.length, "change")}.` };
   },
   openapi: {
     summary: "Read the project's versions, in the order of the change feed",
