@@ -48,7 +48,7 @@ test("undo: its notice ends when the deletion is undone elsewhere, or the file i
     await page.getByRole("link", { name: "a.md" }).waitFor({ state: "detached" });
     assertEquals(await undo.count(), 1);
     await undo.click();
-    await page.getByRole("link", { name: "a.md" }).waitFor();
+    await says(page, "Restored a.md: version 11 has the content of version 9.");
     assertEquals((await files.read("a.md")).content, "by an agent\n");
   });
 });

@@ -186,7 +186,7 @@ async function onlyCommitsWait(owner: postgres.Sql, clients: postgres.Sql, proje
       '{"path": "${path}", "mimeType": "text/plain", "commitId": "${crypto.randomUUID()}"${precondition}}')`;
   assertEquals(await settingAfter(write("f")), "on", "a write");
   assertEquals(await settingAfter(write("f", ', "ifNoneMatch": ["*"]')), "off", "a write that is refused");
-  for (const read of ["record($1, null, 'f')", "authorize($1, null)", "versions($1, null, 'f', 10, 0)"]) {
+  for (const read of ["content($1, null, 'f')", "authorize($1, null)", "versions($1, null, 'f', 10, 0)"]) {
     assertEquals(
       await settingAfter(`set_config('synchronous_commit', 'on', true), public.filestore_${read}`),
       "off",

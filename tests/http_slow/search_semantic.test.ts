@@ -256,7 +256,7 @@ semanticTest(
       // Each next try is later than the one before; here it is due at once, and a search begins it.
       await eventually("all is indexed", async () => {
         await service.sql(
-          "update filestore.search_queue set due_at = clock_timestamp() where claim_id is null",
+          "update filestore.search_queue set due_at = clock_timestamp() where lease_id is null",
         );
         return (await search(own, "nothing")).indexed.pending === 0;
       });

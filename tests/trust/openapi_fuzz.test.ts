@@ -23,8 +23,8 @@ const NO_MODEL = 501;
 const made = z.object({
   data: z.object({ id: z.uuid(), key: z.string().optional(), url: z.url().optional() }),
 });
-/** These need the name of the project or account that they delete. */
-const UNMET = ["deleteProject", "deleteAccount"];
+/** These need the name of the project or account that they delete, or a method of MCP. */
+const UNMET = ["deleteProject", "deleteAccount", "mcp"];
 /** Links of each kind created at the beginning. Random requests create hardly any links for writing. */
 const LINKS = 20;
 

@@ -10,12 +10,16 @@ import {
   type Outcome,
   present,
   type Sending,
+  type Tenant,
   text,
 } from "../support/faults/laboratory.ts";
 import { figures, IS_LONG } from "../support/runner/long.ts";
 import { LARGE } from "../support/faults/operations.ts";
 
 const lab = await Laboratory.start();
+/** Another process writes the content, so that the process under test has none of it in its cache. */
+const writer = await lab.bareFunction();
+const prepare = (tenant: Tenant, sending: Sending) => lab.prepare(tenant, sending, writer.baseUrl);
 Deno.test.afterAll(() => lab.stop());
 
 const { storage } = createClient(lab.stack.backendUrl, lab.stack.secretKey, {
@@ -114,7 +118,7 @@ test("a damaged segment is an error envelope before the headers and an aborted c
   const failures: string[] = [];
   await inParallel(CASES, 3, async ({ damage, damaged }) => {
     const tenant = await lab.tenant();
-    await lab.prepare(tenant, { method: "POST", path: "/files", body: { path: PATH, content: LARGE } });
+    await prepare(tenant, { method: "POST", path: "/files", body: { path: PATH, content: LARGE } });
     const segment = present((await lab.segments(tenant, PATH))[damaged]);
     await DAMAGES[damage]?.(lab.objectFile(segment.name), segment.name);
     const inLog = () =>
@@ -156,7 +160,7 @@ test("a damaged segment is an error envelope before the headers and an aborted c
 test("a diff of damaged content is refused, and so is the trial of an edit", async () => {
   const tenant = await lab.tenant();
   for (const content of ["one\n", "two\n"]) {
-    await lab.prepare(tenant, { method: "POST", path: "/files", body: { path: "a.txt", content } });
+    await prepare(tenant, { method: "POST", path: "/files", body: { path: "a.txt", content } });
   }
   const segment = present((await lab.segments(tenant, "a.txt", 2))[0]);
   await DAMAGES["one bit flipped"]?.(lab.objectFile(segment.name), segment.name);
@@ -187,13 +191,13 @@ test("damaged content is never compacted into new segments: the append succeeds 
   const tenant = await lab.tenant();
   // A type that is not indexed for search, since indexing would read the segments and keep intact copies in memory.
   const path = "log.png";
-  await lab.prepare(tenant, { method: "POST", path: "/files", body: { path, content: "0\n" } });
+  await prepare(tenant, { method: "POST", path: "/files", body: { path, content: "0\n" } });
   const append = (line: number): Sending => ({
     method: "PUT",
     path: `/files/append/${path}`,
     body: { content: `${line}\n` },
   });
-  for (let line = 1; line < UNCOMPACTED; line++) await lab.prepare(tenant, append(line));
+  for (let line = 1; line < UNCOMPACTED; line++) await prepare(tenant, append(line));
   const segment = present((await lab.segments(tenant, path, UNCOMPACTED))[3]);
   await DAMAGES["one bit flipped"]?.(lab.objectFile(segment.name), segment.name);
   for (let line = UNCOMPACTED; line <= 40; line++) {

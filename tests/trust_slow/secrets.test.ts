@@ -217,7 +217,9 @@ async function faults(): Promise<void> {
 }
 
 async function corruption(tenant: Tenant): Promise<void> {
-  await lab.prepare(tenant, json("POST", "/files", { path: "damaged.txt", content: MARK }));
+  // Another process writes the content, so that it is in no cache of the one that reads it.
+  const { baseUrl } = await lab.bareFunction();
+  await lab.prepare(tenant, json("POST", "/files", { path: "damaged.txt", content: MARK }), baseUrl);
   for (const { name } of await lab.segments(tenant, "damaged.txt")) {
     await Deno.truncate(lab.objectFile(name), 3);
   }

@@ -103,9 +103,9 @@ export class Laboratory {
     return { id: row.id, keyId: row.key_id, key: apiKey, keyHash: stored.hash };
   }
 
-  /** Sends a request to the stack. Throws unless it succeeds. */
-  async prepare(tenant: Tenant, sending: Sending): Promise<Outcome> {
-    const outcome = await send(this.stack.baseUrl, tenant.key, sending);
+  /** Sends a request to the stack, or to another address. Throws unless it succeeds. */
+  async prepare(tenant: Tenant, sending: Sending, baseUrl = this.stack.baseUrl): Promise<Outcome> {
+    const outcome = await send(baseUrl, tenant.key, sending);
     if (outcome.status !== 200 && outcome.status !== 206) {
       throw new Error(`${sending.method} ${sending.path}: ${text(outcome)}`);
     }
