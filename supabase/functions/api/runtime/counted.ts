@@ -1,4 +1,11 @@
-/** A number of things, as a sentence names it: `1 file`, `2 files`. */
-export function counted(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+/** Numbers in sentences. */
+
+/** `1,234`. */
+export function grouped(count: number): string {
+  return count.toLocaleString("en-US");
+}
+
+/** `1 line`, `2 lines`. */
+export function counted(count: number, one: string, several = `${one}s`): string {
+  return `${grouped(count)} ${count === 1 ? one : several}`;
 }

@@ -7,16 +7,8 @@ import type { RunDetails } from "../../contract/runs.ts";
 import type { Change } from "../../contract/versions.ts";
 import type { FeedPage } from "../../ports/changes.ts";
 import { folder, text, whole } from "../arguments.ts";
-import {
-  counted,
-  describeOrigin,
-  describeProvenance,
-  grouped,
-  Lines,
-  shortTime,
-  shownActor,
-  shownPath,
-} from "../text.ts";
+import { describeOrigin, describeProvenance, Lines, shortTime, shownActor, shownPath } from "../text.ts";
+import { counted, grouped } from "../../runtime/counted.ts";
 import { defineTool } from "../tool.ts";
 
 /** An argument that may be absent or empty. */
