@@ -261,7 +261,7 @@ test("search_files: the files that are about something, with their lines", async
 });
 
 test("search_files: waits for what is not indexed yet, searches once more, and says first what it did not search", async () => {
-  const { own, agent } = await setUp();
+  const { own, agent } = await setUp("modern");
   const held = Promise.withResolvers<void>();
   service.proxy.indexHook = (_call, forward) => held.promise.then(forward);
   try {

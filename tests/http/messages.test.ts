@@ -45,7 +45,7 @@ const ROWS: readonly (readonly [string | null, string, string, RequestOptions?])
   [all, "GET /files?at=yesterday", `at: ${TIME}`],
   [all, `GET /files/notes/plan.md?at=0123`, `at: ${TIME}`],
   [all, `GET /files?at=${tomorrow}`, "at: must not be in the future"],
-  [all, "GET /changes?after=yesterday", "after: must be a cursor of the change feed"],
+  [all, "GET /changes?after=yesterday", "after: must be a cursor, or now"],
   [
     all,
     "PUT /files/append/notes/plan.md",

@@ -86,7 +86,9 @@ export const list = defineRoute({
       data: page,
       message: page.total === undefined || page.total === null
         ? `${counted(page.files.length, "file")}.`
-        : `${page.files.length} of ${page.total}${page.totalIsExact === false ? "+" : ""} files.`,
+        : `${page.files.length} of ${
+          counted(page.total, page.totalIsExact === false ? "or more file" : "file")
+        }.`,
     };
   },
   openapi: {
