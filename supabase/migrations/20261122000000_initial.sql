@@ -175,7 +175,7 @@ create view filestore.limits as select
   10 as plan_requests_max,
   1000 as changes_limit_max,
   -- Versions that a page of the change feed with filters, or for a key with a path prefix, examines.
-  10000 as changes_looked_at_max,
+  10000 as changes_examined_max,
   20 as run_actors_max,
   -- Versions that are counted of one run; the counts of a larger run are lower bounds.
   10000 as run_versions_counted_max,
@@ -3018,7 +3018,7 @@ declare
   v_by_path constant boolean := v_session.path_prefix is not null or p_query ?| '{path,directory,place}';
   v_examined_max constant integer := case
     when v_by_path or v_until is not null or p_query ?| '{run,actor,keyId,operation}'
-    then (filestore.limits()).changes_looked_at_max
+    then (filestore.limits()).changes_examined_max
     else v_limit + 1 end;
   v_after bigint;
   v_last bigint;

@@ -66,7 +66,7 @@ create view filestore.limits as select
   10 as plan_requests_max,
   1000 as changes_limit_max,
   -- Versions that a page of the change feed with filters, or for a key with a path prefix, examines.
-  10000 as changes_looked_at_max,
+  10000 as changes_examined_max,
   20 as run_actors_max,
   -- Versions that are counted of one run; the counts of a larger run are lower bounds.
   10000 as run_versions_counted_max,

@@ -205,7 +205,7 @@ declare
   v_by_path constant boolean := v_session.path_prefix is not null or p_query ?| '{path,directory,place}';
   v_examined_max constant integer := case
     when v_by_path or v_until is not null or p_query ?| '{run,actor,keyId,operation}'
-    then (filestore.limits()).changes_looked_at_max
+    then (filestore.limits()).changes_examined_max
     else v_limit + 1 end;
   v_after bigint;
   v_last bigint;

@@ -4,7 +4,7 @@
  */
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import postgres from "postgres";
-import { CHANGES_LOOKED_AT_MAX, RUN_VERSIONS_COUNTED_MAX } from "../../supabase/functions/api/limits.ts";
+import { CHANGES_EXAMINED_MAX, RUN_VERSIONS_COUNTED_MAX } from "../../supabase/functions/api/limits.ts";
 import { addVersions } from "../bench/populate.ts";
 import {
   connectNotingPlans,
@@ -49,7 +49,7 @@ interface Run {
 
 const WHOLE = 1_000;
 /** More versions than one call examines. */
-const MANY = CHANGES_LOOKED_AT_MAX + 5_000;
+const MANY = CHANGES_EXAMINED_MAX + 5_000;
 
 Deno.test("the change feed in the database", async (t) => {
   const server = await startPostgres();
@@ -223,7 +223,7 @@ async function pagesByPlan(t: Deno.TestContext, url: string): Promise<void> {
     );
     await t.step("a filtered page looks at as many as it may, and no more", async () => {
       const rows = await noted(() => changes(sql, project, { actor: "nobody" }));
-      assert((rows["file_versions"] ?? 0) <= 2 * CHANGES_LOOKED_AT_MAX + 1, JSON.stringify(rows));
+      assert((rows["file_versions"] ?? 0) <= 2 * CHANGES_EXAMINED_MAX + 1, JSON.stringify(rows));
       assertEquals(rows["files"], 0, "whose paths do not matter");
       assertEquals(sorts(plans), []);
     });

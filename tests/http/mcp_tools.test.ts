@@ -72,7 +72,7 @@ test("read_file: first the version and which lines, then the lines with their nu
   );
 });
 
-test("read_file: at most 40,000 characters, and a line over 2,000 is cut and says so", async () => {
+test("read_file: at most 20,000 characters, with a limit 40,000, and a line over 2,000 is cut and says so", async () => {
   const { own, agent } = await setUp();
   const wide = `${"x".repeat(1999)}\n`;
   await own.write("wide.txt", wide.repeat(100));
@@ -80,6 +80,9 @@ test("read_file: at most 40,000 characters, and a line over 2,000 is cut and say
   assert(text.length <= 40_000 && text.length > 37_000, `${text.length} characters`);
   const [, shown] = /lines 1–(\d+) of 100/.exec(text) ?? [];
   assertEquals(text.split("\n").at(-1), `${100 - Number(shown)} more lines: offset ${Number(shown) + 1}`);
+  const byDefault = await agent.call("read_file", { path: "wide.txt" });
+  assert(byDefault.length <= 20_000 && byDefault.length > 17_000, `${byDefault.length} characters`);
+  assertMatch(byDefault, /\n\d+ more lines: offset \d+$/);
   // All of it can be read in parts.
   let offset = 1;
   let read = 0;
@@ -257,6 +260,26 @@ test("search_files: the files that are about something, with their lines", async
   );
 });
 
+test("search_files: waits for what is not indexed yet, searches once more, and says first what it did not search", async () => {
+  const { own, agent } = await setUp("modern");
+  const held = Promise.withResolvers<void>();
+  service.proxy.indexHook = (_call, forward) => held.promise.then(forward);
+  try {
+    await own.write("new.md", "zebra\n");
+    service.proxy.reset();
+    assertMatch(
+      await agent.call("search_files", { query: "zebra" }),
+      /^NOT SEARCHED: 1 file \(changed just now: .*\): new\.md\nNo file was found\./,
+    );
+    const calls = service.proxy.calls.map(({ path }) => path.replace(/^.*\//, ""));
+    assertEquals(calls.filter((name) => name === "filestore_search").length, 2);
+    assert(calls.includes("filestore_search_indexed"), calls.join());
+  } finally {
+    held.resolve();
+    service.proxy.indexHook = null;
+  }
+});
+
 test("grep_files and search_files say in words what they did not look at, and what to do", async () => {
   const { own, agent } = await setUp("modern");
   const large = (bytes: number) => "a line of text\n".repeat(Math.ceil(bytes / 15)).slice(0, bytes);
@@ -275,7 +298,7 @@ test("grep_files and search_files say in words what they did not look at, and wh
   );
   assertMatch(
     found,
-    /^No file was found\..*\nNOT SEARCHED: 2 files \(too large .*\): huge\.txt, large\.txt$/,
+    /^NOT SEARCHED: 2 files \(too large .*\): huge\.txt, large\.txt\nNo file was found\..*$/,
   );
   assertEquals(await agent.call("grep_files", { pattern: "zebra", path: "large.txt" }), "No line matches.");
 });

@@ -52,7 +52,7 @@ const STATED: Readonly<Record<string, readonly string[]>> = {
   ],
   "api/changes.md": [
     `up to ${limits.CHANGES_WAIT_SECONDS_MAX} s`,
-    `at most ${count(limits.CHANGES_LOOKED_AT_MAX)} versions`,
+    `at most ${count(limits.CHANGES_EXAMINED_MAX)} versions`,
     `${limits.FREE_FOLLOWS_PER_MINUTE} requests a minute`,
   ],
   "api/erasure.md": [

@@ -1,8 +1,8 @@
 /** All bounds of the console, with their units in their names. The service has limits of its own. */
 export {
   BATCH_OPERATIONS_MAX,
+  CHANGES_EXAMINED_MAX as ACTIVITY_EXAMINED,
   CHANGES_LIMIT_MAX as CHANGES_PER_ANSWER,
-  CHANGES_LOOKED_AT_MAX as ACTIVITY_EXAMINED,
   CHANGES_WAIT_SECONDS_MAX as FOLLOW_WAIT_SECONDS,
   LINK_SECONDS_DEFAULT,
   LINK_SECONDS_MAX,

@@ -29,7 +29,7 @@ const SHOWN: readonly (readonly [Name, string])[] = [
   ["ACTIVITY_DEFAULT", "`limit` of the project's activity, by default"],
   ["CHANGES_LIMIT_MAX", "`limit` of a page of the change feed"],
   ["CHANGES_LIMIT_DEFAULT", "`limit` of a page of the change feed, by default"],
-  ["CHANGES_LOOKED_AT_MAX", "versions that such a page with filters, or for a key with a prefix, examines"],
+  ["CHANGES_EXAMINED_MAX", "versions that such a page with filters, or for a key with a prefix, examines"],
   ["CHANGES_WAIT_SECONDS_MAX", "`wait` for a change, in seconds"],
   ["CHANGES_WAITERS_MAX", "requests of a project that wait for a change in one isolate"],
   ["RUN_ID_LENGTH_MAX", "`X-Run-Id`, in characters"],

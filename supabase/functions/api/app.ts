@@ -29,7 +29,7 @@ export function buildApp(parts: Parts): (request: Request) => Promise<Response> 
       return await runRoute(route, c, parts, services);
     });
   }
-  app.notFound((c) => respondWithError(c, unmatched(splitUrl(c.req.raw.url).rawPath)));
+  app.notFound((c) => respondWithError(c, unmatched(c.req.method, splitUrl(c.req.raw.url).rawPath)));
   app.onError((error, c) => respondWithError(c, toApiError(error, c, parts)));
   return async (request) => await app.fetch(request);
 }
@@ -101,13 +101,18 @@ async function respondWithError(c: Exchange, error: ApiError): Promise<Response>
   });
 }
 
-function unmatched(rawPath: string): ApiError {
+function unmatched(method: string, rawPath: string): ApiError {
   const allowed = allowedMethods(rawPath);
   if (allowed.length === 0) {
     return new ApiError("ROUTE_NOT_FOUND", "There is no such route. See /openapi.json.");
   }
-  const headers = { Allow: allowed.join(", ") };
-  return new ApiError("METHOD_NOT_ALLOWED", "The route does not support this method.", undefined, headers);
+  const Allow = allowed.join(", ");
+  const hint = method === "PUT" && rawPath.startsWith("/files/")
+    ? " To change a file, PUT to /files/append/…, /files/overwrite/… or /files/edit/…; POST /files creates one."
+    : "";
+  return new ApiError("METHOD_NOT_ALLOWED", `The methods of this path are ${Allow}.${hint}`, undefined, {
+    Allow,
+  });
 }
 
 function toApiError(error: Error, c: Exchange, { log }: Parts): ApiError {

@@ -1,5 +1,5 @@
 /** Errors are thrown by `fail(code, message, details?)`, and rendered in one place, `app.ts`. */
-import { type ErrorCode, ERRORS } from "./contract/errors.ts";
+import { type ErrorCode, ERRORS, type RefusalCode } from "./contract/errors.ts";
 import { UNAVAILABLE_RETRY_AFTER_SECONDS } from "./limits.ts";
 
 export * from "./contract/errors.ts";
@@ -31,6 +31,38 @@ export function fail(
   headers?: Readonly<Record<string, string>>,
 ): never {
   throw new ApiError(code, message, details, headers);
+}
+
+/**
+ * The message of a refusal whose details say more than the sentence of its code. `keyPrefix`: the path prefix of the
+ * key, beyond which it finds no files.
+ */
+export function messageOf(
+  code: RefusalCode,
+  details: Readonly<Record<string, unknown>>,
+  keyPrefix: string | null = null,
+): string {
+  const { message } = ERRORS[code];
+  const { issues, directory, deletedVersion, version, scope, pathPrefix, suspended } = details;
+  switch (code) {
+    case "VALIDATION_ERROR": {
+      const [issue] = Array.isArray(issues) ? issues : [];
+      return issue ? `${Reflect.get(issue, "path")}: ${Reflect.get(issue, "reason")}` : message;
+    }
+    case "FILE_NOT_FOUND":
+      if (directory === true) return "This path is a directory, which can be listed but not read.";
+      if (deletedVersion !== undefined) return `The file was deleted by its version ${deletedVersion}.`;
+      return keyPrefix === null ? message : `${message} The key reaches only paths below \`${keyPrefix}\`.`;
+    case "PRECONDITION_FAILED":
+      if (version === undefined) return message;
+      return `The file is at version ${version}, which is not the one that the request expects. Nothing was done. ` +
+        "`If-Match` takes the `ETag` of a read.";
+    case "FORBIDDEN_SCOPE":
+      if (suspended === true) return "The operator has suspended the project.";
+      if (pathPrefix !== undefined) return `The key can write only below \`${pathPrefix}\`.`;
+      return scope === undefined ? message : `The key lacks the scope \`${scope}\`.`;
+  }
+  return message;
 }
 
 /** Throws VALIDATION_ERROR for one field, header or parameter. */

@@ -77,6 +77,10 @@ export const MCP_READ_LINES_DEFAULT = 500;
 export const MCP_READ_LINES_MAX = 2_000;
 /** Bytes that `read_file` reads at most; it stops there in a file with long lines. */
 export const MCP_READ_BYTES_MAX = 4 * 1024 * 1024;
+/** Text that `read_file` returns without a limit, in UTF-16 code units. */
+export const MCP_READ_LENGTH_DEFAULT = 20_000;
+/** How long `search_files` waits for files that are not indexed yet. */
+export const MCP_SEARCH_WAIT_SECONDS = 1;
 /** Images of more bytes are described, not shown. */
 export const MCP_IMAGE_BYTES_MAX = 1024 * 1024;
 /** Files that `list_files` returns by default; PAGE_LIMIT_MAX at most. */

@@ -58,6 +58,20 @@ export function RowLink({ to, icon, text, more, title }: RowLinkProperties) {
   );
 }
 
+/** The cells of a folder in a list of files, up to the version. */
+export function FolderCells({ to, name }: { readonly to: Place; readonly name: string }) {
+  return (
+    <>
+      <td class="name">
+        <RowLink to={to} icon="folder" text={name} more=", folder" />
+      </td>
+      <td class="number" />
+      <td class="when" />
+      <td class="number version" />
+    </>
+  );
+}
+
 /** A relative time; the exact time is shown on hover. */
 export function Age({ iso }: { readonly iso: string }) {
   return <time dateTime={iso} title={formatExactTime(iso)}>{formatAge(iso)}</time>;

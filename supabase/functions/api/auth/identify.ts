@@ -89,6 +89,9 @@ async function identifyKey(headers: Headers, parts: IdentifyParts, onRate: OnRat
   const isOwner = !headers.has("x-api-key") && isAccessToken(bearer);
   if (isOwner) return await openConsole(bearer, headers, parts, onRate);
   const key = headers.get("x-api-key") ?? bearer;
+  if (key === "") {
+    throwUnauthenticated("INVALID_API_KEY", parts, "Send an API key in the header `x-api-key`.");
+  }
   if (!isWellFormedApiKey(key)) throwUnauthenticated("INVALID_API_KEY", parts);
   const keyHash = await hashApiKey(key);
   if (parts.keys.isRefused(keyHash, parts.now())) throwUnauthenticated("INVALID_API_KEY", parts);

@@ -1,5 +1,5 @@
 /** The errors for requests that the database refuses, or the isolate by the database's recent answers. */
-import { ApiError, ERRORS, fail } from "../errors.ts";
+import { ApiError, ERRORS, fail, messageOf } from "../errors.ts";
 import { COSTLY_REQUESTS_AT_ONCE } from "../limits.ts";
 import type { RateView, Refusal } from "../ports/answer.ts";
 import type { MinuteCounts } from "./minute_counts.ts";
@@ -13,8 +13,17 @@ export interface Client {
   readonly now: () => number;
 }
 
-/** Throws the refusal as an ApiError; `otherStatus` for the one code that has two. `rate`: the window of the response. */
-export function throwRefusal(refusal: Refusal, client: Client, rate: RateView, otherStatus?: number): never {
+/**
+ * Throws the refusal as an ApiError; `otherStatus` for the one code that has two. `rate`: the window of the response.
+ * `keyPrefix`: the path prefix of the key.
+ */
+export function throwRefusal(
+  refusal: Refusal,
+  client: Client,
+  rate: RateView,
+  keyPrefix: string | null = null,
+  otherStatus?: number,
+): never {
   const { code } = refusal;
   if (code === "INVALID_API_KEY" || code === "INVALID_SESSION") throwUnauthenticated(code, client);
   if (code === "RATE_LIMIT_EXCEEDED") throwRateLimitExceeded(rate.reset, client.now());
@@ -25,13 +34,17 @@ export function throwRefusal(refusal: Refusal, client: Client, rate: RateView, o
   }
   const details = Object.keys(refusal.details).length > 0 ? refusal.details : undefined;
   const headers = code === "IDEMPOTENCY_KEY_IN_USE" ? { "Retry-After": "1" } : undefined;
-  throw new ApiError(code, ERRORS[code].message, details, headers, otherStatus);
+  throw new ApiError(code, messageOf(code, refusal.details, keyPrefix), details, headers, otherStatus);
 }
 
 /** Throws 401, the same for every kind of bad key; 429 once the address has failed too often. */
-export function throwUnauthenticated(code: "INVALID_API_KEY" | "INVALID_SESSION", client: Client): never {
+export function throwUnauthenticated(
+  code: "INVALID_API_KEY" | "INVALID_SESSION",
+  client: Client,
+  message: string = ERRORS[code].message,
+): never {
   countFailure(client);
-  fail(code, ERRORS[code].message);
+  fail(code, message);
 }
 
 /** Counts a failed authentication of the address. Throws 429 once it has failed too often. */

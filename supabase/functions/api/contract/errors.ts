@@ -8,7 +8,10 @@ export const ERRORS = {
   INVALID_JSON: { status: 400 },
   INVALID_PATH: { status: 400, message: "A path is not valid: see `details.rule`." },
   VALIDATION_ERROR: { status: 400, message: "The request is not valid." },
-  INVALID_API_KEY: { status: 401, message: "The API key is missing or not valid." },
+  INVALID_API_KEY: {
+    status: 401,
+    message: "The API key is not valid: it is malformed, unknown, revoked or expired.",
+  },
   INVALID_SESSION: { status: 401, message: "The access token is missing or not valid. Sign in again." },
   FORBIDDEN_SCOPE: { status: 403, message: "The API key does not permit this: see `details`." },
   FORBIDDEN_ORIGIN: { status: 403 },

@@ -74,7 +74,7 @@ export const CHANGES_LIMIT_MAX = 1_000;
 /** The default for CHANGES_LIMIT_MAX. */
 export const CHANGES_LIMIT_DEFAULT = 100;
 /** Versions that a page of the feed with filters, or for a key with a path prefix, examines. In SQL. */
-export const CHANGES_LOOKED_AT_MAX = 10_000;
+export const CHANGES_EXAMINED_MAX = 10_000;
 /** How long a request may wait for a change. */
 export const CHANGES_WAIT_SECONDS_MAX = 25;
 /** Requests of one project that wait in an isolate at the same time; others are answered at once. */

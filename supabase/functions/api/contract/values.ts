@@ -14,7 +14,10 @@ export const count = z.int().min(0);
 export const version = z.int().min(1);
 
 /** An opaque position in the change feed of one project: that of a version, or the beginning. */
-export const cursor = z.string().regex(/^[0-9a-f]{32}$/);
+export const cursor = z.string().regex(/^[0-9a-f]{32}$/, {
+  error: "must be a cursor of the change feed",
+  abort: true,
+});
 export type Cursor = z.infer<typeof cursor>;
 
 /** The form of the run ids that clients choose. */

@@ -1,5 +1,6 @@
 /** Commits of many files. */
 import type { Gate } from "../auth/gate.ts";
+import { fail } from "../errors.ts";
 import { idempotency } from "../http/conditions.ts";
 import type { FolderResult } from "../contract/files.ts";
 import type { UndoResult } from "../contract/runs.ts";
@@ -7,7 +8,7 @@ import type { FolderCommit, ManyCommitted, RestoreFolder, Undo } from "../ports/
 import type { Metadata } from "../ports/metadata.ts";
 
 export interface ManyCommitter {
-  readonly gate: Pick<Gate, "caller" | "unwrap" | "provenance">;
+  readonly gate: Pick<Gate, "caller" | "observe" | "unwrap" | "provenance">;
   readonly metadata: Pick<Metadata, "commitFolder" | "commitRevert" | "plan">;
   readonly onCommit: () => void;
 }
@@ -19,7 +20,16 @@ export async function commitMany(
   commit: FolderCommit,
 ): Promise<ManyCommitted<FolderResult>> {
   const basis = { commitId: crypto.randomUUID(), idempotency: await once(key, commit.path, commit) };
-  const committed = gate.unwrap(await metadata.commitFolder(gate.caller, { ...commit, ...basis }));
+  const answer = gate.observe(await metadata.commitFolder(gate.caller, { ...commit, ...basis }));
+  if (!answer.ok && answer.refusal.code === "FILE_NOT_FOUND") {
+    const { details } = answer.refusal;
+    fail(
+      "FILE_NOT_FOUND",
+      `There are no files below \`${commit.path}\`.`,
+      Object.keys(details).length > 0 ? details : undefined,
+    );
+  }
+  const committed = gate.unwrap(answer);
   onCommit();
   return committed;
 }

@@ -4,7 +4,7 @@
  */
 import type { Gate } from "../auth/gate.ts";
 import type { FileRecord } from "../contract/files.ts";
-import { ApiError, ERRORS, fail } from "../errors.ts";
+import { ApiError, ERRORS, fail, messageOf } from "../errors.ts";
 import type { Metadata } from "../ports/metadata.ts";
 import type { Piece } from "./rewrite.ts";
 import type { Answer } from "../ports/answer.ts";
@@ -190,7 +190,7 @@ export function ensurePreconditions(
   }
   const isMatched = !ifMatch || ifMatch.includes("*") || ifMatch.includes(`${id}.${version}`);
   if (isMatched && (ifVersion === undefined || ifVersion === version)) return;
-  fail("PRECONDITION_FAILED", ERRORS.PRECONDITION_FAILED.message, { version });
+  fail("PRECONDITION_FAILED", messageOf("PRECONDITION_FAILED", { version }), { version });
 }
 
 async function decodePieces({ segments }: EditContext, pieces: readonly Piece[]): Promise<string> {

@@ -2,7 +2,7 @@
 import type { z } from "zod";
 import type { Gate } from "../auth/gate.ts";
 import { detectMediaType, type MediaType, mediaType } from "../contract/media_types.ts";
-import { ERRORS, fail, failField } from "../errors.ts";
+import { fail, failField, messageOf } from "../errors.ts";
 import {
   type BodySource,
   declaredBytes,
@@ -186,6 +186,6 @@ function bytesBefore({ kind }: WriteRequest, authorization: Authorization | unde
   if (!authorization) return 0;
   const { file, deletedVersion } = authorization;
   const details = deletedVersion === null ? undefined : { deletedVersion };
-  if (!file) fail("FILE_NOT_FOUND", ERRORS.FILE_NOT_FOUND.message, details);
+  if (!file) fail("FILE_NOT_FOUND", messageOf("FILE_NOT_FOUND", details ?? {}), details);
   return kind === "append" ? file.size : 0;
 }

@@ -32,6 +32,9 @@ export function mediaTypeOf(headers: Headers): string {
 }
 
 /** Whether a body of this type is read as JSON. */
+/** The other way to send content, for messages about a body that is no JSON, or too long for it. */
+export const RAW_BODY_HINT = "To store a file as it is, send its bytes as the body of `POST /files?path=…`.";
+
 function isJsonType(headers: Headers): boolean {
   const type = mediaTypeOf(headers);
   return JSON_TYPES.includes(type) || /^application\/[^/]+\+json$/.test(type);
@@ -55,7 +58,10 @@ export function ensureJson(headers: Headers): void {
   const charset = /;\s*charset="?([^";]*)/i.exec(headers.get("content-type") ?? "")?.[1]?.trim()
     .toLowerCase();
   if (!isJsonType(headers) || (charset !== undefined && charset !== "utf-8" && charset !== "utf8")) {
-    fail("UNSUPPORTED_MEDIA_TYPE", "The body must be JSON in UTF-8, with Content-Type application/json.");
+    fail(
+      "UNSUPPORTED_MEDIA_TYPE",
+      `The body must be JSON in UTF-8, with Content-Type application/json. ${RAW_BODY_HINT}`,
+    );
   }
 }
 

@@ -6,7 +6,15 @@ import { BODY_BYTES_MAX, CONTENT_LENGTH_MAX } from "../limits.ts";
 import type { Body } from "../runtime/body_budget.ts";
 import { drainAndDetach } from "../runtime/bytes.ts";
 import { Work } from "../runtime/work.ts";
-import { type BodySource, declaredBytes, ensureJson, isLargeBody, openBody, requestChunks } from "./body.ts";
+import {
+  type BodySource,
+  declaredBytes,
+  ensureJson,
+  isLargeBody,
+  openBody,
+  RAW_BODY_HINT,
+  requestChunks,
+} from "./body.ts";
 import { type JsonBodyOptions, readJsonBody } from "./json_body.ts";
 import { ContentText } from "./json_string.ts";
 import { validate } from "./validate.ts";
@@ -17,12 +25,12 @@ const BASE64_UNITS = 4;
 /** The schema of the field `content`, which is a string for clients and documents, and ContentText for handlers. */
 export function contentField(minLength: number) {
   return z.instanceof(ContentText, {
-    error: ({ input }) => input === undefined ? "Required" : "Invalid input: expected string",
+    error: ({ input }) => input === undefined ? "is required" : "must be a string",
   })
     .refine((content) => content.isWellFormed, "contains a lone surrogate, which cannot be stored as UTF-8")
     .refine(
       (content) => content.length >= minLength,
-      `must have at least ${minLength} ${minLength === 1 ? "character" : "characters"}`,
+      minLength === 1 ? "must not be empty" : `must have at least ${minLength} characters`,
     )
     .meta({ type: "string", minLength, maxLength: CONTENT_LENGTH_MAX });
 }
@@ -68,7 +76,10 @@ async function reserveMemory(source: BodySource): Promise<Body | undefined> {
   const { headers } = source.request;
   const declared = declaredBytes(headers);
   if (declared !== null && declared > BODY_BYTES_MAX) {
-    fail("CONTENT_TOO_LARGE", "The body is too large.", { limitBytes: BODY_BYTES_MAX, sizeBytes: declared });
+    fail("CONTENT_TOO_LARGE", `A JSON body has at most ${BODY_BYTES_MAX} bytes. ${RAW_BODY_HINT}`, {
+      limitBytes: BODY_BYTES_MAX,
+      sizeBytes: declared,
+    });
   }
   return isLargeBody(headers) ? await openBody(source, declared) : undefined;
 }
@@ -79,7 +90,7 @@ async function reserveMemory(source: BodySource): Promise<Body | undefined> {
  */
 export async function contentBytes(content: ContentText, isBase64: boolean): Promise<readonly Uint8Array[]> {
   if (content.length > CONTENT_LENGTH_MAX) {
-    fail("CONTENT_TOO_LARGE", "The content is too long for one request.", {
+    fail("CONTENT_TOO_LARGE", `\`content\` has at most ${CONTENT_LENGTH_MAX} characters. ${RAW_BODY_HINT}`, {
       limit: CONTENT_LENGTH_MAX,
       length: content.length,
     });

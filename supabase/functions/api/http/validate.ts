@@ -6,6 +6,7 @@ import { z } from "zod";
 import { fail } from "../errors.ts";
 import { UNKNOWN_NAME_LENGTH_SHOWN, UNKNOWN_NAMES_ITEMS_MAX, UNKNOWN_NAMES_REPORTED_MAX } from "../limits.ts";
 import { pick, type Query } from "./query.ts";
+import { reasonOf as reasonOfIssue } from "./reasons.ts";
 
 /**
  * The value as the schema parses it. Throws VALIDATION_ERROR with `details.issues`, also for fields that the schema
@@ -13,16 +14,14 @@ import { pick, type Query } from "./query.ts";
  */
 export function validate<T>(schema: z.ZodType<T>, value: unknown, prefix = ""): T {
   const unknown = unknownFields(schema, value, prefix);
-  const result = schema.safeParse(value);
+  const result = schema.safeParse(value, { error: reasonOfIssue });
   if (result.success && unknown.length === 0) return result.data;
   // Unknown fields first: a required field that is misspelt is also missing.
   const issues = [
     ...unknown,
     ...(result.error?.issues ?? []).map((issue) => ({
       path: prefix + issue.path.map(String).join("."),
-      reason: issue.code === "invalid_type" && issue.message.endsWith("received undefined")
-        ? "is required"
-        : issue.message,
+      reason: issue.message,
     })),
   ];
   const [first] = issues;

@@ -1,6 +1,7 @@
 /** Arguments of tools: flat schemas, lenient parsing, and error messages that a model can act on. */
 import { z } from "zod";
 import { fail } from "../errors.ts";
+import { reasonOf } from "../http/reasons.ts";
 import { meantName } from "../http/validate.ts";
 import { checkPath, normalizeDirectory } from "../http/path.ts";
 import { INTEGER_MAX, MCP_UNKNOWN_ARGUMENTS_MAX, SEARCH_GLOB_LENGTH_MAX } from "../limits.ts";
@@ -96,7 +97,7 @@ export function parseArguments<Shape extends z.ZodRawShape>(
   given: unknown,
 ): z.infer<z.ZodObject<Shape>> {
   refuseMisspelt(Object.keys(properties), given);
-  const result = schema.safeParse(normalize(properties, given ?? {}));
+  const result = schema.safeParse(normalize(properties, given ?? {}), { error: reasonOf });
   if (result.success) return result.data;
   const [issue] = result.error.issues;
   const name = issue?.path.map(String).join(".") ?? "";

@@ -1,7 +1,7 @@
 /** Failures as text for a model: `CODE: sentence. What to do.` */
 import { ApiError, type ErrorCode } from "../errors.ts";
 import { MCP_LINE_LENGTH_MAX } from "../limits.ts";
-import { cutLine, numbered, shownPath } from "./text.ts";
+import { cutLine, numbered } from "./text.ts";
 
 /** A refusal whose message already says what to do. */
 export class ToolRefusal extends Error {
@@ -52,10 +52,11 @@ export function failureText(error: ApiError | ToolRefusal): string {
 }
 
 function adviseOnMissingFile({ directory, deletedVersion }: Details): string {
-  if (directory === true) return "It is a folder: list_files shows what is in it.";
+  if (directory === true) return "list_files shows what is in it.";
   if (typeof deletedVersion === "number") {
-    return `The file was deleted: version ${deletedVersion} records the deletion. restore_file with version=` +
-      `${deletedVersion - 1} restores it; write_file creates it with new content.`;
+    return `restore_file with version=${
+      deletedVersion - 1
+    } restores it; write_file creates it with new content.`;
   }
   return "list_files and search_files show which files exist; write_file creates one.";
 }
@@ -87,10 +88,8 @@ function adviseOnRepeatedString({ occurrences, lines, version }: Details): strin
     "old_string and new_string until it is unique, or send replace_all=true to change all of them.";
 }
 
-function adviseOnScope({ scope, pathPrefix, suspended }: Details): string {
-  if (suspended === true) return "The project is suspended: tell the person who gave you the key.";
-  if (typeof pathPrefix === "string") {
-    return `This key may only write below ${shownPath(pathPrefix)}: use a path there.`;
-  }
-  return `This key lacks the scope ${scope}: ask the person who gave it to you for a key that has it.`;
+function adviseOnScope({ pathPrefix, suspended }: Details): string {
+  if (suspended === true) return "Tell the person who gave you the key.";
+  if (typeof pathPrefix === "string") return "Use a path there.";
+  return "Ask the person who gave it to you for a key that has it.";
 }

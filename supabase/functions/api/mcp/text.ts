@@ -2,20 +2,11 @@
 import { MCP_LINE_LENGTH_MAX, MCP_TEXT_LENGTH_MAX, PATH_BYTES_MAX } from "../limits.ts";
 import type { Provenance } from "../ports/answer.ts";
 import type { FileRecord } from "../contract/files.ts";
+import { counted, grouped } from "../runtime/counted.ts";
 import { escapeHidden } from "../runtime/hidden_characters.ts";
 
 /** Tells an agent how to get content that no tool shows. */
 export const OTHER_WAYS = "create_link gives a curl command that downloads it.";
-
-/** `1,234`. */
-export function grouped(count: number): string {
-  return count.toLocaleString("en-US");
-}
-
-/** `1 line`, `2 lines`. */
-export function counted(count: number, one: string, several = `${one}s`): string {
-  return `${grouped(count)} ${count === 1 ? one : several}`;
-}
 
 /** To the second: `2026-11-20T10:15:30Z`. */
 export function shortTime(time: string): string {
@@ -82,13 +73,13 @@ export function numbered(line: number, text: string): string {
   return `${String(line).padStart(6)}\t${text}`;
 }
 
-/** The lines of a result, up to MCP_TEXT_LENGTH_MAX. */
+/** The lines of a result, up to a length. */
 export class Lines {
   readonly #lines: string[] = [];
   #length: number;
 
-  /** `reserved` is the room for text other than the lines, in UTF-16 code units. */
-  constructor(reserved: number) {
+  /** `reserved` is the room for text other than the lines, `max` that for all of it, in UTF-16 code units. */
+  constructor(reserved: number, private readonly max: number = MCP_TEXT_LENGTH_MAX) {
     this.#length = reserved;
   }
 
@@ -98,7 +89,7 @@ export class Lines {
 
   /** Adds a line of any length. Returns false where there is no room for it. */
   add(line: string): boolean {
-    if (this.#length + line.length + 1 > MCP_TEXT_LENGTH_MAX) return false;
+    if (this.#length + line.length + 1 > this.max) return false;
     this.#lines.push(line);
     this.#length += line.length + 1;
     return true;

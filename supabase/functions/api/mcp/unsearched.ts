@@ -1,6 +1,7 @@
 /** Tells a model which files a search did not search. */
 import type { Unsearched, UnsearchedReason } from "../contract/search.ts";
-import { counted, shownPath } from "./text.ts";
+import { shownPath } from "./text.ts";
+import { counted } from "../runtime/counted.ts";
 
 /** Longest list of paths, in UTF-16 code units; the first path is always shown. */
 const PATHS_LENGTH_MAX = 800;

@@ -8,7 +8,8 @@ import { MCP_CONFLICT_DIFF_LINES_MAX, MCP_LINE_LENGTH_MAX } from "../limits.ts";
 import type { Content } from "../ports/files.ts";
 import { Work } from "../runtime/work.ts";
 import { ToolRefusal } from "./failures.ts";
-import { counted, cutLine, describeProvenance, describeVersion, fitLines, shownPath } from "./text.ts";
+import { cutLine, describeProvenance, describeVersion, fitLines, shownPath } from "./text.ts";
+import { counted } from "../runtime/counted.ts";
 
 /** Whether the error says that the file is at another version than the client expected. */
 export function isVersionConflict(error: unknown): error is ApiError {

@@ -10,6 +10,7 @@ import type { AdministrativeAction } from "../ports/accounts.ts";
 import type { RequestData } from "../http/request_data.ts";
 import { administer, nameSchema, readAdministrationFields } from "./administration.ts";
 import { defineRoute } from "../route.ts";
+import { counted } from "../runtime/counted.ts";
 
 /** A directory, with or without slashes at its ends. */
 const pathPrefix = z.string().transform((text, context) => {
@@ -85,7 +86,7 @@ export const listKeys = defineRoute({
   ...OF_KEYS,
   async handle(context) {
     const { keys } = keyList.parse({ keys: await administer(context, "keys", {}) });
-    return { data: { keys }, message: `${keys.length} keys.` };
+    return { data: { keys }, message: `${counted(keys.length, "key")}.` };
   },
   openapi: {
     summary: "List the project's keys, newest first; a request with an API key needs the scope `admin`",

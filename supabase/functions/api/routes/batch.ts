@@ -23,6 +23,7 @@ import { parseDestination } from "./copy_move.ts";
 import { EDIT_ERRORS, editFields, parseEdits } from "./edit_body.ts";
 import { ifVersionField } from "./schemas.ts";
 import { defineRoute } from "../route.ts";
+import { counted } from "../runtime/counted.ts";
 
 const BODY_BOUNDS = { fieldsBytesMax: BATCH_BYTES_MAX, stringBytesMax: BATCH_BYTES_MAX };
 const NO_BYTES = new Uint8Array();
@@ -63,7 +64,7 @@ async function handle(context: Context, key: string | undefined): Promise<Succes
     : ["write"] as const;
   await gate.require(scopes);
   const { results, isReplayed } = await commitBatch(context, operations, key);
-  return { data: { results }, message: `${results.length} operations, all of them done.`, isReplayed };
+  return { data: { results }, message: `${counted(results.length, "operation")} done.`, isReplayed };
 }
 
 /**

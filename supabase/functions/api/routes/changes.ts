@@ -9,9 +9,9 @@ import type { RequestData } from "../http/request_data.ts";
 import { validateQuery } from "../http/validate.ts";
 import {
   ACTOR_LENGTH_MAX,
+  CHANGES_EXAMINED_MAX,
   CHANGES_LIMIT_DEFAULT,
   CHANGES_LIMIT_MAX,
-  CHANGES_LOOKED_AT_MAX,
   CHANGES_WAIT_SECONDS_MAX,
   CHANGES_WAITERS_MAX,
   FREE_FOLLOW_MILLISECONDS_MIN,
@@ -20,6 +20,7 @@ import type { FeedPage } from "../ports/changes.ts";
 import { sleep } from "../runtime/clock.ts";
 import { defineRoute } from "../route.ts";
 import { date, wholeNumber } from "./schemas.ts";
+import { counted } from "../runtime/counted.ts";
 
 const query = z.object({
   after: z.union([cursor, z.literal("now")], "must be a cursor, or now").optional().meta({
@@ -111,14 +112,14 @@ export const changes = defineRoute({
   parse,
   async handle(context, parameters) {
     const { changes, cursor, hasMore } = await read(context, parameters);
-    return { data: { changes, cursor, hasMore }, message: `${changes.length} changes.` };
+    return { data: { changes, cursor, hasMore }, message: `${counted(changes.length, "change")}.` };
   },
   openapi: {
     summary: "Read the project's versions, in the order of the change feed",
     description:
       "A client that sends the last `cursor` as `after` gets each version once, and the versions of a file in order; no " +
       "version appears before a cursor that was returned. `before` reads backwards. A page with filters, or for a key " +
-      `with a path prefix, examines ${CHANGES_LOOKED_AT_MAX} versions at most, and may be empty although \`hasMore\` is true.`,
+      `with a path prefix, examines ${CHANGES_EXAMINED_MAX} versions at most, and may be empty although \`hasMore\` is true.`,
     query,
     answer: changePage,
     errors: ["INVALID_PATH"],

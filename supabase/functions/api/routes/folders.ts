@@ -12,6 +12,7 @@ import type { FolderCommitted } from "../ports/commit_many.ts";
 import type { Success } from "../http/respond.ts";
 import { defineRoute, type OpenapiProperties, type Route } from "../route.ts";
 import { moment } from "./schemas.ts";
+import { counted } from "../runtime/counted.ts";
 
 const body = z.object({
   path: z.string().meta({ minLength: 1, description: "The folder." }),
@@ -44,7 +45,7 @@ function parseFolders(fields: z.infer<typeof body>) {
 }
 
 function done(verb: string, { value, isReplayed }: FolderCommitted): Success {
-  return { data: value, message: `${verb} ${value.count} files.`, isReplayed };
+  return { data: value, message: `${verb} ${counted(value.count, "file")}.`, isReplayed };
 }
 
 /** Copies or moves. Only a copy can read the folder at an earlier moment. */

@@ -32,6 +32,7 @@ import {
 import { defineRoute } from "../route.ts";
 import { UNREADABLE } from "./read.ts";
 import { WRITE_HEADERS } from "./schemas.ts";
+import { counted } from "../runtime/counted.ts";
 
 /** Fields that only one of the two kinds of links has. */
 const OF_READING = ["version"] as const;
@@ -93,7 +94,7 @@ export const listLinks = defineRoute({
   allows: { read: "list links", admin: "see which key did what" },
   async handle({ gate, metadata }) {
     const links = gate.unwrap(await metadata.listLinks(gate.caller));
-    return { data: { links }, message: `${links.length} links.` };
+    return { data: { links }, message: `${counted(links.length, "link")}.` };
   },
   openapi: {
     summary: "List the links that still work, newest first, without their addresses",

@@ -7,6 +7,7 @@ import { validateQuery } from "../http/validate.ts";
 import { EXAMINED_FILES_PER_REQUEST } from "../limits.ts";
 import { defineRoute } from "../route.ts";
 import { date, moment, pageLimit, pageOffset } from "./schemas.ts";
+import { counted } from "../runtime/counted.ts";
 
 const size = z.string().regex(/^\d{1,15}$/, "must be a whole number").transform(Number)
   .meta({ type: "integer", minimum: 0 });
@@ -84,8 +85,10 @@ export const list = defineRoute({
     return {
       data: page,
       message: page.total === undefined || page.total === null
-        ? `${page.files.length} files.`
-        : `${page.files.length} of ${page.total}${page.totalIsExact === false ? "+" : ""} files.`,
+        ? `${counted(page.files.length, "file")}.`
+        : `${page.files.length} of ${
+          counted(page.total, page.totalIsExact === false ? "or more file" : "file")
+        }.`,
     };
   },
   openapi: {

@@ -7,6 +7,7 @@ import { validateQuery } from "../http/validate.ts";
 import { administer, nameSchema, readAdministrationFields } from "./administration.ts";
 import { defineRoute } from "../route.ts";
 import { wholeNumber } from "./schemas.ts";
+import { counted } from "../runtime/counted.ts";
 
 /** The rule as a client sends it: without unknown fields, and not empty. */
 const newRetention = z.object(retention.shape).refine(
@@ -41,7 +42,7 @@ export const listProjects = defineRoute({
   async handle({ gate, accounts }) {
     const found = gate.unwrapAccount(await accounts.projects(gate.accessToken));
     const data = projectList.parse({ projects: found });
-    return { data, message: `${data.projects.length} projects.` };
+    return { data, message: `${counted(data.projects.length, "project")}.` };
   },
   openapi: {
     summary:

@@ -14,6 +14,7 @@ import { notModified, type Success, success } from "../http/respond.ts";
 import { validate } from "../http/validate.ts";
 import { defineRoute } from "../route.ts";
 import { moment, pageLimit, pageOffset, wholeNumber } from "./schemas.ts";
+import { counted } from "../runtime/counted.ts";
 
 /** A parameter without a value. */
 const without = (name: string) => z.literal("", `must have no value; write \`?${name}\``).optional();
@@ -81,7 +82,7 @@ async function handle(context: Context, request: ReturnType<typeof parse>): Prom
   const { path, version, limit, offset, at } = request;
   if (request.mode === "versions") {
     const list = gate.unwrap(await metadata.versions(gate.caller, path, limit, offset, at));
-    return { data: list, message: `${list.versions.length} of ${list.total} versions.` };
+    return { data: list, message: `${list.versions.length} of ${counted(list.total, "version")}.` };
   }
   const file = gate.unwrap(await metadata.record(gate.caller, path, version, at));
   const tag = entityTag(file, "m");

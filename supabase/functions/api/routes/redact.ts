@@ -4,6 +4,7 @@ import { redacted } from "../contract/files.ts";
 import { readFields } from "../http/json_request.ts";
 import { CHANGE_NOTE_LENGTH_MAX, INTEGER_MAX, REDACT_VERSIONS_MAX } from "../limits.ts";
 import { defineRoute } from "../route.ts";
+import { counted } from "../runtime/counted.ts";
 
 const body = z.object({
   versions: z.array(z.int().min(1).max(INTEGER_MAX)).min(1).max(REDACT_VERSIONS_MAX),
@@ -29,7 +30,7 @@ export const redact = defineRoute({
     const { gate, metadata } = context;
     const redaction = { path, versions, note: note ?? undefined };
     const erased = gate.unwrap(await metadata.redact(gate.caller, redaction));
-    const message = `Erased the content of ${erased.versions.length} versions for good.`;
+    const message = `Erased the content of ${counted(erased.versions.length, "version")} for good.`;
     return { data: { path, ...erased }, message };
   },
   openapi: {

@@ -7,6 +7,7 @@ import { validateQuery } from "../http/validate.ts";
 import { RUN_FILES_MAX, RUN_FILES_PER_REQUEST } from "../limits.ts";
 import { defineRoute } from "../route.ts";
 import { pageLimit, wholeNumber } from "./schemas.ts";
+import { counted } from "../runtime/counted.ts";
 
 const page = z.object({
   limit: pageLimit,
@@ -21,7 +22,7 @@ export const listRuns = defineRoute({
   parse: ({ query }) => validateQuery(page, query),
   async handle({ gate, metadata }, { limit, after }) {
     const found = gate.unwrap(await metadata.runs(gate.caller, limit, after));
-    return { data: found, message: `${found.runs.length} runs.` };
+    return { data: found, message: `${counted(found.runs.length, "run")}.` };
   },
   openapi: {
     summary: "List runs, the newest first",
@@ -54,7 +55,7 @@ export const getRun = defineRoute({
     context.onEnd(await context.beginCostly());
     const found = gate.unwrap(await metadata.run(gate.caller, runId, limit, after));
     gate.addWork(found.files.length / RUN_FILES_PER_REQUEST);
-    return { data: found, message: `${found.fileCount} files.` };
+    return { data: found, message: `${counted(found.fileCount, "file")}.` };
   },
   openapi: {
     summary: "Return one run, with its files in the order of their ids",

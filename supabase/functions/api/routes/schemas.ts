@@ -29,7 +29,10 @@ function isDay(day: string): boolean {
 }
 
 /** The moment at which the project is read: a time, parsed to ISO 8601 in UTC, or a cursor of the change feed. */
-export const moment = z.union([cursor, date], "must be an ISO 8601 time with a zone, or a cursor");
+export const moment = z.union(
+  [cursor, date],
+  "must be a time in ISO 8601 with a zone, such as 2026-01-31T12:00:00Z, or a cursor of the change feed",
+);
 
 /** A whole number in a query: digits only, within its range. */
 export function wholeNumber(minimum: number, maximum = INTEGER_MAX) {

@@ -19,6 +19,7 @@ import type { Success } from "../http/respond.ts";
 import { defineRoute } from "../route.ts";
 import { truth } from "./list.ts";
 import { pageLimit, wholeNumber, withoutNul } from "./schemas.ts";
+import { counted } from "../runtime/counted.ts";
 
 const query = z.object({
   q: z.string().min(1, "must not be empty").max(SEARCH_QUERY_LENGTH_MAX).refine(...withoutNul),
@@ -56,8 +57,8 @@ async function handle(context: Context, { plan, wait }: ReturnType<typeof parse>
   return {
     data: { results, mode, hasMore, limit, offset, indexed: { pending }, ...notSearched && { notSearched } },
     message: notSearched
-      ? `${results.length} files; ${notSearched.files} were not searched.`
-      : `${results.length} files.`,
+      ? `${counted(results.length, "file")}; ${counted(notSearched.files, "file")} not searched.`
+      : `${counted(results.length, "file")}.`,
   };
 }
 

@@ -12,6 +12,7 @@ import { COMMIT_FILES_MAX, PROJECT_KEYS_MAX } from "../limits.ts";
 import type { Success } from "../http/respond.ts";
 import { defineRoute } from "../route.ts";
 import { moment } from "./schemas.ts";
+import { counted } from "../runtime/counted.ts";
 
 const dryRun = z.boolean().nullish().meta({
   default: true,
@@ -67,7 +68,9 @@ async function planOrCommit(
     ? { value: await planRevert(context, change), isReplayed: false }
     : await commitRevert(context, key, change);
   const done = isPlan ? "would be changed" : "changed";
-  const message = `${value.actions.length} files ${done}; ${value.conflicts.length} conflicts.`;
+  const message = `${counted(value.actions.length, "file")} ${done}; ${
+    counted(value.conflicts.length, "conflict")
+  }.`;
   return { data: value, message, isReplayed };
 }
 

@@ -73,7 +73,7 @@ interface RemainingProperties {
 function Remaining({ projectId, remaining, onClose }: RemainingProperties) {
   return (
     <Dialog title="Look at these, too" onClose={onClose}>
-      <p>They can still be read and share a stored piece with what was erased, so they may say the same.</p>
+      <p>These versions can still be read, and contain a part of the same text as what was erased.</p>
       <ul class="plain-list">
         {remaining.map(({ path, version }) => (
           <li key={`${path} ${version}`}>

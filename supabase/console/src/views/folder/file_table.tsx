@@ -2,7 +2,7 @@ import type { VNode } from "preact";
 import { useRef } from "preact/hooks";
 import type { FileRecord, SortField } from "../../api/files.ts";
 import { formatAge, formatBytes, joinPath, nameOf, visible } from "../../format.ts";
-import { Age, changedClass, ChangedMark, RowLink } from "../../components/list.tsx";
+import { Age, changedClass, ChangedMark, FolderCells, RowLink } from "../../components/list.tsx";
 import { fileIcon } from "../../components/file_icon.ts";
 import { Icon, IconButton } from "../../components/icon.tsx";
 import { isMarked } from "../../state/live.ts";
@@ -114,17 +114,7 @@ function FolderRow({ projectId, name, path, selection, onFolder }: FolderRowProp
         isChosen={selection.has(key)}
         onChoose={(isRange) => selection.choose(key, isRange)}
       />
-      <td class="name">
-        <RowLink
-          to={{ name: "files", projectId, directory: path }}
-          icon="folder"
-          text={name}
-          more=", folder"
-        />
-      </td>
-      <td class="number" />
-      <td class="when" />
-      <td class="number version" />
+      <FolderCells to={{ name: "files", projectId, directory: path }} name={name} />
       <td class="actions">
         <FolderMenu projectId={projectId} path={path} onAsk={onFolder} />
       </td>

@@ -1,7 +1,7 @@
 /** A folder as it was at a time, to read, to download, and to restore. */
 import { useState } from "preact/hooks";
 import { type FileList, listFiles } from "../../api/files.ts";
-import { Age, ListTable, moveInList, RowLink } from "../../components/list.tsx";
+import { Age, FolderCells, ListTable, moveInList, RowLink } from "../../components/list.tsx";
 import { Breadcrumbs } from "../../components/breadcrumbs.tsx";
 import { fileIcon } from "../../components/file_icon.ts";
 import { Icon } from "../../components/icon.tsx";
@@ -97,17 +97,10 @@ function Table({ projectId, directory, at, list, isFirst }: TableProperties) {
     >
       {folders.map((name) => (
         <tr key={`${name}/`}>
-          <td class="name">
-            <RowLink
-              to={{ name: "files", projectId, directory: joinPath(directory, name), at }}
-              icon="folder"
-              text={name}
-              more=", folder"
-            />
-          </td>
-          <td class="number" />
-          <td class="when" />
-          <td class="number version" />
+          <FolderCells
+            to={{ name: "files", projectId, directory: joinPath(directory, name), at }}
+            name={name}
+          />
         </tr>
       ))}
       {list.files.map(({ path, mimeType, size, version, updatedAt }) => (

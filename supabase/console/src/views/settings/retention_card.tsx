@@ -96,7 +96,7 @@ function Preview({ preview }: { readonly preview: RetentionPreview }) {
           : `Now ${most}${formatCount(versions, "version")} would go for good${
             files === 0 ? "" : `, with ${formatCount(files, "deleted file")} as a whole`
           }.`}
-        {!isComplete && ` The first ${formatNumber(lookedAt)} files were looked at.`}
+        {!isComplete && ` This counts the first ${formatNumber(lookedAt)} files only.`}
       </p>
       {examples.length > 0 && (
         <ul class="plain-list">

@@ -6,7 +6,8 @@ import { MCP_APPEND_TRIES_MAX } from "../../limits.ts";
 import type { Committed } from "../../ports/commit.ts";
 import { expectedVersion, path, text } from "../arguments.ts";
 import { explainWrite, isVersionConflict } from "../version_conflicts.ts";
-import { counted, shownPath } from "../text.ts";
+import { shownPath } from "../text.ts";
+import { counted } from "../../runtime/counted.ts";
 import { defineTool } from "../tool.ts";
 
 export const appendFile = defineTool({

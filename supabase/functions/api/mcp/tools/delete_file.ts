@@ -7,7 +7,8 @@ import { byPath } from "../../ports/files.ts";
 import { flag, path, whole } from "../arguments.ts";
 import { ToolRefusal } from "../failures.ts";
 import { alreadyAppliedRefusal, contentAt, isVersionConflict, versionRefusal } from "../version_conflicts.ts";
-import { counted, Lines, shownPath } from "../text.ts";
+import { Lines, shownPath } from "../text.ts";
+import { counted } from "../../runtime/counted.ts";
 import { defineTool } from "../tool.ts";
 
 export const deleteFile = defineTool({

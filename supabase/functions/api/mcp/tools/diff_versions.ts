@@ -3,7 +3,8 @@ import { diffSides } from "../../files/diff.ts";
 import { WORK_UNITS_PER_REQUEST } from "../../limits.ts";
 import { Work } from "../../runtime/work.ts";
 import { path, whole } from "../arguments.ts";
-import { counted, fitLines, shownPath } from "../text.ts";
+import { fitLines, shownPath } from "../text.ts";
+import { counted } from "../../runtime/counted.ts";
 import { defineTool } from "../tool.ts";
 
 export const diffVersions = defineTool({

@@ -19,7 +19,8 @@ import type { Content } from "../../ports/files.ts";
 import { flag, path, text, whole } from "../arguments.ts";
 import { alreadyAppliedRefusal, contentAt, versionRefusal } from "../version_conflicts.ts";
 import { ToolRefusal } from "../failures.ts";
-import { counted, cutLine, Lines, numbered, shownPath } from "../text.ts";
+import { cutLine, Lines, numbered, shownPath } from "../text.ts";
+import { counted } from "../../runtime/counted.ts";
 import { defineTool } from "../tool.ts";
 
 export const editFile = defineTool({

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { MCP_HISTORY_DEFAULT, PAGE_LIMIT_MAX } from "../../limits.ts";
 import { path, whole } from "../arguments.ts";
-import { counted, describeOrigin, describeProvenance, Lines, shortTime, shownPath } from "../text.ts";
+import { describeOrigin, describeProvenance, Lines, shortTime, shownPath } from "../text.ts";
+import { counted } from "../../runtime/counted.ts";
 import { defineTool } from "../tool.ts";
 
 export const fileHistory = defineTool({

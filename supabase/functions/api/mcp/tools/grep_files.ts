@@ -12,7 +12,8 @@ import { pathPattern } from "../../search/glob.ts";
 import { planSearch, type ScanPlan } from "../../search/plan.ts";
 import { scan } from "../../search/scan.ts";
 import { flag, folder, glob, plainText, whole } from "../arguments.ts";
-import { counted, Lines, shownPath } from "../text.ts";
+import { Lines, shownPath } from "../text.ts";
+import { counted } from "../../runtime/counted.ts";
 import { describeUnsearched, someOf } from "../unsearched.ts";
 import { defineTool } from "../tool.ts";
 

@@ -9,7 +9,8 @@ import type { FileRecord } from "../../contract/files.ts";
 import { byPath, type ListPage } from "../../ports/files.ts";
 import { Work } from "../../runtime/work.ts";
 import { flag, folder, glob, parsePath, text, whole } from "../arguments.ts";
-import { counted, describeVersion, Lines, quoted, QUOTED_PATH_LENGTH_MAX, shownPath } from "../text.ts";
+import { describeVersion, Lines, quoted, QUOTED_PATH_LENGTH_MAX, shownPath } from "../text.ts";
+import { counted } from "../../runtime/counted.ts";
 import { defineTool } from "../tool.ts";
 
 interface Listing {

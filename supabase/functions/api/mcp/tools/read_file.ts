@@ -8,6 +8,7 @@ import { encodeBase64 } from "../../http/json_content.ts";
 import {
   MCP_IMAGE_BYTES_MAX,
   MCP_READ_BYTES_MAX,
+  MCP_READ_LENGTH_DEFAULT,
   MCP_READ_LINES_DEFAULT,
   MCP_READ_LINES_MAX,
 } from "../../limits.ts";
@@ -16,7 +17,8 @@ import { concatenate } from "../../runtime/bytes.ts";
 import { Work } from "../../runtime/work.ts";
 import { path, whole } from "../arguments.ts";
 import { ToolRefusal } from "../failures.ts";
-import { counted, Lines, NumberedLines, OTHER_WAYS, shownPath } from "../text.ts";
+import { Lines, NumberedLines, OTHER_WAYS, shownPath } from "../text.ts";
+import { counted } from "../../runtime/counted.ts";
 import { defineTool, type ToolOutput } from "../tool.ts";
 
 export const readFile = defineTool({
@@ -31,7 +33,8 @@ export const readFile = defineTool({
   input: z.object({
     path: path(),
     offset: whole("The first line to show, from 1.", 1).default(1),
-    limit: whole("How many lines to show.", 1, MCP_READ_LINES_MAX).default(MCP_READ_LINES_DEFAULT),
+    limit: whole("How many lines to show.", 1, MCP_READ_LINES_MAX).optional()
+      .meta({ default: MCP_READ_LINES_DEFAULT }),
     version: whole("An earlier version instead of the latest; file_history lists them.", 1).optional(),
   }),
   async run(context, { path, offset, limit, version }) {
@@ -45,19 +48,24 @@ export const readFile = defineTool({
   },
 });
 
-async function readText(context: Context, content: Content, offset: number, limit: number): Promise<string> {
+async function readText(
+  context: Context,
+  content: Content,
+  offset: number,
+  limit: number | undefined,
+): Promise<string> {
   const { file, segments } = content;
   const name = `${shownPath(file.path)} — version ${file.version}`;
   const totalLines = countLines(segments);
   if (totalLines === 0) return `${name}, empty`;
-  const window = lineWindow(segments, { from: offset, to: offset + limit - 1 });
+  const window = lineWindow(segments, { from: offset, to: offset + (limit ?? MCP_READ_LINES_DEFAULT) - 1 });
   if (!window) {
     throw new ToolRefusal(
       "RANGE_NOT_SATISFIABLE",
       `${name} has ${counted(totalLines, "line")}. Send an offset from 1 to ${totalLines}.`,
     );
   }
-  const lines = new Lines(name.length + 200);
+  const lines = new Lines(name.length + 200, limit === undefined ? MCP_READ_LENGTH_DEFAULT : undefined);
   const shown = new NumberedLines(lines, offset);
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   const work = new Work();

@@ -2,21 +2,13 @@ import { z } from "zod";
 import { RUN_ID_RULE } from "../../contract/values.ts";
 import type { Context } from "../../context.ts";
 import { isRunId } from "../../http/provenance.ts";
-import { CHANGES_LOOKED_AT_MAX, MCP_CHANGES_DEFAULT, PAGE_LIMIT_MAX } from "../../limits.ts";
+import { CHANGES_EXAMINED_MAX, MCP_CHANGES_DEFAULT, PAGE_LIMIT_MAX } from "../../limits.ts";
 import type { RunDetails } from "../../contract/runs.ts";
 import type { Change } from "../../contract/versions.ts";
 import type { FeedPage } from "../../ports/changes.ts";
 import { folder, text, whole } from "../arguments.ts";
-import {
-  counted,
-  describeOrigin,
-  describeProvenance,
-  grouped,
-  Lines,
-  shortTime,
-  shownActor,
-  shownPath,
-} from "../text.ts";
+import { describeOrigin, describeProvenance, Lines, shortTime, shownActor, shownPath } from "../text.ts";
+import { counted, grouped } from "../../runtime/counted.ts";
 import { defineTool } from "../tool.ts";
 
 /** An argument that may be absent or empty. */
@@ -77,9 +69,7 @@ function describe({ changes, cursor, hasMore }: FeedPage, isSince: boolean, isFi
   const left = changes.length - shown.length;
   const next = isSince && left > 0 ? changes[shown.length - 1]?.cursor ?? cursor : cursor;
   const isMore = hasMore || left > 0;
-  const bound = isFiltered
-    ? ` At most the last ${grouped(CHANGES_LOOKED_AT_MAX)} changes were examined.`
-    : "";
+  const bound = isFiltered ? ` At most the last ${grouped(CHANGES_EXAMINED_MAX)} changes were examined.` : "";
   if (isSince) {
     const head = shown.length === 0
       ? isMore ? "No match so far; more changes follow." : "Nothing has changed since."

@@ -2,7 +2,8 @@ import { z } from "zod";
 import { commit, commitBasis } from "../../files/commit.ts";
 import { path, whole } from "../arguments.ts";
 import { versionWithContentOf } from "../version_conflicts.ts";
-import { counted, shownPath } from "../text.ts";
+import { shownPath } from "../text.ts";
+import { counted } from "../../runtime/counted.ts";
 import { defineTool } from "../tool.ts";
 
 export const restoreFile = defineTool({

@@ -1,8 +1,13 @@
 import { z } from "zod";
-import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, SEARCH_QUERY_LENGTH_MAX } from "../../limits.ts";
+import {
+  MCP_SEARCH_WAIT_SECONDS,
+  PAGE_LIMIT_DEFAULT,
+  PAGE_LIMIT_MAX,
+  SEARCH_QUERY_LENGTH_MAX,
+} from "../../limits.ts";
 import type { SearchAnswer } from "../../search/answer.ts";
 import { planSearch } from "../../search/plan.ts";
-import { rank } from "../../search/rank.ts";
+import { runSearch } from "../../search/run.ts";
 import { folder, glob, plainText, whole } from "../arguments.ts";
 import { Lines, shownPath } from "../text.ts";
 import { describeUnsearched } from "../unsearched.ts";
@@ -33,10 +38,7 @@ export const searchFiles = defineTool({
       offset: 0,
     });
     if (plan.kind !== "rank") throw new Error("a search by words is ranked");
-    context.onEnd(await context.beginCostly());
-    const found = await rank(context, plan);
-    if (found.pending > 0) context.onPending();
-    return describe(found);
+    return describe(await runSearch(context, plan, MCP_SEARCH_WAIT_SECONDS));
   },
 });
 
@@ -52,8 +54,8 @@ function describe({ results, hasMore, notSearched }: SearchAnswer): string {
     if (isCut) break;
   }
   return [
+    ...unsearched,
     results.length === 0 ? "No file was found. Try other words, or list_files." : `${lines}`,
     ...hasMore || isCut ? ["More files were found: narrow it with path, glob or other words."] : [],
-    ...unsearched,
   ].join("\n");
 }

@@ -6,7 +6,8 @@ import { isRunId } from "../../http/provenance.ts";
 import type { UndoResult } from "../../contract/runs.ts";
 import { text } from "../arguments.ts";
 import { ToolRefusal } from "../failures.ts";
-import { counted, describeProvenance, Lines, shownPath } from "../text.ts";
+import { describeProvenance, Lines, shownPath } from "../text.ts";
+import { counted } from "../../runtime/counted.ts";
 import { defineTool } from "../tool.ts";
 
 export const undoRun = defineTool({

@@ -4,7 +4,8 @@ import type { FileRecord } from "../../contract/files.ts";
 import { Work } from "../../runtime/work.ts";
 import { expectedVersion, path, text } from "../arguments.ts";
 import { explainWrite, isVersionConflict } from "../version_conflicts.ts";
-import { counted, shownPath } from "../text.ts";
+import { shownPath } from "../text.ts";
+import { counted } from "../../runtime/counted.ts";
 import { defineTool } from "../tool.ts";
 
 export const writeFile = defineTool({
