@@ -7,7 +7,7 @@ const TYPES: Readonly<Record<string, string>> = {
   number: "a number",
   int: "a whole number",
   boolean: "true or false",
-  array: "a list",
+  array: "an array",
   object: "an object",
 };
 
