@@ -19,7 +19,7 @@ function comparable({ status, text, headers }: Answer): unknown {
   return { status, text, headers: [...headers].filter(([name]) => !varying.includes(name)) };
 }
 
-test("401 INVALID_API_KEY is one and the same answer for missing, malformed, unknown, revoked and expired keys", async () => {
+test("401 INVALID_API_KEY is one and the same answer for malformed, unknown, revoked and expired keys, and one for none", async () => {
   await service.restartFunction();
   const own = await files();
   await own.write("secret.txt", "x");
@@ -55,14 +55,14 @@ test("401 INVALID_API_KEY is one and the same answer for missing, malformed, unk
   ];
   const before = await service.tables();
   for (const [method, path, body] of requests) {
-    const answers = new Set<string>();
+    const answers = { none: new Set<string>(), bad: new Set<string>() };
     for (const [, key] of keys) {
       const answer = await service.request(key, method, path, { body });
       assertEquals(assertRefused(answer, "INVALID_API_KEY"), {});
       assertEquals(answer.headers.get("www-authenticate"), "Bearer");
-      answers.add(JSON.stringify(comparable(answer)));
+      answers[key ? "bad" : "none"].add(JSON.stringify(comparable(answer)));
     }
-    assertEquals(answers.size, 1, `${method} ${path}`);
+    assertEquals([answers.none.size, answers.bad.size], [1, 1], `${method} ${path}`);
   }
   assertEquals(await service.tables(), before);
 });
