@@ -183,13 +183,13 @@ for (const era of ERAS) {
     for (const isRemembered of [false, true]) {
       for (const tool of ["write_file", "append_file"]) {
         const text = await reader.refused(tool, { path: "b.txt", content: `${isRemembered}` });
-        assertMatch(text, /^FORBIDDEN_SCOPE: .*lacks the scope write/);
+        assertMatch(text, /^FORBIDDEN_SCOPE: .*lacks the scope `write`/);
       }
       assertMatch(await reader.refused("delete_file", { path: "a.txt" }), /^FORBIDDEN_SCOPE/);
       assertMatch(await reader.refused("restore_file", { path: "a.txt", version: 1 }), /^FORBIDDEN_SCOPE/);
       for (const tool of READING) {
         const text = await writer.refused(tool, { path: "a.txt", pattern: "one", query: "one" });
-        assertMatch(text, /^FORBIDDEN_SCOPE: .*lacks the scope read/, tool);
+        assertMatch(text, /^FORBIDDEN_SCOPE: .*lacks the scope `read`/, tool);
       }
       assertMatch(
         await writer.refused("edit_file", { path: "a.txt", old_string: "one", new_string: "two" }),
@@ -232,7 +232,7 @@ for (const era of ERAS) {
       })
     ) {
       const refused = await inside.refused(tool, { path: "other/out.txt", ...more });
-      assertMatch(refused, /^(FORBIDDEN_SCOPE: .*only write below|FILE_NOT_FOUND)/, tool);
+      assertMatch(refused, /^(FORBIDDEN_SCOPE: .*can write only below|FILE_NOT_FOUND)/, tool);
     }
     assertMatch(
       await inside.refused("move_file", { path: "team/in.txt", destination: "other/in.txt" }),

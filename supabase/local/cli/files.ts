@@ -1,6 +1,7 @@
 /** `deno task files`: exports the files of a project, imports them into another one, and erases, over the public API. */
 import { normalizeDirectory } from "../../functions/api/http/path.ts";
 import { INTEGER_MAX, REDACT_VERSIONS_MAX } from "../../functions/api/limits.ts";
+import { counted } from "../../functions/api/runtime/counted.ts";
 import { purgeFile, redactVersions } from "../transfer/erase.ts";
 import { exportFiles } from "../transfer/export.ts";
 import type { FileApi } from "../transfer/file_api.ts";
@@ -168,5 +169,6 @@ async function redact(
       }.`,
     ));
   }
-  return `Erased the content of ${redacted.versions.length} versions of ${escapeControls(path)} for good.`;
+  const erased = counted(redacted.versions.length, "version");
+  return `Erased the content of ${erased} of ${escapeControls(path)} for good.`;
 }
