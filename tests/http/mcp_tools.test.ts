@@ -263,7 +263,7 @@ test("search_files: the files that are about something, with their lines", async
 test("search_files: waits for what is not indexed yet, searches once more, and says first what it did not search", async () => {
   const { own, agent } = await setUp("modern");
   const held = Promise.withResolvers<void>();
-  service.proxy.indexHook = (_call, forward) => held.promise.then(forward);
+  service.proxy.backgroundHook = (_call, forward) => held.promise.then(forward);
   try {
     await own.write("new.md", "zebra\n");
     service.proxy.reset();
@@ -276,7 +276,7 @@ test("search_files: waits for what is not indexed yet, searches once more, and s
     assert(calls.includes("filestore_search_indexed"), calls.join());
   } finally {
     held.resolve();
-    service.proxy.indexHook = null;
+    service.proxy.backgroundHook = null;
   }
 });
 

@@ -29,7 +29,7 @@ const QUERIES = [["text", "needle"], ["regex", "nee[d]le"]] as const;
 /** Runs `work` while nothing is indexed. */
 async function withoutIndexing<T>(work: () => Promise<T>): Promise<T> {
   const held = Promise.withResolvers<void>();
-  service.proxy.indexHook = async (_call, forward) => {
+  service.proxy.backgroundHook = async (_call, forward) => {
     await held.promise;
     return await forward();
   };
@@ -37,7 +37,7 @@ async function withoutIndexing<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } finally {
     held.resolve();
-    service.proxy.indexHook = null;
+    service.proxy.backgroundHook = null;
   }
 }
 

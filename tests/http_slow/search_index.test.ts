@@ -45,13 +45,13 @@ test("a write is found within 2 s on an idle stack, without anybody asking for i
   await own.write("warm.txt", "warm");
   await indexed(service);
   let leases = 0;
-  service.proxy.indexHook = ({ path }, forward) => {
+  service.proxy.backgroundHook = ({ path }, forward) => {
     if (path.includes("lease")) leases++;
     return forward();
   };
   await own.write("f.txt", "needle");
   await eventually("the text is in the index", async () => (await textsOf(own.projectId)).length === 2);
-  service.proxy.indexHook = null;
+  service.proxy.backgroundHook = null;
   // The time consists of the calls themselves and this delay.
   assert(LEASES_MAX * SEARCH_INDEX_DELAY_MILLISECONDS < VISIBLE_WITHIN_MILLISECONDS);
   assert(leases <= LEASES_MAX, `${leases} leases`);
@@ -64,7 +64,7 @@ test("a write makes no call more before its answer, and its answer waits for no 
   await indexed(service);
   const held = Promise.withResolvers<void>();
   const seen: string[] = [];
-  service.proxy.indexHook = async ({ path }, forward) => {
+  service.proxy.backgroundHook = async ({ path }, forward) => {
     seen.push(path);
     await held.promise;
     return await forward();
@@ -76,7 +76,7 @@ test("a write makes no call more before its answer, and its answer waits for no 
     await eventually("indexing begins after the answer", () => seen.length > 0);
   } finally {
     held.resolve();
-    service.proxy.indexHook = null;
+    service.proxy.backgroundHook = null;
   }
   await indexed(service);
   assertEquals(await textsOf(own.projectId), ["f.txt 5 two"]);
@@ -119,7 +119,7 @@ test("what is not indexed yet is counted as pending, and old or deleted text is 
   await own.write("g.txt", "old text");
   await indexed(service);
   const held = Promise.withResolvers<void>();
-  service.proxy.indexHook = async (_call, forward) => {
+  service.proxy.backgroundHook = async (_call, forward) => {
     await held.promise;
     return await forward();
   };
@@ -131,7 +131,7 @@ test("what is not indexed yet is counted as pending, and old or deleted text is 
     assertEquals((await search(own, "x", { mode: "text", directory: "elsewhere" })).indexed.pending, 0);
   } finally {
     held.resolve();
-    service.proxy.indexHook = null;
+    service.proxy.backgroundHook = null;
   }
   await indexed(service);
   assertEquals(await find(own, "new words"), ["f.txt"]);

@@ -90,12 +90,13 @@ function isolate(clock: () => number = () => Date.now() + daysAhead * DAY) {
       accounts: supabaseAccounts(() => client, parts(deadline)),
       embedder: null,
     }),
-    connectIndex: (deadline) => ({
-      index: supabaseSearchIndex(() => client, parts(deadline)),
+    connectBackground: (deadline) => ({
+      metadata,
       segments,
+      index: supabaseSearchIndex(() => client, parts(deadline)),
+      usage: { count: () => Promise.resolve() },
       embedder: null,
     }),
-    connectUsage: () => ({ count: () => Promise.resolve() }),
     log: silent,
     secretKeys: [lab.stack.secretKey],
     mcpAllowedOrigins: [],

@@ -69,7 +69,7 @@ function embedders(): (parts: CallParts) => Embedder | null {
 const secretKeys = keys("SUPABASE_SECRET_KEYS", "SUPABASE_SERVICE_ROLE_KEY");
 const [publishableKey] = keys("SUPABASE_PUBLISHABLE_KEYS", "SUPABASE_ANON_KEY");
 const client = supabase(secretKeys[0], "filestore");
-const indexClient = lazy(() => supabase(secretKeys[0], "filestore-index"));
+const backgroundClient = lazy(() => supabase(secretKeys[0], "filestore-background"));
 const accountsClient = lazy(() => supabase(publishableKey, "filestore"));
 const cache = segmentCache();
 const embedder = embedders();
@@ -85,15 +85,16 @@ Deno.serve(buildApp({
       embedder: embedder(parts),
     };
   },
-  connectIndex(deadline: Deadline) {
+  connectBackground(deadline: Deadline) {
     const parts = { log: consoleLog, notices, deadline };
     return {
-      index: supabaseSearchIndex(indexClient, parts),
-      segments: new SupabaseSegments(indexClient, parts, cache),
+      metadata: supabaseMetadata(backgroundClient(), parts),
+      segments: new SupabaseSegments(backgroundClient, parts, cache),
+      index: supabaseSearchIndex(backgroundClient, parts),
+      usage: supabaseUsage(backgroundClient, parts),
       embedder: embedder(parts),
     };
   },
-  connectUsage: (deadline) => supabaseUsage(indexClient, { log: consoleLog, notices, deadline }),
   log: consoleLog,
   secretKeys,
   mcpAllowedOrigins: [new URL(required("SUPABASE_URL")).origin, ...words("MCP_ALLOWED_ORIGINS")],

@@ -29,7 +29,7 @@ import {
 import type { Accounts } from "./ports/accounts.ts";
 import type { KeyHash } from "./ports/answer.ts";
 import type { Metadata } from "./ports/metadata.ts";
-import type { Embedder, IndexedScope } from "./ports/search_index.ts";
+import type { Embedder, IndexedScope, SearchIndex } from "./ports/search_index.ts";
 import type { Segments } from "./ports/segments.ts";
 import type { Usage } from "./ports/usage.ts";
 import type { Background } from "./runtime/background.ts";
@@ -55,14 +55,18 @@ export interface Backend {
   readonly embedder: Embedder | null;
 }
 
+/** The same for work after a response; these calls carry no API key. */
+export interface BackgroundBackend extends Omit<Backend, "accounts"> {
+  readonly index: SearchIndex;
+  readonly usage: Usage;
+}
+
 /** The parts of the service that `index.ts` provides. */
 export interface Parts {
-  /** Returns the back end for one request or one piece of background work. Cheap, since connections are reused. */
+  /** Returns the back end for one request. Cheap, since connections are reused. */
   readonly connect: (deadline: Deadline) => Backend;
-  /** Returns the search index, which is updated after responses and by the sweep. */
-  readonly connectIndex: (deadline: Deadline) => Omit<SearchParts, "readAhead">;
-  /** Returns the usage by day, which is counted after responses, too. */
-  readonly connectUsage: (deadline: Deadline) => Usage;
+  /** Returns the back end for one piece of background work: indexing, counting usage, a slice of the sweep. */
+  readonly connectBackground: (deadline: Deadline) => BackgroundBackend;
   readonly log: Log;
   readonly secretKeys: readonly [string, ...string[]];
   /** Origins of browsers that may call `/mcp`, besides loopback ones: the service's own, and those of the settings. */
@@ -80,8 +84,8 @@ export function createServices(parts: Parts) {
   const readAhead = new ByteBudget(READ_AHEAD_BUDGET_BYTES);
   const { clock } = parts;
   const searchParts = (deadline: Deadline) => ({
-    ...parts.connectIndex(deadline),
-    segments: parts.connectIndex(deadline.part(SEARCH_READ_DEADLINE_MILLISECONDS)).segments,
+    ...parts.connectBackground(deadline),
+    segments: parts.connectBackground(deadline.part(SEARCH_READ_DEADLINE_MILLISECONDS)).segments,
     readAhead,
   });
   const indexing = scheduleIndexing(parts, searchParts);
@@ -94,7 +98,7 @@ export function createServices(parts: Parts) {
     costlySlots: new Slots(COSTLY_REQUESTS_AT_ONCE, busyAccount, COSTLY_WAITING_MAX),
     requestCounts: new RequestCounts({
       ...parts,
-      connect: () => parts.connectUsage(new Deadline(USAGE_DEADLINE_MILLISECONDS, clock)),
+      connect: () => parts.connectBackground(new Deadline(USAGE_DEADLINE_MILLISECONDS, clock)).usage,
     }),
     sessions: new ConsoleSessions(parts.secretKeys[0]),
     bodyBudget: new BodyBudget(BODY_BUDGET_BYTES, BODY_PROJECT_BYTES),
@@ -172,11 +176,11 @@ function scheduleIndexing(
 }
 
 /** Sweeps one slice in the background after every SWEEP_EVERY_COMMITS commits. A failure is only logged. */
-function sweepAfterCommits({ connect, background, log, clock }: Parts): () => void {
+function sweepAfterCommits({ connectBackground, background, log, clock }: Parts): () => void {
   let commits = 0;
   return () => {
     if (++commits % SWEEP_EVERY_COMMITS !== 0) return;
-    const { metadata, segments } = connect(new Deadline(SWEEP_DEADLINE_MILLISECONDS, clock));
+    const { metadata, segments } = connectBackground(new Deadline(SWEEP_DEADLINE_MILLISECONDS, clock));
     background(sweepSlice(metadata, segments).catch((error) => log.backgroundFault("sweep", error)), "sweep");
   };
 }

@@ -2,7 +2,7 @@
 import type { BackendCall } from "../stack/proxy.ts";
 import type { Service } from "../stack/service.ts";
 
-/** The calls of the function to its back end for a request, without those of the background sweep. */
+/** The calls of the function to its back end for a request. */
 export interface Traffic {
   /** Names of the SQL functions, in order. */
   readonly database: readonly string[];
@@ -14,7 +14,7 @@ export interface Traffic {
 
 /** The traffic that `work` causes. */
 export async function trafficOf(service: Service, work: () => Promise<unknown>): Promise<Traffic> {
-  const calls = (await service.proxy.during(work)).filter(({ path }) => !path.includes("sweep"));
+  const calls = await service.proxy.during(work);
   const storage = calls.filter(({ target }) => target === "storage");
   return {
     database: calls.filter(({ target }) => target === "database").map(functionName),

@@ -88,12 +88,16 @@ export class Isolate {
           embedder: embedder(deadline),
         };
       },
-      connectIndex: (deadline) => ({
-        index: EMPTY_INDEX,
-        segments: new SupabaseSegments(() => client, { log, notices, deadline }, cache),
-        embedder: null,
-      }),
-      connectUsage: () => ({ count: () => Promise.resolve() }),
+      connectBackground: (deadline) => {
+        const parts = { log, notices, deadline };
+        return {
+          metadata: supabaseMetadata(client, parts),
+          segments: new SupabaseSegments(() => client, parts, cache),
+          index: EMPTY_INDEX,
+          usage: { count: () => Promise.resolve() },
+          embedder: null,
+        };
+      },
       log,
       secretKeys: [secretKey],
       mcpAllowedOrigins: [],

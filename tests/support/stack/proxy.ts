@@ -38,16 +38,16 @@ const NOT_FORWARDED = [
   ...["accept-encoding", "expect"],
 ];
 
-/** The client name that the function sends in its calls for indexing. */
-export const INDEX_CLIENT = "filestore-index";
+/** The client name that the function sends in calls after an answer: indexing, counting usage, the sweep. */
+export const BACKGROUND_CLIENT = "filestore-background";
 
 export class RecordingProxy {
   /** Calls since the last `reset`, in the order of their answers. */
   calls: BackendCall[] = [];
   /** If set, called for every call. */
   hook: Hook | null = null;
-  /** The same for calls of the indexing, which are not recorded. */
-  indexHook: Hook | null = null;
+  /** The same for calls after an answer, which are not recorded. */
+  backgroundHook: Hook | null = null;
 
   readonly #server = createServer((incoming, outgoing) => {
     this.#pass(incoming, outgoing).catch(() => incoming.socket.resetAndDestroy());
@@ -116,13 +116,13 @@ export class RecordingProxy {
     };
     const forward = () => this.#ask(pending, incoming);
     // The function's work after an answer is not part of a request's cost.
-    const isIndexing = incoming.headers["x-client-info"] === INDEX_CLIENT;
-    const hook = isIndexing ? this.indexHook : this.hook;
+    const isBackground = incoming.headers["x-client-info"] === BACKGROUND_CLIENT;
+    const hook = isBackground ? this.backgroundHook : this.hook;
     const answer = hook ? await hook(pending, forward) : await forward();
     const { bytes, isBroken } = await bytesOf(answer);
     const { body, ...call } = pending;
     const { status } = answer;
-    if (!isIndexing) {
+    if (!isBackground) {
       this.calls.push({ ...call, requestBytes: body.length, responseBytes: bytes.length, status });
     }
     const hasBody = ![101, 204, 205, 304].includes(status);

@@ -123,8 +123,7 @@ class Backend {
     };
     const parts = {
       connect: unused,
-      connectIndex: unused,
-      connectUsage: unused,
+      connectBackground: unused,
       clock: systemClock,
       secretKeys: ["secret"],
       mcpAllowedOrigins: [],
