@@ -1,8 +1,10 @@
 /** GET /llms.txt: the service in one page for language models, as https://llmstxt.org describes the format. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { z } from "zod";
-import { ROUTES } from "../../supabase/functions/api/routes/mod.ts";
+import { allRoutes } from "../../supabase/functions/api/routes/mod.ts";
 import { suite, test } from "../support/stack/suite.ts";
+
+const ROUTES = await allRoutes();
 
 const { service } = await suite();
 

@@ -4,8 +4,10 @@ import { Validator } from "@seriousme/openapi-schema-validator";
 import { z } from "zod";
 import { ERRORS } from "../../supabase/functions/api/errors.ts";
 import { openapiDocument } from "../../supabase/functions/api/openapi/document.ts";
-import { ROUTES } from "../../supabase/functions/api/routes/mod.ts";
+import { allRoutes } from "../../supabase/functions/api/routes/mod.ts";
 import { suite, test } from "../support/stack/suite.ts";
+
+const ROUTES = await allRoutes();
 
 const { service } = await suite();
 

@@ -5,13 +5,15 @@
 import { assert, assertEquals } from "@std/assert";
 import { z } from "zod";
 import { UNKNOWN_NAMES_ITEMS_MAX, UNKNOWN_NAMES_REPORTED_MAX } from "../../supabase/functions/api/limits.ts";
-import { ROUTES } from "../../supabase/functions/api/routes/mod.ts";
+import { allRoutes } from "../../supabase/functions/api/routes/mod.ts";
 import type { Route } from "../../supabase/functions/api/route.ts";
 import { owner } from "../support/client/accounts.ts";
 import type { RequestOptions } from "../support/client/api.ts";
 import { type Answer, assertRefused, issuesOf } from "../support/client/contract.ts";
 import { administrator } from "../support/client/erasure.ts";
 import { suite, test } from "../support/stack/suite.ts";
+
+const ROUTES = await allRoutes();
 
 const { service, files } = await suite();
 

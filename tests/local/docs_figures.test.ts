@@ -4,8 +4,10 @@ import { join } from "node:path";
 import { NOTICES } from "../../supabase/functions/api/adapters/notices.ts";
 import * as limits from "../../supabase/functions/api/limits.ts";
 import { openapiDocument } from "../../supabase/functions/api/openapi/document.ts";
-import { ROUTES } from "../../supabase/functions/api/routes/mod.ts";
+import { allRoutes } from "../../supabase/functions/api/routes/mod.ts";
 import { readDocument, readDocuments, section } from "../support/content/documents.ts";
+
+const ROUTES = await allRoutes();
 
 const count = (value: number) => value.toLocaleString("en-US");
 const mebibytes = (value: number) => `${count(value / 1024 ** 2)} MiB`;

@@ -1,7 +1,9 @@
 /** The parts of the OpenAPI document that the tables show. */
 import { z } from "zod";
-import { ROUTES } from "../../functions/api/routes/mod.ts";
+import { allRoutes } from "../../functions/api/routes/mod.ts";
 import { openapiDocument } from "../../functions/api/openapi/document.ts";
+
+const ROUTES = await allRoutes();
 
 const property = z.looseObject({
   type: z.unknown().optional(),

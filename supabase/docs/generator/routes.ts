@@ -1,11 +1,13 @@
 /** The lists of routes: addresses and scopes from the table of routes, fields from the OpenAPI document. */
-import { ROUTES } from "../../functions/api/routes/mod.ts";
+import { allRoutes } from "../../functions/api/routes/mod.ts";
 import { type Route, scopesOf } from "../../functions/api/route.ts";
 import { pathOf } from "../../functions/api/openapi/document.ts";
 import { describeScope, SCOPES } from "../../functions/api/openapi/scopes.ts";
 import { code, nested, wrap } from "./markdown.ts";
 import { API_PAGES, type ApiPage } from "./api_pages.ts";
 import { type Fields, type Operation, PATHS } from "./openapi.ts";
+
+const ROUTES = await allRoutes();
 
 /** A header of all routes about files or a project. The text around the lists explains it once. */
 const PROJECT_HEADER = "x-project-id";

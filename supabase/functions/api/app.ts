@@ -10,7 +10,7 @@ import { JSON_TYPE, success } from "./http/respond.ts";
 import { refuseUnknownParameters } from "./http/validate.ts";
 import { type Environment, observeRequests } from "./middleware.ts";
 import { contextOf } from "./request_state.ts";
-import { allowedMethods, ROUTES } from "./routes/mod.ts";
+import { allowedMethods, ENTRIES } from "./routes/mod.ts";
 import { isStrict, type Route, scopesOf } from "./route.ts";
 import { createServices, type Parts, type Services } from "./services.ts";
 
@@ -22,11 +22,11 @@ export function buildApp(parts: Parts): (request: Request) => Promise<Response> 
   const services = createServices(parts);
   const app = new Hono<Environment>({ getPath: (request) => splitUrl(request.url).rawPath });
   app.use("*", observeRequests(parts, services));
-  for (const route of ROUTES) {
+  for (const { method, pattern, load } of ENTRIES) {
     // Hono's pattern `/files/*` also matches `/files`; `matches` does not.
-    app.on(route.method, route.pattern, async (c, next) => {
-      if (!matches(route.pattern, splitUrl(c.req.raw.url).rawPath)) return await next();
-      return await runRoute(route, c, parts, services);
+    app.on(method, pattern, async (c, next) => {
+      if (!matches(pattern, splitUrl(c.req.raw.url).rawPath)) return await next();
+      return await runRoute(await load(), c, parts, services);
     });
   }
   app.notFound((c) => respondWithError(c, unmatched(c.req.method, splitUrl(c.req.raw.url).rawPath)));

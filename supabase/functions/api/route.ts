@@ -23,13 +23,17 @@ export type ResponseHeader =
   | "WWW-Authenticate"
   | "X-Content-Type-Options";
 
-interface RouteProperties {
+/** Where a route is. */
+export interface Address {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /**
    * The path below the function's address. A trailing `/*` matches the path of a file, slashes included; `:id`,
    * `:runId` and `:token` match one segment.
    */
   readonly pattern: string;
+}
+
+interface Properties {
   /** Part of every response in the envelope; null for responses without one. */
   readonly operation: Operation | null;
   /** The operation, where the query decides it. */
@@ -52,21 +56,24 @@ interface RouteProperties {
 /** A response, or a success that `app.ts` puts into the envelope with the operation. */
 type Outcome = Promise<Response | Success>;
 
-interface PlainRoute extends RouteProperties {
+interface PlainRoute extends Properties {
   readonly handle: (context: Context) => Outcome;
 }
 
-interface ParsingRoute<Parameters> extends RouteProperties {
+interface ParsingRoute<Parameters> extends Properties {
   /** Validates the request's own data, without its body. Pure. Throws ApiError. */
   readonly parse: (data: RequestData) => Parameters;
   readonly handle: (context: Context, parameters: Parameters) => Outcome;
 }
 
-export interface Route extends RouteProperties {
+/** A route without its address. */
+export interface Definition extends Properties {
   readonly credentials: Credentials;
   /** Parses the request and returns its handler. */
   readonly prepare: (data: RequestData) => PlainRoute["handle"];
 }
+
+export type Route = Address & Definition;
 
 /** Routes whose protocol or clients may add parameters that the service does not know. */
 const TAKES_ANY_PARAMETER = /^\/(oauth|health|openapi\.json|llms\.txt|l)(\/|$)/;
@@ -77,9 +84,9 @@ export function isStrict({ pattern }: Pick<Route, "pattern">): boolean {
 }
 
 /** Hides the type of a route's parameters, so that one table can hold all routes. */
-export function defineRoute<Parameters>(definition: ParsingRoute<Parameters>): Route;
-export function defineRoute(definition: PlainRoute): Route;
-export function defineRoute<Parameters>(definition: ParsingRoute<Parameters> | PlainRoute): Route {
+export function defineRoute<Parameters>(definition: ParsingRoute<Parameters>): Definition;
+export function defineRoute(definition: PlainRoute): Definition;
+export function defineRoute<Parameters>(definition: ParsingRoute<Parameters> | PlainRoute): Definition {
   return {
     credentials: "key",
     ...definition,

@@ -6,7 +6,6 @@ import { busyAccount } from "./auth/refusals.ts";
 import { RequestCounts } from "./auth/request_counts.ts";
 import { InFlightCompactions } from "./files/in_flight_compactions.ts";
 import { HealthProbe } from "./maintenance/health_probe.ts";
-import { sweepSlice } from "./maintenance/sweep.ts";
 import {
   ADDRESS_REQUESTS_PER_MINUTE,
   ADDRESSES_REMEMBERED_MAX,
@@ -41,10 +40,14 @@ import { LruCache } from "./runtime/lru_cache.ts";
 import type { Log } from "./runtime/log.ts";
 import { ProjectWatch } from "./runtime/project_watch.ts";
 import { Slots } from "./runtime/slots.ts";
-import { embedLeased } from "./search/chunk_embedder.ts";
 import { LiveReadSlots } from "./search/live_read_slots.ts";
 import { IndexScheduler } from "./search/index_scheduler.ts";
-import { indexBacklog, indexLeased, type SearchParts } from "./search/indexer.ts";
+import type { SearchParts } from "./search/indexer.ts";
+
+/** What follows answers is loaded when it is first needed, so that a cold start does not pay for it. */
+const loadIndexer = () => import("./search/indexer.ts");
+const loadEmbedder = () => import("./search/chunk_embedder.ts");
+const loadSweep = () => import("./maintenance/sweep.ts");
 
 /** Database, Storage and model; their calls have a common deadline. */
 export interface Backend {
@@ -128,8 +131,10 @@ export function createServices(parts: Parts) {
     },
     /** Called where files wait to be indexed. */
     onPending: indexing.start,
-    indexBacklog: (deadline: Deadline, begun?: string) =>
-      indexBacklog(searchParts(deadline), parts.log, deadline, begun),
+    async indexBacklog(deadline: Deadline, begun?: string) {
+      const { indexBacklog } = await loadIndexer();
+      return await indexBacklog(searchParts(deadline), parts.log, deadline, begun);
+    },
   };
 }
 
@@ -151,9 +156,14 @@ function scheduleIndexing(
   searchParts: (deadline: Deadline) => SearchParts,
 ): { committed(): void; start(): void } {
   const connect = () => searchParts(new Deadline(INDEX_DEADLINE_MILLISECONDS, clock));
-  const embedding = new IndexScheduler(() => embedLeased(connect(), log), background, log);
+  const embedding = new IndexScheduler(
+    async () => (await loadEmbedder()).embedLeased(connect(), log),
+    background,
+    log,
+  );
   const indexing = new IndexScheduler(
     async () => {
+      const { indexLeased } = await loadIndexer();
       const parts = connect();
       const taken = await indexLeased(parts, log);
       if (taken.files > 0 && parts.embedder) embedding.start();
@@ -178,9 +188,13 @@ function scheduleIndexing(
 /** Sweeps one slice in the background after every SWEEP_EVERY_COMMITS commits. A failure is only logged. */
 function sweepAfterCommits({ connectBackground, background, log, clock }: Parts): () => void {
   let commits = 0;
+  const sweep = async () => {
+    const { sweepSlice } = await loadSweep();
+    const { metadata, segments } = connectBackground(new Deadline(SWEEP_DEADLINE_MILLISECONDS, clock));
+    await sweepSlice(metadata, segments);
+  };
   return () => {
     if (++commits % SWEEP_EVERY_COMMITS !== 0) return;
-    const { metadata, segments } = connectBackground(new Deadline(SWEEP_DEADLINE_MILLISECONDS, clock));
-    background(sweepSlice(metadata, segments).catch((error) => log.backgroundFault("sweep", error)), "sweep");
+    background(sweep().catch((error) => log.backgroundFault("sweep", error)), "sweep");
   };
 }

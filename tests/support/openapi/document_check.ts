@@ -1,9 +1,11 @@
 /** Checks that /openapi.json describes an answer: its status, headers, type and body. */
 import { z } from "zod";
 import { openapiDocument } from "../../../supabase/functions/api/openapi/document.ts";
-import { ROUTES } from "../../../supabase/functions/api/routes/mod.ts";
+import { allRoutes } from "../../../supabase/functions/api/routes/mod.ts";
 import type { Answer } from "../client/contract.ts";
 import { StrictSchemas } from "./strict_schemas.ts";
+
+const ROUTES = await allRoutes();
 
 /** An answer of the service, and the path of its request, as sent, without the query. */
 type Exchange = Pick<Answer, "method" | "status" | "headers" | "text" | "body"> & {

@@ -2,11 +2,13 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { SCOPE_MEANINGS } from "../../../supabase/console/src/views/keys/scope_meanings.ts";
 import { matches } from "../../../supabase/functions/api/http/request_data.ts";
-import { ROUTES } from "../../../supabase/functions/api/routes/mod.ts";
+import { allRoutes } from "../../../supabase/functions/api/routes/mod.ts";
 import { openapiDocument } from "../../../supabase/functions/api/openapi/document.ts";
 import { describeScope, SCOPES } from "../../../supabase/functions/api/openapi/scopes.ts";
 import { SCOPES_HELP } from "../../../supabase/local/cli/scopes_help.ts";
 import { FILE_ROUTES, PROJECT_ROUTES } from "../../support/client/every_route.ts";
+
+const ROUTES = await allRoutes();
 
 Deno.test("each route says in words what the scopes allow that it asks for", () => {
   for (const { name, method, path, scopes } of [...FILE_ROUTES, ...PROJECT_ROUTES]) {

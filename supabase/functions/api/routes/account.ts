@@ -3,8 +3,6 @@ import { account } from "../contract/projects.ts";
 import { defineRoute } from "../route.ts";
 
 export const getAccount = defineRoute({
-  method: "GET",
-  pattern: "/account",
   operation: "get_account",
   credentials: "account",
   async handle({ gate, accounts }) {

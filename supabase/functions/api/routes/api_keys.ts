@@ -80,8 +80,6 @@ const OF_KEYS = {
 } as const;
 
 export const listKeys = defineRoute({
-  method: "GET",
-  pattern: "/project/apikeys",
   operation: "list_api_keys",
   ...OF_KEYS,
   async handle(context) {
@@ -95,8 +93,6 @@ export const listKeys = defineRoute({
 });
 
 export const createKey = defineRoute({
-  method: "POST",
-  pattern: "/project/apikeys",
   operation: "create_api_key",
   ...OF_KEYS,
   allows: { admin: "create keys with any scope" },
@@ -115,8 +111,6 @@ export const createKey = defineRoute({
 });
 
 export const rotateKey = defineRoute({
-  method: "POST",
-  pattern: "/project/apikeys/:id/rotate",
   operation: "rotate_api_key",
   ...OF_KEYS,
   parse: parseKeyId,
@@ -135,8 +129,6 @@ export const rotateKey = defineRoute({
 });
 
 export const regenerateKey = defineRoute({
-  method: "POST",
-  pattern: "/project/apikey/regenerate",
   operation: "regenerate_api_key",
   ...OF_KEYS,
   async handle(context) {
@@ -155,8 +147,6 @@ export const regenerateKey = defineRoute({
 });
 
 export const changeKey = defineRoute({
-  method: "PATCH",
-  pattern: "/project/apikeys/:id",
   operation: "update_api_key",
   ...OF_KEYS,
   parse: parseKeyId,
@@ -177,8 +167,6 @@ export const changeKey = defineRoute({
 });
 
 export const revokeKey = defineRoute({
-  method: "DELETE",
-  pattern: "/project/apikeys/:id",
   operation: "revoke_api_key",
   ...OF_KEYS,
   parse: parseKeyId,

@@ -6,7 +6,7 @@ import { writeContent } from "../files/write_content.ts";
 import { isRawPut } from "../http/body.ts";
 import { contentField } from "../http/json_request.ts";
 import { written } from "../http/respond.ts";
-import { defineRoute, type OpenapiProperties, type Route } from "../route.ts";
+import { defineRoute, type Definition, type OpenapiProperties } from "../route.ts";
 import { ifVersionField, parseIfVersion, rawQuery, WRITE_HEADERS } from "./schemas.ts";
 
 function changing(
@@ -14,15 +14,13 @@ function changing(
   minLength: number,
   did: string,
   openapi: OpenapiProperties,
-): Route {
+): Definition {
   const body = z.object({
     content: contentField(minLength),
     isBase64: z.boolean().nullish(),
     ...ifVersionField,
   });
   return defineRoute({
-    method: "PUT",
-    pattern: `/files/${kind}/*`,
     operation: "write_file",
     allows: { write: "create and change files" },
     makesVersions: true,

@@ -156,8 +156,6 @@ function throwInvalidBase64(index: number): never {
 }
 
 export const batch = defineRoute({
-  method: "POST",
-  pattern: "/batch",
   operation: "batch",
   allows: { write: "create and change files" },
   makesVersions: true,

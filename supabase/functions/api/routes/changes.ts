@@ -104,8 +104,6 @@ async function read(context: Context, { wait, ...query }: ReturnType<typeof pars
 }
 
 export const changes = defineRoute({
-  method: "GET",
-  pattern: "/changes",
   operation: "list_changes",
   allows: { read: "follow changes and runs", admin: "see which key did what" },
   isFreeForOwner,

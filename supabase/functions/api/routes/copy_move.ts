@@ -9,7 +9,7 @@ import { failField } from "../errors.ts";
 import { commit, commitBasis, parseCommitRequest, withVersion } from "../files/commit.ts";
 import { checkPath } from "../http/path.ts";
 import { written } from "../http/respond.ts";
-import { defineRoute, type OpenapiProperties, type Route } from "../route.ts";
+import { defineRoute, type Definition, type OpenapiProperties } from "../route.ts";
 import { ifVersionField, WRITE_HEADERS } from "./schemas.ts";
 
 const body = z.object({
@@ -27,11 +27,9 @@ export function parseDestination(path: string, fields: z.infer<typeof body>, pre
   return { destination, overwrite: fields.overwrite ?? false };
 }
 
-function placing(kind: "copy" | "move", verb: string, openapi: OpenapiProperties): Route {
+function placing(kind: "copy" | "move", verb: string, openapi: OpenapiProperties): Definition {
   const operation = `${kind}_file` as const;
   return defineRoute({
-    method: "PUT",
-    pattern: `/files/${kind}/*`,
     operation,
     allows: { write: "copy and move files and folders" },
     makesVersions: true,

@@ -38,8 +38,6 @@ async function purge(context: Context, request: CommitRequest): Promise<Success>
 }
 
 export const deleteFile = defineRoute({
-  method: "DELETE",
-  pattern: "/files/*",
   operation: "delete_file",
   operationOf: (query) => isPurge(query) ? "purge_file" : "delete_file",
   allows: { write: "delete files and folders", admin: "erase files and versions for good" },

@@ -16,8 +16,6 @@ const parseConfirmation = (schema: typeof projectQuery) => ({ query }: RequestDa
   validateQuery(schema, query);
 
 export const deleteProject = defineRoute({
-  method: "DELETE",
-  pattern: "/project",
   operation: "delete_project",
   credentials: "account or key",
   allows: { admin: "delete the project with everything in it" },
@@ -38,8 +36,6 @@ export const deleteProject = defineRoute({
 });
 
 export const deleteAccount = defineRoute({
-  method: "DELETE",
-  pattern: "/account",
   operation: "delete_account",
   credentials: "account",
   parse: parseConfirmation(accountQuery),

@@ -29,8 +29,6 @@ const query = z.object({
 });
 
 export const diff = defineRoute({
-  method: "GET",
-  pattern: "/diff/*",
   operation: "diff_file",
   allows: { read: "compare versions" },
   parse({ params, query: given }) {

@@ -46,8 +46,6 @@ async function handle(context: Context, request: CommitRequest): Promise<Respons
 }
 
 export const edit = defineRoute({
-  method: "PUT",
-  pattern: "/files/edit/*",
   operation: "write_file",
   allows: { write: "create and change files" },
   makesVersions: true,

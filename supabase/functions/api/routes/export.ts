@@ -85,8 +85,6 @@ async function* releasingSlot(
 }
 
 export const exportFiles = defineRoute({
-  method: "GET",
-  pattern: "/export",
   operation: "export_files",
   allows: { read: "export folders" },
   parse,

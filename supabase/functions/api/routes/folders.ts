@@ -10,7 +10,7 @@ import { validateQuery } from "../http/validate.ts";
 import { COMMIT_FILES_MAX } from "../limits.ts";
 import type { FolderCommitted } from "../ports/commit_many.ts";
 import type { Success } from "../http/respond.ts";
-import { defineRoute, type OpenapiProperties, type Route } from "../route.ts";
+import { defineRoute, type Definition, type OpenapiProperties } from "../route.ts";
 import { moment } from "./schemas.ts";
 import { counted } from "../runtime/counted.ts";
 
@@ -49,10 +49,8 @@ function done(verb: string, { value, isReplayed }: FolderCommitted): Success {
 }
 
 /** Copies or moves. Only a copy can read the folder at an earlier moment. */
-function placing(kind: "copy_folder" | "move_folder", verb: string, openapi: OpenapiProperties): Route {
+function placing(kind: "copy_folder" | "move_folder", verb: string, openapi: OpenapiProperties): Definition {
   return defineRoute({
-    method: "POST",
-    pattern: `/folders/${kind === "copy_folder" ? "copy" : "move"}`,
     operation: kind,
     allows: { write: "copy and move files and folders" },
     makesVersions: true,
@@ -90,8 +88,6 @@ export const moveFolder = placing("move_folder", "Moved", {
 });
 
 export const deleteFolder = defineRoute({
-  method: "DELETE",
-  pattern: "/folders/*",
   operation: "delete_folder",
   allows: { write: "delete files and folders" },
   makesVersions: true,

@@ -36,8 +36,6 @@ async function handle(context: Context, isDeep: boolean): Promise<Response> {
 }
 
 export const getHealth = defineRoute({
-  method: "GET",
-  pattern: "/health",
   operation: null,
   credentials: "none",
   parse: ({ query }) => isSet(query, "deep"),

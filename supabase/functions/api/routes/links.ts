@@ -66,8 +66,6 @@ const creation = z.object({
 });
 
 export const createLink = defineRoute({
-  method: "POST",
-  pattern: "/links",
   operation: "create_link",
   allows: { write: "create and end links" },
   async handle(context) {
@@ -88,8 +86,6 @@ export const createLink = defineRoute({
 });
 
 export const listLinks = defineRoute({
-  method: "GET",
-  pattern: "/links",
   operation: "list_links",
   allows: { read: "list links", admin: "see which key did what" },
   async handle({ gate, metadata }) {
@@ -103,8 +99,6 @@ export const listLinks = defineRoute({
 });
 
 export const revokeLink = defineRoute({
-  method: "DELETE",
-  pattern: "/links/:id",
   operation: "revoke_link",
   allows: { write: "create and end links" },
   parse({ params: { id } }) {
@@ -123,8 +117,6 @@ export const revokeLink = defineRoute({
 });
 
 export const readLink = defineRoute({
-  method: "GET",
-  pattern: "/l/:token",
   operation: "read_link",
   credentials: "link",
   parse({ params: { id }, headers }) {
@@ -151,8 +143,6 @@ export const readLink = defineRoute({
 });
 
 export const writeLink = defineRoute({
-  method: "PUT",
-  pattern: "/l/:token",
   operation: "write_link",
   credentials: "link",
   makesVersions: true,

@@ -65,8 +65,6 @@ const query = z.object({
 });
 
 export const list = defineRoute({
-  method: "GET",
-  pattern: "/files",
   operation: "list_files",
   allows: { read: "list files" },
   parse({ query: given }) {

@@ -88,8 +88,6 @@ const message = z.looseObject({
 const reply = z.looseObject({ jsonrpc }).meta({ id: "McpReply", description: "A JSON-RPC 2.0 response." });
 
 export const mcp = defineRoute({
-  method: "POST",
-  pattern: "/mcp",
   operation: "mcp",
   scopes: [],
   handle,

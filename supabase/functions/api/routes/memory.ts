@@ -28,8 +28,6 @@ function isForModel({ status }: ApiError): boolean {
 }
 
 export const memory = defineRoute({
-  method: "POST",
-  pattern: "/memory",
   operation: "memory",
   scopes: [],
   parse({ query: given, headers }) {

@@ -1,90 +1,77 @@
-/** All routes. Their order does not matter: no two match the same method and path. */
-import { getAccount } from "./account.ts";
-import { append, overwrite } from "./append.ts";
-import { batch } from "./batch.ts";
-import { changes } from "./changes.ts";
-import { redact } from "./redact.ts";
-import { copy, move } from "./copy_move.ts";
-import { deleteFile } from "./delete.ts";
-import { diff } from "./diff.ts";
-import { edit } from "./edit.ts";
-import { copyFolder, deleteFolder, moveFolder } from "./folders.ts";
-import { exportFiles } from "./export.ts";
-import { getHealth } from "./health.ts";
-import { list } from "./list.ts";
-import { createLink, listLinks, readLink, revokeLink, writeLink } from "./links.ts";
-import { llmsRoute } from "./llms.ts";
-import { mcp } from "./mcp.ts";
-import { memory } from "./memory.ts";
-import { openapiRoute } from "./openapi.ts";
-import { read } from "./read.ts";
-import { restore } from "./restore.ts";
-import { getRun, listRuns } from "./runs.ts";
-import { search } from "./search.ts";
-import { postSweep } from "./sweep.ts";
-import { changeKey, createKey, listKeys, regenerateKey, revokeKey, rotateKey } from "./api_keys.ts";
-import { createProject, getProject, listActivity, listProjects, renameProject } from "./projects.ts";
-import { deleteAccount, deleteProject } from "./deletion.ts";
+/**
+ * All routes: the one place with their methods and paths. A route's module is loaded with the first request to it, so
+ * that a cold start pays for that route alone. The order does not matter: no two match the same method and path.
+ */
 import { matches } from "../http/request_data.ts";
-import type { Route } from "../route.ts";
-import { restoreFolder, undoRun } from "./undo.ts";
-import { getUsage } from "./usage.ts";
-import { write } from "./write.ts";
+import type { Address, Definition, Route } from "../route.ts";
+import { lazy } from "../runtime/lazy.ts";
 
-export const ROUTES: readonly Route[] = [
-  getHealth,
-  write,
-  list,
-  read,
-  deleteFile,
-  redact,
-  append,
-  overwrite,
-  edit,
-  restore,
-  copy,
-  move,
-  diff,
-  exportFiles,
-  copyFolder,
-  moveFolder,
-  deleteFolder,
-  undoRun,
-  restoreFolder,
-  batch,
-  changes,
-  listRuns,
-  getRun,
-  listProjects,
-  createProject,
-  getProject,
-  renameProject,
-  deleteProject,
-  listActivity,
-  getUsage,
-  getAccount,
-  deleteAccount,
-  listKeys,
-  createKey,
-  rotateKey,
-  regenerateKey,
-  changeKey,
-  revokeKey,
-  createLink,
-  listLinks,
-  revokeLink,
-  readLink,
-  writeLink,
-  memory,
-  search,
-  mcp,
-  postSweep,
-  openapiRoute(() => ROUTES),
-  llmsRoute(() => ROUTES),
+interface Entry extends Address {
+  readonly load: () => Promise<Route>;
+}
+
+function at(method: Address["method"], pattern: string, load: () => Promise<Definition>): Entry {
+  return { method, pattern, load: lazy(async () => ({ method, pattern, ...await load() })) };
+}
+
+export const ENTRIES: readonly Entry[] = [
+  at("GET", "/health", async () => (await import("./health.ts")).getHealth),
+  at("POST", "/files", async () => (await import("./write.ts")).write),
+  at("GET", "/files", async () => (await import("./list.ts")).list),
+  at("GET", "/files/*", async () => (await import("./read.ts")).read),
+  at("DELETE", "/files/*", async () => (await import("./delete.ts")).deleteFile),
+  at("POST", "/files/redact/*", async () => (await import("./redact.ts")).redact),
+  at("PUT", "/files/append/*", async () => (await import("./append.ts")).append),
+  at("PUT", "/files/overwrite/*", async () => (await import("./append.ts")).overwrite),
+  at("PUT", "/files/edit/*", async () => (await import("./edit.ts")).edit),
+  at("PUT", "/files/restore/*", async () => (await import("./restore.ts")).restore),
+  at("PUT", "/files/copy/*", async () => (await import("./copy_move.ts")).copy),
+  at("PUT", "/files/move/*", async () => (await import("./copy_move.ts")).move),
+  at("GET", "/diff/*", async () => (await import("./diff.ts")).diff),
+  at("GET", "/export", async () => (await import("./export.ts")).exportFiles),
+  at("POST", "/folders/copy", async () => (await import("./folders.ts")).copyFolder),
+  at("POST", "/folders/move", async () => (await import("./folders.ts")).moveFolder),
+  at("DELETE", "/folders/*", async () => (await import("./folders.ts")).deleteFolder),
+  at("POST", "/runs/:runId/undo", async () => (await import("./undo.ts")).undoRun),
+  at("POST", "/restore", async () => (await import("./undo.ts")).restoreFolder),
+  at("POST", "/batch", async () => (await import("./batch.ts")).batch),
+  at("GET", "/changes", async () => (await import("./changes.ts")).changes),
+  at("GET", "/runs", async () => (await import("./runs.ts")).listRuns),
+  at("GET", "/runs/:runId", async () => (await import("./runs.ts")).getRun),
+  at("GET", "/projects", async () => (await import("./projects.ts")).listProjects),
+  at("POST", "/projects", async () => (await import("./projects.ts")).createProject),
+  at("GET", "/project", async () => (await import("./projects.ts")).getProject),
+  at("PATCH", "/project", async () => (await import("./projects.ts")).renameProject),
+  at("DELETE", "/project", async () => (await import("./deletion.ts")).deleteProject),
+  at("GET", "/project/activity", async () => (await import("./projects.ts")).listActivity),
+  at("GET", "/project/usage", async () => (await import("./usage.ts")).getUsage),
+  at("GET", "/account", async () => (await import("./account.ts")).getAccount),
+  at("DELETE", "/account", async () => (await import("./deletion.ts")).deleteAccount),
+  at("GET", "/project/apikeys", async () => (await import("./api_keys.ts")).listKeys),
+  at("POST", "/project/apikeys", async () => (await import("./api_keys.ts")).createKey),
+  at("POST", "/project/apikeys/:id/rotate", async () => (await import("./api_keys.ts")).rotateKey),
+  at("POST", "/project/apikey/regenerate", async () => (await import("./api_keys.ts")).regenerateKey),
+  at("PATCH", "/project/apikeys/:id", async () => (await import("./api_keys.ts")).changeKey),
+  at("DELETE", "/project/apikeys/:id", async () => (await import("./api_keys.ts")).revokeKey),
+  at("POST", "/links", async () => (await import("./links.ts")).createLink),
+  at("GET", "/links", async () => (await import("./links.ts")).listLinks),
+  at("DELETE", "/links/:id", async () => (await import("./links.ts")).revokeLink),
+  at("GET", "/l/:token", async () => (await import("./links.ts")).readLink),
+  at("PUT", "/l/:token", async () => (await import("./links.ts")).writeLink),
+  at("POST", "/memory", async () => (await import("./memory.ts")).memory),
+  at("GET", "/search", async () => (await import("./search.ts")).search),
+  at("POST", "/mcp", async () => (await import("./mcp.ts")).mcp),
+  at("POST", "/sweep", async () => (await import("./sweep.ts")).postSweep),
+  at("GET", "/openapi.json", async () => (await import("./openapi.ts")).openapiRoute(allRoutes)),
+  at("GET", "/llms.txt", async () => (await import("./llms.ts")).llmsRoute(allRoutes)),
 ];
+
+export function allRoutes(): Promise<Route[]> {
+  return Promise.all(ENTRIES.map(({ load }) => load()));
+}
 
 /** The methods of a path, for the `Allow` header; empty for an unknown route. */
 export function allowedMethods(rawPath: string): string[] {
-  const methods = ROUTES.filter((route) => matches(route.pattern, rawPath)).map((route) => route.method);
+  const methods = ENTRIES.filter(({ pattern }) => matches(pattern, rawPath)).map(({ method }) => method);
   return [...new Set(methods.flatMap((method) => method === "GET" ? ["GET", "HEAD"] : [method]))];
 }

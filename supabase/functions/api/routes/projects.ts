@@ -35,8 +35,6 @@ function given(fields: Readonly<Record<string, unknown>>): Record<string, unknow
 }
 
 export const listProjects = defineRoute({
-  method: "GET",
-  pattern: "/projects",
   operation: "list_projects",
   credentials: "account",
   async handle({ gate, accounts }) {
@@ -52,8 +50,6 @@ export const listProjects = defineRoute({
 });
 
 export const createProject = defineRoute({
-  method: "POST",
-  pattern: "/projects",
   operation: "create_project",
   credentials: "account",
   async handle(context) {
@@ -72,8 +68,6 @@ export const createProject = defineRoute({
 });
 
 export const getProject = defineRoute({
-  method: "GET",
-  pattern: "/project",
   operation: "get_project",
   credentials: "account or key",
   async handle(context) {
@@ -88,8 +82,6 @@ export const getProject = defineRoute({
 });
 
 export const renameProject = defineRoute({
-  method: "PATCH",
-  pattern: "/project",
   operation: "update_project",
   credentials: "account or key",
   allows: { admin: "rename the project and choose which versions are kept" },
@@ -117,8 +109,6 @@ export const renameProject = defineRoute({
 const activityQuery = z.object({ limit: wholeNumber(1, PAGE_LIMIT_MAX).default(ACTIVITY_DEFAULT) });
 
 export const listActivity = defineRoute({
-  method: "GET",
-  pattern: "/project/activity",
   operation: "list_activity",
   credentials: "account or key",
   allows: { read: "follow changes and runs" },

@@ -108,8 +108,6 @@ async function readContent(
 }
 
 export const read = defineRoute({
-  method: "GET",
-  pattern: "/files/*",
   operation: "read_file",
   operationOf: (query) => OPERATIONS[modeOf(query)],
   allows: { read: "read files and their versions", admin: "see which key did what" },

@@ -19,8 +19,6 @@ const body = z.object({
 });
 
 export const redact = defineRoute({
-  method: "POST",
-  pattern: "/files/redact/*",
   operation: "redact_versions",
   allows: { admin: "erase files and versions for good" },
   scopes: ["admin"],

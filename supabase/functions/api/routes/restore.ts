@@ -11,8 +11,6 @@ import { defineRoute } from "../route.ts";
 const body = z.object({ version: z.int().min(1).max(INTEGER_MAX), ...ifVersionField });
 
 export const restore = defineRoute({
-  method: "PUT",
-  pattern: "/files/restore/*",
   operation: "restore_file",
   allows: { write: "restore earlier versions" },
   makesVersions: true,

@@ -15,8 +15,6 @@ const page = z.object({
 });
 
 export const listRuns = defineRoute({
-  method: "GET",
-  pattern: "/runs",
   operation: "list_runs",
   allows: { read: "follow changes and runs" },
   parse: ({ query }) => validateQuery(page, query),
@@ -40,8 +38,6 @@ const files = z.object({
 });
 
 export const getRun = defineRoute({
-  method: "GET",
-  pattern: "/runs/:runId",
   operation: "get_run",
   allows: { read: "follow changes and runs" },
   parse({ params: { id }, query }) {

@@ -63,8 +63,6 @@ async function handle(context: Context, { plan, wait }: ReturnType<typeof parse>
 }
 
 export const search = defineRoute({
-  method: "GET",
-  pattern: "/search",
   operation: "search_files",
   allows: { read: "search files" },
   parse,

@@ -28,8 +28,6 @@ async function handle(context: Context, { begun }: z.infer<typeof query>): Promi
 }
 
 export const postSweep = defineRoute({
-  method: "POST",
-  pattern: "/sweep",
   operation: "sweep",
   credentials: "secret key",
   parse: ({ query: given }) => validateQuery(query, given),

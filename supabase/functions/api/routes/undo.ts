@@ -75,8 +75,6 @@ async function planOrCommit(
 }
 
 export const undoRun = defineRoute({
-  method: "POST",
-  pattern: "/runs/:runId/undo",
   operation: "undo_run",
   allows: { write: "undo runs" },
   makesVersions: true,
@@ -119,8 +117,6 @@ export const undoRun = defineRoute({
 });
 
 export const restoreFolder = defineRoute({
-  method: "POST",
-  pattern: "/restore",
   operation: "restore_folder",
   allows: { write: "restore earlier versions" },
   makesVersions: true,

@@ -17,8 +17,6 @@ const query = z.object({
 });
 
 export const getUsage = defineRoute({
-  method: "GET",
-  pattern: "/project/usage",
   operation: "get_usage",
   credentials: "account or key",
   allows: { admin: "see the usage of each key" },

@@ -53,8 +53,6 @@ function rawContentType(data: RequestData): string | undefined {
 }
 
 export const write = defineRoute({
-  method: "POST",
-  pattern: "/files",
   operation: "write_file",
   allows: { write: "create and change files" },
   makesVersions: true,
