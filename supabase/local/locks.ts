@@ -7,6 +7,7 @@ import { join } from "node:path";
 import {
   CONSOLE_CONFIG,
   DENO_CONFIG,
+  DEPLOYED_DENO,
   EDGE_RUNTIME,
   EMBEDDINGS_PROCESS,
   FUNCTION_CONFIG,
@@ -50,9 +51,6 @@ const NOT_RUN: Readonly<Record<string, readonly string[]>> = {
   ],
   "jsonv-ts": ["typescript"],
 };
-
-/** The version of Deno on the platform, whose lock files have an older format. */
-const DEPLOYED_DENO = "2.1.4";
 
 /** Each import map with a lock file beside it, and the files whose imports the lock file must contain, too. */
 const LOCKS: readonly (readonly [config: string, entries: readonly string[]])[] = [

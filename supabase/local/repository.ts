@@ -10,6 +10,8 @@ export const EDGE_RUNTIME = at("./stack/edge_runtime.ts");
 export const EMBEDDINGS_PROCESS = at("./model/model_process.ts");
 /** The packages of the function, which are also common to the whole repository. */
 export const IMPORT_MAP = at("../../import_map.json");
+/** The version of Deno inside Supabase's edge runtime, whose lock files have an older format. */
+export const DEPLOYED_DENO = "2.1.4";
 /** The import map that is deployed with the function; its lock file is beside it. */
 export const FUNCTION_CONFIG = at("../functions/api/deno.json");
 export const DENO_CONFIG = at("../../deno.json");

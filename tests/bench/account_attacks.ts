@@ -6,7 +6,7 @@
 import { z } from "zod";
 import { register } from "../support/client/accounts.ts";
 import { type Bench, fewer } from "./bench.ts";
-import { type BenchStack, type Project, SERVICE_FUNCTION } from "./bench_stack.ts";
+import type { BenchStack, Project } from "./bench_stack.ts";
 import { Client } from "./client.ts";
 import { KILOBYTE, lines, MEGABYTE } from "./contents.ts";
 import { interleave, median } from "./measure.ts";
@@ -81,7 +81,7 @@ function largePath(index: number): string {
 export async function accountAttacks(bench: Bench): Promise<void> {
   const { stack, rounds, report } = bench;
   report.group("What one free account can do to a neighbour");
-  const own = await stack.ownFunction(SERVICE_FUNCTION);
+  const own = await stack.ownFunction({});
   try {
     const account = await openAccount(stack, own.baseUrl);
     await fill(stack, account, new Client(own.baseUrl, account[0].key));

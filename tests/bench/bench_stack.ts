@@ -4,16 +4,20 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Administration } from "../../supabase/local/admin/administration.ts";
 import { newKey } from "../../supabase/local/admin/new_key.ts";
-import { FUNCTION_ENTRY, MIGRATIONS_DIRECTORY } from "../../supabase/local/repository.ts";
+import { MIGRATIONS_DIRECTORY } from "../../supabase/local/repository.ts";
 import { loadSecrets } from "../../supabase/local/stack/secrets.ts";
 import { StackChild } from "../support/stack/stack_child.ts";
-import { type BareFunction, restartFunction, startBareFunction } from "../support/stack/test_stack.ts";
+import {
+  type BareFunction,
+  type BareFunctionOptions,
+  restartFunction,
+  startBareFunction,
+} from "../support/stack/test_stack.ts";
 import type { BenchAddresses } from "./stack_process.ts";
 
 const at = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
 
 export const EMPTY_FUNCTION_WITH_IMPORTS = at("./functions/empty_with_imports.ts");
-export const SERVICE_FUNCTION = FUNCTION_ENTRY;
 
 /** A limit that no benchmark reaches. Requests are still counted in the window's row, as for any limited project. */
 const REQUESTS_PER_MINUTE_PLENTY = 1_000_000_000;
@@ -35,7 +39,8 @@ export interface BenchStack extends BenchAddresses {
   script(sql: string): Promise<void>;
   /** Ends the function's process; the next one has nothing in memory. */
   restartFunction(): Promise<void>;
-  ownFunction(entry: string, supabaseUrl?: string): Promise<BareFunction>;
+  /** A function of its own beside the stack's; by default it runs on the Deno that runs the stack. */
+  ownFunction(options: BareFunctionOptions, supabaseUrl?: string): Promise<BareFunction>;
   stop(): Promise<void>;
 }
 
@@ -77,9 +82,9 @@ export async function startBenchStack(
     sql: (sql, parameters) => child.sql(sql, parameters),
     script: (sql) => child.script(sql),
     restartFunction: () => restartFunction(addresses.baseUrl, () => child.functionPids()),
-    ownFunction: async (entry, supabaseUrl = addresses.backendUrl) => {
+    ownFunction: async (options, supabaseUrl = addresses.backendUrl) => {
       const secrets = await loadSecrets(join(dataDir, "secrets.json"));
-      return await startBareFunction({ secrets }, supabaseUrl, { entry });
+      return await startBareFunction({ secrets }, supabaseUrl, options);
     },
     async stop() {
       await child.stop();

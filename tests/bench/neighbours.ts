@@ -6,7 +6,6 @@ import { BODY_ATTACKS } from "../support/faults/body_attacks.ts";
 import { exchange } from "../support/client/raw_connection.ts";
 import { accountAttacks } from "./account_attacks.ts";
 import { type Bench, fewer } from "./bench.ts";
-import { SERVICE_FUNCTION } from "./bench_stack.ts";
 import { Client } from "./client.ts";
 import { KILOBYTE, lines } from "./contents.ts";
 import { median } from "./measure.ts";
@@ -24,7 +23,7 @@ export async function neighbours(bench: Bench): Promise<void> {
 
 async function bodyAttacks({ stack, rounds, report }: Bench): Promise<void> {
   report.group("A write of 100 KB while others keep bodies open");
-  const own = await stack.ownFunction(SERVICE_FUNCTION);
+  const own = await stack.ownFunction({});
   try {
     const client = new Client(own.baseUrl, (await stack.project()).key);
     const content = lines(100 * KILOBYTE);

@@ -1,82 +1,99 @@
-/** The time that the function takes to start, and its size as a bundle. */
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { IMPORT_MAP } from "../../supabase/local/repository.ts";
+/** The time that the function takes to start as a bundle, as it is deployed, and the size of the bundle. */
+import { basename, join } from "node:path";
+import { DEPLOYED_DENO, FUNCTION_ENTRY, IMPORT_MAP } from "../../supabase/local/repository.ts";
 import { type Bench, fewer } from "./bench.ts";
-import { EMPTY_FUNCTION_WITH_IMPORTS, SERVICE_FUNCTION } from "./bench_stack.ts";
+import { EMPTY_FUNCTION_WITH_IMPORTS } from "./bench_stack.ts";
 import { MEGABYTE } from "./contents.ts";
+import { interleave } from "./measure.ts";
 import { atMost } from "./report.ts";
 
 const ESBUILD = "esbuild@0.25.12";
-/** Packages that the function imports. */
-const IMPORTED = ["@supabase/supabase-js", "hono", "zod"];
+/** Some packages call `require` for modules of Node. */
+const WITH_REQUIRE =
+  'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);';
 
 export async function startUp({ stack, rounds, report }: Bench): Promise<void> {
   report.group("Start and size of the function");
-  const times: { empty: number[]; service: number[] } = { empty: [], service: [] };
-  const starts = fewer(rounds, 5);
-  // The first start fills the caches of compiled code, as a deployment's first start does.
-  for (let round = 0; round <= starts; round++) {
-    const empty = await millisecondsToFirstAnswer(stack, EMPTY_FUNCTION_WITH_IMPORTS);
-    const service = await millisecondsToFirstAnswer(stack, SERVICE_FUNCTION);
-    if (round > 0) times.empty.push(empty);
-    if (round > 0) times.service.push(service);
-  }
-  report.times(
-    "cold start, spawn to first answer",
-    times.service,
-    "an empty function that also imports supabase-js, hono and zod",
-    times.empty,
-    atMost(1.5),
-  );
-  const { minified, compressed } = await bundledSize();
-  report.value("bundle, esbuild, minified", minified / MEGABYTE, "MB", atMost(2, "value"));
-  report.value("bundle, gzip", compressed / MEGABYTE, "MB", null);
-}
-
-/** From the start of a process to its answer to the first request. */
-async function millisecondsToFirstAnswer(stack: Bench["stack"], entry: string): Promise<number> {
-  const started = performance.now();
-  const own = await stack.ownFunction(entry);
-  try {
-    const response = await fetch(`${own.baseUrl}/health`);
-    await response.body?.cancel();
-    return performance.now() - started;
-  } finally {
-    await own.stop();
-  }
-}
-
-/** Bytes of the function and all of its imports in one file, bundled by esbuild from npm. */
-async function bundledSize(): Promise<{ minified: number; compressed: number }> {
   const directory = await Deno.makeTempDir({ prefix: "filestore-bundle-" });
   try {
-    const { imports } = JSON.parse(await Deno.readTextFile(IMPORT_MAP));
-    const packages = IMPORTED.map((name) => String(imports[name]).replace(/^npm:/, ""));
-    await Deno.writeTextFile(join(directory, "package.json"), '{"private":true}');
-    await run("npm", ["install", "--silent", "--no-audit", "--no-fund", ESBUILD, ...packages], directory);
-    const bundle = join(directory, "bundle.js");
-    await run(
-      join(directory, "node_modules", ".bin", "esbuild"),
-      [
-        fileURLToPath(new URL(SERVICE_FUNCTION, "file://")),
-        "--bundle",
-        "--minify",
-        "--format=esm",
-        "--platform=node",
-        "--target=esnext",
-        "--main-fields=module,main",
-        `--outfile=${bundle}`,
-      ],
-      directory,
-      { NODE_PATH: join(directory, "node_modules") },
+    await installPackages(directory);
+    const empty = await bundle(directory, EMPTY_FUNCTION_WITH_IMPORTS);
+    const service = await bundle(directory, FUNCTION_ENTRY);
+    // The first start fills the caches of compiled code, as a deployment's first start does.
+    const firstAnswer = async (entry: string, path: string) => {
+      const own = await stack.ownFunction({ entry, denoVersion: DEPLOYED_DENO });
+      try {
+        const response = await fetch(own.baseUrl + path);
+        await response.body?.cancel();
+      } finally {
+        await own.stop();
+      }
+    };
+    const times = await interleave(
+      {
+        empty: () => firstAnswer(empty.entry, "/health"),
+        health: () => firstAnswer(service.entry, "/health"),
+        // Refused without a key, after its route was loaded.
+        read: () => firstAnswer(service.entry, "/files/a"),
+      },
+      fewer(rounds, 5),
+      1,
     );
-    const bytes = await Deno.readFile(bundle);
-    const gzipped = new Blob([bytes]).stream().pipeThrough(new CompressionStream("gzip"));
-    return { minified: bytes.length, compressed: (await new Response(gzipped).arrayBuffer()).byteLength };
+    const baseline = "an empty function that also imports supabase-js, hono and zod";
+    report.times("cold start, spawn to first answer", times.health, baseline, times.empty, atMost(1.15));
+    report.times("... to the first answer about a file", times.read, baseline, times.empty, atMost(1.15));
+    report.value("bundle, esbuild, minified", service.bytes / MEGABYTE, "MB", atMost(2, "value"));
+    report.value("bundle, gzip", service.compressedBytes / MEGABYTE, "MB", null);
   } finally {
     await Deno.remove(directory, { recursive: true });
   }
+}
+
+/** Installs the packages that the function imports, and esbuild, from npm. */
+async function installPackages(directory: string): Promise<void> {
+  const { imports } = JSON.parse(await Deno.readTextFile(IMPORT_MAP));
+  const packages = Object.values<string>(imports).map((specifier) => specifier.replace(/^npm:/, ""));
+  await Deno.writeTextFile(join(directory, "package.json"), '{"private":true}');
+  await run("npm", ["install", "--silent", "--no-audit", "--no-fund", ESBUILD, ...packages], directory);
+}
+
+/**
+ * Bundles a function. What it imports dynamically is in files of its own, as it is a module of its own in a deployed
+ * function.
+ */
+async function bundle(
+  directory: string,
+  source: string,
+): Promise<{ entry: string; bytes: number; compressedBytes: number }> {
+  const name = basename(source, ".ts");
+  const outdir = join(directory, name);
+  await run(
+    join(directory, "node_modules", ".bin", "esbuild"),
+    [
+      source,
+      "--bundle",
+      "--splitting",
+      "--minify",
+      "--format=esm",
+      "--platform=node",
+      "--target=esnext",
+      "--main-fields=module,main",
+      `--banner:js=${WITH_REQUIRE}`,
+      `--outdir=${outdir}`,
+    ],
+    directory,
+    { NODE_PATH: join(directory, "node_modules") },
+  );
+  const files = await Promise.all(
+    [...Deno.readDirSync(outdir)].map((file) => Deno.readFile(join(outdir, file.name))),
+  );
+  const text = new Blob(files);
+  const gzipped = new Response(text.stream().pipeThrough(new CompressionStream("gzip")));
+  return {
+    entry: join(outdir, `${name}.js`),
+    bytes: text.size,
+    compressedBytes: (await gzipped.arrayBuffer()).byteLength,
+  };
 }
 
 async function run(

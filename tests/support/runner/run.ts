@@ -5,6 +5,7 @@
  * line contains it, such as "browser" or "as deployed"
  */
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { DEPLOYED_DENO } from "../../../supabase/local/repository.ts";
 import { startStack } from "../../../supabase/local/stack/stack.ts";
 import { freshDataDirectory } from "../stack/fresh_data_directory.ts";
 import { startPostgres } from "../postgres/postgres.ts";
@@ -21,8 +22,6 @@ interface Total {
   readonly errors: string[];
 }
 
-/** The version of Deno inside Supabase's edge runtime. */
-const EDGE_RUNTIME_DENO = "2.1.4";
 /** A process that exceeds this is killed and counts as failed. */
 const JOB_TIMEOUT_MILLISECONDS = 40 * 60_000;
 /** Lines of failures that are repeated at the end. */
@@ -108,7 +107,7 @@ async function withDeployment<T>(body: (variables: Variables) => Promise<T>): Pr
     return await body({
       TEST_DATABASE: "postgres",
       TEST_POSTGRES_URL: server.url,
-      FUNCTION_DENO: EDGE_RUNTIME_DENO,
+      FUNCTION_DENO: DEPLOYED_DENO,
     });
   } finally {
     await server.stop();

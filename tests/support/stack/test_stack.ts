@@ -86,6 +86,8 @@ export interface BareFunction {
 export interface BareFunctionOptions {
   /** Default: the service's. */
   readonly entry?: string;
+  /** Default: FUNCTION_DENO. */
+  readonly denoVersion?: string;
   /** Further arguments of `deno run`. */
   readonly flags?: readonly string[];
   readonly onLog?: (line: string) => void;
@@ -95,14 +97,19 @@ export interface BareFunctionOptions {
 export async function startBareFunction(
   { secrets }: { readonly secrets: Secrets },
   supabaseUrl: string,
-  { entry = FUNCTION_ENTRY, flags = [], onLog = () => {} }: BareFunctionOptions = {},
+  {
+    entry = FUNCTION_ENTRY,
+    denoVersion = Deno.env.get("FUNCTION_DENO"),
+    flags = [],
+    onLog = () => {},
+  }: BareFunctionOptions = {},
 ): Promise<BareFunction> {
   const command = await functionCommand({
     entry,
     secrets,
     supabaseUrl,
     databaseUrl: undefined,
-    denoVersion: Deno.env.get("FUNCTION_DENO"),
+    denoVersion,
     memoryLimitMegabytes: undefined,
   });
   const [run = "run", ...args] = command.args;
