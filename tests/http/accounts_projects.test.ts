@@ -5,14 +5,8 @@
 import { assertEquals, assertNotEquals } from "@std/assert";
 import { ACCOUNT_PROJECTS_MAX, ACCOUNT_REQUESTS_PER_MINUTE } from "../../supabase/functions/api/limits.ts";
 import { Account, claimsOf, forgeToken, owner, signUp } from "../support/client/accounts.ts";
-import {
-  type Answer,
-  assertRefused,
-  dataOf,
-  issuesOf,
-  projectRecord,
-  rateOf,
-} from "../support/client/contract.ts";
+import type { Answer } from "../support/client/contract.ts";
+import { assertRefused, dataOf, issuesOf, projectRecord, rateOf } from "../support/client/contract.ts";
 import { suite, test } from "../support/stack/suite.ts";
 
 const { service } = await suite();

@@ -1,15 +1,8 @@
 /** POST /batch: several operations as one commit; contract D3. */
 import { assert, assertEquals } from "@std/assert";
 import { BATCH_OPERATIONS_MAX, CONTENT_LENGTH_MAX } from "../../supabase/functions/api/limits.ts";
-import {
-  type Answer,
-  assertRefused,
-  batchResults,
-  type Code,
-  dataOf,
-  issuePaths,
-  rateOf,
-} from "../support/client/contract.ts";
+import type { Answer, Code } from "../support/client/contract.ts";
+import { assertRefused, batchResults, dataOf, issuePaths, rateOf } from "../support/client/contract.ts";
 import { owner } from "../support/client/accounts.ts";
 import { administrator, redact } from "../support/client/erasure.ts";
 import { Files } from "../support/client/files.ts";
@@ -81,16 +74,11 @@ test("every kind of operation, each seeing what the earlier ones did", async (ow
     assertEquals([content, mimeType], expected);
   }
   assertRefused(await own.get("new.json"), "FILE_NOT_FOUND");
-  assertEquals(
-    new Set(results.map(({ updatedAt }) => updatedAt)).size,
-    1,
-    "all versions of a commit have its time",
-  );
+  const times = new Set(results.map(({ updatedAt }) => updatedAt));
+  assertEquals(times.size, 1, "all versions of a commit have its time");
   const history = await own.versions("a/moved.json");
-  assertEquals(history.versions.map(({ operation, from }) => [operation, from]), [
-    ["edit", undefined],
-    ["move", { path: "new.json", version: 3 }],
-  ]);
+  const origins = history.versions.map(({ operation, from }) => [operation, from]);
+  assertEquals(origins, [["edit", undefined], ["move", { path: "new.json", version: 3 }]]);
 });
 
 test("an edit of what a restore brings back: a version of before, or one that the batch has made", async () => {

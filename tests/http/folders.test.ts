@@ -9,10 +9,8 @@ import { suite } from "../support/stack/suite.ts";
 
 const { service, files, test } = await suite();
 
-const answer = z.strictObject({
-  count: z.int(),
-  files: z.array(z.strictObject({ path: z.string(), version: z.int().min(1) })),
-});
+const file = z.strictObject({ path: z.string(), version: z.int().min(1) });
+const answer = z.strictObject({ count: z.int(), files: z.array(file) });
 
 const post = (own: Files, route: "copy" | "move", body: unknown, headers: Record<string, string> = {}) =>
   own.request("POST", `/folders/${route}`, { body, headers });
@@ -28,9 +26,8 @@ async function removeFolder(own: Files, path: string) {
 /** Paths and contents. */
 async function tree(own: Files): Promise<Record<string, string>> {
   const paths = await own.paths({ recursive: true, limit: 100 });
-  return Object.fromEntries(
-    await Promise.all(paths.map(async (path) => [path, (await own.read(path)).content] as const)),
-  );
+  const entries = paths.map(async (path) => [path, (await own.read(path)).content] as const);
+  return Object.fromEntries(await Promise.all(entries));
 }
 
 async function sample(own: Files) {

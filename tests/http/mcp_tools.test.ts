@@ -51,10 +51,9 @@ test("read_file: first the version and which lines, then the lines with their nu
   const { own, tool } = await setUp();
   await own.write("notes/plan.md", lines(1, 812));
   const readFile = tool("read_file", { path: "notes/plan.md" });
-  const page = (from: number, to: number, version = 1) =>
-    `notes/plan.md — version ${version}, lines ${from}–${to} of ${811 + version}\n${
-      numbered(from, Math.min(to, 812))
-    }`;
+  const head = (from: number, to: number, version = 1) =>
+    `notes/plan.md — version ${version}, lines ${from}–${to} of ${811 + version}\n`;
+  const page = (from: number, to: number) => head(from, to) + numbered(from, to);
   await readFile.says({ limit: 40 }, `${page(1, 40)}\n772 more lines: offset 41`);
   const leading = { path: "/notes/plan.md", offset: 800, limit: 12 };
   await readFile.says(leading, `${page(800, 811)}\n1 more line: offset 812`);
@@ -65,7 +64,10 @@ test("read_file: first the version and which lines, then the lines with their nu
     "RANGE_NOT_SATISFIABLE: notes/plan.md — version 1 has 812 lines. Send an offset from 1 to 812.",
   );
   await own.append("notes/plan.md", "without a line break");
-  await readFile.says({ offset: 812 }, `${page(812, 813, 2)}\n   813\twithout a line break`);
+  await readFile.says(
+    { offset: 812 },
+    `${head(812, 813, 2)}${numbered(812, 812)}\n   813\twithout a line break`,
+  );
   await readFile.says({ offset: 812, version: 1 }, page(812, 812));
   await own.write("empty.txt", "");
   await readFile.says({ path: "empty.txt" }, "empty.txt — version 1, empty");
@@ -160,23 +162,20 @@ test("list_files: folders and files of a folder, all below, by glob, and page by
   for (const path of ["a.md", "b.txt", "src/x.ts", "src/deep/y.ts", "src/deep/z.md"]) {
     await own.write(path, "123");
   }
-  const file = (path: string) => `${path} — version 1, 3 bytes, written TIME`;
-  await listFiles.says({}, `All files — 2 files and 1 folder\nsrc/\n${file("a.md")}\n${file("b.txt")}`);
-  await listFiles.says({ path: "/src/" }, `src/ — 1 file and 1 folder\nsrc/deep/\n${file("src/x.ts")}`);
-  await listFiles.says(
-    { recursive: true, limit: 2 },
-    `All files — 5 files\n${file("a.md")}\n${file("b.txt")}\nmore files: after "b.txt"`,
-  );
-  await listFiles.says(
-    { recursive: true, limit: 3, after: "b.txt" },
-    `All files — 3 files\n${file("src/deep/y.ts")}\n${file("src/deep/z.md")}\n${file("src/x.ts")}`,
-  );
-  await listFiles.says(
-    { recursive: true, glob: "*.md" },
-    `All files — 2 files\n${file("a.md")}\n${file("src/deep/z.md")}`,
-  );
-  await listFiles.says({ glob: "*.md" }, `All files — 1 file\n${file("a.md")}`);
-  await listFiles.says({ path: "src", glob: "deep/*.{ts,js}" }, `src/ — 1 file\n${file("src/deep/y.ts")}`);
+  /** The head of a page, and what it lists. */
+  const page = (head: string, ...paths: readonly string[]) =>
+    [head, ...paths.map((path) => path.endsWith("/") ? path : `${path} — version 1, 3 bytes, written TIME`)]
+      .join("\n");
+  const [y, z] = ["src/deep/y.ts", "src/deep/z.md"];
+  const more = '\nmore files: after "b.txt"';
+  await listFiles.says({}, page("All files — 2 files and 1 folder", "src/", "a.md", "b.txt"));
+  await listFiles.says({ path: "/src/" }, page("src/ — 1 file and 1 folder", "src/deep/", "src/x.ts"));
+  await listFiles.says({ recursive: true, limit: 2 }, page("All files — 5 files", "a.md", "b.txt") + more);
+  const after = { recursive: true, limit: 3, after: "b.txt" };
+  await listFiles.says(after, page("All files — 3 files", y, z, "src/x.ts"));
+  await listFiles.says({ recursive: true, glob: "*.md" }, page("All files — 2 files", "a.md", z));
+  await listFiles.says({ glob: "*.md" }, page("All files — 1 file", "a.md"));
+  await listFiles.says({ path: "src", glob: "deep/*.{ts,js}" }, page("src/ — 1 file", y));
   await listFiles.says({ glob: "*.zip" }, /^No file in the project matches the glob/);
   await listFiles.says({ path: "a.md" }, /if a.md is a file, use read_file/);
   await listFiles.refuses({ glob: "[a" }, /^VALIDATION_ERROR: glob has a `\[` without `\]`/);
@@ -204,25 +203,21 @@ test("grep_files: path:line: text, of a folder or one file, and what is left out
   await own.write("src/b.ts", lines(1, 30));
   await own.write("src/c.ts", "needle(1)\n");
   await indexed(agent);
-  const grep = (args: Record<string, unknown>) => agent.call("grep_files", args);
-  assertEquals(await grep({ pattern: "needle" }), "a.txt:2: Two needles\nsrc/c.ts:1: needle(1)");
-  assertEquals(await grep({ pattern: "needle", path: "src" }), "src/c.ts:1: needle(1)");
-  assertEquals(await grep({ pattern: "needle", path: "a.txt" }), "a.txt:2: Two needles");
-  assertEquals(await grep({ pattern: "needle", glob: "*.ts" }), "src/c.ts:1: needle(1)");
-  assertEquals(await grep({ pattern: "two", ignore_case: true }), "a.txt:2: Two needles");
-  assertEquals(await grep({ pattern: "two" }), "No line matches.");
-  assertEquals(await grep({ pattern: "needle\\([0-9]\\)", regex: true }), "src/c.ts:1: needle(1)");
-  assertEquals(await grep({ pattern: "needle(" }), "src/c.ts:1: needle(1)");
-  assertEquals(
-    await grep({ pattern: "line", limit: 2 }),
-    "src/b.ts:1: line 1\nsrc/b.ts:2: line 2\n" +
-      "More lines match: raise limit, or narrow it with path, glob or a longer pattern.",
-  );
-  assertMatch(
-    await grep({ pattern: "line" }),
-    /\nsrc\/b.ts: 10 more matching lines: narrow the pattern, or read it$/,
-  );
   const grepFiles = tool("grep_files");
+  const rows: readonly (readonly [Args, Expected])[] = [
+    [{ pattern: "needle" }, "a.txt:2: Two needles\nsrc/c.ts:1: needle(1)"],
+    [{ pattern: "needle", path: "src" }, "src/c.ts:1: needle(1)"],
+    [{ pattern: "needle", path: "a.txt" }, "a.txt:2: Two needles"],
+    [{ pattern: "needle", glob: "*.ts" }, "src/c.ts:1: needle(1)"],
+    [{ pattern: "two", ignore_case: true }, "a.txt:2: Two needles"],
+    [{ pattern: "two" }, "No line matches."],
+    [{ pattern: "needle\\([0-9]\\)", regex: true }, "src/c.ts:1: needle(1)"],
+    [{ pattern: "needle(" }, "src/c.ts:1: needle(1)"],
+    [{ pattern: "line" }, /\nsrc\/b.ts: 10 more matching lines: narrow the pattern, or read it$/],
+  ];
+  for (const [args, text] of rows) await grepFiles.says(args, text);
+  const first = "src/b.ts:1: line 1\nsrc/b.ts:2: line 2\nMore lines match: raise limit, or narrow it with ";
+  await grepFiles.says({ pattern: "line", limit: 2 }, `${first}path, glob or a longer pattern.`);
   await grepFiles.refuses({ pattern: "(", regex: true }, /^VALIDATION_ERROR: /);
   await grepFiles.refuses({ pattern: "a\nb" }, /^VALIDATION_ERROR: pattern must be a single line/);
 });
@@ -666,50 +661,37 @@ test("file_history and refused writes name the writer, if it was recorded", asyn
 
 test("recent_changes: the last ones, those since, those below a folder, and what one run did", async () => {
   const { own, agent, tool } = await setUp("legacy");
-  const recent = (args: Record<string, unknown> = {}) => agent.call("recent_changes", args);
+  const recent = (args: Args = {}) => agent.call("recent_changes", args);
   const nothing = await recent();
   assertMatch(nothing, /^Nothing was changed\.\nlater changes: since=[0-9a-f]{32}$/);
-  const since = (text: string) => /since=([0-9a-f]{32})$/.exec(text)?.[1] ?? "none";
-  assertEquals(await recent({ since: since(nothing) }), nothing.replace("was changed", "has changed since"));
+  const cursorOf = (text: string) => /since=([0-9a-f]{32})$/.exec(text)?.[1] ?? "none";
+  const since = cursorOf(nothing);
+  assertEquals(await recent({ since }), nothing.replace("was changed", "has changed since"));
   const headers = { "x-run-id": "nightly-42", "x-actor": "planner/2.1" };
   await own.post({ path: "notes/a.md", content: "one" }, headers);
   await own.put("append", "notes/a.md", { content: "two" }, headers);
   await own.move("notes/a.md", "b.md");
-  const cursors = /[0-9a-f]{32}/g;
-  const plain = async (args: Record<string, unknown>) =>
-    timeless(await recent(args)).replaceAll(cursors, "CURSOR");
-  const written = ["TIME write notes/a.md — version 1", "TIME append notes/a.md — version 2"]
-    .map((line) => `${line} by planner/2.1 in run nightly-42`);
-  const moved = [
-    "TIME move notes/a.md — deleted, version 3",
-    "TIME move b.md — version 1 from notes/a.md version 2",
-  ];
-  const last = "later changes: since=CURSOR";
-  assertEquals(await plain({}), ["4 changes, oldest first.", ...written, ...moved, last].join("\n"));
-  assertEquals(await plain({ limit: 2 }), ["The last 2 changes, oldest first.", ...moved, last].join("\n"));
-  assertEquals(
-    await plain({ since: since(nothing), limit: 3 }),
-    ["3 changes since, in their order", ...written, moved[0], "more changes: since=CURSOR"].join("\n"),
-  );
-  const three = await recent({ since: since(nothing), limit: 3 });
-  assertEquals(
-    await plain({ since: since(three) }),
-    ["1 change since, in their order", moved[1], last].join("\n"),
-  );
+  const shows = async (args: Args, ...lines: readonly string[]) =>
+    assertEquals(timeless(await recent(args)).replaceAll(/[0-9a-f]{32}/g, "CURSOR"), lines.join("\n"));
+  const byRun = "by planner/2.1 in run nightly-42";
+  const wrote = `TIME write notes/a.md — version 1 ${byRun}`;
+  const written = [wrote, `TIME append notes/a.md — version 2 ${byRun}`];
+  const left = "TIME move notes/a.md — deleted, version 3";
+  const came = "TIME move b.md — version 1 from notes/a.md version 2";
+  const [last, more] = ["later changes: since=CURSOR", "more changes: since=CURSOR"];
+  await shows({}, "4 changes, oldest first.", ...written, left, came, last);
+  await shows({ limit: 2 }, "The last 2 changes, oldest first.", left, came, last);
+  await shows({ since, limit: 3 }, "3 changes since, in their order", ...written, left, more);
+  const three = cursorOf(await recent({ since, limit: 3 }));
+  await shows({ since: three }, "1 change since, in their order", came, last);
   const looked = "At most the last 10,000 changes were examined.";
   for (const path of ["notes", "/notes/", "notes/a.md"]) {
-    const below = [`3 changes, oldest first. ${looked}`, ...written, moved[0], last].join("\n");
-    assertEquals(await plain({ path }), below);
+    await shows({ path }, `3 changes, oldest first. ${looked}`, ...written, left, last);
   }
-  assertEquals(await plain({ path: "none" }), `Nothing was changed. ${looked}\n${last}`);
-  assertEquals(
-    await plain({ run: "nightly-42" }),
-    "run nightly-42 — 1 file, 2 versions by planner/2.1, TIME to TIME\nnotes/a.md — versions 1–2, last append",
-  );
-  assertEquals(
-    await plain({ run: "nightly-42", since: since(nothing), limit: 1 }),
-    ["1 change since, in their order", written[0], "more changes: since=CURSOR"].join("\n"),
-  );
+  await shows({ path: "none" }, `Nothing was changed. ${looked}`, last);
+  const summary = "run nightly-42 — 1 file, 2 versions by planner/2.1, TIME to TIME";
+  await shows({ run: "nightly-42" }, summary, "notes/a.md — versions 1–2, last append");
+  await shows({ run: "nightly-42", since, limit: 1 }, "1 change since, in their order", wrote, more);
   const recentChanges = tool("recent_changes");
   await recentChanges.refuses({ run: "other" }, /^RUN_NOT_FOUND: .* shows the latest runs\.$/);
   await recentChanges.refuses({ run: "a b" }, /^VALIDATION_ERROR: run must be 1 to 128 /);

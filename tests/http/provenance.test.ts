@@ -62,6 +62,7 @@ const WAYS: readonly (readonly [string, Send, readonly Partial<Change>[]])[] = (
     ...one("move", { deleted: true }),
     { path: to, version: 1, operation: "move", from } as const,
   ];
+  const [edited, moved] = [one("edit"), movedTo(destination)];
   const created = [{ path: destination, version: 1, operation: "write" }] as const;
   const copied = (to: string) => [{ path: to, version: 1, operation: "copy", from }] as const;
   const raw = { "content-type": "application/octet-stream" };
@@ -77,35 +78,27 @@ const WAYS: readonly (readonly [string, Send, readonly Partial<Change>[]])[] = (
       one("append"),
     ],
     ["overwrite", put("overwrite", { content: "x" }), one("overwrite")],
-    ["edit", put("edit", { oldString: "one", newString: "x" }), one("edit")],
+    ["edit", put("edit", { oldString: "one", newString: "x" }), edited],
     ["delete", (own, headers) => own.tryRemove(path, headers), deleted],
     ["restore", put("restore", { version: 1 }), restored],
     ["copy", put("copy", { destination }), copied(destination)],
-    ["move", put("move", { destination }), movedTo(destination)],
+    ["move", put("move", { destination }), moved],
     ["a link", async (own, headers) => {
       const answer = await own.request("POST", "/links", { body: { path, for: "write" } });
       const target = dataOf(answer, "create_link", newLink).url.slice(service.baseUrl.length);
       return await service.request(null, "PUT", target, { body: "bytes", headers });
     }, one("write")],
     ["memory create", remember("create", { path: "/memories/b.txt", file_text: "x" }), created],
-    [
-      "memory str_replace",
-      remember("str_replace", { path: memory, old_str: "one", new_str: "x" }),
-      one("edit"),
-    ],
-    ["memory insert", remember("insert", { path: memory, insert_line: 0, insert_text: "x" }), one("edit")],
+    ["memory str_replace", remember("str_replace", { path: memory, old_str: "one", new_str: "x" }), edited],
+    ["memory insert", remember("insert", { path: memory, insert_line: 0, insert_text: "x" }), edited],
     ["memory delete", remember("delete", { path: memory }), deleted],
-    [
-      "memory rename",
-      remember("rename", { old_path: memory, new_path: "/memories/b.txt" }),
-      movedTo(destination),
-    ],
+    ["memory rename", remember("rename", { old_path: memory, new_path: "/memories/b.txt" }), moved],
     ["write_file", call("write_file", { path, content: "x", expected_version: 2 }), one("write")],
-    ["edit_file", call("edit_file", { path, old_string: "one", new_string: "x" }), one("edit")],
+    ["edit_file", call("edit_file", { path, old_string: "one", new_string: "x" }), edited],
     ["append_file", call("append_file", { path, content: "x" }), one("append")],
     ["append_file, to a new file", call("append_file", { path: destination, content: "x" }), created],
     ["delete_file", call("delete_file", { path }), deleted],
-    ["move_file", call("move_file", { path, destination }), movedTo(destination)],
+    ["move_file", call("move_file", { path, destination }), moved],
     ["restore_file", call("restore_file", { path, version: 1 }), restored],
     ["batch", post("/batch", { operations: [{ op: "write", path, content: "x" }] }), one("write")],
     ["folder copy", post("/folders/copy", folder), copied("other/a.txt")],
@@ -125,9 +118,7 @@ for (const [name, send, expected] of WAYS) {
     assertEquals((await send(own, SAID)).status, 200);
     const made = (await feed(own)).slice(2);
     assertEquals(made.map(({ runId, actor, note }) => ({ runId, actor, note })), expected.map(() => STORED));
-    const shown = ({ path, version, operation, deleted, from }: Partial<Change>) => (
-      { path, version, operation, deleted, from }
-    );
+    const shown = (one: Partial<Change>) => [one.path, one.version, one.operation, one.deleted, one.from];
     assertEquals(made.map(shown), expected.map(shown));
   });
 }
@@ -193,9 +184,8 @@ test("over MCP: without headers the run is the trace, and the actor what the cli
   const own = await files();
   const trace = "0af7651916cd43dd8448eb211c80319c";
   const traced = (id: string) => ({ traceparent: `00-${id}-b7ad6b7169203331-01` });
-  const client = (name: unknown, version: unknown) => ({
-    "io.modelcontextprotocol/clientInfo": { name, version },
-  });
+  const info = "io.modelcontextprotocol/clientInfo";
+  const client = (name: string, version: string) => ({ [info]: { name, version } });
   const cases: [Record<string, unknown>, HeaderFields, Partial<Change>][] = [
     [traced(trace), {}, { runId: trace, actor: "test/1.0.0" }],
     [traced("0".repeat(32)), {}, { actor: "test/1.0.0" }],

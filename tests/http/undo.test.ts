@@ -261,9 +261,10 @@ async function shared() {
   const [mine, theirs] = [new Files(service, ofMine.key), new Files(service, ofTheirs.key)];
   const admin = new Files(service, ofAdmin.key);
   const [myId, theirId] = [ofMine.id, ofTheirs.id];
-  const person = new Files({
-    request: (_key, method, path, options) => account.request(method, path, options),
-  }, "");
+  const person = new Files(
+    { request: (_, method, path, options) => account.request(method, path, options) },
+    "",
+  );
   for (const path of ["both.txt", "mine.txt", "theirs.txt"]) await mine.write(path, "before");
   await inRun(mine, "r1", "me").write("both.txt", "mine");
   await inRun(theirs, "r1", "they").write("both.txt", "theirs");
@@ -283,22 +284,17 @@ const shownAs = (entries: readonly Shown[]) =>
 test("a run and a plan say of each file whether it is one's own, and admins see whose", async () => {
   const { mine, theirs, admin, person, myId, theirId } = await shared();
   const keyIds = z.array(z.string()).optional();
-  const run = z.looseObject({
-    files: z.array(z.looseObject({ path: z.string(), own: z.boolean(), keyIds })),
-  });
+  const file = z.looseObject({ path: z.string(), own: z.boolean(), keyIds });
+  const run = z.looseObject({ files: z.array(file) });
   const both = [myId, theirId].toSorted();
-  const readers = [[mine, "mine.txt"], [theirs, "theirs.txt"], [admin, "none"], [
-    person,
-    "person.txt",
-  ]] as const;
-  for (const [reader, ownPath] of readers) {
+  const keysOf = { "both.txt": both, "mine.txt": [myId], "person.txt": [], "theirs.txt": [theirId] };
+  const readers = { "mine.txt": mine, "theirs.txt": theirs, "none": admin, "person.txt": person };
+  for (const [ownPath, reader] of Object.entries(readers)) {
     const seesKeys = reader === admin || reader === person;
-    const keysOf = { "both.txt": both, "mine.txt": [myId], "person.txt": [], "theirs.txt": [theirId] };
-    const expected = Object.fromEntries(
-      Object.entries(keysOf).map((
-        [path, keys],
-      ) => [path, [path === ownPath, ...seesKeys ? keys : ["hidden"]]]),
-    );
+    const expected: Record<string, unknown> = {};
+    for (const [path, keys] of Object.entries(keysOf)) {
+      expected[path] = [path === ownPath, ...seesKeys ? keys : ["hidden"]];
+    }
     const { files } = dataOf(await reader.request("GET", "/runs/r1"), "get_run", run);
     assertEquals(shownAs(files), expected);
     const planned = await plan(reader, "r1");
