@@ -51,6 +51,7 @@ test("401 INVALID_API_KEY is one and the same answer for malformed, unknown, rev
     ["GET", "/files/secret.txt"],
     ["GET", "/files/none"],
     ["GET", "/files?recursive=true"],
+    ["GET", "/search?q=x"],
     ["POST", "/files", { path: "new", content: "x" }],
     ["PUT", "/files/append/secret.txt", { content: "x" }],
   ];

@@ -177,6 +177,7 @@ test("costly requests count by the work that was done, at most as ten; where few
   assertEquals(await counted(large, "/export"), 2);
   assert(await counted(large, "/search?mode=regex&q=c.9999[0-9]$") > 1);
   assertEquals(await counted(large, "/diff/changed.txt", FREE_LIMIT - 4), 4);
-  const refused = await large.files.request("GET", "/files");
-  assertRefused(refused, "RATE_LIMIT_EXCEEDED");
+  for (const path of ["/files", "/search?q=c"]) {
+    assertRefused(await large.files.request("GET", path), "RATE_LIMIT_EXCEEDED");
+  }
 });

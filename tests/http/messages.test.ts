@@ -12,7 +12,7 @@ const { service } = await suite();
 const account = await owner(service);
 const { key: all } = await account.createKey({ scopes: ["read", "write"] });
 const { key: reading } = await account.createKey({ scopes: ["read"] });
-const { key: confined } = await account.createKey({ scopes: ["read", "write"], pathPrefix: "notes" });
+const { key: narrow } = await account.createKey({ scopes: ["read", "write"], pathPrefix: "notes" });
 const own = new Files(service, all);
 await own.write("notes/plan.md", "# Plan\n");
 await own.write("gone.md", "x");
@@ -71,14 +71,8 @@ const ROWS: readonly (readonly [string | null, string, string, RequestOptions?])
   [all, "GET /files/none", "There is no file at this path."],
   [all, "GET /files/gone.md", "The file was deleted by its version 2."],
   [all, "DELETE /folders/none", "There are no files below `none`."],
-  [
-    confined,
-    "GET /files/other.md",
-    "There is no file at this path. The key reaches only paths below `notes`.",
-  ],
-  [confined, "POST /files", "The key can write only below `notes`.", {
-    body: { path: "other.md", content: "x" },
-  }],
+  [narrow, "GET /files/o.md", "There is no file at this path. The key reaches only paths below `notes`."],
+  [narrow, "POST /files", "The key can write only below `notes`.", { body: { path: "o.md", content: "x" } }],
   [reading, "POST /files", "The key lacks the scope `write`.", { body: { path: "a", content: "x" } }],
   [all, "POST /files", "path: must be a string", { body: { path: 5, content: "x" } }],
   [all, "POST /files", "path: is required", { body: { content: "x" } }],
