@@ -15,14 +15,10 @@ const confirming = (email: string) => ({ query: { confirm: email } });
 
 /** The rows of Auth that still refer to the account. */
 async function left(account: Account): Promise<string[]> {
-  const tables = ["users", "sessions", "identities", "refresh_tokens"];
   const found: string[] = [];
-  for (const name of tables) {
-    const rows = await service.sql(
-      `select from auth.${name} t where strpos(t::text, $1) > 0 or strpos(t::text, $2) > 0`,
-      [idOf(account), emailOf(account)],
-    );
-    if (rows.length > 0) found.push(name);
+  for (const name of ["users", "sessions", "identities", "refresh_tokens"]) {
+    const refers = `select from auth.${name} t where strpos(t::text, $1) > 0 or strpos(t::text, $2) > 0`;
+    if ((await service.sql(refers, [idOf(account), emailOf(account)])).length > 0) found.push(name);
   }
   return found;
 }
@@ -49,17 +45,13 @@ test("DELETE /account ends the person's projects and keys, then the person; anot
   for (const path of ["/projects", "/project", "/files/f.txt"]) {
     assertRefused(await account.request("GET", path), "INVALID_SESSION");
   }
-  assertRefused(
-    await account.about(null).request("POST", "/projects", { body: { name: "x" } }),
-    "INVALID_SESSION",
-  );
+  const another = await account.about(null).request("POST", "/projects", { body: { name: "x" } });
+  assertRefused(another, "INVALID_SESSION");
   assertEquals((await new Files(service, kept).read("f.txt")).content, "content");
   assertEquals((await other.projects()).length, 1);
   await sweepAll();
-  assertEquals(
-    await service.sql("select name from storage.objects where name like $1", [`${account.projectId}/%`]),
-    [],
-  );
+  const objects = "select name from storage.objects where name like $1";
+  assertEquals(await service.sql(objects, [`${account.projectId}/%`]), []);
   assertEquals((await new Files(service, kept).read("f.txt")).content, "content");
 });
 

@@ -15,16 +15,9 @@ await service.sql("create table auth.mfa_factors (id uuid, user_id uuid, status 
 const requiresSecondFactor = (account: Account) =>
   service.sql("insert into auth.mfa_factors values (gen_random_uuid(), $1, 'verified')", [idOf(account)]);
 
-function idOf(account: Account): string {
-  return String(claimsOf(account.token)["sub"]);
-}
-
-function forged(claims: Record<string, unknown>) {
-  return async (account: Account) => {
-    const own = claimsOf(account.token);
-    return await forgeToken(service, { ...own, ...claims });
-  };
-}
+const idOf = (account: Account) => String(claimsOf(account.token)["sub"]);
+const forged = (claims: Record<string, unknown>) => (account: Account) =>
+  forgeToken(service, { ...claimsOf(account.token), ...claims });
 
 async function signOut(account: Account, scope: "local" | "global" | "others"): Promise<void> {
   const answer = await fetch(`${service.stack.supabaseUrl}/auth/v1/logout?scope=${scope}`, {
@@ -84,22 +77,15 @@ const FILE_CALLS: readonly (readonly [string, string, object?])[] = [
 ];
 
 const hash = "ab".repeat(32);
+const NEW_KEY = {
+  ...{ keyHash: hash, prefix: "oa_0123456", environment: "production", scopes: ["admin"], name: "n" },
+};
 /** The SQL functions that `authenticated` may call. */
 const FUNCTIONS = (projectId: string, email: string): Readonly<Record<string, object>> => ({
   filestore_account_describe: {},
   filestore_account_projects: {},
   filestore_account_create_project: { p_name: "another", p_id: crypto.randomUUID() },
-  filestore_account_administer: {
-    p_project_id: projectId,
-    p_action: "create_key",
-    p_parameters: {
-      keyHash: hash,
-      prefix: "oa_0123456",
-      environment: "production",
-      scopes: ["admin"],
-      name: "n",
-    },
-  },
+  filestore_account_administer: { p_project_id: projectId, p_action: "create_key", p_parameters: NEW_KEY },
   filestore_account_delete: { p_confirm: email, p_deletion_id: crypto.randomUUID() },
 });
 
@@ -132,10 +118,8 @@ async function assertRefusedEverywhere(account: Owner, token: string): Promise<v
     assertEquals(refusal.safeParse(body).success, true, `${name}: ${JSON.stringify(body)}`);
   }
   assertEquals(await service.tables(), before);
-  assertEquals(
-    await service.sql("select from filestore.console_sessions where encode(token_hash, 'hex') = $1", [hash]),
-    [],
-  );
+  const made = "select from filestore.console_sessions where encode(token_hash, 'hex') = $1";
+  assertEquals(await service.sql(made, [hash]), []);
 }
 
 /** Tests of one process, whose failed authentications together stay below what an address may have in a minute. */

@@ -4,14 +4,17 @@ import { generateApiKey } from "../../supabase/functions/api/auth/api_key.ts";
 import { ADDRESS_REQUESTS_PER_MINUTE } from "../../supabase/functions/api/limits.ts";
 import { newKey } from "../../supabase/local/admin/new_key.ts";
 import { type Answer, assertRefused, rateOf } from "../support/client/contract.ts";
-import { privateSuite, test } from "../support/stack/suite.ts";
+import { privateSuite } from "../support/stack/suite.ts";
 
-const { service, files } = await privateSuite({});
+const { service, files, test } = await privateSuite({});
 
 /** The key with its last character changed, so that its checksum is wrong. */
 function mistyped(key: string): string {
   return key.slice(0, -1) + (key.endsWith("A") ? "B" : "A");
 }
+
+const expire = (id: string) =>
+  service.sql("update filestore.api_keys set expires_at = clock_timestamp() where id = $1", [id]);
 
 /** The parts of an answer that must not depend on the kind of bad key. */
 function comparable({ status, text, headers }: Answer): unknown {
@@ -26,9 +29,7 @@ test("401 INVALID_API_KEY is one and the same answer for malformed, unknown, rev
   const revoked = await service.key(own.project.id);
   await service.revokeKey(revoked.id);
   const expired = await service.key(own.project.id);
-  await service.sql("update filestore.api_keys set expires_at = now() - interval '1 second' where id = $1", [
-    expired.id,
-  ]);
+  await expire(expired.id);
   const keys: readonly (readonly [string, string | null])[] = [
     ["missing", null],
     ["empty", ""],
@@ -50,6 +51,7 @@ test("401 INVALID_API_KEY is one and the same answer for malformed, unknown, rev
     ["GET", "/files/secret.txt"],
     ["GET", "/files/none"],
     ["GET", "/files?recursive=true"],
+    ["GET", "/search?q=x"],
     ["POST", "/files", { path: "new", content: "x" }],
     ["PUT", "/files/append/secret.txt", { content: "x" }],
   ];
@@ -73,10 +75,8 @@ test("401: junk keys make no back-end call; an unknown key makes one, and then n
   const junk = [null, "", "oa_", "oa_junk", mistyped(key), key.slice(3), "x".repeat(5000)];
   const calls = await service.proxy.during(async () => {
     for (const bad of junk) {
-      assertRefused(
-        await service.request(bad, "POST", "/files", { body: { path: "a", content: "x" } }),
-        "INVALID_API_KEY",
-      );
+      const answer = await service.request(bad, "POST", "/files", { body: { path: "a", content: "x" } });
+      assertRefused(answer, "INVALID_API_KEY");
     }
   });
   assertEquals(calls.length, 0);
@@ -89,47 +89,35 @@ test("401: junk keys make no back-end call; an unknown key makes one, and then n
 
 test("200: Authorization: Bearer is accepted, in any case of the word, and x-api-key wins where both come", async () => {
   const own = await files();
-  const other = await service.project();
+  const stranger = await service.project();
   await own.write("mine", "x");
   const get = (headers: Record<string, string>) => service.request(null, "GET", "/files/mine", { headers });
   for (const scheme of ["Bearer", "bearer", "BEARER"]) {
     assertEquals((await get({ authorization: `${scheme} ${own.key}` })).status, 200);
   }
-  const junk = "oa_junk";
-  assertEquals((await get({ "x-api-key": own.key, "authorization": `Bearer ${junk}` })).status, 200);
-  assertEquals((await get({ "x-api-key": own.key, "authorization": `Bearer ${other.key}` })).status, 200);
-  assertRefused(await get({ "x-api-key": junk, "authorization": `Bearer ${own.key}` }), "INVALID_API_KEY");
-  assertRefused(
-    await get({ "x-api-key": other.key, "authorization": `Bearer ${own.key}` }),
-    "FILE_NOT_FOUND",
-  );
+  for (const other of ["oa_junk", stranger.key]) {
+    assertEquals((await get({ "x-api-key": own.key, "authorization": `Bearer ${other}` })).status, 200);
+  }
+  const bearer = { authorization: `Bearer ${own.key}` };
+  assertRefused(await get({ "x-api-key": "oa_junk", ...bearer }), "INVALID_API_KEY");
+  assertRefused(await get({ "x-api-key": stranger.key, ...bearer }), "FILE_NOT_FOUND");
   assertRefused(await get({ authorization: own.key }), "INVALID_API_KEY");
   assertRefused(await get({ authorization: `Basic ${btoa(own.key)}` }), "INVALID_API_KEY");
-  assertRefused(
-    await service.request(null, "GET", "/files/mine", { query: { "x-api-key": own.key } }),
-    "INVALID_API_KEY",
-  );
+  const inQuery = await service.request(null, "GET", "/files/mine", { query: { "x-api-key": own.key } });
+  assertRefused(inQuery, "INVALID_API_KEY");
 });
 
-test("a revoked or expired key is refused at once, although this process remembers it", async () => {
-  const own = await files();
+test("a revoked or expired key is refused at once, although this process remembers it", async (own) => {
   await own.write("a", "x");
   await service.revokeKey(own.project.keyId);
   const before = await service.tables();
-  const requests: readonly (readonly [string, string, unknown?])[] = [
-    ["POST", "/files", { path: "b", content: "small" }],
-    ["GET", "/files/a"],
-  ];
-  for (const [method, path, body] of requests) {
-    assertRefused(await own.request(method, path, { body }), "INVALID_API_KEY");
-  }
+  assertRefused(await own.post({ path: "b", content: "small" }), "INVALID_API_KEY");
+  assertRefused(await own.request("GET", "/files/a"), "INVALID_API_KEY");
   assertEquals(await service.tables(), before);
 
   const expiring = await service.key(own.project.id);
   assertEquals((await service.request(expiring.key, "GET", "/files/a")).status, 200);
-  await service.sql("update filestore.api_keys set expires_at = clock_timestamp() where id = $1", [
-    expiring.id,
-  ]);
+  await expire(expiring.id);
   assertRefused(await service.request(expiring.key, "GET", "/files/a"), "INVALID_API_KEY");
 });
 
@@ -144,24 +132,15 @@ test("unknown, revoked and over-limit keys store no byte, small body or large, r
   }
   await service.revokeKey(revoked.id);
   await service.freezeWindow(own.project.id, 100);
-  const unknown = generateApiKey();
+  const keys = [
+    ...[generateApiKey(), revoked.key].map((key) => [key, "INVALID_API_KEY"] as const),
+    ...[second.key, own.key].map((key) => [key, "RATE_LIMIT_EXCEEDED"] as const),
+  ];
+  const writes = [["POST", "/files"], ["PUT", "/files/append/f"], ["PUT", "/files/overwrite/f"]] as const;
   const before = await service.tables();
   for (const content of ["small", "large ".repeat(50_000)]) {
-    for (
-      const [method, path] of [
-        ["POST", "/files"],
-        ["PUT", "/files/append/f"],
-        ["PUT", "/files/overwrite/f"],
-      ] as const
-    ) {
-      for (
-        const [key, code] of [
-          [unknown, "INVALID_API_KEY"],
-          [revoked.key, "INVALID_API_KEY"],
-          [second.key, "RATE_LIMIT_EXCEEDED"],
-          [own.key, "RATE_LIMIT_EXCEEDED"],
-        ] as const
-      ) {
+    for (const [method, path] of writes) {
+      for (const [key, code] of keys) {
         assertRefused(await service.request(key, method, path, { body: { path: "g", content } }), code);
         assertEquals(await service.tables(), before, `${code} ${method} ${path}`);
       }
@@ -226,12 +205,9 @@ test("429: an address has 100 failed authentications a minute; good keys neither
     assertEquals((await own.request("GET", "/files")).status, 200);
     assertEquals((await service.request(null, "GET", "/health")).status, 200);
     // Behind the gateway, a client's own statement of its address is ignored.
-    const spoofed = {
-      "x-forwarded-for": "203.0.113.9",
-      "cf-connecting-ip": "203.0.113.9",
-      "x-real-ip": "203.0.113.9",
-    };
-    assertRefused(await service.request(null, "GET", "/files", { headers: spoofed }), "RATE_LIMIT_EXCEEDED");
+    const names = ["x-forwarded-for", "cf-connecting-ip", "x-real-ip"];
+    const headers = Object.fromEntries(names.map((name) => [name, "203.0.113.9"]));
+    assertRefused(await service.request(null, "GET", "/files", { headers }), "RATE_LIMIT_EXCEEDED");
   });
 });
 

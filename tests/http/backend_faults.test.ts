@@ -32,14 +32,8 @@ function deepHealth(of: Isolate): Promise<Outcome> {
 async function assertHealth(of: Isolate, status: 200 | 503, failing: string): Promise<void> {
   const answer = await deepHealth(of);
   const record = health.parse(JSON.parse(text(answer)));
-  assertEquals(
-    [answer.status, record.status],
-    [status, status === 200 ? "ok" : "degraded"],
-    [
-      text(answer),
-      ...of.log.faults,
-    ].join("\n"),
-  );
+  const shown = [text(answer), ...of.log.faults].join("\n");
+  assertEquals([answer.status, record.status], [status, status === 200 ? "ok" : "degraded"], shown);
   assert(record.message.includes(failing), record.message);
   assertEquals(answer.headers.has("retry-after"), status === 503);
 }
@@ -49,11 +43,8 @@ async function assertUnavailable(of: Isolate, key: string, routes: readonly Rout
   for (const route of routes) {
     const { path, options } = aboutFile(route, "f.txt");
     const answer = await of.ask(requestOf({ method: route.method, path, ...options }, key));
-    assertEquals(
-      [answer.status, codeOf(answer)],
-      [503, "SERVICE_UNAVAILABLE"],
-      `${route.name}: ${text(answer)}`,
-    );
+    const shown = `${route.name}: ${text(answer)}`;
+    assertEquals([answer.status, codeOf(answer)], [503, "SERVICE_UNAVAILABLE"], shown);
     assert(Number(answer.headers.get("retry-after")) >= 1, route.name);
   }
   assertEquals(of.log.defects, []);
@@ -66,10 +57,8 @@ for (const name of ["wrongSignature", "noJwt", "anonymousKey", "unregisteredApiK
     const { key } = (await files()).project;
     const refused = answering((call) => call.startsWith("filestore_") ? name : "storageRefusesKey");
     await assertUnavailable(refused, key, [...FILE_ROUTES, ...PROJECT_ROUTES, SEARCH]);
-    const sweep = requestOf(
-      { method: "POST", path: "/sweep", headers: { authorization: `Bearer ${service.stack.secretKey}` } },
-      null,
-    );
+    const headers = { authorization: `Bearer ${service.stack.secretKey}` };
+    const sweep = requestOf({ method: "POST", path: "/sweep", headers }, null);
     assertEquals(codeOf(await refused.ask(sweep)), "SERVICE_UNAVAILABLE");
     await assertHealth(refused, 503, "database");
     assertEquals(refused.log.notices, ["secret_key_refused"]);
@@ -101,9 +90,8 @@ test("a function that the schema cache does not know is tried again, then 503 wi
   const { key } = own.project;
   const read = { method: "GET", path: "/files/f.txt" };
   let calls = 0;
-  const deploying = answering((name) =>
-    name === "filestore_content" && ++calls < 3 ? "unknownFunction" : null
-  );
+  const isFirst = (name: string) => name === "filestore_content" && ++calls < 3;
+  const deploying = answering((name) => isFirst(name) ? "unknownFunction" : null);
   assertEquals((await deploying.ask(requestOf(read, key))).status, 200, "the third try finds it");
   const undeployed = answering((name) => name.startsWith("filestore_") ? "unknownFunction" : null);
   await assertUnavailable(undeployed, key, [...FILE_ROUTES, ...PROJECT_ROUTES, SEARCH]);
@@ -111,30 +99,26 @@ test("a function that the schema cache does not know is tried again, then 503 wi
 });
 
 test("GET /health?deep commits and takes it back, and writes and reads one small object outside all projects", async () => {
-  const [before] = await service.sql("select count(*)::int as projects from filestore.projects");
+  const projects = () => service.sql("select id from filestore.projects order by id");
+  const before = await projects();
   const sound = answering(() => null);
   for (let probes = 1; probes <= 3; probes++) {
     await assertHealth(sound, 200, "are running");
-    assertEquals(sound.watch?.calls.map(({ name }) => name).sort(), [
-      ...Array(probes).fill("download"),
-      ...Array(probes).fill("filestore_health_probe"),
-      ...Array(probes).fill("upload"),
-    ]);
+    const expected = ["download", "filestore_health_probe", "upload"].flatMap((name) =>
+      Array(probes).fill(name)
+    );
+    assertEquals(sound.watch?.calls.map(({ name }) => name).sort(), expected);
     sound.clock.advance(HEALTH_PROBE_INTERVAL_MILLISECONDS);
   }
-  const [after] = await service.sql("select count(*)::int as projects from filestore.projects");
-  assertEquals(after, before);
+  assertEquals(await projects(), before);
   const objects = await service.sql("select name from storage.objects where name like 'health/%'");
   assertEquals(objects, [{ name: "health/probe" }]);
 });
 
 test("GET /health?deep asks once in its interval, however many ask at once or one after the other", async () => {
   const sound = answering(() => null);
-  const requests = Array.from(
-    { length: 50 },
-    () => sound.handle(new Request("http://function/api/health?deep")),
-  );
-  for (const answer of await Promise.all(requests)) {
+  const ask = () => sound.handle(new Request("http://function/api/health?deep"));
+  for (const answer of await Promise.all(Array.from({ length: 50 }, ask))) {
     assertEquals(answer.status, 200);
     await answer.body?.cancel();
   }
@@ -192,10 +176,8 @@ for (const fault of ["resetBefore", "resetAfter", "truncated"] as const) {
     // `fetch` would repeat the request by itself, and hide that the first one may have been done.
     await eventually("the fault is logged", () => faults() > before);
     assertEquals((await own.versions("f.txt")).total, 1);
-    const segments = await service.sql<{ id: string }>(
-      "select id from filestore.segments where project_id = $1",
-      [own.project.id],
-    );
+    const ids = "select id from filestore.segments where project_id = $1";
+    const segments = await service.sql<{ id: string }>(ids, [own.project.id]);
     const stored = service.objectsOnDisk();
     assertEquals(segments.filter(({ id }) => !stored.some((name) => name.includes(id))), []);
   });

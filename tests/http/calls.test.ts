@@ -3,10 +3,10 @@ import { assertEquals } from "@std/assert";
 import { tagOf } from "../support/client/preconditions.ts";
 import { NO_OBJECTS, type Traffic, trafficOf } from "../support/client/traffic.ts";
 import type { ProjectFiles } from "../support/client/files.ts";
-import { suite, test } from "../support/stack/suite.ts";
+import { suite } from "../support/stack/suite.ts";
 import { prepare, WRITES } from "../support/client/write_kinds.ts";
 
-const { service, files } = await suite();
+const { service, files, test } = await suite();
 
 /** A project with a file, whose key is cached in the function. */
 async function prepared(): Promise<ProjectFiles> {
@@ -17,12 +17,8 @@ async function prepared(): Promise<ProjectFiles> {
 
 for (const kind of WRITES) {
   const reads = kind.name.startsWith("PUT edit") ? ["filestore_content"] : [];
-  const expected: Traffic = {
-    database: [...reads, "filestore_commit"],
-    puts: kind.stores ? 1 : 0,
-    gets: 0,
-    removals: 0,
-  };
+  const puts = kind.stores ? 1 : 0;
+  const expected: Traffic = { database: [...reads, "filestore_commit"], puts, gets: 0, removals: 0 };
   test(`${kind.name}: ${expected.database.length} call${reads.length > 0 ? "s" : ""}, ${expected.puts} object`, async () => {
     const own = await prepared();
     assertEquals(await trafficOf(service, () => kind.send(own, "f.txt")), expected);
@@ -48,8 +44,7 @@ const MOVELESS: readonly (readonly [string, (own: ProjectFiles) => Promise<unkno
 ];
 
 for (const [name, operation] of MOVELESS) {
-  test(`${name}: 1 call, and no byte of the content moves`, async () => {
-    const own = await files();
+  test(`${name}: 1 call, and no byte of the content moves`, async (own) => {
     await own.write("big.txt", "x".repeat(3_000_000));
     await own.append("big.txt", "y");
     const objects = service.objectsOnDisk();
@@ -65,15 +60,11 @@ test("a deleted file and its tombstone's diff: 1 call, one more for an unknown k
   const own = await prepared();
   await own.remove("f.txt");
   await service.restartFunction();
-  assertEquals(await trafficOf(service, () => own.diff("f.txt")), {
-    // The account whose slot for costly requests it needs is not known yet.
-    ...{ database: ["filestore_authorize", "filestore_diff"], puts: 0, removals: 0 },
-    gets: 1,
-  });
-  assertEquals(await trafficOf(service, () => own.get("f.txt")), {
-    database: ["filestore_content"],
-    ...NO_OBJECTS,
-  });
+  // The account whose slot for costly requests it needs is not known yet.
+  const database = ["filestore_authorize", "filestore_diff"];
+  const gone = { database: ["filestore_content"], ...NO_OBJECTS };
+  assertEquals(await trafficOf(service, () => own.diff("f.txt")), { database, ...NO_OBJECTS, gets: 1 });
+  assertEquals(await trafficOf(service, () => own.get("f.txt")), gone);
 });
 
 test("304: 1 call and no object", async () => {
@@ -84,25 +75,22 @@ test("304: 1 call and no object", async () => {
 });
 
 for (const kind of WRITES) {
+  const isEdit = kind.name.startsWith("PUT edit");
+  const uploads = kind.stores && !isEdit ? 1 : 0;
+  const expected: Traffic = {
+    database: [isEdit ? "filestore_content" : "filestore_commit"],
+    ...{ puts: uploads, gets: 0, removals: uploads },
+  };
   test(`${kind.name}, replayed: 1 call, and what it uploaded is removed again`, async () => {
     const own = await prepared();
     const once = { "idempotency-key": "k" };
     await kind.send(own, "f.txt", once);
-    const isEdit = kind.name.startsWith("PUT edit");
-    const uploads = kind.stores && !isEdit ? 1 : 0;
-    assertEquals(await trafficOf(service, () => kind.send(own, "f.txt", once)), {
-      database: [isEdit ? "filestore_content" : "filestore_commit"],
-      ...{ puts: uploads, gets: 0, removals: uploads },
-    });
+    assertEquals(await trafficOf(service, () => kind.send(own, "f.txt", once)), expected);
   });
 
   test(`${kind.name} with a stale If-Match: 1 call`, async () => {
     const own = await prepared();
-    const isEdit = kind.name.startsWith("PUT edit");
-    const uploads = kind.stores && !isEdit ? 1 : 0;
-    assertEquals(await trafficOf(service, () => kind.send(own, "f.txt", { "if-match": '"stale"' })), {
-      database: [isEdit ? "filestore_content" : "filestore_commit"],
-      ...{ puts: uploads, gets: 0, removals: uploads },
-    });
+    const stale = { "if-match": '"stale"' };
+    assertEquals(await trafficOf(service, () => kind.send(own, "f.txt", stale)), expected);
   });
 }

@@ -19,9 +19,9 @@ import {
 import { Files, type ProjectFiles } from "../support/client/files.ts";
 import { eventually } from "../support/eventually.ts";
 import { inParallel } from "../support/in_parallel.ts";
-import { suite, test } from "../support/stack/suite.ts";
+import { suite } from "../support/stack/suite.ts";
 
-const { service, files } = await suite();
+const { service, files, test } = await suite();
 
 type Query = Readonly<Record<string, string | number>>;
 
@@ -33,12 +33,9 @@ async function changes(own: Files, query: Query = {}): Promise<ChangePage> {
 async function follow(own: Files, query: Query = {}): Promise<ChangePage["changes"]> {
   const all: ChangePage["changes"] = [];
   let page = await changes(own, query);
-  for (
-    ;
-    page.changes.length > 0 || page.hasMore;
-    page = await changes(own, { ...query, after: page.cursor })
-  ) {
+  while (page.changes.length > 0 || page.hasMore) {
     all.push(...page.changes);
+    page = await changes(own, { ...query, after: page.cursor });
   }
   return all;
 }
@@ -50,11 +47,8 @@ async function runs(own: Files, query: Query = {}) {
 }
 
 async function run(own: Files, runId: string, query: Query = {}) {
-  return dataOf(
-    await own.request("GET", `/runs/${encodeURIComponent(runId)}`, { query }),
-    "get_run",
-    runDetails,
-  );
+  const answer = await own.request("GET", `/runs/${encodeURIComponent(runId)}`, { query });
+  return dataOf(answer, "get_run", runDetails);
 }
 
 /** Waits until the request just sent is waiting: it has read the feed, and the function polls the database. */
@@ -75,20 +69,12 @@ test("an entry tells of its version what the version list tells, of its file whe
   const { changes: found, cursor, hasMore } = await changes(own);
   assertEquals(
     found.map(({ path, version, operation, deleted, size }) => [path, version, operation, deleted, size]),
-    [
-      ["a.md", 1, "write", undefined, 3],
-      ["a.md", 2, "move", true, 0],
-      ["b.md", 1, "move", undefined, 3],
-    ],
+    [["a.md", 1, "write", undefined, 3], ["a.md", 2, "move", true, 0], ["b.md", 1, "move", undefined, 3]],
   );
   const [first, left, target] = found;
   if (!first || !left || !target) throw new Error("entries are missing");
-  assertEquals([first.runId, first.actor, first.note, first.mimeType], [
-    "r.1",
-    "a b",
-    "why?",
-    "text/markdown",
-  ]);
+  assertEquals([first.runId, first.actor, first.note], ["r.1", "a b", "why?"]);
+  assertEquals(first.mimeType, "text/markdown");
   assertEquals([left.commitId, left.createdAt], [target.commitId, target.createdAt]);
   assert(first.commitId !== left.commitId);
   assertEquals([left.from, target.from], [undefined, { path: "a.md", version: 1 }]);
@@ -98,25 +84,18 @@ test("an entry tells of its version what the version list tells, of its file whe
     const version = list.find(({ version }) => version === entry.version);
     assertEquals(version?.cursor, entry.cursor);
     assertEquals(entry.fileCreatedAt, list.find(({ version }) => version === 1)?.createdAt);
-    assertEquals([version?.operation, version?.from, version?.createdAt], [
-      entry.operation,
-      entry.from,
-      entry.createdAt,
-    ]);
+    const { operation, from, createdAt } = entry;
+    assertEquals([version?.operation, version?.from, version?.createdAt], [operation, from, createdAt]);
   }
 });
 
-test("pages: limit, the cursor, the beginning, now, and every cursor of an entry", async () => {
-  const own = await files();
+test("pages: limit, the cursor, the beginning, now, and every cursor of an entry", async (own) => {
   const { cursor: beginning } = await changes(own, { after: "now" });
   assertEquals(await changes(own), { changes: [], cursor: beginning, hasMore: false });
   for (let n = 1; n <= 5; n++) await own.write("log.txt", `${n}`);
   const first = await changes(own, { limit: 2 });
   assertEquals([shown(first.changes), first.hasMore], [["log.txt 1", "log.txt 2"], true]);
-  assertEquals(shown((await changes(own, { limit: 2, after: beginning })).changes), [
-    "log.txt 1",
-    "log.txt 2",
-  ]);
+  assertEquals((await changes(own, { limit: 2, after: beginning })).changes, first.changes);
   const all = await follow(own, { limit: 2 });
   assertEquals(all.map(({ version }) => version), [1, 2, 3, 4, 5]);
   for (const [index, { cursor }] of all.entries()) {
@@ -131,35 +110,28 @@ test("what is wrong with the query is 400 and names the parameter, a cursor of a
   const [own, other] = [await files(), await files()];
   await other.write("a.txt", "x");
   const { cursor } = await changes(other);
-  const bad: [string, string, string][] = [
-    ["/changes", "after", cursor],
-    ["/changes", "after", "0".repeat(32)],
-    ["/changes", "after", ""],
-    ["/changes", "after", cursor.slice(1)],
-    ["/changes", "before", cursor],
-    ["/changes", "before", "0".repeat(32)],
-    ["/changes", "before", "yesterday"],
-    ["/changes", "before", "2026-11-31"],
-    ["/changes", "limit", "0"],
-    ["/changes", "limit", "1001"],
-    ["/changes", "wait", "-1"],
-    ["/changes", "wait", `${CHANGES_WAIT_SECONDS_MAX + 1}`],
-    ["/changes", "run", "a b"],
-    ["/changes", "run", ""],
-    ["/changes", "actor", "ä"],
-    ["/changes", "keyId", "none"],
-    ["/changes", "operation", "read"],
-    ["/runs", "after", cursor],
-    ["/runs", "limit", "101"],
-    ["/runs/a%20b", "runId", "-"],
-    ["/runs/%ff", "runId", "-"],
-    [`/runs/${"a".repeat(129)}`, "runId", "-"],
-    ["/runs/r", "after", cursor],
-    ["/runs/r", "limit", "1001"],
+  const bad: readonly (readonly [string, string, readonly string[]])[] = [
+    ["/changes", "after", [cursor, "0".repeat(32), "", cursor.slice(1)]],
+    ["/changes", "before", [cursor, "0".repeat(32), "yesterday", "2026-11-31"]],
+    ["/changes", "limit", ["0", "1001"]],
+    ["/changes", "wait", ["-1", `${CHANGES_WAIT_SECONDS_MAX + 1}`]],
+    ["/changes", "run", ["a b", ""]],
+    ["/changes", "actor", ["ä"]],
+    ["/changes", "keyId", ["none"]],
+    ["/changes", "operation", ["read"]],
+    ["/runs", "after", [cursor]],
+    ["/runs", "limit", ["101"]],
+    ["/runs/r", "after", [cursor]],
+    ["/runs/r", "limit", ["1001"]],
   ];
-  for (const [path, name, value] of bad) {
-    const answer = await own.request("GET", path, { query: name === "runId" ? {} : { [name]: value } });
-    assertEquals(issuePaths(assertRefused(answer, "VALIDATION_ERROR")), [name], `${path} ${name}=${value}`);
+  const queries = bad.flatMap(([path, name, values]) =>
+    values.map((value) => [path, name, { [name]: value }] as const)
+  );
+  const runs = ["a%20b", "%ff", "a".repeat(129)].map((run) => [`/runs/${run}`, "runId", {}] as const);
+  for (const [path, name, query] of [...queries, ...runs]) {
+    const answer = await own.request("GET", path, { query });
+    const details = assertRefused(answer, "VALIDATION_ERROR");
+    assertEquals(issuePaths(details), [name], `${path} ${JSON.stringify(query)}`);
   }
   for (const query of [{ path: "a//b" }, { directory: "../x" }]) {
     assertRefused(await own.request("GET", "/changes", { query }), "INVALID_PATH", "list_changes");
@@ -171,8 +143,7 @@ test("what is wrong with the query is 400 and names the parameter, a cursor of a
   }
 });
 
-test("filters: run, actor, path, directory, operation, alone and together", async () => {
-  const own = await files();
+test("filters: run, actor, path, directory, operation, alone and together", async (own) => {
   const write = (path: string, runId: string, actor: string) =>
     own.post({ path, content: "x" }, { "x-run-id": runId, "x-actor": actor });
   await write("a.txt", "one", "ada");
@@ -195,12 +166,8 @@ test("filters: run, actor, path, directory, operation, alone and together", asyn
   for (const [query, found] of expected) {
     assertEquals(shown(await follow(own, query)), found, JSON.stringify(query));
   }
-  const { cursor } = await changes(own, { run: "none" });
-  assertEquals(
-    cursor,
-    (await changes(own, { after: "now" })).cursor,
-    "what was looked at is not looked at again",
-  );
+  const [looked, now] = [await changes(own, { run: "none" }), await changes(own, { after: "now" })];
+  assertEquals(looked.cursor, now.cursor, "what was looked at is not looked at again");
 });
 
 test("a key with a prefix sees what lies below it alone, in the feed, in where content is from, and in runs", async () => {
@@ -209,25 +176,20 @@ test("a key with a prefix sees what lies below it alone, in the feed, in where c
   const inside = new Files(service, (await account.createKey({ pathPrefix: "in" })).key);
   const headers = { "x-run-id": "both", "x-actor": "ada" };
   await whole.post({ path: "out/a.txt", content: "secret" }, headers);
-  await whole.put("copy", "out/a.txt", { destination: "in/b.txt" }, { "x-run-id": "both", "x-actor": "bob" });
+  await whole.put("copy", "out/a.txt", { destination: "in/b.txt" }, { ...headers, "x-actor": "bob" });
   await whole.put("copy", "in/b.txt", { destination: "in/c.txt" }, headers);
   await whole.post({ path: "inside.txt", content: "x" }, { "x-run-id": "outside" });
   const found = (await changes(inside)).changes;
-  assertEquals(found.map(({ path, from }) => [path, from]), [
-    ["in/b.txt", undefined],
-    ["in/c.txt", { path: "in/b.txt", version: 1 }],
-  ]);
+  const origin = { path: "in/b.txt", version: 1 };
+  assertEquals(found.map(({ path, from }) => [path, from]), [["in/b.txt", undefined], ["in/c.txt", origin]]);
   assertEquals((await changes(whole)).changes[1]?.from, { path: "out/a.txt", version: 1 });
-  assertEquals(await changes(inside, { path: "out/a.txt" }), {
-    ...await changes(inside, { path: "out/none.txt" }),
-  });
+  assertEquals(await changes(inside, { path: "out/a.txt" }), await changes(inside, { path: "out/none.txt" }));
   const { runs: seen } = await runs(inside);
-  assertEquals(
-    seen.map(({ runId, actors, fileCount, versionCount }) => [runId, actors, fileCount, versionCount]),
-    [
-      ["both", ["ada", "bob"], 2, 2],
-    ],
-  );
+  const [{ firstAt: _, lastAt: __, ...both } = {}, ...others] = seen;
+  assertEquals([both, others], [
+    { runId: "both", actors: ["ada", "bob"], fileCount: 2, versionCount: 2 },
+    [],
+  ]);
   assertEquals((await run(inside, "both")).files.map(({ path }) => path).sort(), ["in/b.txt", "in/c.txt"]);
   const hidden = await inside.request("GET", "/runs/outside");
   assertRefused(hidden, "RUN_NOT_FOUND", "get_run");
@@ -242,15 +204,12 @@ test("the key of an entry is for the owner and keys with the scope admin, and so
   await new Files(service, writer.key).write("a.txt", "x");
   await account.request("POST", "/files", { body: { path: "b.txt", content: "x" } });
   assertEquals((await changes(new Files(service, writer.key))).changes.length, 2);
-  for (
-    const ask of [
-      (query: Query) => account.request("GET", "/changes", { query }),
-      (query: Query) => service.request(admin.key, "GET", "/changes", { query }),
-    ]
-  ) {
-    const { changes: all } = dataOf(await ask({}), "list_changes", ownersChangePage);
+  for (const by of [account, new Files(service, admin.key)]) {
+    const ask = async (query: Query) =>
+      dataOf(await by.request("GET", "/changes", { query }), "list_changes", ownersChangePage);
+    const { changes: all } = await ask({});
     assertEquals(all.map(({ path, keyId }) => [path, keyId]), [["a.txt", writer.id], ["b.txt", undefined]]);
-    const { changes: its } = dataOf(await ask({ keyId: writer.id }), "list_changes", ownersChangePage);
+    const { changes: its } = await ask({ keyId: writer.id });
     assertEquals(its.map(({ path }) => path), ["a.txt"]);
   }
   const refused = await service.request(writer.key, "GET", "/changes", { query: { keyId: writer.id } });
@@ -280,22 +239,18 @@ test("wait: from the beginning of an empty project too; now never waits, nor doe
     await changes(own, { after: "now", wait: 25 });
     await changes(own, { wait: 25 });
   });
-  assertEquals(calls.map(({ path }) => path.replace(/^.*\//, "")), [
-    "filestore_changes",
-    "filestore_changes",
-  ]);
+  const names = calls.map(({ path }) => path.replace(/^.*\//, ""));
+  assertEquals(names, ["filestore_changes", "filestore_changes"]);
 });
 
-test("wait: a key that is revoked meanwhile is refused at its next page", async () => {
-  const own = await files();
+test("wait: a key that is revoked meanwhile is refused at its next page", async (own) => {
   const other = new Files(service, (await service.key(own.project.id)).key);
   const { cursor } = await changes(own, { after: "now" });
   await service.withBareFunction(async (origin) => {
     // Other tests fail to authenticate, too, and use up the failures allowed to their address. The gateway ignores a
     // client's own header.
-    const waiting = fetch(`${origin}/api/changes?after=${cursor}&wait=25`, {
-      headers: { "x-api-key": own.key, "cf-connecting-ip": "203.0.113.72" },
-    });
+    const headers = { "x-api-key": own.key, "cf-connecting-ip": "203.0.113.72" };
+    const waiting = fetch(`${origin}/api/changes?after=${cursor}&wait=25`, { headers });
     await isWaiting();
     await service.revokeKey(own.project.keyId);
     await other.write("a.txt", "x");
@@ -304,8 +259,7 @@ test("wait: a key that is revoked meanwhile is refused at its next page", async 
   });
 });
 
-test("wait: a client that goes away leaves, and the database is asked no more", async () => {
-  const own = await files();
+test("wait: a client that goes away leaves, and the database is asked no more", async (own) => {
   // A proxy in front of the function would decide what happens to a closed connection; here there is none.
   await service.withBareFunction(async (origin) => {
     const leaving = new AbortController();
@@ -342,12 +296,9 @@ test("the owner follows in the console outside the window; what does not wait is
     // The second time, this isolate has cached that the window is used up.
     const { changes } = dataOf(await follow({ after, wait: 25 }), "list_changes", ownersChangePage);
     assertEquals(shown(changes), ["a.txt 1"]);
-    const counted: Query[] = [{ after }, { after, wait: 0 }, { wait: 25 }, { after: "now", wait: 25 }, {
-      wait: 25,
-      after,
-      directory: "notes",
-    }, { before: "now" }];
-    for (const query of counted) {
+    const filtered = { wait: 25, after, directory: "notes" };
+    const fromNow = [{ after: "now", wait: 25 }, { before: "now" }];
+    for (const query of [{ after }, { after, wait: 0 }, { wait: 25 }, ...fromNow, filtered]) {
       assertRefused(await follow(query), "RATE_LIMIT_EXCEEDED", "list_changes");
     }
   }
@@ -373,10 +324,10 @@ test("the owner's following has a window of its own, over all projects of the ac
   const answers = await inParallel(
     Array.from({ length: 2 * FREE_FOLLOWS_PER_MINUTE + 10 }, (_, index) => index % 2),
     64,
-    (index) =>
-      (index === 0 ? one : other).request("GET", "/changes", {
-        query: { after: cursors[index] ?? "", wait: 25 },
-      }),
+    (index) => {
+      const query = { after: cursors[index] ?? "", wait: 25 };
+      return (index === 0 ? one : other).request("GET", "/changes", { query });
+    },
   );
   const admitted = answers.filter(({ status }) => status === 200).length;
   assert(admitted >= FREE_FOLLOWS_PER_MINUTE && admitted <= 2 * FREE_FOLLOWS_PER_MINUTE, `${admitted}`);
@@ -385,8 +336,7 @@ test("the owner's following has a window of its own, over all projects of the ac
   }
 });
 
-test("runs: the newest first, summed up, page by page; one of them with its files", async () => {
-  const own = await files();
+test("runs: the newest first, summed up, page by page; one of them with its files", async (own) => {
   const by = (runId: string, actor: string) => ({ "x-run-id": runId, "x-actor": actor });
   await own.post({ path: "a.txt", content: "1" }, by("first", "ada"));
   await own.post({ path: "a.txt", content: "2" }, by("second", "bob"));
@@ -441,8 +391,7 @@ test("backwards: the newest first, page by page to the beginning, from a cursor,
   assertEquals(shown((await changes(own, { after: newest.cursor })).changes), ["log.txt 5"]);
 });
 
-test("backwards: a time is exact, whatever filters hold", async () => {
-  const own = await files();
+test("backwards: a time is exact, whatever filters hold", async (own) => {
   for (let n = 1; n <= 6; n++) {
     await own.post({ path: `${n}.txt`, content: "x" }, { "x-actor": n % 2 === 0 ? "even" : "odd" });
   }
@@ -450,10 +399,8 @@ test("backwards: a time is exact, whatever filters hold", async () => {
   for (const { createdAt } of all) {
     const earlier = all.filter((change) => change.createdAt < createdAt).toReversed();
     assertEquals((await changes(own, { before: createdAt })).changes, earlier);
-    assertEquals(
-      (await changes(own, { before: createdAt, actor: "odd" })).changes,
-      earlier.filter(({ actor }) => actor === "odd"),
-    );
+    const odd = earlier.filter(({ actor }) => actor === "odd");
+    assertEquals((await changes(own, { before: createdAt, actor: "odd" })).changes, odd);
   }
   assertEquals((await changes(own, { before: "2001-01-01" })).changes, []);
   assertEquals((await changes(own, { before: "2101-01-01T00:00:00+02:00" })).changes, all.toReversed());

@@ -23,12 +23,13 @@ async function almostDue(): Promise<ProjectFiles> {
   return own;
 }
 
-async function hasSegments(own: ProjectFiles, segments: number): Promise<void> {
-  await eventually(
-    `${segments} segments`,
-    async () => await segmentCount(service, own.project.id) === segments,
-  );
-}
+const segmentsOf = (own: ProjectFiles) => segmentCount(service, own.project.id);
+
+const hasSegments = (own: ProjectFiles, segments: number) =>
+  eventually(`${segments} segments`, async () => await segmentsOf(own) === segments);
+
+const isCompacted = (own: ProjectFiles, below = COMPACTION_CHECK_EVERY_SEGMENTS) =>
+  eventually("compacted", async () => await segmentsOf(own) < below);
 
 /** Appends the last line, and runs `work` before the compaction that is now due commits. */
 async function beforeCompacted(own: ProjectFiles, work: () => Promise<unknown>): Promise<void> {
@@ -68,15 +69,14 @@ test("100 appends: each is one upload and one commit, compactions are few, and e
       versions.set((await own.append(PATH, line)).version, content);
     }
     // Wait for the compaction that the last appends made due.
-    await eventually(
-      "few segments",
-      async () => await segmentCount(service, own.project.id) < 2 * COMPACTION_CHECK_EVERY_SEGMENTS,
-    );
+    await isCompacted(own, 2 * COMPACTION_CHECK_EVERY_SEGMENTS);
   });
   const compactions = database.filter((name) => name === "filestore_compact").length;
   assertEquals(database.filter((name) => name === "filestore_commit").length, 100);
   assert(compactions > 0 && compactions <= 100 / (COMPACTION_CHECK_EVERY_SEGMENTS - 1), `${compactions}`);
   assert(puts <= 100 + compactions + 1, `${puts} uploads`);
+  const { id } = await own.record(PATH);
+  assertEquals(await own.tag(PATH), `"${id}.101.j"`, "a compaction makes no version, so the tag stays");
   await service.restartFunction();
   for (const [version, expected] of versions) {
     assertEquals((await own.read(PATH, { version })).content, expected);
@@ -86,9 +86,9 @@ test("100 appends: each is one upload and one commit, compactions are few, and e
 test("of a large file the end alone is compacted: what is in front of it is neither read nor sent again", async () => {
   const own = await files();
   await own.write(PATH, "0123456789abcde\n".repeat(3 * SEGMENT_BYTES_MAX / 16));
-  const front = await segmentCount(service, own.project.id);
+  const front = await segmentsOf(own);
   const calls = await service.proxy.during(async () => {
-    while (await segmentCount(service, own.project.id) < 2 * COMPACTION_CHECK_EVERY_SEGMENTS) {
+    while (await segmentsOf(own) < 2 * COMPACTION_CHECK_EVERY_SEGMENTS) {
       await own.append(PATH, "line\n");
     }
     await hasSegments(own, front + 1);
@@ -121,18 +121,14 @@ for (const [name, change] of Object.entries(OTHERS)) {
   test(`${name} before the compaction is committed: it changes nothing, and leaves no object`, async () => {
     const own = await almostDue();
     let before: unknown;
-    const state = async () => (await service.sql("select * from filestore.files where project_id = $1", [
-      own.project.id,
-    ]));
+    const state = () => service.sql("select * from filestore.files where project_id = $1", [own.project.id]);
     await beforeCompacted(own, async () => {
       await change(own);
       before = await state();
     });
     assertEquals(await state(), before);
-    await eventually(
-      "its object is removed",
-      async () => await unreferencedObjects(service, own.project.id) === 0,
-    );
+    const left = () => unreferencedObjects(service, own.project.id);
+    await eventually("its object is removed", async () => await left() === 0);
     assertEquals((await own.read(PATH, { version: LINES.length + 1 })).content, CONTENT);
   });
 }
@@ -151,10 +147,7 @@ test("storage is away: the append is acknowledged, and a later one has the file 
     service.proxy.hook = null;
   }
   for (const line of LINES) await own.append(PATH, line);
-  await eventually(
-    "compacted",
-    async () => await segmentCount(service, own.project.id) < COMPACTION_CHECK_EVERY_SEGMENTS,
-  );
+  await isCompacted(own);
   assertEquals((await own.read(PATH)).content, CONTENT + CONTENT);
 });
 
@@ -173,11 +166,8 @@ test("a quota that has room for the append but not for the compaction: appended,
   await own.append(PATH, last);
   await hasSegments(own, 1);
   assertEquals((await own.read(PATH)).content, CONTENT);
-  assertRefused(
-    await own.put("append", PATH, { content: "x".repeat(2 * SEGMENT_BYTES_MAX) }),
-    "QUOTA_EXCEEDED",
-    "write_file",
-  );
+  const refused = await own.put("append", PATH, { content: "x".repeat(2 * SEGMENT_BYTES_MAX) });
+  assertRefused(refused, "QUOTA_EXCEEDED", "write_file");
 });
 
 test("text and bytes compacted together: each version is shown as without the compaction", async () => {
@@ -188,10 +178,7 @@ test("text and bytes compacted together: each version is shown as without the co
     await own.append(PATH, half.toBase64(), { isBase64: true });
   }
   for (const line of LINES) await own.append(PATH, line);
-  await eventually(
-    "compacted",
-    async () => await segmentCount(service, own.project.id) < COMPACTION_CHECK_EVERY_SEGMENTS,
-  );
+  await isCompacted(own);
   assertEquals(await own.read(PATH, { version: text.version }), text);
   for (const version of [text.version + 1, text.version + 2, text.version + 2 + LINES.length]) {
     assertEquals((await own.read(PATH, { version })).isBase64, true, `version ${version}`);

@@ -1,8 +1,6 @@
 /** Content written and read: text, base64, binary, byte order marks, and the representation that a read returns. */
 import { assertEquals } from "@std/assert";
-
 import { READ_AT_ONCE_BYTES } from "../../supabase/functions/api/limits.ts";
-
 import cases from "../acceptance/content.ts";
 import { acceptance, suite, test } from "../support/stack/suite.ts";
 

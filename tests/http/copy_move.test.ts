@@ -1,11 +1,10 @@
 /** A copy adds the current content under another path; a move also adds a tombstone, in the same commit. */
 import { assert, assertEquals } from "@std/assert";
 import { assertRefused } from "../support/client/contract.ts";
-
 import cases, { ROUTES } from "../acceptance/copy_move.ts";
-import { acceptance, suite, test } from "../support/stack/suite.ts";
+import { acceptance, suite } from "../support/stack/suite.ts";
 
-const { service, files } = await suite();
+const { service, files, test } = await suite();
 
 await acceptance(cases);
 
@@ -15,17 +14,13 @@ for (const route of ROUTES) {
     await own.write("big.txt", "x".repeat(2000));
     await service.setTier(own.project.id, "enterprise", { maxFileBytes: 1000 });
     const before = await service.tables();
-    assertRefused(
-      await own.put(route, "big.txt", { destination: "to.txt" }),
-      "CONTENT_TOO_LARGE",
-      `${route}_file`,
-    );
+    const refused = await own.put(route, "big.txt", { destination: "to.txt" });
+    assertRefused(refused, "CONTENT_TOO_LARGE", `${route}_file`);
     assertEquals(await service.tables(), before);
   });
 }
 
-test("a move is atomic: when its commit fails, source and destination are as before", async () => {
-  const own = await files();
+test("a move is atomic: when its commit fails, source and destination are as before", async (own) => {
   await own.write("from", "x");
   await own.write("to", "y");
   // The tombstone of the source is the second write of the transaction. Here it violates a constraint.

@@ -8,9 +8,13 @@ import { suite, test } from "../support/stack/suite.ts";
 
 const { service, files } = await suite();
 
-function targets(calls: readonly BackendCall[]): string[] {
-  return calls.map(({ target }) => target);
+/** The back ends that are called meanwhile, in order. */
+async function targets(work: () => Promise<unknown>): Promise<string[]> {
+  return (await service.proxy.during(work)).map(({ target }) => target);
 }
+
+const bytesOf = (calls: readonly BackendCall[]) =>
+  calls.reduce((sum, { requestBytes, responseBytes }) => sum + requestBytes + responseBytes, 0);
 
 /** A project whose key is cached in this process. */
 async function known(): Promise<Files> {
@@ -25,32 +29,13 @@ test("one call more, and that first: a body over 64 KB, a body of unknown length
   const large = "x".repeat(UNAUTHORIZED_BODY_BYTES_MAX + 1);
   assertEquals(UNAUTHORIZED_BODY_BYTES_MAX, 65_536);
   for (const name of ["write", "append", "overwrite"] as const) {
-    assertEquals(
-      targets(await service.proxy.during(() => own[name]("f.txt", large))),
-      expected,
-      `${name}, large`,
-    );
+    assertEquals(await targets(() => own[name]("f.txt", large)), expected, `${name}, large`);
     await service.restartFunction();
-    assertEquals(
-      targets(await service.proxy.during(() => own[name]("f.txt", "x"))),
-      expected,
-      `${name}, unseen`,
-    );
-    assertEquals(
-      targets(await service.proxy.during(() => own[name]("f.txt", "x"))),
-      expected.slice(1),
-      `${name}, seen`,
-    );
+    assertEquals(await targets(() => own[name]("f.txt", "x")), expected, `${name}, unseen`);
+    assertEquals(await targets(() => own[name]("f.txt", "x")), expected.slice(1), `${name}, seen`);
   }
-  const body = new ReadableStream<Uint8Array>({
-    start(controller) {
-      controller.enqueue(new TextEncoder().encode('{"path":"f.txt",'));
-      controller.enqueue(new TextEncoder().encode('"content":"x"}'));
-      controller.close();
-    },
-  });
-  const calls = await service.proxy.during(() => own.request("POST", "/files", { body }));
-  assertEquals(targets(calls), expected, "unknown length");
+  const body = new Blob(['{"path":"f.txt","content":"x"}']).stream();
+  assertEquals(await targets(() => own.request("POST", "/files", { body })), expected, "unknown length");
 });
 
 test("what is refused by its own data makes 1 call, which counts it; a missing file stores nothing", async () => {
@@ -65,11 +50,7 @@ test("what is refused by its own data makes 1 call, which counts it; a missing f
     ["PUT", "/files/edit/f.txt", { oldString: "", newString: "x" }],
   ] as const;
   for (const [method, path, body] of rows) {
-    assertEquals(
-      targets(await service.proxy.during(() => own.request(method, path, { body }))),
-      ["database"],
-      path,
-    );
+    assertEquals(await targets(() => own.request(method, path, { body })), ["database"], path);
   }
 });
 
@@ -81,18 +62,16 @@ test("an error of a request that no key or token identifies makes no call", asyn
     ["GET", "/nothing", null, "ROUTE_NOT_FOUND"],
   ] as const;
   for (const [method, path, key, code] of rows) {
-    const calls = await service.proxy.during(async () => {
-      assertRefused(await service.request(key, method, path), code);
-    });
-    assertEquals(targets(calls), [], path);
+    const calls = await targets(async () => assertRefused(await service.request(key, method, path), code));
+    assertEquals(calls, [], path);
   }
   // The sweep is for the operator, and not part of the contract that `service.request` checks.
-  const sweep = await service.proxy.during(async () => {
+  const sweep = await targets(async () => {
     const answer = await fetch(`${service.baseUrl}/sweep`, { method: "POST" });
     assertEquals(answer.status, 401);
     await answer.body?.cancel();
   });
-  assertEquals(targets(sweep), []);
+  assertEquals(sweep, []);
 });
 
 test("appending 100 bytes to a file of 10 MB moves less than 2 KB of content, and so does its metadata", async () => {
@@ -104,12 +83,8 @@ test("appending 100 bytes to a file of 10 MB moves less than 2 KB of content, an
     const calls = await service.proxy.during(() => own.append("large.txt", "x".repeat(100)));
     const storage = calls.filter(({ target }) => target === "storage");
     assertEquals(storage.length, 1);
-    const moved = storage.reduce(
-      (sum, { requestBytes, responseBytes }) => sum + requestBytes + responseBytes,
-      0,
-    );
+    const [moved, all] = [bytesOf(storage), bytesOf(calls)];
     assert(moved >= 100 && moved < 2048, `${moved} bytes`);
-    const all = calls.reduce((sum, { requestBytes, responseBytes }) => sum + requestBytes + responseBytes, 0);
     assert(all < 8192, `${all} bytes with metadata`);
   }
   assertEquals((await own.record("large.txt")).size, 10_485_960);

@@ -1,6 +1,5 @@
 /** An edit replaces a literal old string with a literal new one, exactly where it should. */
 import { assert, assertEquals } from "@std/assert";
-
 import { assertRefused } from "../support/client/contract.ts";
 import cases from "../acceptance/edit.ts";
 import { acceptance, suite, test } from "../support/stack/suite.ts";
@@ -32,9 +31,5 @@ test("409 VERSION_CONFLICT when the file is rewritten before every try; nothing 
   const { content, version } = await own.read("f.txt");
   assertEquals([content, version], [`old${".".repeat(rewrites)}`, rewrites + 1]);
   assert(rewrites >= 2, "an edit that met a newer version was tried again");
-  assertEquals(
-    service.objectsOnDisk().length,
-    segments.length + rewrites,
-    "no byte of the edit is left",
-  );
+  assertEquals(service.objectsOnDisk().length, segments.length + rewrites, "no byte of the edit is left");
 });

@@ -1,10 +1,7 @@
 /** Several edits at once, expected occurrences, and dry runs. */
 import { assert, assertEquals } from "@std/assert";
-
 import { assertRefused, type Code } from "../support/client/contract.ts";
-
 import { unreferencedObjects } from "../support/client/stored.ts";
-
 import cases, { edits, MIB } from "../acceptance/edits.ts";
 import { acceptance, suite, test } from "../support/stack/suite.ts";
 
@@ -72,16 +69,13 @@ test("edits that rewrite more than memory holds: the result is right and no obje
     { oldString: "[marker]", newString: "[first]", replaceAll: true },
     { oldString: "[first]", newString: "[second]", expectedOccurrences: 12 },
   ];
-  const refused = await own.put("edit", "big.txt", {
-    edits: [...list, { oldString: "none", newString: "x" }],
-  });
+  const failing = [...list, { oldString: "none", newString: "x" }];
+  const refused = await own.put("edit", "big.txt", { edits: failing });
   assertEquals(assertRefused(refused, "STRING_NOT_FOUND")["edit"], 2);
   assertEquals(await service.tables(), before);
   assertEquals((await edits(own, "big.txt", list)).replacements, 24);
   const { bytes } = await own.readRaw("big.txt");
-  assert(
-    new TextDecoder().decode(bytes) === content.replaceAll("[marker]", "[second]"),
-    "the content differs",
-  );
+  const expected = content.replaceAll("[marker]", "[second]");
+  assert(new TextDecoder().decode(bytes) === expected, "the content differs");
   assertEquals(await unreferencedObjects(service, own.project.id), 0);
 });

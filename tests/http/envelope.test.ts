@@ -2,9 +2,9 @@
 import { assert, assertEquals } from "@std/assert";
 import { type Answer, assertRefused, dataOf, fileList, health } from "../support/client/contract.ts";
 import cases from "../acceptance/envelope.ts";
-import { acceptance, suite, test } from "../support/stack/suite.ts";
+import { acceptance, suite } from "../support/stack/suite.ts";
 
-const { service, files } = await suite();
+const { service, test } = await suite();
 
 await acceptance(cases);
 
@@ -34,19 +34,22 @@ test("GET /health takes deep=true and deep=false, and no other value", async () 
 });
 
 const UNKNOWN_ROUTES = [
-  ["GET", ""],
-  ["GET", "/"],
-  ["GET", "/nothing"],
-  ["GET", "/file"],
-  ["GET", "/filesystem"],
-  ["GET", "/FILES"],
-  ["GET", "/health/"],
-  ["GET", "/health/deep"],
-  ["GET", "/files%2Fa"],
+  ...[
+    "",
+    "/",
+    "/nothing",
+    "/file",
+    "/filesystem",
+    "/FILES",
+    "/health/",
+    "/health/deep",
+    "/files%2Fa",
+    "/api/health",
+  ]
+    .map((path) => ["GET", path] as const),
   ["POST", "/write"],
   ["DELETE", "/nothing"],
   ["PROPFIND", "/nothing"],
-  ["GET", "/api/health"],
 ] as const;
 
 for (const [method, path] of UNKNOWN_ROUTES) {
@@ -60,8 +63,7 @@ for (const [method, path] of UNKNOWN_ROUTES) {
   });
 }
 
-test("200: the function answers alike under /functions/v1/api, /api and no prefix at all", async () => {
-  const own = await files();
+test("200: the function answers alike under /functions/v1/api, /api and no prefix at all", async (own) => {
   await own.write("api/a.txt", "x");
   await service.withBareFunction(async (origin) => {
     const answers: Answer[] = [];

@@ -3,9 +3,9 @@ import { assertEquals } from "@std/assert";
 import { batchResults, dataOf, fileRecord } from "../support/client/contract.ts";
 import type { Files } from "../support/client/files.ts";
 import { indexed, search } from "../support/client/search.ts";
-import { suite, test } from "../support/stack/suite.ts";
+import { suite } from "../support/stack/suite.ts";
 
-const { service, files } = await suite();
+const { service, files, test } = await suite();
 
 const FIELDS = Object.keys(fileRecord.shape);
 const CONTENTS = {
@@ -45,8 +45,7 @@ async function written(own: Files, content: Uint8Array): Promise<readonly Shown[
 }
 
 for (const [name, content] of Object.entries(CONTENTS)) {
-  test(`every answer that shows a file of ${name} has every field of its record`, async () => {
-    const own = await files();
+  test(`every answer that shows a file of ${name} has every field of its record`, async (own) => {
     const writes = await written(own, content);
     const { cursor } = (await own.versions("dir/f", { limit: 1 })).versions[0] ?? {};
     const at = String(cursor);

@@ -6,9 +6,9 @@ import { assertEquals } from "@std/assert";
 import { owner } from "../support/client/accounts.ts";
 import { assertRefused } from "../support/client/contract.ts";
 import { ASKS_FOR_BYTES, Files } from "../support/client/files.ts";
-import { suite, test } from "../support/stack/suite.ts";
+import { suite } from "../support/stack/suite.ts";
 
-const { service, files } = await suite();
+const { service, files, test } = await suite();
 
 const READS = [
   ["content", "/files/{path}", {}],
@@ -57,8 +57,7 @@ test("404: a folder whose last file was deleted is none any more; a deleted file
   assertEquals(await detailsOf(own, "a", content), { deletedVersion: 2, directory: true });
 });
 
-test("200: a file that is also a folder is read as a file", async () => {
-  const own = await files();
+test("200: a file that is also a folder is read as a file", async (own) => {
   await own.write("a", "file");
   await own.write("a/b.txt", "x");
   assertEquals((await own.read("a")).content, "file");

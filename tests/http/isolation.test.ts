@@ -1,6 +1,5 @@
 /** Two projects with the same paths never see each other: a file of the other project is answered like a missing one. */
 import { assertEquals } from "@std/assert";
-
 import cases from "../acceptance/isolation.ts";
 import { acceptance, suite, test } from "../support/stack/suite.ts";
 

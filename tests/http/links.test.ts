@@ -18,9 +18,9 @@ import {
 } from "../support/client/contract.ts";
 import { Files } from "../support/client/files.ts";
 import { inParallel } from "../support/in_parallel.ts";
-import { suite, test } from "../support/stack/suite.ts";
+import { suite } from "../support/stack/suite.ts";
 
-const { service, files } = await suite();
+const { service, files, test } = await suite();
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -54,12 +54,16 @@ function assertUnusable(answer: Answer, code: Code): void {
   assertRefused(answer, code, answer.method === "PUT" ? "write_link" : "read_link");
 }
 
-async function versionsOf(own: Files, path: string): Promise<number> {
-  return (await own.versions(path)).total;
+/** Asserts that no such link is made. Returns the details of the refusal. */
+async function refuse(own: Files, path: string, fields: Fields, code: Code) {
+  return assertRefused(await tryLink(own, path, fields), code, "create_link");
 }
 
-test("a read link gives anyone who has it the bytes, as a download that no browser executes", async () => {
-  const own = await files();
+/** Writes by a link. */
+const put = async (target: string, body: string, headers = {}) =>
+  dataOf(await use("PUT", target, body, headers), "write_link", fileRecord);
+
+test("a read link gives anyone who has it the bytes, as a download that no browser executes", async (own) => {
   await own.write("seite/Über uns.html", "<script>alert(1)</script>");
   const { target, method, curl } = await readLink(own, "seite/Über uns.html");
   assertEquals(method, "GET");
@@ -79,8 +83,7 @@ test("a read link gives anyone who has it the bytes, as a download that no brows
   assertEquals([head.status, head.text, head.headers.get("content-length")], [200, "", String(text.length)]);
 });
 
-test("ranges, If-Range and If-None-Match of a read link are those of a read", async () => {
-  const own = await files();
+test("ranges, If-Range and If-None-Match of a read link are those of a read", async (own) => {
   await own.write("f.txt", "0123456789");
   const { target } = await readLink(own, "f.txt");
   const whole = await use("GET", target);
@@ -108,16 +111,15 @@ test("without a version a read link follows the latest, and is 404 while the fil
   assertEquals((await use("GET", first.target)).text, "one");
   await own.write("f.txt", "four");
   assertEquals((await use("GET", latest.target)).text, "four");
-  assertRefused(await tryLink(own, "f.txt", { for: "read", version: 3 }), "FILE_NOT_FOUND", "create_link");
-  assertRefused(await tryLink(own, "f.txt", { for: "read", version: 9 }), "VERSION_NOT_FOUND", "create_link");
-  assertRefused(await tryLink(own, "none.txt", { for: "read" }), "FILE_NOT_FOUND", "create_link");
+  await refuse(own, "f.txt", { for: "read", version: 3 }, "FILE_NOT_FOUND");
+  await refuse(own, "f.txt", { for: "read", version: 9 }, "VERSION_NOT_FOUND");
+  await refuse(own, "none.txt", { for: "read" }, "FILE_NOT_FOUND");
 });
 
-test("a write link makes exactly one version, as its key, and says so from then on", async () => {
-  const own = await files();
+test("a write link makes exactly one version, as its key, and says so from then on", async (own) => {
   const { target, method, curl } = await writeLink(own, "in/it's.txt");
   assertEquals([method, curl], ["PUT", `curl -fsS -T 'it'\\''s.txt' '${service.baseUrl}${target}'`]);
-  const written = dataOf(await use("PUT", target, "by a stranger"), "write_link", fileRecord);
+  const written = await put(target, "by a stranger");
   assertEquals([written.path, written.version, written.mimeType], ["in/it's.txt", 1, "text/plain"]);
   assertUnusable(await use("PUT", target, "again"), "LINK_USED");
   assertEquals((await own.read("in/it's.txt")).content, "by a stranger");
@@ -128,11 +130,10 @@ test("a write link makes exactly one version, as its key, and says so from then 
   assertEquals(row?.key, own.project.keyId);
 });
 
-test("the type of a PUT is the link's, else the header's, else by extension", async () => {
-  const own = await files();
+test("the type of a PUT is the link's, else the header's, else by extension", async (own) => {
   const typeOf = async (fields: Fields, headers: Record<string, string>) => {
     const { target } = await writeLink(own, "f.md", fields);
-    return dataOf(await use("PUT", target, "{}", headers), "write_link", fileRecord).mimeType;
+    return (await put(target, "{}", headers)).mimeType;
   };
   const json = { "content-type": "application/json" };
   assertEquals(await typeOf({ contentType: "text/csv" }, json), "text/csv");
@@ -154,15 +155,13 @@ test("a refused PUT uses nothing up and stores nothing", async () => {
   const stale = assertRefused(await use("PUT", next.target, "x"), "PRECONDITION_FAILED", "write_link");
   assertEquals(stale, { version: 1 });
   assertUnusable(await use("PUT", small.target, "x", { "if-match": '"other"' }), "PRECONDITION_FAILED");
-  assertUnusable(
-    await use("PUT", small.target, "x", { "content-encoding": "gzip" }),
-    "UNSUPPORTED_MEDIA_TYPE",
-  );
+  const compressed = await use("PUT", small.target, "x", { "content-encoding": "gzip" });
+  assertUnusable(compressed, "UNSUPPORTED_MEDIA_TYPE");
   assertEquals(service.objectsOnDisk(), before);
-  assertEquals(dataOf(await use("PUT", small.target, "1234"), "write_link", fileRecord).version, 2);
-  assertEquals(dataOf(await use("PUT", next.target, "x"), "write_link", fileRecord).version, 3);
+  assertEquals((await put(small.target, "1234")).version, 2);
+  assertEquals((await put(next.target, "x")).version, 3);
   await own.remove("f.bin");
-  assertEquals(dataOf(await use("PUT", fresh.target, "x"), "write_link", fileRecord).version, 5);
+  assertEquals((await put(fresh.target, "x")).version, 5);
 });
 
 test("the key's quota and tier hold for what its links write", async () => {
@@ -173,11 +172,10 @@ test("the key's quota and tier hold for what its links write", async () => {
   assertEquals((await use("PUT", target, "x".repeat(10))).status, 200);
 });
 
-test("an Idempotency-Key makes a repeated PUT the same one", async () => {
-  const own = await files();
+test("an Idempotency-Key makes a repeated PUT the same one", async (own) => {
   const { target } = await writeLink(own, "f.txt");
   const once = { "idempotency-key": "once" };
-  const first = dataOf(await use("PUT", target, "x", once), "write_link", fileRecord);
+  const first = await put(target, "x", once);
   const again = await use("PUT", target, "x", once);
   assertEquals(dataOf(again, "write_link", fileRecord), first);
   assertEquals(again.headers.get("idempotency-replayed"), "true");
@@ -185,21 +183,17 @@ test("an Idempotency-Key makes a repeated PUT the same one", async () => {
   assertUnusable(await use("PUT", target, "x", { "idempotency-key": "other" }), "LINK_USED");
   const keys = await own.post({ path: "g.txt", content: "x" }, once);
   assertEquals([keys.status, keys.headers.get("idempotency-replayed")], [200, null], "the key has its own");
-  assertEquals(await versionsOf(own, "f.txt"), 1);
+  assertEquals((await own.versions("f.txt")).total, 1);
 });
 
-test("many PUTs at the same time on one write link make one version", async () => {
-  const own = await files();
+test("many PUTs at the same time on one write link make one version", async (own) => {
   const { target } = await writeLink(own, "f.txt");
-  const answers = await inParallel(
-    Array.from({ length: 128 }, (_, n) => n),
-    64,
-    (n) => use("PUT", target, `${n}`),
-  );
+  const numbers = Array.from({ length: 128 }, (_, n) => n);
+  const answers = await inParallel(numbers, 64, (n) => use("PUT", target, `${n}`));
   const won = answers.flatMap(({ status }, n) => status === 200 ? [n] : []);
   assertEquals(won.length, 1);
   for (const answer of answers) if (answer.status !== 200) assertUnusable(answer, "LINK_USED");
-  assertEquals([await versionsOf(own, "f.txt"), (await own.read("f.txt")).content], [1, String(won[0])]);
+  assertEquals([(await own.versions("f.txt")).total, (await own.read("f.txt")).content], [1, String(won[0])]);
   const [stored] = await service.sql<{ count: number }>(
     "select count(*)::integer as count from storage.objects where name like $1",
     [`${own.project.id}/%`],
@@ -230,8 +224,7 @@ test("a link dies with its key, survives its rotation, and ends when it is revok
   assertEquals((await account.request("GET", "/files/g.txt")).status, 404);
 });
 
-test("an operator's rotation keeps links, too; a key's expiry ends them", async () => {
-  const own = await files();
+test("an operator's rotation keeps links, too; a key's expiry ends them", async (own) => {
   await own.write("f.txt", "x");
   const { target } = await readLink(own, "f.txt");
   const { apiKey, stored } = await newKey();
@@ -239,20 +232,19 @@ test("an operator's rotation keeps links, too; a key's expiry ends them", async 
   await administration.rotateKey(own.project.keyId, stored, 0);
   assertEquals((await use("GET", target)).status, 200);
   await new Files(service, apiKey).read("f.txt");
-  await service.sql("update filestore.api_keys set expires_at = now() where project_id = $1", [
-    own.project.id,
-  ]);
+  const expire = "update filestore.api_keys set expires_at = now() where project_id = $1";
+  await service.sql(expire, [own.project.id]);
   assertUnusable(await use("GET", target), "LINK_EXPIRED");
 });
 
 test("one made in the console ends with the ownership", async () => {
   const [account, next] = [await owner(service), await signUp(service)];
   await account.request("POST", "/files", { body: { path: "f.txt", content: "x" } });
-  const make = async (fields: Fields) => {
-    const answer = await account.request("POST", "/links", { body: { path: "f.txt", ...fields } });
+  const make = async (kind: "read" | "write") => {
+    const answer = await account.request("POST", "/links", { body: { path: "f.txt", for: kind } });
     return dataOf(answer, "create_link", newLink).url.slice(service.baseUrl.length);
   };
-  const [reads, writes] = [await make({ for: "read" }), await make({ for: "write" })];
+  const [reads, writes] = [await make("read"), await make("write")];
   assertEquals((await use("GET", reads)).status, 200);
   const email = String(claimsOf(next.token)["email"]);
   const administration = new Administration(service.stack.backendUrl, service.stack.secretKey);
@@ -261,16 +253,14 @@ test("one made in the console ends with the ownership", async () => {
   assertUnusable(await use("PUT", writes, "x"), "LINK_EXPIRED");
 });
 
-test("a suspended project's links are refused", async () => {
-  const own = await files();
+test("a suspended project's links are refused", async (own) => {
   await own.write("f.txt", "x");
   const { target } = await readLink(own, "f.txt");
   await service.sql("update filestore.projects set suspended_at = now() where id = $1", [own.project.id]);
   assertUnusable(await use("GET", target), "FORBIDDEN_SCOPE");
 });
 
-test("an address that nobody made is 404, a method that the link is not for 405", async () => {
-  const own = await files();
+test("an address that nobody made is 404, a method that the link is not for 405", async (own) => {
   await own.write("f.txt", "x");
   for (const token of ["x", "A".repeat(43), "A".repeat(44), "%00", "a b"]) {
     assertUnusable(await use("GET", `/l/${encodeURIComponent(token)}`), "LINK_NOT_FOUND");
@@ -278,18 +268,16 @@ test("an address that nobody made is 404, a method that the link is not for 405"
   }
   const { target: reads } = await readLink(own, "f.txt");
   const { target: writes } = await writeLink(own, "f.txt");
-  const put = await use("PUT", reads, "x");
-  assertUnusable(put, "METHOD_NOT_ALLOWED");
-  assertEquals(put.headers.get("allow"), "GET, HEAD");
-  const get = await use("GET", writes);
-  assertUnusable(get, "METHOD_NOT_ALLOWED");
-  assertEquals(get.headers.get("allow"), "PUT");
+  for (const [method, target, allowed] of [["PUT", reads, "GET, HEAD"], ["GET", writes, "PUT"]] as const) {
+    const answer = await use(method, target);
+    assertUnusable(answer, "METHOD_NOT_ALLOWED");
+    assertEquals(answer.headers.get("allow"), allowed);
+  }
   const other = await use("DELETE", reads);
   assertEquals([other.status, other.headers.get("allow")], [405, "GET, HEAD, PUT"]);
 });
 
-test("a token is no key, and is stored nowhere", async () => {
-  const own = await files();
+test("a token is no key, and is stored nowhere", async (own) => {
   await own.write("f.txt", "x");
   const { target } = await readLink(own, "f.txt");
   const token = target.slice("/l/".length);
@@ -305,46 +293,29 @@ test("scopes: a link needs what it gives, and a key to write", async () => {
   const by = async (scopes: string[]) => new Files(service, (await account.createKey({ scopes })).key);
   const [reader, writer] = [await by(["read"]), await by(["write"])];
   await writer.write("f.txt", "x");
-  const read = assertRefused(
-    await tryLink(writer, "f.txt", { for: "read" }),
-    "FORBIDDEN_SCOPE",
-    "create_link",
-  );
-  assertEquals(read, { scope: "read" });
+  assertEquals(await refuse(writer, "f.txt", { for: "read" }, "FORBIDDEN_SCOPE"), { scope: "read" });
   for (const kind of ["read", "write"]) {
-    const refused = assertRefused(
-      await tryLink(reader, "f.txt", { for: kind }),
-      "FORBIDDEN_SCOPE",
-      "create_link",
-    );
-    assertEquals(refused, { scope: "write" });
+    assertEquals(await refuse(reader, "f.txt", { for: kind }, "FORBIDDEN_SCOPE"), { scope: "write" });
   }
   const { id } = await writeLink(writer, "f.txt");
   assertRefused(await reader.request("DELETE", `/links/${id}`), "FORBIDDEN_SCOPE", "revoke_link");
   assertRefused(await writer.request("GET", "/links"), "FORBIDDEN_SCOPE", "list_links");
   const [shown] = await links(reader);
   assertEquals([shown?.id, shown?.keyId], [id, undefined]);
-  const answer = await account.request("GET", "/links");
-  const [owners] = dataOf(answer, "list_links", linkList).links;
+  const [owners] = dataOf(await account.request("GET", "/links"), "list_links", linkList).links;
   assertEquals([owners?.id, typeof owners?.keyId], [id, "string"]);
 });
 
 test("prefixes: a key makes, sees and revokes links below its prefix alone", async () => {
   const account = await owner(service);
   const whole = new Files(service, (await account.createKey()).key);
-  const { key } = await account.createKey({ pathPrefix: "team" });
-  const own = new Files(service, key);
+  const own = new Files(service, (await account.createKey({ pathPrefix: "team" })).key);
   await whole.write("secret.txt", "x");
   await whole.write("team/f.txt", "x");
   const outside = await writeLink(whole, "secret.txt");
   const inside = await readLink(whole, "team/f.txt");
   for (const kind of ["read", "write"]) {
-    const refused = assertRefused(
-      await tryLink(own, "secret.txt", { for: kind }),
-      "FORBIDDEN_SCOPE",
-      "create_link",
-    );
-    assertEquals(refused, { pathPrefix: "team" });
+    assertEquals(await refuse(own, "secret.txt", { for: kind }, "FORBIDDEN_SCOPE"), { pathPrefix: "team" });
   }
   const mine = await readLink(own, "team/f.txt");
   assertEquals((await links(own)).map(({ id }) => id).sort(), [inside.id, mine.id].sort());
@@ -353,8 +324,7 @@ test("prefixes: a key makes, sees and revokes links below its prefix alone", asy
   assertEquals((await use("PUT", outside.target, "y")).status, 200);
 });
 
-test("a list shows what can be used, newest first, without addresses", async () => {
-  const own = await files();
+test("a list shows what can be used, newest first, without addresses", async (own) => {
   await own.write("f.txt", "x");
   const fields = { contentType: "text/csv", maxBytes: 5, ifVersion: 1, expiresIn: 60 };
   const used = await writeLink(own, "f.txt");
@@ -363,17 +333,11 @@ test("a list shows what can be used, newest first, without addresses", async () 
   const second = await readLink(own, "f.txt", { version: 1 });
   const listed = await links(own);
   assertEquals(listed.map(({ id }) => id), [second.id, first.id]);
-  const { expiresIn: _, ...rest } = fields;
-  assertEquals(listed[1], {
-    id: first.id,
-    for: "write",
-    path: "f.txt",
-    ...rest,
-    createdAt: listed[1]?.createdAt ?? "",
-    expiresAt: first.expiresAt,
-  });
-  const seconds = (Date.parse(first.expiresAt) - Date.parse(listed[1]?.createdAt ?? "")) / 1000;
-  assertEquals(Math.round(seconds), 60);
+  const { expiresIn, ...rest } = fields;
+  const createdAt = listed[1]?.createdAt ?? "";
+  const { id, expiresAt } = first;
+  assertEquals(listed[1], { id, for: "write", path: "f.txt", ...rest, createdAt, expiresAt });
+  assertEquals(Math.round((Date.parse(expiresAt) - Date.parse(createdAt)) / 1000), expiresIn);
 });
 
 test("60 reads a minute of each link, outside the project's window, and all together as its limit", async () => {
@@ -381,43 +345,39 @@ test("60 reads a minute of each link, outside the project's window, and all toge
   await own.write("f.txt", "x");
   const [first, second] = [await readLink(own, "f.txt"), await readLink(own, "f.txt")];
   const before = (await own.get("f.txt")).headers.get("x-ratelimit-remaining");
-  await freezeLinkWindows(own.project.id, [[first.id, LINK_REQUESTS_PER_MINUTE - 1]]);
+  await freezeLinkWindow(own.project.id, first.id, LINK_REQUESTS_PER_MINUTE - 1);
   const last = await use("GET", first.target);
   assertEquals([last.status, last.headers.get("x-ratelimit-remaining")], [200, "0"]);
   assertUnusable(await use("GET", first.target), "RATE_LIMIT_EXCEEDED");
   assertEquals((await use("GET", second.target)).status, 200, "another link has its own");
-  await freezeLinkWindows(own.project.id, [[ALL_LINKS, 70]]);
+  await freezeLinkWindow(own.project.id, ALL_LINKS, 70);
   const third = await readLink(own, "f.txt");
   assertUnusable(await use("GET", third.target), "RATE_LIMIT_EXCEEDED");
   assert(Number(before) > 0 && (await own.get("f.txt")).status === 200, "the project's window is its own");
 });
 
-test("refused PUTs of a link are limited as its reads are", async () => {
-  const own = await files();
+test("refused PUTs of a link are limited as its reads are", async (own) => {
   const { id, target } = await writeLink(own, "f.txt", { ifVersion: 7 });
   assertUnusable(await use("PUT", target, "x"), "PRECONDITION_FAILED");
-  await freezeLinkWindows(own.project.id, [[id, LINK_REQUESTS_PER_MINUTE - 1]]);
+  await freezeLinkWindow(own.project.id, id, LINK_REQUESTS_PER_MINUTE - 1);
   assertUnusable(await use("PUT", target, "x"), "PRECONDITION_FAILED");
   assertUnusable(await use("PUT", target, "x"), "RATE_LIMIT_EXCEEDED");
 });
 
 const ALL_LINKS = "00000000-0000-0000-0000-000000000000";
 
-/** Sets counts for the minute ten minutes ahead, which no clock ends during the test. */
-async function freezeLinkWindows(projectId: string, counts: readonly (readonly [string, number])[]) {
-  for (const [id, count] of counts) {
-    await service.sql(
-      `insert into filestore.link_windows values
-         ($1, $2, date_trunc('minute', clock_timestamp()) + interval '10 minutes', $3)
-       on conflict (project_id, link_id) do update
-         set window_start = excluded.window_start, request_count = excluded.request_count`,
-      [projectId, id, count],
-    );
-  }
+/** Sets the count for the minute ten minutes ahead, which no clock ends during the test. */
+async function freezeLinkWindow(projectId: string, id: string, count: number) {
+  await service.sql(
+    `insert into filestore.link_windows values
+       ($1, $2, date_trunc('minute', clock_timestamp()) + interval '10 minutes', $3)
+     on conflict (project_id, link_id) do update
+       set window_start = excluded.window_start, request_count = excluded.request_count`,
+    [projectId, id, count],
+  );
 }
 
-test("a project has a bounded number of usable links, and deletes the oldest of the others", async () => {
-  const own = await files();
+test("a project has a bounded number of usable links, and deletes the oldest of the others", async (own) => {
   await own.write("f.txt", "x");
   const { id, target } = await readLink(own, "f.txt");
   await service.sql(
@@ -428,11 +388,7 @@ test("a project has a bounded number of usable links, and deletes the oldest of 
      from filestore.links l, generate_series(1, 2 * $2::integer - 1) n where l.id = $1`,
     [id, PROJECT_LINKS_MAX],
   );
-  const refused = assertRefused(
-    await tryLink(own, "f.txt", { for: "read" }),
-    "LINK_LIMIT_REACHED",
-    "create_link",
-  );
+  const refused = await refuse(own, "f.txt", { for: "read" }, "LINK_LIMIT_REACHED");
   assertEquals(refused, { limit: PROJECT_LINKS_MAX });
   assertEquals((await own.request("DELETE", `/links/${id}`)).status, 200);
   await readLink(own, "f.txt");
@@ -445,8 +401,7 @@ test("a project has a bounded number of usable links, and deletes the oldest of 
   assertUnusable(await use("GET", target), "LINK_EXPIRED");
 });
 
-test("the sweep forgets links that ended long ago", async () => {
-  const own = await files();
+test("the sweep forgets links that ended long ago", async (own) => {
   await own.write("f.txt", "x");
   const { id, target } = await readLink(own, "f.txt");
   await service.sql("update filestore.links set expires_at = now() - interval '8 days' where id = $1", [id]);
@@ -456,8 +411,7 @@ test("the sweep forgets links that ended long ago", async () => {
   assertUnusable(await use("GET", target), "LINK_NOT_FOUND");
 });
 
-test("400 for what makes no sense, and nothing is made", async () => {
-  const own = await files();
+test("400 for what makes no sense, and nothing is made", async (own) => {
   await own.write("f.txt", "x");
   const wrong: readonly (readonly [Fields, string])[] = [
     [{}, "for"],
@@ -476,10 +430,10 @@ test("400 for what makes no sense, and nothing is made", async () => {
     [{ for: "write", ifVersion: -1 }, "ifVersion"],
   ];
   for (const [fields, path] of wrong) {
-    const details = assertRefused(await tryLink(own, "f.txt", fields), "VALIDATION_ERROR", "create_link");
+    const details = await refuse(own, "f.txt", fields, "VALIDATION_ERROR");
     assertEquals(issuePaths(details), [path], JSON.stringify(fields));
   }
-  assertRefused(await tryLink(own, "/f.txt", { for: "read" }), "INVALID_PATH", "create_link");
+  await refuse(own, "/f.txt", { for: "read" }, "INVALID_PATH");
   assertRefused(await own.request("DELETE", "/links/nonsense"), "LINK_NOT_FOUND", "revoke_link");
   assertEquals(await links(own), []);
   assertEquals((await readLink(own, "f.txt", { version: null, expiresIn: null })).path, "f.txt");

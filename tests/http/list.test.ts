@@ -1,12 +1,11 @@
 /** Lists: directories, order, filters, pages. */
 import { assertEquals } from "@std/assert";
 import { LIST_DIRECTORIES_MAX, LIST_TOTAL_MAX } from "../../supabase/functions/api/limits.ts";
-
 import type { ProjectFiles } from "../support/client/files.ts";
 import cases, { type Query } from "../acceptance/list.ts";
-import { acceptance, suite, test } from "../support/stack/suite.ts";
+import { acceptance, suite } from "../support/stack/suite.ts";
 
-const { service, files } = await suite();
+const { service, files, test } = await suite();
 
 await acceptance(cases);
 
@@ -111,8 +110,7 @@ test("200: a folder is met once, whatever sorts between its own files and those 
   assertEquals(await names({ directory: "c", deleted: true }), ["d"]);
 });
 
-test(`200: total is exact up to ${LIST_TOTAL_MAX}, and beyond that says that it is not`, async () => {
-  const own = await files();
+test(`200: total is exact up to ${LIST_TOTAL_MAX}, and beyond that says that it is not`, async (own) => {
   const totals = async (query: Query) => {
     const { total, totalIsExact, hasMore } = await own.list({ limit: 1, ...query });
     return [total, totalIsExact, hasMore];

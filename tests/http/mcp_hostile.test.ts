@@ -2,9 +2,9 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { Agent, ERAS } from "../support/client/mcp.ts";
 import { eventually } from "../support/eventually.ts";
-import { suite, test } from "../support/stack/suite.ts";
+import { suite } from "../support/stack/suite.ts";
 
-const { service, files } = await suite();
+const { service, test } = await suite();
 
 /** Occurs in every text of another user. */
 const SPOOF = "SPOOF";
@@ -33,15 +33,13 @@ function assertHarmless(text: string): void {
 
 for (const name of NAMES) {
   const path = `${FOLDER}/${name}`;
-  test(`each tool quotes what others wrote: ${JSON.stringify(name)}`, async () => {
-    const own = await files();
+  test(`each tool quotes what others wrote: ${JSON.stringify(name)}`, async (own) => {
     const agent = new Agent(service, own.key, ERAS[name.length % 2]);
     await own.post({ path, content: "needle one\n" }, HEADERS);
     const results: string[] = [];
-    const call = async (tool: string, args: Record<string, unknown>) =>
-      results.push(await agent.call(tool, args));
-    const refused = async (tool: string, args: Record<string, unknown>) =>
-      results.push(await agent.refused(tool, args));
+    const call = async (tool: string, args: object) => results.push(await agent.call(tool, { ...args }));
+    const refused = async (tool: string, args: object) =>
+      results.push(await agent.refused(tool, { ...args }));
 
     await call("list_files", {});
     await call("list_files", { path: FOLDER, limit: 1 });
@@ -51,10 +49,8 @@ for (const name of NAMES) {
     await call("read_file", { path });
     await refused("read_file", { path, offset: 9 });
     await call("grep_files", { pattern: "needle" });
-    await eventually(
-      "the file is indexed",
-      async () => !(await agent.call("search_files", { query: "needle" })).includes("NOT SEARCHED"),
-    );
+    const found = () => agent.call("search_files", { query: "needle" });
+    await eventually("the file is indexed", async () => !(await found()).includes("NOT SEARCHED"));
     await call("search_files", { query: "needle" });
     await refused("write_file", { path, content: "new" });
     await refused("write_file", { path, content: "needle one\n" });
@@ -95,19 +91,16 @@ for (const name of NAMES) {
   });
 }
 
-test("a name that was quoted is taken as an argument as the result showed it, and as it is", async () => {
-  const own = await files();
+test("a name that was quoted is taken as an argument as the result showed it, and as it is", async (own) => {
   const agent = new Agent(service, own.key);
   const path = 'a\u200bb/say "hi": \u{e0041}.md';
   await own.write(path, "x\n");
-  const [, shown = ""] = /^"(.+)" — version 1/m.exec(await agent.call("list_files", { recursive: true })) ??
-    [];
+  const listed = await agent.call("list_files", { recursive: true });
+  const [, shown = ""] = /^"(.+)" — version 1/m.exec(listed) ?? [];
   assertEquals(shown, 'a\\u200bb/say \\"hi\\": \\udb40\\udc41.md');
   for (const name of [shown, path, JSON.parse(`"${shown}"`)]) {
-    assertMatch(
-      await agent.call("read_file", { path: name }),
-      /^".*" — version 1, lines 1–1 of 1\n {5}1\tx$/,
-    );
+    const text = await agent.call("read_file", { path: name });
+    assertMatch(text, /^".*" — version 1, lines 1–1 of 1\n {5}1\tx$/);
     assertMatch(await agent.call("list_files", { path: name.split("/")[0] }), / — 1 file and 0 folders\n/);
     assertMatch(await agent.call("list_files", { recursive: true, after: name }), /^There are no files/);
   }

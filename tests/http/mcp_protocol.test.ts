@@ -7,13 +7,11 @@ import { suite, test } from "../support/stack/suite.ts";
 
 const { service, files } = await suite();
 
-const READING = [
-  ..."read_file list_files grep_files search_files file_history diff_versions recent_changes".split(" "),
-];
+const READING = "read_file list_files grep_files search_files file_history diff_versions recent_changes"
+  .split(" ");
 const ALL = [
-  ..."read_file list_files grep_files search_files write_file edit_file append_file".split(" "),
-  ..."delete_file move_file file_history diff_versions restore_file recent_changes undo_run".split(" "),
-  ..."create_link".split(" "),
+  ..."read_file list_files grep_files search_files write_file edit_file append_file delete_file".split(" "),
+  ..."move_file file_history diff_versions restore_file recent_changes undo_run create_link".split(" "),
 ];
 
 const HANDSHAKE = {
@@ -35,10 +33,8 @@ test("both eras learn what the server is: tools and nothing else, and instructio
     assert(instructions.length > 100 && instructions.length <= 600, `${instructions.length} characters`);
   }
   for (const version of ["2025-11-25", "2025-03-26", "2024-11-05"]) {
-    const answer = await new Agent(service, key, "legacy").rpc("initialize", {
-      ...HANDSHAKE,
-      protocolVersion: version,
-    });
+    const handshake = { ...HANDSHAKE, protocolVersion: version };
+    const answer = await new Agent(service, key, "legacy").rpc("initialize", handshake);
     assertEquals(Object(answer.body).result.protocolVersion, version);
   }
 });
@@ -53,10 +49,8 @@ for (const era of ERAS) {
         assert(["string", "integer", "boolean"].includes(String(property["type"])), `${name}.${argument}`);
         assert(typeof property["description"] === "string", `${name}.${argument} is described`);
         const { enum: words = [], ...others } = property;
-        assert(
-          Array.isArray(words) && words.every((word) => typeof word === "string"),
-          `${name}.${argument}`,
-        );
+        const areWords = Array.isArray(words) && words.every((word) => typeof word === "string");
+        assert(areWords, `${name}.${argument}`);
         for (const value of Object.values(others)) assert(typeof value !== "object", `${name}.${argument}`);
       }
       const isReading = READING.includes(name);
@@ -74,22 +68,21 @@ for (const era of ERAS) {
   test(`${era}: faults of the protocol have JSON-RPC's codes`, async () => {
     const { key } = await files();
     const agent = new Agent(service, key, era);
-    const { headers } = messageOf(era, "tools/list");
+    const { body: message, headers } = messageOf(era, "tools/list");
     const post = (body: string | Uint8Array) => agent.rpc("tools/list", {}, { body });
-    assertEquals(faultOf(await post('{"jsonrpc":')), [400, -32700]);
-    assertEquals(faultOf(await post("")), [400, -32700]);
-    assertEquals(faultOf(await post(Uint8Array.of(0x22, 0xff, 0x22))), [400, -32700]);
-    assertEquals(faultOf(await post(JSON.stringify([messageOf(era, "tools/list").body]))), [400, -32600]);
-    assertEquals(faultOf(await post("[]")), [400, -32600]);
+    for (const body of ['{"jsonrpc":', "", Uint8Array.of(0x22, 0xff, 0x22)]) {
+      assertEquals(faultOf(await post(body)), [400, -32700]);
+    }
+    for (const body of [JSON.stringify([message]), "[]"]) {
+      assertEquals(faultOf(await post(body)), [400, -32600]);
+    }
     const unknownTool = await agent.rpc("tools/call", { name: "drop_table", arguments: {} });
     assertEquals(faultOf(unknownTool), [200, -32602]);
     const unknownMethod = await agent.rpc("files/list");
     // Revisions of 2025 define no status for it, and their clients treat 404 as the end of the session.
     assertEquals(faultOf(unknownMethod), [era === "modern" ? 404 : 200, -32601]);
     const otherVersion = await service.request(key, "POST", "/mcp", {
-      body: JSON.parse(
-        JSON.stringify(messageOf(era, "tools/list").body).replace(MODERN_VERSION, "1999-01-01"),
-      ),
+      body: JSON.stringify(message).replace(MODERN_VERSION, "1999-01-01"),
       headers: { ...headers, "mcp-protocol-version": "1999-01-01" },
     });
     assertEquals(faultOf(otherVersion), [400, -32022]);
@@ -111,25 +104,20 @@ for (const era of ERAS) {
     await own.append("a.txt", "two\n");
     await service.freezeWindow(own.project.id);
     let used = 0;
-    const calls: [string, Record<string, unknown>][] = [
-      ["ping", {}],
-      ["tools/list", {}],
-      ["files/list", {}],
-      ["tools/call", { name: "nothing" }],
-      ["tools/call", { name: "read_file", arguments: {} }],
-      ["tools/call", { name: "read_file", arguments: { path: "a.txt" } }],
-      ["tools/call", { name: "read_file", arguments: { path: "missing" } }],
-      ["tools/call", {
-        name: "write_file",
-        arguments: { path: "a.txt", content: "three", expected_version: 1 },
-      }],
-      ["tools/call", { name: "append_file", arguments: { path: "b.txt", content: "x" } }],
-      ["tools/call", {
-        name: "edit_file",
-        arguments: { path: "a.txt", old_string: "twice", new_string: "2" },
-      }],
-      ["tools/call", { name: "restore_file", arguments: { path: "a.txt", version: 1 } }],
-      ["tools/call", { name: "list_files", arguments: { glob: "*.md", recursive: true } }],
+    const tools: [string, Record<string, unknown>?][] = [
+      ["nothing"],
+      ["read_file", {}],
+      ["read_file", { path: "a.txt" }],
+      ["read_file", { path: "missing" }],
+      ["write_file", { path: "a.txt", content: "three", expected_version: 1 }],
+      ["append_file", { path: "b.txt", content: "x" }],
+      ["edit_file", { path: "a.txt", old_string: "twice", new_string: "2" }],
+      ["restore_file", { path: "a.txt", version: 1 }],
+      ["list_files", { glob: "*.md", recursive: true }],
+    ];
+    const calls: readonly (readonly [string, Record<string, unknown>])[] = [
+      ...["ping", "tools/list", "files/list"].map((method) => [method, {}] as const),
+      ...tools.map(([name, args]) => ["tools/call", { name, arguments: args }] as const),
     ];
     for (const [method, params] of calls) {
       if (era === "modern" && method === "ping") continue;
@@ -148,16 +136,15 @@ for (const era of ERAS) {
     const revoked = await service.key(project.id);
     await service.revokeKey(revoked.id);
     for (const key of [null, "oa_short", revoked.key]) {
-      for (
-        const [method, params] of [
-          [era === "modern" ? "server/discover" : "initialize", HANDSHAKE],
-          ["tools/list", {}],
-          ["tools/call", { name: "list_files" }],
-          ["tools/call", { name: "write_file", arguments: { path: "x", content: "x" } }],
-          ["tools/call", { name: "read_file", arguments: {} }],
-          ["tools/call", { name: "nothing" }],
-        ] as const
-      ) {
+      const calls: readonly (readonly [string, Record<string, unknown>?])[] = [
+        [era === "modern" ? "server/discover" : "initialize", HANDSHAKE],
+        ["tools/list"],
+        ["tools/call", { name: "list_files" }],
+        ["tools/call", { name: "write_file", arguments: { path: "x", content: "x" } }],
+        ["tools/call", { name: "read_file", arguments: {} }],
+        ["tools/call", { name: "nothing" }],
+      ];
+      for (const [method, params] of calls) {
         const answer = await new Agent(service, key, era).rpc(method, params);
         assertEquals(assertRefused(answer, "INVALID_API_KEY", "mcp"), {}, `${method} ${params}`);
         assertEquals(answer.headers.get("www-authenticate"), "Bearer");
@@ -181,29 +168,23 @@ for (const era of ERAS) {
     assertEquals((await reader.tools()).map(({ name }) => name), READING);
     const before = await service.tables();
     for (const isRemembered of [false, true]) {
-      for (const tool of ["write_file", "append_file"]) {
-        const text = await reader.refused(tool, { path: "b.txt", content: `${isRemembered}` });
-        assertMatch(text, /^FORBIDDEN_SCOPE: .*lacks the scope `write`/);
+      const writes = { write_file: {}, append_file: {}, delete_file: {}, restore_file: { version: 1 } };
+      for (const [tool, more] of Object.entries(writes)) {
+        const text = await reader.refused(tool, { path: "a.txt", content: `${isRemembered}`, ...more });
+        assertMatch(text, /^FORBIDDEN_SCOPE: .*lacks the scope `write`/, tool);
       }
-      assertMatch(await reader.refused("delete_file", { path: "a.txt" }), /^FORBIDDEN_SCOPE/);
-      assertMatch(await reader.refused("restore_file", { path: "a.txt", version: 1 }), /^FORBIDDEN_SCOPE/);
       for (const tool of READING) {
         const text = await writer.refused(tool, { path: "a.txt", pattern: "one", query: "one" });
         assertMatch(text, /^FORBIDDEN_SCOPE: .*lacks the scope `read`/, tool);
       }
-      assertMatch(
-        await writer.refused("edit_file", { path: "a.txt", old_string: "one", new_string: "two" }),
-        /^FORBIDDEN_SCOPE/,
-      );
+      const edit = { path: "a.txt", old_string: "one", new_string: "two" };
+      assertMatch(await writer.refused("edit_file", edit), /^FORBIDDEN_SCOPE/);
       // The refusal of a write would show text of other users.
-      const refused = await writer.refused("write_file", {
-        path: "a.txt",
-        content: "two",
-        expected_version: 7,
-      });
+      const write = { path: "a.txt", content: "two" };
+      const refused = await writer.refused("write_file", { ...write, expected_version: 7 });
       assertMatch(refused, /^PRECONDITION_FAILED: a.txt is at version 1, not 7/);
       assert(!refused.includes("secret"), refused);
-      const exists = await writer.refused("write_file", { path: "a.txt", content: "two" });
+      const exists = await writer.refused("write_file", write);
       assertMatch(exists, /^FILE_ALREADY_EXISTS: .*version 1\. Nothing was written/);
     }
     assertEquals(await service.tables(), before, "nothing is done");
@@ -217,31 +198,22 @@ for (const era of ERAS) {
     const inside = new Agent(service, (await account.createKey({ pathPrefix: "/team/" })).key, era);
     const listed = await inside.call("list_files", { recursive: true });
     assert(listed.includes("team/in.txt") && !listed.includes("other"), listed);
-    for (const [tool, more] of Object.entries({ read_file: {}, file_history: {}, diff_versions: {} })) {
-      const hidden = await inside.refused(tool, { path: "other/out.txt", ...more });
-      const missing = await inside.refused(tool, { path: "other/no.txt", ...more });
+    for (const tool of ["read_file", "file_history", "diff_versions"]) {
+      const hidden = await inside.refused(tool, { path: "other/out.txt" });
+      const missing = await inside.refused(tool, { path: "other/no.txt" });
       assertEquals(hidden, missing, `${tool}: as if it did not exist`);
     }
-    for (
-      const [tool, more] of Object.entries({
-        write_file: { content: "x" },
-        append_file: { content: "x" },
-        delete_file: {},
-        restore_file: { version: 1 },
-        move_file: { destination: "team/moved.txt" },
-      })
-    ) {
+    const writes = {
+      ...{ write_file: { content: "x" }, append_file: { content: "x" }, delete_file: {} },
+      ...{ restore_file: { version: 1 }, move_file: { destination: "team/moved.txt" } },
+    };
+    for (const [tool, more] of Object.entries(writes)) {
       const refused = await inside.refused(tool, { path: "other/out.txt", ...more });
       assertMatch(refused, /^(FORBIDDEN_SCOPE: .*can write only below|FILE_NOT_FOUND)/, tool);
     }
-    assertMatch(
-      await inside.refused("move_file", { path: "team/in.txt", destination: "other/in.txt" }),
-      /^FORBIDDEN_SCOPE/,
-    );
-    assertEquals(
-      (await whole.call("read_file", { path: "other/out.txt" })).split("\n")[1],
-      "     1\tneedle out",
-    );
+    const out = { path: "team/in.txt", destination: "other/in.txt" };
+    assertMatch(await inside.refused("move_file", out), /^FORBIDDEN_SCOPE/);
+    assertMatch(await whole.call("read_file", { path: "other/out.txt" }), /\n {5}1\tneedle out$/);
     assertMatch(await inside.call("append_file", { path: "team/in.txt", content: "more\n" }), /version 2/);
   });
 
@@ -267,20 +239,14 @@ for (const era of ERAS) {
       const missing = await agent.refused(tool, { path: "none.txt", ...more });
       assertEquals(there.replaceAll("same.txt", "none.txt"), missing, tool);
     }
-    assertEquals(
-      await agent.call("list_files", { recursive: true }),
-      "There are no files yet. write_file creates one.",
-    );
-    assertEquals(await agent.call("grep_files", { pattern: "secret" }), "No line matches.");
-    assertMatch(
-      await agent.call("recent_changes"),
-      /^Nothing was changed\.\nlater changes: since=[0-9a-f]{32}$/,
-    );
-    assertMatch(await agent.call("search_files", { query: "secret" }), /^No file was found/);
-    assertMatch(
-      await agent.call("write_file", { path: "same.txt", content: "mine" }),
-      /^Created same.txt: version 1/,
-    );
+    const shown: [string, Record<string, unknown>, RegExp][] = [
+      ["list_files", { recursive: true }, /^There are no files yet\. write_file creates one\.$/],
+      ["grep_files", { pattern: "secret" }, /^No line matches\.$/],
+      ["recent_changes", {}, /^Nothing was changed\.\nlater changes: since=[0-9a-f]{32}$/],
+      ["search_files", { query: "secret" }, /^No file was found/],
+      ["write_file", { path: "same.txt", content: "mine" }, /^Created same.txt: version 1/],
+    ];
+    for (const [tool, args, text] of shown) assertMatch(await agent.call(tool, args), text);
     assertEquals((await own.read("same.txt")).version, 2);
   });
 }
@@ -291,18 +257,13 @@ test("413: a body of up to 4 MiB is read, and no longer one, of known length or 
   const { body, headers } = messageOf("modern", "tools/call", { name: "write_file" });
   const filled = (bytes: number, path: string) => {
     const withContent = (content: string) =>
-      JSON.stringify({
-        ...body,
-        params: { ...Object(body["params"]), arguments: { path, content } },
-      });
+      JSON.stringify({ ...body, params: { ...Object(body["params"]), arguments: { path, content } } });
     return withContent("x".repeat(bytes - withContent("").length));
   };
   const limit = 4 * 1024 * 1024;
   const longest = await service.request(key, "POST", "/mcp", { body: filled(limit, "a.txt"), headers });
-  assertMatch(
-    Object(longest.body).result.content[0].text,
-    /^Created a.txt: version 1, 1 line, 4,19\d,\d+ bytes/,
-  );
+  const [{ text }] = Object(longest.body).result.content;
+  assertMatch(text, /^Created a.txt: version 1, 1 line, 4,19\d,\d+ bytes/);
   const tooLong = filled(limit + 1, "b.txt");
   const stream = () => new Blob([tooLong]).stream();
   for (const sent of [tooLong, stream()]) {
@@ -316,26 +277,19 @@ test("413: a body of up to 4 MiB is read, and no longer one, of known length or 
 test("415: the body is JSON, uncompressed", async () => {
   const { key } = await files();
   const { body, headers } = messageOf("modern", "tools/list");
-  for (
-    const odd of [{ "content-type": "text/plain" }, { "content-type": "" }, { "content-encoding": "gzip" }]
-  ) {
-    const answer = await service.request(key, "POST", "/mcp", {
-      body: JSON.stringify(body),
-      headers: { ...headers, ...odd },
-    });
+  const odd = [{ "content-type": "text/plain" }, { "content-type": "" }, { "content-encoding": "gzip" }];
+  for (const more of odd) {
+    const request = { body: JSON.stringify(body), headers: { ...headers, ...more } };
+    const answer = await service.request(key, "POST", "/mcp", request);
     assertRefused(answer, "UNSUPPORTED_MEDIA_TYPE", "mcp");
   }
 });
 
 test("Origin: none, loopback and the service's own are served, any other is 403 FORBIDDEN_ORIGIN", async () => {
   const own = await files();
+  const append = { name: "append_file", arguments: { path: "log", content: "x" } };
   const call = (origin: string) =>
-    new Agent(service, own.key).rpc("tools/call", {
-      name: "append_file",
-      arguments: { path: "log", content: "x" },
-    }, {
-      headers: { origin },
-    });
+    new Agent(service, own.key).rpc("tools/call", append, { headers: { origin } });
   const served = ["http://localhost:6274", "https://localhost", "http://127.0.0.1:8080", "http://[::1]:3000"];
   for (const origin of [...served, new URL(service.baseUrl).origin]) {
     assertEquals((await call(origin)).status, 200, origin);
@@ -370,8 +324,6 @@ test("Origin: a name that was rebound to this machine is refused, though Host sa
 
 test("a subscription, which would hold a stream open, is no method of the service", async () => {
   const { key } = await files();
-  assertEquals(faultOf(await new Agent(service, key).rpc("subscriptions/listen", { notifications: {} })), [
-    404,
-    -32601,
-  ]);
+  const listened = await new Agent(service, key).rpc("subscriptions/listen", { notifications: {} });
+  assertEquals(faultOf(listened), [404, -32601]);
 });

@@ -12,13 +12,14 @@ const { service } = await suite();
 const account = await owner(service);
 const { key: all } = await account.createKey({ scopes: ["read", "write"] });
 const { key: reading } = await account.createKey({ scopes: ["read"] });
-const { key: confined } = await account.createKey({ scopes: ["read", "write"], pathPrefix: "notes" });
+const { key: narrow } = await account.createKey({ scopes: ["read", "write"], pathPrefix: "notes" });
 const own = new Files(service, all);
 await own.write("notes/plan.md", "# Plan\n");
 await own.write("gone.md", "x");
 await own.remove("gone.md");
 
 const RAW = "To store a file as it is, send its bytes as the body of `POST /files?path=…`.";
+const EDIT = "PUT /files/edit/notes/plan.md";
 const TIME =
   "must be a time in ISO 8601 with a zone, such as 2026-01-31T12:00:00Z, or a cursor of the change feed";
 const tomorrow = new Date(Date.now() + 86_400_000).toISOString();
@@ -70,34 +71,20 @@ const ROWS: readonly (readonly [string | null, string, string, RequestOptions?])
   [all, "GET /files/none", "There is no file at this path."],
   [all, "GET /files/gone.md", "The file was deleted by its version 2."],
   [all, "DELETE /folders/none", "There are no files below `none`."],
-  [
-    confined,
-    "GET /files/other.md",
-    "There is no file at this path. The key reaches only paths below `notes`.",
-  ],
-  [
-    confined,
-    "POST /files",
-    "The key can write only below `notes`.",
-    { body: { path: "other.md", content: "x" } },
-  ],
+  [narrow, "GET /files/o.md", "There is no file at this path. The key reaches only paths below `notes`."],
+  [narrow, "POST /files", "The key can write only below `notes`.", { body: { path: "o.md", content: "x" } }],
   [reading, "POST /files", "The key lacks the scope `write`.", { body: { path: "a", content: "x" } }],
   [all, "POST /files", "path: must be a string", { body: { path: 5, content: "x" } }],
   [all, "POST /files", "path: is required", { body: { content: "x" } }],
-  [all, "PUT /files/edit/notes/plan.md", "oldString: must not be empty", {
-    body: { oldString: "", newString: "x" },
-  }],
+  [all, EDIT, "oldString: must not be empty", { body: { oldString: "", newString: "x" } }],
   [all, "PUT /files/append/notes/plan.md", "content: must not be empty", { body: { content: "" } }],
   [all, "GET /files?limit=0", "limit: must be at least 1"],
   [all, "GET /files?limit=101", "limit: must be at most 100"],
   [all, "GET /files?sortOrder=up", 'sortOrder: must be one of "asc", "desc"'],
   [all, "POST /batch", "operations: must have at least 1 item", { body: { operations: [] } }],
-  [
-    all,
-    "PUT /files/edit/notes/plan.md",
-    "replaceAll: must be true or false",
-    { body: { oldString: "a", newString: "b", replaceAll: "yes" } },
-  ],
+  [all, EDIT, "replaceAll: must be true or false", {
+    body: { oldString: "a", newString: "b", replaceAll: "yes" },
+  }],
 ];
 
 for (const [key, request, message, options] of ROWS) {
@@ -109,11 +96,11 @@ for (const [key, request, message, options] of ROWS) {
 }
 
 test("a message names one thing in the singular, and any other number in the plural", async () => {
-  const messages: string[] = [];
-  for (
-    const path of ["/changes?limit=1", "/changes?limit=2", "/files?directory=notes", "/files?directory=none"]
-  ) {
-    messages.push(messageOf(await service.request(all, "GET", path)));
+  const messages = {
+    ...{ "/changes?limit=1": "1 change.", "/changes?limit=2": "2 changes." },
+    ...{ "/files?directory=notes": "1 of 1 file.", "/files?directory=none": "0 of 0 files." },
+  };
+  for (const [path, message] of Object.entries(messages)) {
+    assertEquals(messageOf(await service.request(all, "GET", path)), message);
   }
-  assertEquals(messages, ["1 change.", "2 changes.", "1 of 1 file.", "0 of 0 files."]);
 });

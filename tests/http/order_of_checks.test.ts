@@ -47,20 +47,8 @@ const ROWS: readonly (readonly [string, Key, string, Code, string?, string?])[] 
   ["fields, missing file", "good", "PUT /files/append/none", "VALIDATION_ERROR", '{"content":""}'],
   ["no bytes, missing file (raw append)", "good", "PUT /files/append/none?raw", "VALIDATION_ERROR", ""],
   ["fields, missing file (edit)", "good", "PUT /files/edit/none", "VALIDATION_ERROR", '{"oldString":""}'],
-  [
-    "fields, content size",
-    "good",
-    "PUT /files/append/f.txt",
-    "VALIDATION_ERROR",
-    TOO_LONG.replace("{", '{"isBase64":7,'),
-  ],
-  [
-    "path in the body, content size",
-    "good",
-    "POST /files",
-    "INVALID_PATH",
-    TOO_LONG.replace("{", '{"path":"/",'),
-  ],
+  ["fields, content size", "good", "PUT /files/append/f.txt", "VALIDATION_ERROR", tooLong('"isBase64":7')],
+  ["path in the body, content size", "good", "POST /files", "INVALID_PATH", tooLong('"path":"/"')],
   ["content size, missing file", "good", "PUT /files/append/none", "CONTENT_TOO_LARGE", TOO_LONG],
   ["missing file, tier size", "good", "PUT /files/overwrite/none", "FILE_NOT_FOUND", over()],
   ["missing file, tier size (append)", "good", "PUT /files/append/none", "FILE_NOT_FOUND", over()],
@@ -77,10 +65,8 @@ test("of several faults the first in the order of the checks is told, counted on
     const [method = "", path = ""] = request.split(" ");
     for (const key of as === "good" ? [own.key, newKeys[index]?.key ?? null] : [keys[as]]) {
       await service.freezeWindow(own.project.id);
-      const answer = await service.request(key, method, path, {
-        ...(body !== undefined && { body }),
-        ...(type !== undefined && { headers: { "content-type": type } }),
-      });
+      const headers = { ...type !== undefined && { "content-type": type } };
+      const answer = await service.request(key, method, path, { body, headers });
       assertEquals([wrong, answer.status], [wrong, statusOf(code)], answer.text);
       assertRefused(answer, code);
       if (as === "good") assertEquals([wrong, rateOf(answer.headers).remaining], [wrong, 99], "counted once");
@@ -88,6 +74,11 @@ test("of several faults the first in the order of the checks is told, counted on
   }
   assertEquals(await service.tables(), before);
 });
+
+/** The body with content that is too long, and another field. */
+function tooLong(field: string): string {
+  return TOO_LONG.replace("{", `{${field},`);
+}
 
 /** Content within the limit of a request, but over the free tier's file size, since each character has 2 bytes. */
 function over(): string {

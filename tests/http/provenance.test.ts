@@ -16,9 +16,9 @@ import {
 } from "../support/client/contract.ts";
 import type { Files, HeaderFields, ProjectFiles } from "../support/client/files.ts";
 import { messageOf } from "../support/client/mcp.ts";
-import { suite, test } from "../support/stack/suite.ts";
+import { suite } from "../support/stack/suite.ts";
 
-const { service, files } = await suite();
+const { service, files, test } = await suite();
 
 type Change = ChangePage["changes"][number];
 
@@ -35,114 +35,75 @@ async function said(own: Files) {
 const SAID = { "x-run-id": "run-1", "x-actor": "planner/2.1", "x-change-note": "fix%20%C3%A9" };
 const STORED = { runId: "run-1", actor: "planner/2.1", note: "fix é" };
 
-async function tool(
-  own: Files,
-  name: string,
-  args: Record<string, unknown>,
-  headers: HeaderFields = {},
-  meta = {},
-) {
+async function tool(own: Files, name: string, args: object, headers: HeaderFields = {}, meta = {}) {
   const { body, headers: given } = messageOf("modern", "tools/call", { name, arguments: args });
   Object.assign(Object(Reflect.get(Object(body["params"]), "_meta")), meta);
   return await own.request("POST", "/mcp", { body, headers: { ...given, ...headers } });
 }
 
-const remember = (command: Record<string, unknown>) => (own: ProjectFiles, headers: HeaderFields) =>
-  own.request("POST", "/memory", { body: command, headers });
-const post = (address: string, body: Record<string, unknown>) => (own: ProjectFiles, headers: HeaderFields) =>
+type Send = (own: ProjectFiles, headers: HeaderFields) => Promise<{ readonly status: number }>;
+
+const post = (address: string, body: object): Send => (own, headers) =>
   own.request("POST", address, { body, headers });
-const call = (name: string, args: Record<string, unknown>) => (own: ProjectFiles, headers: HeaderFields) =>
-  tool(own, name, args, headers);
+const remember = (command: string, body: object) => post("/memory", { command, ...body });
+const put = (route: string, body: object): Send => (own, headers) =>
+  own.put(route, "memories/a.txt", body, headers);
+const call = (name: string, args: object): Send => (own, headers) => tool(own, name, args, headers);
 
 /** Each way to add versions to `memories/a.txt`, which has two, and the provenance that the feed shows. */
-const WAYS: readonly [
-  string,
-  (own: ProjectFiles, headers: HeaderFields) => Promise<{ readonly status: number }>,
-  readonly Partial<Change>[],
-][] = (() => {
+const WAYS: readonly (readonly [string, Send, readonly Partial<Change>[]])[] = (() => {
   const path = "memories/a.txt";
   const destination = "memories/b.txt";
   const from = { path, version: 2 };
-  const moved = [{ path, version: 3, operation: "move", deleted: true }, {
-    path: destination,
-    version: 1,
-    operation: "move",
-    from,
-  }] as const;
-  const restored = [{ path, version: 3, operation: "restore", from: { path, version: 1 } }] as const;
   const one = (operation: Change["operation"], more = {}) => [{ path, version: 3, operation, ...more }];
+  const deleted = one("delete", { deleted: true });
+  const restored = one("restore", { from: { path, version: 1 } });
+  const movedTo = (to: string) => [
+    ...one("move", { deleted: true }),
+    { path: to, version: 1, operation: "move", from } as const,
+  ];
+  const [edited, moved] = [one("edit"), movedTo(destination)];
+  const created = [{ path: destination, version: 1, operation: "write" }] as const;
+  const copied = (to: string) => [{ path: to, version: 1, operation: "copy", from }] as const;
   const raw = { "content-type": "application/octet-stream" };
+  const memory = "/memories/a.txt";
+  const folder = { path: "memories", destination: "other" };
   return [
     ["POST /files", (own, headers) => own.post({ path, content: "x" }, headers), one("write")],
     ["POST /files raw", (own, headers) => own.post(Uint8Array.of(1), headers, { path }), one("write")],
-    ["append", (own, headers) => own.put("append", path, { content: "x" }, headers), one("append")],
+    ["append", put("append", { content: "x" }), one("append")],
     [
       "append raw",
       (own, headers) => own.put("append", path, Uint8Array.of(1), { ...raw, ...headers }),
       one("append"),
     ],
-    ["overwrite", (own, headers) => own.put("overwrite", path, { content: "x" }, headers), one("overwrite")],
-    [
-      "edit",
-      (own, headers) => own.put("edit", path, { oldString: "one", newString: "x" }, headers),
-      one("edit"),
-    ],
-    ["delete", (own, headers) => own.tryRemove(path, headers), one("delete", { deleted: true })],
-    ["restore", (own, headers) => own.put("restore", path, { version: 1 }, headers), restored],
-    ["copy", (own, headers) => own.put("copy", path, { destination }, headers), [
-      { path: destination, version: 1, operation: "copy", from },
-    ]],
-    ["move", (own, headers) => own.put("move", path, { destination }, headers), moved],
+    ["overwrite", put("overwrite", { content: "x" }), one("overwrite")],
+    ["edit", put("edit", { oldString: "one", newString: "x" }), edited],
+    ["delete", (own, headers) => own.tryRemove(path, headers), deleted],
+    ["restore", put("restore", { version: 1 }), restored],
+    ["copy", put("copy", { destination }), copied(destination)],
+    ["move", put("move", { destination }), moved],
     ["a link", async (own, headers) => {
       const answer = await own.request("POST", "/links", { body: { path, for: "write" } });
       const target = dataOf(answer, "create_link", newLink).url.slice(service.baseUrl.length);
       return await service.request(null, "PUT", target, { body: "bytes", headers });
     }, one("write")],
-    ["memory create", remember({ command: "create", path: "/memories/b.txt", file_text: "x" }), [
-      { path: destination, version: 1, operation: "write" },
-    ]],
-    [
-      "memory str_replace",
-      remember({ command: "str_replace", path: "/memories/a.txt", old_str: "one", new_str: "x" }),
-      one("edit"),
-    ],
-    [
-      "memory insert",
-      remember({ command: "insert", path: "/memories/a.txt", insert_line: 0, insert_text: "x" }),
-      one("edit"),
-    ],
-    [
-      "memory delete",
-      remember({ command: "delete", path: "/memories/a.txt" }),
-      one("delete", { deleted: true }),
-    ],
-    [
-      "memory rename",
-      remember({ command: "rename", old_path: "/memories/a.txt", new_path: "/memories/b.txt" }),
-      moved,
-    ],
+    ["memory create", remember("create", { path: "/memories/b.txt", file_text: "x" }), created],
+    ["memory str_replace", remember("str_replace", { path: memory, old_str: "one", new_str: "x" }), edited],
+    ["memory insert", remember("insert", { path: memory, insert_line: 0, insert_text: "x" }), edited],
+    ["memory delete", remember("delete", { path: memory }), deleted],
+    ["memory rename", remember("rename", { old_path: memory, new_path: "/memories/b.txt" }), moved],
     ["write_file", call("write_file", { path, content: "x", expected_version: 2 }), one("write")],
-    ["edit_file", call("edit_file", { path, old_string: "one", new_string: "x" }), one("edit")],
+    ["edit_file", call("edit_file", { path, old_string: "one", new_string: "x" }), edited],
     ["append_file", call("append_file", { path, content: "x" }), one("append")],
-    ["append_file, to a new file", call("append_file", { path: destination, content: "x" }), [
-      { path: destination, version: 1, operation: "write" },
-    ]],
-    ["delete_file", call("delete_file", { path }), one("delete", { deleted: true })],
+    ["append_file, to a new file", call("append_file", { path: destination, content: "x" }), created],
+    ["delete_file", call("delete_file", { path }), deleted],
     ["move_file", call("move_file", { path, destination }), moved],
     ["restore_file", call("restore_file", { path, version: 1 }), restored],
     ["batch", post("/batch", { operations: [{ op: "write", path, content: "x" }] }), one("write")],
-    ["folder copy", post("/folders/copy", { path: "memories", destination: "other" }), [
-      { path: "other/a.txt", version: 1, operation: "copy", from },
-    ]],
-    ["folder move", post("/folders/move", { path: "memories", destination: "other" }), [
-      { path, version: 3, operation: "move", deleted: true },
-      { path: "other/a.txt", version: 1, operation: "move", from },
-    ]],
-    [
-      "folder delete",
-      (own, headers) => own.request("DELETE", "/folders/memories", { headers }),
-      one("delete", { deleted: true }),
-    ],
+    ["folder copy", post("/folders/copy", folder), copied("other/a.txt")],
+    ["folder move", post("/folders/move", folder), movedTo("other/a.txt")],
+    ["folder delete", (own, headers) => own.request("DELETE", "/folders/memories", { headers }), deleted],
     ["folder restore", async (own, headers) => {
       const { createdAt: at } = await own.read(path, { version: 1 });
       return await post("/restore", { directory: "memories", at, dryRun: false })(own, headers);
@@ -151,34 +112,18 @@ const WAYS: readonly [
 })();
 
 for (const [name, send, expected] of WAYS) {
-  test(`${name} stores its operation, and what the headers say`, async () => {
-    const own = await files();
+  test(`${name} stores its operation, and what the headers say`, async (own) => {
     await own.write("memories/a.txt", "one\n");
     await own.append("memories/a.txt", "two\n");
     assertEquals((await send(own, SAID)).status, 200);
     const made = (await feed(own)).slice(2);
     assertEquals(made.map(({ runId, actor, note }) => ({ runId, actor, note })), expected.map(() => STORED));
-    assertEquals(
-      made.map(({ path, version, operation, deleted, from }) => ({
-        path,
-        version,
-        operation,
-        deleted,
-        from,
-      })),
-      expected.map(({ path, version, operation, deleted, from }) => ({
-        path,
-        version,
-        operation,
-        deleted,
-        from,
-      })),
-    );
+    const shown = (one: Partial<Change>) => [one.path, one.version, one.operation, one.deleted, one.from];
+    assertEquals(made.map(shown), expected.map(shown));
   });
 }
 
-test("headers at their bounds are stored as they are, and left out where they are not sent", async () => {
-  const own = await files();
+test("headers at their bounds are stored as they are, and left out where they are not sent", async (own) => {
   const runId = "aZ09._:-".repeat(RUN_ID_LENGTH_MAX / 8);
   const actor = "a ~!".repeat(ACTOR_LENGTH_MAX / 4);
   const note = "😀".repeat(CHANGE_NOTE_LENGTH_MAX);
@@ -193,38 +138,36 @@ test("headers at their bounds are stored as they are, and left out where they ar
   assertEquals((await said(own)).note, undefined);
 });
 
-const BAD: readonly [string, string][] = [
-  ["X-Run-Id", ""],
-  ["X-Run-Id", "a b"],
-  ["X-Run-Id", "a/b"],
-  ["X-Run-Id", "ä"],
-  ["X-Run-Id", "a".repeat(RUN_ID_LENGTH_MAX + 1)],
-  ["X-Actor", ""],
-  ["X-Actor", "a\tb"],
-  ["X-Actor", "é"],
-  ["X-Actor", "a".repeat(ACTOR_LENGTH_MAX + 1)],
-  ["X-Change-Note", "%"],
-  ["X-Change-Note", "%c3"],
-  ["X-Change-Note", "%ed%a0%80"],
-  ["X-Change-Note", "caf\u00e9"],
-  ["X-Change-Note", "a%0Ab"],
-  ["X-Change-Note", "a%00b"],
-  ["X-Change-Note", "%C2%85"],
-  ["X-Change-Note", "a".repeat(CHANGE_NOTE_LENGTH_MAX + 1)],
-];
+const BAD: Readonly<Record<string, readonly string[]>> = {
+  "X-Run-Id": ["", "a b", "a/b", "ä", "a".repeat(RUN_ID_LENGTH_MAX + 1)],
+  "X-Actor": ["", "a\tb", "é", "a".repeat(ACTOR_LENGTH_MAX + 1)],
+  "X-Change-Note": [
+    ...[
+      "%",
+      "%c3",
+      "%ed%a0%80",
+      "caf\u00e9",
+      "a%0Ab",
+      "a%00b",
+      "%C2%85",
+      "a".repeat(CHANGE_NOTE_LENGTH_MAX + 1),
+    ],
+  ],
+};
 
 test("400: a header outside its bounds is named, on every route that writes, and nothing is changed", async () => {
   const own = await files();
   await own.write("memories/a.txt", "one\n");
   await own.append("memories/a.txt", "two\n");
   const before = await service.tables();
-  for (const [name, value] of BAD) {
+  for (
+    const [name, value] of Object.entries(BAD).flatMap(([name, bad]) =>
+      bad.map((value) => [name, value] as const)
+    )
+  ) {
     const answer = await own.post({ path: "memories/a.txt", content: "x" }, { [name]: value });
-    assertEquals(
-      issuePaths(assertRefused(answer, "VALIDATION_ERROR", "write_file")),
-      [name],
-      `${name}: ${value}`,
-    );
+    const details = assertRefused(answer, "VALIDATION_ERROR", "write_file");
+    assertEquals(issuePaths(details), [name], `${name}: ${value}`);
   }
   for (const [name, send] of WAYS) {
     // A tool reports a failure in its result, and a link is created first, so these cannot be checked here.
@@ -240,43 +183,31 @@ test("400: a header outside its bounds is named, on every route that writes, and
 test("over MCP: without headers the run is the trace, and the actor what the client calls itself, cut and cleaned", async () => {
   const own = await files();
   const trace = "0af7651916cd43dd8448eb211c80319c";
-  const client = (name: unknown, version: unknown) => ({
-    "io.modelcontextprotocol/clientInfo": { name, version },
-  });
+  const traced = (id: string) => ({ traceparent: `00-${id}-b7ad6b7169203331-01` });
+  const info = "io.modelcontextprotocol/clientInfo";
+  const client = (name: string, version: string) => ({ [info]: { name, version } });
   const cases: [Record<string, unknown>, HeaderFields, Partial<Change>][] = [
-    [{ traceparent: `00-${trace}-b7ad6b7169203331-01` }, {}, { runId: trace, actor: "test/1.0.0" }],
-    [{ traceparent: `00-${"0".repeat(32)}-b7ad6b7169203331-01` }, {}, { actor: "test/1.0.0" }],
+    [traced(trace), {}, { runId: trace, actor: "test/1.0.0" }],
+    [traced("0".repeat(32)), {}, { actor: "test/1.0.0" }],
     [{ traceparent: "none" }, {}, { actor: "test/1.0.0" }],
     [{ traceparent: 7 }, {}, { actor: "test/1.0.0" }],
     [client("Ma\tjor é Tom 😀", "1\n.2"), {}, { actor: "Major  Tom/1.2" }],
     [client("n".repeat(200), "1"), {}, { actor: "n".repeat(ACTOR_LENGTH_MAX) }],
     [client("x", ""), {}, { actor: "x" }],
     [client("y", "v".repeat(300)), {}, { actor: `y/${"v".repeat(ACTOR_LENGTH_MAX - 2)}` }],
-    [{ traceparent: `00-${trace}-b7ad6b7169203331-01` }, SAID, STORED],
-    [{ traceparent: `00-${trace}-b7ad6b7169203331-01` }, { "x-actor": "ada" }, {
-      runId: trace,
-      actor: "ada",
-    }],
+    [traced(trace), SAID, STORED],
+    [traced(trace), { "x-actor": "ada" }, { runId: trace, actor: "ada" }],
   ];
   for (const [index, [meta, headers, expected]] of cases.entries()) {
-    const { status, text } = await tool(
-      own,
-      "append_file",
-      { path: "a.txt", content: `${index}` },
-      headers,
-      meta,
-    );
+    const args = { path: "a.txt", content: `${index}` };
+    const { status, text } = await tool(own, "append_file", args, headers, meta);
     assertEquals(status, 200, text);
-    assertEquals(
-      await said(own),
-      { runId: undefined, actor: undefined, note: undefined, ...expected },
-      JSON.stringify(meta),
-    );
+    const unsaid = { runId: undefined, actor: undefined, note: undefined };
+    assertEquals(await said(own), { ...unsaid, ...expected }, JSON.stringify(meta));
   }
 });
 
-test("a replay of an idempotency key makes nothing, whatever it says of itself", async () => {
-  const own = await files();
+test("a replay of an idempotency key makes nothing, whatever it says of itself", async (own) => {
   const once = { "idempotency-key": "once" };
   const first = await own.post({ path: "a.txt", content: "x" }, { ...once, ...SAID });
   const again = await own.post({ path: "a.txt", content: "x" }, { ...once, "x-run-id": "another" });

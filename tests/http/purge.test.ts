@@ -14,19 +14,22 @@ import {
 import { administrator, purge, redact, sweepAll, traces } from "../support/client/erasure.ts";
 import { encodePath, Files, type ProjectFiles } from "../support/client/files.ts";
 import { eventually } from "../support/eventually.ts";
-import { privateSuite, test } from "../support/stack/suite.ts";
+import { privateSuite } from "../support/stack/suite.ts";
 
-const { service, files } = await privateSuite({});
+const { service, files, test } = await privateSuite({});
 
 const tryPurge = (own: Files, path: string, headers: Record<string, string> = {}) =>
   own.request("DELETE", `/files/${encodePath(path)}?purge`, { headers });
+/** The names of the project's objects. */
+const objectsOf = (own: ProjectFiles) =>
+  service.sql("select name from storage.objects where name like $1 || '%'", [own.project.id]);
 const secret = () => crypto.getRandomValues(new Uint8Array(32)).toHex();
 
-async function usage(projectId: string): Promise<{ bytes: number; rows: number; versions: number }> {
+async function usage({ project }: ProjectFiles) {
   const [row] = await service.sql<{ bytes: number; rows: number; versions: number }>(
     `select sum(bytes)::int as bytes, sum(database_bytes)::int as rows, sum(versions)::int as versions
      from filestore.project_usage where project_id = $1`,
-    [projectId],
+    [project.id],
   );
   if (!row) throw new Error("no usage");
   return row;
@@ -42,15 +45,10 @@ test("200: nothing of the file can be read any more, by any way, and a new file 
   await own.write("dir/a.md", "three");
   const link = await own.request("POST", "/links", { body: { path: "dir/a.md", for: "read" } });
   const before = new Date().toISOString();
-  assertEquals(await purge(admin, "dir/a.md"), {
-    path: "dir/a.md",
-    versions: 3,
-    bytes: 12,
-    pendingVersions: 0,
-  });
+  const purged = { path: "dir/a.md", versions: 3, bytes: 12, pendingVersions: 0 };
+  assertEquals(await purge(admin, "dir/a.md"), purged);
   for (const query of ["", "?version=1", "?metadata", "?versions", `?at=${before}`, `?at=${cursor}`]) {
-    const answer = await own.request("GET", `/files/dir/a.md${query}`);
-    assertRefused(answer, "FILE_NOT_FOUND");
+    assertRefused(await own.request("GET", `/files/dir/a.md${query}`), "FILE_NOT_FOUND");
   }
   assertRefused(await own.put("restore", "dir/a.md", { version: 1 }), "FILE_NOT_FOUND");
   assertRefused(await own.put("copy", "dir/a.md", { destination: "b" }), "FILE_NOT_FOUND");
@@ -68,8 +66,7 @@ test("200: nothing of the file can be read any more, by any way, and a new file 
   assertEquals((await own.read("kept.md")).content, "kept");
 });
 
-test("200: a deleted file is purged like any other, and only with the scope admin", async () => {
-  const own = await files();
+test("200: a deleted file is purged like any other, and only with the scope admin", async (own) => {
   await own.write("a", "x");
   await own.remove("a");
   const refused = assertRefused(await tryPurge(own, "a"), "FORBIDDEN_SCOPE", "purge_file");
@@ -87,8 +84,7 @@ test("200: a deleted file is purged like any other, and only with the scope admi
 
 test("200: the owner purges from the console", async () => {
   const account = await owner(service);
-  const post = await account.request("POST", "/files", { body: { path: "a", content: "x" } });
-  assertEquals(post.status, 200);
+  await account.request("POST", "/files", { body: { path: "a", content: "x" } });
   const { versions } = dataOf(await account.request("DELETE", "/files/a?purge"), "purge_file", purgeRecord);
   assertEquals(versions, 1);
 });
@@ -97,11 +93,8 @@ test("200: preconditions hold, and a repeat with the same Idempotency-Key gives 
   const own = await files();
   const admin = await administrator(service, own.project.id);
   const { id } = await own.write("a", "x");
-  assertRefused(
-    await tryPurge(admin, "a", { "if-match": `"${id}.2.j"` }),
-    "PRECONDITION_FAILED",
-    "purge_file",
-  );
+  const stale = await tryPurge(admin, "a", { "if-match": `"${id}.2.j"` });
+  assertRefused(stale, "PRECONDITION_FAILED", "purge_file");
   const headers = { "if-match": `"${id}.1.j"`, "idempotency-key": "once" };
   const first = await purge(admin, "a", headers);
   const again = await tryPurge(admin, "a", headers);
@@ -127,51 +120,42 @@ test("200: what other files have of it stays readable, whatever it was copied or
   await sweepAll(service);
   assertEquals((await own.read("c")).content, "shared piece and more");
   assertEquals((await own.read("b", { version: 1 })).content, "shared piece");
-  assertEquals((await own.versions("c")).versions.map(({ from }) => from), [undefined, {
-    path: "b",
-    version: 1,
-  }]);
-  assertEquals((await own.versions("b")).versions.map(({ from }) => from), [undefined, undefined]);
+  const origins = async (path: string) => (await own.versions(path)).versions.map(({ from }) => from);
+  assertEquals(await origins("c"), [undefined, { path: "b", version: 1 }]);
+  assertEquals(await origins("b"), [undefined, undefined]);
   await purge(admin, "c");
   await sweepAll(service);
   assertEquals((await own.read("b", { version: 1 })).content, "shared piece");
   await purge(admin, "b");
   await sweepAll(service);
-  assertEquals(
-    await service.sql("select from storage.objects where name like $1 || '%'", [own.project.id]),
-    [],
-  );
+  assertEquals(await objectsOf(own), []);
 });
 
-test("200: the usage goes down with the rows, and only a receipt is left to pay for", async () => {
-  const own = await files();
+test("200: the usage goes down with the rows, and only a receipt is left to pay for", async (own) => {
   const admin = await administrator(service, own.project.id);
   await own.write("kept", "kept");
-  const before = await usage(own.project.id);
+  const before = await usage(own);
   await own.write("deep/dir/a.md", "words");
   await own.append("deep/dir/a.md", " and more", {});
   await own.copy("deep/dir/a.md", "b.md");
-  await own.request("PUT", "/files/overwrite/b.md", {
-    body: { content: "other" },
-    headers: { "x-actor": "agent", "x-change-note": "why", "x-run-id": "r" },
-  });
+  const said = { "x-actor": "agent", "x-change-note": "why", "x-run-id": "r" };
+  await own.put("overwrite", "b.md", { content: "other" }, said);
   await purge(admin, "deep/dir/a.md");
   await purge(admin, "b.md");
-  const after = await usage(own.project.id);
+  const after = await usage(own);
   assertEquals(after, { bytes: before.bytes, rows: before.rows + 2 * 1024, versions: before.versions + 2 });
 });
 
 test("the feed shows one receipt without path and note, to keys whose prefix covered the file, too; cursors stay valid", async () => {
   const account = await owner(service);
-  const own = new Files(service, (await account.createKey({ scopes: ["read", "write", "admin"] })).key);
-  const below = new Files(service, (await account.createKey({ pathPrefix: "dir/deep" })).key);
-  const beside = new Files(service, (await account.createKey({ pathPrefix: "dir/other" })).key);
-  const all = async (by: Files, query: Record<string, string> = {}) =>
-    dataOf(
-      await by.request("GET", "/changes", { query }),
-      "list_changes",
-      by === own ? ownersChangePage : changePage,
-    );
+  const by = async (fields: Record<string, unknown>) =>
+    new Files(service, (await account.createKey(fields)).key);
+  const own = await by({ scopes: ["read", "write", "admin"] });
+  const [below, beside] = [await by({ pathPrefix: "dir/deep" }), await by({ pathPrefix: "dir/other" })];
+  const all = async (by: Files, query: Record<string, string> = {}) => {
+    const answer = await by.request("GET", "/changes", { query });
+    return dataOf(answer, "list_changes", by === own ? ownersChangePage : changePage);
+  };
   await own.write("dir/other/x", "1");
   const { id } = await own.write("dir/deep/a", "1");
   const { cursor } = await all(own);
@@ -184,16 +168,10 @@ test("the feed shows one receipt without path and note, to keys whose prefix cov
     [undefined, "purge", 3, undefined],
   ]);
   const receipt = changes[1];
-  assertEquals([receipt?.fileId, receipt?.note, receipt?.actor, receipt?.deleted], [
-    id,
-    undefined,
-    "cleaner",
-    true,
-  ]);
-  assertEquals((await all(below)).changes.map(({ fileId, operation }) => [fileId, operation]), [[
-    id,
-    "purge",
-  ]]);
+  assertEquals([receipt?.fileId, receipt?.note], [id, undefined]);
+  assertEquals([receipt?.actor, receipt?.deleted], ["cleaner", true]);
+  const seen = (await all(below)).changes;
+  assertEquals(seen.map(({ fileId, operation }) => [fileId, operation]), [[id, "purge"]]);
   assertEquals((await all(beside)).changes.map(({ path }) => path), ["dir/other/x", "dir/other/copy"]);
   for (const query of [{ directory: "dir" }, { directory: "dir/deep" }, { path: "dir/deep/a" }, {}]) {
     const found = await all(own, { ...query, operation: "purge" });
@@ -204,15 +182,16 @@ test("the feed shows one receipt without path and note, to keys whose prefix cov
   }
 });
 
-test("an edit that was planned before a purge is not made of the file that took its place", async () => {
-  const own = await files();
+test("an edit that was planned before a purge is not made of the file that took its place", async (own) => {
   const admin = await administrator(service, own.project.id);
   // The compaction that the last append makes due runs before the purge or after it.
-  for (let n = 0; n < 8; n++) {
-    await (n === 0 ? own.write("log", "secret 0\n") : own.append("log", `secret ${n}\n`));
-  }
+  const fill = async (text: string) => {
+    await own.write("log", text);
+    for (let n = 1; n < 8; n++) await own.append("log", text);
+  };
+  await fill("secret\n");
   await purge(admin, "log");
-  for (let n = 0; n < 8; n++) await (n === 0 ? own.write("log", "new 0\n") : own.append("log", `new ${n}\n`));
+  await fill("new\n");
   await own.append("log", "end\n");
   const { content } = await own.read("log");
   assert(!content.includes("secret"), content);
@@ -255,24 +234,20 @@ test("what a compaction made stays in its file, though a copy that had it in a v
   }
   await purge(admin, "log");
   await sweepAll(service);
-  assertEquals(
-    await service.sql("select from storage.objects where name like $1 || '%'", [own.project.id]),
-    [],
-  );
+  assertEquals(await objectsOf(own), []);
 });
 
-for (
-  const [what, pass] of Object.entries({
-    "deleted": (own: ProjectFiles) => own.remove("log"),
-    "overwritten": (own: ProjectFiles) => own.write("log", "another text"),
-    "overwritten, and a version redacted before": async (own: ProjectFiles, admin: Files) => {
-      await redact(admin, "log", [1]);
-      await own.write("log", "another text");
-    },
-  })
-) {
-  test(`what a compaction made and no version got goes, too, where the file was ${what}`, async () => {
-    const own = await files();
+const PASSINGS: Readonly<Record<string, (own: ProjectFiles, admin: Files) => Promise<unknown>>> = {
+  "deleted": (own) => own.remove("log"),
+  "overwritten": (own) => own.write("log", "another text"),
+  "overwritten, and a version redacted before": async (own, admin) => {
+    await redact(admin, "log", [1]);
+    await own.write("log", "another text");
+  },
+};
+
+for (const [what, pass] of Object.entries(PASSINGS)) {
+  test(`what a compaction made and no version got goes, too, where the file was ${what}`, async (own) => {
     const admin = await administrator(service, own.project.id);
     const canary = secret();
     await own.write("log", canary);
@@ -308,14 +283,9 @@ test("segments of trimmed versions that nobody has settled yet go with the file,
   );
   assertEquals((await purge(admin, "a")).pendingVersions, 0);
   await sweepAll(service);
-  assertEquals(
-    await service.sql("select from filestore.segments where project_id = $1", [own.project.id]).then(
-      (rows) => rows.length,
-    ),
-    1,
-    "that of today, until nothing of today can be committed any more",
-  );
-  assertEquals(await usage(own.project.id), { bytes: 0, rows: 1024, versions: 1 });
+  const left = await service.sql("select from filestore.segments where project_id = $1", [own.project.id]);
+  assertEquals(left.length, 1, "that of today, until nothing of today can be committed any more");
+  assertEquals(await usage(own), { bytes: 0, rows: 1024, versions: 1 });
 });
 
 test("canary: no trace in any table, object, list, search or answer after a purge and one complete sweep", async () => {
@@ -326,10 +296,8 @@ test("canary: no trace in any table, object, list, search or answer after a purg
   const headers = { "x-change-note": `because ${canary}`, "idempotency-key": "first" };
   const body = { path, content: `before ${canary} after, ${"and more words ".repeat(200)}` };
   assertEquals((await own.request("POST", "/files", { body, headers })).status, 200);
-  await own.request("PUT", `/files/edit/${encodePath(path)}`, {
-    body: { oldString: "before", newString: "behind" },
-    headers: { ...headers, "idempotency-key": "second" },
-  });
+  const edit = { oldString: "before", newString: "behind" };
+  await own.put("edit", path, edit, { ...headers, "idempotency-key": "second" });
   await own.request("POST", "/links", { body: { path, for: "read" } });
   await own.copy(path, `copy-${canary}`);
   await sweepAll(service);
@@ -339,16 +307,8 @@ test("canary: no trace in any table, object, list, search or answer after a purg
   await purge(admin, `copy-${canary}`);
   await sweepAll(service);
   assertEquals(await traces(service, canary), []);
-  for (
-    const list of [
-      "/files?recursive=true",
-      "/files?deleted=true",
-      "/changes",
-      "/links",
-      "/runs",
-      `/search?q=${canary}`,
-    ]
-  ) {
+  const lists = ["/files?recursive=true", "/files?deleted=true", "/changes", "/links", "/runs"];
+  for (const list of [...lists, `/search?q=${canary}`]) {
     const answer = await own.request("GET", list);
     assertEquals([answer.status, answer.text.includes(canary)], [200, false], list);
   }

@@ -5,19 +5,16 @@ import type { ProjectFiles } from "../support/client/files.ts";
 import { costOf, TARIFF_INDEXED_FACTOR, TARIFF_SEGMENT_BYTES } from "../support/client/tariff.ts";
 import { prepare, WRITES } from "../support/client/write_kinds.ts";
 import { databaseBytes } from "../support/postgres/consistency.ts";
-import { suite, test } from "../support/stack/suite.ts";
+import { suite } from "../support/stack/suite.ts";
 
-const { service, files } = await suite();
+const { service, files, test } = await suite();
 
 const OCTETS = { "content-type": "application/octet-stream" };
 
 async function setQuota(own: ProjectFiles, maxProjectBytes: number | null): Promise<void> {
   await service.sql(
     "select filestore_admin_update_project($1, jsonb_build_object('tier', 'enterprise', 'maxProjectBytes', $2::bigint))",
-    [
-      own.project.id,
-      maxProjectBytes,
-    ],
+    [own.project.id, maxProjectBytes],
   );
 }
 
@@ -77,35 +74,25 @@ test("413 QUOTA_EXCEEDED with details.limitBytes: one byte over; exactly the quo
   assertRefused(await own.put("append", "a.txt", { content: "x" }), "QUOTA_EXCEEDED");
 });
 
-test("the tariff: what each kind of write counts, to the byte; GET /project shows it", async () => {
-  const own = await files();
+test("the tariff: what each kind of write counts, to the byte; GET /project shows it", async (own) => {
+  const writes = [
+    () => own.write("notes/2026/plan.md", "one two three"),
+    () => own.append("notes/2026/plan.md", " four"),
+    () => own.edit("notes/2026/plan.md", "two ", ""),
+    () => own.copy("notes/2026/plan.md", "copy.md"),
+    () => own.move("copy.md", "moved.md"),
+    () => own.remove("moved.md"),
+    () => own.restore("moved.md", 1),
+    () => own.write("photo.png", "not text by its type"),
+    () => own.post(Uint8Array.of(0xff, 0xfe), OCTETS, { path: "bytes.txt" }),
+    () => own.write("long.txt", "x".repeat(1024 * 1024 + 1)),
+  ];
   const counts: number[] = [];
-  let before = 0;
-  const count = async () => {
-    const now = await used(own);
-    counts.push(now - before);
-    before = now;
-  };
-  await own.write("notes/2026/plan.md", "one two three");
-  await count();
-  await own.append("notes/2026/plan.md", " four");
-  await count();
-  await own.edit("notes/2026/plan.md", "two ", "");
-  await count();
-  await own.copy("notes/2026/plan.md", "copy.md");
-  await count();
-  await own.move("copy.md", "moved.md");
-  await count();
-  await own.remove("moved.md");
-  await count();
-  await own.restore("moved.md", 1);
-  await count();
-  await own.write("photo.png", "not text by its type");
-  await count();
-  await own.post(Uint8Array.of(0xff, 0xfe), OCTETS, { path: "bytes.txt" });
-  await count();
-  await own.write("long.txt", "x".repeat(1024 * 1024 + 1));
-  await count();
+  for (const write of writes) {
+    const before = await used(own);
+    await write();
+    counts.push(await used(own) - before);
+  }
   const text = "one three four";
   assertEquals(counts.slice(0, 2), [
     costOf({ newPath: "notes/2026/plan.md", stored: 13 }),
@@ -113,10 +100,9 @@ test("the tariff: what each kind of write counts, to the byte; GET /project show
   ]);
   // The tariff does not depend on how an edit divides the text into segments.
   assert((counts[2] ?? 0) > 0);
-  const [listed] = await service.sql<{ n: number }>(
-    `select cardinality(segment_ids) as n from filestore.files where project_id = $1 and path = 'moved.md'`,
-    [own.project.id],
-  );
+  const segments =
+    "select cardinality(segment_ids) as n from filestore.files where project_id = $1 and path = $2";
+  const [listed] = await service.sql<{ n: number }>(segments, [own.project.id, "moved.md"]);
   const shared = { stored: 0, listed: listed?.n ?? 0 };
   assertEquals(counts.slice(3), [
     costOf({ newPath: "copy.md", isShared: true, ...shared, indexed: text.length }),
@@ -149,8 +135,7 @@ for (const kind of WRITES) {
   const outcome = isRefused
     ? "413 QUOTA_EXCEEDED, nothing changed"
     : "200: a deletion is never refused for it";
-  test(`${kind.name} with the quota used up, or over since it was lowered: ${outcome}`, async () => {
-    const own = await files();
+  test(`${kind.name} with the quota used up, or over since it was lowered: ${outcome}`, async (own) => {
     await prepare(own, "f.txt");
     await prepare(own, "g.txt");
     const quotas = [["f.txt", await used(own)], ["g.txt", 1]] as const;
@@ -167,8 +152,7 @@ for (const kind of WRITES) {
   });
 }
 
-test("what a deletion took out of the search index can be written again, and no more", async () => {
-  const own = await files();
+test("what a deletion took out of the search index can be written again, and no more", async (own) => {
   await own.write("f.txt", "x".repeat(10_000));
   await leave(own, 0);
   assertRefused(await own.post({ path: "g.txt", content: "y" }), "QUOTA_EXCEEDED");
@@ -181,8 +165,7 @@ test("what a deletion took out of the search index can be written again, and no 
   await usageOf(own);
 });
 
-test("what was counted without a quota counts when one is set, exactly", async () => {
-  const own = await files();
+test("what was counted without a quota counts when one is set, exactly", async (own) => {
   await Promise.all(Array.from({ length: 20 }, (_, index) => own.write(`${10 + index}.txt`, "12345")));
   assertEquals(await used(own), 20 * costOf({ newPath: "10.txt", stored: 5 }));
   await leave(own, costOf({ newPath: "fits.txt", stored: 5 }));
@@ -192,32 +175,20 @@ test("what was counted without a quota counts when one is set, exactly", async (
   assertEquals((await own.write("over.txt", "x".repeat(1000))).size, 1000);
 });
 
-test("a tier's quota holds for its projects; a project's own goes first", async () => {
-  const own = await files();
+test("a tier's quota holds for its projects; a project's own goes first", async (own) => {
   const cost = costOf({ newPath: "a.txt", stored: 11 });
-  await service.sql(
-    `insert into filestore.tiers (name, max_project_bytes) values ('capped', ${
-      cost - 1
-    }) on conflict do nothing`,
-  );
+  const capped =
+    "insert into filestore.tiers (name, max_project_bytes) values ('capped', $1) on conflict do nothing";
+  await service.sql(capped, [cost - 1]);
   await service.sql("update filestore.projects set tier = 'capped' where id = $1", [own.project.id]);
   const refused = await own.post({ path: "a.txt", content: "x".repeat(11) });
   assertEquals(assertRefused(refused, "QUOTA_EXCEEDED"), { limitBytes: cost - 1 });
-  await service.sql("update filestore.projects set max_project_bytes = $2 where id = $1", [
-    own.project.id,
-    cost,
-  ]);
+  const quota = "update filestore.projects set max_project_bytes = $2 where id = $1";
+  await service.sql(quota, [own.project.id, cost]);
   assertEquals((await own.write("a.txt", "x".repeat(11))).size, 11);
 });
 
-test("a project of the free tier has a quota of 1 GiB unless another is set", async () => {
-  const own = await files("free");
-  const { limits } = dataOf(await own.request("GET", "/project"), "get_project", projectRecord);
-  assertEquals(limits.maxProjectBytes, 1024 ** 3);
-});
-
-test("a replay and a dry run need no quota", async () => {
-  const own = await files();
+test("a replay and a dry run need no quota", async (own) => {
   const once = { "idempotency-key": "k" };
   const append = () => own.put("append", "f.txt", { content: "more" }, once);
   await own.write("f.txt", "old");

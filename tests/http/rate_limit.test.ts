@@ -4,28 +4,15 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { type Answer, assertRefused, NO_LIMIT, rateOf } from "../support/client/contract.ts";
+import { inParallel } from "../support/in_parallel.ts";
 import { IS_LONG } from "../support/runner/long.ts";
 import { suite, test } from "../support/stack/suite.ts";
 
 const { service, files } = await suite();
 
 /** Sends `count` requests, `atOnce` of them at a time. */
-async function burst(
-  count: number,
-  atOnce: number,
-  send: (index: number) => Promise<Answer>,
-): Promise<Answer[]> {
-  const answers: Answer[] = [];
-  let next = 0;
-  const worker = async () => {
-    while (next < count) {
-      const index = next++;
-      answers.push(await send(index));
-    }
-  };
-  await Promise.all(Array.from({ length: atOnce }, worker));
-  return answers;
-}
+const burst = (count: number, atOnce: number, send: (index: number) => Promise<Answer>) =>
+  inParallel(Array.from({ length: count }, (_, index) => index), atOnce, send);
 
 function countByStatus(answers: readonly Answer[]): Record<number, number> {
   const counts: Record<number, number> = {};
@@ -70,9 +57,8 @@ for (const [tier, limit] of LIMITS) {
         return service.requestAt(`${origin}/api/files?limit=1`, "GET", { "x-api-key": sent });
       });
       assertEquals(countByStatus(answers), { 200: 60, 429: spare });
-      const admitted = answers.filter(({ status }) => status === 200).map(({ headers }) =>
-        rateOf(headers).remaining
-      );
+      const ok = answers.filter(({ status }) => status === 200);
+      const admitted = ok.map(({ headers }) => rateOf(headers).remaining);
       // `remaining` may lag by the requests in flight, but is never too low.
       assert(admitted.sort((a, b) => a - b).every((remaining, place) => remaining >= place), `${admitted}`);
     });
@@ -116,11 +102,8 @@ test("every request with a valid key counts one, whatever its outcome and howeve
   ];
   for (const [index, [method, path, body, status]] of requests.entries()) {
     const answer = await own.request(method, path, { body });
-    assertEquals(
-      [answer.status, rateOf(answer.headers).remaining],
-      [status, 99 - index],
-      `${method} ${path}`,
-    );
+    const { remaining } = rateOf(answer.headers);
+    assertEquals([answer.status, remaining], [status, 99 - index], `${method} ${path}`);
   }
 });
 
@@ -173,10 +156,8 @@ test("no limit shows 2147483647 for both numbers, and no request is ever refused
   for (const { headers } of answers) {
     assertEquals([rateOf(headers).limit, rateOf(headers).remaining], [NO_LIMIT, NO_LIMIT]);
   }
-  const rows = await service.sql("select 1 from filestore.rate_windows where project_id = $1", [
-    own.project.id,
-  ]);
-  assertEquals(rows.length, 0, "no window is kept for it");
+  const windows = "select from filestore.rate_windows where project_id = $1";
+  assertEquals(await service.sql(windows, [own.project.id]), [], "no window is kept for it");
 });
 
 test("a project's own limit replaces its tier's, up and down, from the next request on", async () => {
@@ -200,17 +181,16 @@ test("a 429 does nothing: no version, no change, and once it is known no back-en
   const before = await service.tables();
   const first = await service.proxy.during(() => own.request("GET", "/files/f"));
   assertEquals(first.length, 1);
+  const requests = [
+    ...["/files/f", "/files"].map((path) => ["GET", path, undefined] as const),
+    ["POST", "/files", { path: "f", content: "x" }] as const,
+    ...["append", "overwrite"].map((route) => ["PUT", `/files/${route}/f`, { content: "x" }] as const),
+    ["PUT", "/files/edit/f", { oldString: "kept", newString: "x" }] as const,
+  ];
   const calls = await service.proxy.during(async () => {
-    for (
-      const [method, path, body] of [
-        ["GET", "/files/f", undefined],
-        ["GET", "/files", undefined],
-        ["POST", "/files", { path: "f", content: "x" }],
-        ["PUT", "/files/append/f", { content: "x" }],
-        ["PUT", "/files/overwrite/f", { content: "x" }],
-        ["PUT", "/files/edit/f", { oldString: "kept", newString: "x" }],
-      ] as const
-    ) assertRefused(await own.request(method, path, { body }), "RATE_LIMIT_EXCEEDED");
+    for (const [method, path, body] of requests) {
+      assertRefused(await own.request(method, path, { body }), "RATE_LIMIT_EXCEEDED");
+    }
   });
   assertEquals(calls.length, 0);
   assertEquals(await service.tables(), before);

@@ -1,30 +1,27 @@
 /** Redaction: POST /files/redact/{path} erases the content of versions; their numbers stay. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { assertRefused, dataOf, newLink } from "../support/client/contract.ts";
+import { assertRefused, type Code, dataOf, newLink } from "../support/client/contract.ts";
 import { administrator, purge, redact, sweepAll, traces } from "../support/client/erasure.ts";
 import { encodePath, type Files, type ProjectFiles } from "../support/client/files.ts";
 import { assertConsistent } from "../support/postgres/consistency.ts";
-import { privateSuite, test } from "../support/stack/suite.ts";
+import { privateSuite } from "../support/stack/suite.ts";
 
-const { service, files } = await privateSuite({});
+const { service, files, test } = await privateSuite({});
 
+/** The names of the project's objects. */
+const objectsOf = (own: ProjectFiles) =>
+  service.sql("select name from storage.objects where name like $1 || '%'", [own.project.id]);
+const assertAllConsistent = () => assertConsistent((statement) => service.sql(statement));
 const tryRedact = (own: Files, path: string, body: unknown) =>
   own.request("POST", `/files/redact/${encodePath(path)}`, { body });
 
-test("200: the number stays, the content and the note are gone, and again is the same", async () => {
-  const own = await files();
+test("200: the number stays, the content and the note are gone, and again is the same", async (own) => {
   const admin = await administrator(service, own.project.id);
   await own.write("a", "one");
-  await own.request("PUT", "/files/overwrite/a", {
-    body: { content: "secret" },
-    headers: { "x-change-note": "a note", "x-actor": "agent" },
-  });
+  await own.put("overwrite", "a", { content: "secret" }, { "x-change-note": "a note", "x-actor": "agent" });
   const cursor = (await own.versions("a")).versions[0]?.cursor ?? "";
-  const link = dataOf(
-    await own.request("POST", "/links", { body: { path: "a", for: "read", version: 2 } }),
-    "create_link",
-    newLink,
-  );
+  const made = await own.request("POST", "/links", { body: { path: "a", for: "read", version: 2 } });
+  const link = dataOf(made, "create_link", newLink);
   await own.write("a", "three");
   assertEquals(await redact(admin, "a", [2], "a password"), { path: "a", versions: [2], remaining: [] });
   const [, second, first] = (await own.versions("a")).versions;
@@ -38,10 +35,8 @@ test("200: the number stays, the content and the note are gone, and again is the
   assertRefused(await own.put("restore", "a", { version: 2 }), "VERSION_REDACTED", "restore_file");
   assertRefused(await own.tryDiff("a", { from: 2, to: 3 }), "VERSION_REDACTED", "diff_file");
   assertRefused(await own.tryDiff("a", { from: 1, to: 2 }), "VERSION_REDACTED", "diff_file");
-  const batch = await own.request("POST", "/batch", {
-    body: { operations: [{ op: "restore", path: "a", version: 2 }] },
-  });
-  assertRefused(batch, "VERSION_REDACTED", "batch");
+  const operations = [{ op: "restore", path: "a", version: 2 }];
+  assertRefused(await own.request("POST", "/batch", { body: { operations } }), "VERSION_REDACTED", "batch");
   assertEquals((await fetch(link.url)).status, 404);
   assertEquals((await own.read("a", { version: 1 })).content, "one");
   assertEquals((await own.read("a")).content, "three");
@@ -49,7 +44,7 @@ test("200: the number stays, the content and the note are gone, and again is the
   assertEquals((await own.versions("a")).versions[1], second, "a repeat changes nothing");
   const { text } = await own.request("GET", "/changes");
   assert(!text.includes('"version":2'), "it left the feed");
-  await assertConsistent((statement) => service.sql(statement));
+  await assertAllConsistent();
 });
 
 test("422 VERSION_CURRENT for the current version; of a deleted file all can be redacted; refusals change nothing", async () => {
@@ -57,17 +52,13 @@ test("422 VERSION_CURRENT for the current version; of a deleted file all can be 
   const admin = await administrator(service, own.project.id);
   await own.write("a", "one");
   await own.write("a", "two");
-  assertEquals(assertRefused(await tryRedact(admin, "a", { versions: [1, 2] }), "VERSION_CURRENT"), {
-    version: 2,
-  });
-  assertEquals(assertRefused(await tryRedact(admin, "a", { versions: [1, 3] }), "VERSION_NOT_FOUND"), {
-    latestVersion: 2,
-  });
+  const refused = async (by: Files, path: string, versions: number[], code: Code) =>
+    assertRefused(await tryRedact(by, path, { versions }), code);
+  assertEquals(await refused(admin, "a", [1, 2], "VERSION_CURRENT"), { version: 2 });
+  assertEquals(await refused(admin, "a", [1, 3], "VERSION_NOT_FOUND"), { latestVersion: 2 });
   assertEquals((await own.read("a", { version: 1 })).content, "one");
-  assertRefused(await tryRedact(admin, "none", { versions: [1] }), "FILE_NOT_FOUND");
-  assertEquals(assertRefused(await tryRedact(own, "a", { versions: [1] }), "FORBIDDEN_SCOPE"), {
-    scope: "admin",
-  });
+  await refused(admin, "none", [1], "FILE_NOT_FOUND");
+  assertEquals(await refused(own, "a", [1], "FORBIDDEN_SCOPE"), { scope: "admin" });
   for (const body of [{}, { versions: [] }, { versions: [0] }, { versions: [1], note: "a\nb" }]) {
     assertRefused(await tryRedact(admin, "a", body), "VALIDATION_ERROR");
   }
@@ -79,34 +70,27 @@ test("422 VERSION_CURRENT for the current version; of a deleted file all can be 
   assertEquals([next.version, (await own.versions("a")).total], [4, 4]);
 });
 
-test("200: remaining names what still has a piece of it, other versions and copies", async () => {
-  const own = await files();
+test("200: remaining names what still has a piece of it, other versions and copies", async (own) => {
   const admin = await administrator(service, own.project.id);
   await own.write("a", "secret\n");
   await own.append("a", "more\n");
   await own.copy("a", "b");
   await own.overwrite("a", "clean");
-  assertEquals((await redact(admin, "a", [1])).remaining, [{ path: "a", version: 2 }, {
-    path: "b",
-    version: 1,
-  }]);
-  assertEquals((await redact(admin, "a", [2])).remaining, [{ path: "b", version: 1 }]);
+  const copy = { path: "b", version: 1 };
+  assertEquals((await redact(admin, "a", [1])).remaining, [{ path: "a", version: 2 }, copy]);
+  assertEquals((await redact(admin, "a", [2])).remaining, [copy]);
   await sweepAll(service);
   assertEquals((await own.read("b")).content, "secret\nmore\n");
   await own.overwrite("b", "clean");
-  assertEquals((await redact(admin, "a", [1, 2])).remaining, [{ path: "b", version: 1 }], "again");
+  assertEquals((await redact(admin, "a", [1, 2])).remaining, [copy], "again");
   assertEquals((await redact(admin, "b", [1])).remaining, []);
   assertEquals((await redact(admin, "a", [1, 2])).remaining, [], "again, with nothing left");
   await sweepAll(service);
-  const objects = await service.sql("select from storage.objects where name like $1 || '%'", [
-    own.project.id,
-  ]);
-  assertEquals(objects.length, 2, "the two clean ones");
-  await assertConsistent((statement) => service.sql(statement));
+  assertEquals((await objectsOf(own)).length, 2, "the two clean ones");
+  await assertAllConsistent();
 });
 
-test("what a redacted version shares with other versions of its own file stays", async () => {
-  const own = await files();
+test("what a redacted version shares with other versions of its own file stays", async (own) => {
   const admin = await administrator(service, own.project.id);
   await own.write("a", "kept\n");
   await own.append("a", "secret");
@@ -114,7 +98,7 @@ test("what a redacted version shares with other versions of its own file stays",
   assertEquals((await redact(admin, "a", [2])).remaining, [{ path: "a", version: 1 }]);
   await sweepAll(service);
   assertEquals((await own.read("a", { version: 1 })).content, "kept\n");
-  await assertConsistent((statement) => service.sql(statement));
+  await assertAllConsistent();
 });
 
 test("an undo of what was redacted is a conflict: gone; a folder as it was leaves the file out", async () => {
@@ -122,24 +106,16 @@ test("an undo of what was redacted is a conflict: gone; a folder as it was leave
   const admin = await administrator(service, own.project.id);
   await own.write("dir/a", "secret");
   const { cursor } = (await own.versions("dir/a")).versions[0] ?? { cursor: "" };
-  await own.request("POST", "/files", {
-    body: { path: "dir/a", content: "by the run" },
-    headers: { "x-run-id": "r" },
-  });
+  await own.post({ path: "dir/a", content: "by the run" }, { "x-run-id": "r" });
   await redact(admin, "dir/a", [1]);
-  const plan = await own.request("POST", "/runs/r/undo", { body: {} });
+  const post = async (path: string, body: object) => await own.request("POST", path, { body });
+  const plan = await post("/runs/r/undo", {});
   assert(plan.text.includes('"reason":"gone"'), plan.text);
-  const undo = await own.request("POST", "/runs/r/undo", {
-    body: { dryRun: false, onConflict: "overwrite" },
-  });
+  const undo = await post("/runs/r/undo", { dryRun: false, onConflict: "overwrite" });
   assert(undo.text.includes('"actions":[]'), undo.text);
-  const restore = await own.request("POST", "/restore", {
-    body: { directory: "dir", at: cursor, dryRun: false },
-  });
+  const restore = await post("/restore", { directory: "dir", at: cursor, dryRun: false });
   assert(restore.text.includes('"trimmed":["dir/a"]'), restore.text);
-  const copy = await own.request("POST", `/folders/copy?at=${cursor}`, {
-    body: { path: "dir", destination: "to" },
-  });
+  const copy = await post(`/folders/copy?at=${cursor}`, { path: "dir", destination: "to" });
   assertRefused(copy, "FILE_NOT_FOUND");
   assertEquals((await own.read("dir/a")).content, "by the run");
 });
@@ -189,45 +165,31 @@ test("a file of more versions than are looked at at once: the sweep finds what t
   await sweepAll(service);
   assertEquals((await own.read("a", { version: 3 })).content, "secret");
   assertEquals(await examined(), 0);
-  const objects = await service.sql("select from storage.objects where name like $1 || '%'", [
-    own.project.id,
-  ]);
-  assertEquals(objects.length, 1);
+  assertEquals((await objectsOf(own)).length, 1);
   assertEquals((await purge(admin, "a")).pendingVersions, 100);
   await sweepAll(service);
-  const left = await service.sql("select version from filestore.file_versions where file_id = $1", [
-    id,
-  ]);
+  const left = await service.sql("select version from filestore.file_versions where file_id = $1", [id]);
   assertEquals(left, [{ version: 10101 }], "the receipt");
-  assertEquals(
-    await service.sql("select from storage.objects where name like $1 || '%'", [own.project.id]),
-    [],
-  );
+  assertEquals(await objectsOf(own), []);
 });
 
-test("what is erased after a pass has found it needed is found by the next one", async () => {
-  const own = await files();
+test("what is erased after a pass has found it needed is found by the next one", async (own) => {
   const admin = await administrator(service, own.project.id);
   await longHistory(own);
   await redact(admin, "a", [1]);
   await service.sql("select public.filestore_sweep_erasures('marks')");
   await redact(admin, "a", [2, 3, 4]);
   await sweepAll(service);
-  assertEquals(
-    await service.sql("select from storage.objects where name like $1 || '%'", [own.project.id]),
-    [],
-  );
+  assertEquals(await objectsOf(own), []);
 });
 
 test("canary: no trace of a redacted version in any table or object after one complete sweep", async () => {
   const own = await files();
   const admin = await administrator(service, own.project.id);
   const canary = crypto.getRandomValues(new Uint8Array(32)).toHex();
-  const write = await own.request("POST", "/files", {
-    body: { path: "a.md", content: `before ${canary} after ${"and more words ".repeat(200)}` },
-    headers: { "x-change-note": `because ${canary}`, "idempotency-key": "first" },
-  });
-  assertEquals(write.status, 200);
+  const content = `before ${canary} after ${"and more words ".repeat(200)}`;
+  const headers = { "x-change-note": `because ${canary}`, "idempotency-key": "first" };
+  assertEquals((await own.post({ path: "a.md", content }, headers)).status, 200);
   await sweepAll(service);
   assert((await traces(service, canary)).length > 2, "it was there");
   await own.edit("a.md", canary, "nothing");

@@ -4,10 +4,10 @@ import { assertRefused } from "../support/client/contract.ts";
 import { eventually } from "../support/eventually.ts";
 import type { ProjectFiles } from "../support/client/files.ts";
 import type { Hook } from "../support/stack/proxy.ts";
-import { suite, test } from "../support/stack/suite.ts";
+import { suite } from "../support/stack/suite.ts";
 import { prepare, PREPARED_VERSION, WRITES } from "../support/client/write_kinds.ts";
 
-const { service, files } = await suite();
+const { service, files, test } = await suite();
 
 const once = { "idempotency-key": "once" };
 
@@ -52,8 +52,7 @@ for (const kind of WRITES) {
   });
 }
 
-test("a client that hangs up during the commit finds the first result when it tries again", async () => {
-  const own = await files();
+test("a client that hangs up during the commit finds the first result when it tries again", async (own) => {
   await prepare(own, "f.txt");
   for (const route of ["append", "overwrite", "restore"]) {
     const { total } = await own.versions("f.txt");
@@ -101,10 +100,8 @@ test("a client that hangs up while it sends makes no version and leaves no byte;
       signal: hangUp.signal,
     });
     assertEquals(await attempt.then((response) => response.status, () => "hung up"), "hung up");
-    await eventually("nothing of it is left", async () => {
-      const counts = JSON.stringify(await countsOf(own));
-      return counts === JSON.stringify({ versions: 1, segments: 0, objects: 0 });
-    });
+    const left = JSON.stringify({ versions: 1, segments: 0, objects: 0 });
+    await eventually("nothing of it is left", async () => JSON.stringify(await countsOf(own)) === left);
   }
   const retry = await own.request("PUT", "/files/append/f.txt?raw", { body: "all of it", headers: once });
   assertEquals([retry.status, isReplayed(retry)], [200, false]);
@@ -147,13 +144,8 @@ test("409 IDEMPOTENCY_KEY_IN_USE with Retry-After while the first request runs; 
       Response.json({
         rate: { limit: null, remaining: null, reset: (Math.floor(Date.now() / 60_000) + 1) * 60 },
         grant: {
-          projectId: own.project.id,
-          accountId: null,
-          keyId: own.project.keyId,
-          tier: "enterprise",
-          maxFileBytes: null,
-          pathPrefix: null,
-          scopes: ["read", "write"],
+          ...{ projectId: own.project.id, accountId: null, keyId: own.project.keyId, tier: "enterprise" },
+          ...{ maxFileBytes: null, pathPrefix: null, scopes: ["read", "write"] },
         },
         refusal: { code: "IDEMPOTENCY_KEY_IN_USE", details: {} },
       }), () => kind.send(own, "f.txt", once));

@@ -1,49 +1,40 @@
 /** Every ranking mode finds a file by its name or parts of it, and a dotted word matches itself. */
 import { assertEquals } from "@std/assert";
 import { indexed, pathsOf, search } from "../support/client/search.ts";
-import { suite, test } from "../support/stack/suite.ts";
+import { suite } from "../support/stack/suite.ts";
 
-const { service, files } = await suite();
+const { service, files, test } = await suite();
 
 /** Longer than a text kept in a file's row, so that words of the text and of the path are looked up separately. */
 const FILLER = "nothing of interest in this line\n".repeat(60);
 
 for (const [size, filler] of [["short", ""], ["long", FILLER]] as const) {
-  test(`a ${size} file is found by its name, its folder and their parts`, async () => {
-    const own = await files();
+  test(`a ${size} file is found by its name, its folder and their parts`, async (own) => {
     const paths = ["data/table.csv", "notes/plan.md", "src/rateLimitHTTPServer.ts", "lib/rate_limiter-v2.ts"];
     for (const path of [...paths, "about.md", "other/unrelated.txt"]) {
       await own.write(path, `zebra\n${filler}`);
     }
     await indexed(service, own.project.id);
     const [table = "", plan = "", server = "", limiter = ""] = paths;
-    const rows: readonly (readonly [string, readonly string[]])[] = [
-      ["table.csv", [table]],
-      ["table", [table]],
-      ["tables", [table]],
-      ["csv", [table]],
-      ["data/table.csv", [table]],
-      ["TABLE.CSV", [table]],
-      ["notes/plan", [plan]],
-      ["notes/plan.md", [plan]],
-      ["rateLimitHTTPServer", [server]],
-      ["rateLimitHTTPServer.ts", [server]],
-      ["src/rateLimitHTTPServer.ts", [server]],
-      ["ratelimithttpserver", [server]],
-      ["rateLimit", [server, limiter]],
-      ["rateLimitHTTP", [server]],
-      ["HTTPServer", [server]],
-      ["http", [server]],
-      ["server", [server]],
-      ["rate_limiter-v2", [limiter]],
-      ["limiter", [server, limiter]],
-      ["about", ["about.md"]],
+    const rows: readonly (readonly [readonly string[], readonly string[]])[] = [
+      [[table], "table.csv table tables csv data/table.csv TABLE.CSV".split(" ")],
+      [[plan], ["notes/plan", "notes/plan.md"]],
+      [
+        [server],
+        "rateLimitHTTPServer rateLimitHTTPServer.ts src/rateLimitHTTPServer.ts HTTPServer".split(" "),
+      ],
+      [[server], ["ratelimithttpserver", "rateLimitHTTP", "http", "server"]],
+      [[server, limiter], ["rateLimit", "limiter"]],
+      [[limiter], ["rate_limiter-v2"]],
+      [["about.md"], ["about"]],
       // One word of the name and one of the text.
-      ["zebra table.csv", [table]],
-      ["zebra rateLimitHTTPServer", [server]],
-      ["table -zebra", []],
+      [[table], ["zebra table.csv"]],
+      [[server], ["zebra rateLimitHTTPServer"]],
+      [[], ["table -zebra"]],
     ];
-    for (const [q, expected] of rows) {
+    for (
+      const [expected, q] of rows.flatMap(([expected, queries]) => queries.map((q) => [expected, q] as const))
+    ) {
       assertEquals(pathsOf(await search(own, q)).toSorted(), [...expected].toSorted(), q);
     }
   });

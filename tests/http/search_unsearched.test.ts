@@ -10,18 +10,11 @@ import {
   SEARCH_WAITERS_MAX,
 } from "../../supabase/functions/api/limits.ts";
 import { assertRefused } from "../support/client/contract.ts";
-import {
-  indexed,
-  pathsOf,
-  search,
-  searchAll,
-  type SearchResults,
-  trySearch,
-} from "../support/client/search.ts";
+import { indexed, pathsOf, search, searchAll, trySearch } from "../support/client/search.ts";
 import { eventually } from "../support/eventually.ts";
-import { suite, test } from "../support/stack/suite.ts";
+import { suite } from "../support/stack/suite.ts";
 
-const { service, files } = await suite();
+const { service, files, test } = await suite();
 
 const MIB = 1024 * 1024;
 const QUERIES = [["text", "needle"], ["regex", "nee[d]le"]] as const;
@@ -75,8 +68,7 @@ test("text and regex find what is not indexed yet, in its place between what is,
   });
 });
 
-test("text and regex look into texts of up to 10 MB; other modes say that they do not", async () => {
-  const own = await files();
+test("text and regex look into texts of up to 10 MB; other modes say that they do not", async (own) => {
   await own.write("large.txt", textOf(SEARCH_LIVE_FILE_BYTES_MAX, "the needle"));
   await own.write("small.txt", "a needle");
   await indexed(service, own.project.id);
@@ -87,12 +79,13 @@ test("text and regex look into texts of up to 10 MB; other modes say that they d
     const none = await search(own, "haystack", { mode });
     assertEquals([none.results, none.notSearched], [[], undefined], "no means no");
   }
-  assertEquals((await search(own, "needle")).notSearched, {
+  const tooLarge = {
     files: 1,
     bytes: SEARCH_LIVE_FILE_BYTES_MAX,
     paths: ["large.txt"],
     reasons: ["too_large"],
-  });
+  };
+  assertEquals((await search(own, "needle")).notSearched, tooLarge);
   assertEquals((await search(own, "needle", { glob: "small*" })).notSearched, undefined);
 });
 
@@ -137,9 +130,8 @@ test("notSearched names and counts only what the key may see, of the directory t
   await indexed(service, own.project.id);
   assertEquals((await search(own, "fox")).notSearched?.paths, ["a/own.txt", "b/other.txt", "c.txt"]);
   assertEquals((await search(own, "fox", { directory: "b" })).notSearched?.paths, ["b/other.txt"]);
-  await service.sql("update filestore.api_keys set path_prefix = 'a' where project_id = $1", [
-    own.project.id,
-  ]);
+  const confine = "update filestore.api_keys set path_prefix = 'a' where project_id = $1";
+  await service.sql(confine, [own.project.id]);
   for (const directory of ["/", "a"]) {
     const { notSearched } = await search(own, "fox", { directory });
     assertEquals([notSearched?.files, notSearched?.paths], [1, ["a/own.txt"]], directory);
@@ -149,11 +141,10 @@ test("notSearched names and counts only what the key may see, of the directory t
   assertEquals(pathsOf(await search(own, "lazy dog", { mode: "text" })), ["a/own.txt"]);
 });
 
-test("a ranked search says what is not indexed yet; with wait it waits until that is done", async () => {
-  const own = await files();
+test("a ranked search says what is not indexed yet; with wait it waits until that is done", async (own) => {
   await own.write("before.txt", "an otter\n");
   await indexed(service, own.project.id);
-  const [waiting] = await withoutIndexing(async (): Promise<[Promise<SearchResults>]> => {
+  const [waiting] = await withoutIndexing(async () => {
     await own.write("notes/new.txt", "another otter\n");
     const now = await search(own, "otter");
     assertEquals([pathsOf(now), now.indexed.pending], [["before.txt"], 1]);
@@ -166,15 +157,14 @@ test("a ranked search says what is not indexed yet; with wait it waits until tha
       "the database is asked whether it is indexed",
       () => service.proxy.calls.slice(calls).some(({ path }) => path.endsWith("filestore_search_indexed")),
     );
-    return [waiting];
+    return [waiting] as const;
   });
   const page = await waiting;
   assertEquals(pathsOf(page).toSorted(), ["before.txt", "notes/new.txt"]);
   assertEquals([page.indexed, page.notSearched], [{ pending: 0 }, undefined]);
 });
 
-test("400 for a wait beyond its bound, and as many waiting as may wait keep nobody out", async () => {
-  const own = await files();
+test("400 for a wait beyond its bound, and as many waiting as may wait keep nobody out", async (own) => {
   for (const wait of [SEARCH_WAIT_SECONDS_MAX + 1, -1, "soon"]) {
     assertRefused(await trySearch(own, "x", { wait }), "VALIDATION_ERROR", "search_files");
   }
@@ -201,11 +191,10 @@ test("many files that wait are read within the bounds of one search, and the oth
   const own = await files();
   await withoutIndexing(async () => {
     for (let batch = 0; batch < 3; batch++) {
-      const operations = Array.from({ length: 100 }, (_, n) => ({
-        op: "write",
-        path: `f${batch}${`${n}`.padStart(2, "0")}.txt`,
-        content: `needle ${n}`,
-      }));
+      const operations = Array.from({ length: 100 }, (_, n) => {
+        const path = `f${batch}${`${n}`.padStart(2, "0")}.txt`;
+        return { op: "write", path, content: `needle ${n}` };
+      });
       await own.request("POST", "/batch", { body: { operations } });
     }
     const page = await search(own, "needle", { mode: "text", limit: 100 });

@@ -13,9 +13,8 @@ const hasVectors = Deno.env.get("TEST_DATABASE") !== "postgres";
 /** Runs `body` with a service whose endpoint returns vectors of `dimensions` numbers. */
 async function withVectors(dimensions: number, body: (service: Service) => Promise<void>): Promise<void> {
   const embeddings = startEmbeddingServer(dimensions);
-  const service = await startService({
-    functionVariables: { EMBEDDINGS_URL: embeddings.url, EMBEDDINGS_MODEL: "hashed-words" },
-  });
+  const functionVariables = { EMBEDDINGS_URL: embeddings.url, EMBEDDINGS_MODEL: "hashed-words" };
+  const service = await startService({ functionVariables });
   try {
     await body(service);
   } finally {
@@ -74,11 +73,9 @@ test("each usual size has an index of its own, which a scan for vectors of that 
     const rows = await service.sql<{ name: string }>(
       `select indexname as name from pg_indexes where indexname like 'search_chunks_by_meaning_%'`,
     );
-    assertEquals(
-      rows.map(({ name }) => Number(name.split("_").at(-1))).toSorted((a, b) => a - b),
-      [384, 512, 768, 1024, 1536],
-    );
-    for (const size of [384, 512, 768, 1024, 1536]) {
+    const sizes = rows.map(({ name }) => Number(name.split("_").at(-1))).toSorted((a, b) => a - b);
+    assertEquals(sizes, [384, 512, 768, 1024, 1536]);
+    for (const size of sizes) {
       // The table is empty, so nothing is found; but the statement runs only if its index exists and its types fit.
       const found = await service.sql(
         `select * from filestore.search_nearest_${size}(

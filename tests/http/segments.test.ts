@@ -51,17 +51,12 @@ test("segments: put: the bytes are durable once it resolves, of any size a segme
   }
 });
 
-for (
-  const [what, bytes] of [
-    ["missing", null],
-    ["short", encoder.encode("whol")],
-    ["long", encoder.encode("whole!")],
-    ["changed", encoder.encode("whale")],
-  ] as const
-) {
+const DAMAGES = { missing: null, short: "whol", long: "whole!", changed: "whale" };
+
+for (const [what, text] of Object.entries(DAMAGES)) {
   test(`segments: get throws CONTENT_CORRUPT for an object that is ${what}`, async () => {
     const made = await stored("whole");
-    await tamper(made.name, bytes);
+    await tamper(made.name, text === null ? null : encoder.encode(text));
     await rejects(() => open().get(made), "CONTENT_CORRUPT");
   });
 }
@@ -78,11 +73,8 @@ test("segments: get keeps a segment for the next reader, unless the caller forbi
 
 test("segments: remove removes these objects and no other; names without an object are ignored", async () => {
   const projectId = crypto.randomUUID();
-  const [first, second, third] = [
-    await stored("first", projectId),
-    await stored("second", projectId),
-    await stored("third", projectId),
-  ];
+  const [first, second] = [await stored("first", projectId), await stored("second", projectId)];
+  const third = await stored("third", projectId);
   await open().remove([]);
   await open().remove([first.name, third.name, segmentName(projectId, new Date(), crypto.randomUUID())]);
   await open().remove([first.name]);

@@ -5,9 +5,9 @@ import { PROJECT_KEYS_MAX } from "../../supabase/functions/api/limits.ts";
 import { owner } from "../support/client/accounts.ts";
 import { assertRefused, dataOf, issuePaths } from "../support/client/contract.ts";
 import { Files, type HeaderFields } from "../support/client/files.ts";
-import { suite, test } from "../support/stack/suite.ts";
+import { suite } from "../support/stack/suite.ts";
 
-const { service, files } = await suite();
+const { service, files, test } = await suite();
 
 const answer = z.strictObject({
   runId: z.string().nullable(),
@@ -79,8 +79,7 @@ async function sample(own: Files) {
   return { before, after: await tree(own) };
 }
 
-test("200 plan: by default nothing is done; the answer says what would be", async () => {
-  const own = await files();
+test("200 plan: by default nothing is done; the answer says what would be", async (own) => {
   const { after } = await sample(own);
   const tables = await service.tables();
   for (const body of [{}, { dryRun: true }, { dryRun: null, onConflict: null, paths: null }]) {
@@ -140,9 +139,8 @@ test("409 RUN_CONFLICT: what others changed since is named and nothing is done; 
   const planned = await plan(own, "r1");
   assertEquals([planned.conflicts, planned.unchanged], [conflicts, ["deleted.txt"]]);
   const tables = await service.tables();
-  assertEquals(assertRefused(await ask(own, "r1", { dryRun: false }), "RUN_CONFLICT", "undo_run"), {
-    conflicts,
-  });
+  const refused = await ask(own, "r1", { dryRun: false });
+  assertEquals(assertRefused(refused, "RUN_CONFLICT", "undo_run"), { conflicts });
   assertEquals(await service.tables(), tables, "nothing is done");
   const skipped = await undo(own, "r1", { onConflict: "skip" });
   assertEquals(skipped.actions.map(({ path }) => path), ["from.txt", "to.txt"]);
@@ -155,8 +153,7 @@ test("409 RUN_CONFLICT: what others changed since is named and nothing is done; 
   assertEquals((await own.read("changed.txt")).content, "before");
 });
 
-test("the other file of a move outside `paths` is a conflict", async () => {
-  const own = await files();
+test("the other file of a move outside `paths` is a conflict", async (own) => {
   await sample(own);
   for (const [path, version] of [["from.txt", 2], ["to.txt", 1]] as const) {
     const { conflicts } = await plan(own, "r1", { paths: [path] });
@@ -178,21 +175,14 @@ test("a key with a prefix undoes below it; outside of it there is no run", async
   const narrow = new Files(service, (await account.createKey({ pathPrefix: "p" })).key);
   const planned = await plan(narrow, "r1");
   assertEquals(planned.actions.map(({ path }) => path), ["p/a.txt"]);
-  assertEquals(planned.conflicts, [{
-    path: "p/from.txt",
-    version: 2,
-    actor: null,
-    runId: "r1",
-    own: false,
-    reason: "moved",
-  }]);
+  const conflict = { path: "p/from.txt", version: 2, actor: null, runId: "r1", own: false };
+  assertEquals(planned.conflicts, [{ ...conflict, reason: "moved" }]);
   assertRefused(await ask(narrow, "r2", {}), "RUN_NOT_FOUND");
   await undo(narrow, "r1", { onConflict: "skip" });
   assertEquals(await own.paths({ recursive: true }), ["q/a.txt", "q/b.txt", "q/to.txt"]);
 });
 
-test("400 and 404: the undone run itself, what is no run, and what is malformed", async () => {
-  const own = await files();
+test("400 and 404: the undone run itself, what is no run, and what is malformed", async (own) => {
   await sample(own);
   const itself = await ask(own, "r1", { dryRun: false }, { "x-run-id": "r1" });
   assertEquals(issuePaths(assertRefused(itself, "VALIDATION_ERROR", "undo_run")), ["X-Run-Id"]);
@@ -202,18 +192,15 @@ test("400 and 404: the undone run itself, what is no run, and what is malformed"
   }
   const stranger = await files();
   assertRefused(await ask(stranger, "r1", {}), "RUN_NOT_FOUND");
-  for (
-    const [body, field] of [
-      [{ dryRun: "no" }, "dryRun"],
-      [{ onConflict: "force" }, "onConflict"],
-      [{ paths: "a" }, "paths"],
-      [{ paths: [] }, "paths"],
-      [{ keys: "mine" }, "keys"],
-      [{ keys: [] }, "keys"],
-      [{ keys: ["own"] }, "keys.0"],
-      [{ keys: Array(PROJECT_KEYS_MAX + 1).fill(crypto.randomUUID()) }, "keys"],
-    ] as const
-  ) {
+  const tooMany = Array(PROJECT_KEYS_MAX + 1).fill(crypto.randomUUID());
+  const bad: readonly (readonly [object, string])[] = [
+    [{ dryRun: "no" }, "dryRun"],
+    [{ onConflict: "force" }, "onConflict"],
+    ...["a", []].map((paths) => [{ paths }, "paths"] as const),
+    ...["mine", [], tooMany].map((keys) => [{ keys }, "keys"] as const),
+    [{ keys: ["own"] }, "keys.0"],
+  ];
+  for (const [body, field] of bad) {
     assertEquals(issuePaths(assertRefused(await ask(own, "r1", body), "VALIDATION_ERROR")), [field]);
   }
   assertRefused(await ask(own, "r1", { paths: ["/x"] }), "INVALID_PATH");
@@ -244,8 +231,7 @@ test("equal means stored pieces and type; what was stored in other pieces counts
   assertEquals([done.unchanged, done.actions.map(({ path }) => path)], [["same.txt"], paths]);
 });
 
-test("a repeat with the same Idempotency-Key gives the same answer and makes nothing", async () => {
-  const own = await files();
+test("a repeat with the same Idempotency-Key gives the same answer and makes nothing", async (own) => {
   await sample(own);
   const headers = { "idempotency-key": "once" };
   await own.write("deleted.txt", "there");
@@ -260,10 +246,8 @@ test("a repeat with the same Idempotency-Key gives the same answer and makes not
   assertEquals([again.status, again.body], [200, first.body]);
   assertEquals(again.headers.get("idempotency-replayed"), "true");
   assertEquals(await service.tables(), before);
-  assertRefused(
-    await ask(own, "r1", { ...body, onConflict: "overwrite" }, headers),
-    "IDEMPOTENCY_KEY_REUSED",
-  );
+  const other = await ask(own, "r1", { ...body, onConflict: "overwrite" }, headers);
+  assertRefused(other, "IDEMPOTENCY_KEY_REUSED");
 });
 
 // Runs of several keys ------------------------------------------------------------------------------------------------
@@ -271,23 +255,17 @@ test("a repeat with the same Idempotency-Key gives the same answer and makes not
 /** Two agents, each with its own key, that write under one run id, and the project's owner. */
 async function shared() {
   const account = await owner(service);
-  const [ofMine, ofTheirs, ofAdmin] = await Promise.all([
-    account.createKey(),
-    account.createKey(),
-    account.createKey({ scopes: ["read", "write", "admin"] }),
-  ]);
-  const [mine, theirs, admin] = [
-    new Files(service, ofMine.key),
-    new Files(service, ofTheirs.key),
-    new Files(service, ofAdmin.key),
-  ];
+  const adminScopes = { scopes: ["read", "write", "admin"] };
+  const made = [account.createKey(), account.createKey(), account.createKey(adminScopes)] as const;
+  const [ofMine, ofTheirs, ofAdmin] = await Promise.all(made);
+  const [mine, theirs] = [new Files(service, ofMine.key), new Files(service, ofTheirs.key)];
+  const admin = new Files(service, ofAdmin.key);
   const [myId, theirId] = [ofMine.id, ofTheirs.id];
-  const person = new Files({
-    request: (_key, method, path, options) => account.request(method, path, options),
-  }, "");
-  await mine.write("both.txt", "before");
-  await mine.write("mine.txt", "before");
-  await mine.write("theirs.txt", "before");
+  const person = new Files(
+    { request: (_, method, path, options) => account.request(method, path, options) },
+    "",
+  );
+  for (const path of ["both.txt", "mine.txt", "theirs.txt"]) await mine.write(path, "before");
   await inRun(mine, "r1", "me").write("both.txt", "mine");
   await inRun(theirs, "r1", "they").write("both.txt", "theirs");
   await inRun(mine, "r1", "me").write("mine.txt", "mine");
@@ -296,37 +274,27 @@ async function shared() {
   return { mine, theirs, admin, person, myId, theirId };
 }
 
+type Shown = Readonly<{ path: string; own?: boolean | undefined; keyIds?: string[] | undefined }>;
 /** Maps each path to `own` and the ids of the keys that wrote it. */
-function shownAs(
-  entries: readonly { path: string; own?: boolean | undefined; keyIds?: string[] | undefined }[],
-) {
-  return Object.fromEntries(
+const shownAs = (entries: readonly Shown[]) =>
+  Object.fromEntries(
     entries.map(({ path, own, keyIds }) => [path, [own, ...keyIds?.toSorted() ?? ["hidden"]]]),
   );
-}
 
 test("a run and a plan say of each file whether it is one's own, and admins see whose", async () => {
   const { mine, theirs, admin, person, myId, theirId } = await shared();
-  const runFile = z.looseObject({
-    path: z.string(),
-    own: z.boolean(),
-    keyIds: z.array(z.string()).optional(),
-  });
-  const run = z.looseObject({ files: z.array(runFile) });
+  const keyIds = z.array(z.string()).optional();
+  const file = z.looseObject({ path: z.string(), own: z.boolean(), keyIds });
+  const run = z.looseObject({ files: z.array(file) });
   const both = [myId, theirId].toSorted();
-  const cases = [
-    [mine, { both: [false], mine: [true], person: [false], theirs: [false] }, false],
-    [theirs, { both: [false], mine: [false], person: [false], theirs: [true] }, false],
-    [admin, { both: [false], mine: [false], person: [false], theirs: [false] }, true],
-    [person, { both: [false], mine: [false], person: [true], theirs: [false] }, true],
-  ] as const;
-  for (const [reader, own, seesKeys] of cases) {
-    const expected = {
-      "both.txt": [...own.both, ...seesKeys ? both : ["hidden"]],
-      "mine.txt": [...own.mine, ...seesKeys ? [myId] : ["hidden"]],
-      "person.txt": [...own.person, ...seesKeys ? [] : ["hidden"]],
-      "theirs.txt": [...own.theirs, ...seesKeys ? [theirId] : ["hidden"]],
-    };
+  const keysOf = { "both.txt": both, "mine.txt": [myId], "person.txt": [], "theirs.txt": [theirId] };
+  const readers = { "mine.txt": mine, "theirs.txt": theirs, "none": admin, "person.txt": person };
+  for (const [ownPath, reader] of Object.entries(readers)) {
+    const seesKeys = reader === admin || reader === person;
+    const expected: Record<string, unknown> = {};
+    for (const [path, keys] of Object.entries(keysOf)) {
+      expected[path] = [path === ownPath, ...seesKeys ? keys : ["hidden"]];
+    }
     const { files } = dataOf(await reader.request("GET", "/runs/r1"), "get_run", run);
     assertEquals(shownAs(files), expected);
     const planned = await plan(reader, "r1");
@@ -335,18 +303,14 @@ test("a run and a plan say of each file whether it is one's own, and admins see 
 });
 
 test("keys: an undo takes back what was made with these keys; what others claim for the run is theirs", async () => {
+  const ofBoth = ["both.txt", "mine.txt", "theirs.txt"] as const;
   const cases = [
     { keys: "own", by: "mine", actions: ["mine.txt"], conflicts: ["both.txt 3 false"] },
     { keys: "own", by: "theirs", actions: ["both.txt", "theirs.txt"], conflicts: [] },
     { keys: "own", by: "person", actions: ["person.txt"], conflicts: [] },
     { keys: ["myId"], by: "theirs", actions: ["mine.txt"], conflicts: ["both.txt 3 true"] },
     { keys: ["theirId"], by: "mine", actions: ["both.txt", "theirs.txt"], conflicts: [] },
-    {
-      keys: ["myId", "theirId", "nobody"],
-      by: "admin",
-      actions: ["both.txt", "mine.txt", "theirs.txt"],
-      conflicts: [],
-    },
+    { keys: ["myId", "theirId", "nobody"], by: "admin", actions: ofBoth, conflicts: [] },
   ] as const;
   const run = await shared();
   const before = await tree(run.mine);
@@ -355,11 +319,8 @@ test("keys: an undo takes back what was made with these keys; what others claim 
     const body = { keys: typeof keys === "string" ? keys : keys.map((name) => ids[name]) };
     const planned = await plan(run[by], "r1", body);
     const named = planned.conflicts.map(({ path, version, own }) => `${path} ${version} ${own}`);
-    assertEquals(
-      [planned.actions.map(({ path }) => path), named],
-      [actions, conflicts],
-      JSON.stringify(body),
-    );
+    assertEquals(planned.actions.map(({ path }) => path), actions, JSON.stringify(body));
+    assertEquals(named, conflicts, JSON.stringify(body));
     const done = await undo(run[by], "r1", { ...body, onConflict: "skip" });
     assertEquals(done.actions.map(({ path }) => path), actions, "as planned");
     await undo(run[by], done.runId ?? "");
@@ -370,14 +331,13 @@ test("keys: an undo takes back what was made with these keys; what others claim 
   await inRun(run.mine, "mine-alone").write("f", "1");
   const other = await owner(service);
   const foreign = (await other.createKey()).id;
-  for (
-    const [name, keys] of [
-      ["mine-alone", [run.theirId]],
-      ["mine-alone", [crypto.randomUUID(), foreign]],
-      ["r1", ["00000000-0000-0000-0000-000000000000"]],
-      ["nowhere", "own"],
-    ] as const
-  ) {
+  const none = [
+    ["mine-alone", [run.theirId]],
+    ["mine-alone", [crypto.randomUUID(), foreign]],
+    ["r1", ["00000000-0000-0000-0000-000000000000"]],
+    ["nowhere", "own"],
+  ] as const;
+  for (const [name, keys] of none) {
     assertRefused(await ask(run.mine, name, { keys }), "RUN_NOT_FOUND", "undo_run");
   }
 });
@@ -388,8 +348,7 @@ async function restore(own: Files, body: Record<string, unknown>, headers: Heade
   return dataOf(await own.request("POST", "/restore", { body, headers }), "restore_folder", answer);
 }
 
-test("POST /restore: a folder is what it was, by time and cursor; later versions stay", async () => {
-  const own = await files();
+test("POST /restore: a folder is what it was, by time and cursor; later versions stay", async (own) => {
   await own.write("d/kept.txt", "kept");
   await own.write("d/changed.txt", "before");
   await own.write("d/deleted.txt", "there");
@@ -416,9 +375,8 @@ test("POST /restore: a folder is what it was, by time and cursor; later versions
       conflicts: [],
     });
   }
-  const done = await restore(own, { directory: "d", at: last?.cursor, dryRun: false }, {
-    "x-run-id": "back",
-  });
+  const body = { directory: "d", at: last?.cursor, dryRun: false };
+  const done = await restore(own, body, { "x-run-id": "back" });
   assertEquals([done.runId, done.actions.map(({ version }) => version)], ["back", [3, 3, 2]]);
   assertEquals(await tree(own), { ...before, "beside.txt": "text/plain 2" });
   const [version] = (await own.versions("d/changed.txt")).versions;
@@ -434,29 +392,20 @@ test("POST /restore: 400 for what is no moment, 403 outside the prefix", async (
   const own = new Files(service, (await account.createKey()).key);
   await own.write("p/a", "1");
   const at = new Date(Date.now() + 60_000).toISOString();
-  for (
-    const [body, field] of [
-      [{ directory: "p", at }, "at"],
-      [{ directory: "p", at: "f".repeat(32) }, "at"],
-      [{ directory: "p", at: "x" }, "at"],
-      [{ directory: "p" }, "at"],
-      [{ at: "2026-01-01" }, "directory"],
-      [{ directory: "p", at: "2026-01-01", dryRun: 1 }, "dryRun"],
-    ] as const
-  ) {
-    const refused = assertRefused(
-      await own.request("POST", "/restore", { body }),
-      "VALIDATION_ERROR",
-      "restore_folder",
-    );
-    assertEquals(issuePaths(refused), [field], JSON.stringify(body));
+  const bad: readonly (readonly [object, string])[] = [
+    ...[at, "f".repeat(32), "x", undefined].map((at) => [{ directory: "p", at }, "at"] as const),
+    [{ at: "2026-01-01" }, "directory"],
+    [{ directory: "p", at: "2026-01-01", dryRun: 1 }, "dryRun"],
+  ];
+  for (const [body, field] of bad) {
+    const answer = await own.request("POST", "/restore", { body });
+    const details = assertRefused(answer, "VALIDATION_ERROR", "restore_folder");
+    assertEquals(issuePaths(details), [field], JSON.stringify(body));
   }
   const narrow = new Files(service, (await account.createKey({ pathPrefix: "p" })).key);
   for (const directory of ["", "q", "pp"]) {
-    const body = { directory, at: "2026-01-01" };
-    assertEquals(assertRefused(await narrow.request("POST", "/restore", { body }), "FORBIDDEN_SCOPE"), {
-      pathPrefix: "p",
-    });
+    const answer = await narrow.request("POST", "/restore", { body: { directory, at: "2026-01-01" } });
+    assertEquals(assertRefused(answer, "FORBIDDEN_SCOPE"), { pathPrefix: "p" });
   }
   const [only] = (await restore(narrow, { directory: "p", at: "2026-01-01" })).actions;
   assertEquals(only, { path: "p/a", action: "delete", from: 1, to: null });

@@ -9,13 +9,13 @@ import { allRoutes } from "../../supabase/functions/api/routes/mod.ts";
 import type { Route } from "../../supabase/functions/api/route.ts";
 import { owner } from "../support/client/accounts.ts";
 import type { RequestOptions } from "../support/client/api.ts";
-import { type Answer, assertRefused, issuesOf } from "../support/client/contract.ts";
+import { type Answer, assertRefused, issuePaths, issuesOf } from "../support/client/contract.ts";
 import { administrator } from "../support/client/erasure.ts";
-import { suite, test } from "../support/stack/suite.ts";
+import { suite } from "../support/stack/suite.ts";
 
 const ROUTES = await allRoutes();
 
-const { service, files } = await suite();
+const { service, files, test } = await suite();
 
 const account = await owner(service);
 const { key: admin } = await account.createKey({ scopes: ["read", "write", "admin"] });
@@ -107,22 +107,20 @@ test("400 VALIDATION_ERROR: each route refuses a field that it does not know, an
   for (const route of ROUTES.filter(isStrict)) {
     const { body } = route.openapi;
     if (!body || OPEN_BODIES.includes(route.pattern)) continue;
-    const refusal = async (name: string) => {
-      return reasonsOf(await ask(route, "", { body: { [name]: 1 } }), name).get(name);
-    };
+    const refusal = async (name: string) =>
+      reasonsOf(await ask(route, "", { body: { [name]: 1 } }), name).get(name);
     const unknown = await refusal(TYPO);
     assert(unknown?.startsWith("is not a known field; known are "), `${nameOf(route)}: ${unknown}`);
     const names = shapesOf(body).flatMap((shape) => Object.keys(shape));
     for (const name of names.filter((name) => name.length > 2)) {
-      assertEquals(
-        await refusal(misspelt(name)),
-        `is not a known field; did you mean ${name}?`,
-        nameOf(route),
-      );
+      const expected = `is not a known field; did you mean ${name}?`;
+      assertEquals(await refusal(misspelt(name)), expected, nameOf(route));
     }
   }
   assertEquals(await service.tables(), before);
 });
+
+const EDIT = { oldString: "x", newString: "y" };
 
 /** A wrong request, the place that its refusal names, and the name that was meant. */
 const MEANT: readonly (readonly [string, string, unknown, string, string])[] = [
@@ -132,13 +130,7 @@ const MEANT: readonly (readonly [string, string, unknown, string, string])[] = [
   ["POST", "/files?path=f&if_version=7", "x", "if_version", "ifVersion"],
   ["PUT", "/files/append/f?ifVersoin=7", "x", "ifVersoin", "ifVersion"],
   ["PUT", "/files/edit/f", { old_string: "x", newString: "y" }, "old_string", "oldString"],
-  [
-    "PUT",
-    "/files/edit/f",
-    { edits: [{ oldString: "x", newString: "y", replaceal: true }] },
-    "edits.0.replaceal",
-    "replaceAll",
-  ],
+  ["PUT", "/files/edit/f", { edits: [{ ...EDIT, replaceal: true }] }, "edits.0.replaceal", "replaceAll"],
   ["DELETE", "/files/f?expectedVersion=7", undefined, "expectedVersion", "ifVersion"],
   ["POST", "/runs/r/undo", { dry_run: true }, "dry_run", "dryRun"],
   ["POST", "/links", { path: "f", for: "read", ttl: 60 }, "ttl", "expiresIn"],
@@ -174,11 +166,8 @@ test("400 VALIDATION_ERROR: an operation of a batch has the fields of its kind a
     [{ op: "delete", path: "f", content: "x" }, "operations.1.content"],
     [{ op: "append", path: "f", content: "x", contentType: "text/csv" }, "operations.1.contentType"],
     [{ op: "move", path: "f", destination: "h", dryRun: true }, "operations.1.dryRun"],
-    [{ op: "edit", path: "f", oldString: "x", newString: "y", all: true }, "operations.1.all"],
-    [
-      { op: "edit", path: "f", edits: [{ oldString: "x", newString: "y", count: 2 }] },
-      "operations.1.edits.0.count",
-    ],
+    [{ op: "edit", path: "f", ...EDIT, all: true }, "operations.1.all"],
+    [{ op: "edit", path: "f", edits: [{ ...EDIT, count: 2 }] }, "operations.1.edits.0.count"],
   ] as const;
   for (const [operation, at] of cases) {
     reasonsOf(await own.request("POST", "/batch", { body: { operations: [good, operation] } }), at);
@@ -186,18 +175,13 @@ test("400 VALIDATION_ERROR: an operation of a batch has the fields of its kind a
   assertEquals(await service.tables(), before);
 });
 
-test("400 VALIDATION_ERROR: with `edits`, nothing of a single edit is ignored", async () => {
-  const own = await files();
+test("400 VALIDATION_ERROR: with `edits`, nothing of a single edit is ignored", async (own) => {
   await own.write("f", "x");
-  const edits = [{ oldString: "x", newString: "y" }];
-  for (
-    const more of [{ oldString: "x" }, { newString: "x" }, { replaceAll: true }, { expectedOccurrences: 2 }]
-  ) {
-    const answer = await own.put("edit", "f", { edits, ...more });
-    assertEquals(
-      issuesOf(assertRefused(answer, "VALIDATION_ERROR")).map(({ path }) => path),
-      Object.keys(more),
-    );
+  const edits = [EDIT];
+  const single = { oldString: "x", newString: "x", replaceAll: true, expectedOccurrences: 2 };
+  for (const [name, value] of Object.entries(single)) {
+    const answer = await own.put("edit", "f", { edits, [name]: value });
+    assertEquals(issuePaths(assertRefused(answer, "VALIDATION_ERROR")), [name]);
   }
   assertEquals((await own.put("edit", "f", { edits, replaceAll: null })).status, 200);
   assertEquals((await own.put("edit", "f", { edits: null, oldString: "y", newString: "z" })).status, 200);
@@ -207,10 +191,8 @@ test("400 VALIDATION_ERROR: a field of the body that comes as a query parameter 
   const own = await files();
   await own.write("f", "x");
   const copied = await own.request("PUT", "/files/copy/f?ifVersion=7", { body: { destination: "g" } });
-  assertEquals(
-    reasonsOf(copied, "ifVersion").get("ifVersion"),
-    "is a field of the JSON body, not a query parameter",
-  );
+  const reason = reasonsOf(copied, "ifVersion").get("ifVersion");
+  assertEquals(reason, "is a field of the JSON body, not a query parameter");
 });
 
 test("unknown names are cut and counted, whatever they hold; the ones first in the body are named", async () => {
@@ -220,31 +202,27 @@ test("unknown names are cut and counted, whatever they hold; the ones first in t
   const body = `{${names.map((name) => `${JSON.stringify(name)}:1`).join()},${JSON.stringify(many).slice(1)}`;
   const issues = issuesOf(assertRefused(await own.request("POST", "/links", { body }), "VALIDATION_ERROR"));
   assertEquals(issues.slice(0, 4).map(({ path }) => path), [`${"x".repeat(100)}…`, ...names.slice(1)]);
-  assertEquals(
-    issues.filter(({ reason }) => reason.startsWith("is not a known")).length,
-    UNKNOWN_NAMES_REPORTED_MAX,
-  );
+  const unknown = issues.filter(({ reason }) => reason.startsWith("is not a known"));
+  assertEquals(unknown.length, UNKNOWN_NAMES_REPORTED_MAX);
 });
 
 test("a list where an object belongs, or the other way round, is that fault, and no unknown name", async () => {
   const own = await files();
   const operation = { op: "edit", path: "f", edits: { oldString: "x", nonsense: 1 } };
-  for (
-    const [path, body, at] of [
-      ["/files", [1], ""],
-      ["/batch", { operations: [[1]] }, "operations.0"],
-      ["/batch", { operations: { a: { nonsense: 1 } } }, "operations"],
-      ["/batch", { operations: [operation] }, "operations.0.edits"],
-    ] as const
-  ) {
+  const cases = [
+    ["/files", [1], ""],
+    ["/batch", { operations: [[1]] }, "operations.0"],
+    ["/batch", { operations: { a: { nonsense: 1 } } }, "operations"],
+    ["/batch", { operations: [operation] }, "operations.0.edits"],
+  ] as const;
+  for (const [path, body, at] of cases) {
     const answer = await own.request("POST", path, { body: JSON.stringify(body) });
     const [issue] = issuesOf(assertRefused(answer, "VALIDATION_ERROR"));
     assert(issue?.path.startsWith(at) && !issue.reason.includes("known"), answer.text);
   }
 });
 
-test("the key comes before an unknown name, and the path before it", async () => {
-  const own = await files();
+test("the key comes before an unknown name, and the path before it", async (own) => {
   assertRefused(await service.request(null, "GET", `/files?${TYPO}`), "INVALID_API_KEY");
   assertRefused(await own.request("GET", `/files/a%00b?${TYPO}`), "INVALID_PATH");
   const sent = { body: { [TYPO]: 1 }, headers: { "content-type": "application/xml" } };

@@ -11,6 +11,8 @@ export interface Suite {
   readonly service: Service;
   /** The files of a new project, so that no test sees another's. Default tier: enterprise, no limits. */
   files(tier?: Tier, limits?: Limits): Promise<ProjectFiles>;
+  /** A test, which gets the files of a new project. */
+  test(name: string, body: (own: ProjectFiles) => Promise<void> | void): void;
 }
 
 let shared: Promise<Service> | undefined;
@@ -70,11 +72,9 @@ async function startAndStop(options: Partial<StackOptions>): Promise<Service> {
 }
 
 function suiteOf(service: Service): Suite {
-  return {
-    service,
-    files: async (tier = "enterprise", limits = {}) =>
-      new ProjectFiles(service, await service.project(tier, limits)),
-  };
+  const files: Suite["files"] = async (tier = "enterprise", limits = {}) =>
+    new ProjectFiles(service, await service.project(tier, limits));
+  return { service, files, test: (name, body) => test(name, async () => body(await files())) };
 }
 
 /**
