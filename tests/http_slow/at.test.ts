@@ -107,10 +107,7 @@ test("400: a moment in the future, of another project, or malformed; with what i
         ["/files/a", {}],
         ["/files/a", { metadata: "" }],
         ["/files/a", { versions: "" }],
-        [
-          "/files",
-          {},
-        ],
+        ["/files", {}],
       ] as const
     ) {
       const answer = await own.request("GET", path, { query: { ...mode, at } });

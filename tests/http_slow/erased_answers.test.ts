@@ -232,10 +232,7 @@ test("a key that was confined to a folder since is not shown what it was answere
 test("200: an undo that had nothing to do is answered as it was, whatever was done since", async () => {
   const own = await files();
   await own.write("a", "one");
-  await own.request("POST", "/files", {
-    body: { path: "a", content: "two" },
-    headers: { "x-run-id": "r" },
-  });
+  await own.request("POST", "/files", { body: { path: "a", content: "two" }, headers: { "x-run-id": "r" } });
   await own.write("a", "one");
   const send = () =>
     own.request("POST", "/runs/r/undo", {

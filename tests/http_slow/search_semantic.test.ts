@@ -141,10 +141,7 @@ test("each chunk of a long text is the piece that it says it is, whatever the ch
      where k.project_id = $1 order by k.start`,
     [project?.id],
   );
-  assertEquals(
-    rows,
-    splitChunks(text).map(({ start, length }) => ({ start, length, is_true: true })),
-  );
+  assertEquals(rows, splitChunks(text).map(({ start, length }) => ({ start, length, is_true: true })));
 });
 
 semanticTest("text that was deleted or superseded is not found by meaning", async () => {

@@ -196,12 +196,7 @@ Deno.test("totals: one that is not exact stays, and a page after a cursor leaves
 Deno.test("natural order: numbers count as numbers", () => {
   const names = ["Item-1.md", "a", "b", "item-1.md", "item-10.md", "item-2.md"];
   assertEquals(inNaturalOrder(names, (name) => name, "asc"), [
-    "a",
-    "b",
-    "item-1.md",
-    "Item-1.md",
-    "item-2.md",
-    "item-10.md",
+    ..."a b item-1.md Item-1.md item-2.md item-10.md".split(" "),
   ]);
   assertEquals(inNaturalOrder(["b-10", "b-9", "a"], (name) => name, "desc"), ["b-10", "b-9", "a"]);
 });

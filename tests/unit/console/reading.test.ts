@@ -82,13 +82,8 @@ Deno.test("addresses: relative to the file or the project, to the web, or nowher
       "javascript:alert(1)",
       " JaVaScRiPt:alert(1)",
       "java\tscript:alert(1)",
-      "vbscript:x",
-      "file:///etc/passwd",
-      "blob:https://example.com/x",
-      "data:text/html,x",
-      "data:image/svg+xml;base64,AAAA",
-      "https://",
-      "%ff",
+      ..."vbscript:x file:///etc/passwd blob:https://example.com/x data:text/html,x".split(" "),
+      ..."data:image/svg+xml;base64,AAAA https:// %ff".split(" "),
     ].map((href) => [href, null] as const),
   ];
   for (const [href, expected] of cases) {

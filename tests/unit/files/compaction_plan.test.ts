@@ -81,10 +81,7 @@ const HARD: readonly (readonly [string, readonly (readonly [number, number])[]])
 for (const [name, pattern] of HARD) {
   Deno.test(`planCompaction keeps the segment list short and writes little: appends ${name}`, () => {
     const outcome = simulate([], repeated(pattern, 30_000), 100 * MIB);
-    assertLess(
-      outcome.rewritten,
-      WRITE_AMPLIFICATION_MAX * (outcome.appended + 4096 * outcome.appends),
-    );
+    assertLess(outcome.rewritten, WRITE_AMPLIFICATION_MAX * (outcome.appended + 4096 * outcome.appends));
   });
 }
 
@@ -97,10 +94,7 @@ Deno.test("planCompaction keeps the segment list short and writes little, whatev
   fc.assert(
     fc.property(start, pattern, (full, sizes) => {
       const outcome = simulate(new Array<number>(full).fill(MIB), repeated(sizes, 2500), 100 * MIB);
-      assertLess(
-        outcome.rewritten,
-        WRITE_AMPLIFICATION_MAX * (outcome.appended + 4096 * outcome.appends),
-      );
+      assertLess(outcome.rewritten, WRITE_AMPLIFICATION_MAX * (outcome.appended + 4096 * outcome.appends));
     }),
     { numRuns: 150 },
   );

@@ -13,11 +13,7 @@ for (
     ]],
     [["C:/x", "c:x", "C:"], ["C%3A/x", "c%3Ax", "C%3A"]],
     [["a/con", "CON.txt", "com¹", "lpt9.a.b", "icon"], [
-      "a/_con",
-      "_CON.txt",
-      "_com¹",
-      "_lpt9.a.b",
-      "icon",
+      ..."a/_con _CON.txt _com¹ _lpt9.a.b icon".split(" "),
     ]],
     [["a./b ", "...", "a.b/c d"], ["a%2E/b%20", "..%2E", "a.b/c d"]],
     [["<>|?*", 'q"'], ["%3C%3E%7C%3F%2A", "q%22"]],
