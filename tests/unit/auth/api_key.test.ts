@@ -33,11 +33,8 @@ Deno.test("generateApiKey draws every character equally often", () => {
   assert(chiSquared < 150, `chi squared ${chiSquared}`);
 });
 
-Deno.test("isWellFormedApiKey knows a CRC-32 worked out by another program", () => {
-  assert(isWellFormedApiKey(KEY));
-});
-
 Deno.test("isWellFormedApiKey refuses every change of one character", () => {
+  assert(isWellFormedApiKey(KEY));
   for (let index = 0; index < KEY.length; index++) {
     for (const other of "0AZaz_- é") {
       if (KEY[index] === other) continue;

@@ -19,15 +19,6 @@ const rate = (remaining: number | null, reset = 120) => ({
   reset,
 });
 
-Deno.test("KeyCache does not know a key that was not added", () => {
-  const keys = new KeyCache();
-  assertEquals([keys.grant("a", 0), keys.isRefused("a", 0), keys.exhausted("a", 0)], [
-    undefined,
-    false,
-    undefined,
-  ]);
-});
-
 Deno.test("KeyCache remembers a grant for its time, to the millisecond", () => {
   const keys = new KeyCache();
   keys.remember("a", GRANT, rate(5), 1000);
