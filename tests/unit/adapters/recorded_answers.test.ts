@@ -10,6 +10,7 @@ import { Deadline } from "../../../supabase/functions/api/runtime/deadline.ts";
 import { client, silent } from "../../support/stack/supabase_client.ts";
 import { recordedAnswer, recordedFor, type RecordedName } from "../../support/faults/recorded_answers.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
+import { segmentOf } from "../segment_of.ts";
 
 /** A back end that gives this answer to the first `times` calls, and a successful one afterwards. */
 function answering(name: RecordedName, times: number) {
@@ -73,15 +74,9 @@ for (const name of recordedFor("filestore_commit")) {
   });
 }
 
-const SEGMENT = {
-  id: "00000000-0000-4000-8000-000000000000",
-  name: "p/20250101/00000000-0000-4000-8000-000000000000",
-  size: 1,
+const SEGMENT = segmentOf("p/20250101/00000000-0000-4000-8000-000000000000", 1, {
   sha256: "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb",
-  newlines: 0,
-  endsWithNewline: false,
-  isText: true,
-};
+});
 
 for (const name of recordedFor("upload")) {
   Deno.test(`SupabaseSegments: ${name} is tried again by every method; where it lasts it is 503`, async () => {

@@ -8,6 +8,7 @@ import {
   parseLines,
 } from "../../../supabase/functions/api/files/line_window.ts";
 import type { Segment } from "../../../supabase/functions/api/ports/segments.ts";
+import { segmentOf } from "../segment_of.ts";
 
 const encoder = new TextEncoder();
 
@@ -17,15 +18,8 @@ function segmentsOf(pieces: readonly string[]): { list: Segment[]; bytesOf: Map<
   const list = pieces.filter((piece) => piece !== "").map((piece, index): Segment => {
     const bytes = encoder.encode(piece);
     bytesOf.set(`${index}`, bytes);
-    return {
-      id: `${index}`,
-      name: `${index}`,
-      size: bytes.length,
-      sha256: "",
-      newlines: piece.split("\n").length - 1,
-      endsWithNewline: piece.endsWith("\n"),
-      isText: true,
-    };
+    const newlines = piece.split("\n").length - 1;
+    return segmentOf(`${index}`, bytes.length, { newlines, endsWithNewline: piece.endsWith("\n") });
   });
   return { list, bytesOf };
 }

@@ -8,6 +8,7 @@ import {
 } from "../../../supabase/functions/api/files/rewrite.ts";
 import { countNewlines, isUtf8 } from "../../../supabase/functions/api/files/segment.ts";
 import { EDIT_LINES_REPORTED_MAX, SEGMENT_BYTES_MAX } from "../../../supabase/functions/api/limits.ts";
+import { segmentOf } from "../segment_of.ts";
 
 const MIB = SEGMENT_BYTES_MAX;
 const bytesOf = (text: string) => new TextEncoder().encode(text);
@@ -22,16 +23,8 @@ class PiecedText {
     for (const [index, bytes] of contents.entries()) {
       const id = String(index);
       this.#stored.set(id, bytes);
-      const segment = {
-        id,
-        name: id,
-        size: bytes.length,
-        sha256: "",
-        newlines: countNewlines(bytes),
-        endsWithNewline: bytes.at(-1) === 10,
-        isText: true,
-      };
-      this.pieces.push({ kind: "stored", segment });
+      const lines = { newlines: countNewlines(bytes), endsWithNewline: bytes.at(-1) === 10 };
+      this.pieces.push({ kind: "stored", segment: segmentOf(id, bytes.length, lines) });
     }
   }
 

@@ -2,7 +2,6 @@ import { assertEquals, assertNotEquals } from "@std/assert";
 import {
   ensureReadConditions,
   idempotency,
-  idempotencyKey,
   isRangeFresh,
   preconditions,
 } from "../../../supabase/functions/api/http/conditions.ts";
@@ -100,15 +99,6 @@ Deno.test("isRangeFresh: without If-Range, or with the very tag; a weak one neve
     const value of [`W/"${ID}.3.r"`, `"${ID}.3.j"`, `"${ID}.2.r"`, "*", "", "Wed, 01 Jan 2025 00:00:00 GMT"]
   ) {
     assertEquals(fresh(value), false, value);
-  }
-});
-
-Deno.test("idempotencyKey takes 1 to 255 printable ASCII characters as they are", () => {
-  const key = (value: string) => idempotencyKey(new Headers({ "idempotency-key": value }));
-  for (const value of ["x", "a b", "~!@#", "K".repeat(255), '"q"']) assertEquals(key(value), value);
-  assertEquals(idempotencyKey(new Headers()), undefined);
-  for (const value of ["", " ", "k".repeat(256), "é", "a\tb"]) {
-    assertEquals(refusedHeader(() => key(value)), "Idempotency-Key", JSON.stringify(value));
   }
 });
 

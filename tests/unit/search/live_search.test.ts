@@ -11,30 +11,15 @@ import { LiveSearch } from "../../../supabase/functions/api/search/live_search.t
 import { substringFinder } from "../../../supabase/functions/api/search/matching_lines.ts";
 import { comparePaths } from "../../../supabase/functions/api/search/unsearched.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
+import { segmentOf } from "../segment_of.ts";
 
 const TIME = "2026-11-20T10:15:30.250Z";
 
 /** A file whose only segment has the file's path as its name. */
 function fileOf(path: string, size = 10): Content {
-  const segment = {
-    id: path,
-    name: path,
-    size,
-    sha256: "",
-    newlines: 0,
-    endsWithNewline: false,
-    isText: true,
-  };
-  const record = {
-    id: path,
-    path,
-    version: 1,
-    mimeType: "text/plain",
-    size,
-    createdAt: TIME,
-    updatedAt: TIME,
-  };
-  return { file: record, segments: [segment] };
+  const times = { createdAt: TIME, updatedAt: TIME };
+  const file = { id: path, path, version: 1, mimeType: "text/plain", size, ...times };
+  return { file, segments: [segmentOf(path, size)] };
 }
 
 function pageOf(live: readonly Content[], rest: Partial<UnsearchedPage> = {}): UnsearchedPage {
