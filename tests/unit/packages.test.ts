@@ -18,16 +18,8 @@ import {
 } from "../../supabase/local/repository.ts";
 import { importsOf } from "../support/import_map.ts";
 
-const MAPS = [
-  IMPORT_MAP,
-  FUNCTION_CONFIG,
-  LOCAL_CONFIG,
-  MODEL_CONFIG,
-  CONSOLE_CONFIG,
-  TESTS_CONFIG,
-  NPX_CONFIG,
-];
 const CONFIGS = [LOCAL_CONFIG, MODEL_CONFIG, CONSOLE_CONFIG, TESTS_CONFIG];
+const MAPS = [IMPORT_MAP, FUNCTION_CONFIG, ...CONFIGS, NPX_CONFIG];
 
 /**
  * All packages that `deno task start` downloads, for the stack and the function. A longer list makes the first start slower.
