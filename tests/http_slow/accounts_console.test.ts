@@ -26,10 +26,8 @@ for (const route of [...FILE_ROUTES, ...PROJECT_ROUTES]) {
       headers: { "x-run-id": RUN },
     });
     const { path, options } = aboutFile(route, "f.txt");
-    assertRefused(
-      await stranger.about(account.projectId).request(route.method, path, options),
-      "PROJECT_NOT_FOUND",
-    );
+    const refused = await stranger.about(account.projectId).request(route.method, path, options);
+    assertRefused(refused, "PROJECT_NOT_FOUND");
     assertEquals((await account.request(route.method, path, options)).status, route.status ?? 200);
   });
 }
@@ -41,12 +39,8 @@ test("versions and activity tell the owner which key wrote; versions tell a key 
   await files.write("f.txt", "by the key");
   await account.request("PUT", "/files/append/f.txt", { body: { content: " and by the console" } });
   const versions = await account.request("GET", "/files/f.txt?versions");
-  assertEquals(
-    dataOf(versions, "get_file_versions", ownersVersionList).versions.map((
-      { version, keyId },
-    ) => [version, keyId]),
-    [[2, undefined], [1, id]],
-  );
+  const list = dataOf(versions, "get_file_versions", ownersVersionList).versions;
+  assertEquals(list.map(({ version, keyId }) => [version, keyId]), [[2, undefined], [1, id]]);
   // Its strict schema has no keyId, so this also asserts that none is shown.
   assertEquals((await files.versions("f.txt")).total, 2);
   await files.write("g.txt", "x");
@@ -66,11 +60,8 @@ test("versions and activity tell the owner which key wrote; versions tell a key 
   ]);
   for (const limit of [1, 3, 5]) assertEquals(await activity(`?limit=${limit}`), all.slice(0, limit));
   for (const limit of ["0", "101", "x", "1.5"]) {
-    assertRefused(
-      await account.request("GET", `/project/activity?limit=${limit}`),
-      "VALIDATION_ERROR",
-      "list_activity",
-    );
+    const refused = await account.request("GET", `/project/activity?limit=${limit}`);
+    assertRefused(refused, "VALIDATION_ERROR", "list_activity");
   }
 });
 
@@ -88,10 +79,8 @@ test("requests of the console count in the project's window; those about keys an
   assertEquals(project.usage.requestsThisMinute, 3);
   await service.freezeWindow(account.projectId, 100);
   assertRefused(await account.request("GET", "/files"), "RATE_LIMIT_EXCEEDED", "list_files");
-  assertRefused(
-    await account.request("POST", "/files", { body: { path: "f", content: "x" } }),
-    "RATE_LIMIT_EXCEEDED",
-  );
+  const write = await account.request("POST", "/files", { body: { path: "f", content: "x" } });
+  assertRefused(write, "RATE_LIMIT_EXCEEDED");
   assertEquals((await account.request("GET", "/project")).status, 200);
 });
 
@@ -116,11 +105,8 @@ test("what is known of a project outlasts a session that ended: a write does not
   assertEquals((await write()).status, 200);
   await service.sql("delete from filestore.console_sessions where project_id = $1", [account.projectId]);
   assertRefused(await account.request("GET", "/files"), "SERVICE_UNAVAILABLE", "list_files");
-  assertEquals(names(await service.proxy.during(write)), [
-    "filestore_account_administer",
-    "storage",
-    "filestore_commit",
-  ]);
+  const calls = await service.proxy.during(write);
+  assertEquals(names(calls), ["filestore_account_administer", "storage", "filestore_commit"]);
 });
 
 test("a session that ended is opened again; a token that ends is verified again by a process that remembers it", async () => {
@@ -132,11 +118,8 @@ test("a session that ended is opened again; a token that ends is verified again 
   assertRefused(await account.request("GET", "/files"), "SERVICE_UNAVAILABLE", "list_files");
   assertEquals((await account.request("GET", "/files")).status, 200);
   const exp = Math.floor(Date.now() / 1000) + 2;
-  const brief = new Account(
-    service,
-    await forgeToken(service, { ...claimsOf(account.token), exp }),
-    account.projectId,
-  );
+  const token = await forgeToken(service, { ...claimsOf(account.token), exp });
+  const brief = new Account(service, token, account.projectId);
   assertEquals((await brief.request("GET", "/files")).status, 200);
   await new Promise((resolve) => setTimeout(resolve, exp * 1000 + 1 - Date.now()));
   // The back end decides: PostgREST accepts a token for 30 s longer, to allow for clocks that differ.

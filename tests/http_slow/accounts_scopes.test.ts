@@ -86,11 +86,8 @@ test("outside its prefix a key reads what never was, and writes nothing: whether
       const { path, options } = aboutFile(route, file);
       const answer = await own.request(route.method, path, options);
       if (route.scopes.some((scope) => scope === "write")) {
-        assertEquals(
-          assertRefused(answer, "FORBIDDEN_SCOPE"),
-          { pathPrefix: "a/b" },
-          `${route.name} ${file}`,
-        );
+        const details = assertRefused(answer, "FORBIDDEN_SCOPE");
+        assertEquals(details, { pathPrefix: "a/b" }, `${route.name} ${file}`);
       } else {
         // The prefix is a directory that the key can see.
         const details = file === "a/b" ? { directory: true } : {};
@@ -135,11 +132,8 @@ test("lists show what lies below the prefix, the way to it, and a total of no mo
   ];
   for (const [query, paths, directories] of rows) {
     const list = dataOf(await own.request("GET", `/files${query}`), "list_files", fileList);
-    assertEquals([list.files.map(({ path }) => path), list.directories, list.total], [
-      paths,
-      directories,
-      paths.length,
-    ], query);
+    const shown = [list.files.map(({ path }) => path), list.directories, list.total];
+    assertEquals(shown, [paths, directories, paths.length], query);
   }
 });
 
@@ -148,7 +142,6 @@ test("a key with a prefix sees nothing of the project as a whole", async () => {
   for (const path of ["/project", "/project/activity", "/project/usage"]) {
     assertEquals(assertRefused(await own.request("GET", path), "FORBIDDEN_SCOPE"), { pathPrefix: "a/b" });
   }
-  assertEquals(assertRefused(await own.request("GET", "/project/apikeys"), "FORBIDDEN_SCOPE"), {
-    scope: "admin",
-  });
+  const keys = await own.request("GET", "/project/apikeys");
+  assertEquals(assertRefused(keys, "FORBIDDEN_SCOPE"), { scope: "admin" });
 });

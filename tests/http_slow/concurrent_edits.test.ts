@@ -56,11 +56,8 @@ test("16 clients edit 4 lines each of one file at the same time: all succeed, ea
       }
     })));
   const count = clients * edits;
-  assertEquals({ ...cost, database: cost.database.length }, {
-    ...NO_OBJECTS,
-    puts: count,
-    database: 2 * count,
-  });
+  const expected = { ...NO_OBJECTS, puts: count, database: 2 * count };
+  assertEquals({ ...cost, database: cost.database.length }, expected);
   const { content, version } = await own.read(PATH);
   assertEquals([content, version], [all.map((client) => `${line(client, edits)}\n`).join(""), count + 1]);
 });
@@ -150,11 +147,8 @@ test("what really conflicts is refused: the string is gone, or the version is an
   const tag = await own.tag(PATH);
   await duringEdit(() => own.append(PATH, "four\n"), async () => {
     const body = { oldString: "two", newString: "2" };
-    assertRefused(
-      await own.put("edit", PATH, body, { "if-match": tag }),
-      "PRECONDITION_FAILED",
-      "write_file",
-    );
+    const refused = await own.put("edit", PATH, body, { "if-match": tag });
+    assertRefused(refused, "PRECONDITION_FAILED", "write_file");
   });
 });
 

@@ -19,22 +19,12 @@ test("GET /diff with toPath compares two files, by default the latest version of
     for (const text of versions) await own.write(path, text);
   }
   const latest = await own.diff("a.txt", { toPath: "dir/b.txt" });
-  assertEquals(latest, {
-    from: 2,
-    to: 2,
-    diff: "--- a.txt\n+++ dir/b.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+four\n",
-    additions: 1,
-    deletions: 1,
-  });
+  const diff = "--- a.txt\n+++ dir/b.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+four\n";
+  assertEquals(latest, { from: 2, to: 2, diff, additions: 1, deletions: 1 });
   const chosen = await own.diff("a.txt", { toPath: "dir/b.txt", from: "1", to: "1" });
   assertEquals([chosen.from, chosen.to, chosen.diff.includes("+three")], [1, 1, true]);
-  assertEquals(await own.diff("a.txt", { toPath: "a.txt", from: "1", to: "1" }), {
-    from: 1,
-    to: 1,
-    diff: "",
-    additions: 0,
-    deletions: 0,
-  });
+  const none = await own.diff("a.txt", { toPath: "a.txt", from: "1", to: "1" });
+  assertEquals(none, { from: 1, to: 1, diff: "", additions: 0, deletions: 0 });
 });
 
 test("GET /diff with toPath: each side is refused as a read of it is, and below a key's prefix alone", async () => {
@@ -50,9 +40,8 @@ test("GET /diff with toPath: each side is refused as a read of it is, and below 
   await refusal("none.txt", { toPath: "a.txt" }, "FILE_NOT_FOUND");
   assertEquals(await refusal("a.txt", { toPath: "gone.txt" }, "FILE_NOT_FOUND"), { deletedVersion: 2 });
   assertEquals((await own.diff("a.txt", { toPath: "gone.txt", to: "1" })).to, 1);
-  assertEquals(await refusal("a.txt", { toPath: "in/b.txt", to: "2" }, "VERSION_NOT_FOUND"), {
-    latestVersion: 1,
-  });
+  const missing = await refusal("a.txt", { toPath: "in/b.txt", to: "2" }, "VERSION_NOT_FOUND");
+  assertEquals(missing, { latestVersion: 1 });
   await refusal("a.txt", { toPath: "in/c.png" }, "NOT_TEXT");
   await refusal("a.txt", { toPath: "large.txt" }, "DIFF_TOO_LARGE");
   for (const toPath of ["", "/a.txt", "../a.txt", "a//b"]) await refusal("a.txt", { toPath }, "INVALID_PATH");

@@ -29,39 +29,30 @@ function assertRepeated(again: Answer, first: Answer): void {
 }
 
 /** Ways to erase every version that a request added. If the latest version must stay, they add a later one first. */
-const ERASURES: readonly { name: string; erase(own: Files, admin: Files): Promise<void> }[] = [
-  {
-    name: "purged",
-    async erase(own, admin) {
-      for (const path of await paths(own)) await purge(admin, path);
-    },
+const ERASURES: Readonly<Record<string, (own: Files, admin: Files) => Promise<void>>> = {
+  async purged(own, admin) {
+    for (const path of await paths(own)) await purge(admin, path);
   },
-  {
-    name: "redacted",
-    async erase(own, admin) {
-      for (const path of await paths(own)) {
-        const { version } = await own.write(path, "later");
-        await redact(admin, path, Array.from({ length: version - 1 }, (_, index) => index + 1));
-      }
-    },
+  async redacted(own, admin) {
+    for (const path of await paths(own)) {
+      const { version } = await own.write(path, "later");
+      await redact(admin, path, Array.from({ length: version - 1 }, (_, index) => index + 1));
+    }
   },
-  {
-    name: "trimmed",
-    async erase(own, admin) {
-      for (const path of await paths(own)) await own.write(path, "later");
-      await admin.request("PATCH", "/project", { body: { retention: { keepVersions: 1 } } });
-      await sweepAll(service);
-    },
+  async trimmed(own, admin) {
+    for (const path of await paths(own)) await own.write(path, "later");
+    await admin.request("PATCH", "/project", { body: { retention: { keepVersions: 1 } } });
+    await sweepAll(service);
   },
-];
+};
 
 /** All of them in the long form; in the short form each kind meets one erasure. */
 function inTurn<T>(kinds: readonly T[], erasure: string): T[] {
-  const turn = ERASURES.findIndex(({ name }) => name === erasure);
-  return kinds.filter((_, index) => IS_LONG || index % ERASURES.length === turn);
+  const names = Object.keys(ERASURES);
+  return kinds.filter((_, index) => IS_LONG || names[index % names.length] === erasure);
 }
 
-for (const { name, erase } of ERASURES) {
+for (const [name, erase] of Object.entries(ERASURES)) {
   test(`a repeated write of any kind is answered as it was while its versions are ${name}, and makes nothing`, async () => {
     for (const kind of inTurn(WRITES, name)) {
       const own = await files();
@@ -79,56 +70,28 @@ for (const { name, erase } of ERASURES) {
   });
 }
 
+type Operation = "batch" | "copy_folder" | "move_folder" | "delete_folder" | "undo_run" | "restore_folder";
 interface ManyKind {
-  readonly operation:
-    | "batch"
-    | "copy_folder"
-    | "move_folder"
-    | "delete_folder"
-    | "undo_run"
-    | "restore_folder";
+  readonly operation: Operation;
   readonly method: string;
   readonly path: string;
   body?(cursor: string): unknown;
 }
+const toOther = () => ({ path: "d", destination: "e" });
+const CHANGES = [
+  { op: "edit", path: "d/a", oldString: "one", newString: "two" },
+  { op: "write", path: "d/b", content: "x" },
+  { op: "move", path: "d/b", destination: "d/c" },
+];
+const overwriting = () => ({ dryRun: false, onConflict: "overwrite" });
+const restored = (cursor: string) => ({ directory: "d", at: cursor, dryRun: false });
 const MANY: readonly ManyKind[] = [
-  {
-    operation: "batch",
-    method: "POST",
-    path: "/batch",
-    body: () => ({
-      operations: [
-        { op: "edit", path: "d/a", oldString: "one", newString: "two" },
-        { op: "write", path: "d/b", content: "x" },
-        { op: "move", path: "d/b", destination: "d/c" },
-      ],
-    }),
-  },
-  {
-    operation: "copy_folder",
-    method: "POST",
-    path: "/folders/copy",
-    body: () => ({ path: "d", destination: "e" }),
-  },
-  {
-    operation: "move_folder",
-    method: "POST",
-    path: "/folders/move",
-    body: () => ({ path: "d", destination: "e" }),
-  },
+  { operation: "batch", method: "POST", path: "/batch", body: () => ({ operations: CHANGES }) },
+  { operation: "copy_folder", method: "POST", path: "/folders/copy", body: toOther },
+  { operation: "move_folder", method: "POST", path: "/folders/move", body: toOther },
   { operation: "delete_folder", method: "DELETE", path: "/folders/d" },
-  {
-    operation: "undo_run",
-    method: "POST",
-    path: "/runs/r/undo",
-    body: () => ({ dryRun: false, onConflict: "overwrite" }),
-  },
-  {
-    operation: "restore_folder",
-    method: "POST",
-    path: "/restore",
-    body: (cursor) => ({ directory: "d", at: cursor, dryRun: false }),
-  },
+  { operation: "undo_run", method: "POST", path: "/runs/r/undo", body: overwriting },
+  { operation: "restore_folder", method: "POST", path: "/restore", body: restored },
 ];
 
 /** Writes a folder with two files: a run changed one and created the other. Returns a function that sends the request. */
@@ -158,7 +121,7 @@ const namesOf = async (own: ProjectFiles) =>
     own.project.id,
   ])).length;
 
-for (const { name, erase } of ERASURES) {
+for (const [name, erase] of Object.entries(ERASURES)) {
   test(`200: a repeated change of several files whose versions are ${name} was done, and is not done again`, async () => {
     for (const kind of inTurn(MANY, name)) {
       const own = await files();
@@ -232,10 +195,7 @@ test("a key that was confined to a folder since is not shown what it was answere
 test("200: an undo that had nothing to do is answered as it was, whatever was done since", async () => {
   const own = await files();
   await own.write("a", "one");
-  await own.request("POST", "/files", {
-    body: { path: "a", content: "two" },
-    headers: { "x-run-id": "r" },
-  });
+  await own.request("POST", "/files", { body: { path: "a", content: "two" }, headers: { "x-run-id": "r" } });
   await own.write("a", "one");
   const send = () =>
     own.request("POST", "/runs/r/undo", {

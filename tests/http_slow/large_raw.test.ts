@@ -41,18 +41,13 @@ async function bodyOf(response: Response): Promise<ReadableStream<Uint8Array>> {
 }
 
 test("200: 104857600 bytes in, streamed; not one more", async () => {
-  const answer = await pro.request("POST", "/files?path=large.bin", {
-    body: patternStream(LARGE),
-    headers: OCTETS,
-  });
+  const body = patternStream(LARGE);
+  const answer = await pro.request("POST", "/files?path=large.bin", { body, headers: OCTETS });
   const { size, version } = dataOf(answer, "write_file", fileRecord);
   assertEquals([size, version], [LARGE, 1]);
   const before = await service.tables();
-  assertRefused(
-    await pro.put("append", "large.bin", new Uint8Array(1), OCTETS),
-    "CONTENT_TOO_LARGE",
-    "write_file",
-  );
+  const more = await pro.put("append", "large.bin", new Uint8Array(1), OCTETS);
+  assertRefused(more, "CONTENT_TOO_LARGE", "write_file");
   assertEquals(await service.tables(), before);
   await assertWithinMemory();
 });

@@ -79,14 +79,8 @@ function randomCommand({ below, pick }: Random): Input {
 }
 
 async function reference(tool: BetaLocalFilesystemMemoryTool, input: Input): Promise<Said> {
-  const handlers = new Map(Object.entries({
-    view: tool.view,
-    create: tool.create,
-    str_replace: tool.str_replace,
-    insert: tool.insert,
-    delete: tool.delete,
-    rename: tool.rename,
-  }));
+  const { view, create, str_replace, insert, delete: remove, rename } = tool;
+  const handlers = new Map(Object.entries({ view, create, str_replace, insert, delete: remove, rename }));
   try {
     const handler = handlers.get(String(input["command"]));
     if (!handler) throw new Error("no such command");
@@ -181,15 +175,9 @@ test("every change is a version, and the file an ordinary one", async () => {
   await said(own, { command: "delete", path: "/memories/old" });
   assertEquals((await own.versions("memories/old/plan.md")).total, 2);
   await own.restore("memories/old/plan.md", 1);
-  assertEquals(
-    await said(own, { command: "view", path: "/memories/old/plan.md" }),
-    [
-      "Here's the content of /memories/old/plan.md with line numbers:",
-      "     1\t# Plan",
-      "     2\ttwo",
-      "     3\t",
-    ].join("\n"),
-  );
+  const view = await said(own, { command: "view", path: "/memories/old/plan.md" });
+  const heading = "Here's the content of /memories/old/plan.md with line numbers:";
+  assertEquals(view, `${heading}\n     1\t# Plan\n     2\ttwo\n     3\t`);
 });
 
 test("a folder is renamed and deleted as one commit", async () => {
@@ -244,11 +232,8 @@ test("a root of its own, and below the prefix of a key that has one", async () =
   assertEquals(assertRefused(outside, "FORBIDDEN_SCOPE", "memory"), { pathPrefix: "agents/a" });
   const seen = await ask(own, { command: "view", path: "/memories/f.md" }, {}, "agents/b");
   assertEquals(seen.is_error, true);
-  assertRefused(
-    await own.request("POST", "/memory", { body: create, query: { root: "/a" } }),
-    "INVALID_PATH",
-    "memory",
-  );
+  const absolute = await own.request("POST", "/memory", { body: create, query: { root: "/a" } });
+  assertRefused(absolute, "INVALID_PATH", "memory");
 });
 
 async function service() {
@@ -306,11 +291,8 @@ test("an error of the model is answered to the model; an error of its client, to
   );
   assertEquals((await own.record("memories/f.bin")).version, 1);
   assertRefused(await own.request("POST", "/memory", { body: [] }), "VALIDATION_ERROR", "memory");
-  assertRefused(
-    await own.request("POST", "/memory", { body: "{", headers: { "content-type": "application/json" } }),
-    "INVALID_JSON",
-    "memory",
-  );
+  const json = { "content-type": "application/json" };
+  assertRefused(await own.request("POST", "/memory", { body: "{", headers: json }), "INVALID_JSON", "memory");
   // An address of its own, since other tests of this process fail to authenticate, too.
   const headers = { "cf-connecting-ip": "203.0.113.70" };
   const unknown = { body: { command: "x" }, headers };

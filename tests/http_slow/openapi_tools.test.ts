@@ -33,19 +33,10 @@ test("a client of openapi-typescript and openapi-fetch compiles under `deno chec
   await withScratchDirectory(async (directory) => {
     await Deno.writeTextFile(`${directory}/paths.ts`, types);
     await Deno.copyFile(SMOKE, `${directory}/client.ts`);
+    // The import map pins the imports; the types are generated from the current document.
+    const run = ["run", "--check", "-A", "--no-lock", `--config=${ROOT}/tests/deno.jsonc`];
     const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-      // The import map pins the imports; the types are generated from the current document.
-      args: [
-        ...[
-          "run",
-          "--check",
-          "-A",
-          "--no-lock",
-          `--config=${ROOT}/tests/deno.jsonc`,
-          `${directory}/client.ts`,
-        ],
-        ...[service.baseUrl, project.key],
-      ],
+      args: [...run, `${directory}/client.ts`, service.baseUrl, project.key],
       env: { NO_COLOR: "1" },
     }).output();
     assertEquals(code, 0, new TextDecoder().decode(stderr));

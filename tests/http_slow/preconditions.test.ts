@@ -16,10 +16,8 @@ test("412: an edit that is refused by its precondition fetches and stores nothin
   await own.write("f.txt", "old");
   await service.restartFunction();
   const { database, ...objects } = await trafficOf(service, async () => {
-    assertStale(
-      await own.put("edit", "f.txt", { oldString: "old", newString: "new" }, { "if-match": '"x"' }),
-      1,
-    );
+    const edit = { oldString: "old", newString: "new" };
+    assertStale(await own.put("edit", "f.txt", edit, { "if-match": '"x"' }), 1);
   });
   assertEquals([database.length, objects], [1, NO_OBJECTS]);
 });
@@ -27,21 +25,15 @@ test("412: an edit that is refused by its precondition fetches and stores nothin
 test("32 racing creators with If-None-Match: * make one file of one version, and leave no other byte", async () => {
   const own = await files();
   const before = service.objectsOnDisk().length;
-  const answers = await Promise.all(
-    Array.from(
-      { length: WRITERS },
-      (_, index) => own.post({ path: "one.txt", content: `by ${index}` }, { "if-none-match": "*" }),
-    ),
-  );
+  const create = (content: string) => own.post({ path: "one.txt", content }, { "if-none-match": "*" });
+  const answers = await Promise.all(Array.from({ length: WRITERS }, (_, index) => create(`by ${index}`)));
   const created = answers.filter(({ status }) => status === 200);
   assertEquals(created.length, 1);
   for (const answer of answers) {
     if (answer.status !== 200) assertEquals(assertNotCreated(answer), { version: 1 });
   }
   assertEquals((await own.versions("one.txt")).total, 1);
-  assertEquals(
-    (await own.read("one.txt")).content,
-    `by ${answers.findIndex(({ status }) => status === 200)}`,
-  );
+  const winner = answers.findIndex(({ status }) => status === 200);
+  assertEquals((await own.read("one.txt")).content, `by ${winner}`);
   assertEquals(service.objectsOnDisk().length, before + 1);
 });

@@ -37,10 +37,8 @@ for (const [method, target, kept] of OVER) {
     assertEquals(assertRefused(early, "CONTENT_TOO_LARGE", "write_file"), details(LIMIT + 1));
     // Chunked: refused once the limit is exceeded, however long the body is.
     const { puts } = await trafficOf(service, async () => {
-      const late = await own.request(method, target, {
-        body: patternStream(30 * MIB, 100_000),
-        headers: OCTETS,
-      });
+      const body = patternStream(30 * MIB, 100_000);
+      const late = await own.request(method, target, { body, headers: OCTETS });
       const { sizeBytes, ...rest } = assertRefused(late, "CONTENT_TOO_LARGE", "write_file");
       assertEquals(rest, { limitBytes: LIMIT, tier: "enterprise" });
       assert(Number(sizeBytes) > LIMIT && Number(sizeBytes) < LIMIT + MIB, `refused at ${sizeBytes}`);
@@ -57,16 +55,10 @@ test("413 CONTENT_TOO_LARGE: a small body too many, although the function rememb
   const own = await files("enterprise", { maxFileBytes: 1000 });
   await own.writeRaw("f.bin", patternBytes(0, 990));
   const before = await service.tables();
-  assertRefused(
-    await own.put("append", "f.bin", patternBytes(0, 11), OCTETS),
-    "CONTENT_TOO_LARGE",
-    "write_file",
-  );
-  assertRefused(
-    await own.post(patternBytes(0, 1001), OCTETS, { path: "g" }),
-    "CONTENT_TOO_LARGE",
-    "write_file",
-  );
+  const longer = await own.put("append", "f.bin", patternBytes(0, 11), OCTETS);
+  assertRefused(longer, "CONTENT_TOO_LARGE", "write_file");
+  const long = await own.post(patternBytes(0, 1001), OCTETS, { path: "g" });
+  assertRefused(long, "CONTENT_TOO_LARGE", "write_file");
   assertEquals(await service.tables(), before);
   assertEquals((await own.put("append", "f.bin", patternBytes(0, 10), OCTETS)).status, 200);
 });

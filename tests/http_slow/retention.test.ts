@@ -11,6 +11,11 @@ import { privateSuite, test } from "../support/stack/suite.ts";
 
 const { service, files } = await privateSuite({});
 
+async function administered() {
+  const own = await files();
+  return { own, admin: await administrator(service, own.project.id) };
+}
+
 const patch = (own: Files, body: unknown) => own.request("PATCH", "/project", { body });
 const numbers = async (own: Files, path: string) => {
   const { versions, total } = await own.versions(path, { limit: 100 });
@@ -20,14 +25,10 @@ const numbers = async (own: Files, path: string) => {
 /** Acts as if everything in the project had happened `days` days earlier. */
 async function age(projectId: string, days: number): Promise<void> {
   const ago = `- interval '${days} days'`;
-  await service.sql(
-    `update filestore.file_versions set created_at = created_at ${ago} where project_id = $1`,
-    [projectId],
-  );
-  await service.sql(
-    `update filestore.files set created_at = created_at ${ago}, updated_at = updated_at ${ago} where project_id = $1`,
-    [projectId],
-  );
+  for (const set of ["file_versions set", `files set updated_at = updated_at ${ago},`]) {
+    const update = `update filestore.${set} created_at = created_at ${ago} where project_id = $1`;
+    await service.sql(update, [projectId]);
+  }
 }
 
 const slice = async () => {
@@ -35,8 +36,7 @@ const slice = async () => {
 };
 
 test("PATCH /project takes a rule, replaces it whole and takes it away; other fields stay; GET shows it", async () => {
-  const own = await files();
-  const admin = await administrator(service, own.project.id);
+  const { own, admin } = await administered();
   const shown = async () => dataOf(await admin.request("GET", "/project"), "get_project", projectRecord);
   assertEquals((await shown()).retention, null);
   const { name } = await shown();
@@ -48,21 +48,15 @@ test("PATCH /project takes a rule, replaces it whole and takes it away; other fi
   assertEquals((await patch(admin, {})).status, 200);
   await patch(admin, { retention: null });
   assertEquals((await shown()).retention, null);
-  for (
-    const rule of [{ keepVersions: 0 }, { keepVersions: 10_001 }, { keepDays: 3651 }, { deletedDays: 0 }, 5]
-  ) {
+  const beyond = [{ keepVersions: 0 }, { keepVersions: 10_001 }, { keepDays: 3651 }, { deletedDays: 0 }];
+  for (const rule of [...beyond, 5]) {
     assertRefused(await patch(admin, { retention: rule }), "VALIDATION_ERROR", "update_project");
   }
   for (const rule of [{}, { keepDays: null }]) {
-    const empty = assertRefused(
-      await patch(admin, { retention: rule }),
-      "VALIDATION_ERROR",
-      "update_project",
-    );
-    assertEquals(issuesOf(empty), [{
-      path: "retention",
-      reason: "must have one of keepVersions, keepDays, deletedDays; null removes the rule",
-    }]);
+    const answer = await patch(admin, { retention: rule });
+    const reason = "must have one of keepVersions, keepDays, deletedDays; null removes the rule";
+    const empty = assertRefused(answer, "VALIDATION_ERROR", "update_project");
+    assertEquals(issuesOf(empty), [{ path: "retention", reason }]);
   }
   assertRefused(await patch(own, { retention: null }), "FORBIDDEN_SCOPE", "update_project");
   const account = await owner(service);
@@ -71,8 +65,7 @@ test("PATCH /project takes a rule, replaces it whole and takes it away; other fi
 });
 
 test("keepVersions: older versions go, 404 with trimmed; the rest, copies and restores stay whole", async () => {
-  const own = await files();
-  const admin = await administrator(service, own.project.id);
+  const { own, admin } = await administered();
   await own.write("log", "0\n");
   for (let n = 1; n < 20; n++) await own.append("log", `${n}\n`);
   await own.copy("log", "copy");
@@ -107,8 +100,7 @@ test("keepVersions: older versions go, 404 with trimmed; the rest, copies and re
 });
 
 test("keepDays: a version goes so long after the next one took its place, and with keepVersions only if both let it", async () => {
-  const own = await files();
-  const admin = await administrator(service, own.project.id);
+  const { own, admin } = await administered();
   await own.write("a", "1");
   await own.write("a", "2");
   await age(own.project.id, 10);
@@ -131,8 +123,7 @@ test("keepDays: a version goes so long after the next one took its place, and wi
 });
 
 test("deletedDays: a deleted file goes whole, with a receipt and without a trace", async () => {
-  const own = await files();
-  const admin = await administrator(service, own.project.id);
+  const { own, admin } = await administered();
   const canary = crypto.getRandomValues(new Uint8Array(32)).toHex();
   await own.write(`dir-${canary}/a`, canary);
   await own.remove(`dir-${canary}/a`);
@@ -151,8 +142,7 @@ test("deletedDays: a deleted file goes whole, with a receipt and without a trace
 });
 
 test("a long history is trimmed in slices, each of which is bounded and can be repeated", async () => {
-  const own = await files();
-  const admin = await administrator(service, own.project.id);
+  const { own, admin } = await administered();
   await own.write("a", "first");
   await lengthen(service, own.project.id, "a", 3500);
   await patch(admin, { retention: { keepVersions: 600 } });
@@ -172,20 +162,14 @@ test("a long history is trimmed in slices, each of which is bounded and can be r
 
 for (const rule of [null, { keepVersions: 10_000 }]) {
   test(`what a pass has trimmed goes for good where its rule gives way to ${JSON.stringify(rule)} half-way`, async () => {
-    const own = await files();
-    const admin = await administrator(service, own.project.id);
+    const { own, admin } = await administered();
     const canary = crypto.getRandomValues(new Uint8Array(32)).toHex();
     await own.write("a", canary);
     await own.write("a", "stays");
     await lengthen(service, own.project.id, "a", 3500);
     await patch(admin, { retention: { keepVersions: 600 } });
-    const isUnderWay = async () => {
-      const passes = await service.sql(
-        "select from filestore.retention_passes where project_id = $1 and after_file is not null",
-        [own.project.id],
-      );
-      return passes.length > 0;
-    };
+    const passes = "select from filestore.retention_passes where project_id = $1 and after_file is not null";
+    const isUnderWay = async () => (await service.sql(passes, [own.project.id])).length > 0;
     while (!await isUnderWay()) await slice();
     await patch(admin, { retention: rule });
     await sweepAll(service);
@@ -198,8 +182,7 @@ for (const rule of [null, { keepVersions: 10_000 }]) {
 }
 
 test("slices with `begun` apply each rule once, so that they come to an end while others write", async () => {
-  const own = await files();
-  const admin = await administrator(service, own.project.id);
+  const { own, admin } = await administered();
   await own.write("a", "1");
   await own.write("a", "2");
   await patch(admin, { retention: { keepVersions: 1 } });
@@ -207,10 +190,8 @@ test("slices with `begun` apply each rule once, so that they come to an end whil
   const hasMore = async (since: string | null) => {
     let isAny = false;
     for (const kind of SWEEP_KINDS) {
-      const [row] = await service.sql<{ more: boolean }>(
-        "select public.filestore_sweep_erasures($1, $2) as more",
-        [kind, since],
-      );
+      const sweep = "select public.filestore_sweep_erasures($1, $2) as more";
+      const [row] = await service.sql<{ more: boolean }>(sweep, [kind, since]);
       isAny ||= row?.more === true;
     }
     return isAny;
@@ -233,8 +214,7 @@ test("slices with `begun` apply each rule once, so that they come to an end whil
 });
 
 test("dryRun tells what a rule would let go, which is what goes, and changes nothing", async () => {
-  const own = await files();
-  const admin = await administrator(service, own.project.id);
+  const { own, admin } = await administered();
   const preview = async (body: Record<string, unknown>) =>
     dataOf(await patch(admin, { ...body, dryRun: true }), "update_project", previewRecord).wouldRemove;
   for (let n = 1; n <= 5; n++) await own.write("log", `${n}`);
@@ -252,10 +232,8 @@ test("dryRun tells what a rule would let go, which is what goes, and changes not
   assertEquals([found.versions, found.files, found.lookedAt, found.isComplete], [7, 1, 3, true]);
   assertEquals((await preview({ retention: { keepDays: 5 } })).versions, 4);
   assertEquals((await preview({ retention: { keepVersions: 5 } })).versions, 1);
-  assertEquals((await preview({ retention: { keepVersions: 3, keepDays: 5 } })).examples, [{
-    ...trimmed,
-    versions: 3,
-  }]);
+  const both = { keepVersions: 3, keepDays: 5 };
+  assertEquals((await preview({ retention: both })).examples, [{ ...trimmed, versions: 3 }]);
   assertEquals((await preview({ retention: { keepDays: 11, deletedDays: 11 } })).versions, 0);
   assertEquals((await preview({ retention: null })).versions, 0);
   assertEquals((await preview({})).versions, 0, "the present rule: there is none");
@@ -274,8 +252,7 @@ test("dryRun tells what a rule would let go, which is what goes, and changes not
 });
 
 test("a preview looks at a bounded number of files, and says so", async () => {
-  const own = await files();
-  const admin = await administrator(service, own.project.id);
+  const { own, admin } = await administered();
   await own.write("f", "1");
   await service.sql(
     `insert into filestore.files (project_id, path, version, mime_type, size, segment_ids, created_at, updated_at)

@@ -30,12 +30,9 @@ async function files(): Promise<Files & { readonly projectId: string }> {
 
 /** Asks the database, since a search would start indexing. */
 async function textsOf(projectId: string): Promise<string[]> {
-  const rows = await service.sql<{ line: string }>(
-    `select path || ' ' || version || ' ' || content as line from filestore.search_texts
-     where project_id = $1 order by path`,
-    [projectId],
-  );
-  return rows.map(({ line }) => line);
+  const lines = `select path || ' ' || version || ' ' || content as line from filestore.search_texts
+    where project_id = $1 order by path`;
+  return (await service.sql<{ line: string }>(lines, [projectId])).map(({ line }) => line);
 }
 
 const find = async (own: Files, q: string) => pathsOf(await search(own, q, { mode: "text" }));
@@ -86,6 +83,7 @@ test("append, overwrite, edit, delete, restore, copy, move: what is found is wha
   const own = await files();
   const put = (what: string, body: unknown) => own.request("PUT", what, { body });
   const path = encodePath("a/f.txt");
+  const both = "alpha\nbeta\n";
   const steps: readonly (readonly [string, () => Promise<unknown>, readonly string[]])[] = [
     ["write", () => own.write("a/f.txt", "alpha\n"), ["a/f.txt 1 alpha\n"]],
     ["append", () => own.append("a/f.txt", "beta\n"), ["a/f.txt 2 alpha\nbeta\n"]],
@@ -94,12 +92,12 @@ test("append, overwrite, edit, delete, restore, copy, move: what is found is wha
     ["delete", () => own.request("DELETE", `/files/${path}`), []],
     ["restore", () => put(`/files/restore/${path}`, { version: 2 }), ["a/f.txt 6 alpha\nbeta\n"]],
     ["copy", () => put(`/files/copy/${path}`, { destination: "b.txt" }), [
-      "a/f.txt 6 alpha\nbeta\n",
-      "b.txt 1 alpha\nbeta\n",
+      `a/f.txt 6 ${both}`,
+      `b.txt 1 ${both}`,
     ]],
     ["move", () => put(`/files/move/${path}`, { destination: "c.txt" }), [
-      "b.txt 1 alpha\nbeta\n",
-      "c.txt 1 alpha\nbeta\n",
+      `b.txt 1 ${both}`,
+      `c.txt 1 ${both}`,
     ]],
   ];
   for (const [name, step, expected] of steps) {
@@ -137,6 +135,11 @@ test("what is not indexed yet is counted as pending, and old or deleted text is 
   assertEquals(await find(own, "new words"), ["f.txt"]);
 });
 
+function sweep(): Promise<Response> {
+  const headers = { authorization: `Bearer ${service.stack.secretKey}` };
+  return fetch(`${service.baseUrl}/sweep`, { method: "POST", headers });
+}
+
 test("the sweep takes what was left behind", async () => {
   const own = await files();
   await own.write("f.txt", "needle");
@@ -149,10 +152,7 @@ test("the sweep takes what was left behind", async () => {
      select project_id, id, version, path, size, clock_timestamp() from filestore.files where project_id = $1`,
     [own.projectId],
   );
-  const answer = await fetch(`${service.baseUrl}/sweep`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${service.stack.secretKey}` },
-  });
+  const answer = await sweep();
   const { data } = await answer.json();
   assertEquals([answer.status, data.indexed], [200, 1]);
   assertEquals(await textsOf(own.projectId), ["f.txt 1 needle"]);
@@ -170,9 +170,8 @@ async function refusing(path: string, body: () => Promise<void>): Promise<void> 
   try {
     await body();
   } finally {
-    await service.stack.script(
-      "drop trigger refuse_text on filestore.search_texts; drop function public.refuse_text",
-    );
+    const drop = "drop trigger refuse_text on filestore.search_texts; drop function public.refuse_text";
+    await service.stack.script(drop);
   }
 }
 
@@ -183,35 +182,24 @@ test("a file that cannot be indexed harms only itself, is found by its name then
     await own.write("poison.txt", "needle");
     await Promise.all(["a.txt", "b.txt", "c.txt"].map((path) => own.write(path, "needle")));
     await neighbour.write("note.txt", "needle");
-    await eventually(
-      "all others are indexed",
-      async () =>
-        (await textsOf(own.projectId)).length === 3 && (await textsOf(neighbour.projectId)).length === 1,
-    );
-    await eventually(
-      "it is tried again by itself and given up, with nobody's help",
-      async () => (await textsOf(own.projectId)).length === 4,
-    );
+    const countOf = async ({ projectId }: typeof own) => (await textsOf(projectId)).length;
+    const areIndexed = async () => await countOf(own) === 3 && await countOf(neighbour) === 1;
+    await eventually("all others are indexed", areIndexed);
+    const isGivenUp = async () => (await textsOf(own.projectId)).length === 4;
+    await eventually("it is tried again by itself and given up, with nobody's help", isGivenUp);
     const page = await search(own, "poison");
     assertEquals(page.results.map(({ path, skipped }) => [path, skipped]), [["poison.txt", "not_indexable"]]);
     assertEquals([page.indexed.pending, page.notSearched?.reasons], [0, ["not_indexable"]]);
     assertEquals(await find(own, "needle"), ["a.txt", "b.txt", "c.txt", "poison.txt"], "read, not indexed");
   });
-  const sweep = async () => {
-    await fetch(`${service.baseUrl}/sweep`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${service.stack.secretKey}` },
-    }).then((answer) => answer.body?.cancel());
-  };
-  await sweep();
+  await sweep().then(({ body }) => body?.cancel());
   const ranked = async () => pathsOf(await search(own, "needle")).toSorted();
   assertEquals(await ranked(), ["a.txt", "b.txt", "c.txt"], "not at once");
   await service.sql(
     "update filestore.search_texts set indexed_at = indexed_at - $2 * interval '1 second' where project_id = $1",
     [own.projectId, SEARCH_GIVEN_UP_SECONDS],
   );
-  await sweep();
-  await sweep();
+  for (const _ of [1, 2]) await sweep().then(({ body }) => body?.cancel());
   assertEquals(await ranked(), ["a.txt", "b.txt", "c.txt", "poison.txt"]);
 });
 
@@ -261,12 +249,9 @@ for (const [waiting, bytes] of [[1_000, 20_000], [50, 1_000_000]] as const) {
     const before = await inIndex();
     let now = before;
     await eventually("the note is in the index", async () => (now = await inIndex()).texts === 2);
+    const milliseconds = Math.round(performance.now() - started);
     // deno-lint-ignore no-console -- figures that the test was run for
-    console.log(
-      `found after ${Math.round(performance.now() - started)} ms, ${
-        before.waiting - now.waiting
-      } files later`,
-    );
+    console.log(`found after ${milliseconds} ms, ${before.waiting - now.waiting} files later`);
     // The files of the lease under way, and of each process's next lease, which includes the note.
     const perLease = Math.max(SEARCH_LEASE_BYTES / bytes, 1) + 1;
     assertLessOrEqual(before.waiting - now.waiting, 2 * PROCESSES * perLease);

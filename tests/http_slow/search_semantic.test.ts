@@ -27,13 +27,8 @@ const NOTES = {
 const embeddings: EmbeddingServer = startEmbeddingServer();
 // The tests' Postgres lacks the extension `vector`.
 const hasVectors = Deno.env.get("TEST_DATABASE") !== "postgres";
-const service = await startService({
-  functionVariables: {
-    EMBEDDINGS_URL: embeddings.url,
-    EMBEDDINGS_MODEL: "hashed-words",
-    EMBEDDINGS_API_KEY: "k",
-  },
-});
+const PRESENT = { EMBEDDINGS_URL: embeddings.url, EMBEDDINGS_MODEL: "hashed-words" };
+const service = await startService({ functionVariables: { ...PRESENT, EMBEDDINGS_API_KEY: "k" } });
 Deno.test.afterAll(async () => {
   await service.stop();
   await embeddings.stop();
@@ -70,12 +65,8 @@ semanticTest("semantic finds what has no word in common, nearest first, with the
   assertEquals(results[0]?.path, "ops/fleet.md");
   assert((results[0]?.score ?? 0) > (results[1]?.score ?? 0));
   assertEquals(results[0]?.matches.map(({ line, snippet }) => [line, snippet]), [[1, "# Fleet"]]);
-  assertEquals(
-    pathsOf(await search(own, "car", { mode: "semantic", directory: "eng" })).filter((path) =>
-      !path.startsWith("eng/")
-    ),
-    [],
-  );
+  const below = pathsOf(await search(own, "car", { mode: "semantic", directory: "eng" }));
+  assertEquals(below.filter((path) => !path.startsWith("eng/")), []);
   assertEquals(pathsOf(await search(own, "car", { mode: "semantic", glob: "fl*" })), ["ops/fleet.md"]);
 });
 
@@ -96,10 +87,8 @@ semanticTest("hybrid takes a query that only excludes words", async () => {
 
 semanticTest("a long file is embedded chunk by chunk, and the chunk that is near is the match", async () => {
   const filler = "plain words that say nothing much at all here\n".repeat(200);
-  const own = await filled({
-    "long.md": `${filler}the automobile stands outside\n${filler}`,
-    "other.md": filler,
-  });
+  const long = `${filler}the automobile stands outside\n${filler}`;
+  const own = await filled({ "long.md": long, "other.md": filler });
   const { results } = await search(own, "car", { mode: "semantic" });
   assertEquals(results[0]?.path, "long.md");
   const line = results[0]?.matches[0]?.line ?? 0;
@@ -141,10 +130,7 @@ test("each chunk of a long text is the piece that it says it is, whatever the ch
      where k.project_id = $1 order by k.start`,
     [project?.id],
   );
-  assertEquals(
-    rows,
-    splitChunks(text).map(({ start, length }) => ({ start, length, is_true: true })),
-  );
+  assertEquals(rows, splitChunks(text).map(({ start, length }) => ({ start, length, is_true: true })));
 });
 
 semanticTest("text that was deleted or superseded is not found by meaning", async () => {
@@ -168,12 +154,8 @@ semanticTest(
   "while texts wait for a new model, the vectors of the former one answer, or the search says so",
   async () => {
     const other = startEmbeddingServer(100);
-    const both = await startService({
-      functionVariables: {
-        ...{ EMBEDDINGS_URL: embeddings.url, EMBEDDINGS_MODEL: "hashed-words" },
-        ...{ EMBEDDINGS_FORMER_URL: other.url, EMBEDDINGS_FORMER_MODEL: FORMER_MODEL },
-      },
-    });
+    const former = { EMBEDDINGS_FORMER_URL: other.url, EMBEDDINGS_FORMER_MODEL: FORMER_MODEL };
+    const both = await startService({ functionVariables: { ...PRESENT, ...former } });
     try {
       const { id, key } = await both.project();
       const own = new Files(both, key);
@@ -183,12 +165,9 @@ semanticTest(
       await indexed(both, id);
       // The state just after a change of the model: only one file has a new embedding.
       for (const [path, text] of [["car.md", "the automobile"], ["doctor.md", "a physician"]] as const) {
-        const parameters = [FORMER_MODEL, embed(text, 100), path];
-        await both.sql(
-          `update filestore.search_chunks set model = $1, embedding = $2::real[] where file_id =
-           (select file_id from filestore.search_texts where path = $3)`,
-          parameters,
-        );
+        const update = `update filestore.search_chunks set model = $1, embedding = $2::real[] where file_id =
+           (select file_id from filestore.search_texts where path = $3)`;
+        await both.sql(update, [FORMER_MODEL, embed(text, 100), path]);
         await both.sql("update filestore.search_texts set model = $1 where path = $2", [FORMER_MODEL, path]);
       }
       for (const mode of ["semantic", "hybrid"]) {
@@ -210,10 +189,8 @@ semanticTest(
       // Neither of them changes the other's embeddings, and the sweep embeds the rest.
       await sweepAll(both);
       const after = await search(own, "driving", { mode: "semantic" });
-      assertEquals([pathsOf(after).slice(0, 2).toSorted(), after.notSearched], [
-        ["car.md", "new.md"],
-        undefined,
-      ]);
+      assertEquals(pathsOf(after).slice(0, 2).toSorted(), ["car.md", "new.md"]);
+      assertEquals(after.notSearched, undefined);
     } finally {
       await both.stop();
       await other.stop();
@@ -231,11 +208,8 @@ for (const [what, before] of Object.entries(BEFORE)) {
     const own = await filled({ "a.md": "the automobile" });
     await service.stack.script(before);
     const meanwhile = await search(own, "car", { mode: "semantic" });
-    assertEquals([pathsOf(meanwhile), meanwhile.notSearched?.paths, meanwhile.notSearched?.reasons], [
-      [],
-      ["a.md"],
-      ["pending"],
-    ]);
+    const { paths, reasons } = meanwhile.notSearched ?? {};
+    assertEquals([pathsOf(meanwhile), paths, reasons], [[], ["a.md"], ["pending"]]);
     await sweepAll(service);
     assertEquals(pathsOf(await search(own, "car", { mode: "semantic" })), ["a.md"]);
   });
@@ -255,9 +229,8 @@ semanticTest(
       ]);
       // Each next try is later than the one before; here it is due at once, and a search begins it.
       await eventually("all is indexed", async () => {
-        await service.sql(
-          "update filestore.search_queue set due_at = clock_timestamp() where lease_id is null",
-        );
+        const due = "update filestore.search_queue set due_at = clock_timestamp() where lease_id is null";
+        await service.sql(due);
         return (await search(own, "nothing")).indexed.pending === 0;
       });
       assertEquals(pathsOf(await search(own, "car", { mode: "semantic", limit: 1 })), ["bad.md"]);

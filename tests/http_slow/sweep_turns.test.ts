@@ -37,11 +37,9 @@ async function writeOnce(own: Files, path: string): Promise<void> {
   assertEquals(answer.status, 200, answer.text);
 }
 
-async function deletedProject(): Promise<string> {
-  const own = await files();
+async function deleteProject(own: ProjectFiles): Promise<void> {
   await own.write("a.txt", "x");
   await administration.deleteProject(own.project.id, own.project.name);
-  return own.project.id;
 }
 
 /** An upload of an earlier day that no commit names. */
@@ -68,7 +66,7 @@ async function attacker(): Promise<() => Promise<void>> {
   await own.write("trimmed", `all of it in ${own.project.id}`);
   await lengthen(service, own.project.id, "trimmed", 5000);
   await storeAnswers(own, 20_000);
-  for (let n = 0; n < DELETED_PROJECTS; n++) await deletedProject();
+  for (let n = 0; n < DELETED_PROJECTS; n++) await deleteProject(await files());
   let calls = 0;
   return async () => {
     calls++;
@@ -76,114 +74,84 @@ async function attacker(): Promise<() => Promise<void>> {
     await purge(admin, `mine-${calls}`);
     await redact(admin, "redacted", [calls]);
     await admin.request("PATCH", "/project", { body: { retention: { keepVersions: 9000 + calls % 2 } } });
-    await deletedProject();
+    await deleteProject(await files());
     await orphan(await files());
   };
 }
 
-interface Victim {
-  /** An SQL condition that is true once the sweep has done all of the work. */
-  readonly isDone: string;
-  readonly projectId: string;
-}
-
-/** Work of each kind, and the number of slices within which it must be done beside the attacker. */
-const WORK: Record<string, { readonly slices: number; make(): Promise<Victim> }> = {
+/**
+ * Work of each kind, which `make` gives to a project, and the number of slices within which it must be done beside the
+ * attacker. `isDone` is an SQL condition that is true once the sweep has done all of it.
+ */
+const WORK: Record<string, { slices: number; isDone: string; make(own: ProjectFiles): Promise<unknown> }> = {
   "versions of a purged file": {
     slices: 6,
-    async make() {
-      const own = await files();
+    isDone: `not exists (select from filestore.purged_files where project_id = $1 and pending_versions > 0)
+      and not exists (select from filestore.dead_segments where project_id = $1 and removed_at is null)`,
+    async make(own) {
       await own.write("f", `all of it in ${own.project.id}`);
       await lengthen(service, own.project.id, "f", ERASED_AT_ONCE + 4500);
       await purge(await administrator(service, own.project.id), "f");
-      return {
-        projectId: own.project.id,
-        isDone:
-          `not exists (select from filestore.purged_files where project_id = $1 and pending_versions > 0)
-          and not exists (select from filestore.dead_segments where project_id = $1 and removed_at is null)`,
-      };
     },
   },
   "stored answers with a purged path": {
     slices: 7,
-    async make() {
-      const own = await files();
+    isDone: `not exists (
+      select from filestore.idempotency_keys where project_id = $1 and names::text like '%canary%')`,
+    async make(own) {
       await storeAnswers(own, 11_000);
       await writeOnce(own, "canary");
       await purge(await administrator(service, own.project.id), "canary");
-      return {
-        projectId: own.project.id,
-        isDone: `not exists (
-          select from filestore.idempotency_keys where project_id = $1 and names::text like '%canary%')`,
-      };
     },
   },
   "a redacted version of a long history": {
     slices: 47,
-    async make() {
-      const own = await files();
+    isDone:
+      `not exists (select from filestore.possibly_unreferenced_segments where project_id = $1 and due_since is not null)
+      and not exists (select from filestore.dead_segments where project_id = $1 and removed_at is null)`,
+    async make(own) {
       await own.write("f", "canary");
       await own.write("f", `all of it in ${own.project.id}`);
       await lengthen(service, own.project.id, "f", ERASED_AT_ONCE + 500);
       await redact(await administrator(service, own.project.id), "f", [1]);
-      return {
-        projectId: own.project.id,
-        isDone:
-          `not exists (select from filestore.possibly_unreferenced_segments where project_id = $1 and due_since is not null)
-          and not exists (select from filestore.dead_segments where project_id = $1 and removed_at is null)`,
-      };
     },
   },
   "a rule of retention": {
     slices: 3,
-    async make() {
-      const own = await files();
+    isDone: "(select count(*) from filestore.file_versions where project_id = $1) = 300",
+    async make(own) {
       await own.write("f", `all of it in ${own.project.id}`);
       await lengthen(service, own.project.id, "f", 1600);
       const admin = await administrator(service, own.project.id);
       await admin.request("PATCH", "/project", { body: { retention: { keepVersions: 300 } } });
-      return {
-        projectId: own.project.id,
-        isDone: "(select count(*) from filestore.file_versions where project_id = $1) = 300",
-      };
     },
   },
   "a deleted project": {
     slices: 7,
-    async make() {
-      return {
-        projectId: await deletedProject(),
-        isDone: "(select due_at > deleted_at from filestore.project_deletions where project_id = $1)",
-      };
-    },
+    isDone: "(select due_at > deleted_at from filestore.project_deletions where project_id = $1)",
+    make: deleteProject,
   },
   "an upload that nothing names": {
     slices: 1,
-    async make() {
-      const own = await files();
-      await orphan(own);
-      return {
-        projectId: own.project.id,
-        isDone: "not exists (select from storage.objects where name like $1 || '/20240101/%')",
-      };
-    },
+    isDone: "not exists (select from storage.objects where name like $1::text || '/20240101/%')",
+    make: orphan,
   },
 };
 
-async function isDone({ isDone, projectId }: Victim): Promise<boolean> {
-  const parameter = isDone.includes("$1 ||") ? "$1::text ||" : "$1 ||";
-  const [row] = await service.sql<{ done: boolean }>(
-    `select ${isDone.replace("$1 ||", parameter)} as done`,
-    [projectId],
-  );
+async function isDone(name: string, projectId: string): Promise<boolean> {
+  const [row] = await service.sql<{ done: boolean }>(`select ${WORK[name]?.isDone} as done`, [projectId]);
   return row?.done === true;
 }
 
 test("each kind of work is done within a bounded number of slices, and a sweep ends, while a project adds work before each", async () => {
   const attack = await attacker();
   await attack();
-  const victims = new Map<string, Victim>();
-  for (const [name, { make }] of Object.entries(WORK)) victims.set(name, await make());
+  const victims = new Map<string, string>();
+  for (const [name, { make }] of Object.entries(WORK)) {
+    const own = await files();
+    await make(own);
+    victims.set(name, own.project.id);
+  }
   const begun = new Date().toISOString();
   const doneAfter: Record<string, number> = {};
   let slices = 0;
@@ -191,8 +159,8 @@ test("each kind of work is done within a bounded number of slices, and a sweep e
     assert(slices < SLICES_MAX, `the sweep ends; done: ${JSON.stringify(doneAfter)}`);
     await attack();
     isEnded = (await sweepSlice(metadata, segments, begun)).isDone;
-    for (const [name, victim] of victims) {
-      if (!(name in doneAfter) && await isDone(victim)) doneAfter[name] = slices + 1;
+    for (const [name, projectId] of victims) {
+      if (!(name in doneAfter) && await isDone(name, projectId)) doneAfter[name] = slices + 1;
     }
   }
   for (const [name, { slices: most }] of Object.entries(WORK)) {

@@ -12,10 +12,8 @@ const changed = z.looseObject({ count: z.int() });
 
 test("undo, copy, move and delete refuse 1,001 files; 1,000 are undone, and move, in 2 calls without a byte", async () => {
   const own = await files();
-  const names = Array.from(
-    { length: COMMIT_FILES_MAX + 1 },
-    (_, index) => `big/d${index % 7}/f${String(index).padStart(4, "0")}`,
-  );
+  const nameOf = (index: number) => `big/d${index % 7}/f${String(index).padStart(4, "0")}`;
+  const names = Array.from({ length: COMMIT_FILES_MAX + 1 }, (_, index) => nameOf(index));
   for (let from = 0; from < names.length; from += 100) {
     const operations = names.slice(from, from + 100).map((path) => ({ op: "write", path, content: path }));
     const headers = { "x-run-id": "r1" };
@@ -35,10 +33,7 @@ test("undo, copy, move and delete refuse 1,001 files; 1,000 are undone, and move
     await own.request("POST", "/folders/move", { body: { path: "big", destination: "new" } }),
     await own.request("DELETE", "/folders/big"),
   ];
-  assertEquals(
-    refused.map((answer) => assertRefused(answer, "TOO_MANY_FILES")["files"]),
-    Array(5).fill(1001),
-  );
+  for (const answer of refused) assertEquals(assertRefused(answer, "TOO_MANY_FILES")["files"], 1001);
   await inTwoCalls(async () => {
     const paths = names.slice(0, COMMIT_FILES_MAX);
     const answer = await undo("r1", { dryRun: false, paths }, { "x-run-id": "u1" });

@@ -7,12 +7,7 @@ const schemas = new URL("../../supabase/schemas/", import.meta.url);
 
 /** Refusals of the functions for the operator's commands. */
 const OPERATOR_CODES = [
-  "ACCOUNT_REFUSED",
-  "INVALID_LIMIT",
-  "INVALID_MAKER",
-  "PROJECT_AMBIGUOUS",
-  "PROJECT_DELETED",
-  "UNKNOWN_TIER",
+  ..."ACCOUNT_REFUSED INVALID_LIMIT INVALID_MAKER PROJECT_AMBIGUOUS PROJECT_DELETED UNKNOWN_TIER".split(" "),
 ];
 
 /** The codes of all refusals that the schema's functions return. */

@@ -18,48 +18,18 @@ import {
 } from "../../supabase/local/repository.ts";
 import { importsOf } from "../support/import_map.ts";
 
-const MAPS = [
-  IMPORT_MAP,
-  FUNCTION_CONFIG,
-  LOCAL_CONFIG,
-  MODEL_CONFIG,
-  CONSOLE_CONFIG,
-  TESTS_CONFIG,
-  NPX_CONFIG,
-];
 const CONFIGS = [LOCAL_CONFIG, MODEL_CONFIG, CONSOLE_CONFIG, TESTS_CONFIG];
+const MAPS = [IMPORT_MAP, FUNCTION_CONFIG, ...CONFIGS, NPX_CONFIG];
 
 /**
  * All packages that `deno task start` downloads, for the stack and the function. A longer list makes the first start slower.
  */
 const OF_A_START = [
-  "@electric-sql/pglite",
-  "@modelcontextprotocol/core",
-  "@modelcontextprotocol/server",
-  "@opentelemetry/api",
-  "@pgsql/quotes",
-  "@pgsql/types",
-  "@supabase/auth-js",
-  "@supabase/functions-js",
-  "@supabase/lite",
-  "@supabase/phoenix",
-  "@supabase/postgrest-js",
-  "@supabase/realtime-js",
-  "@supabase/storage-js",
-  "@supabase/supabase-js",
-  "bcryptjs",
-  "client-zip",
-  "hono",
-  "iceberg-js",
-  "jose",
-  "jsonv-ts",
-  "kysely",
-  "kysely-postgres-js",
-  "pgsql-deparser",
-  "postgres",
-  "tslib",
-  "uuid",
-  "zod",
+  ..."@electric-sql/pglite @modelcontextprotocol/core @modelcontextprotocol/server".split(" "),
+  ..."@opentelemetry/api @pgsql/quotes @pgsql/types @supabase/auth-js @supabase/functions-js".split(" "),
+  ..."@supabase/lite @supabase/phoenix @supabase/postgrest-js @supabase/realtime-js".split(" "),
+  ..."@supabase/storage-js @supabase/supabase-js bcryptjs client-zip hono iceberg-js jose".split(" "),
+  ..."jsonv-ts kysely kysely-postgres-js pgsql-deparser postgres tslib uuid zod".split(" "),
 ];
 
 interface Info {

@@ -31,10 +31,8 @@ async function withTimeouts(work: (made: number[], endAll: () => void) => Promis
 }
 
 Deno.test("back-end calls that begin together share one time-out, and later ones have one of their own", async () => {
-  await using server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen() {} },
-    () => new Response("{}"),
-  );
+  const options = { hostname: "127.0.0.1", port: 0, onListen() {} };
+  await using server = Deno.serve(options, () => new Response("{}"));
   const call = async () => await (await fetchInTime(`http://127.0.0.1:${server.addr.port}/`)).text();
   await withTimeouts(async (made) => {
     const started = performance.now();

@@ -10,6 +10,7 @@ import { Deadline } from "../../../supabase/functions/api/runtime/deadline.ts";
 import { client, silent } from "../../support/stack/supabase_client.ts";
 import { recordedAnswer, recordedFor, type RecordedName } from "../../support/faults/recorded_answers.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
+import { segmentOf } from "../segment_of.ts";
 
 /** A back end that gives this answer to the first `times` calls, and a successful one afterwards. */
 function answering(name: RecordedName, times: number) {
@@ -32,14 +33,8 @@ function answering(name: RecordedName, times: number) {
 /** The answers that prove that nothing was done. */
 const UNDONE: readonly RecordedName[] = [
   ...["tooManyConnections", "readOnlyDatabase", "unknownFunction", "wrongSignature", "noJwt"] as const,
-  ...[
-    "anonymousKey",
-    "invalidApiKey",
-    "unregisteredApiKey",
-    "legacyKeysDisabled",
-    "kongCredentials",
-  ] as const,
-  "cloudflareBlocked",
+  ...["anonymousKey", "invalidApiKey", "unregisteredApiKey", "legacyKeysDisabled"] as const,
+  ...["kongCredentials", "cloudflareBlocked"] as const,
 ];
 
 const PROBLEMS: Partial<Record<RecordedName, string>> = {
@@ -73,15 +68,9 @@ for (const name of recordedFor("filestore_commit")) {
   });
 }
 
-const SEGMENT = {
-  id: "00000000-0000-4000-8000-000000000000",
-  name: "p/20250101/00000000-0000-4000-8000-000000000000",
-  size: 1,
+const SEGMENT = segmentOf("p/20250101/00000000-0000-4000-8000-000000000000", 1, {
   sha256: "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb",
-  newlines: 0,
-  endsWithNewline: false,
-  isText: true,
-};
+});
 
 for (const name of recordedFor("upload")) {
   Deno.test(`SupabaseSegments: ${name} is tried again by every method; where it lasts it is 503`, async () => {
@@ -115,14 +104,11 @@ Deno.test("SupabaseAccounts: a token that is refused is INVALID_SESSION; a key t
     const answer = await run(supabaseAccounts(() => supabase, parts).projects("a.b.c"));
     assertEquals([answer.ok, calls(), problems], [false, 1, []], name);
   }
-  for (
-    const name of ["invalidApiKey", "unregisteredApiKey", "legacyKeysDisabled", "kongCredentials"] as const
-  ) {
+  const refused = ["invalidApiKey", "unregisteredApiKey", "legacyKeysDisabled", "kongCredentials"] as const;
+  for (const name of refused) {
     const { supabase, parts, problems, run } = answering(name, Infinity);
-    const error = await assertRejects(
-      () => run(supabaseAccounts(() => supabase, parts).projects("a.b.c")),
-      ApiError,
-    );
+    const projects = () => run(supabaseAccounts(() => supabase, parts).projects("a.b.c"));
+    const error = await assertRejects(projects, ApiError);
     assertEquals([error.code, problems], ["SERVICE_UNAVAILABLE", ["publishable_key_refused"]], name);
   }
 });

@@ -27,22 +27,13 @@ Deno.test("isAccessToken takes a token signed with an asymmetric key, which only
 Deno.test("isAccessToken refuses what is no signed JWT: keys, unsigned tokens, other texts, and what is too long", () => {
   const token = (length: number) => `a.b.${"c".repeat(length - 4)}`;
   assertEquals(isAccessToken(token(ACCESS_TOKEN_LENGTH_MAX)), true);
-  for (
-    const text of [
-      "",
-      "a",
-      "a.b",
-      "a.b.",
-      "a..c",
-      ".b.c",
-      "a.b.c.d",
-      "a.b.c ",
-      "a.b.c\n",
-      "a.b.é",
-      "oa_abc",
-      "sb_secret_x",
-    ]
-  ) assertEquals(isAccessToken(text), false, JSON.stringify(text));
+  const others = [
+    "",
+    "a.b.c ",
+    "a.b.c\n",
+    ..."a a.b a.b. a..c .b.c a.b.c.d a.b.é oa_abc sb_secret_x".split(" "),
+  ];
+  for (const text of others) assertEquals(isAccessToken(text), false, JSON.stringify(text));
   assertEquals(isAccessToken(token(ACCESS_TOKEN_LENGTH_MAX + 1)), false);
 });
 

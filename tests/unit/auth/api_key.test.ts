@@ -33,11 +33,8 @@ Deno.test("generateApiKey draws every character equally often", () => {
   assert(chiSquared < 150, `chi squared ${chiSquared}`);
 });
 
-Deno.test("isWellFormedApiKey knows a CRC-32 worked out by another program", () => {
-  assert(isWellFormedApiKey(KEY));
-});
-
 Deno.test("isWellFormedApiKey refuses every change of one character", () => {
+  assert(isWellFormedApiKey(KEY));
   for (let index = 0; index < KEY.length; index++) {
     for (const other of "0AZaz_- é") {
       if (KEY[index] === other) continue;
@@ -48,18 +45,8 @@ Deno.test("isWellFormedApiKey refuses every change of one character", () => {
 
 Deno.test("isWellFormedApiKey refuses other lengths and marks", () => {
   const right = ["oa_0123456789ABCDEFGHIJKLMNOPQRS0hzooo", "oa_0123456789ABCDEFGHIJKLMNOPQ36dnp1"];
-  for (
-    const text of [
-      ...right,
-      "",
-      "oa_",
-      KEY.slice(0, -1),
-      KEY + "0",
-      KEY + "\n",
-      " " + KEY,
-      "sk" + KEY.slice(2),
-    ]
-  ) {
+  const near = [KEY.slice(0, -1), KEY + "0", KEY + "\n", " " + KEY, "sk" + KEY.slice(2)];
+  for (const text of [...right, "", "oa_", ...near]) {
     assertEquals(isWellFormedApiKey(text), false, JSON.stringify(text));
   }
 });

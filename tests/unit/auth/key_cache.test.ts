@@ -4,29 +4,13 @@ import { KeyCache } from "../../../supabase/functions/api/auth/key_cache.ts";
 import { KEY_REMEMBERED_SECONDS, KEYS_REMEMBERED_MAX } from "../../../supabase/functions/api/limits.ts";
 
 const GRANT: Grant = {
-  accountId: null,
-  projectId: "p",
-  keyId: "k",
-  scopes: ["read"],
-  tier: "free",
-  maxFileBytes: 10,
-  pathPrefix: null,
+  ...{ accountId: null, projectId: "p", keyId: "k", scopes: ["read"] },
+  ...{ tier: "free", maxFileBytes: 10, pathPrefix: null },
 };
 const REMEMBERED = KEY_REMEMBERED_SECONDS * 1000;
-const rate = (remaining: number | null, reset = 120) => ({
-  limit: remaining === null ? null : 100,
-  remaining,
-  reset,
-});
-
-Deno.test("KeyCache does not know a key that was not added", () => {
-  const keys = new KeyCache();
-  assertEquals([keys.grant("a", 0), keys.isRefused("a", 0), keys.exhausted("a", 0)], [
-    undefined,
-    false,
-    undefined,
-  ]);
-});
+const rate = (remaining: number | null, reset = 120) => {
+  return { limit: remaining === null ? null : 100, remaining, reset };
+};
 
 Deno.test("KeyCache remembers a grant for its time, to the millisecond", () => {
   const keys = new KeyCache();
@@ -73,10 +57,6 @@ Deno.test("KeyCache holds a bounded number of keys, and forgets those that were 
   for (let index = 0; index < KEYS_REMEMBERED_MAX; index++) keys.remember(`${index}`, GRANT, null, 0);
   keys.remember("0", GRANT, null, 0);
   keys.remember("one more", GRANT, null, 0);
-  assertEquals(["0", "1", "2", "one more"].map((key) => keys.grant(key, 0) !== undefined), [
-    true,
-    false,
-    true,
-    true,
-  ]);
+  const held = ["0", "1", "2", "one more"].filter((key) => keys.grant(key, 0) !== undefined);
+  assertEquals(held, ["0", "2", "one more"]);
 });

@@ -14,6 +14,8 @@ import {
 import { pageOf, type PageStart, withPage } from "../../../supabase/console/src/views/folder/shown_files.ts";
 
 const BY_PATH: Sort = { by: "path", order: "asc" };
+/** A page of a folder with many more files. */
+const LARGE = { total: 300, hasMore: true };
 const FIRST = { directory: "a", sort: BY_PATH, isFirst: true };
 
 Deno.test("changes: a folder of one page becomes what a new list of it would be, whatever happens in it", () => {
@@ -117,7 +119,7 @@ Deno.test("pages: what is shown has no gap and no file twice, whichever pages ar
 
 Deno.test("changes: of a page in the middle only what stands between its ends is taken in; the rest is stale", () => {
   const page = { directory: "a", sort: BY_PATH, isFirst: false };
-  const list = listOf([file("a/d"), file("a/f")], { total: 300, hasMore: true });
+  const list = listOf([file("a/d"), file("a/f")], LARGE);
   const rows: readonly (readonly [string, readonly string[], boolean])[] = [
     ["a/b", ["a/d", "a/f"], true],
     ["a/e", ["a/d", "a/e", "a/f"], false],
@@ -131,20 +133,17 @@ Deno.test("changes: of a page in the middle only what stands between its ends is
 });
 
 Deno.test("changes: what is appended to on another page is no reason to load this one again", () => {
-  const list = listOf([file("a/d")], { total: 300, hasMore: true });
+  const list = listOf([file("a/d")], LARGE);
   for (const operation of ["append", "overwrite", "edit"] as const) {
-    assertEquals(
-      mergeChanges(list, [change("a/z", 7, { operation })], FIRST),
-      { list, isStale: false },
-      operation,
-    );
+    const merged = mergeChanges(list, [change("a/z", 7, { operation })], FIRST);
+    assertEquals(merged, { list, isStale: false }, operation);
   }
   assertEquals(mergeChanges(list, [change("a/z", 1)], FIRST).isStale, true, "a new file changes the count");
 });
 
 Deno.test("changes: a deletion that this page does not show changes the count of a large folder, not of a small one", () => {
   const deletion = change("a/z", 2, { operation: "delete", deleted: true });
-  const large = listOf([file("a/d")], { total: 300, hasMore: true });
+  const large = listOf([file("a/d")], LARGE);
   assertEquals(mergeChanges(large, [deletion], FIRST), { list: large, isStale: true });
   assertEquals(mergeChanges(large, [deletion], { ...FIRST, isFirst: false }).isStale, true);
   const small = listOf([file("a/d")]);
@@ -163,23 +162,15 @@ Deno.test("changes: an older version than the one that is listed does nothing, a
 Deno.test("changes: a file that is made anew at a purged path is the one that is listed", () => {
   const list = listOf([{ ...file("a/d"), version: 5 }]);
   const merged = mergeChanges(list, [change("a/d", 1, { fileId: "new", size: 3 })], FIRST);
-  assertEquals(merged.list.files.map(({ id, version, size }) => ({ id, version, size })), [
-    { id: "new", version: 1, size: 3 },
-  ]);
+  assertEquals(merged.list.files.map(({ id, version, size }) => [id, version, size]), [["new", 1, 3]]);
   assertEquals(merged.list.total, 1);
 });
 
 Deno.test("changes: the page of a large folder keeps its length where a file leaves its range", () => {
   const sort: Sort = { by: "size", order: "desc" };
-  const list = listOf([{ ...file("a/1"), size: 9 }, { ...file("a/2"), size: 8 }], {
-    total: 300,
-    hasMore: true,
-  });
-  const merged = mergeChanges(list, [change("a/1", 2, { operation: "overwrite", size: 1 })], {
-    directory: "a",
-    sort,
-    isFirst: true,
-  });
+  const list = listOf([{ ...file("a/1"), size: 9 }, { ...file("a/2"), size: 8 }], LARGE);
+  const shrunk = change("a/1", 2, { operation: "overwrite", size: 1 });
+  const merged = mergeChanges(list, [shrunk], { ...FIRST, sort });
   assertEquals(merged.list.files.map(({ path }) => path), ["a/2"]);
   assertEquals(merged.isStale, true, "another file has moved up");
 });
@@ -196,12 +187,7 @@ Deno.test("totals: one that is not exact stays, and a page after a cursor leaves
 Deno.test("natural order: numbers count as numbers", () => {
   const names = ["Item-1.md", "a", "b", "item-1.md", "item-10.md", "item-2.md"];
   assertEquals(inNaturalOrder(names, (name) => name, "asc"), [
-    "a",
-    "b",
-    "item-1.md",
-    "Item-1.md",
-    "item-2.md",
-    "item-10.md",
+    ..."a b item-1.md Item-1.md item-2.md item-10.md".split(" "),
   ]);
   assertEquals(inNaturalOrder(["b-10", "b-9", "a"], (name) => name, "desc"), ["b-10", "b-9", "a"]);
 });
@@ -256,12 +242,8 @@ class Project {
     const createdAt = new Date(this.#changes.length * 1000).toISOString();
     const fileCreatedAt = this.#createdAt.get(path) ?? createdAt;
     this.#createdAt.set(path, fileCreatedAt);
-    const made = change(path, version, {
-      operation,
-      createdAt,
-      fileCreatedAt,
-      ...isDeletion ? { deleted: true, size: 0 } : { size },
-    });
+    const what = isDeletion ? { deleted: true, size: 0 } as const : { size };
+    const made = change(path, version, { operation, createdAt, fileCreatedAt, ...what });
     this.#changes.push(made);
     return [made];
   }
@@ -272,13 +254,8 @@ class Project {
     for (const { path = "", version, size, deleted, createdAt } of this.#changes.slice(0, count)) {
       if (deleted) files.delete(path);
       else {
-        files.set(path, {
-          ...file(path),
-          version,
-          size,
-          createdAt: this.#createdAt.get(path) ?? createdAt,
-          updatedAt: createdAt,
-        });
+        const times = { createdAt: this.#createdAt.get(path) ?? createdAt, updatedAt: createdAt };
+        files.set(path, { ...file(path), version, size, ...times });
       }
     }
     const below = [...files.values()].filter(({ path }) => path.startsWith(`${directory}/`));
@@ -292,16 +269,8 @@ class Project {
 }
 
 function file(path: string): FileRecord {
-  const time = new Date(0).toISOString();
-  return {
-    id: `id of ${path}`,
-    path,
-    version: 1,
-    mimeType: "text/plain",
-    size: 1,
-    createdAt: time,
-    updatedAt: time,
-  };
+  const times = { createdAt: new Date(0).toISOString(), updatedAt: new Date(0).toISOString() };
+  return { id: `id of ${path}`, path, version: 1, mimeType: "text/plain", size: 1, ...times };
 }
 
 function listOf(files: FileRecord[], rest: Partial<FileList> = {}): FileList {
@@ -310,15 +279,7 @@ function listOf(files: FileRecord[], rest: Partial<FileList> = {}): FileList {
 
 function change(path: string, version: number, rest: Partial<Change> = {}): Change {
   return {
-    cursor: "c",
-    path,
-    fileId: `id of ${path}`,
-    version,
-    size: 1,
-    mimeType: "text/plain",
-    commitId: `commit of ${path}`,
-    operation: "write",
-    createdAt: new Date(0).toISOString(),
-    ...rest,
+    ...{ cursor: "c", path, fileId: `id of ${path}`, version, size: 1, mimeType: "text/plain" },
+    ...{ commitId: `commit of ${path}`, operation: "write", createdAt: new Date(0).toISOString(), ...rest },
   };
 }

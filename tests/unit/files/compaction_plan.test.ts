@@ -33,11 +33,7 @@ function simulate(start: readonly number[], appends: Iterable<number>, bytesMax:
     sizes.push(size);
     outcome.appends++;
     outcome.appended += size;
-    assertLessOrEqual(
-      sizes.length,
-      segmentListMax(sum(start) + outcome.appended),
-      `append ${outcome.appends}`,
-    );
+    assertLessOrEqual(sizes.length, segmentListMax(sum(start) + outcome.appended), `${outcome.appends}`);
     outcome.longest = Math.max(outcome.longest, sizes.length);
     if (sizes.length % COMPACTION_CHECK_EVERY_SEGMENTS !== 0) continue;
     const run = planCompaction(sizes, false);
@@ -81,26 +77,18 @@ const HARD: readonly (readonly [string, readonly (readonly [number, number])[]])
 for (const [name, pattern] of HARD) {
   Deno.test(`planCompaction keeps the segment list short and writes little: appends ${name}`, () => {
     const outcome = simulate([], repeated(pattern, 30_000), 100 * MIB);
-    assertLess(
-      outcome.rewritten,
-      WRITE_AMPLIFICATION_MAX * (outcome.appended + 4096 * outcome.appends),
-    );
+    assertLess(outcome.rewritten, WRITE_AMPLIFICATION_MAX * (outcome.appended + 4096 * outcome.appends));
   });
 }
 
 Deno.test("planCompaction keeps the segment list short and writes little, whatever is appended", () => {
-  const pattern = fc.array(fc.tuple(anySize, fc.integer({ min: 1, max: 64 })), {
-    minLength: 1,
-    maxLength: 6,
-  });
+  const sizeAndTimes = fc.tuple(anySize, fc.integer({ min: 1, max: 64 }));
+  const pattern = fc.array(sizeAndTimes, { minLength: 1, maxLength: 6 });
   const start = fc.integer({ min: 0, max: 50 });
   fc.assert(
     fc.property(start, pattern, (full, sizes) => {
       const outcome = simulate(new Array<number>(full).fill(MIB), repeated(sizes, 2500), 100 * MIB);
-      assertLess(
-        outcome.rewritten,
-        WRITE_AMPLIFICATION_MAX * (outcome.appended + 4096 * outcome.appends),
-      );
+      assertLess(outcome.rewritten, WRITE_AMPLIFICATION_MAX * (outcome.appended + 4096 * outcome.appends));
     }),
     { numRuns: 150 },
   );
@@ -124,12 +112,8 @@ Deno.test("planCompaction: 1,000 appends of 100 bytes to a 10 MiB file store at 
 
 Deno.test("planCompaction finds the only pair of a full segment list that can be compacted, wherever it is", () => {
   fc.assert(fc.property(fc.nat({ max: 300 }), fc.nat({ max: 300 }), (before, after) => {
-    const sizes = [
-      ...new Array<number>(before).fill(MIB),
-      500_000,
-      500_000,
-      ...new Array<number>(after).fill(MIB),
-    ];
+    const full = (count: number) => new Array<number>(count).fill(MIB);
+    const sizes = [...full(before), 500_000, 500_000, ...full(after)];
     const run = planCompaction(sizes, true);
     assert(run !== null && run.from <= before && run.to >= before + 2);
   }));

@@ -48,18 +48,11 @@ Deno.test("diffTexts writes what another implementation writes, where there is o
     const [path, places] of [["f.txt", [3]], ['ä "b".txt', [0, 7, 14, 100]], ["a\tb", [50, 58, 199]]] as const
   ) {
     const after = before.map((line, index) => places.some((place) => place === index) ? `new ${line}` : line);
-    for (
-      const [old, now] of [[before.join(""), after.join("")], [
-        before.join(""),
-        after.slice(5).join("") + "end",
-      ]]
-    ) {
-      const { diff } = await diffTexts(path, old ?? "", now ?? "");
-      const expected = createTwoFilesPatch(path, path, old ?? "", now ?? "", undefined, undefined, {
-        context: 3,
-        headerOptions: FILE_HEADERS_ONLY,
-      });
-      assertEquals(diff, expected);
+    const old = before.join("");
+    for (const now of [after.join(""), after.slice(5).join("") + "end"]) {
+      const options = { context: 3, headerOptions: FILE_HEADERS_ONLY };
+      const expected = createTwoFilesPatch(path, path, old, now, undefined, undefined, options);
+      assertEquals((await diffTexts(path, old, now)).diff, expected);
     }
   }
 });
@@ -67,19 +60,14 @@ Deno.test("diffTexts writes what another implementation writes, where there is o
 const shuffled = (lines: string[]) =>
   lines.map((line, index) => ({ line, key: Math.imul(index + 1, 0x9e3779b1) >>> 0 }))
     .sort((a, b) => a.key - b.key).map(({ line }) => line);
-const distinct = (prefix: string, count: number) =>
-  Array.from({ length: count }, (_, index) => `${prefix}${index.toString(36)}`);
+const LINES = Array.from({ length: 150_000 }, (_, index) => index.toString(36));
 const HARD: readonly (readonly [string, string, string])[] = [
   [
-    "of 500,000 short lines each, none in common",
+    "of 500,000 short lines, none in common",
     "a\n".repeat(DIFF_BYTES_MAX / 2),
     "b\n".repeat(DIFF_BYTES_MAX / 2),
   ],
-  [
-    "of all the same lines in another order",
-    distinct("", 150_000).join("\n"),
-    shuffled(distinct("", 150_000)).join("\n"),
-  ],
+  ["of the same lines in another order", LINES.join("\n"), shuffled(LINES).join("\n")],
   ["of two lines in two orders", "a\nb\nb\n".repeat(170_000), "b\na\na\n".repeat(170_000)],
   ["of line feeds and others", "\n".repeat(DIFF_BYTES_MAX), "x\n".repeat(DIFF_BYTES_MAX / 2)],
 ];

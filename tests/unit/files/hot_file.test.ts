@@ -18,6 +18,7 @@ import {
 import { systemClock } from "../../../supabase/functions/api/runtime/clock.ts";
 import { Deadline } from "../../../supabase/functions/api/runtime/deadline.ts";
 import { withFakeClock } from "../../support/fake_clock.ts";
+import { segmentOf } from "../segment_of.ts";
 
 const CLIENTS = 256;
 const APPENDS_PER_CLIENT = 3;
@@ -67,13 +68,8 @@ class Backend {
 
   /** Returns a function that creates the parts that one request to the isolate uses. */
   isolate(): () => Committer {
-    const value = <T>(value: T): Answer<T> => ({
-      ok: true,
-      value,
-      rate: null,
-      grant: null,
-      isAmbiguous: false,
-    });
+    const rest = { rate: null, grant: null, isAmbiguous: false };
+    const value = <T>(value: T): Answer<T> => ({ ok: true, value, ...rest });
     const unused = () => {
       throw new Error("not of this test");
     };
@@ -84,10 +80,7 @@ class Backend {
       get: ({ name }: Segment) => Promise.resolve(this.objects.get(name) ?? new Uint8Array()),
       remove: (names: readonly string[]) =>
         Promise.resolve(names.forEach((name) => this.objects.delete(name))),
-      free: () => {},
-      days: unused,
-      list: unused,
-      probe: unused,
+      ...{ free: () => {}, days: unused, list: unused, probe: unused },
     };
     const commit = (commit: Commit): Answer<Committed> => {
       if (commit.kind !== "append") throw new Error("not an append");
@@ -95,7 +88,7 @@ class Backend {
       if (list.length > segmentListMax(bytesOf(list))) {
         this.refusals++;
         const refusal: Refusal = { code: "SEGMENT_LIST_FULL", details: {}, segments: this.segments };
-        return { ok: false, refusal, rate: null, grant: null, isAmbiguous: false };
+        return { ok: false, refusal, ...rest };
       }
       const isDue = passesCheck(this.segments.length, list.length);
       this.segments = list;
@@ -121,13 +114,8 @@ class Backend {
       this.onCompacted();
       return value(true);
     };
-    const parts = {
-      connect: unused,
-      connectBackground: unused,
-      clock: systemClock,
-      secretKeys: ["secret"],
-      mcpAllowedOrigins: [],
-    };
+    const connections = { connect: unused, connectBackground: unused };
+    const parts = { ...connections, clock: systemClock, secretKeys: ["secret"], mcpAllowedOrigins: [] };
     // deno-lint-ignore no-explicit-any -- of the service's parts those alone that an append uses
     const services = createServices({ ...parts, background: () => {}, now: Date.now } as any);
     const log = {
@@ -137,13 +125,8 @@ class Backend {
     };
     const gate = {
       grant: {
-        accountId: null,
-        projectId: "project",
-        keyId: null,
-        scopes: [],
-        tier: "free",
-        maxFileBytes: null,
-        pathPrefix: null,
+        ...{ accountId: null, projectId: "project", keyId: null, scopes: [] },
+        ...{ tier: "free", maxFileBytes: null, pathPrefix: null },
       },
       projectId: "project",
       caller: CALLER,
@@ -199,17 +182,8 @@ async function appendAll(isolates: readonly (() => Committer)[], appends: number
 /** Adds segments until the list is full, as appends of other isolates would. */
 function fill(backend: Backend): void {
   while (backend.segments.length < segmentListMax(1)) {
-    const [id, name, bytes] = [crypto.randomUUID(), crypto.randomUUID(), new Uint8Array([0x0a])];
-    backend.objects.set(name, bytes);
-    const segment = {
-      id,
-      name,
-      size: bytes.length,
-      sha256: "",
-      newlines: 1,
-      endsWithNewline: true,
-      isText: true,
-    };
+    const segment = segmentOf(crypto.randomUUID(), 1, { newlines: 1, endsWithNewline: true });
+    backend.objects.set(segment.name, new Uint8Array([0x0a]));
     backend.segments = [...backend.segments, segment];
   }
 }

@@ -8,6 +8,7 @@ import {
   parseLines,
 } from "../../../supabase/functions/api/files/line_window.ts";
 import type { Segment } from "../../../supabase/functions/api/ports/segments.ts";
+import { segmentOf } from "../segment_of.ts";
 
 const encoder = new TextEncoder();
 
@@ -17,15 +18,8 @@ function segmentsOf(pieces: readonly string[]): { list: Segment[]; bytesOf: Map<
   const list = pieces.filter((piece) => piece !== "").map((piece, index): Segment => {
     const bytes = encoder.encode(piece);
     bytesOf.set(`${index}`, bytes);
-    return {
-      id: `${index}`,
-      name: `${index}`,
-      size: bytes.length,
-      sha256: "",
-      newlines: piece.split("\n").length - 1,
-      endsWithNewline: piece.endsWith("\n"),
-      isText: true,
-    };
+    const newlines = piece.split("\n").length - 1;
+    return segmentOf(`${index}`, bytes.length, { newlines, endsWithNewline: piece.endsWith("\n") });
   });
   return { list, bytesOf };
 }
@@ -55,26 +49,6 @@ Deno.test("parseLines reads from-to, from- and -n", () => {
   assertEquals(parseLines("9999999999-9999999999"), { from: 9999999999, to: 9999999999 });
 });
 
-Deno.test("parseLines refuses everything else", () => {
-  const bad = [
-    "",
-    "-",
-    "1",
-    "0-1",
-    "-0",
-    "2-1",
-    "a-b",
-    "1-2-3",
-    "--1",
-    " 1-2",
-    "1-2\n",
-    "1.0-2",
-    "+1-2",
-    "10000000000-",
-  ];
-  for (const text of bad) assertEquals(parseLines(text), null, text);
-});
-
 Deno.test("countLines: a line ends with its line feed, and what follows the last one is a line if not empty", () => {
   const cases: [string[], number][] = [
     [[], 0],
@@ -90,38 +64,6 @@ Deno.test("countLines: a line ends with its line feed, and what follows the last
   for (const [pieces, lines] of cases) {
     assertEquals(countLines(segmentsOf(pieces).list), lines, JSON.stringify(pieces));
   }
-});
-
-/** Pieces, query, expected text, and the segments that are read. */
-const WINDOWS: readonly (readonly [string[], LineQuery, string, number[]])[] = [
-  [["a\nb\nc\n"], { from: 2, to: 2 }, "b\n", [0]],
-  [["a\nb\nc"], { from: 3, to: 9 }, "c", [0]],
-  [["a\n", "b\n", "c\n"], { from: 2, to: 2 }, "b\n", [1]],
-  [["a\n", "b\n", "c\n"], { from: 2, to: 3 }, "b\nc\n", [1, 2]],
-  [["a", "b", "c\n", "d"], { from: 1, to: 1 }, "abc\n", [0, 1, 2]],
-  [["a", "b", "c\n", "d"], { from: 2, to: 2 }, "d", [3]],
-  [["a\nb", "c", "d\ne"], { from: 2, to: 2 }, "bcd\n", [0, 1, 2]],
-  [["a\nb", "c", "d\ne"], { from: 3, to: 3 }, "e", [2]],
-  [["a\n", "\n", "\n", "b"], { from: 3, to: 3 }, "\n", [2]],
-  [["a\nb\n", "c"], { last: 1 }, "c", [1]],
-  [["a\nb\n", "c\n"], { last: 2 }, "b\nc\n", [0, 1]],
-  [["a\nb\n", "c\n"], { last: 99 }, "a\nb\nc\n", [0, 1]],
-  [["x\r\n", "y\r\n"], { from: 2, to: 2 }, "y\r\n", [1]],
-];
-
-for (const [pieces, query, text, segments] of WINDOWS) {
-  Deno.test(`lineWindow ${JSON.stringify(query)} of ${JSON.stringify(pieces)} reads ${segments}`, () => {
-    const window = read(pieces, query);
-    assertEquals([window?.text, window?.read], [text, segments]);
-  });
-}
-
-Deno.test("lineWindow is null where it begins beyond the last line", () => {
-  for (const pieces of [[], ["a\n"], ["a"], ["a\n", "b"]]) {
-    const lines = linesOf(pieces.join("")).length;
-    assertEquals(read(pieces, { from: lines + 1, to: lines + 5 }), null);
-  }
-  assertEquals(read([], { last: 3 }), null);
 });
 
 Deno.test("lineWindow shows exactly the lines, however the text is cut, and reads no segment without one of their bytes", () => {

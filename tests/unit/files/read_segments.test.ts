@@ -3,18 +3,11 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { ByteBudget } from "../../../supabase/functions/api/runtime/byte_budget.ts";
 import { READ_AHEAD_SEGMENTS } from "../../../supabase/functions/api/limits.ts";
 import { readSegments } from "../../../supabase/functions/api/files/read_segments.ts";
-import type { Segment, Segments } from "../../../supabase/functions/api/ports/segments.ts";
+import type { Segments } from "../../../supabase/functions/api/ports/segments.ts";
+import { segmentOf } from "../segment_of.ts";
 
 const SIZE = 10;
-const SEGMENTS: readonly Segment[] = Array.from({ length: 8 }, (_, index) => ({
-  id: String(index),
-  name: String(index),
-  size: SIZE,
-  sha256: "",
-  newlines: 0,
-  endsWithNewline: false,
-  isText: true,
-}));
+const SEGMENTS = Array.from({ length: 8 }, (_, index) => segmentOf(String(index), SIZE));
 
 /**
  * A storage whose segments have ten bytes, each with the value of the segment's number. Records fetches, and fails for
@@ -29,12 +22,7 @@ function storage(broken?: string): { segments: Segments; fetched: string[] } {
       if (segment.name === broken) return Promise.reject(new Error("out of reach"));
       return Promise.resolve(new Uint8Array(SIZE).fill(Number(segment.name)));
     },
-    put: unused,
-    free: () => {},
-    remove: unused,
-    days: unused,
-    list: unused,
-    probe: unused,
+    ...{ put: unused, free: () => {}, remove: unused, days: unused, list: unused, probe: unused },
   };
   return { segments, fetched };
 }

@@ -6,6 +6,7 @@ import type { Segments } from "../../../supabase/functions/api/ports/segments.ts
 import { ByteBudget } from "../../../supabase/functions/api/runtime/byte_budget.ts";
 import { Deadline } from "../../../supabase/functions/api/runtime/deadline.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
+import { segmentOf } from "../segment_of.ts";
 
 const SIZE = 10;
 const BUDGET = 1_000;
@@ -21,32 +22,14 @@ function laboratory(broken?: string) {
         ? Promise.reject(new Error("out of reach"))
         : Promise.resolve(new Uint8Array(SIZE));
     },
-    put: unused,
-    free: () => {},
-    remove: unused,
-    days: unused,
-    list: unused,
-    probe: unused,
+    ...{ put: unused, free: () => {}, remove: unused, days: unused, list: unused, probe: unused },
   };
   const contents: Content[] = Array.from({ length: 10 }, (_, index) => ({
     file: {
-      id: String(index),
-      path: `dir/${index}.bin`,
-      version: 1,
-      mimeType: "text/plain",
-      size: 2 * SIZE,
-      createdAt: "2026-11-23T00:00:00.000Z",
-      updatedAt: "2026-11-23T00:00:00.000Z",
+      ...{ id: String(index), path: `dir/${index}.bin`, version: 1, mimeType: "text/plain", size: 2 * SIZE },
+      ...{ createdAt: "2026-11-23T00:00:00.000Z", updatedAt: "2026-11-23T00:00:00.000Z" },
     },
-    segments: [`${index}a`, `${index}b`].map((name) => ({
-      id: name,
-      name,
-      size: SIZE,
-      sha256: "",
-      newlines: 0,
-      endsWithNewline: false,
-      isText: true,
-    })),
+    segments: [`${index}a`, `${index}b`].map((name) => segmentOf(name, SIZE)),
   }));
   const readAhead = new ByteBudget(BUDGET);
   const context = { segments, readAhead, deadline: new Deadline(1_000, new ManualClock()) };

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
 import fc from "fast-check";
+import { isUtf8 } from "../../../supabase/functions/api/files/segment.ts";
 import { encodeBase64, escapeJson, jsonContent } from "../../../supabase/functions/api/http/json_content.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
@@ -20,51 +21,26 @@ const anyText = fc.array(
   ),
 ).map((parts) => parts.join(""));
 
-Deno.test("jsonContent equals JSON.stringify of the whole answer: text", async () => {
+Deno.test("jsonContent equals JSON.stringify of the whole answer, in text and in base64", async () => {
+  const segments = fc.oneof(fc.array(anyText.map(bytesOf)), fc.array(fc.uint8Array()));
   await fc.assert(
-    fc.asyncProperty(anyRecord, fc.array(anyText), anyText, async (fields, texts, message) => {
-      const { content: _, isBase64: __, ...record } = fields;
-      const segments = texts.map(bytesOf);
-      const answer = { record, segments, isBase64: false, operation: "read_file", message };
-      const data = { ...record, content: texts.join("") };
-      assertEquals(
-        await textOf(jsonContent(answer)),
-        JSON.stringify({ success: true, data, operation: "read_file", message }),
-      );
-    }),
-  );
-});
-
-Deno.test("jsonContent equals JSON.stringify of the whole answer: base64", async () => {
-  await fc.assert(
-    fc.asyncProperty(anyRecord, fc.array(fc.uint8Array()), async (fields, segments) => {
+    fc.asyncProperty(anyRecord, segments, anyText, async (fields, segments, message) => {
       const { content: _, isBase64: __, ...record } = fields;
       const whole = Uint8Array.from(segments.flatMap((segment) => [...segment]));
-      const answer = { record, segments, isBase64: true, operation: "read_file", message: "m" };
-      const data = { ...record, content: new TextDecoder().decode(encodeBase64(whole)), isBase64: true };
-      assertEquals(
-        await textOf(jsonContent(answer)),
-        JSON.stringify({ success: true, data, operation: "read_file", message: "m" }),
-      );
+      for (const isBase64 of isUtf8(whole) ? [false, true] : [true]) {
+        const answer = { record, segments, isBase64, operation: "read_file", message };
+        const content = new TextDecoder("utf-8", { ignoreBOM: true }).decode(
+          isBase64 ? encodeBase64(whole) : whole,
+        );
+        const data = { ...record, content, ...isBase64 && { isBase64 } };
+        assertEquals(
+          await textOf(jsonContent(answer)),
+          JSON.stringify({ success: true, data, operation: "read_file", message }),
+        );
+      }
     }),
+    { numRuns: 200 },
   );
-});
-
-Deno.test("jsonContent fails where a segment fails, before the text is well-formed", async () => {
-  async function* segments() {
-    yield bytesOf("a");
-    throw new Error("segment gone");
-  }
-  const answer = { record: {}, segments: segments(), isBase64: false, operation: "read_file", message: "m" };
-  let text = "";
-  await assertRejects(
-    async () => {
-      for await (const piece of jsonContent(answer)) text += new TextDecoder().decode(piece);
-    },
-    Error,
-    "segment gone",
-  );
-  assertEquals(text, '{"success":true,"data":{"content":"a');
 });
 
 Deno.test("escapeJson agrees with JSON.stringify on every character below U+0300", () => {

@@ -14,9 +14,7 @@ const nothing = () => turn().then(() => null);
 
 Deno.test("BodyBudget: a body that was announced and does not come holds nothing that another project could want", async () => {
   const budget = new BodyBudget(40, 10);
-  const announced = await Promise.all(
-    ["a", "b", "c", "d", "e", "f"].map((project) => open(budget, project, 32)),
-  );
+  const announced = await Promise.all([..."abcdef"].map((project) => open(budget, project, 32)));
   assertEquals(budget.heldBytes, 0);
   const other = await open(budget, "other", 10);
   assertEquals(other.hold(10), undefined);
@@ -74,11 +72,8 @@ Deno.test("BodyBudget: a larger body counts as its project's part", async () => 
 
 Deno.test("BodyBudget: of bodies of unknown length a project has three; one at a time may become longer than a third", async () => {
   const budget = new BodyBudget(120, 30);
-  const [one, two, three] = [
-    await open(budget, "a", null),
-    await open(budget, "a", null),
-    await open(budget, "a", null),
-  ];
+  const unknown = () => open(budget, "a", null);
+  const [one, two, three] = [await unknown(), await unknown(), await unknown()];
   for (const body of [one, two, three]) assertEquals(body.hold(10), undefined);
   let isLonger = false;
   const longer = one.hold(11)?.then(() => isLonger = true);
@@ -99,9 +94,7 @@ Deno.test("BodyBudget: of bodies of unknown length a project has three; one at a
 
 Deno.test("BodyBudget: bodies that are all half there do not wait for each other: each gets all that it lacks, in order", async () => {
   const budget = new BodyBudget(40, 10);
-  const bodies = await Promise.all(
-    ["a", "b", "c", "d", "e", "f"].map((project) => open(budget, project, 10)),
-  );
+  const bodies = await Promise.all([..."abcdef"].map((project) => open(budget, project, 10)));
   // While few bytes have arrived, the bodies hold only those.
   for (const body of bodies.slice(0, 5)) assertEquals(body.hold(2), undefined);
   assertEquals(budget.heldBytes, 10);
@@ -120,11 +113,8 @@ Deno.test("BodyBudget: bodies that are all half there do not wait for each other
 
 Deno.test("BodyBudget refuses with 503 what had to wait too long, and gives everything back", async () => {
   const budget = new BodyBudget(20, 10);
-  const [one, two, three] = [
-    await open(budget, "a", 10),
-    await open(budget, "b", 10),
-    await open(budget, "c", 10, 0),
-  ];
+  const [one, two] = [await open(budget, "a", 10), await open(budget, "b", 10)];
+  const three = await open(budget, "c", 10, 0);
   assertEquals([one.hold(10), await two.hold(10)], [undefined, undefined]);
   const refused = await assertRejects(async () => await three.hold(1), ApiError);
   assertEquals([refused.code, refused.headers?.["Retry-After"]], ["SERVICE_UNAVAILABLE", "2"]);
@@ -149,13 +139,9 @@ Deno.test("BodyBudget lets go of a request that is aborted", async () => {
 });
 
 Deno.test("BodyBudget never holds more than the total, nor a project more than its part, and serves everybody", async () => {
-  const bodies = fc.array(
-    fc.record({
-      project: fc.constantFrom("a", "b", "c", "d", "e", "f"),
-      steps: fc.array(fc.integer({ min: 1, max: 4 }), { maxLength: 5 }),
-    }),
-    { minLength: 1, maxLength: 20 },
-  );
+  const steps = fc.array(fc.integer({ min: 1, max: 4 }), { maxLength: 5 });
+  const body = fc.record({ project: fc.constantFrom(..."abcdef"), steps });
+  const bodies = fc.array(body, { minLength: 1, maxLength: 20 });
   await fc.assert(
     fc.asyncProperty(bodies, async (bodies) => {
       const budget = new BodyBudget(40, 10);

@@ -13,6 +13,7 @@ import { ByteBudget } from "../../../supabase/functions/api/runtime/byte_budget.
 import { Deadline, LATE } from "../../../supabase/functions/api/runtime/deadline.ts";
 import { silent } from "../../support/stack/supabase_client.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
+import { segmentOf } from "../segment_of.ts";
 
 function request(milliseconds = BACKEND_DEADLINE_MILLISECONDS) {
   const clock = new ManualClock();
@@ -101,15 +102,7 @@ Deno.test("what is known not to have happened is not lost, however often it is t
 Deno.test("waiting for another request's compaction is part of the deadline", async () => {
   const { clock, deadline, run } = request();
   const compactions = new InFlightCompactions();
-  const segment = {
-    id: "",
-    name: "",
-    size: 1,
-    sha256: "",
-    newlines: 0,
-    endsWithNewline: false,
-    isText: true,
-  };
+  const segment = segmentOf("", 1);
   const compactor = {
     gate: { projectId: "", caller: { keyHash: "", requestId: null } },
     segments: { get: never, put: never, free: never, remove: never, days: never, list: never, probe: never },

@@ -44,70 +44,51 @@ function indexing({ files = 0, milliseconds = 0, nextDue = [] }: Waiting = {}) {
   };
 }
 
-Deno.test(
-  "IndexScheduler leases a moment after a commit, so that its text is found soon",
-  underFakeClock(async () => {
-    const { indexing: it, runs, asked } = indexing({ files: 1 });
-    const first = asked();
-    const started = performance.now();
-    it.committed();
-    await first;
-    assertEquals(performance.now() - started, SEARCH_INDEX_DELAY_MILLISECONDS);
-    await Promise.all(runs);
-  }),
-);
+clockTest("leases a moment after a commit, so that its text is found soon", async () => {
+  const { indexing: it, runs, asked } = indexing({ files: 1 });
+  const first = asked();
+  const started = performance.now();
+  it.committed();
+  await first;
+  assertEquals(performance.now() - started, SEARCH_INDEX_DELAY_MILLISECONDS);
+  await Promise.all(runs);
+});
 
-Deno.test(
-  "IndexScheduler ends its run when nothing is queued",
-  underFakeClock(async () => {
-    const { indexing: it, runs, leases } = indexing();
+for (const [nextDue, count] of [[[], 1], [[1, 1], 3]] as const) {
+  const when = count === 1 ? "ends its run when nothing is queued" : "continues by itself when a file is due";
+  clockTest(when, async () => {
+    const { indexing: it, runs, leases } = indexing({ nextDue });
     it.start();
     await Promise.all(runs);
-    assertEquals([runs.length, leases()], [1, 1]);
-  }),
-);
+    assertEquals([runs.length, leases()], [1, count]);
+  });
+}
 
-Deno.test(
-  "IndexScheduler continues by itself when a file is due",
-  underFakeClock(async () => {
-    const { indexing: it, runs, leases } = indexing({ nextDue: [1, 1] });
-    it.start();
-    await Promise.all(runs);
-    assertEquals([runs.length, leases()], [1, 3]);
-  }),
-);
+clockTest("sleeping until a file is due is woken by new work", async () => {
+  const { indexing: it, runs, leases, asked } = indexing({ nextDue: [3_600_000] });
+  const first = asked();
+  it.start();
+  await first;
+  // The sleep begins once the lease's answer has been read.
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  it.start();
+  await Promise.all(runs);
+  assertEquals([runs.length, leases()], [1, 2]);
+});
 
-Deno.test(
-  "IndexScheduler sleeping until a file is due is woken by new work",
-  underFakeClock(async () => {
-    const { indexing: it, runs, leases, asked } = indexing({ nextDue: [3_600_000] });
-    const first = asked();
-    it.start();
-    await first;
-    // The sleep begins once the lease's answer has been read.
-    await new Promise((resolve) => setTimeout(resolve, 0));
-    it.start();
-    await Promise.all(runs);
-    assertEquals([runs.length, leases()], [1, 2]);
-  }),
-);
+clockTest("leases once more for work that arrives during a lease", async () => {
+  const { indexing: it, runs, leases, asked } = indexing();
+  const first = asked();
+  it.start();
+  await first;
+  it.start();
+  await Promise.all(runs);
+  assertEquals([runs.length, leases()], [1, 2]);
+});
 
-Deno.test(
-  "IndexScheduler leases once more for work that arrives during a lease",
-  underFakeClock(async () => {
-    const { indexing: it, runs, leases, asked } = indexing();
-    const first = asked();
-    it.start();
-    await first;
-    it.start();
-    await Promise.all(runs);
-    assertEquals([runs.length, leases()], [1, 2]);
-  }),
-);
-
-Deno.test(
-  "IndexScheduler drains the queue without pauses while no commits come, in a bounded number of leases per run",
-  underFakeClock(async () => {
+clockTest(
+  "drains the queue without pauses while no commits come, in a bounded number of leases per run",
+  async () => {
     const { indexing: it, runs, leases } = indexing({ files: SEARCH_LEASES_PER_RUN + 1 });
     const started = performance.now();
     it.start();
@@ -115,21 +96,18 @@ Deno.test(
     const milliseconds = performance.now() - started;
     assertEquals(leases(), SEARCH_LEASES_PER_RUN);
     assert(milliseconds < SEARCH_LEASES_PER_RUN * SEARCH_INDEX_DELAY_MILLISECONDS, `${milliseconds} ms`);
-  }),
+  },
 );
 
-Deno.test(
-  "IndexScheduler does not pause for the commits before its first lease, which covers them",
-  underFakeClock(async () => {
-    const { indexing: it, runs, leases } = indexing({ files: 2, milliseconds: 500 });
-    const started = performance.now();
-    for (let n = 0; n < 100; n++) it.committed();
-    await Promise.all(runs);
-    const milliseconds = performance.now() - started;
-    assertEquals(leases(), 3);
-    assert(milliseconds < 500 * SEARCH_INDEX_PAUSE_FACTOR, `${milliseconds} ms`);
-  }),
-);
+clockTest("does not pause for the commits before its first lease, which covers them", async () => {
+  const { indexing: it, runs, leases } = indexing({ files: 2, milliseconds: 500 });
+  const started = performance.now();
+  for (let n = 0; n < 100; n++) it.committed();
+  await Promise.all(runs);
+  const milliseconds = performance.now() - started;
+  assertEquals(leases(), 3);
+  assert(milliseconds < 500 * SEARCH_INDEX_PAUSE_FACTOR, `${milliseconds} ms`);
+});
 
 /** Measures the time from the first lease to the second, with `times` calls of `what` during the first. */
 async function betweenLeases(
@@ -152,59 +130,47 @@ async function betweenLeases(
 for (const files of [0, 1]) {
   const after = files > 0 ? "after a lease that took something" : "after an empty lease";
 
-  Deno.test(
-    `IndexScheduler leaves most of the time to commits that keep coming ${after}`,
-    underFakeClock(async () => {
-      const milliseconds = 50;
-      const pauseMilliseconds = milliseconds * SEARCH_INDEX_PAUSE_FACTOR;
-      assert(pauseMilliseconds > SEARCH_INDEX_DELAY_MILLISECONDS, "it is that pause which is measured");
-      // Timers may fire a fraction of a millisecond early.
-      assertGreaterOrEqual(
-        await betweenLeases({ files, milliseconds }, 100),
-        milliseconds + pauseMilliseconds - 2,
-      );
-    }),
-  );
+  clockTest(`leaves most of the time to commits that keep coming ${after}`, async () => {
+    const milliseconds = 50;
+    const pauseMilliseconds = milliseconds * SEARCH_INDEX_PAUSE_FACTOR;
+    assert(pauseMilliseconds > SEARCH_INDEX_DELAY_MILLISECONDS, "it is that pause which is measured");
+    // Timers may fire a fraction of a millisecond early.
+    assertGreaterOrEqual(
+      await betweenLeases({ files, milliseconds }, 100),
+      milliseconds + pauseMilliseconds - 2,
+    );
+  });
 
-  Deno.test(
-    `IndexScheduler pauses less for a few commits, however long the lease took, ${after}`,
-    underFakeClock(async () => {
-      const milliseconds = 1_000;
-      const between = await betweenLeases({ files, milliseconds }, 4);
-      assert(between < milliseconds * SEARCH_INDEX_PAUSE_FACTOR, `${between} ms`);
-      assertGreaterOrEqual(between, milliseconds + 4 * SEARCH_INDEX_PAUSE_MILLISECONDS_PER_COMMIT - 2);
-    }),
-  );
+  clockTest(`pauses less for a few commits, however long the lease took, ${after}`, async () => {
+    const milliseconds = 1_000;
+    const between = await betweenLeases({ files, milliseconds }, 4);
+    assert(between < milliseconds * SEARCH_INDEX_PAUSE_FACTOR, `${between} ms`);
+    assertGreaterOrEqual(between, milliseconds + 4 * SEARCH_INDEX_PAUSE_MILLISECONDS_PER_COMMIT - 2);
+  });
 }
 
-Deno.test(
-  "IndexScheduler does not pause for searches that request a run",
-  underFakeClock(async () => {
-    const milliseconds = 500;
-    const between = await betweenLeases({ files: 0, milliseconds }, 100, "start");
-    assert(between < milliseconds * SEARCH_INDEX_PAUSE_FACTOR, `${between} ms`);
-  }),
-);
+clockTest("does not pause for searches that request a run", async () => {
+  const milliseconds = 500;
+  const between = await betweenLeases({ files: 0, milliseconds }, 100, "start");
+  assert(between < milliseconds * SEARCH_INDEX_PAUSE_FACTOR, `${between} ms`);
+});
 
-Deno.test(
-  "IndexScheduler leases every few seconds, however long leases take and however many commits come",
-  underFakeClock(async () => {
-    const milliseconds = 1_000;
-    const { indexing: it, runs, asked } = indexing({ files: 10, milliseconds });
-    it.committed();
+clockTest("leases every few seconds, however long leases take and however many commits come", async () => {
+  const milliseconds = 1_000;
+  const { indexing: it, runs, asked } = indexing({ files: 10, milliseconds });
+  it.committed();
+  await asked();
+  for (let leases = 0; leases < 10; leases++) {
+    const ended = performance.now() + milliseconds;
+    for (let n = 0; n < 100; n++) it.committed();
     await asked();
-    for (let leases = 0; leases < 10; leases++) {
-      const ended = performance.now() + milliseconds;
-      for (let n = 0; n < 100; n++) it.committed();
-      await asked();
-      assertLessOrEqual(performance.now() - ended, SEARCH_INDEX_PAUSE_MILLISECONDS_MAX);
-    }
-    await Promise.all(runs);
-  }),
-);
+    assertLessOrEqual(performance.now() - ended, SEARCH_INDEX_PAUSE_MILLISECONDS_MAX);
+  }
+  await Promise.all(runs);
+});
 
-function underFakeClock(work: () => Promise<void>): () => Promise<void> {
-  return () => withFakeClock(work);
+function clockTest(name: string, work: () => Promise<void>): void {
+  Deno.test(`IndexScheduler ${name}`, () => withFakeClock(work));
 }
 
 function sleep(milliseconds: number): Promise<void> {

@@ -11,30 +11,15 @@ import { LiveSearch } from "../../../supabase/functions/api/search/live_search.t
 import { substringFinder } from "../../../supabase/functions/api/search/matching_lines.ts";
 import { comparePaths } from "../../../supabase/functions/api/search/unsearched.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
+import { segmentOf } from "../segment_of.ts";
 
 const TIME = "2026-11-20T10:15:30.250Z";
 
 /** A file whose only segment has the file's path as its name. */
 function fileOf(path: string, size = 10): Content {
-  const segment = {
-    id: path,
-    name: path,
-    size,
-    sha256: "",
-    newlines: 0,
-    endsWithNewline: false,
-    isText: true,
-  };
-  const record = {
-    id: path,
-    path,
-    version: 1,
-    mimeType: "text/plain",
-    size,
-    createdAt: TIME,
-    updatedAt: TIME,
-  };
-  return { file: record, segments: [segment] };
+  const times = { createdAt: TIME, updatedAt: TIME };
+  const file = { id: path, path, version: 1, mimeType: "text/plain", size, ...times };
+  return { file, segments: [segmentOf(path, size)] };
 }
 
 function pageOf(live: readonly Content[], rest: Partial<UnsearchedPage> = {}): UnsearchedPage {
@@ -75,12 +60,16 @@ function searchIn(contents: Readonly<Record<string, string | Error>>, liveReadSl
   return { live, found, clock, read };
 }
 
+async function searchMany(count: number, content: string | Error) {
+  const names = Array.from({ length: count }, (_, n) => `f${n + 10}`);
+  const search = searchIn(Object.fromEntries(names.map((name) => [name, content])));
+  await search.live.read(pageOf(names.map((name) => fileOf(name))));
+  return search;
+}
+
 Deno.test("LiveSearch: a file that cannot be read is reported as not searched, and the others are searched", async () => {
-  const { live, found } = searchIn({
-    a: new ApiError("CONTENT_CORRUPT", "corrupt"),
-    b: "a needle",
-    c: "nothing",
-  });
+  const corrupt = new ApiError("CONTENT_CORRUPT", "corrupt");
+  const { live, found } = searchIn({ a: corrupt, b: "a needle", c: "nothing" });
   await live.read(pageOf(["a", "b", "c"].map((path) => fileOf(path))));
   assertEquals(found(), ["b"]);
   assertEquals(live.notSearched, { files: 1, bytes: 10, paths: ["a"], reasons: ["unreadable"] });
@@ -88,9 +77,7 @@ Deno.test("LiveSearch: a file that cannot be read is reported as not searched, a
 });
 
 Deno.test("LiveSearch: where Storage is out of reach nothing further is asked of it", async () => {
-  const names = Array.from({ length: 20 }, (_, n) => `f${n + 10}`);
-  const { live, read } = searchIn(Object.fromEntries(names.map((name) => [name, unavailable()])));
-  await live.read(pageOf(names.map((name) => fileOf(name))));
+  const { live, read } = await searchMany(20, unavailable());
   assertEquals([live.notSearched?.files, live.notSearched?.reasons], [20, ["unreadable"]]);
   assertEquals(read.length < 10, true, `${read.length} reads`);
 });
@@ -111,10 +98,7 @@ Deno.test("LiveSearch: while another search of the project reads, one waits, and
 });
 
 Deno.test("LiveSearch: a text that takes too much work is not searched, and none after it", async () => {
-  const hard = "needl ".repeat(2_000_000);
-  const names = Array.from({ length: 12 }, (_, n) => `f${n + 10}`);
-  const { live } = searchIn(Object.fromEntries(names.map((name) => [name, hard])));
-  await live.read(pageOf(names.map((name) => fileOf(name))));
+  const { live } = await searchMany(12, "needl ".repeat(2_000_000));
   assertEquals(live.notSearched?.reasons, ["bounds"]);
 });
 

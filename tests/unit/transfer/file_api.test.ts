@@ -22,13 +22,9 @@ const brokenOff: Answer = () =>
 /** Calls `use` against a service that gives these answers in order. Returns the number of requests. */
 async function against(answers: readonly Answer[], use: (api: FileApi) => Promise<void>): Promise<number> {
   let requests = 0;
+  const onError = () => new Response(null, { status: 502 });
   const server = Deno.serve(
-    {
-      port: 0,
-      hostname: "127.0.0.1",
-      onListen: () => {},
-      onError: () => new Response(null, { status: 502 }),
-    },
+    { port: 0, hostname: "127.0.0.1", onListen: () => {}, onError },
     async (request) => {
       await request.arrayBuffer();
       return (answers[requests++] ?? ok)();
@@ -71,12 +67,8 @@ Deno.test("FileApi sends a body again from its beginning", async () => {
 });
 
 Deno.test("FileApi reports a refusal at once, with its code and details", async () => {
-  for (
-    const [status, code] of [[403, "FORBIDDEN_SCOPE"], [412, "PRECONDITION_FAILED"], [
-      500,
-      "CONTENT_CORRUPT",
-    ]] as const
-  ) {
+  const refusals = { FORBIDDEN_SCOPE: 403, PRECONDITION_FAILED: 412, CONTENT_CORRUPT: 500 };
+  for (const [code, status] of Object.entries(refusals)) {
     const requests = await against([refusal(status, code)], async (api) => {
       const error = await assertRejects(() => api.data("/x", value), Refusal);
       assertEquals([error.status, error.code, error.details], [status, code, { a: 1 }]);
