@@ -91,10 +91,9 @@ export class Isolate {
       connectBackground: (deadline) => {
         const parts = { log, notices, deadline };
         return {
-          metadata: supabaseMetadata(client, parts),
+          metadata: { ...supabaseMetadata(client, parts), countRequests: () => Promise.resolve() },
           segments: new SupabaseSegments(() => client, parts, cache),
           index: EMPTY_INDEX,
-          usage: { count: () => Promise.resolve() },
           embedder: null,
         };
       },

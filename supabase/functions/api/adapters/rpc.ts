@@ -1,5 +1,6 @@
 /** One call of an SQL function over supabase-js, retried while its failure is transient. */
 import type { PostgrestError, SupabaseClient } from "@supabase/supabase-js";
+import type { Parameters } from "../ports/answer.ts";
 import { type CallParts, type Outcome, withRetries } from "./backend.ts";
 import type { Notice } from "./notices.ts";
 
@@ -34,9 +35,6 @@ export interface CallOptions {
   /** Whether the function may return nothing. */
   readonly mayBeNull?: boolean;
 }
-
-/** The parameters of a function by their names here: `keyHash` is its `p_key_hash`. Undefined is null. */
-export type Parameters = Readonly<Record<string, unknown>>;
 
 function named(parameters: Parameters): Record<string, unknown> {
   return Object.fromEntries(

@@ -5,12 +5,12 @@
  */
 import type { Background } from "../runtime/background.ts";
 import { USAGE_COUNTS_MAX, USAGE_FLUSH_MILLISECONDS } from "../limits.ts";
-import type { RequestCount, Usage } from "../ports/usage.ts";
+import type { Metadata, RequestCount } from "../ports/metadata.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
 
 export interface RequestCountsParts {
-  readonly connect: () => Usage;
+  readonly connect: () => Pick<Metadata, "countRequests">;
   readonly background: Background;
   readonly clock: Clock;
   /** Milliseconds since the epoch. */
@@ -42,7 +42,7 @@ export class RequestCounts {
     const counts = [...this.#counts.values()];
     this.#counts = new Map();
     try {
-      await this.#parts.connect().count(counts);
+      await this.#parts.connect().countRequests(counts);
     } catch (error) {
       for (const count of counts) this.#add(count);
       throw error;

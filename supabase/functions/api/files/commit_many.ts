@@ -4,7 +4,7 @@ import { fail } from "../errors.ts";
 import { idempotency } from "../http/conditions.ts";
 import type { FolderResult } from "../contract/files.ts";
 import type { UndoResult } from "../contract/runs.ts";
-import type { FolderCommit, ManyCommitted, RestoreFolder, Undo } from "../ports/commit_many.ts";
+import type { FolderCommit, ManyCommitted, RestoreFolder, Undo } from "../ports/commit.ts";
 import type { Metadata } from "../ports/metadata.ts";
 
 export interface ManyCommitter {

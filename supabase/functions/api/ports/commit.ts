@@ -1,7 +1,10 @@
-/** A write: one commit adds one version to one file. */
-import type { ChangedFile } from "../contract/files.ts";
+/** Writes: commits of one file, of several operations, and of many files; each is one transaction. */
+import { z } from "zod";
+import type { FolderResult } from "../contract/files.ts";
+import type { Wire } from "../contract/values.ts";
 import type { Refusal } from "./answer.ts";
-import type { Segment } from "./segments.ts";
+import { committedRecord } from "./files.ts";
+import { type Segment, segment } from "./segments.ts";
 
 /** An Idempotency-Key and the request that it stands for. */
 export interface Idempotency {
@@ -92,19 +95,21 @@ export interface Batch {
 }
 
 /** The answer of a batch: the record that results from each operation. */
-export interface BatchCommitted {
-  readonly results: readonly ChangedFile[];
-  readonly isReplayed: boolean;
-}
+export const batchCommitted = z.object({
+  results: z.array(committedRecord),
+  isReplayed: z.boolean().default(false),
+});
+export type BatchCommitted = Wire<typeof batchCommitted>;
 
-export interface Committed {
+export const committed = z.object({
   /** The record and the commit's `extra`. */
-  readonly file: ChangedFile;
-  /** True where this is the answer of an earlier request with the same idempotency key. */
-  readonly isReplayed: boolean;
+  file: committedRecord,
   /** The file's segment list, when it may be worth compacting. */
-  readonly segments: readonly Segment[] | null;
-}
+  segments: z.array(segment).nullish().transform((segments) => segments ?? null),
+  /** True where this is the answer of an earlier request with the same idempotency key. */
+  isReplayed: z.boolean().default(false),
+});
+export type Committed = Wire<typeof committed>;
 
 export interface Redaction {
   readonly path: string;
@@ -112,3 +117,55 @@ export interface Redaction {
   /** Replaces the notes of these versions. */
   readonly note: string | undefined;
 }
+
+/** What to do if a file of the run has later changes by others. */
+export type OnConflict = "refuse" | "skip" | "overwrite";
+
+export interface Undo {
+  readonly kind: "undo";
+  readonly run: string;
+  readonly onConflict: OnConflict;
+  /** Undoes only versions written with the calling key (for a person: in the console), or with these keys. */
+  readonly keys?: "own" | readonly string[] | undefined;
+  /** Undoes only these files of the run. */
+  readonly paths?: readonly string[] | undefined;
+}
+
+/** Restores every file below a directory to its state at a moment. */
+export interface RestoreFolder {
+  readonly kind: "restore_folder";
+  readonly directory: string;
+  readonly at: string;
+}
+
+export type FolderCommit =
+  | {
+    readonly kind: "copy_folder" | "move_folder";
+    readonly path: string;
+    readonly destination: string;
+    readonly overwrite: boolean;
+    /** For a copy: the moment at which the folder is read. */
+    readonly at?: string | undefined;
+  }
+  | { readonly kind: "delete_folder"; readonly path: string };
+
+/** The fields that every commit of many files has in common. No bytes are sent or moved. */
+export interface ManyBasis {
+  readonly commitId: string;
+  readonly idempotency: Idempotency | undefined;
+}
+
+/** The answer, and whether it is the answer of an earlier request with the same idempotency key. */
+export interface ManyCommitted<T> {
+  readonly value: T;
+  readonly isReplayed: boolean;
+}
+
+export function manyCommitted<Schema extends z.ZodType>(answer: Schema) {
+  return z.looseObject({ isReplayed: z.boolean().optional() }).transform(({ isReplayed, ...value }) => ({
+    value: answer.parse(value),
+    isReplayed: isReplayed ?? false,
+  }));
+}
+
+export type FolderCommitted = ManyCommitted<FolderResult>;
