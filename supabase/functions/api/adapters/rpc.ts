@@ -18,7 +18,7 @@ const TRANSIENT_POSTGREST = /^PGRST00[0-3]$/;
 /** The function is not in PostgREST's schema cache, or no longer in the database, as while a version is deployed. */
 const UNKNOWN_FUNCTION = /^(PGRST202|42883)$/;
 /** PostgREST cannot verify the token, or the token's role may not call the function. */
-const REFUSED = /^(PGRST30[0-3]|42501)$/;
+export const REFUSED = /^(PGRST30[0-3]|42501)$/;
 /** A code of Postgres or PostgREST. An answer without a code comes from neither of them. */
 const CODE = /^([0-9A-Z]{5}|PGRST\d+)$/;
 

@@ -3,10 +3,7 @@ import type { PostgrestError, SupabaseClient } from "@supabase/supabase-js";
 import { type Accounts, accountsOver } from "../ports/accounts.ts";
 import { envelope } from "../ports/answer.ts";
 import type { CallParts } from "./backend.ts";
-import { callFunction, isApiKeyRefused } from "./rpc.ts";
-
-/** PostgREST's codes for an invalid token, and Postgres's for a role that may not call the function. */
-const NOT_SIGNED_IN = /^(PGRST30[0-3]|42501)$/;
+import { callFunction, isApiKeyRefused, REFUSED } from "./rpc.ts";
 
 /** `client` has the publishable key, which may not call these functions without an account's token. */
 export function supabaseAccounts(client: () => SupabaseClient, parts: CallParts): Accounts {
@@ -21,7 +18,7 @@ export function supabaseAccounts(client: () => SupabaseClient, parts: CallParts)
 /** The answer where the token is refused before the function runs. */
 function invalidSession(status: number, error: PostgrestError): unknown {
   if (isApiKeyRefused(status, error)) return undefined;
-  return status === 401 || status === 403 || NOT_SIGNED_IN.test(error.code)
+  return status === 401 || status === 403 || REFUSED.test(error.code)
     ? { refusal: { code: "INVALID_SESSION", details: {} } }
     : undefined;
 }

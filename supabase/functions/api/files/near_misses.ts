@@ -150,27 +150,14 @@ function nearestLines(text: Uint8Array, wanted: Uint8Array): Candidate[] {
     const similarity = 2 * mostHits / (wantedLength + Math.min(length, wantedLength));
     if (similarity >= EDIT_NEAREST_SIMILARITY_MIN) {
       const lengthDifference = Math.abs(length - wantedLength);
-      insert(best, { line, from, to: at, similarity, lengthDifference, similarEnd });
+      best.push({ line, from, to: at, similarity, lengthDifference, similarEnd });
+      // A stable sort: among equal candidates the earlier line comes first.
+      best.sort((a, b) => b.similarity - a.similarity || a.lengthDifference - b.lengthDifference);
+      best.splice(EDIT_NEAREST_MAX);
     }
     from = at + 1;
   }
   return best;
-}
-
-/** Keeps the best candidates in order; among equal ones the earlier line comes first. */
-function insert(best: Candidate[], candidate: Candidate): void {
-  let place = best.length;
-  while (place > 0 && isBetter(candidate, best[place - 1])) place--;
-  if (place === EDIT_NEAREST_MAX) return;
-  best.splice(place, 0, candidate);
-  if (best.length > EDIT_NEAREST_MAX) best.pop();
-}
-
-function isBetter(candidate: Candidate, other: Candidate | undefined): boolean {
-  if (other === undefined || candidate.similarity !== other.similarity) {
-    return candidate.similarity > (other?.similarity ?? 0);
-  }
-  return candidate.lengthDifference < other.lengthDifference;
 }
 
 /** The byte in lower case, or 0 for a byte that is ignored. */

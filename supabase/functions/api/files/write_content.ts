@@ -52,9 +52,7 @@ interface ChunkWriter extends Committer {
   readonly gate: Gate;
 }
 
-interface Writer extends ChunkWriter, BodySource {
-  readonly gate: Gate;
-}
+type Writer = ChunkWriter & BodySource;
 
 /** Content that is stored and not committed yet. */
 interface Stored {
@@ -71,7 +69,9 @@ export async function writeContent(
   body: z.ZodType<WriteFields>,
   request: WriteRequest,
 ): Promise<Committed> {
-  const authorization = mayStoreUnauthorized(writer) ? undefined : await authorize(writer, request);
+  // A small body may be stored before the request is authorized, if the key was valid recently.
+  const mayStore = writer.gate.grant !== undefined && !isLargeBody(writer.request.headers);
+  const authorization = mayStore ? undefined : await authorize(writer, request);
   const stored = request.isRaw
     ? await storeRaw(writer, request, authorization)
     : await storeJson(writer, body, request, authorization);
@@ -163,11 +163,6 @@ async function storeRaw(
   if (request.kind === "append" && addedBytes === 0) failField("content", NOTHING);
   const { path = "", contentType, ifVersion } = request;
   return { path, segments, fields: { raw: true, type: contentType, ifVersion } };
-}
-
-/** Whether the body may be stored before the request is authorized: it is small, and the key was valid recently. */
-function mayStoreUnauthorized({ gate, request }: Writer): boolean {
-  return gate.grant !== undefined && !isLargeBody(request.headers);
 }
 
 /** Authorizes the request. Returns the file at the path where that matters before the commit. */

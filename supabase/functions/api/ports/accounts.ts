@@ -1,5 +1,5 @@
 /** The actions of signed-in people on their projects. */
-import type { KeyHash, Parameters, RateView, Refusal } from "./answer.ts";
+import type { AccountAnswer, KeyHash, Parameters } from "./answer.ts";
 
 /** The actions on a project other than those on its files; see `filestore.administer`. */
 export type AdministrativeAction =
@@ -14,13 +14,6 @@ export type AdministrativeAction =
   | "revoke_key"
   | "activity"
   | "usage";
-
-export type AccountAnswer<T = unknown> =
-  & {
-    /** The account's own window, in which the call was counted; null if no account was identified. */
-    readonly rate: RateView | null;
-  }
-  & ({ readonly ok: true; readonly value: T } | { readonly ok: false; readonly refusal: Refusal });
 
 export type Accounts = ReturnType<typeof accountsOver>;
 

@@ -56,16 +56,20 @@ const rate = z.object({
 });
 export type RateView = Wire<typeof rate>;
 
-/** Every answer of the database carries the rate window and, where the key was authorized, the grant. */
-export type Answer<T> =
+export type AccountAnswer<T = unknown> =
   & {
-    /** The project's window after this request was counted. */
+    /** The window of the project or account, in which the call was counted; null if none was identified. */
     readonly rate: RateView | null;
-    readonly grant: Grant | null;
-    /** True where an earlier try of the same call got no answer: it may have taken effect, or still may. */
-    readonly isAmbiguous: boolean;
   }
   & ({ readonly ok: true; readonly value: T } | { readonly ok: false; readonly refusal: Refusal });
+
+/** The answer for the holder of a key. */
+export type Answer<T> = AccountAnswer<T> & {
+  /** Null where the key was not authorized. */
+  readonly grant: Grant | null;
+  /** True where an earlier try of the same call got no answer: it may have taken effect, or still may. */
+  readonly isAmbiguous: boolean;
+};
 
 /** The database's refusal. Nothing was changed, except that the request was counted (a 429 is not). */
 const refusal = z.object({

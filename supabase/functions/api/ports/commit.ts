@@ -88,9 +88,7 @@ export type BatchOperation =
   );
 
 /** Operations that are committed in order, each on the result of the earlier ones: all of them or none. */
-export interface Batch {
-  readonly commitId: string;
-  readonly idempotency?: Idempotency | undefined;
+export interface Batch extends ManyBasis {
   readonly operations: readonly BatchOperation[];
 }
 
@@ -118,13 +116,11 @@ export interface Redaction {
   readonly note: string | undefined;
 }
 
-/** What to do if a file of the run has later changes by others. */
-export type OnConflict = "refuse" | "skip" | "overwrite";
-
 export interface Undo {
   readonly kind: "undo";
   readonly run: string;
-  readonly onConflict: OnConflict;
+  /** What to do if a file of the run has later changes by others. */
+  readonly onConflict: "refuse" | "skip" | "overwrite";
   /** Undoes only versions written with the calling key (for a person: in the console), or with these keys. */
   readonly keys?: "own" | readonly string[] | undefined;
   /** Undoes only these files of the run. */

@@ -1,6 +1,5 @@
 /** Addresses that read one file, or write it once, without a key. */
 import { z } from "zod";
-import type { Wire } from "../contract/values.ts";
 
 export interface NewLink {
   /** UUID, chosen by the caller: a repeated call with the same UUID returns the same link. */
@@ -29,4 +28,3 @@ export const openedLink = z.object({
   /** Whether the one version was written. */
   isUsed: z.boolean(),
 });
-export type OpenedLink = Wire<typeof openedLink>;

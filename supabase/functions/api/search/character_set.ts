@@ -36,15 +36,9 @@ export const ANY: CharacterSet = { isNegated: true, ranges: [], classes: [] };
 
 /** The set that `\w`, `\W`, `\s` or `\S` stands for; undefined for other letters. */
 export function escapedClass(letter: string): CharacterSet | undefined {
-  switch (letter) {
-    case "w":
-    case "W":
-      return { isNegated: letter === "W", ranges: [], classes: [WORD()] };
-    case "s":
-    case "S":
-      return { isNegated: letter === "S", ranges: [], classes: [SPACE()] };
-  }
-  return undefined;
+  if (!/^[ws]$/i.test(letter)) return undefined;
+  const isNegated = letter === letter.toUpperCase();
+  return { isNegated, ranges: [], classes: [/w/i.test(letter) ? WORD() : SPACE()] };
 }
 
 export function singleCharacter(code: number): CharacterSet {
