@@ -41,7 +41,7 @@ export async function commitRevert(
   commit: Undo | RestoreFolder,
 ): Promise<ManyCommitted<UndoResult>> {
   const basis = { commitId: crypto.randomUUID(), idempotency: await once(key, "", commit) };
-  gate.provenance = { runId: crypto.randomUUID(), ...definedOf(gate.provenance) };
+  gate.provenance = { ...gate.provenance, runId: gate.provenance?.runId ?? crypto.randomUUID() };
   const committed = gate.unwrap(await metadata.commitRevert(gate.caller, { ...commit, ...basis }));
   onCommit();
   return committed;
@@ -53,10 +53,6 @@ export async function planRevert(
   commit: Undo | RestoreFolder,
 ): Promise<UndoResult> {
   return gate.unwrap(await metadata.plan(gate.caller, commit));
-}
-
-function definedOf(provenance: Gate["provenance"]): NonNullable<Gate["provenance"]> {
-  return Object.fromEntries(Object.entries(provenance ?? {}).filter(([, value]) => value !== undefined));
 }
 
 function once(key: string | undefined, path: string, commit: { readonly kind: string }) {

@@ -78,16 +78,12 @@ export async function writeContent(
   return await commitStored(writer, { ...request, ...stored });
 }
 
-/** New content that is in memory. */
-interface ContentRequest extends CommitRequest {
-  readonly kind: WriteRequest["kind"];
-  readonly chunks: readonly Uint8Array[];
-}
-
 /** Stores content that is in memory and commits it, for a caller that is authorized. */
 export async function writeChunks(
   writer: ChunkWriter,
-  { chunks, ...request }: ContentRequest,
+  { chunks, ...request }: CommitRequest & Pick<WriteRequest, "kind"> & {
+    readonly chunks: readonly Uint8Array[];
+  },
 ): Promise<Committed> {
   const segments = await storeChunks(writer, chunks, 0);
   return await commitStored(writer, { ...request, segments, fields: {} });

@@ -14,7 +14,6 @@ import {
   NOTHING,
   type Parameters,
 } from "./answer.ts";
-import { type ChangeQuery, feedPage } from "./changes.ts";
 import {
   type Batch,
   batchCommitted,
@@ -30,14 +29,20 @@ import {
   type RestoreFolder,
   type Undo,
 } from "./commit.ts";
-import { comparison, content, editBase, listPage, type ListQuery } from "./files.ts";
-import { type NewLink, openedLink } from "./links.ts";
+import {
+  type ChangeQuery,
+  comparison,
+  content,
+  editBase,
+  feedPage,
+  listPage,
+  type ListQuery,
+} from "./files.ts";
 import { type IndexedScope, searchPage, type SearchQuery } from "./search_index.ts";
 import { type Segment, segment } from "./segments.ts";
 
 /** The kinds of work that the sweep does in the database: one step of each kind in each slice. */
 export const SWEEP_KINDS = ["versions", "marks", "answers", "retention", "usage"] as const;
-export type SweepKind = typeof SWEEP_KINDS[number];
 
 /** How far the sweep of one project has progressed. Days are `yyyy-mm-dd`, UTC. */
 const sweep = z.object({
@@ -76,6 +81,34 @@ const purge = z.object({
   file: purged.omit({ path: true }),
   isReplayed: z.literal(true).optional(),
 }).transform(({ file, isReplayed }) => ({ value: file, isReplayed: isReplayed === true }));
+
+export interface NewLink {
+  /** UUID, chosen by the caller: a repeated call with the same UUID returns the same link. */
+  readonly id: string;
+  /** SHA-256 of the token, 64 lower-case hexadecimal digits. */
+  readonly tokenHash: string;
+  readonly for: "read" | "write";
+  readonly path: string;
+  /** In seconds. */
+  readonly expiresIn: number;
+  /** For a link for reading: by default the latest version at the time of each read. */
+  readonly version?: number | null | undefined;
+  /** For a link for writing: the type of the file, whatever the user of the link sends. */
+  readonly contentType?: string | null | undefined;
+  /** For a link for writing, in addition to the tier's limit. */
+  readonly maxBytes?: number | null | undefined;
+  /** For a link for writing: the version that the file must be at when the link is used; 0: there must be no file. */
+  readonly ifVersion?: number | null | undefined;
+}
+
+/** The write that a link allows. */
+const openedLink = z.object({
+  path: z.string(),
+  contentType: z.string().nullable(),
+  ifVersion: z.number().nullable(),
+  /** Whether the one version was written. */
+  isUsed: z.boolean(),
+});
 
 /** Requests of one key on one day. */
 export interface RequestCount {
@@ -153,7 +186,6 @@ export function metadataOver(
     /** A run with up to a number of its files, those with ids after `after`. */
     run: (caller: Caller, runId: string, limit: number, after?: string) =>
       call("filestore_run", caller, { runId, limit, after }, runDetails),
-    /** Searches the current text of the project's files. */
     search: (caller: Caller, query: SearchQuery) => call("filestore_search", caller, { query }, searchPage),
     /** Whether everything in each of these directories of a project is indexed. */
     areIndexed: (projectId: string, given: readonly IndexedScope[]) => {
@@ -169,7 +201,6 @@ export function metadataOver(
     /** The steps that an undo or a restore would commit now. */
     plan: (caller: Caller, { kind, ...commit }: Undo | RestoreFolder) =>
       call("filestore_plan", caller, { kind, commit: { dryRun: true, ...commit } }, undoResult),
-    /** Adds a version. */
     commit: (caller: Caller, commit: Commit): Promise<Answer<Committed>> =>
       call("filestore_commit", caller, withProvenance(caller, commit), committed),
     /** Commits several operations, all or none, and counts as a number of requests. A refusal has `details.index`. */
@@ -211,7 +242,7 @@ export function metadataOver(
      * Does one step of the work left by erasures and retention rules, for the project that has waited longest. False:
      * no work is due. Here and below, `begun` is an ISO time; work that became due later does not count.
      */
-    sweepErasures: (kind: SweepKind, begun?: string) =>
+    sweepErasures: (kind: typeof SWEEP_KINDS[number], begun?: string) =>
       callInternal("filestore_sweep_erasures", { kind, begun }, z.boolean()),
     /** Dead segments whose objects are not removed yet, up to a number: some of each project. */
     deadSegments: (limit: number, begun?: string) =>

@@ -42,8 +42,11 @@ export type SearchQuery =
       readonly caseSensitive: boolean;
       /** Only paths that come after this one. */
       readonly after?: string | undefined;
-      /** The bounds, per file and in all, for live reads of files whose text is not in the index. */
-      readonly live?: LiveBounds | undefined;
+      /**
+       * The bounds for live reads of files whose text is not in the index: bytes of each file, bytes and segments of all
+       * of them. The smallest files come first; an empty file counts as one segment.
+       */
+      readonly live?: Readonly<Record<"fileBytes" | "bytes" | "reads", number>> | undefined;
       /** Ids of files that were already read live. */
       readonly known?: readonly string[] | undefined;
     }
@@ -59,15 +62,6 @@ export type SearchQuery =
       readonly former?: { readonly model: string; readonly vector: readonly number[] } | undefined;
     }
   );
-
-export interface LiveBounds {
-  /** The limit for each file, in bytes. */
-  readonly fileBytes: number;
-  /** The limit for all files together, in bytes; the smallest files come first. */
-  readonly bytes: number;
-  /** The limit for the segments of all files; an empty file counts as one segment. */
-  readonly reads: number;
-}
 
 /** Text below the directory that the index does not contain: the files for live reads, and the other files. */
 export const unsearchedPage = unsearched.extend({

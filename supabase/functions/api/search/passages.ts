@@ -12,12 +12,6 @@ const NATIVE_LENGTH_PER_UNIT = 4;
 /** After this many occurrences of a stem within words, the rest of the line is not searched for it. */
 const PLACES_MAX = 1_000;
 
-interface Passage {
-  readonly place: MatchingLine;
-  /** The number of stems that it contains. */
-  readonly words: number;
-}
-
 /**
  * Returns the best lines, in order of line. `lexemes` are the stems of the query's words, as the database derives them.
  * Where `work` is used up before the end of the text, it returns the best lines so far.
@@ -27,7 +21,8 @@ export async function findPassages(
   lexemes: readonly string[],
   work: Work,
 ): Promise<MatchingLine[]> {
-  let best: Passage[] = [];
+  /** With the number of stems that each contains. */
+  let best: { place: MatchingLine; words: number }[] = [];
   let line = 1;
   for (let from = 0; from < text.length; line++) {
     const to = endOfLine(text, from);
