@@ -23,7 +23,7 @@ import { countFailure, throwRateLimitExceeded, throwRefusal } from "./refusals.t
 
 const NO_LINK: Refusal = { code: "LINK_NOT_FOUND", details: {} };
 
-export interface GateParts extends IdentifyParts {
+export interface GateParts extends Omit<IdentifyParts, "onRate"> {
   readonly metadata: Pick<Metadata, "authorize">;
   readonly accounts: Pick<Accounts, "openSession" | "administer">;
   /** Counts the requests of accounts that their projects' windows do not count. */
@@ -115,7 +115,10 @@ export class Gate {
     scopes: readonly Scope[],
     isFreeForOwner = false,
   ): Promise<void> {
-    const identity = await identify(headers, credentials, this.parts, (rate) => this.window = rate);
+    const identity = await identify(headers, credentials, {
+      ...this.parts,
+      onRate: (rate) => this.window = rate,
+    });
     this.identity = identity;
     if (identity.kind === "account" && identity.hasBadProjectId) {
       await this.authorize();

@@ -1,6 +1,6 @@
 /** Several operations as one commit, all or none. Each edit applies to the result of the operations before it. */
 import type { Gate } from "../auth/gate.ts";
-import { ApiError, unavailable } from "../errors.ts";
+import { ApiError } from "../errors.ts";
 import { idempotency } from "../http/conditions.ts";
 import {
   BATCH_UPLOADS_AT_ONCE,
@@ -21,7 +21,7 @@ import { type Edit, editWork, TextEditor } from "./edit_text.ts";
 import { detectMediaType } from "../contract/media_types.ts";
 import { ensureEditable } from "./presentation.ts";
 import { mayTryAgainAfterPause } from "./conflict_pause.ts";
-import { discard, storeContent } from "./upload.ts";
+import { discard, fullSegmentList, storeContent } from "./upload.ts";
 
 /** One operation, as the client sent it. */
 export type Operation =
@@ -158,11 +158,7 @@ class OpenBatch {
     const own = new Set(this.stored?.flat().map(({ id }) => id));
     const before = full.filter(({ id }) => !own.has(id));
     const path = this.operations[index]?.path ?? "";
-    if (!await this.context.inFlightCompactions.makeRoom(this.context, path, before)) {
-      throw unavailable(
-        "Clients write to the file faster than the service can compact its segments. Try again.",
-      );
-    }
+    if (!await this.context.inFlightCompactions.makeRoom(this.context, path, before)) throw fullSegmentList();
   }
 
   refuse(refusal: Refusal): never {

@@ -23,11 +23,8 @@ export async function commitMany(
   const answer = gate.observe(await metadata.commitFolder(gate.caller, { ...commit, ...basis }));
   if (!answer.ok && answer.refusal.code === "FILE_NOT_FOUND") {
     const { details } = answer.refusal;
-    fail(
-      "FILE_NOT_FOUND",
-      `There are no files below \`${commit.path}\`.`,
-      Object.keys(details).length > 0 ? details : undefined,
-    );
+    const shown = Object.keys(details).length > 0 ? details : undefined;
+    fail("FILE_NOT_FOUND", `There are no files below \`${commit.path}\`.`, shown);
   }
   const committed = gate.unwrap(answer);
   onCommit();

@@ -38,6 +38,13 @@ type Change =
   | { readonly kind: "restore"; readonly version: number }
   | { readonly kind: "copy" | "move"; readonly destination: string; readonly overwrite: boolean };
 
+/** A change of the content that was read: the new segments, and the ids of all segments in order. */
+interface EditChange {
+  readonly kind: "edit";
+  readonly segments: readonly Segment[];
+  readonly segmentIds: readonly string[];
+}
+
 /**
  * One commit: a new version of one file, made of stored and of new, uploaded segments.
  * - `write`: the content is exactly the new segments; creates the file where there is none.
@@ -56,13 +63,10 @@ export type Commit =
   }
   & (
     | Change
-    | {
-      readonly kind: "edit";
-      readonly segments: readonly Segment[];
+    | EditChange & {
       /** Identifies the file, since the path may have another file by now, with versions of the same numbers. */
       readonly baseFileId: string;
       readonly baseVersion: number;
-      readonly segmentIds: readonly string[];
     }
   );
 
@@ -78,12 +82,9 @@ export type BatchOperation =
   }
   & (
     | Change
-    | {
-      readonly kind: "edit";
-      readonly segments: readonly Segment[];
+    | EditChange & {
       /** The segment list that is edited, which may be the result of earlier operations. */
       readonly baseSegmentIds: readonly string[];
-      readonly segmentIds: readonly string[];
     }
   );
 

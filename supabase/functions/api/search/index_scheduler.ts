@@ -29,6 +29,7 @@ export class IndexScheduler {
   private isRequestedAgain = false;
   /** Commits since the last lease ended. */
   private commits = 0;
+  /** Ends the sleep until a file is due. */
   private wake: AbortController | null = null;
 
   constructor(
@@ -68,7 +69,11 @@ export class IndexScheduler {
         const pause = this.pauseAfter(performance.now() - started, files > 0);
         if (!this.isRequestedAgain) {
           if (files > 0 ? leases >= SEARCH_LEASES_PER_RUN : nextDueMilliseconds === null) break;
-          if (files === 0 && nextDueMilliseconds !== null) await this.sleepUntilDue(nextDueMilliseconds);
+          if (files === 0 && nextDueMilliseconds !== null) {
+            this.wake = new AbortController();
+            await sleep(nextDueMilliseconds, systemClock, this.wake.signal).catch(() => {});
+            this.wake = null;
+          }
         }
         await sleep(pause);
       }
@@ -93,12 +98,5 @@ export class IndexScheduler {
       SEARCH_INDEX_PAUSE_MILLISECONDS_MAX,
     );
     return Math.max(pause, SEARCH_INDEX_DELAY_MILLISECONDS);
-  }
-
-  /** Sleeps for this time, or until `start` is called. */
-  private async sleepUntilDue(milliseconds: number): Promise<void> {
-    this.wake = new AbortController();
-    await sleep(milliseconds, systemClock, this.wake.signal).catch(() => {});
-    this.wake = null;
   }
 }

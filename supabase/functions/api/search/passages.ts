@@ -57,21 +57,18 @@ async function wordsIn(
   return { count, at: first };
 }
 
-/** Where the first word with a stem begins, or -1, and at how many places the stem was found within words. */
-interface Found {
-  readonly at: number;
-  readonly places: number;
-}
-
-/** A stem is a prefix of its words, except that a final y became an i: `studi` of `study`. */
-function findStem(line: string, lexeme: string): Found {
+/**
+ * Where the first word with a stem begins, or -1, and at how many places the stem was found within words. A stem is a
+ * prefix of its words, except that a final y became an i: `studi` of `study`.
+ */
+function findStem(line: string, lexeme: string) {
   const found = findPrefix(line, lexeme);
   if (found.at >= 0 || !lexeme.endsWith("i")) return found;
   const other = findPrefix(line, `${lexeme.slice(0, -1)}y`);
   return { at: other.at, places: found.places + other.places };
 }
 
-function findPrefix(line: string, stem: string): Found {
+function findPrefix(line: string, stem: string) {
   let places = 0;
   for (let at = line.indexOf(stem); at >= 0 && places < PLACES_MAX; at = line.indexOf(stem, at + 1)) {
     if (at === 0 || !/[\p{L}\p{N}]/u.test(line[at - 1] ?? "")) return { at, places };

@@ -74,7 +74,13 @@ async function scanWithin(searcher: Searcher, plan: ScanPlan, work: Work): Promi
     notSearched: live.notSearched,
     scope: scope === null ? null : { scope, stage },
   });
-  const unfinished = () => results.length === 0 ? throwTooBroad() : answer(true);
+  const unfinished = () => {
+    if (results.length > 0) return answer(true);
+    fail(
+      "SEARCH_TOO_BROAD",
+      "The search would have to read too much text. Narrow it: use a longer literal, a directory or a glob.",
+    );
+  };
   let toSkip = offset - skip;
   /** Adds a result to the page. Returns true where the page is full, so that this result begins the next one. */
   const isBeyond = (result: SearchResult) => {
@@ -133,12 +139,5 @@ async function nextPage(
       bytes: SEARCH_BATCH_BYTES,
       ...isFirst ? { live: LIVE_BOUNDS } : { known },
     }),
-  );
-}
-
-function throwTooBroad(): never {
-  fail(
-    "SEARCH_TOO_BROAD",
-    "The search would have to read too much text. Narrow it: use a longer literal, a directory or a glob.",
   );
 }
