@@ -6,8 +6,8 @@ import { assert, assertEquals } from "@std/assert";
 import { createClient } from "@supabase/supabase-js";
 import { fetchInTime } from "../../supabase/functions/api/adapters/backend.ts";
 import { Notices } from "../../supabase/functions/api/adapters/notices.ts";
-import { supabaseAccounts } from "../../supabase/functions/api/adapters/supabase_accounts.ts";
 import {
+  supabaseAccounts,
   supabaseMetadata,
   supabaseSearchIndex,
 } from "../../supabase/functions/api/adapters/supabase_metadata.ts";

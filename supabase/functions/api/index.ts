@@ -2,10 +2,9 @@
 import { createClient, type SupabaseClient } from "@supabase/supabase-js";
 import { type CallParts, fetchInTime } from "./adapters/backend.ts";
 import { Notices } from "./adapters/notices.ts";
-import { supabaseAccounts } from "./adapters/supabase_accounts.ts";
 import { embeddingSettings } from "./adapters/embedding_settings.ts";
 import { EndpointEmbedder, type ModelSession, SessionEmbedder } from "./adapters/embeddings.ts";
-import { supabaseMetadata, supabaseSearchIndex } from "./adapters/supabase_metadata.ts";
+import { supabaseAccounts, supabaseMetadata, supabaseSearchIndex } from "./adapters/supabase_metadata.ts";
 import { segmentCache, SupabaseSegments } from "./adapters/supabase_segments.ts";
 import { buildApp } from "./app.ts";
 import { systemClock } from "./runtime/clock.ts";

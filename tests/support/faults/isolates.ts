@@ -5,8 +5,10 @@
  */
 import { createClient } from "@supabase/supabase-js";
 import { Notices } from "../../../supabase/functions/api/adapters/notices.ts";
-import { supabaseAccounts } from "../../../supabase/functions/api/adapters/supabase_accounts.ts";
-import { supabaseMetadata } from "../../../supabase/functions/api/adapters/supabase_metadata.ts";
+import {
+  supabaseAccounts,
+  supabaseMetadata,
+} from "../../../supabase/functions/api/adapters/supabase_metadata.ts";
 import {
   segmentCache,
   SupabaseSegments,

@@ -1,12 +1,13 @@
-/** The ports of the database over supabase-js. */
-import type { SupabaseClient } from "@supabase/supabase-js";
+/** The ports of the database over supabase-js: calls by key, by account, and without either. */
+import type { PostgrestError, SupabaseClient } from "@supabase/supabase-js";
 import { z } from "zod";
+import { type Accounts, accountsOver } from "../ports/accounts.ts";
 import { type Call, type CallInternal, envelope, grant } from "../ports/answer.ts";
 import { type Metadata, metadataOver } from "../ports/metadata.ts";
 import { type SearchIndex, searchIndexOver } from "../ports/search_index.ts";
 import { segment } from "../ports/segments.ts";
 import { type CallParts, type Outcome, withRetries } from "./backend.ts";
-import { callFunction } from "./rpc.ts";
+import { callFunction, isApiKeyRefused, REFUSED } from "./rpc.ts";
 
 const keyEnvelope = envelope.extend({ grant: grant.optional(), segments: z.array(segment).optional() });
 
@@ -38,4 +39,22 @@ export function supabaseSearchIndex(client: () => SupabaseClient, parts: CallPar
 function internalCalls(client: () => SupabaseClient, parts: CallParts): CallInternal {
   return async (name, parameters, schema) =>
     schema.parse(await callFunction(client(), parts, name, parameters, { mayBeNull: true }));
+}
+
+/** `client` has the publishable key, which may not call these functions without an account's token. */
+export function supabaseAccounts(client: () => SupabaseClient, parts: CallParts): Accounts {
+  return accountsOver(async (accessToken, name, parameters) => {
+    const options = { accessToken, valueForError: invalidSession };
+    const data = await callFunction(client(), parts, name, parameters, options);
+    const { rate = null, value, refusal } = envelope.parse(data);
+    return refusal ? { rate, ok: false, refusal } : { rate, ok: true, value };
+  });
+}
+
+/** The answer where the token is refused before the function runs. */
+function invalidSession(status: number, error: PostgrestError): unknown {
+  if (isApiKeyRefused(status, error)) return undefined;
+  return status === 401 || status === 403 || REFUSED.test(error.code)
+    ? { refusal: { code: "INVALID_SESSION", details: {} } }
+    : undefined;
 }

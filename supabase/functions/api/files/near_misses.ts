@@ -65,11 +65,7 @@ const HASHES = 65536;
  * most similar to the string's first line that is not blank, the best first; excerpts of long lines. `differsOnlyBy`:
  * the first kind of difference that alone keeps the string from matching; null: none.
  */
-export async function nearMisses(
-  pieces: readonly Piece[],
-  load: LoadPiece,
-  oldString: string,
-) {
+export async function nearMisses(pieces: readonly Piece[], load: LoadPiece, oldString: string) {
   const text = await readBeginning(pieces, load);
   // The scan is bounded already, so the work only counts slices.
   const work = new Work();

@@ -5,15 +5,10 @@ import { type Clock, systemClock } from "./clock.ts";
 /** Returns bytes to the budget. Calling it again has no effect. */
 export type Release = () => void;
 
-interface Waiter {
-  readonly bytes: number;
-  readonly admit: () => void;
-}
-
 /** Bytes for all requests of an isolate, first come, first served: smaller requests do not overtake larger ones. */
 export class ByteBudget {
   #takenBytes = 0;
-  readonly #waiters: Waiter[] = [];
+  readonly #waiters: { readonly bytes: number; readonly admit: () => void }[] = [];
 
   constructor(private readonly totalBytes: number) {}
 
@@ -45,7 +40,7 @@ export class ByteBudget {
       };
       const abort = () => giveUp(signal?.reason);
       const cancel = clock.after(waitMilliseconds, () => giveUp(late()));
-      const waiter: Waiter = {
+      const waiter = {
         bytes: taken,
         admit: () => {
           leave();

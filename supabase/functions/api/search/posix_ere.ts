@@ -7,7 +7,7 @@
  * look-around.
  */
 import { SEARCH_REGEX_DEPTH_MAX, SEARCH_REGEX_REPEAT_MAX } from "../limits.ts";
-import { ANY, type CharacterSet, escapedClass, posixClass, singleCharacter } from "./character_set.ts";
+import { ANY, type CharacterSet, escapedClass, POSIX_CLASSES, singleCharacter } from "./character_set.ts";
 
 export type Pattern =
   | { readonly kind: "set"; readonly set: CharacterSet }
@@ -159,7 +159,7 @@ class Parser {
     }
     const [whole, name = ""] =
       /^\[:([a-z]+):\]/.exec(this.characters.slice(this.at, this.at + 12).join("")) ?? [];
-    const found = posixClass(name);
+    const found = POSIX_CLASSES.get(name)?.();
     if (!whole || !found) {
       throw new PatternError("has an unknown class; known ones are [:alpha:], [:digit:] and so on");
     }
