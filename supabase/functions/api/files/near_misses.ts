@@ -70,7 +70,8 @@ export async function nearMisses(pieces: readonly Piece[], load: LoadPiece, oldS
   // The scan is bounded already, so the work only counts slices.
   const work = new Work();
   if (work.add(NEAREST_UNITS_PER_BYTE * text.length)) await work.pause();
-  const nearest = nearestLines(text, firstLine(oldString)).map((candidate) => ({
+  const line = oldString.split("\n").find((candidate) => candidate.trim() !== "") ?? "";
+  const nearest = nearestLines(text, new TextEncoder().encode(line.trim())).map((candidate) => ({
     line: candidate.line,
     text: excerpt(text, candidate),
   }));
@@ -88,11 +89,6 @@ async function readBeginning(pieces: readonly Piece[], load: LoadPiece): Promise
     if (end < bytes.length || text.length - length < CHARACTER_BYTES_MAX) break;
   }
   return text.subarray(0, length);
-}
-
-function firstLine(text: string): Uint8Array {
-  const line = text.split("\n").find((candidate) => candidate.trim() !== "") ?? "";
-  return new TextEncoder().encode(line.trim());
 }
 
 async function findDifference(text: Uint8Array, old: string, work: Work): Promise<Difference | null> {

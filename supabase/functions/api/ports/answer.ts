@@ -1,6 +1,4 @@
-/**
- * The parts of every call to the database and of every answer: the caller, the key's grant, the rate window, a refusal.
- */
+/** The parts of every call to the database and of every answer: the caller, the grant, the rate window, a refusal. */
 import { z } from "zod";
 import { REFUSAL_CODES } from "../contract/errors.ts";
 import { scope, type Wire } from "../contract/values.ts";

@@ -1,6 +1,6 @@
 /** Writes: commits of one file, of several operations, and of many files; each is one transaction. */
 import { z } from "zod";
-import type { FolderResult } from "../contract/files.ts";
+import type { FolderResult, Redacted } from "../contract/files.ts";
 import type { Wire } from "../contract/values.ts";
 import type { Refusal } from "./answer.ts";
 import { committedRecord } from "./files.ts";
@@ -110,12 +110,8 @@ export const committed = z.object({
 });
 export type Committed = Wire<typeof committed>;
 
-export interface Redaction {
-  readonly path: string;
-  readonly versions: readonly number[];
-  /** Replaces the notes of these versions. */
-  readonly note: string | undefined;
-}
+/** `note` replaces the notes of these versions. */
+export type Redaction = Pick<Redacted, "path" | "versions"> & { readonly note: string | undefined };
 
 export interface Undo {
   readonly kind: "undo";

@@ -11,14 +11,12 @@ import {
   SEARCH_INDEX_PAUSE_MILLISECONDS_PER_COMMIT,
   SEARCH_LEASES_PER_RUN,
 } from "../limits.ts";
+import type { Lease } from "../ports/search_index.ts";
 import { sleep, systemClock } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
 
-export interface LeaseResult {
-  readonly files: number;
-  /** Where no file was due: when the next one will be. Null: none is queued. */
-  readonly nextDueMilliseconds: number | null;
-}
+/** The number of leased files; where none was due, when the next one will be, or null: none is queued. */
+export type LeaseResult = Pick<Lease, "nextDueMilliseconds"> & { readonly files: number };
 
 /**
  * One per isolate and kind of work, with at most one run at a time. A run continues while files are due, and sleeps
