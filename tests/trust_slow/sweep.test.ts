@@ -6,10 +6,12 @@ import { assert, assertEquals } from "@std/assert";
 import { createClient } from "@supabase/supabase-js";
 import { fetchInTime } from "../../supabase/functions/api/adapters/backend.ts";
 import { Notices } from "../../supabase/functions/api/adapters/notices.ts";
-import { supabaseAccounts } from "../../supabase/functions/api/adapters/supabase_accounts.ts";
-import { supabaseMetadata } from "../../supabase/functions/api/adapters/supabase_metadata.ts";
+import {
+  supabaseAccounts,
+  supabaseMetadata,
+  supabaseSearchIndex,
+} from "../../supabase/functions/api/adapters/supabase_metadata.ts";
 import { BUCKET, SupabaseSegments } from "../../supabase/functions/api/adapters/supabase_segments.ts";
-import { supabaseSearchIndex } from "../../supabase/functions/api/adapters/supabase_search_index.ts";
 import { buildApp } from "../../supabase/functions/api/app.ts";
 import { ApiError } from "../../supabase/functions/api/errors.ts";
 import { SWEEP_EVERY_COMMITS, SWEEP_PAGE_OBJECTS } from "../../supabase/functions/api/limits.ts";
@@ -91,10 +93,9 @@ function isolate(clock: () => number = () => Date.now() + daysAhead * DAY) {
       embedder: null,
     }),
     connectBackground: (deadline) => ({
-      metadata,
+      metadata: { ...metadata, countRequests: () => Promise.resolve() },
       segments,
       index: supabaseSearchIndex(() => client, parts(deadline)),
-      usage: { count: () => Promise.resolve() },
       embedder: null,
     }),
     log: silent,

@@ -2,13 +2,10 @@
 import { createClient, type SupabaseClient } from "@supabase/supabase-js";
 import { type CallParts, fetchInTime } from "./adapters/backend.ts";
 import { Notices } from "./adapters/notices.ts";
-import { supabaseAccounts } from "./adapters/supabase_accounts.ts";
 import { embeddingSettings } from "./adapters/embedding_settings.ts";
 import { EndpointEmbedder, type ModelSession, SessionEmbedder } from "./adapters/embeddings.ts";
-import { supabaseMetadata } from "./adapters/supabase_metadata.ts";
-import { supabaseSearchIndex } from "./adapters/supabase_search_index.ts";
+import { supabaseAccounts, supabaseMetadata, supabaseSearchIndex } from "./adapters/supabase_metadata.ts";
 import { segmentCache, SupabaseSegments } from "./adapters/supabase_segments.ts";
-import { supabaseUsage } from "./adapters/supabase_usage.ts";
 import { buildApp } from "./app.ts";
 import { systemClock } from "./runtime/clock.ts";
 import type { Deadline } from "./runtime/deadline.ts";
@@ -91,7 +88,6 @@ Deno.serve(buildApp({
       metadata: supabaseMetadata(backgroundClient(), parts),
       segments: new SupabaseSegments(backgroundClient, parts, cache),
       index: supabaseSearchIndex(backgroundClient, parts),
-      usage: supabaseUsage(backgroundClient, parts),
       embedder: embedder(parts),
     };
   },

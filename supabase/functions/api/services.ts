@@ -30,7 +30,6 @@ import type { KeyHash } from "./ports/answer.ts";
 import type { Metadata } from "./ports/metadata.ts";
 import type { Embedder, IndexedScope, SearchIndex } from "./ports/search_index.ts";
 import type { Segments } from "./ports/segments.ts";
-import type { Usage } from "./ports/usage.ts";
 import type { Background } from "./runtime/background.ts";
 import { BodyBudget } from "./runtime/body_budget.ts";
 import { ByteBudget } from "./runtime/byte_budget.ts";
@@ -61,7 +60,6 @@ export interface Backend {
 /** The same for work after a response; these calls carry no API key. */
 export interface BackgroundBackend extends Omit<Backend, "accounts"> {
   readonly index: SearchIndex;
-  readonly usage: Usage;
 }
 
 /** The parts of the service that `index.ts` provides. */
@@ -101,7 +99,7 @@ export function createServices(parts: Parts) {
     costlySlots: new Slots(COSTLY_REQUESTS_AT_ONCE, busyAccount, COSTLY_WAITING_MAX),
     requestCounts: new RequestCounts({
       ...parts,
-      connect: () => parts.connectBackground(new Deadline(USAGE_DEADLINE_MILLISECONDS, clock)).usage,
+      connect: () => parts.connectBackground(new Deadline(USAGE_DEADLINE_MILLISECONDS, clock)).metadata,
     }),
     sessions: new ConsoleSessions(parts.secretKeys[0]),
     bodyBudget: new BodyBudget(BODY_BUDGET_BYTES, BODY_PROJECT_BYTES),

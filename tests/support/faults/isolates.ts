@@ -5,8 +5,10 @@
  */
 import { createClient } from "@supabase/supabase-js";
 import { Notices } from "../../../supabase/functions/api/adapters/notices.ts";
-import { supabaseAccounts } from "../../../supabase/functions/api/adapters/supabase_accounts.ts";
-import { supabaseMetadata } from "../../../supabase/functions/api/adapters/supabase_metadata.ts";
+import {
+  supabaseAccounts,
+  supabaseMetadata,
+} from "../../../supabase/functions/api/adapters/supabase_metadata.ts";
 import {
   segmentCache,
   SupabaseSegments,
@@ -91,10 +93,9 @@ export class Isolate {
       connectBackground: (deadline) => {
         const parts = { log, notices, deadline };
         return {
-          metadata: supabaseMetadata(client, parts),
+          metadata: { ...supabaseMetadata(client, parts), countRequests: () => Promise.resolve() },
           segments: new SupabaseSegments(() => client, parts, cache),
           index: EMPTY_INDEX,
-          usage: { count: () => Promise.resolve() },
           embedder: null,
         };
       },

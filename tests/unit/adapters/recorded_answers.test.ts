@@ -2,7 +2,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { Notices } from "../../../supabase/functions/api/adapters/notices.ts";
 import { callFunction } from "../../../supabase/functions/api/adapters/rpc.ts";
-import { supabaseAccounts } from "../../../supabase/functions/api/adapters/supabase_accounts.ts";
+import { supabaseAccounts } from "../../../supabase/functions/api/adapters/supabase_metadata.ts";
 import { SupabaseSegments } from "../../../supabase/functions/api/adapters/supabase_segments.ts";
 import { ApiError } from "../../../supabase/functions/api/errors.ts";
 import { BACKEND_TRIES_MAX } from "../../../supabase/functions/api/limits.ts";

@@ -18,7 +18,10 @@ function operator(failedAuth: MinuteCounts, key: string) {
     keys: new KeyCache(),
     secretKeys: ["sb_secret_right", "legacy"],
   };
-  return identify(new Headers({ authorization: `Bearer ${key}` }), "secret key", parts, () => {});
+  return identify(new Headers({ authorization: `Bearer ${key}` }), "secret key", {
+    ...parts,
+    onRate: () => {},
+  });
 }
 
 Deno.test("a wrong secret key counts as a failed authentication of its address; a right one never does", async () => {

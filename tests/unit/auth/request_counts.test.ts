@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { RequestCounts } from "../../../supabase/functions/api/auth/request_counts.ts";
 import { USAGE_COUNTS_MAX, USAGE_FLUSH_MILLISECONDS } from "../../../supabase/functions/api/limits.ts";
-import type { RequestCount } from "../../../supabase/functions/api/ports/usage.ts";
+import type { RequestCount } from "../../../supabase/functions/api/ports/metadata.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 
 function isolate() {
@@ -16,7 +16,7 @@ function isolate() {
   const counts = new RequestCounts({
     clock,
     connect: () => ({
-      count: (counts) => {
+      countRequests: (counts) => {
         if (state.isDown) return Promise.reject(new Error("out of reach"));
         handedIn.push(counts);
         return Promise.resolve();

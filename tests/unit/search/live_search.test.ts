@@ -73,7 +73,7 @@ Deno.test("LiveSearch: a file that cannot be read is reported as not searched, a
   await live.read(pageOf(["a", "b", "c"].map((path) => fileOf(path))));
   assertEquals(found(), ["b"]);
   assertEquals(live.notSearched, { files: 1, bytes: 10, paths: ["a"], reasons: ["unreadable"] });
-  assertEquals(live.searchedIds, ["b", "c"]);
+  assertEquals([...live.searched], ["b", "c"]);
 });
 
 Deno.test("LiveSearch: where Storage is out of reach nothing further is asked of it", async () => {

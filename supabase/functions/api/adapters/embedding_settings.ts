@@ -1,18 +1,12 @@
 /** The settings of an embeddings endpoint, as an operator gives them. */
 import { EMBEDDING_DIMENSIONS_MAX } from "../limits.ts";
-import type { EndpointSettings } from "./embeddings.ts";
-
-export interface EmbeddingSettings {
-  readonly present: EndpointSettings;
-  /** The endpoint of the former model, which still embeds queries. */
-  readonly former: EndpointSettings | undefined;
-}
 
 /**
- * Null where no endpoint is set. The former model is named as in its stored vectors: `model`, or `model@dimensions` if
+ * The present endpoint, and that of the former model, if it still embeds queries; null where no endpoint is set. The
+ * former model is named as in its stored vectors: `model`, or `model@dimensions` if
  * a number of dimensions was requested. Throws an error that names a missing or invalid setting.
  */
-export function embeddingSettings(setting: (name: string) => string | undefined): EmbeddingSettings | null {
+export function embeddingSettings(setting: (name: string) => string | undefined) {
   const url = setting("EMBEDDINGS_URL");
   if (!url) return null;
   const model = setting("EMBEDDINGS_MODEL");

@@ -1,5 +1,6 @@
 /** One call of an SQL function over supabase-js, retried while its failure is transient. */
 import type { PostgrestError, SupabaseClient } from "@supabase/supabase-js";
+import type { Parameters } from "../ports/answer.ts";
 import { type CallParts, type Outcome, withRetries } from "./backend.ts";
 import type { Notice } from "./notices.ts";
 
@@ -17,7 +18,7 @@ const TRANSIENT_POSTGREST = /^PGRST00[0-3]$/;
 /** The function is not in PostgREST's schema cache, or no longer in the database, as while a version is deployed. */
 const UNKNOWN_FUNCTION = /^(PGRST202|42883)$/;
 /** PostgREST cannot verify the token, or the token's role may not call the function. */
-const REFUSED = /^(PGRST30[0-3]|42501)$/;
+export const REFUSED = /^(PGRST30[0-3]|42501)$/;
 /** A code of Postgres or PostgREST. An answer without a code comes from neither of them. */
 const CODE = /^([0-9A-Z]{5}|PGRST\d+)$/;
 
@@ -34,9 +35,6 @@ export interface CallOptions {
   /** Whether the function may return nothing. */
   readonly mayBeNull?: boolean;
 }
-
-/** The parameters of a function by their names here: `keyHash` is its `p_key_hash`. Undefined is null. */
-export type Parameters = Readonly<Record<string, unknown>>;
 
 function named(parameters: Parameters): Record<string, unknown> {
   return Object.fromEntries(

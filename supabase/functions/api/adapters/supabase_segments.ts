@@ -17,22 +17,15 @@ const PROBE_BYTES = new TextEncoder().encode(
   "The function wrote this to see whether objects can be stored.\n",
 );
 
-interface StorageFailure {
-  readonly status: number;
-  /** Whether Storage itself answered, and not a gateway. */
-  readonly isItsOwn: boolean;
-  readonly code: string;
-  readonly message: string;
-}
-
 /** The contents of an error of storage-js. Some servers answer HTTP 400 with the real status in the body. */
-function failureOf(error: unknown): StorageFailure {
+function failureOf(error: unknown) {
   const { statusCode, status, code, message }: Record<string, unknown> = { ...Object(error) };
   // The message of an Error is not an enumerable property.
   const text = error instanceof Error ? error.message : message;
-  // `statusCode` may be the name of the error instead of a number: then it equals `code`.
   return {
+    // `statusCode` may be the name of the error instead of a number: then it equals `code`.
     status: Number(statusCode) || Number(status) || 0,
+    /** Whether Storage itself answered, and not a gateway. */
     isItsOwn: code !== undefined || Number(statusCode) !== Number(status),
     code: String(code ?? ""),
     message: String(text ?? ""),
@@ -81,9 +74,7 @@ async function readExactly(stream: ReadableStream<Uint8Array>, size: number): Pr
 }
 
 /** Verified segments by name. They never change, so a cached one is always right. */
-export type SegmentCache = LruCache<string, Uint8Array>;
-
-export function segmentCache(): SegmentCache {
+export function segmentCache(): LruCache<string, Uint8Array> {
   return new LruCache(SEGMENT_CACHE_BYTES_MAX, (bytes) => bytes.length);
 }
 

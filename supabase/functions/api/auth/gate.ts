@@ -1,9 +1,9 @@
 /** The authority of one request: its caller, whether the database has counted it, and the window that it shows. */
 import { ApiError, ERRORS, fail, unavailable } from "../errors.ts";
 import { COSTLY_WAIT_MILLISECONDS, REQUESTS_COUNTED_MAX } from "../limits.ts";
-import type { AccountAnswer, Accounts } from "../ports/accounts.ts";
+import type { Accounts } from "../ports/accounts.ts";
 import type { Scope } from "../contract/values.ts";
-import type { Answer, Caller, Grant, Provenance, RateView, Refusal } from "../ports/answer.ts";
+import type { AccountAnswer, Answer, Caller, Grant, Provenance, RateView, Refusal } from "../ports/answer.ts";
 import type { Authorization, Metadata } from "../ports/metadata.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { Deadline } from "../runtime/deadline.ts";
@@ -17,13 +17,13 @@ import {
   type Identity,
   throwInvalidProjectId,
 } from "./identify.ts";
-import { hashLinkToken, isLinkToken } from "./link_token.ts";
+import { hashLinkToken, LINK_TOKEN_SHAPE } from "./link_token.ts";
 import type { MinuteCounts } from "./minute_counts.ts";
 import { countFailure, throwRateLimitExceeded, throwRefusal } from "./refusals.ts";
 
 const NO_LINK: Refusal = { code: "LINK_NOT_FOUND", details: {} };
 
-export interface GateParts extends IdentifyParts {
+export interface GateParts extends Omit<IdentifyParts, "onRate"> {
   readonly metadata: Pick<Metadata, "authorize">;
   readonly accounts: Pick<Accounts, "openSession" | "administer">;
   /** Counts the requests of accounts that their projects' windows do not count. */
@@ -115,7 +115,10 @@ export class Gate {
     scopes: readonly Scope[],
     isFreeForOwner = false,
   ): Promise<void> {
-    const identity = await identify(headers, credentials, this.parts, (rate) => this.window = rate);
+    const identity = await identify(headers, credentials, {
+      ...this.parts,
+      onRate: (rate) => this.window = rate,
+    });
     this.identity = identity;
     if (identity.kind === "account" && identity.hasBadProjectId) {
       await this.authorize();
@@ -147,7 +150,7 @@ export class Gate {
     const { keys, now } = this.parts;
     const keyHash = await hashLinkToken(token);
     this.identity = { kind: "link", keyHash };
-    if (!isLinkToken(token) || keys.isRefused(keyHash, now())) this.throwRefusal(NO_LINK);
+    if (!LINK_TOKEN_SHAPE.test(token) || keys.isRefused(keyHash, now())) this.throwRefusal(NO_LINK);
     this.window = keys.exhausted(keyHash, now());
     if (this.window) throwRateLimitExceeded(this.window.reset, now());
   }

@@ -22,8 +22,7 @@ export interface Account {
 }
 
 export type Identity =
-  | { readonly kind: "anonymous" }
-  | { readonly kind: "operator" }
+  | { readonly kind: "anonymous" | "operator" }
   | {
     readonly kind: "key";
     readonly keyHash: KeyHash;
@@ -46,19 +45,17 @@ export interface IdentifyParts extends Client {
   readonly sessions: ConsoleSessions;
   readonly keys: KeyCache;
   readonly secretKeys: readonly string[];
+  /** Called with the account's window, where the response must show that one. */
+  readonly onRate: (rate: RateView) => void;
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
-/** Called with the account's window, where the response must show that one. */
-type OnRate = (rate: RateView) => void;
 
 /** Throws 401, 429 for an address that failed too often, or the refusal of a console session. */
 export async function identify(
   headers: Headers,
   credentials: Credentials,
   parts: IdentifyParts,
-  onRate: OnRate,
 ): Promise<Identity> {
   switch (credentials) {
     case "none":
@@ -67,10 +64,10 @@ export async function identify(
     case "secret key":
       return await identifyOperator(headers, parts);
     case "key":
-      return await identifyKey(headers, parts, onRate);
+      return await identifyKey(headers, parts);
     case "account":
     case "account or key":
-      return await identifyAccount(headers, credentials === "account or key", parts, onRate);
+      return await identifyAccount(headers, credentials === "account or key", parts);
   }
 }
 
@@ -84,10 +81,10 @@ async function identifyOperator(headers: Headers, parts: IdentifyParts): Promise
   fail("INVALID_API_KEY", "This route requires the Supabase project's secret key as a bearer token.");
 }
 
-async function identifyKey(headers: Headers, parts: IdentifyParts, onRate: OnRate): Promise<Identity> {
+async function identifyKey(headers: Headers, parts: IdentifyParts): Promise<Identity> {
   const bearer = bearerOf(headers) ?? "";
   const isOwner = !headers.has("x-api-key") && isAccessToken(bearer);
-  if (isOwner) return await openConsole(bearer, headers, parts, onRate);
+  if (isOwner) return await openConsole(bearer, headers, parts);
   const key = headers.get("x-api-key") ?? bearer;
   if (key === "") {
     throwUnauthenticated("INVALID_API_KEY", parts, "Send an API key in the header `x-api-key`.");
@@ -99,12 +96,7 @@ async function identifyKey(headers: Headers, parts: IdentifyParts, onRate: OnRat
 }
 
 /** Opens the owner's console session, whose token stands for a key of the project on every file route. */
-async function openConsole(
-  accessToken: string,
-  headers: Headers,
-  parts: IdentifyParts,
-  onRate: OnRate,
-): Promise<Identity> {
+async function openConsole(accessToken: string, headers: Headers, parts: IdentifyParts): Promise<Identity> {
   const { sessions, accounts, now } = parts;
   if (!isPersonsToken(accessToken)) throwUnauthenticated("INVALID_SESSION", parts);
   const projectId = headers.get("x-project-id") ?? "";
@@ -115,7 +107,7 @@ async function openConsole(
   if (!isOpen) {
     const answer = await accounts.openSession(accessToken, projectId, keyHash);
     if (!answer.ok) {
-      if (answer.rate) onRate(answer.rate);
+      if (answer.rate) parts.onRate(answer.rate);
       throwRefusal(answer.refusal, parts, answer.rate ?? parts.failedAuth.view(parts.address, now()));
     }
     sessions.remember(keyHash, accessToken, now());
@@ -128,11 +120,10 @@ async function identifyAccount(
   headers: Headers,
   mayBeKey: boolean,
   parts: IdentifyParts,
-  onRate: OnRate,
 ): Promise<Identity> {
   const bearer = bearerOf(headers) ?? "";
   const isKey = headers.has("x-api-key") || isWellFormedApiKey(bearer);
-  if (mayBeKey && isKey) return await identifyKey(headers, parts, onRate);
+  if (mayBeKey && isKey) return await identifyKey(headers, parts);
   if (isKey || !isAccessToken(bearer) || !isPersonsToken(bearer)) {
     throwUnauthenticated("INVALID_SESSION", parts);
   }

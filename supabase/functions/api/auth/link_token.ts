@@ -10,10 +10,6 @@ export function generateLinkToken(): string {
   return Buffer.from(crypto.getRandomValues(new Uint8Array(RANDOM_BYTES))).toString("base64url");
 }
 
-export function isLinkToken(text: string): boolean {
-  return LINK_TOKEN_SHAPE.test(text);
-}
-
 /** SHA-256 of a token, 64 lower-case hexadecimal digits. */
 export async function hashLinkToken(token: string): Promise<string> {
   return await sha256Hex(new TextEncoder().encode(token));

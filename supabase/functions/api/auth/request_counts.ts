@@ -5,12 +5,12 @@
  */
 import type { Background } from "../runtime/background.ts";
 import { USAGE_COUNTS_MAX, USAGE_FLUSH_MILLISECONDS } from "../limits.ts";
-import type { RequestCount, Usage } from "../ports/usage.ts";
+import type { Metadata, RequestCount } from "../ports/metadata.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
 
-export interface RequestCountsParts {
-  readonly connect: () => Usage;
+interface RequestCountsParts {
+  readonly connect: () => Pick<Metadata, "countRequests">;
   readonly background: Background;
   readonly clock: Clock;
   /** Milliseconds since the epoch. */
@@ -19,21 +19,18 @@ export interface RequestCountsParts {
 }
 
 export class RequestCounts {
-  readonly #parts: RequestCountsParts;
   #counts = new Map<string, RequestCount>();
   #isDue = false;
 
-  constructor(parts: RequestCountsParts) {
-    this.#parts = parts;
-  }
+  constructor(private readonly parts: RequestCountsParts) {}
 
   /** Counts one request of a key, or of the console (null). Returns at once. */
   count(projectId: string, keyId: string | null): void {
-    const day = new Date(this.#parts.now()).toISOString().slice(0, 10);
+    const day = new Date(this.parts.now()).toISOString().slice(0, 10);
     this.#add({ projectId, keyId, day, requests: 1 });
     if (this.#isDue) return;
     this.#isDue = true;
-    this.#parts.background(this.#flushLater(), "usage");
+    this.parts.background(this.#flushLater(), "usage");
   }
 
   /** Sends the counts to the database. Throws where the back end is out of reach; then the counts are kept. */
@@ -42,7 +39,7 @@ export class RequestCounts {
     const counts = [...this.#counts.values()];
     this.#counts = new Map();
     try {
-      await this.#parts.connect().count(counts);
+      await this.parts.connect().countRequests(counts);
     } catch (error) {
       for (const count of counts) this.#add(count);
       throw error;
@@ -50,12 +47,12 @@ export class RequestCounts {
   }
 
   async #flushLater(): Promise<void> {
-    await new Promise<void>((resolve) => this.#parts.clock.after(USAGE_FLUSH_MILLISECONDS, resolve));
+    await new Promise<void>((resolve) => this.parts.clock.after(USAGE_FLUSH_MILLISECONDS, resolve));
     this.#isDue = false;
     try {
       await this.flush();
     } catch (error) {
-      this.#parts.log.backgroundFault("usage", error);
+      this.parts.log.backgroundFault("usage", error);
     }
   }
 

@@ -18,8 +18,7 @@ export type FileRecord = Wire<typeof fileRecord>;
 const deleted = z.literal(true);
 
 /** A file at a version that may be a tombstone. */
-export const listedFile = fileRecord.extend({ deleted: deleted.optional() });
-export type ListedFile = Wire<typeof listedFile>;
+const listedFile = fileRecord.extend({ deleted: deleted.optional() });
 
 export const tombstone = fileRecord.extend({ deleted });
 
@@ -79,7 +78,6 @@ export type FileList = Wire<typeof fileList>;
 export const changedFile = listedFile.extend({
   replacements: replacements.optional().meta({ description: "Only for an edit." }),
 });
-export type ChangedFile = Wire<typeof changedFile>;
 
 export const batchResults = z.object({ results: z.array(changedFile) })
   .meta({ id: "BatchResults", description: "The record of the file after each operation, in their order." });

@@ -30,7 +30,6 @@ export const versionOrigin = z.object({
       "For the owner, and keys with the scope `admin`: the key that wrote the version; absent for the console.",
   }),
 });
-export type VersionOrigin = Wire<typeof versionOrigin>;
 
 const deleted = z.literal(true).optional().meta({ description: "A tombstone: the file was deleted." });
 

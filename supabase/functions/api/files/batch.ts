@@ -1,6 +1,6 @@
 /** Several operations as one commit, all or none. Each edit applies to the result of the operations before it. */
 import type { Gate } from "../auth/gate.ts";
-import { ApiError, unavailable } from "../errors.ts";
+import { ApiError } from "../errors.ts";
 import { idempotency } from "../http/conditions.ts";
 import {
   BATCH_UPLOADS_AT_ONCE,
@@ -10,7 +10,6 @@ import {
 } from "../limits.ts";
 import type { Answer, Refusal } from "../ports/answer.ts";
 import type { BatchCommitted, BatchOperation } from "../ports/commit.ts";
-import type { Content } from "../ports/files.ts";
 import type { Metadata } from "../ports/metadata.ts";
 import type { Segment } from "../ports/segments.ts";
 import { inParallel } from "../runtime/in_parallel.ts";
@@ -22,7 +21,7 @@ import { type Edit, editWork, TextEditor } from "./edit_text.ts";
 import { detectMediaType } from "../contract/media_types.ts";
 import { ensureEditable } from "./presentation.ts";
 import { mayTryAgainAfterPause } from "./conflict_pause.ts";
-import { discard, storeContent } from "./upload.ts";
+import { discard, fullSegmentList, storeContent } from "./upload.ts";
 
 /** One operation, as the client sent it. */
 export type Operation =
@@ -46,7 +45,7 @@ export interface BatchContext extends Committer {
 /** The state of a path after some operations: its latest version, 0 for none, and its content. */
 interface State {
   readonly version: number;
-  readonly live: (Pick<Content, "segments"> & { readonly mimeType: string }) | null;
+  readonly live: { readonly segments: readonly Segment[]; readonly mimeType: string } | null;
 }
 
 /** The refusal of an edit that does not apply to the content. */
@@ -159,26 +158,19 @@ class OpenBatch {
     const own = new Set(this.stored?.flat().map(({ id }) => id));
     const before = full.filter(({ id }) => !own.has(id));
     const path = this.operations[index]?.path ?? "";
-    if (!await this.context.inFlightCompactions.makeRoom(this.context, path, before)) {
-      throw unavailable(
-        "Clients write to the file faster than the service can compact its segments. Try again.",
-      );
-    }
+    if (!await this.context.inFlightCompactions.makeRoom(this.context, path, before)) throw fullSegmentList();
   }
 
   refuse(refusal: Refusal): never {
     const { gate } = this.context;
-    const { index, failed, ...details } = refusal.details;
+    const { failed, ...details } = refusal.details;
+    const { index } = details;
     if (failed === true && this.failure) {
       throw new ApiError(this.failure.code, this.failure.message, { ...this.failure.details, index });
     }
     const operation = typeof index === "number" ? this.operations[index] : undefined;
     const wasCondition = refusal.code === "FILE_ALREADY_EXISTS" && operation?.ifVersion === 0;
-    const where = index === undefined ? {} : { index };
-    return gate.throwRefusal(
-      { ...refusal, details: { ...details, ...where } },
-      wasCondition ? 412 : undefined,
-    );
+    return gate.throwRefusal({ ...refusal, details }, wasCondition ? 412 : undefined);
   }
 
   async discard(): Promise<void> {
@@ -230,7 +222,10 @@ class OpenBatch {
     // The database knows whether the file is still missing.
     if (!base) return unchanged;
     try {
-      const { replacements, segments, segmentIds } = await this.applyEdits(base, version, edits);
+      ensureEditable({ file: base, segments: base.segments }, version);
+      const checkSize = (sizeBytes: number) => this.context.gate.ensureWithinTier(sizeBytes);
+      const editor = new TextEditor(this.context, base.segments, version, checkSize, this.work);
+      const { replacements, segments, segmentIds } = await editor.make(edits);
       this.edited.push(segments);
       const known = new Map([...base.segments, ...segments].map((segment) => [segment.id, segment]));
       const all = segmentIds.flatMap((id) => known.get(id) ?? []);
@@ -242,17 +237,6 @@ class OpenBatch {
       this.failure = error;
       return { ...unchanged, failure: FAILED };
     }
-  }
-
-  private async applyEdits(
-    { segments, mimeType }: NonNullable<State["live"]>,
-    version: number,
-    edits: readonly Edit[],
-  ) {
-    const { context, work } = this;
-    ensureEditable({ file: { mimeType }, segments }, version);
-    const checkSize = (sizeBytes: number) => context.gate.ensureWithinTier(sizeBytes);
-    return await new TextEditor(context, segments, version, checkSize, work).make(edits);
   }
 
   /** The state of a path after the operations before `end`. */
@@ -319,21 +303,19 @@ class OpenBatch {
     const known = this.read.get(name);
     if (known !== undefined) return known;
     const answer = gate.observe(await metadata.content(gate.caller, path, version));
-    const state = answer.ok ? stateOf(answer.value) : this.missing(answer.refusal);
+    let state: State;
+    if (answer.ok) {
+      const { file, segments } = answer.value;
+      state = { version: file.version, live: { segments, mimeType: file.mimeType } };
+    } else {
+      // Where the path cannot be read, the database refuses an operation that needs its content.
+      const { code, details } = answer.refusal;
+      if (!MISSING.includes(code)) gate.throwRefusal(answer.refusal);
+      state = { version: Number(details["deletedVersion"] ?? 0), live: null };
+    }
     this.read.set(name, state);
     return state;
   }
-
-  /** The state of a path that cannot be read. The database refuses an operation that needs its content. */
-  private missing(refusal: Refusal): State {
-    const { code, details } = refusal;
-    if (!MISSING.includes(code)) this.context.gate.throwRefusal(refusal);
-    return { version: Number(details["deletedVersion"] ?? 0), live: null };
-  }
-}
-
-function stateOf({ file: { version, mimeType }, segments }: Content): State {
-  return { version, live: { segments, mimeType } };
 }
 
 function touches(operation: Operation, path: string): boolean {

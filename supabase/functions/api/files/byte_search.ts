@@ -17,7 +17,6 @@ const MATCHED_BYTE_STEPS = 2;
 
 /** A pattern, and how much of it the bytes so far have matched. Matches do not overlap; the leftmost one counts. */
 export class ByteSearch {
-  readonly pattern: Uint8Array;
   /** Length of the longest prefix of the pattern that the bytes so far end with. */
   matched = 0;
   /** After a mismatch at `index`: the length of the prefix that still matches. */
@@ -27,9 +26,8 @@ export class ByteSearch {
   #steps: number;
 
   /** Throws RangeError for an empty pattern. */
-  constructor(pattern: Uint8Array) {
+  constructor(readonly pattern: Uint8Array) {
     if (pattern.length === 0) throw new RangeError("an empty pattern matches everywhere");
-    this.pattern = pattern;
     this.#fallbacks = buildFallbacks(pattern);
     this.#shifts = buildShifts(pattern);
     this.#steps = 2 * pattern.length;

@@ -1,6 +1,5 @@
 /** Commits uploaded segments as a version. */
 import type { Gate } from "../auth/gate.ts";
-import { unavailable } from "../errors.ts";
 import type { Answer, Refusal } from "../ports/answer.ts";
 import type { Commit, CommitBasis, Committed, Preconditions } from "../ports/commit.ts";
 import type { Metadata } from "../ports/metadata.ts";
@@ -11,7 +10,7 @@ import type { Log } from "../runtime/log.ts";
 import type { ReleaseSlot, Slots } from "../runtime/slots.ts";
 import type { InFlightCompactions } from "./in_flight_compactions.ts";
 import type { SegmentSource } from "./read_segments.ts";
-import { discard, fileKey, type Uploader } from "./upload.ts";
+import { discard, fileKey, fullSegmentList, type Uploader } from "./upload.ts";
 import { idempotency, idempotencyKey, preconditions } from "../http/conditions.ts";
 import type { RequestData } from "../http/request_data.ts";
 
@@ -46,12 +45,7 @@ export async function tryCommit(committer: Committer, commit: Commit): Promise<C
   const isReferenced = answer.ok && !answer.value.isReplayed;
   if (!isReferenced && !answer.isAmbiguous) await discard(segments, uploaded);
   if (!answer.ok) {
-    // Other appends fill the list as fast as it is compacted. The commit did nothing, and a later one has room.
-    if (answer.refusal.code === "SEGMENT_LIST_FULL") {
-      throw unavailable(
-        "Clients write to the file faster than the service can compact its segments. Try again.",
-      );
-    }
+    if (answer.refusal.code === "SEGMENT_LIST_FULL") throw fullSegmentList();
     return { refusal: answer.refusal };
   }
   committer.onCommit();

@@ -4,7 +4,7 @@ import { fail } from "../errors.ts";
 import { idempotency } from "../http/conditions.ts";
 import type { FolderResult } from "../contract/files.ts";
 import type { UndoResult } from "../contract/runs.ts";
-import type { FolderCommit, ManyCommitted, RestoreFolder, Undo } from "../ports/commit_many.ts";
+import type { FolderCommit, ManyCommitted, RestoreFolder, Undo } from "../ports/commit.ts";
 import type { Metadata } from "../ports/metadata.ts";
 
 export interface ManyCommitter {
@@ -23,11 +23,8 @@ export async function commitMany(
   const answer = gate.observe(await metadata.commitFolder(gate.caller, { ...commit, ...basis }));
   if (!answer.ok && answer.refusal.code === "FILE_NOT_FOUND") {
     const { details } = answer.refusal;
-    fail(
-      "FILE_NOT_FOUND",
-      `There are no files below \`${commit.path}\`.`,
-      Object.keys(details).length > 0 ? details : undefined,
-    );
+    const shown = Object.keys(details).length > 0 ? details : undefined;
+    fail("FILE_NOT_FOUND", `There are no files below \`${commit.path}\`.`, shown);
   }
   const committed = gate.unwrap(answer);
   onCommit();
@@ -41,7 +38,7 @@ export async function commitRevert(
   commit: Undo | RestoreFolder,
 ): Promise<ManyCommitted<UndoResult>> {
   const basis = { commitId: crypto.randomUUID(), idempotency: await once(key, "", commit) };
-  gate.provenance = { runId: crypto.randomUUID(), ...definedOf(gate.provenance) };
+  gate.provenance = { ...gate.provenance, runId: gate.provenance?.runId ?? crypto.randomUUID() };
   const committed = gate.unwrap(await metadata.commitRevert(gate.caller, { ...commit, ...basis }));
   onCommit();
   return committed;
@@ -53,10 +50,6 @@ export async function planRevert(
   commit: Undo | RestoreFolder,
 ): Promise<UndoResult> {
   return gate.unwrap(await metadata.plan(gate.caller, commit));
-}
-
-function definedOf(provenance: Gate["provenance"]): NonNullable<Gate["provenance"]> {
-  return Object.fromEntries(Object.entries(provenance ?? {}).filter(([, value]) => value !== undefined));
 }
 
 function once(key: string | undefined, path: string, commit: { readonly kind: string }) {

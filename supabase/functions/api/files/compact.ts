@@ -40,17 +40,10 @@ export async function compactSegments(
   const plan = planCompaction(segments.map((segment) => segment.size), isFull);
   if (!plan) return false;
   const run = segments.slice(plan.from, plan.to);
-  const compacted = await storeContent(
-    compactor,
-    readSegments(compactor, run),
-    run.every((segment) => segment.isText),
-  );
-  const answer = await compactor.metadata.compact(
-    compactor.gate.caller,
-    path,
-    run.map((segment) => segment.id),
-    compacted,
-  );
+  const isText = run.every((segment) => segment.isText);
+  const compacted = await storeContent(compactor, readSegments(compactor, run), isText);
+  const ids = run.map((segment) => segment.id);
+  const answer = await compactor.metadata.compact(compactor.gate.caller, path, ids, compacted);
   // The segment list has changed in the meantime, so the result cannot be used.
   if (answer.ok && !answer.value && !answer.isAmbiguous) await discard(compactor.segments, compacted);
   return answer.ok;

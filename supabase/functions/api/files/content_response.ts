@@ -47,6 +47,7 @@ export function jsonResponse(
     headers: { "Content-Type": JSON_TYPE, ...taggedHeaders(entityTag(file, "j")), Vary: "Accept" },
   };
   if (context.request.method === "HEAD") return Promise.resolve(new Response(null, init));
+  const pieces = window ? readLines(context, window.parts) : readSegments(context, content.segments);
   return streamResponse(
     jsonContent({
       record: {
@@ -54,10 +55,7 @@ export function jsonResponse(
         ...(window &&
           { startLine: window.startLine, endLine: window.endLine, totalLines: window.totalLines }),
       },
-      segments: extending(
-        context,
-        window ? readLines(context, window.parts) : readSegments(context, content.segments),
-      ),
+      segments: extending(context, pieces),
       isBase64: encoding ? encoding === "base64" : isBinary(content),
       free: (segment) => context.segments.free(segment),
       operation: "read_file",

@@ -1,11 +1,11 @@
 /** Unified diffs, between two versions, and of the change that an edit would make. */
 import type { DiffRecord } from "../contract/files.ts";
-import { isBinaryMediaType } from "../contract/media_types.ts";
 import { fail } from "../errors.ts";
 import { DIFF_BYTES_MAX, DIFF_CONTEXT_LINES } from "../limits.ts";
 import { type Change, lineAt, lineChanges, lineCount, type Lines, splitLines } from "./line_changes.ts";
 import type { Comparison, Side } from "../ports/files.ts";
 import { Work } from "../runtime/work.ts";
+import { isBinary } from "./presentation.ts";
 import { readText, type SegmentSource } from "./read_segments.ts";
 
 type Diff = Pick<DiffRecord, "diff" | "additions" | "deletions">;
@@ -22,7 +22,7 @@ export function ensureDiffable(sizeBytes: number): void {
 /** The text of one side; "" for null. Throws NOT_TEXT and DIFF_TOO_LARGE. */
 export async function readSide(source: SegmentSource, side: Side | null): Promise<string> {
   if (side === null) return "";
-  if (isBinaryMediaType(side.mimeType) || !side.segments.every((segment) => segment.isText)) {
+  if (isBinary({ file: side, segments: side.segments })) {
     fail("NOT_TEXT", "Binary content cannot be compared.");
   }
   ensureDiffable(side.size);

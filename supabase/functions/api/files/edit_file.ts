@@ -155,11 +155,8 @@ export async function previewEdit(
   });
   ensureDiffable(side.size);
   const { pieces, replacements } = await editor.apply(request.edits);
-  const diff = await diffTexts(
-    request.path,
-    await readSide(context, side),
-    await decodePieces(context, pieces),
-  );
+  const before = await readSide(context, side);
+  const diff = await diffTexts(request.path, before, await decodePieces(context, pieces));
   return { ...base.file, replacements, dryRun: true, ...diff };
 }
 

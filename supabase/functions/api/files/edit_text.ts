@@ -18,15 +18,10 @@ export interface Edit {
 
 /** The work of all edits of a request. Throws SEARCH_TOO_BROAD beyond EDIT_UNITS_MAX. */
 export function editWork(restMilliseconds = 0): Work {
-  return new Work(EDIT_UNITS_MAX, throwTooMuchWork, restMilliseconds);
-}
-
-function throwTooMuchWork(): never {
-  fail(
-    "SEARCH_TOO_BROAD",
-    "The edits would search and rewrite too much text. Send fewer at once, or replace longer strings.",
-    { rule: "edit_units", limit: EDIT_UNITS_MAX },
-  );
+  const message =
+    "The edits would search and rewrite too much text. Send fewer at once, or replace longer strings.";
+  const details = { rule: "edit_units", limit: EDIT_UNITS_MAX };
+  return new Work(EDIT_UNITS_MAX, () => fail("SEARCH_TOO_BROAD", message, details), restMilliseconds);
 }
 
 /** Applies edits to one text, one after the other. Records the segments that it stores, so that it can remove them. */

@@ -65,7 +65,10 @@ export class InFlightCompactions {
   ): Promise<boolean> {
     const file = fileKey(request, path);
     const own = compactSegments(request, path, segments, isFull);
-    this.byFile.set(file, { ended: own.then(() => true, () => true), room: roomWhileCompacting(segments) });
+    // Half of the room in the segment list: the other half is for the appends of other isolates.
+    const bytes = segments.reduce((sum, { size }) => sum + size, 0);
+    const room = Math.floor((segmentListMax(bytes) - segments.length) / 2);
+    this.byFile.set(file, { ended: own.then(() => true, () => true), room });
     try {
       return await own;
     } finally {
@@ -78,10 +81,4 @@ async function endOf({ ended }: InFlight, { deadline }: Pick<Waiting, "deadline"
   const result = await deadline.count(() => deadline.within(Infinity, ended));
   if (result === LATE) throw unavailable();
   return result;
-}
-
-/** Half of the room in the segment list: the other half is for the appends of other isolates. */
-function roomWhileCompacting(segments: readonly Segment[]): number {
-  const bytes = segments.reduce((sum, { size }) => sum + size, 0);
-  return Math.floor((segmentListMax(bytes) - segments.length) / 2);
 }

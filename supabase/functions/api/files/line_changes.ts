@@ -77,20 +77,16 @@ export async function lineChanges(before: Lines, after: Lines, work: Work): Prom
   return changes;
 }
 
-interface NumberedLines {
-  /** By line: a number that is the same for equal lines. */
-  readonly ids: readonly number[];
-  /** By line: its index among all lines. */
-  readonly places: readonly number[];
-}
-
-/** The lines that both texts contain; the others certainly changed. */
+/**
+ * The lines that both texts contain; the others certainly changed. `ids`: by line, a number that is the same for equal
+ * lines. `places`: by line, its index among all lines.
+ */
 async function commonLines(
   before: Lines,
   after: Lines,
   { head, oldEnd, newEnd }: { readonly head: number; readonly oldEnd: number; readonly newEnd: number },
   work: Work,
-): Promise<{ old: NumberedLines; now: NumberedLines }> {
+) {
   const ids = new Map<string, number>();
   const oldIds: number[] = [];
   // If one side is empty, no line is common.

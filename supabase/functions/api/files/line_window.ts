@@ -70,10 +70,8 @@ export async function* readLines(
 
 /** Cuts the part out of its segment's bytes. */
 export function cutLines(bytes: Uint8Array, { skipped, until }: SegmentLines): Uint8Array {
-  return bytes.subarray(
-    afterNewline(bytes, skipped),
-    until === null ? bytes.length : afterNewline(bytes, until),
-  );
+  const end = until === null ? bytes.length : afterNewline(bytes, until);
+  return bytes.subarray(afterNewline(bytes, skipped), end);
 }
 
 /** The offset after the n-th line feed. */

@@ -3,8 +3,7 @@ import type { Gate } from "../auth/gate.ts";
 import { generateLinkToken, hashLinkToken } from "../auth/link_token.ts";
 import { serverUrl } from "../http/server_url.ts";
 import type { CreatedLink, Link } from "../contract/links.ts";
-import type { NewLink } from "../ports/links.ts";
-import type { Metadata } from "../ports/metadata.ts";
+import type { Metadata, NewLink } from "../ports/metadata.ts";
 
 interface LinkContext {
   readonly gate: Gate;

@@ -65,16 +65,13 @@ const HASHES = 65536;
  * most similar to the string's first line that is not blank, the best first; excerpts of long lines. `differsOnlyBy`:
  * the first kind of difference that alone keeps the string from matching; null: none.
  */
-export async function nearMisses(
-  pieces: readonly Piece[],
-  load: LoadPiece,
-  oldString: string,
-) {
+export async function nearMisses(pieces: readonly Piece[], load: LoadPiece, oldString: string) {
   const text = await readBeginning(pieces, load);
   // The scan is bounded already, so the work only counts slices.
   const work = new Work();
   if (work.add(NEAREST_UNITS_PER_BYTE * text.length)) await work.pause();
-  const nearest = nearestLines(text, firstLine(oldString)).map((candidate) => ({
+  const line = oldString.split("\n").find((candidate) => candidate.trim() !== "") ?? "";
+  const nearest = nearestLines(text, new TextEncoder().encode(line.trim())).map((candidate) => ({
     line: candidate.line,
     text: excerpt(text, candidate),
   }));
@@ -92,11 +89,6 @@ async function readBeginning(pieces: readonly Piece[], load: LoadPiece): Promise
     if (end < bytes.length || text.length - length < CHARACTER_BYTES_MAX) break;
   }
   return text.subarray(0, length);
-}
-
-function firstLine(text: string): Uint8Array {
-  const line = text.split("\n").find((candidate) => candidate.trim() !== "") ?? "";
-  return new TextEncoder().encode(line.trim());
 }
 
 async function findDifference(text: Uint8Array, old: string, work: Work): Promise<Difference | null> {
@@ -150,27 +142,14 @@ function nearestLines(text: Uint8Array, wanted: Uint8Array): Candidate[] {
     const similarity = 2 * mostHits / (wantedLength + Math.min(length, wantedLength));
     if (similarity >= EDIT_NEAREST_SIMILARITY_MIN) {
       const lengthDifference = Math.abs(length - wantedLength);
-      insert(best, { line, from, to: at, similarity, lengthDifference, similarEnd });
+      best.push({ line, from, to: at, similarity, lengthDifference, similarEnd });
+      // A stable sort: among equal candidates the earlier line comes first.
+      best.sort((a, b) => b.similarity - a.similarity || a.lengthDifference - b.lengthDifference);
+      best.splice(EDIT_NEAREST_MAX);
     }
     from = at + 1;
   }
   return best;
-}
-
-/** Keeps the best candidates in order; among equal ones the earlier line comes first. */
-function insert(best: Candidate[], candidate: Candidate): void {
-  let place = best.length;
-  while (place > 0 && isBetter(candidate, best[place - 1])) place--;
-  if (place === EDIT_NEAREST_MAX) return;
-  best.splice(place, 0, candidate);
-  if (best.length > EDIT_NEAREST_MAX) best.pop();
-}
-
-function isBetter(candidate: Candidate, other: Candidate | undefined): boolean {
-  if (other === undefined || candidate.similarity !== other.similarity) {
-    return candidate.similarity > (other?.similarity ?? 0);
-  }
-  return candidate.lengthDifference < other.lengthDifference;
 }
 
 /** The byte in lower case, or 0 for a byte that is ignored. */

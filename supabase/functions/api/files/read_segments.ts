@@ -10,12 +10,6 @@ export interface SegmentSource {
   readonly readAhead: ByteBudget;
 }
 
-interface Fetched {
-  readonly bytes: Promise<Uint8Array>;
-  /** Returns its bytes to the read-ahead budget. */
-  readonly release: Release;
-}
-
 /**
  * Yields the bytes of each segment, verified. Holds one segment, and up to READ_AHEAD_SEGMENTS more while the budget
  * has room. Throws where one of them is corrupt or out of reach.
@@ -25,13 +19,14 @@ export async function* readSegments(
   list: readonly Segment[],
 ): AsyncGenerator<Uint8Array, void, void> {
   const isKept = list.reduce((bytes, { size }) => bytes + size, 0) <= READ_KEPT_BYTES_MAX;
-  const fetch = (segment: Segment, release: Release): Fetched => {
+  /** `release` returns the segment's bytes to the read-ahead budget. */
+  const fetch = (segment: Segment, release: Release) => {
     const bytes = segments.get(segment, isKept);
     // Avoids an unhandled rejection where the consumer stops early; otherwise the error is thrown at its place.
     bytes.catch(() => {});
     return { bytes, release };
   };
-  const ahead: Fetched[] = [];
+  const ahead: ReturnType<typeof fetch>[] = [];
   try {
     for (const [index, segment] of list.entries()) {
       const current = ahead.shift() ?? fetch(segment, () => {});

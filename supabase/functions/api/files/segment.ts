@@ -118,12 +118,8 @@ export function countNewlines(bytes: Uint8Array, from = 0, to = bytes.length): n
 export function cutAtCharacter(bytes: Uint8Array, max: number): number {
   if (bytes.length <= max) return bytes.length;
   for (let cut = max; cut > 0 && cut > max - 4; cut--) {
-    if (!isContinuation(bytes[cut])) return cut;
+    // Other bytes can only be the second or a later byte of a character.
+    if (((bytes[cut] ?? 0) & 0xc0) !== 0x80) return cut;
   }
   return max;
-}
-
-/** Whether the byte can only be the second or a later byte of a character. */
-function isContinuation(byte: number | undefined): boolean {
-  return byte !== undefined && (byte & 0xc0) === 0x80;
 }

@@ -1,5 +1,5 @@
 /** Stores new content as segments, before a commit references them. */
-import { ApiError } from "../errors.ts";
+import { ApiError, unavailable } from "../errors.ts";
 import { UPLOADED_SEGMENTS_KEPT, UPLOADS_AT_ONCE } from "../limits.ts";
 import { segmentName } from "../ports/segment_name.ts";
 import type { Segment, Segments } from "../ports/segments.ts";
@@ -107,6 +107,13 @@ export class Uploads {
       this.waiting.shift()?.();
     }
   }
+}
+
+/** The error where a segment list stays full. The request did nothing, and a later one has room. */
+export function fullSegmentList(): ApiError {
+  return unavailable(
+    "Clients write to the file faster than the service can compact its segments. Try again.",
+  );
 }
 
 /** Identifies the file among those of all projects. */

@@ -52,9 +52,7 @@ interface ChunkWriter extends Committer {
   readonly gate: Gate;
 }
 
-interface Writer extends ChunkWriter, BodySource {
-  readonly gate: Gate;
-}
+type Writer = ChunkWriter & BodySource;
 
 /** Content that is stored and not committed yet. */
 interface Stored {
@@ -71,23 +69,21 @@ export async function writeContent(
   body: z.ZodType<WriteFields>,
   request: WriteRequest,
 ): Promise<Committed> {
-  const authorization = mayStoreUnauthorized(writer) ? undefined : await authorize(writer, request);
+  // A small body may be stored before the request is authorized, if the key was valid recently.
+  const mayStore = writer.gate.grant !== undefined && !isLargeBody(writer.request.headers);
+  const authorization = mayStore ? undefined : await authorize(writer, request);
   const stored = request.isRaw
     ? await storeRaw(writer, request, authorization)
     : await storeJson(writer, body, request, authorization);
   return await commitStored(writer, { ...request, ...stored });
 }
 
-/** New content that is in memory. */
-interface ContentRequest extends CommitRequest {
-  readonly kind: WriteRequest["kind"];
-  readonly chunks: readonly Uint8Array[];
-}
-
 /** Stores content that is in memory and commits it, for a caller that is authorized. */
 export async function writeChunks(
   writer: ChunkWriter,
-  { chunks, ...request }: ContentRequest,
+  { chunks, ...request }: CommitRequest & Pick<WriteRequest, "kind"> & {
+    readonly chunks: readonly Uint8Array[];
+  },
 ): Promise<Committed> {
   const segments = await storeChunks(writer, chunks, 0);
   return await commitStored(writer, { ...request, segments, fields: {} });
@@ -163,11 +159,6 @@ async function storeRaw(
   if (request.kind === "append" && addedBytes === 0) failField("content", NOTHING);
   const { path = "", contentType, ifVersion } = request;
   return { path, segments, fields: { raw: true, type: contentType, ifVersion } };
-}
-
-/** Whether the body may be stored before the request is authorized: it is small, and the key was valid recently. */
-function mayStoreUnauthorized({ gate, request }: Writer): boolean {
-  return gate.grant !== undefined && !isLargeBody(request.headers);
 }
 
 /** Authorizes the request. Returns the file at the path where that matters before the commit. */

@@ -11,10 +11,6 @@ import { Work } from "../runtime/work.ts";
 import { archiveNames } from "./disk_name.ts";
 import { readSegments, type SegmentSource } from "./read_segments.ts";
 
-interface ExportContext extends SegmentSource {
-  readonly deadline: Deadline;
-}
-
 /** The number of bytes that `zipArchive` yields, by which a client detects an incomplete archive. */
 export function archiveBytes(contents: readonly Content[]): number {
   const names = namesOf(contents);
@@ -33,7 +29,7 @@ function namesOf(contents: readonly Content[]): string[] {
  * out of reach throws, and the archive remains incomplete.
  */
 export async function* zipArchive(
-  context: ExportContext,
+  context: SegmentSource & { readonly deadline: Deadline },
   contents: readonly Content[],
 ): AsyncGenerator<Uint8Array, void, void> {
   // One read for all files, so that the next file's segments are fetched while a file is sent.

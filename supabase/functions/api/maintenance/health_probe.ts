@@ -1,17 +1,11 @@
 /** Checks whether the database accepts a commit, and Storage an object. Several health requests share a probe. */
 import { HEALTH_PROBE_INTERVAL_MILLISECONDS } from "../limits.ts";
 import { ApiError } from "../errors.ts";
-import type { Metadata } from "../ports/metadata.ts";
 import type { Segments } from "../ports/segments.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
 
-export type ProbedPart = "database" | "storage";
-
-export interface Probed {
-  readonly metadata: Pick<Metadata, "probe">;
-  readonly segments: Pick<Segments, "probe">;
-}
+type ProbedPart = "database" | "storage";
 
 /** One per isolate. A request during a probe, or within HEALTH_PROBE_INTERVAL_MILLISECONDS after it, gets its result. */
 export class HealthProbe {
@@ -20,7 +14,7 @@ export class HealthProbe {
 
   /** `connect` returns the ports for one probe, with a deadline of its own. */
   constructor(
-    private readonly connect: () => Probed,
+    private readonly connect: () => Record<"metadata" | "segments", Pick<Segments, "probe">>,
     private readonly clock: Clock,
     private readonly log: Pick<Log, "backgroundFault">,
   ) {}

@@ -2,7 +2,7 @@
 import type { SweepSlice } from "../contract/service.ts";
 import { SWEEP_PAGE_OBJECTS, SWEEP_STEPS_MAX } from "../limits.ts";
 import { type DeletedProject, type Metadata, type Sweep, SWEEP_KINDS } from "../ports/metadata.ts";
-import { objectName, segmentFolderName, segmentName } from "../ports/segment_name.ts";
+import { segmentFolderName, segmentName } from "../ports/segment_name.ts";
 import type { Segments } from "../ports/segments.ts";
 
 /** The names of the service's objects. The sweep leaves other objects of the bucket alone. */
@@ -136,7 +136,7 @@ async function removeObjects(
     if (names.length === 0) return 0;
     await metadata.noteDeletedObjects(projectId, names);
   }
-  await segments.remove(names.map((name) => objectName(projectId, name)));
+  await segments.remove(names.map((name) => `${projectId}/${name}`));
   await metadata.removeDeletedSegments(projectId, names);
   return names.length;
 }

@@ -20,8 +20,7 @@ import {
 } from "../limits.ts";
 import type { Scope } from "../contract/values.ts";
 import type { Answer, Refusal } from "../ports/answer.ts";
-import type { Commit, Committed } from "../ports/commit.ts";
-import type { FolderCommit } from "../ports/commit_many.ts";
+import type { Commit, Committed, FolderCommit } from "../ports/commit.ts";
 import type { FileRecord } from "../contract/files.ts";
 import { byPath, type Content } from "../ports/files.ts";
 import type { Metadata } from "../ports/metadata.ts";

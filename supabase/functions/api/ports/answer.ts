@@ -1,6 +1,4 @@
-/**
- * The parts of every call to the database and of every answer: the caller, the key's grant, the rate window, a refusal.
- */
+/** The parts of every call to the database and of every answer: the caller, the grant, the rate window, a refusal. */
 import { z } from "zod";
 import { REFUSAL_CODES } from "../contract/errors.ts";
 import { scope, type Wire } from "../contract/values.ts";
@@ -47,7 +45,7 @@ export interface Caller {
 }
 
 /** The window that the rate headers show: that of a project, or of the client address. */
-export const rate = z.object({
+const rate = z.object({
   /** Requests per minute; null: no limit. */
   limit: z.number().nullable(),
   remaining: z.number().nullable(),
@@ -56,19 +54,23 @@ export const rate = z.object({
 });
 export type RateView = Wire<typeof rate>;
 
-/** Every answer of the database carries the rate window and, where the key was authorized, the grant. */
-export type Answer<T> =
+export type AccountAnswer<T = unknown> =
   & {
-    /** The project's window after this request was counted. */
+    /** The window of the project or account, in which the call was counted; null if none was identified. */
     readonly rate: RateView | null;
-    readonly grant: Grant | null;
-    /** True where an earlier try of the same call got no answer: it may have taken effect, or still may. */
-    readonly isAmbiguous: boolean;
   }
   & ({ readonly ok: true; readonly value: T } | { readonly ok: false; readonly refusal: Refusal });
 
+/** The answer for the holder of a key. */
+export type Answer<T> = AccountAnswer<T> & {
+  /** Null where the key was not authorized. */
+  readonly grant: Grant | null;
+  /** True where an earlier try of the same call got no answer: it may have taken effect, or still may. */
+  readonly isAmbiguous: boolean;
+};
+
 /** The database's refusal. Nothing was changed, except that the request was counted (a 429 is not). */
-export const refusal = z.object({
+const refusal = z.object({
   /**
    * The codes that `errors.ts` marks as refusals of the database, and SEGMENT_LIST_FULL: the file has the maximum
    * number of segments; compact some of `segments`, then commit again.
@@ -79,3 +81,27 @@ export const refusal = z.object({
   segments: z.array(segment).optional(),
 });
 export type Refusal = Wire<typeof refusal>;
+
+/** What every SQL function for clients returns: a value or a refusal. */
+export const envelope = z.object({
+  rate: rate.optional(),
+  value: z.unknown().optional(),
+  refusal: refusal.optional(),
+});
+
+/** The parameters of an SQL function by their names here: `keyHash` is its `p_key_hash`. Undefined is null. */
+export type Parameters = Readonly<Record<string, unknown>>;
+
+/** Calls an SQL function for the holder of a key; `schema` validates the value. */
+export type Call = <T>(
+  name: string,
+  caller: Caller,
+  parameters: Parameters,
+  schema: z.ZodType<T>,
+) => Promise<Answer<T>>;
+
+/** Calls an SQL function for the service's own work, without an API key and without counting. */
+export type CallInternal = <T>(name: string, parameters: Parameters, schema: z.ZodType<T>) => Promise<T>;
+
+/** The value of a function whose answer does not matter. */
+export const NOTHING = z.unknown().transform(() => {});

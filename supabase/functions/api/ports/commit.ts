@@ -1,7 +1,10 @@
-/** A write: one commit adds one version to one file. */
-import type { ChangedFile } from "../contract/files.ts";
+/** Writes: commits of one file, of several operations, and of many files; each is one transaction. */
+import { z } from "zod";
+import type { FolderResult, Redacted } from "../contract/files.ts";
+import type { Wire } from "../contract/values.ts";
 import type { Refusal } from "./answer.ts";
-import type { Segment } from "./segments.ts";
+import { committedRecord } from "./files.ts";
+import { type Segment, segment } from "./segments.ts";
 
 /** An Idempotency-Key and the request that it stands for. */
 export interface Idempotency {
@@ -35,6 +38,13 @@ type Change =
   | { readonly kind: "restore"; readonly version: number }
   | { readonly kind: "copy" | "move"; readonly destination: string; readonly overwrite: boolean };
 
+/** A change of the content that was read: the new segments, and the ids of all segments in order. */
+interface EditChange {
+  readonly kind: "edit";
+  readonly segments: readonly Segment[];
+  readonly segmentIds: readonly string[];
+}
+
 /**
  * One commit: a new version of one file, made of stored and of new, uploaded segments.
  * - `write`: the content is exactly the new segments; creates the file where there is none.
@@ -53,13 +63,10 @@ export type Commit =
   }
   & (
     | Change
-    | {
-      readonly kind: "edit";
-      readonly segments: readonly Segment[];
+    | EditChange & {
       /** Identifies the file, since the path may have another file by now, with versions of the same numbers. */
       readonly baseFileId: string;
       readonly baseVersion: number;
-      readonly segmentIds: readonly string[];
     }
   );
 
@@ -75,40 +82,83 @@ export type BatchOperation =
   }
   & (
     | Change
-    | {
-      readonly kind: "edit";
-      readonly segments: readonly Segment[];
+    | EditChange & {
       /** The segment list that is edited, which may be the result of earlier operations. */
       readonly baseSegmentIds: readonly string[];
-      readonly segmentIds: readonly string[];
     }
   );
 
 /** Operations that are committed in order, each on the result of the earlier ones: all of them or none. */
-export interface Batch {
-  readonly commitId: string;
-  readonly idempotency?: Idempotency | undefined;
+export interface Batch extends ManyBasis {
   readonly operations: readonly BatchOperation[];
 }
 
 /** The answer of a batch: the record that results from each operation. */
-export interface BatchCommitted {
-  readonly results: readonly ChangedFile[];
-  readonly isReplayed: boolean;
-}
+export const batchCommitted = z.object({
+  results: z.array(committedRecord),
+  isReplayed: z.boolean().default(false),
+});
+export type BatchCommitted = Wire<typeof batchCommitted>;
 
-export interface Committed {
+export const committed = z.object({
   /** The record and the commit's `extra`. */
-  readonly file: ChangedFile;
-  /** True where this is the answer of an earlier request with the same idempotency key. */
-  readonly isReplayed: boolean;
+  file: committedRecord,
   /** The file's segment list, when it may be worth compacting. */
-  readonly segments: readonly Segment[] | null;
+  segments: z.array(segment).nullish().transform((segments) => segments ?? null),
+  /** True where this is the answer of an earlier request with the same idempotency key. */
+  isReplayed: z.boolean().default(false),
+});
+export type Committed = Wire<typeof committed>;
+
+/** `note` replaces the notes of these versions. */
+export type Redaction = Pick<Redacted, "path" | "versions"> & { readonly note: string | undefined };
+
+export interface Undo {
+  readonly kind: "undo";
+  readonly run: string;
+  /** What to do if a file of the run has later changes by others. */
+  readonly onConflict: "refuse" | "skip" | "overwrite";
+  /** Undoes only versions written with the calling key (for a person: in the console), or with these keys. */
+  readonly keys?: "own" | readonly string[] | undefined;
+  /** Undoes only these files of the run. */
+  readonly paths?: readonly string[] | undefined;
 }
 
-export interface Redaction {
-  readonly path: string;
-  readonly versions: readonly number[];
-  /** Replaces the notes of these versions. */
-  readonly note: string | undefined;
+/** Restores every file below a directory to its state at a moment. */
+export interface RestoreFolder {
+  readonly kind: "restore_folder";
+  readonly directory: string;
+  readonly at: string;
 }
+
+export type FolderCommit =
+  | {
+    readonly kind: "copy_folder" | "move_folder";
+    readonly path: string;
+    readonly destination: string;
+    readonly overwrite: boolean;
+    /** For a copy: the moment at which the folder is read. */
+    readonly at?: string | undefined;
+  }
+  | { readonly kind: "delete_folder"; readonly path: string };
+
+/** The fields that every commit of many files has in common. No bytes are sent or moved. */
+export interface ManyBasis {
+  readonly commitId: string;
+  readonly idempotency: Idempotency | undefined;
+}
+
+/** The answer, and whether it is the answer of an earlier request with the same idempotency key. */
+export interface ManyCommitted<T> {
+  readonly value: T;
+  readonly isReplayed: boolean;
+}
+
+export function manyCommitted<Schema extends z.ZodType>(answer: Schema) {
+  return z.looseObject({ isReplayed: z.boolean().optional() }).transform(({ isReplayed, ...value }) => ({
+    value: answer.parse(value),
+    isReplayed: isReplayed ?? false,
+  }));
+}
+
+export type FolderCommitted = ManyCommitted<FolderResult>;

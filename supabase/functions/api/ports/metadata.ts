@@ -1,34 +1,51 @@
-/** Authority and metadata: keys, files and versions, in Postgres. */
+/** Authority and metadata: keys, files and versions, in Postgres. Each method calls one SQL function. */
 import { z } from "zod";
-import type { FileRecord, FolderResult, Purged, Redacted } from "../contract/files.ts";
-import type { Link, RevokedLink } from "../contract/links.ts";
-import type { RunDetails, RunPage, UndoResult } from "../contract/runs.ts";
+import { fileRecord, folderResult, purged, redacted } from "../contract/files.ts";
+import { link, revokedLink } from "../contract/links.ts";
+import { runDetails, runPage, undoResult } from "../contract/runs.ts";
 import type { Cursor, Wire } from "../contract/values.ts";
-import type { VersionList } from "../contract/versions.ts";
+import { versionList } from "../contract/versions.ts";
 import type { AdministrativeAction } from "./accounts.ts";
-import type { Answer, Caller } from "./answer.ts";
-import type {
-  Batch,
-  BatchCommitted,
-  Commit,
-  CommitBasis,
-  Committed,
-  Idempotency,
-  Redaction,
+import {
+  type Answer,
+  type Call,
+  type Caller,
+  type CallInternal,
+  NOTHING,
+  type Parameters,
+} from "./answer.ts";
+import {
+  type Batch,
+  batchCommitted,
+  type Commit,
+  type CommitBasis,
+  type Committed,
+  committed,
+  type FolderCommit,
+  type Idempotency,
+  type ManyBasis,
+  manyCommitted,
+  type Redaction,
+  type RestoreFolder,
+  type Undo,
 } from "./commit.ts";
-import type { FolderCommit, ManyBasis, ManyCommitted, RestoreFolder, Undo } from "./commit_many.ts";
-import type { ChangeQuery, FeedPage } from "./changes.ts";
-import type { Comparison, Content, EditBase, ListPage, ListQuery } from "./files.ts";
-import type { NewLink, OpenedLink } from "./links.ts";
-import type { IndexedScope, SearchPage, SearchQuery } from "./search_index.ts";
-import type { Segment } from "./segments.ts";
+import {
+  type ChangeQuery,
+  comparison,
+  content,
+  editBase,
+  feedPage,
+  listPage,
+  type ListQuery,
+} from "./files.ts";
+import { type IndexedScope, searchPage, type SearchQuery } from "./search_index.ts";
+import { type Segment, segment } from "./segments.ts";
 
 /** The kinds of work that the sweep does in the database: one step of each kind in each slice. */
 export const SWEEP_KINDS = ["versions", "marks", "answers", "retention", "usage"] as const;
-export type SweepKind = typeof SWEEP_KINDS[number];
 
 /** How far the sweep of one project has progressed. Days are `yyyy-mm-dd`, UTC. */
-export const sweep = z.object({
+const sweep = z.object({
   projectId: z.string(),
   /** Commits no longer accept segments of this day or an earlier one, so all of these can be swept. */
   through: z.string(),
@@ -40,14 +57,8 @@ export const sweep = z.object({
 });
 export type Sweep = Wire<typeof sweep>;
 
-export const deadSegment = z.object({
-  id: z.string(),
-  name: z.string(),
-});
-export type DeadSegment = Wire<typeof deadSegment>;
-
 /** A deleted project whose next sweep is due. */
-export const deletedProject = z.object({
+const deletedProject = z.object({
   projectId: z.string(),
   /** Objects that a slice has recorded and perhaps not removed, as `{yyyymmdd}/{segmentId}`. */
   objects: z.array(z.string()),
@@ -57,7 +68,7 @@ export const deletedProject = z.object({
 export type DeletedProject = Wire<typeof deletedProject>;
 
 /** The file at the path of a write, read before any byte is stored. */
-export const authorization = z.object({
+const authorization = z.object({
   /** The live file at the path, if there is one. */
   file: z.object({ version: z.number(), size: z.number() }).nullable(),
   /** The tombstone at the path, if there is one. */
@@ -65,136 +76,210 @@ export const authorization = z.object({
 });
 export type Authorization = Wire<typeof authorization>;
 
+/** Without the path, which the request names. */
+const purge = z.object({
+  file: purged.omit({ path: true }),
+  isReplayed: z.literal(true).optional(),
+}).transform(({ file, isReplayed }) => ({ value: file, isReplayed: isReplayed === true }));
+
+export interface NewLink {
+  /** UUID, chosen by the caller: a repeated call with the same UUID returns the same link. */
+  readonly id: string;
+  /** SHA-256 of the token, 64 lower-case hexadecimal digits. */
+  readonly tokenHash: string;
+  readonly for: "read" | "write";
+  readonly path: string;
+  /** In seconds. */
+  readonly expiresIn: number;
+  /** For a link for reading: by default the latest version at the time of each read. */
+  readonly version?: number | null | undefined;
+  /** For a link for writing: the type of the file, whatever the user of the link sends. */
+  readonly contentType?: string | null | undefined;
+  /** For a link for writing, in addition to the tier's limit. */
+  readonly maxBytes?: number | null | undefined;
+  /** For a link for writing: the version that the file must be at when the link is used; 0: there must be no file. */
+  readonly ifVersion?: number | null | undefined;
+}
+
+/** The write that a link allows. */
+const openedLink = z.object({
+  path: z.string(),
+  contentType: z.string().nullable(),
+  ifVersion: z.number().nullable(),
+  /** Whether the one version was written. */
+  isUsed: z.boolean(),
+});
+
+/** Requests of one key on one day. */
+export interface RequestCount {
+  readonly projectId: string;
+  /** The key's id; null: the project's owner in the console. */
+  readonly keyId: string | null;
+  /** UTC, `YYYY-MM-DD`. */
+  readonly day: string;
+  readonly requests: number;
+}
+
+type Kind = { readonly kind: string; readonly dryRun?: boolean };
+
+/** The parameters of a commit: its kind, and its other fields with the provenance. */
+function withProvenance({ provenance }: Caller, { kind, ...commit }: Kind) {
+  return { kind, commit: { ...commit, provenance } };
+}
+
+export type Metadata = ReturnType<typeof metadataOver>;
+
 /**
  * Each method that takes a caller is one back-end call and one transaction that authorizes the key, counts the
  * request against the project's rate window and performs the operation. A read may be repeated by the adapter after an
  * ambiguous failure; so may a commit, since `commitId` makes it idempotent. All methods throw
  * `ApiError("SERVICE_UNAVAILABLE")` when the back end stays out of reach; no other failure of the back end reaches a
- * caller.
+ * caller. `removeUser` has Auth remove an account, unless it is removed already.
  */
-export interface Metadata {
-  /** Authorizes a key and counts the request as a number of requests; returns the file at `path`, if given. */
-  authorize(caller: Caller, path?: string, requests?: number): Promise<Answer<Authorization>>;
-  /** The file's record at `version` (default: the latest), or `at` a moment: an ISO 8601 time or a cursor. */
-  record(caller: Caller, path: string, version?: number, at?: string): Promise<Answer<FileRecord>>;
-  /** Record and segments at `version` (default: the latest), or at a moment. */
-  content(caller: Caller, path: string, version?: number, at?: string): Promise<Answer<Content>>;
-  /** The latest content, for an edit; or the stored answer of its idempotency key. */
-  editBase(caller: Caller, path: string, idempotency: Idempotency | undefined): Promise<Answer<EditBase>>;
-  /** Two versions; `to` is by default the latest and `from` the one before `to`. */
-  comparison(caller: Caller, path: string, from?: number, to?: number): Promise<Answer<Comparison>>;
-  /** Version `from` of one file and `to` of another, by default the latest of each. */
-  comparisonOfFiles(
-    caller: Caller,
-    path: string,
-    toPath: string,
-    from?: number,
-    to?: number,
-  ): Promise<Answer<Comparison>>;
-  /** One page of a file's versions, up to a moment, if given. */
-  versions(
-    caller: Caller,
-    path: string,
-    limit: number,
-    offset: number,
-    at?: string,
-  ): Promise<Answer<VersionList>>;
-  list(caller: Caller, query: ListQuery): Promise<Answer<ListPage>>;
-  /**
-   * Record and segments of every file below a directory ("": the root), now or at a moment, by path: at most
-   * EXPORT_FILES_MAX with EXPORT_BYTES_MAX and EXPORT_SEGMENTS_MAX together.
-   */
-  exported(caller: Caller, directory: string, at?: string): Promise<Answer<readonly Content[]>>;
-  /**
-   * A page of the change feed. It ends at the first position where a version may still be committed, so that a client
-   * that follows the cursors misses none. Refuses a cursor of another project with VALIDATION_ERROR.
-   */
-  changes(caller: Caller, query: ChangeQuery): Promise<Answer<FeedPage>>;
-  /** The position of the last version that followers of a project can read, or `known` if none is after it. */
-  newestChange(projectId: string, known: number): Promise<number>;
-  /** Lists runs, newest first: those that began before the run of the cursor. */
-  runs(caller: Caller, limit: number, after?: Cursor): Promise<Answer<RunPage>>;
-  /** A run with up to a number of its files, those with ids after `after`. */
-  run(caller: Caller, runId: string, limit: number, after?: string): Promise<Answer<RunDetails>>;
-  /** Searches the current text of the project's files. */
-  search(caller: Caller, query: SearchQuery): Promise<Answer<SearchPage>>;
-  /** Whether everything in each of these directories of a project is indexed. */
-  areIndexed(projectId: string, scopes: readonly IndexedScope[]): Promise<readonly boolean[]>;
-  /** Copies, moves or deletes every file below a folder, in one transaction. */
-  commitFolder(
-    caller: Caller,
-    commit: FolderCommit & ManyBasis,
-  ): Promise<Answer<ManyCommitted<FolderResult>>>;
-  /** Undoes a run, or restores a folder to an earlier state, in one transaction. */
-  commitRevert(
-    caller: Caller,
-    commit: (Undo | RestoreFolder) & ManyBasis,
-  ): Promise<Answer<ManyCommitted<UndoResult>>>;
-  /** The steps that an undo or a restore would commit now. */
-  plan(caller: Caller, commit: Undo | RestoreFolder): Promise<Answer<UndoResult>>;
-  /** Adds a version. */
-  commit(caller: Caller, commit: Commit): Promise<Answer<Committed>>;
-  /** Commits several operations, all or none, and counts as a number of requests. A refusal has `details.index`. */
-  commitBatch(caller: Caller, batch: Batch, requests: number): Promise<Answer<BatchCommitted>>;
-  /**
-   * Replaces the adjacent segments `run` of the file's latest version with `compacted`, which hold the same bytes.
-   * Content, versions and the segment lists of older versions are unchanged. Returns false where the segment list no
-   * longer contains that run.
-   */
-  compact(
-    caller: Caller,
-    path: string,
-    run: readonly string[],
-    compacted: readonly Segment[],
-  ): Promise<Answer<boolean>>;
-  /** Erases a file with all of its versions for good: it is unreadable from the commit on, whatever its size. */
-  purge(caller: Caller, purge: CommitBasis): Promise<Answer<ManyCommitted<Omit<Purged, "path">>>>;
-  /** Erases the content of versions; their numbers stay. Repeating it changes nothing. */
-  redact(caller: Caller, redaction: Redaction): Promise<Answer<Omit<Redacted, "path">>>;
-  createLink(caller: Caller, link: NewLink): Promise<Answer<Link>>;
-  /** The usable links, newest first. */
-  listLinks(caller: Caller): Promise<Answer<readonly Link[]>>;
-  /** Returns when the link was revoked. */
-  revokeLink(caller: Caller, id: string): Promise<Answer<RevokedLink>>;
-  /** The file that a link reads. For this and the next two methods, the caller is the link's holder. */
-  linkContent(caller: Caller): Promise<Answer<Content>>;
-  /** The write that a link allows. */
-  openLink(caller: Caller): Promise<Answer<OpenedLink>>;
-  /** Adds the one version that a link allows, at its path. */
-  commitLink(caller: Caller, commit: Commit): Promise<Answer<Committed>>;
-  /** Performs `action` on the key's project. The caller validates the value. */
-  administer(
-    caller: Caller,
-    action: AdministrativeAction,
-    parameters: Readonly<Record<string, unknown>>,
-  ): Promise<Answer<unknown>>;
-  /**
-   * Does one step of the work left by erasures and retention rules, for the project that has waited longest. False:
-   * no work is due. Here and below, `begun` is an ISO time; work that became due later does not count.
-   */
-  sweepErasures(kind: SweepKind, begun?: string): Promise<boolean>;
-  /** Dead segments whose objects are not removed yet, up to a number: some of each project. */
-  deadSegments(limit: number, begun?: string): Promise<readonly DeadSegment[]>;
-  /** Records that the objects of dead segments are removed. */
-  noteRemoved(ids: readonly string[]): Promise<void>;
-  /** The deleted project that has waited longest; null if there is none. */
-  nextDeletedProject(begun?: string): Promise<DeletedProject | null>;
-  /** The id of a deleted account that Auth still has; null if there is none. */
-  nextDeletedAccount(begun?: string): Promise<string | null>;
-  /** The project that has waited longest among those whose uploads are due to be examined; null if there is none. */
-  nextSweep(begun?: string): Promise<Sweep | null>;
-  /** Returns the given segment ids that no version references; for days whose segments commits no longer accept. */
-  unreferenced(projectId: string, ids: readonly string[]): Promise<readonly string[]>;
-  /** Stores how far the sweep of a project has progressed. */
-  noteSweep(sweep: Omit<Sweep, "through">): Promise<void>;
-  /** Records objects of a deleted project that are about to be removed. */
-  noteDeletedObjects(projectId: string, objects: readonly string[]): Promise<void>;
-  /** Removes the segments of a deleted project whose objects were removed. */
-  removeDeletedSegments(projectId: string, objects: readonly string[]): Promise<void>;
-  /** Removes a bounded number of rows of a deleted project that has no objects, and returns the number. */
-  removeDeletedRows(projectId: string): Promise<number>;
-  /** Has Auth remove a deleted account, unless it is removed already. */
-  removeAccount(accountId: string): Promise<void>;
-  /** Throws unless the database accepts a write and a read. */
-  probe(): Promise<void>;
+export function metadataOver(
+  call: Call,
+  callInternal: CallInternal,
+  removeUser: (accountId: string) => Promise<void>,
+) {
+  const commitMany = <T>(caller: Caller, commit: Kind, schema: z.ZodType<T>, requests = 1) =>
+    call("filestore_commit_many", caller, { requests, ...withProvenance(caller, commit) }, schema);
+  return {
+    /** Authorizes a key and counts the request as a number of requests; returns the file at `path`, if given. */
+    authorize: (caller: Caller, path?: string, requests = 1) =>
+      call("filestore_authorize", caller, { path, requests }, authorization),
+    /** The file's record at `version` (default: the latest), or `at` a moment: an ISO 8601 time or a cursor. */
+    record: (caller: Caller, path: string, version?: number, at?: string) =>
+      call("filestore_content", caller, { path, version, at, withSegments: false }, fileRecord),
+    /** Record and segments at `version` (default: the latest), or at a moment. */
+    content: (caller: Caller, path: string, version?: number, at?: string) =>
+      call("filestore_content", caller, { path, version, at }, content),
+    /** The latest content, for an edit; or the stored answer of its idempotency key. */
+    editBase: (caller: Caller, path: string, idempotency: Idempotency | undefined) =>
+      call("filestore_content", caller, { path, idempotency: idempotency ?? {} }, editBase),
+    /** Two versions; `to` is by default the latest and `from` the one before `to`. */
+    comparison: (caller: Caller, path: string, from?: number, to?: number) =>
+      call("filestore_diff", caller, { path, from, to }, comparison),
+    /** Version `from` of one file and `to` of another, by default the latest of each. */
+    comparisonOfFiles: (caller: Caller, path: string, toPath: string, from?: number, to?: number) =>
+      call("filestore_diff", caller, { path, toPath, from, to }, comparison),
+    /** One page of a file's versions, up to a moment, if given. */
+    versions: (caller: Caller, path: string, limit: number, offset: number, at?: string) =>
+      call("filestore_versions", caller, { path, limit, offset, at }, versionList),
+    list: (caller: Caller, query: ListQuery) => call("filestore_list", caller, { query }, listPage),
+    /**
+     * Record and segments of every file below a directory ("": the root), now or at a moment, by path: at most
+     * EXPORT_FILES_MAX with EXPORT_BYTES_MAX and EXPORT_SEGMENTS_MAX together.
+     */
+    exported: (caller: Caller, directory: string, at?: string) =>
+      call("filestore_export", caller, { directory, at }, z.array(content)),
+    /**
+     * A page of the change feed. It ends at the first position where a version may still be committed, so that a client
+     * that follows the cursors misses none. Refuses a cursor of another project with VALIDATION_ERROR.
+     */
+    changes: (caller: Caller, query: ChangeQuery) => call("filestore_changes", caller, { query }, feedPage),
+    /** The position of the last version that followers of a project can read, or `known` if none is after it. */
+    newestChange: (projectId: string, known: number) =>
+      callInternal("filestore_newest_change", { projectId, known }, z.number()),
+    /** Lists runs, newest first: those that began before the run of the cursor. */
+    runs: (caller: Caller, limit: number, after?: Cursor) =>
+      call("filestore_runs", caller, { limit, after }, runPage),
+    /** A run with up to a number of its files, those with ids after `after`. */
+    run: (caller: Caller, runId: string, limit: number, after?: string) =>
+      call("filestore_run", caller, { runId, limit, after }, runDetails),
+    search: (caller: Caller, query: SearchQuery) => call("filestore_search", caller, { query }, searchPage),
+    /** Whether everything in each of these directories of a project is indexed. */
+    areIndexed: (projectId: string, given: readonly IndexedScope[]) => {
+      const [scopes, stages] = [given.map(({ scope }) => scope), given.map(({ stage }) => stage)];
+      return callInternal("filestore_search_indexed", { projectId, scopes, stages }, z.array(z.boolean()));
+    },
+    /** Copies, moves or deletes every file below a folder, in one transaction. */
+    commitFolder: (caller: Caller, commit: FolderCommit & ManyBasis) =>
+      commitMany(caller, commit, manyCommitted(folderResult)),
+    /** Undoes a run, or restores a folder to an earlier state, in one transaction. */
+    commitRevert: (caller: Caller, commit: (Undo | RestoreFolder) & ManyBasis) =>
+      commitMany(caller, { dryRun: false, ...commit }, manyCommitted(undoResult)),
+    /** The steps that an undo or a restore would commit now. */
+    plan: (caller: Caller, { kind, ...commit }: Undo | RestoreFolder) =>
+      call("filestore_plan", caller, { kind, commit: { dryRun: true, ...commit } }, undoResult),
+    commit: (caller: Caller, commit: Commit): Promise<Answer<Committed>> =>
+      call("filestore_commit", caller, withProvenance(caller, commit), committed),
+    /** Commits several operations, all or none, and counts as a number of requests. A refusal has `details.index`. */
+    commitBatch: (caller: Caller, batch: Batch, requests: number) =>
+      commitMany(caller, { kind: "batch", ...batch }, batchCommitted, requests),
+    /**
+     * Replaces the adjacent segments `run` of the file's latest version with `compacted`, which hold the same bytes.
+     * Content, versions and the segment lists of older versions are unchanged. Returns false where the segment list no
+     * longer contains that run.
+     */
+    compact: (caller: Caller, path: string, run: readonly string[], compacted: readonly Segment[]) =>
+      call("filestore_compact", caller, { path, run, compacted }, z.boolean()),
+    /** Erases a file with all of its versions for good: it is unreadable from the commit on, whatever its size. */
+    purge: (caller: Caller, commit: CommitBasis) =>
+      call("filestore_commit", caller, withProvenance(caller, { kind: "purge", ...commit }), purge),
+    /** Erases the content of versions; their numbers stay. Repeating it changes nothing. */
+    redact: (caller: Caller, { path, versions, note }: Redaction) =>
+      call("filestore_redact", caller, { path, versions, note }, redacted.omit({ path: true })),
+    createLink: (caller: Caller, created: NewLink) =>
+      call("filestore_create_link", caller, { link: created }, link),
+    /** The usable links, newest first. */
+    listLinks: (caller: Caller) => call("filestore_list_links", caller, {}, z.array(link)),
+    /** Returns when the link was revoked. */
+    revokeLink: (caller: Caller, id: string) => call("filestore_revoke_link", caller, { id }, revokedLink),
+    /** The file that a link reads. For this and the next two methods, the caller is the link's holder. */
+    linkContent: (caller: Caller) => call("filestore_link", caller, { for: "read" }, content),
+    /** The write that a link allows. */
+    openLink: (caller: Caller) => call("filestore_link", caller, { for: "write" }, openedLink),
+    /** Adds the one version that a link allows, at its path. */
+    commitLink: (caller: Caller, commit: Commit) =>
+      call("filestore_link_commit", caller, { commit: withProvenance(caller, commit).commit }, committed),
+    /** Performs `action` on the key's project. The caller validates the value. */
+    administer: (caller: Caller, action: AdministrativeAction, parameters: Parameters) =>
+      call("filestore_administer", caller, { action, parameters }, z.unknown()),
+    /** Adds to the days of the projects. A call that is repeated after a lost answer may add them twice. */
+    countRequests: (counts: readonly RequestCount[]) =>
+      callInternal("filestore_count_usage", { counts }, NOTHING),
+    /**
+     * Does one step of the work left by erasures and retention rules, for the project that has waited longest. False:
+     * no work is due. Here and below, `begun` is an ISO time; work that became due later does not count.
+     */
+    sweepErasures: (kind: typeof SWEEP_KINDS[number], begun?: string) =>
+      callInternal("filestore_sweep_erasures", { kind, begun }, z.boolean()),
+    /** Dead segments whose objects are not removed yet, up to a number: some of each project. */
+    deadSegments: (limit: number, begun?: string) =>
+      callInternal("filestore_sweep_dead", { limit, begun }, z.array(segment.pick({ id: true, name: true }))),
+    /** Records that the objects of dead segments are removed. */
+    noteRemoved: (ids: readonly string[]) => callInternal("filestore_sweep_removed", { ids }, NOTHING),
+    /** The deleted project that has waited longest; null if there is none. */
+    nextDeletedProject: (begun?: string) =>
+      callInternal("filestore_sweep_deleted_project", { begun }, deletedProject.nullable()),
+    /** The id of a deleted account that Auth still has; null if there is none. */
+    nextDeletedAccount: (begun?: string) =>
+      callInternal("filestore_sweep_deleted_account", { begun }, z.string().nullable()),
+    /** The project that has waited longest among those whose uploads are due to be examined; null if there is none. */
+    nextSweep: (begun?: string) => callInternal("filestore_sweep_next", { begun }, sweep.nullable()),
+    /** Returns the given segment ids that no version references; for days whose segments commits no longer accept. */
+    unreferenced: (projectId: string, ids: readonly string[]) =>
+      callInternal("filestore_sweep_unreferenced", { projectId, ids }, z.array(z.string())),
+    /** Stores how far the sweep of a project has progressed. */
+    noteSweep: ({ projectId, sweptThrough, day, kept }: Omit<Sweep, "through">) =>
+      callInternal("filestore_sweep_progress", { projectId, sweptThrough, day, kept }, NOTHING),
+    /** Records objects of a deleted project that are about to be removed. */
+    noteDeletedObjects: (projectId: string, objects: readonly string[]) =>
+      callInternal("filestore_sweep_objects", { projectId, objects, areRemoved: false }, NOTHING),
+    /** Removes the segments of a deleted project whose objects were removed. */
+    removeDeletedSegments: (projectId: string, objects: readonly string[]) =>
+      callInternal("filestore_sweep_objects", { projectId, objects, areRemoved: true }, NOTHING),
+    /** Removes a bounded number of rows of a deleted project that has no objects, and returns the number. */
+    removeDeletedRows: (projectId: string) =>
+      callInternal("filestore_sweep_remove_rows", { projectId }, z.number()),
+    /** Has Auth remove a deleted account, unless it is removed already. */
+    removeAccount: async (accountId: string) => {
+      await removeUser(accountId);
+      await callInternal("filestore_sweep_forget_account", { accountId }, NOTHING);
+    },
+    /** Throws unless the database accepts a write and a read. */
+    probe: async (): Promise<void> => {
+      await callInternal("filestore_health_probe", {}, z.literal(true));
+    },
+  };
 }

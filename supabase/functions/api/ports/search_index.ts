@@ -3,6 +3,16 @@ import { z } from "zod";
 import { fileRecord } from "../contract/files.ts";
 import { type Skipped, skipped, unsearched } from "../contract/search.ts";
 import type { Wire } from "../contract/values.ts";
+import {
+  SEARCH_GIVEN_UP_SECONDS,
+  SEARCH_LEASE_BYTES,
+  SEARCH_LEASE_CHUNKS,
+  SEARCH_LEASE_EMBEDDED_FILES,
+  SEARCH_LEASE_FILES,
+  SEARCH_LEASE_SECONDS,
+  SEARCH_REQUEUED_FILES,
+} from "../limits.ts";
+import { type CallInternal, NOTHING } from "./answer.ts";
 import { content } from "./files.ts";
 import { segment } from "./segments.ts";
 
@@ -32,8 +42,11 @@ export type SearchQuery =
       readonly caseSensitive: boolean;
       /** Only paths that come after this one. */
       readonly after?: string | undefined;
-      /** The bounds, per file and in all, for live reads of files whose text is not in the index. */
-      readonly live?: LiveBounds | undefined;
+      /**
+       * The bounds for live reads of files whose text is not in the index: bytes of each file, bytes and segments of all
+       * of them. The smallest files come first; an empty file counts as one segment.
+       */
+      readonly live?: Readonly<Record<"fileBytes" | "bytes" | "reads", number>> | undefined;
       /** Ids of files that were already read live. */
       readonly known?: readonly string[] | undefined;
     }
@@ -49,15 +62,6 @@ export type SearchQuery =
       readonly former?: { readonly model: string; readonly vector: readonly number[] } | undefined;
     }
   );
-
-export interface LiveBounds {
-  /** The limit for each file, in bytes. */
-  readonly fileBytes: number;
-  /** The limit for all files together, in bytes; the smallest files come first. */
-  readonly bytes: number;
-  /** The limit for the segments of all files; an empty file counts as one segment. */
-  readonly reads: number;
-}
 
 /** Text below the directory that the index does not contain: the files for live reads, and the other files. */
 export const unsearchedPage = unsearched.extend({
@@ -111,7 +115,7 @@ export interface IndexedScope {
 }
 
 /** A leased file. No other isolate gets it until the lease has expired. */
-export const leasedFile = z.object({
+const leasedFile = z.object({
   projectId: z.string(),
   fileId: z.string(),
   version: z.number(),
@@ -128,7 +132,7 @@ export const leasedFile = z.object({
 });
 export type LeasedFile = Wire<typeof leasedFile>;
 
-export const lease = z.object({
+const lease = z.object({
   leaseId: z.string(),
   files: z.array(leasedFile),
   /** The earliest time at which a file without a lease is due; null if there is none. */
@@ -158,28 +162,60 @@ export interface IndexedText
   readonly chunks: readonly (readonly [number, number, number])[];
 }
 
+/** The work for which files are leased: storing texts, or embedding chunks. */
+const STAGES = { texts: 1, chunks: 2 } as const;
+
+export type SearchIndex = ReturnType<typeof searchIndexOver>;
+
 /**
  * Maintains the search index, for every project. Each method is one back-end call and one transaction; all may be
- * repeated. All throw `ApiError("SERVICE_UNAVAILABLE")` when the back end stays out of reach.
+ * repeated: a lease whose answer was lost expires, and storing again has the same result. All throw
+ * `ApiError("SERVICE_UNAVAILABLE")` when the back end stays out of reach.
  */
-export interface SearchIndex {
-  /** Leases files whose text must be stored; with `begun`, an ISO time, only files that were due by then. */
-  leaseTexts(begun?: string): Promise<Lease>;
-  /** Likewise leases files with chunks that the model has not embedded. */
-  leaseChunks(model: string, begun?: string): Promise<Lease>;
-  /** Stores the texts of leased files. Files whose lease is no longer valid are skipped. */
-  storeTexts(leaseId: string, texts: readonly IndexedText[], model: string | null): Promise<void>;
-  /** Stores embeddings by chunk hash and ends the lease of the file. */
-  storeEmbeddings(
-    leaseId: string,
-    file: Pick<LeasedFile, "projectId" | "fileId">,
-    model: string,
-    embeddings: readonly ChunkEmbedding[],
-  ): Promise<void>;
-  /** Records which leased files could not be indexed. They are tried again, each alone. */
-  noteFailures(leaseId: string, files: readonly FailedFile[]): Promise<void>;
-  /** Queues files that the model has not embedded, and files that were given up long ago; returns how many. */
-  requeue(model: string | null): Promise<number>;
+export function searchIndexOver(call: CallInternal) {
+  const take = (stage: number, files: number, model: string | null, begun?: string): Promise<Lease> =>
+    call("filestore_search_lease", {
+      ...{ stage, files, model, begun },
+      bytes: SEARCH_LEASE_BYTES,
+      chunks: SEARCH_LEASE_CHUNKS,
+      leaseSeconds: SEARCH_LEASE_SECONDS,
+    }, lease);
+  return {
+    /** Leases files whose text must be stored; with `begun`, an ISO time, only files that were due by then. */
+    leaseTexts: (begun?: string) => take(STAGES.texts, SEARCH_LEASE_FILES, null, begun),
+    /** Likewise leases files with chunks that the model has not embedded. */
+    leaseChunks: (model: string, begun?: string) =>
+      take(STAGES.chunks, SEARCH_LEASE_EMBEDDED_FILES, model, begun),
+    /** Stores the texts of leased files. Files whose lease is no longer valid are skipped. */
+    storeTexts: (leaseId: string, texts: readonly IndexedText[], model: string | null) =>
+      call("filestore_search_store", { leaseId, texts, model }, NOTHING),
+    /** Stores embeddings by chunk hash and ends the lease of the file. */
+    storeEmbeddings: (
+      leaseId: string,
+      { projectId, fileId }: Pick<LeasedFile, "projectId" | "fileId">,
+      model: string,
+      embeddings: readonly ChunkEmbedding[],
+    ) => {
+      const parameters = { leaseId, projectId, fileId, model, embeddings };
+      return call("filestore_search_store_embeddings", parameters, NOTHING);
+    },
+    /** Records which leased files could not be indexed. They are tried again, each alone. */
+    noteFailures: (leaseId: string, failed: readonly FailedFile[]) => {
+      const files = failed.map(({ projectId, fileId, isFault }) => ({
+        project_id: projectId,
+        file_id: fileId,
+        is_fault: isFault,
+      }));
+      return call("filestore_search_fail", { leaseId, files }, NOTHING);
+    },
+    /** Queues files that the model has not embedded, and files that were given up long ago; returns how many. */
+    requeue: (model: string | null) =>
+      call("filestore_search_requeue", {
+        model,
+        files: SEARCH_REQUEUED_FILES,
+        givenUpSeconds: SEARCH_GIVEN_UP_SECONDS,
+      }, z.number()),
+  };
 }
 
 /** Turns texts into vectors of one size, up to EMBEDDING_DIMENSIONS_MAX, and of length 1, near for similar meanings. */

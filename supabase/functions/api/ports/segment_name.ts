@@ -7,12 +7,7 @@ export function segmentFolderName(day: Date): string {
 
 /** The folder of a project's segments of one UTC day. */
 export function segmentFolder(projectId: string, day: Date): string {
-  return objectName(projectId, segmentFolderName(day));
-}
-
-/** The object name of a segment, given its name below the project's folder. */
-export function objectName(projectId: string, name: string): string {
-  return `${projectId}/${name}`;
+  return `${projectId}/${segmentFolderName(day)}`;
 }
 
 /** The object name of a segment that is created at `now`. */

@@ -1,7 +1,6 @@
 /**
  * Object storage: bytes in objects that never change. Every method throws `ApiError("SERVICE_UNAVAILABLE")` when the
- * storage stays out of reach; no other failure of the storage reaches a caller. `tests/http/segments.test.ts` checks
- * it.
+ * storage stays out of reach; no other failure of the storage reaches a caller.
  */
 import { z } from "zod";
 import type { Wire } from "../contract/values.ts";
@@ -45,8 +44,6 @@ export interface Segments {
   days(projectId: string): Promise<readonly string[]>;
   /** Ids of a day's objects in a fixed order, `limit` of them from the one at `offset`. */
   list(projectId: string, day: string, offset: number, limit: number): Promise<readonly string[]>;
-  /**
-   * Throws unless the storage stores an object and returns it. The object is always the same, and outside all projects.
-   */
+  /** Throws unless the storage stores an object, always the same outside all projects, and returns it. */
   probe(): Promise<void>;
 }

@@ -16,7 +16,7 @@ import {
   CHANGES_WAITERS_MAX,
   FREE_FOLLOW_MILLISECONDS_MIN,
 } from "../limits.ts";
-import type { FeedPage } from "../ports/changes.ts";
+import type { FeedPage } from "../ports/files.ts";
 import { sleep } from "../runtime/clock.ts";
 import { defineRoute } from "../route.ts";
 import { date, wholeNumber } from "./schemas.ts";

@@ -8,7 +8,7 @@ import { idempotencyKey } from "../http/conditions.ts";
 import { normalizeDirectory } from "../http/path.ts";
 import { validateQuery } from "../http/validate.ts";
 import { COMMIT_FILES_MAX } from "../limits.ts";
-import type { FolderCommitted } from "../ports/commit_many.ts";
+import type { FolderCommitted } from "../ports/commit.ts";
 import type { Success } from "../http/respond.ts";
 import { defineRoute, type Definition, type OpenapiProperties } from "../route.ts";
 import { moment } from "./schemas.ts";

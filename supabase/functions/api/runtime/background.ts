@@ -1,4 +1,2 @@
 /** Keeps the isolate alive until work that goes on after a response has ended: `EdgeRuntime.waitUntil`. */
-export type Background = (work: Promise<unknown>, name: BackgroundWork) => void;
-
-export type BackgroundWork = "compaction" | "index" | "sweep" | "usage";
+export type Background = (work: Promise<unknown>, name: "compaction" | "index" | "sweep" | "usage") => void;

@@ -102,17 +102,14 @@ interface Taken {
 export class Body {
   #heldBytes = 0;
   readonly #releases: Release[] = [];
-  #mostBytes: number;
 
   constructor(
     private readonly budget: BodyBudget,
-    mostBytes: number,
+    private mostBytes: number,
     private waitMilliseconds: number,
     private readonly signal: AbortSignal,
     private readonly reservation: { widen: (() => Promise<number>) | null; readonly leave: Release },
-  ) {
-    this.#mostBytes = mostBytes;
-  }
+  ) {}
 
   /**
    * Raises the memory that the body holds to `bytes`. Returns undefined where there is room, otherwise a promise to
@@ -120,10 +117,10 @@ export class Body {
    * reason.
    */
   hold(bytes: number): Promise<void> | undefined {
-    if (bytes > this.#mostBytes && this.reservation.widen) return this.#widen(this.reservation.widen, bytes);
-    const more = Math.min(bytes, this.#mostBytes) - this.#heldBytes;
+    if (bytes > this.mostBytes && this.reservation.widen) return this.#widen(this.reservation.widen, bytes);
+    const more = Math.min(bytes, this.mostBytes) - this.#heldBytes;
     if (more <= 0) return undefined;
-    const lacking = this.#mostBytes - this.#heldBytes;
+    const lacking = this.mostBytes - this.#heldBytes;
     const taken = this.budget.grow(more, lacking, this.waitMilliseconds, this.signal);
     if (taken instanceof Promise) return taken.then((later) => this.#add(later));
     this.#add(taken);
@@ -136,7 +133,7 @@ export class Body {
   }
 
   async #widen(widen: () => Promise<number>, bytes: number): Promise<void> {
-    this.#mostBytes = await widen();
+    this.mostBytes = await widen();
     this.reservation.widen = null;
     // The body now holds the project's whole reservation. Waiting for more memory with it could end in a deadlock.
     this.waitMilliseconds = 0;

@@ -5,20 +5,12 @@ import { type Clock, systemClock } from "./clock.ts";
 /** Returns bytes to the budget. Calling it again has no effect. */
 export type Release = () => void;
 
-interface Waiter {
-  readonly bytes: number;
-  readonly admit: () => void;
-}
-
 /** Bytes for all requests of an isolate, first come, first served: smaller requests do not overtake larger ones. */
 export class ByteBudget {
-  readonly #totalBytes: number;
   #takenBytes = 0;
-  readonly #waiters: Waiter[] = [];
+  readonly #waiters: { readonly bytes: number; readonly admit: () => void }[] = [];
 
-  constructor(totalBytes: number) {
-    this.#totalBytes = totalBytes;
-  }
+  constructor(private readonly totalBytes: number) {}
 
   /**
    * Takes `bytes`, at most the total, as soon as there is room and every earlier request has been served. Throws the
@@ -31,7 +23,7 @@ export class ByteBudget {
     clock: Clock = systemClock,
     late: () => ApiError = busy,
   ): Promise<Release> {
-    const taken = Math.min(Math.max(bytes, 0), this.#totalBytes);
+    const taken = Math.min(Math.max(bytes, 0), this.totalBytes);
     if (signal?.aborted) return Promise.reject(signal.reason);
     if (this.#waiters.length === 0 && this.#hasRoom(taken)) return Promise.resolve(this.#take(taken));
     return new Promise((resolve, reject) => {
@@ -48,7 +40,7 @@ export class ByteBudget {
       };
       const abort = () => giveUp(signal?.reason);
       const cancel = clock.after(waitMilliseconds, () => giveUp(late()));
-      const waiter: Waiter = {
+      const waiter = {
         bytes: taken,
         admit: () => {
           leave();
@@ -79,7 +71,7 @@ export class ByteBudget {
   }
 
   #hasRoom(bytes: number): boolean {
-    return this.#takenBytes + bytes <= this.#totalBytes;
+    return this.#takenBytes + bytes <= this.totalBytes;
   }
 
   #take(bytes: number): Release {

@@ -38,14 +38,6 @@ export function* drainAndDetach(chunks: readonly Uint8Array[]): Generator<Uint8A
 let syncHash: typeof createHash | undefined;
 let hashes = 0;
 
-async function load(): Promise<void> {
-  try {
-    syncHash = (await import("node:crypto")).createHash;
-  } catch {
-    // A runtime without it: Web Crypto remains in use.
-  }
-}
-
 /**
  * SHA-256 (FIPS 180-4) of the bytes, in 64 lower-case hexadecimal digits. It hashes a copy, or synchronously, so the
  * caller may reuse its buffer at once. Web Crypto accepts no shared memory.
@@ -53,7 +45,10 @@ async function load(): Promise<void> {
 export async function sha256Hex(bytes: Uint8Array): Promise<string> {
   if (bytes.length <= HASHED_AT_ONCE_BYTES_MAX) {
     if (syncHash) return syncHash("sha256").update(unshared(bytes)).digest("hex");
-    if (++hashes === HASHES_BEFORE_LOADING) void load();
+    // In a runtime without it, Web Crypto remains in use.
+    if (++hashes === HASHES_BEFORE_LOADING) {
+      import("node:crypto").then((it) => syncHash = it.createHash, () => {});
+    }
   }
   return toHex(new Uint8Array(await crypto.subtle.digest("SHA-256", unshared(bytes))));
 }

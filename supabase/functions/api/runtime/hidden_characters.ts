@@ -16,7 +16,7 @@ export function escapeHidden(text: string): string {
   emojiOrHidden ??= new RegExp(String.raw`(\p{RGI_Emoji})|${HIDDEN}`, "gv");
   return text.replace(
     emojiOrHidden,
-    (found, emoji?: string) => emoji ?? escapeUnits(found),
+    (found, emoji?: string) => emoji ?? found.replaceAll(/[^]/g, escapeUnit),
   );
 }
 
@@ -29,9 +29,6 @@ export function unescapeHidden(text: string): string {
   });
 }
 
-function escapeUnits(character: string): string {
-  return Array.from(
-    { length: character.length },
-    (_, unit) => `\\u${character.charCodeAt(unit).toString(16).padStart(4, "0")}`,
-  ).join("");
+function escapeUnit(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }

@@ -13,48 +13,43 @@ export interface RequestLine {
   readonly keyId?: string | undefined;
 }
 
-export interface Log {
-  request(line: RequestLine): void;
-  /** A back-end call failed and may be retried. `reason` is the back end's code, never its text. */
-  backendFault(call: string, tryNumber: number, reason: string): void;
-  /** A fault that only the operator can mend, and how. */
-  actionRequired(problem: string, action: string): void;
-  /** A segment's bytes in Storage differ from those that were uploaded. */
-  corruptSegment(segmentId: string, reason: string): void;
-  /** Background work failed; a later run repeats it. */
-  backgroundFault(work: string, error: unknown): void;
-  /** A defect. Only the locations of its stack are logged. */
-  defect(requestId: string, error: unknown): void;
-}
-
 function write(line: Record<string, unknown>): void {
   // deno-lint-ignore no-console -- the platform collects logs from standard output
   console.log(JSON.stringify({ time: new Date().toISOString(), ...line }));
 }
 
-export const consoleLog: Log = {
-  request: (line) => write({ level: "info", event: "request", ...line }),
-  backendFault: (call, tryNumber, reason) =>
-    write({ level: "warn", event: "backend_fault", call, try: tryNumber, reason }),
-  actionRequired: (problem, action) => write({ level: "error", event: "action_required", problem, action }),
-  corruptSegment: (segmentId, reason) =>
-    write({ level: "error", event: "corrupt_segment", segmentId, reason }),
-  backgroundFault: (work, error) =>
-    write({
-      level: "warn",
-      event: "background_fault",
-      work,
-      error: error instanceof Error ? error.name : typeof error,
-    }),
-  defect: (requestId, error) =>
-    write({
-      level: "error",
-      event: "defect",
-      id: requestId,
-      error: error instanceof Error ? error.name : typeof error,
-      // The first line of a stack repeats the message, which may contain data; the locations do not.
-      stack: error instanceof Error
-        ? error.stack?.split("\n").filter((line) => /^\s+at /.test(line))
-        : undefined,
-    }),
+/** Never the message of an error, which may contain data. */
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : typeof error;
+}
+
+export type Log = typeof consoleLog;
+
+export const consoleLog = {
+  request(line: RequestLine): void {
+    write({ level: "info", event: "request", ...line });
+  },
+  /** A back-end call failed and may be retried. `reason` is the back end's code, never its text. */
+  backendFault(call: string, tryNumber: number, reason: string): void {
+    write({ level: "warn", event: "backend_fault", call, try: tryNumber, reason });
+  },
+  /** A fault that only the operator can mend, and how. */
+  actionRequired(problem: string, action: string): void {
+    write({ level: "error", event: "action_required", problem, action });
+  },
+  /** A segment's bytes in Storage differ from those that were uploaded. */
+  corruptSegment(segmentId: string, reason: string): void {
+    write({ level: "error", event: "corrupt_segment", segmentId, reason });
+  },
+  /** Background work failed; a later run repeats it. */
+  backgroundFault(work: string, error: unknown): void {
+    write({ level: "warn", event: "background_fault", work, error: nameOf(error) });
+  },
+  /** A defect. Only the locations of its stack are logged: the first line of a stack repeats the message. */
+  defect(id: string, error: unknown): void {
+    const stack = error instanceof Error
+      ? error.stack?.split("\n").filter((line) => /^\s+at /.test(line))
+      : undefined;
+    write({ level: "error", event: "defect", id, error: nameOf(error), stack });
+  },
 };

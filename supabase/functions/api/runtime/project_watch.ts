@@ -41,13 +41,17 @@ export class ProjectWatch<Question> {
     signal.throwIfAborted();
     if (milliseconds <= 0 || this.waiters(projectId) >= CHANGES_WAITERS_MAX) return false;
     const { promise, resolve, reject } = Promise.withResolvers<boolean>();
-    const watch = this.#watches.get(projectId);
     const waiter = { question, resolve };
     const abort = () => reject(signal.reason);
     signal.addEventListener("abort", abort);
     const cancel = this.clock.after(milliseconds, () => resolve(false));
-    if (watch) watch.waiters.add(waiter);
-    else this.#begin(projectId, waiter);
+    const known = this.#watches.get(projectId);
+    const watch = known ?? { waiters: new Set<Waiter<Question>>(), askedAt: this.clock.now() };
+    watch.waiters.add(waiter);
+    if (!known) {
+      this.#watches.set(projectId, watch);
+      this.#askLater(projectId, watch);
+    }
     try {
       return await promise;
     } finally {
@@ -55,12 +59,6 @@ export class ProjectWatch<Question> {
       signal.removeEventListener("abort", abort);
       this.#watches.get(projectId)?.waiters.delete(waiter);
     }
-  }
-
-  #begin(projectId: string, waiter: Waiter<Question>): void {
-    const watch = { waiters: new Set([waiter]), askedAt: this.clock.now() };
-    this.#watches.set(projectId, watch);
-    this.#askLater(projectId, watch);
   }
 
   /** Calls the back end once CHANGES_POLL_MILLISECONDS have passed since its last call. */

@@ -13,7 +13,7 @@ const WORD = lazy(() => /^[\p{Alphabetic}\p{Nd}_]$/u);
 const SPACE = lazy(() => /^[\t\n\v\f\r \u1680\u2000-\u2006\u2008-\u200a\u2028\u2029\u205f\u3000]$/u);
 
 /** POSIX classes over Unicode, as `grep` defines them in a UTF-8 locale. */
-const CLASSES: Readonly<Record<string, () => RegExp>> = {
+export const POSIX_CLASSES: ReadonlyMap<string, () => RegExp> = new Map(Object.entries({
   // The C library counts digits other than the ASCII ones as letters.
   alpha: lazy(() => /^(?![0-9])[\p{Alphabetic}\p{Nd}]$/u),
   digit: lazy(() => /^[0-9]$/),
@@ -26,25 +26,15 @@ const CLASSES: Readonly<Record<string, () => RegExp>> = {
   punct: lazy(() => /^(?![\p{Alphabetic}\p{Nd}])[\p{L}\p{M}\p{N}\p{P}\p{S}\p{Cf}\p{Co}\u00a0\u2007\u202f]$/u),
   xdigit: lazy(() => /^[0-9A-Fa-f]$/),
   cntrl: lazy(() => /^[\p{Cc}\u2028\u2029]$/u),
-};
-
-export function posixClass(name: string): RegExp | undefined {
-  return Object.hasOwn(CLASSES, name) ? CLASSES[name]?.() : undefined;
-}
+}));
 
 export const ANY: CharacterSet = { isNegated: true, ranges: [], classes: [] };
 
 /** The set that `\w`, `\W`, `\s` or `\S` stands for; undefined for other letters. */
 export function escapedClass(letter: string): CharacterSet | undefined {
-  switch (letter) {
-    case "w":
-    case "W":
-      return { isNegated: letter === "W", ranges: [], classes: [WORD()] };
-    case "s":
-    case "S":
-      return { isNegated: letter === "S", ranges: [], classes: [SPACE()] };
-  }
-  return undefined;
+  if (!/^[ws]$/i.test(letter)) return undefined;
+  const isNegated = letter === letter.toUpperCase();
+  return { isNegated, ranges: [], classes: [/w/i.test(letter) ? WORD() : SPACE()] };
 }
 
 export function singleCharacter(code: number): CharacterSet {

@@ -17,11 +17,6 @@ export interface EmbeddingParts {
 type Vector = readonly number[] | null;
 type Result = readonly Vector[] | "refused" | "out of reach";
 
-interface EmbeddedFile {
-  readonly file: LeasedFile;
-  readonly result: Result;
-}
-
 /**
  * Leases some files and embeds their chunks; does nothing where no model is configured. With `begun`, an ISO time, it
  * leases only files that were due by then. Throws SERVICE_UNAVAILABLE where the index or the model is out of reach.
@@ -57,9 +52,9 @@ async function embedFiles(
   embedder: Embedder,
   files: readonly LeasedFile[],
   log: Log,
-): Promise<EmbeddedFile[]> {
+): Promise<{ file: LeasedFile; result: Result }[]> {
   const all = files.length > 1 ? await tryTexts(embedder, files.flatMap(textsOf), log) : null;
-  const found: EmbeddedFile[] = [];
+  const found: { file: LeasedFile; result: Result }[] = [];
   let at = 0;
   for (const file of files) {
     const isOut = found.some(({ result }) => result === "out of reach");

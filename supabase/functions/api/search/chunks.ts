@@ -22,7 +22,7 @@ export function splitChunks(text: string): Chunk[] {
     const isCutLine = to < text.length && !chunk.endsWith("\n");
     const next = isCutLine ? atCharacter(text, to - SEARCH_CHUNK_OVERLAP) : to;
     start += isCutLine ? countCharacters(text.slice(from, next)) : length;
-    if (!isCutLine) line += countNewlines(chunk);
+    if (!isCutLine) line += chunk.split("\n").length - 1;
     from = next;
   }
   return chunks;
@@ -39,23 +39,14 @@ function chunkAt(text: string, from: number): string {
 
 /** The offset, or the one before it where it would split a surrogate pair. */
 function atCharacter(text: string, place: number): number {
-  return isSecondHalf(text.charCodeAt(place)) ? place - 1 : place;
+  return isSecondHalf(text, place) ? place - 1 : place;
 }
 
-function isSecondHalf(code: number): boolean {
-  return code >= 0xdc00 && code <= 0xdfff;
+/** Whether the code unit at `place` is the second half of a surrogate pair. */
+export function isSecondHalf(text: string, place: number): boolean {
+  return (text.charCodeAt(place) & 0xfc00) === 0xdc00;
 }
 
 function countCharacters(text: string): number {
-  let count = text.length;
-  for (let at = 0; at < text.length; at++) {
-    if (isSecondHalf(text.charCodeAt(at))) count--;
-  }
-  return count;
-}
-
-function countNewlines(text: string): number {
-  let count = 0;
-  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) count++;
-  return count;
+  return text.length - (text.match(/[\udc00-\udfff]/g)?.length ?? 0);
 }

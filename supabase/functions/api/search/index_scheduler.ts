@@ -11,14 +11,12 @@ import {
   SEARCH_INDEX_PAUSE_MILLISECONDS_PER_COMMIT,
   SEARCH_LEASES_PER_RUN,
 } from "../limits.ts";
+import type { Lease } from "../ports/search_index.ts";
 import { sleep, systemClock } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
 
-export interface LeaseResult {
-  readonly files: number;
-  /** Where no file was due: when the next one will be. Null: none is queued. */
-  readonly nextDueMilliseconds: number | null;
-}
+/** The number of leased files; where none was due, when the next one will be, or null: none is queued. */
+export type LeaseResult = Pick<Lease, "nextDueMilliseconds"> & { readonly files: number };
 
 /**
  * One per isolate and kind of work, with at most one run at a time. A run continues while files are due, and sleeps
@@ -29,6 +27,7 @@ export class IndexScheduler {
   private isRequestedAgain = false;
   /** Commits since the last lease ended. */
   private commits = 0;
+  /** Ends the sleep until a file is due. */
   private wake: AbortController | null = null;
 
   constructor(
@@ -68,7 +67,11 @@ export class IndexScheduler {
         const pause = this.pauseAfter(performance.now() - started, files > 0);
         if (!this.isRequestedAgain) {
           if (files > 0 ? leases >= SEARCH_LEASES_PER_RUN : nextDueMilliseconds === null) break;
-          if (files === 0 && nextDueMilliseconds !== null) await this.sleepUntilDue(nextDueMilliseconds);
+          if (files === 0 && nextDueMilliseconds !== null) {
+            this.wake = new AbortController();
+            await sleep(nextDueMilliseconds, systemClock, this.wake.signal).catch(() => {});
+            this.wake = null;
+          }
         }
         await sleep(pause);
       }
@@ -93,12 +96,5 @@ export class IndexScheduler {
       SEARCH_INDEX_PAUSE_MILLISECONDS_MAX,
     );
     return Math.max(pause, SEARCH_INDEX_DELAY_MILLISECONDS);
-  }
-
-  /** Sleeps for this time, or until `start` is called. */
-  private async sleepUntilDue(milliseconds: number): Promise<void> {
-    this.wake = new AbortController();
-    await sleep(milliseconds, systemClock, this.wake.signal).catch(() => {});
-    this.wake = null;
   }
 }

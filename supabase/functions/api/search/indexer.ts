@@ -74,7 +74,8 @@ async function indexFiles(parts: SearchParts, { leaseId, files }: Lease, log: Lo
       return await readIndexedText(parts, file, parts.embedder !== null);
     } catch (error) {
       log.backgroundFault("index", error);
-      failed.push({ ...file, isFault: !isOutage(error) });
+      const isOutage = error instanceof ApiError && error.code === "SERVICE_UNAVAILABLE";
+      failed.push({ ...file, isFault: !isOutage });
       return null;
     }
   });
@@ -101,10 +102,6 @@ async function indexFiles(parts: SearchParts, { leaseId, files }: Lease, log: Lo
   }
   for (const text of small.length > 1 ? texts.slice(small.length) : texts) await storeAlone(text);
   if (failed.length > 0) await parts.index.noteFailures(leaseId, failed);
-}
-
-function isOutage(error: unknown): boolean {
-  return error instanceof ApiError && error.code === "SERVICE_UNAVAILABLE";
 }
 
 function lengthOf({ content }: IndexedText): number {

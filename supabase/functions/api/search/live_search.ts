@@ -17,46 +17,30 @@ import { NUL_STAND_IN } from "./snippet.ts";
 type LiveResult = { readonly result: SearchResult | null } | UnsearchedReason;
 
 export class LiveSearch {
-  readonly #work = new Work(SEARCH_LIVE_UNITS_MAX, throwExhausted, COSTLY_REST_MILLISECONDS);
-  readonly #searched = new Set<string>();
+  readonly work = new Work(SEARCH_LIVE_UNITS_MAX, throwExhausted, COSTLY_REST_MILLISECONDS);
+  /** Ids of the files that were searched here: their older texts in the index no longer count. */
+  readonly searched = new Set<string>();
+  /** The text that was not searched; null: all of it was. */
+  notSearched: Unsearched | null = null;
   #found: SearchResult[] = [];
-  #notSearched: Unsearched | null = null;
   /** Why no further file is searched; null: the search continues. */
   #stopReason: UnsearchedReason | null = null;
 
   constructor(private readonly source: LiveSource, private readonly find: Finder) {}
 
-  /** The text that was not searched; null: all of it was. */
-  get notSearched(): Unsearched | null {
-    return this.#notSearched;
-  }
-
-  get units(): number {
-    return this.#work.units;
-  }
-
-  /** Ids of the files that were searched here: their older texts in the index no longer count. */
-  get searchedIds(): readonly string[] {
-    return [...this.#searched];
-  }
-
-  has(fileId: string): boolean {
-    return this.#searched.has(fileId);
-  }
-
   /** Reads and searches the files that the first page of a search lists as missing from the index. */
   async read(page: UnsearchedPage): Promise<void> {
-    this.#notSearched = unsearchedOf(page);
+    this.notSearched = unsearchedOf(page);
     const { live } = page;
     if (live.length === 0) return;
     const results = await this.#searchAll(live);
     for (const [index, { file }] of live.entries()) {
       const one = results[index] ?? "bounds";
       if (typeof one === "string") {
-        this.#notSearched = addUnsearched(this.#notSearched, file, one);
+        this.notSearched = addUnsearched(this.notSearched, file, one);
         continue;
       }
-      this.#searched.add(file.id);
+      this.searched.add(file.id);
       if (one.result) this.#found.push(one.result);
     }
     this.#found.sort((a, b) => comparePaths(a.path, b.path));
@@ -64,7 +48,7 @@ export class LiveSearch {
 
   /** Records the unsearched text of a later page: a file may have a new version that is not indexed yet. */
   note(page: UnsearchedPage): void {
-    this.#notSearched ??= unsearchedOf(page);
+    this.notSearched ??= unsearchedOf(page);
   }
 
   /** The next result in order of path, up to `path` (undefined: up to the end); null if there is none. */
@@ -102,7 +86,7 @@ export class LiveSearch {
       if (error.code === "SERVICE_UNAVAILABLE") this.#stopReason = "unreadable";
       return "unreadable";
     }
-    const result = await matchFile({ file, skipped: null, content }, this.find, this.#work);
+    const result = await matchFile({ file, skipped: null, content }, this.find, this.work);
     if (result !== "exhausted") return { result };
     this.#stopReason = "bounds";
     return "bounds";

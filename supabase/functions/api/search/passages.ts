@@ -12,12 +12,6 @@ const NATIVE_LENGTH_PER_UNIT = 4;
 /** After this many occurrences of a stem within words, the rest of the line is not searched for it. */
 const PLACES_MAX = 1_000;
 
-interface Passage {
-  readonly place: MatchingLine;
-  /** The number of stems that it contains. */
-  readonly words: number;
-}
-
 /**
  * Returns the best lines, in order of line. `lexemes` are the stems of the query's words, as the database derives them.
  * Where `work` is used up before the end of the text, it returns the best lines so far.
@@ -27,7 +21,8 @@ export async function findPassages(
   lexemes: readonly string[],
   work: Work,
 ): Promise<MatchingLine[]> {
-  let best: Passage[] = [];
+  /** With the number of stems that each contains. */
+  let best: { place: MatchingLine; words: number }[] = [];
   let line = 1;
   for (let from = 0; from < text.length; line++) {
     const to = endOfLine(text, from);
@@ -62,21 +57,18 @@ async function wordsIn(
   return { count, at: first };
 }
 
-/** Where the first word with a stem begins, or -1, and at how many places the stem was found within words. */
-interface Found {
-  readonly at: number;
-  readonly places: number;
-}
-
-/** A stem is a prefix of its words, except that a final y became an i: `studi` of `study`. */
-function findStem(line: string, lexeme: string): Found {
+/**
+ * Where the first word with a stem begins, or -1, and at how many places the stem was found within words. A stem is a
+ * prefix of its words, except that a final y became an i: `studi` of `study`.
+ */
+function findStem(line: string, lexeme: string) {
   const found = findPrefix(line, lexeme);
   if (found.at >= 0 || !lexeme.endsWith("i")) return found;
   const other = findPrefix(line, `${lexeme.slice(0, -1)}y`);
   return { at: other.at, places: found.places + other.places };
 }
 
-function findPrefix(line: string, stem: string): Found {
+function findPrefix(line: string, stem: string) {
   let places = 0;
   for (let at = line.indexOf(stem); at >= 0 && places < PLACES_MAX; at = line.indexOf(stem, at + 1)) {
     if (at === 0 || !/[\p{L}\p{N}]/u.test(line[at - 1] ?? "")) return { at, places };

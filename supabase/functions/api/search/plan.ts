@@ -1,7 +1,6 @@
 /** Compiles the parameters of a search into a query to the database and, for substrings and patterns, a matcher. */
 import { failField } from "../errors.ts";
 import { SEARCH_INDEXED_LENGTH_MIN } from "../limits.ts";
-import type { SearchFilter } from "../ports/search_index.ts";
 import { GlobError, globPattern } from "./glob.ts";
 import { LazyDfa } from "./lazy_dfa.ts";
 import { type Finder, patternFinder, substringFinder } from "./matching_lines.ts";
@@ -20,10 +19,7 @@ export interface SearchParameters {
   readonly offset: number;
 }
 
-interface Page extends Pick<SearchFilter, "directory" | "glob" | "contentType"> {
-  readonly limit: number;
-  readonly offset: number;
-}
+type Page = Pick<SearchParameters, "directory" | "glob" | "contentType" | "limit" | "offset">;
 
 /** A search by substring or pattern: the database selects files that may match; the function searches their lines. */
 export interface ScanPlan extends Page {

@@ -7,7 +7,7 @@
  * look-around.
  */
 import { SEARCH_REGEX_DEPTH_MAX, SEARCH_REGEX_REPEAT_MAX } from "../limits.ts";
-import { ANY, type CharacterSet, escapedClass, posixClass, singleCharacter } from "./character_set.ts";
+import { ANY, type CharacterSet, escapedClass, POSIX_CLASSES, singleCharacter } from "./character_set.ts";
 
 export type Pattern =
   | { readonly kind: "set"; readonly set: CharacterSet }
@@ -23,30 +23,26 @@ export class PatternError extends Error {
 
 /** Throws PatternError. */
 export function parseEre(text: string): Pattern {
-  const parser = new Parser(text);
-  const pattern = parser.alternatives(0);
-  parser.expectEnd();
-  return pattern;
+  return new Parser([...text]).whole();
 }
 
 class Parser {
-  private readonly characters: readonly string[];
   private at = 0;
 
-  constructor(text: string) {
-    this.characters = [...text];
+  constructor(private readonly characters: readonly string[]) {}
+
+  whole(): Pattern {
+    const pattern = this.alternatives(0);
+    if (this.peek() === ")") throw new PatternError("has a `)` without `(`; write `\\)` for the character");
+    return pattern;
   }
 
-  alternatives(depth: number): Pattern {
+  private alternatives(depth: number): Pattern {
     if (depth > SEARCH_REGEX_DEPTH_MAX) throw new PatternError("has groups nested too deeply");
     const parts = [this.sequence(depth)];
     while (this.take("|")) parts.push(this.sequence(depth));
     const [first] = parts;
     return parts.length === 1 && first ? first : { kind: "alternatives", parts };
-  }
-
-  expectEnd(): void {
-    if (this.peek() === ")") throw new PatternError("has a `)` without `(`; write `\\)` for the character");
   }
 
   private sequence(depth: number): Pattern {
@@ -163,7 +159,7 @@ class Parser {
     }
     const [whole, name = ""] =
       /^\[:([a-z]+):\]/.exec(this.characters.slice(this.at, this.at + 12).join("")) ?? [];
-    const found = posixClass(name);
+    const found = POSIX_CLASSES.get(name)?.();
     if (!whole || !found) {
       throw new PatternError("has an unknown class; known ones are [:alpha:], [:digit:] and so on");
     }

@@ -43,20 +43,16 @@ function extractClauses(pattern: Pattern): (readonly string[])[] {
 function sequenceClauses(parts: readonly Pattern[]): (readonly string[])[] {
   const clauses: (readonly string[])[] = [];
   let run = "";
-  const endRun = () => {
-    if (run !== "") clauses.push([run]);
-    run = "";
-  };
   for (const part of parts) {
     const literal = part.kind === "set" ? singleLiteral(part.set) : undefined;
-    if (literal !== undefined) run += literal;
-    else {
-      endRun();
-      clauses.push(...extractClauses(part));
+    if (literal !== undefined) {
+      run += literal;
+      continue;
     }
+    clauses.push([run], ...extractClauses(part));
+    run = "";
   }
-  endRun();
-  return clauses;
+  return [...clauses, [run]].filter(([text]) => text !== "");
 }
 
 function singleLiteral({ isNegated, ranges, classes }: CharacterSet): string | undefined {

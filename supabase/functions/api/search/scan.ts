@@ -59,22 +59,28 @@ async function scanWithin(searcher: Searcher, plan: ScanPlan, work: Work): Promi
   let page = await nextPage(searcher, plan, { wanted: limit + 1 + offset - skip, skip, known: [] });
   if (page.unsearched) await live.read(page.unsearched);
   let calls = 1;
-  if (skip > 0 && (live.searchedIds.length > 0 || page.walked)) {
+  if (skip > 0 && (live.searched.size > 0 || page.walked)) {
     // The database skipped results without counting the live reads, or only among the first texts: start over.
     skip = 0;
     calls++;
-    page = await nextPage(searcher, plan, { wanted: limit + 1 + offset, skip, known: live.searchedIds });
+    page = await nextPage(searcher, plan, { wanted: limit + 1 + offset, skip, known: [...live.searched] });
     if (page.unsearched) live.note(page.unsearched);
   }
   const { pending, scope, stage } = page;
-  if (work.add(live.units)) await work.pause();
+  if (work.add(live.work.units)) await work.pause();
   const results: SearchResult[] = [];
   const answer = (hasMore: boolean): SearchAnswer => ({
     ...{ mode, results, hasMore, pending },
     notSearched: live.notSearched,
     scope: scope === null ? null : { scope, stage },
   });
-  const unfinished = () => results.length === 0 ? throwTooBroad() : answer(true);
+  const unfinished = () => {
+    if (results.length > 0) return answer(true);
+    fail(
+      "SEARCH_TOO_BROAD",
+      "The search would have to read too much text. Narrow it: use a longer literal, a directory or a glob.",
+    );
+  };
   let toSkip = offset - skip;
   /** Adds a result to the page. Returns true where the page is full, so that this result begins the next one. */
   const isBeyond = (result: SearchResult) => {
@@ -91,7 +97,7 @@ async function scanWithin(searcher: Searcher, plan: ScanPlan, work: Work): Promi
         if (isBeyond(read)) return answer(true);
       }
       bytes += found.file.size;
-      if (live.has(found.file.id)) continue;
+      if (live.searched.has(found.file.id)) continue;
       const result = await matchFile(found, plan.find, work);
       if (result === "exhausted") return unfinished();
       if (result && isBeyond(result)) return answer(true);
@@ -106,7 +112,7 @@ async function scanWithin(searcher: Searcher, plan: ScanPlan, work: Work): Promi
       return unfinished();
     }
     const wanted = Math.max(toSkip, 0) + limit - results.length + 1;
-    page = await nextPage(searcher, plan, { after, wanted, skip: 0, known: live.searchedIds });
+    page = await nextPage(searcher, plan, { after, wanted, skip: 0, known: [...live.searched] });
     if (page.unsearched) live.note(page.unsearched);
   }
   for (let read = live.next(); read; read = live.next()) if (isBeyond(read)) return answer(true);
@@ -133,12 +139,5 @@ async function nextPage(
       bytes: SEARCH_BATCH_BYTES,
       ...isFirst ? { live: LIVE_BOUNDS } : { known },
     }),
-  );
-}
-
-function throwTooBroad(): never {
-  fail(
-    "SEARCH_TOO_BROAD",
-    "The search would have to read too much text. Narrow it: use a longer literal, a directory or a glob.",
   );
 }

@@ -1,6 +1,7 @@
 /** A match as the response shows it: line, column, and the lines around it. */
 import type { Match } from "../contract/search.ts";
 import { SEARCH_CONTEXT_LINES, SEARCH_MATCH_TEXT_LENGTH_MAX, SEARCH_SNIPPET_LENGTH_MAX } from "../limits.ts";
+import { isSecondHalf } from "./chunks.ts";
 import { endOfLine, type MatchingLine } from "./matching_lines.ts";
 
 /** Stands for NUL in the index, since Postgres cannot store NUL. No query can contain it. */
@@ -45,20 +46,10 @@ function linesAfter(text: string, to: number): string[] {
 
 /** The line, cut to SEARCH_SNIPPET_LENGTH_MAX around `place`, never within a surrogate pair. */
 function excerpt(text: string, place: number): string {
-  return cut(text, place).replaceAll(NUL_STAND_IN, "\0");
-}
-
-function cut(text: string, place: number): string {
-  if (text.length <= SEARCH_SNIPPET_LENGTH_MAX) return text;
   const lead = Math.floor(SEARCH_SNIPPET_LENGTH_MAX / 4);
   let from = Math.max(0, Math.min(place - lead, text.length - SEARCH_SNIPPET_LENGTH_MAX));
   let to = from + SEARCH_SNIPPET_LENGTH_MAX;
-  if (isLowHalf(text, from)) from++;
-  if (isLowHalf(text, to)) to--;
-  return text.slice(from, to);
-}
-
-function isLowHalf(text: string, place: number): boolean {
-  const code = text.charCodeAt(place);
-  return code >= 0xdc00 && code <= 0xdfff;
+  if (isSecondHalf(text, from)) from++;
+  if (isSecondHalf(text, to)) to--;
+  return text.slice(from, to).replaceAll(NUL_STAND_IN, "\0");
 }

@@ -5,7 +5,7 @@ import { isRunId } from "../../http/provenance.ts";
 import { CHANGES_EXAMINED_MAX, MCP_CHANGES_DEFAULT, PAGE_LIMIT_MAX } from "../../limits.ts";
 import type { RunDetails } from "../../contract/runs.ts";
 import type { Change } from "../../contract/versions.ts";
-import type { FeedPage } from "../../ports/changes.ts";
+import type { FeedPage } from "../../ports/files.ts";
 import { folder, text, whole } from "../arguments.ts";
 import { describeOrigin, describeProvenance, Lines, shortTime, shownActor, shownPath } from "../text.ts";
 import { counted, grouped } from "../../runtime/counted.ts";
