@@ -16,17 +16,13 @@ import {
 } from "../limits.ts";
 import type { ReleaseSlot } from "../runtime/slots.ts";
 import { defineRoute } from "../route.ts";
-import { moment } from "./schemas.ts";
+import { pastMoment } from "./schemas.ts";
 
 const query = z.object({
   directory: z.string().default("/").meta({
     description: "The directory, with everything below it. Leading and trailing slashes are tolerated.",
   }),
-  at: moment.optional().meta({
-    type: "string",
-    description:
-      "The directory as it was at a moment: an ISO 8601 time (inclusive), or a cursor of the change feed.",
-  }),
+  at: pastMoment("The directory"),
 });
 
 function parse({ query: given }: RequestData) {

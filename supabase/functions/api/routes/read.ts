@@ -13,7 +13,7 @@ import { jsonResponse, rawResponse } from "../files/content_response.ts";
 import { notModified, type Success, success } from "../http/respond.ts";
 import { validate } from "../http/validate.ts";
 import { defineRoute } from "../route.ts";
-import { moment, pageLimit, pageOffset, wholeNumber } from "./schemas.ts";
+import { pageLimit, pageOffset, pastMoment, wholeNumber } from "./schemas.ts";
 import { counted } from "../runtime/counted.ts";
 
 /** A parameter without a value. */
@@ -33,11 +33,7 @@ const query = z.object({
   }),
   limit: pageLimit,
   offset: pageOffset,
-  at: moment.optional().meta({
-    type: "string",
-    description:
-      "The file as it was at a moment: an ISO 8601 time (inclusive), or a cursor of the change feed.",
-  }),
+  at: pastMoment("The file"),
   metadata: without("metadata").meta({ description: "Present: the file record, without content." }),
   versions: without("versions").meta({ description: "Present: the version list." }),
 }).refine((fields) => fields.at === undefined || fields.version === undefined, {

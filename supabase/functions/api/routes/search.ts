@@ -17,8 +17,7 @@ import { planSearch } from "../search/plan.ts";
 import { runSearch } from "../search/run.ts";
 import type { Success } from "../http/respond.ts";
 import { defineRoute } from "../route.ts";
-import { truth } from "./list.ts";
-import { pageLimit, wholeNumber, withoutNul } from "./schemas.ts";
+import { pageLimit, truth, wholeNumber, withoutNul } from "./schemas.ts";
 import { counted } from "../runtime/counted.ts";
 
 const query = z.object({
@@ -33,7 +32,7 @@ const query = z.object({
       "`*.ts`: names at any depth; with a slash, paths below the directory: `src/**/*.ts`. `*`, `?`, `**`, `[abc]`, `{a,b}`.",
   }),
   contentType: mediaType.optional(),
-  caseSensitive: truth.default(true).meta({ type: "boolean", description: "In `text` and `regex`." }),
+  caseSensitive: truth.default(true).meta({ description: "In `text` and `regex`." }),
   limit: pageLimit,
   offset: wholeNumber(0, SEARCH_OFFSET_MAX).default(0),
   wait: wholeNumber(0, SEARCH_WAIT_SECONDS_MAX).default(0).meta({
