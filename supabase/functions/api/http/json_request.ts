@@ -19,6 +19,8 @@ import { type JsonBodyOptions, readJsonBody } from "./json_body.ts";
 import { ContentText } from "./json_string.ts";
 import { validate } from "./validate.ts";
 
+/** What is wrong with text that Base64Decoder refuses. */
+export const NOT_BASE64 = "must be base64 in the standard alphabet, with padding";
 /** Units of work for each character of base64. */
 const BASE64_UNITS = 4;
 
@@ -101,15 +103,10 @@ export async function contentBytes(content: ContentText, isBase64: boolean): Pro
   const work = new Work();
   for (const chunk of drainAndDetach(content.chunks)) {
     if (work.add(BASE64_UNITS * chunk.length)) await work.pause();
-    decoded.push(decoder.push(chunk) ?? throwInvalidBase64());
+    decoded.push(decoder.push(chunk) ?? failField("content", NOT_BASE64));
   }
-  if (!decoder.finish()) throwInvalidBase64();
+  if (!decoder.finish()) failField("content", NOT_BASE64);
   return decoded;
-}
-
-function throwInvalidBase64(): never {
-  const reason = "must be base64 in the standard alphabet, with padding";
-  failField("content", reason);
 }
 
 /**

@@ -5,11 +5,11 @@ import { mediaType } from "../contract/media_types.ts";
 import type { Context } from "../context.ts";
 import { ApiError, fail, failField } from "../errors.ts";
 import { commitBatch, type Operation, refuseAt } from "../files/batch.ts";
-import { Base64Decoder, readBody, textField } from "../http/json_request.ts";
+import { Base64Decoder, NOT_BASE64, readBody, textField } from "../http/json_request.ts";
 import { isLargeBody } from "../http/body.ts";
 import { idempotencyKey } from "../http/conditions.ts";
 import { checkPath } from "../http/path.ts";
-import { endOfPart, type Success } from "../http/respond.ts";
+import { endOfPart } from "../http/respond.ts";
 import {
   BATCH_BYTES_MAX,
   BATCH_OPERATIONS_MAX,
@@ -56,17 +56,6 @@ const body = z.object({
   }),
 });
 
-async function handle(context: Context, key: string | undefined): Promise<Success> {
-  const { gate } = context;
-  const operations = await readOperations(context);
-  const scopes = operations.some(({ kind }) => kind === "edit")
-    ? ["read", "write"] as const
-    : ["write"] as const;
-  await gate.require(scopes);
-  const { results, isReplayed } = await commitBatch(context, operations, key);
-  return { data: { results }, message: `${counted(results.length, "operation")} done.`, isReplayed };
-}
-
 /**
  * The validated body. The number of requests that it counts as is known once it is read; an invalid body counts as one.
  */
@@ -97,13 +86,7 @@ function parseOperation(
   const ifVersion = given ?? undefined;
   switch (one.op) {
     case "write":
-      return {
-        kind: "write",
-        path,
-        ifVersion,
-        content,
-        contentType: one.contentType ?? undefined,
-      };
+      return { kind: "write", path, ifVersion, content, contentType: one.contentType ?? undefined };
     case "append":
     case "overwrite":
       return { kind: one.op, path, ifVersion, content };
@@ -151,8 +134,7 @@ async function bytesOf(
 }
 
 function throwInvalidBase64(index: number): never {
-  const reason = "must be base64 in the standard alphabet, with padding";
-  failField(`operations.${index}.content`, reason, { index });
+  failField(`operations.${index}.content`, NOT_BASE64, { index });
 }
 
 export const batch = defineRoute({
@@ -162,7 +144,14 @@ export const batch = defineRoute({
   allows: { write: "create and change files" },
   makesVersions: true,
   parse: ({ headers }) => idempotencyKey(headers),
-  handle,
+  async handle(context, key) {
+    const operations = await readOperations(context);
+    await context.gate.require(
+      operations.some(({ kind }) => kind === "edit") ? ["read", "write"] : ["write"],
+    );
+    const { results, isReplayed } = await commitBatch(context, operations, key);
+    return { data: { results }, message: `${counted(results.length, "operation")} done.`, isReplayed };
+  },
   openapi: {
     summary: "Execute several operations as one commit: all of them, or none",
     description:

@@ -3,7 +3,6 @@ import { z } from "zod";
 import type { Context } from "../context.ts";
 import { attachment } from "../http/content_disposition.ts";
 import { normalizeDirectory } from "../http/path.ts";
-import type { RequestData } from "../http/request_data.ts";
 import { streamResponse } from "../http/stream_response.ts";
 import { validateQuery } from "../http/validate.ts";
 import {
@@ -25,25 +24,11 @@ const query = z.object({
   at: pastMoment("The directory"),
 });
 
-function parse({ query: given }: RequestData) {
-  const { directory, at } = validateQuery(query, given);
-  return { directory: normalizeDirectory(directory), at };
-}
-
-async function handle(context: Context, parameters: ReturnType<typeof parse>): Promise<Response> {
-  const releaseSlot = await context.beginCostly();
-  try {
-    return await respond(context, parameters, releaseSlot);
-  } catch (error) {
-    releaseSlot();
-    throw error;
-  }
-}
-
 /** The slot is held until the archive has been sent, or the client has disconnected. */
 async function respond(
   context: Context,
-  { directory, at }: ReturnType<typeof parse>,
+  directory: string,
+  at: string | undefined,
   releaseSlot: ReleaseSlot,
 ): Promise<Response> {
   const { gate, metadata, request } = context;
@@ -85,8 +70,19 @@ export const exportFiles = defineRoute({
   pattern: "/export",
   operation: "export_files",
   allows: { read: "export folders" },
-  parse,
-  handle,
+  parse({ query: given }) {
+    const { directory, at } = validateQuery(query, given);
+    return { directory: normalizeDirectory(directory), at };
+  },
+  async handle(context, { directory, at }) {
+    const releaseSlot = await context.beginCostly();
+    try {
+      return await respond(context, directory, at, releaseSlot);
+    } catch (error) {
+      releaseSlot();
+      throw error;
+    }
+  },
   openapi: {
     summary: "Download the files below a directory as a ZIP archive",
     description:

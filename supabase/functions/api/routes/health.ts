@@ -3,7 +3,6 @@
  */
 import { z } from "zod";
 import { health } from "../contract/service.ts";
-import type { Context } from "../context.ts";
 import { isSet } from "../http/query.ts";
 import { UNAVAILABLE_RETRY_AFTER_SECONDS } from "../limits.ts";
 import { json } from "../http/respond.ts";
@@ -16,32 +15,23 @@ const query = z.object({
   }),
 });
 
-async function handle(context: Context, isDeep: boolean): Promise<Response> {
-  const record = { timestamp: new Date(context.now()).toISOString(), version: VERSION };
-  if (!isDeep) {
-    return json({ status: "ok", ...record, message: "The service is running." });
-  }
-  const failing = await context.health.failing();
-  if (failing === null) {
-    return json({
-      status: "ok",
-      ...record,
-      message: "The service, its database and its storage are running.",
-    });
-  }
-  const message = `Not working: ${failing}.`;
-  const response = json({ status: "degraded", ...record, message }, 503);
-  response.headers.set("Retry-After", String(UNAVAILABLE_RETRY_AFTER_SECONDS));
-  return response;
-}
-
 export const getHealth = defineRoute({
   method: "GET",
   pattern: "/health",
   operation: null,
   credentials: "none",
   parse: ({ query }) => isSet(query, "deep"),
-  handle,
+  async handle({ now, health }, isDeep) {
+    const record = { timestamp: new Date(now()).toISOString(), version: VERSION };
+    const failing = isDeep ? await health.failing() : null;
+    if (failing === null) {
+      const running = isDeep ? "The service, its database and its storage are" : "The service is";
+      return json({ status: "ok", ...record, message: `${running} running.` });
+    }
+    const response = json({ status: "degraded", ...record, message: `Not working: ${failing}.` }, 503);
+    response.headers.set("Retry-After", String(UNAVAILABLE_RETRY_AFTER_SECONDS));
+    return response;
+  },
   openapi: {
     id: "health",
     summary: "Check whether the service runs",

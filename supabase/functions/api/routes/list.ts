@@ -14,7 +14,12 @@ const size = z.string().regex(/^\d{1,15}$/, "must be a whole number").transform(
 
 /** With `at`, these parameters are free, the others have these values. */
 const WITH_AT = ["directory", "recursive", "limit", "after", "at"];
-const PLAIN: Readonly<Record<string, unknown>> = { offset: 0, sortBy: "path", sortOrder: "asc", deleted: false };
+const PLAIN: Readonly<Record<string, unknown>> = {
+  offset: 0,
+  sortBy: "path",
+  sortOrder: "asc",
+  deleted: false,
+};
 
 const query = z.object({
   directory: z.string().default("/").meta({ description: "Leading and trailing slashes are tolerated." }),
@@ -24,7 +29,8 @@ const query = z.object({
   sortBy: z.enum(["path", "created_at", "updated_at", "size"]).default("path"),
   sortOrder: z.enum(["asc", "desc"]).default("asc"),
   after: z.string().optional().meta({
-    description: "With sortBy=path: only files after this path. A late page costs no more than the first one.",
+    description:
+      "With sortBy=path: only files after this path. A late page costs no more than the first one.",
   }),
   deleted: truth.default(false).meta({ description: "List deleted files instead." }),
   contentType: mediaType.optional(),
@@ -64,14 +70,12 @@ export const list = defineRoute({
     if (parameters.at !== undefined) context.onEnd(await context.beginCostly());
     const { examined, ...page } = gate.unwrap(await metadata.list(gate.caller, parameters));
     gate.addWork((examined ?? 0) / EXAMINED_FILES_PER_REQUEST);
-    return {
-      data: page,
-      message: page.total === undefined || page.total === null
-        ? `${counted(page.files.length, "file")}.`
-        : `${page.files.length} of ${
-          counted(page.total, page.totalIsExact === false ? "or more file" : "file")
-        }.`,
-    };
+    const { files, total = null, totalIsExact } = page;
+    const unit = totalIsExact === false ? "or more file" : "file";
+    const shown = total === null
+      ? counted(files.length, "file")
+      : `${files.length} of ${counted(total, unit)}`;
+    return { data: page, message: `${shown}.` };
   },
   openapi: {
     summary: "List a directory",

@@ -13,10 +13,9 @@ import { exportFiles } from "./export.ts";
 import { getHealth } from "./health.ts";
 import { list } from "./list.ts";
 import { createLink, listLinks, readLink, revokeLink, writeLink } from "./links.ts";
-import { llmsRoute } from "./llms.ts";
 import { mcp } from "./mcp.ts";
 import { memory } from "./memory.ts";
-import { openapiRoute } from "./openapi.ts";
+import { documentRoutes } from "./openapi.ts";
 import { read } from "./read.ts";
 import { restore } from "./restore.ts";
 import { getRun, listRuns } from "./runs.ts";
@@ -79,8 +78,7 @@ export const ROUTES: readonly Route[] = [
   search,
   mcp,
   postSweep,
-  openapiRoute(() => ROUTES),
-  llmsRoute(() => ROUTES),
+  ...documentRoutes(() => ROUTES),
 ];
 
 /** The methods of a path, for the `Allow` header; empty for an unknown route. */

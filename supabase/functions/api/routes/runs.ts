@@ -44,12 +44,7 @@ export const getRun = defineRoute({
   pattern: "/runs/:runId",
   operation: "get_run",
   allows: { read: "follow changes and runs" },
-  parse({ params: { id }, query }) {
-    return {
-      runId: parseRunId(id),
-      ...validateQuery(files, query),
-    };
-  },
+  parse: ({ params, query }) => ({ runId: parseRunId(params.id), ...validateQuery(files, query) }),
   async handle(context, { runId, limit, after }) {
     const { gate, metadata } = context;
     context.onEnd(await context.beginCostly());

@@ -1,10 +1,8 @@
 /** POST /sweep: for the operator, by hand or on a schedule. */
 import { z } from "zod";
 import { sweep } from "../contract/service.ts";
-import type { Context } from "../context.ts";
 import { sweepSlice } from "../maintenance/sweep.ts";
 import { validateQuery } from "../http/validate.ts";
-import type { Success } from "../http/respond.ts";
 import { defineRoute } from "../route.ts";
 
 const query = z.object({
@@ -15,25 +13,19 @@ const query = z.object({
   }),
 });
 
-async function handle(context: Context, { begun }: z.infer<typeof query>): Promise<Success> {
-  const indexed = await context.indexBacklog(begun);
-  const swept = await sweepSlice(context.metadata, context.segments, begun);
-  const result = { ...swept, indexed, isDone: swept.isDone && indexed === 0 };
-  return {
-    data: result,
-    message: result.isDone
-      ? "Nothing to sweep."
-      : `Removed ${result.removed} of ${result.seen}, indexed ${indexed}.`,
-  };
-}
-
 export const postSweep = defineRoute({
   method: "POST",
   pattern: "/sweep",
   operation: "sweep",
   credentials: "secret key",
   parse: ({ query: given }) => validateQuery(query, given),
-  handle,
+  async handle({ indexBacklog, metadata, segments }, { begun }) {
+    const indexed = await indexBacklog(begun);
+    const swept = await sweepSlice(metadata, segments, begun);
+    const data = { ...swept, indexed, isDone: swept.isDone && indexed === 0 };
+    const did = `Removed ${data.removed} of ${data.seen}, indexed ${indexed}.`;
+    return { data, message: data.isDone ? "Nothing to sweep." : did };
+  },
   openapi: {
     summary: "Do one bounded slice of the sweep: remove unneeded data, and index pending files",
     description:

@@ -5,6 +5,7 @@ import { readFields } from "../http/json_request.ts";
 import type { Context } from "../context.ts";
 import { failField } from "../errors.ts";
 import { commitRevert, planRevert } from "../files/commit_many.ts";
+import { isBodyAbsent } from "../http/body.ts";
 import { idempotencyKey } from "../http/conditions.ts";
 import { checkPath, normalizeDirectory } from "../http/path.ts";
 import { parseRunId } from "../http/provenance.ts";
@@ -48,12 +49,7 @@ const restoreBody = z.object({
   dryRun,
 });
 
-/** The body may be omitted. */
-async function readUndo(context: Context): Promise<z.infer<typeof undoBody>> {
-  const { headers } = context.request;
-  const isAbsent = !headers.has("content-type") && Number(headers.get("content-length") ?? 0) === 0;
-  return isAbsent ? {} : await readFields(context, undoBody);
-}
+const REVERT_ERRORS = ["INVALID_PATH", "VERSION_CONFLICT", "TOO_MANY_FILES", "QUOTA_EXCEEDED"] as const;
 
 /** A dry run, unless `dryRun` is false. */
 async function planOrCommit(
@@ -86,7 +82,8 @@ export const undoRun = defineRoute({
     return { run, key: idempotencyKey(headers) };
   },
   async handle(context, { run, key }) {
-    const fields = await readUndo(context);
+    const isAbsent = isBodyAbsent(context.request.headers);
+    const fields: z.infer<typeof undoBody> = isAbsent ? {} : await readFields(context, undoBody);
     const undo = {
       kind: "undo",
       run,
@@ -106,14 +103,7 @@ export const undoRun = defineRoute({
     isBodyOptional: true,
     headers: ["Idempotency-Key"],
     answer: undoResult,
-    errors: [
-      "INVALID_PATH",
-      "RUN_NOT_FOUND",
-      "RUN_CONFLICT",
-      "VERSION_CONFLICT",
-      "TOO_MANY_FILES",
-      "QUOTA_EXCEEDED",
-    ],
+    errors: ["RUN_NOT_FOUND", "RUN_CONFLICT", ...REVERT_ERRORS],
     example: { dryRun: true },
   },
 });
@@ -141,7 +131,7 @@ export const restoreFolder = defineRoute({
     body: restoreBody,
     headers: ["Idempotency-Key"],
     answer: undoResult,
-    errors: ["INVALID_PATH", "VERSION_CONFLICT", "TOO_MANY_FILES", "QUOTA_EXCEEDED"],
+    errors: REVERT_ERRORS,
     example: { directory: "notes", at: "2026-11-20T09:30:00.000Z" },
   },
 });
