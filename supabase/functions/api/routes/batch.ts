@@ -20,7 +20,7 @@ import {
 import { concatenate } from "../runtime/bytes.ts";
 import { Work } from "../runtime/work.ts";
 import { parseDestination } from "./copy_move.ts";
-import { EDIT_ERRORS, editFields, parseEdits } from "./edit_body.ts";
+import { EDIT_ERRORS, editFields, parseEdits } from "./edit.ts";
 import { ifVersionField } from "./schemas.ts";
 import { defineRoute } from "../route.ts";
 import { counted } from "../runtime/counted.ts";

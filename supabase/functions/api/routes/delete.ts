@@ -22,8 +22,7 @@ function isPurge(query: Query): boolean {
   return query.has("purge") && query.get("purge")?.[0] !== "false";
 }
 
-async function purge(context: Context, request: CommitRequest): Promise<Success> {
-  const { gate, metadata, onCommit } = context;
+async function purge({ gate, metadata, onCommit }: Context, request: CommitRequest): Promise<Success> {
   const basis = await commitBasis(request, "purge", { ifVersion: request.ifVersion });
   const answer = gate.observe(await metadata.purge(gate.caller, basis));
   if (!answer.ok) {

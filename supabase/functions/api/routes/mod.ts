@@ -1,5 +1,5 @@
 /** All routes. Their order does not matter: no two match the same method and path. */
-import { getAccount } from "./account.ts";
+import { deleteAccount, getAccount } from "./account.ts";
 import { append, overwrite } from "./append.ts";
 import { batch } from "./batch.ts";
 import { changes } from "./changes.ts";
@@ -22,12 +22,18 @@ import { getRun, listRuns } from "./runs.ts";
 import { search } from "./search.ts";
 import { postSweep } from "./sweep.ts";
 import { changeKey, createKey, listKeys, regenerateKey, revokeKey, rotateKey } from "./api_keys.ts";
-import { createProject, getProject, listActivity, listProjects, renameProject } from "./projects.ts";
-import { deleteAccount, deleteProject } from "./deletion.ts";
+import {
+  createProject,
+  deleteProject,
+  getProject,
+  getUsage,
+  listActivity,
+  listProjects,
+  renameProject,
+} from "./projects.ts";
 import { matches } from "../http/request_data.ts";
 import type { Route } from "../route.ts";
 import { restoreFolder, undoRun } from "./undo.ts";
-import { getUsage } from "./usage.ts";
 import { write } from "./write.ts";
 
 export const ROUTES: readonly Route[] = [
