@@ -44,13 +44,6 @@ export function flag(description: string) {
   return z.boolean("must be true or false").default(false).meta({ description });
 }
 
-export function choice<const Words extends readonly [string, ...string[]]>(
-  description: string,
-  words: Words,
-) {
-  return z.enum(words, `must be ${words.join(" or ")}`).meta({ description });
-}
-
 /** Undoes the escapes with which results show paths: a path cannot contain a backslash of its own. */
 const asShown = (given: string) => unescapeHidden(given).replaceAll('\\"', '"');
 
@@ -76,8 +69,6 @@ export const glob = text(
   0,
   SEARCH_GLOB_LENGTH_MAX,
 ).refine(...withoutNul).optional().transform((given) => given === "" ? undefined : given);
-
-export const expectedVersion = (description: string) => whole(description, 0).optional();
 
 /** The JSON Schema that clients see: flat, since models fail at unions and nesting. */
 export function schemaOfArguments(schema: z.ZodObject) {

@@ -13,7 +13,6 @@ import { ApiError } from "../errors.ts";
 import { jsonText } from "../http/respond.ts";
 import { VERSION } from "../version.ts";
 import { failureText, ToolRefusal } from "./failures.ts";
-import { annotationsOf, type ToolOutput } from "./tool.ts";
 import { TOOLS } from "./tools/mod.ts";
 import { actorOf, isRunId, parseProvenance } from "../http/provenance.ts";
 import type { Provenance } from "../ports/answer.ts";
@@ -43,17 +42,15 @@ export async function serve(context: Context, message: unknown): Promise<Respons
   const { gate } = context;
   // A tool's own first call to the database authorizes and counts the request.
   if (field(message, "method") !== "tools/call") await gate.ensureCounted();
-  const refused = refuse(message);
   const exchange = new Exchange(context);
-  const response = refused ?? await exchange.respond(message);
+  const response = refuse(message) ?? await exchange.respond(message);
   if (exchange.failure !== undefined) throw exchange.failure;
   // If the back end was just out of reach, the request does not wait for it again.
   if (!exchange.isUnavailable) await gate.ensureCounted();
-  if (response.body === null) return new Response(null, { status: response.status, headers: NOT_STORED });
-  return jsonText(await response.text(), response.status);
+  const { status, body } = response;
+  if (body === null) return new Response(null, { status, headers: { "Cache-Control": "no-store" } });
+  return jsonText(await response.text(), status);
 }
-
-const NOT_STORED = { "Cache-Control": "no-store" };
 
 /** Refuses messages that the package would serve and this service does not. */
 function refuse(message: unknown): Response | null {
@@ -143,12 +140,17 @@ class Exchange {
 
   private tools() {
     const scopes = this.context.gate.grant?.scopes ?? [];
-    return TOOLS.filter((tool) => tool.scopes.every((scope) => scopes.includes(scope))).map((tool) => ({
-      name: tool.name,
-      title: tool.title,
-      description: tool.description,
-      inputSchema: tool.inputSchema,
-      annotations: annotationsOf(tool),
+    const allowed = TOOLS.filter((tool) => tool.scopes.every((scope) => scopes.includes(scope)));
+    return allowed.map(({ name, title, description, inputSchema, effect }) => ({
+      ...{ name, title, description, inputSchema },
+      // Clients describe a tool to people by these, and ask for consent.
+      annotations: {
+        title,
+        readOnlyHint: effect === "reads",
+        destructiveHint: effect === "replaces",
+        idempotentHint: effect === "reads",
+        openWorldHint: false,
+      },
     }));
   }
 
@@ -159,7 +161,8 @@ class Exchange {
       const { gate, request: { headers } } = this.context;
       if (tool.effect !== "reads") gate.provenance = provenanceOf(headers, message);
       await gate.require(tool.scopes);
-      return resultOf(await tool.call(this.context, given));
+      const { text, image } = await tool.call(this.context, given);
+      return { content: [{ type: "text", text }, ...image ? [{ type: "image" as const, ...image }] : []] };
     } catch (error) {
       const isResult = error instanceof ToolRefusal ||
         (error instanceof ApiError && !OF_TRANSPORT.includes(error.code));
@@ -169,10 +172,6 @@ class Exchange {
       throw error;
     }
   }
-}
-
-function resultOf({ text, image }: ToolOutput): CallToolResult {
-  return { content: [{ type: "text", text }, ...image ? [{ type: "image" as const, ...image }] : []] };
 }
 
 /** The description of the server that a client gives its model once: at most 600 characters. */

@@ -95,6 +95,12 @@ export class Lines {
     return true;
   }
 
+  /** Adds lines until there is no room for one. Returns how many are left. */
+  addAll(lines: readonly string[]): number {
+    const added = lines.findIndex((line) => !this.add(line));
+    return added < 0 ? 0 : lines.length - added;
+  }
+
   toString(): string {
     return this.#lines.join("\n");
   }

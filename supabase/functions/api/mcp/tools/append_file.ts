@@ -4,7 +4,7 @@ import { ApiError } from "../../errors.ts";
 import { writeChunks } from "../../files/write_content.ts";
 import { MCP_APPEND_TRIES_MAX } from "../../limits.ts";
 import type { Committed } from "../../ports/commit.ts";
-import { expectedVersion, path, text } from "../arguments.ts";
+import { path, text, whole } from "../arguments.ts";
 import { explainWrite, isVersionConflict } from "../version_conflicts.ts";
 import { shownPath } from "../text.ts";
 import { counted } from "../../runtime/counted.ts";
@@ -22,9 +22,10 @@ export const appendFile = defineTool({
   input: z.object({
     path: path(),
     content: text("The text to add.", 1),
-    expected_version: expectedVersion(
+    expected_version: whole(
       "Add only if this is the latest version. 0: only create the file. If left out, the text is always added.",
-    ),
+      0,
+    ).optional(),
   }),
   async run(context, { path, content, expected_version: expected }) {
     try {

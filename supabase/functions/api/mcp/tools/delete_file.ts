@@ -63,10 +63,7 @@ async function deleteFolder(context: Context, path: string): Promise<string> {
     const name = shownPath(path);
     const { value } = await commitMany(context, undefined, { kind: "delete_folder", path });
     const lines = new Lines(name.length + 300);
-    for (const file of value.files) {
-      if (!lines.add(`${shownPath(file.path)} — version ${file.version}`)) break;
-    }
-    const left = value.files.length - lines.count;
+    const left = lines.addAll(value.files.map((file) => `${shownPath(file.path)} — version ${file.version}`));
     const more = left === 0 ? "" : `\n… and ${counted(left, "more file")}`;
     return `Deleted the ${counted(value.count, "file")} of ${name}. Each line shows the version that ` +
       `records the deletion. To restore a file, call restore_file with the version before it.\n${lines}${more}`;

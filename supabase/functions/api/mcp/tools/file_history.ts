@@ -21,22 +21,18 @@ export const fileHistory = defineTool({
     const { versions, total } = gate.unwrap(await metadata.versions(gate.caller, path, limit, 0));
     const name = shownPath(path);
     const lines = new Lines(name.length + 200);
-    for (
-      const [index, { version, size, updatedAt, deleted, operation, from, ...provenance }] of versions
-        .entries()
-    ) {
+    lines.addAll(versions.map((
+      { version, size, updatedAt, deleted, operation, from, ...provenance },
+      index,
+    ) => {
       const what = deleted ? "deleted" : counted(size, "byte");
       const how = operation === "delete" ? "" : `, ${operation}`;
       const origin = describeOrigin(from, path) + describeProvenance(provenance);
       const latest = index === 0 ? " (latest)" : "";
-      const isAdded = lines.add(
-        `version ${version}: ${what}, ${shortTime(updatedAt)}${how}${origin}${latest}`,
-      );
-      if (!isAdded) break;
-    }
+      return `version ${version}: ${what}, ${shortTime(updatedAt)}${how}${origin}${latest}`;
+    }));
     const more = total - lines.count;
-    const canShowMore = limit < PAGE_LIMIT_MAX;
-    const advice = canShowMore
+    const advice = limit < PAGE_LIMIT_MAX
       ? `raise limit (up to ${PAGE_LIMIT_MAX})`
       : "read_file with version shows any of them";
     const rest = more === 0 ? "" : `\n${counted(more, "older version")}: ${advice}`;

@@ -121,18 +121,12 @@ function describe(
   }
   const lines = new Lines(name.length + QUOTED_PATH_LENGTH_MAX + 200);
   const above = directory === "" ? "" : `${directory}/`;
-  let left = folders.length;
-  for (const folder of folders) {
-    if (!lines.add(shownPath(`${above}${folder}/`))) break;
-    left--;
-  }
-  let last = after;
-  for (const [index, file] of files.entries()) {
-    if (left === 0 && lines.add(`${shownPath(file.path)} — ${describeVersion(file)}`)) continue;
-    last = files[index - 1]?.path ?? from ?? "";
-    break;
-  }
-  const shown = lines.count - (folders.length - left);
+  const foldersLeft = lines.addAll(folders.map((folder) => shownPath(`${above}${folder}/`)));
+  const left = foldersLeft > 0
+    ? files.length
+    : lines.addAll(files.map((file) => `${shownPath(file.path)} — ${describeVersion(file)}`));
+  const shown = files.length - left;
+  const last = left === 0 ? after : files[shown - 1]?.path ?? from ?? "";
   const isPart = isFiltered || from !== undefined || page.total === undefined || page.total === null;
   const least = page.totalIsExact === false ? "more than " : "";
   const others = recursive ? "" : ` and ${counted(folders.length, "folder")}`;

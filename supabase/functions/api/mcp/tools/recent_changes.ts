@@ -30,11 +30,7 @@ export const recentChanges = defineTool({
       (given) => /^[0-9a-f]{32}$/.test(given),
       "must be the 32 digits of an earlier result",
     ),
-    run: optional(
-      "Only changes of this run, such as nightly-42.",
-      isRunId,
-      RUN_ID_RULE,
-    ),
+    run: optional("Only changes of this run, such as nightly-42.", isRunId, RUN_ID_RULE),
     path: folder("Only this file, or files below this folder; empty for all."),
     limit: whole("How many changes to show.", 1, PAGE_LIMIT_MAX).default(MCP_CHANGES_DEFAULT),
   }),
@@ -60,13 +56,9 @@ export const recentChanges = defineTool({
 function describe({ changes, cursor, hasMore }: FeedPage, isSince: boolean, isFiltered: boolean): string {
   const lines = new Lines(500);
   // Where not all fit, the newest are shown; changes since a cursor are shown in order, and the next call continues.
-  const shown: string[] = [];
-  for (const change of isSince ? changes : changes.toReversed()) {
-    const line = describeChange(change);
-    if (!lines.add(line)) break;
-    shown.push(line);
-  }
-  const left = changes.length - shown.length;
+  const all = (isSince ? changes : changes.toReversed()).map(describeChange);
+  const left = lines.addAll(all);
+  const shown = all.slice(0, all.length - left);
   const next = isSince && left > 0 ? changes[shown.length - 1]?.cursor ?? cursor : cursor;
   const isMore = hasMore || left > 0;
   const bound = isFiltered ? ` At most the last ${grouped(CHANGES_EXAMINED_MAX)} changes were examined.` : "";
@@ -102,14 +94,11 @@ async function describeRun({ gate, metadata }: Context, run: string, limit: numb
   const least = countsAreExact ? "" : "at least ";
   const who = actors.length === 0 ? "" : ` by ${actors.map(shownActor).join(", ")}`;
   const lines = new Lines(who.length + 400);
-  for (const { path, firstVersion, lastVersion, operation } of files) {
-    const versions = firstVersion === lastVersion
-      ? `version ${lastVersion}`
-      : `versions ${firstVersion}–${lastVersion}`;
-    if (!lines.add(`${shownPath(path)} — ${versions}, last ${operation}`)) {
-      break;
-    }
-  }
+  lines.addAll(files.map(({ path, firstVersion, lastVersion, operation }) => {
+    const isOne = firstVersion === lastVersion;
+    const versions = isOne ? `version ${lastVersion}` : `versions ${firstVersion}–${lastVersion}`;
+    return `${shownPath(path)} — ${versions}, last ${operation}`;
+  }));
   const left = fileCount - lines.count;
   const isFull = hasMore && lines.count === files.length && limit < PAGE_LIMIT_MAX;
   const advice = isFull ? `raise limit (up to ${PAGE_LIMIT_MAX})` : "set path to see only those of a folder";

@@ -45,17 +45,13 @@ export const searchFiles = defineTool({
 function describe({ results, hasMore, notSearched }: SearchAnswer): string {
   const unsearched = notSearched ? [describeUnsearched(notSearched)] : [];
   const lines = new Lines(unsearched.join().length + 200);
-  let isCut = false;
-  for (const { path, version, matches } of results) {
+  const left = lines.addAll(results.map(({ path, version, matches }) => {
     const shown = matches.map(({ line, snippet }) => `  ${line}: ${snippet.trim()}`);
-    isCut ||= !lines.add(
-      [`${shownPath(path)} — version ${version}`, ...shown].join("\n"),
-    );
-    if (isCut) break;
-  }
+    return [`${shownPath(path)} — version ${version}`, ...shown].join("\n");
+  }));
   return [
     ...unsearched,
     results.length === 0 ? "No file was found. Try other words, or list_files." : `${lines}`,
-    ...hasMore || isCut ? ["More files were found: narrow it with path, glob or other words."] : [],
+    ...hasMore || left > 0 ? ["More files were found: narrow it with path, glob or other words."] : [],
   ].join("\n");
 }

@@ -37,10 +37,8 @@ export const undoRun = defineTool({
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== "RUN_CONFLICT") throw error;
       const plan = await planRevert(context, undo);
-      throw new ToolRefusal(
-        "RUN_CONFLICT",
-        `Others have changed files of the run since. ${conflictsOf(plan)}`,
-      );
+      const conflicts = `Others have changed files of the run since. ${conflictsOf(plan)}`;
+      throw new ToolRefusal("RUN_CONFLICT", conflicts);
     }
   },
 });
@@ -52,14 +50,13 @@ function describe(answer: UndoResult, run: string): string {
   const isPlan = runId === null;
   if (conflicts.length > 0) return `Undoing run ${run} is not possible yet. ${conflictsOf(answer)}`;
   if (actions.length === 0) {
-    const are = unchanged.length === 1 ? "is" : "are";
-    return `Nothing is left to undo: ${
-      counted(unchanged.length, "file")
-    } of run ${run} ${are} already as before the run.`;
+    const files = `${counted(unchanged.length, "file")} of run ${run} ${
+      unchanged.length === 1 ? "is" : "are"
+    }`;
+    return `Nothing is left to undo: ${files} already as before the run.`;
   }
   const lines = new Lines(400);
-  for (const action of actions) if (!lines.add(describeAction(action))) break;
-  const left = actions.length - lines.count;
+  const left = lines.addAll(actions.map(describeAction));
   const more = left === 0 ? "" : `\n… and ${counted(left, "more file")}`;
   const same = unchanged.length === 0
     ? ""
@@ -78,19 +75,19 @@ function describeAction({ path, action, from, to, version, own }: Action): strin
   return `${shownPath(path)} — restored to version ${to}, from version ${from}${added}${whose}`;
 }
 
+const CONFLICTS: Readonly<Record<string, string>> = {
+  gone: "its version before the run was erased",
+  moved: "the run moved it from or to a path that your key cannot access",
+  unexamined: "it has too many versions to tell whether others wrote some of them",
+};
+
 function conflictsOf({ conflicts }: UndoResult): string {
   const lines = new Lines(600);
-  for (const { path, version, actor, runId, reason } of conflicts) {
+  lines.addAll(conflicts.map(({ path, version, actor, runId, reason }) => {
     const author = describeProvenance({ actor: actor ?? undefined, runId: runId ?? undefined });
-    const why = reason === "gone"
-      ? "its version before the run was erased"
-      : reason === "moved"
-      ? "the run moved it from or to a path that your key cannot access"
-      : reason === "unexamined"
-      ? "it has too many versions to tell whether others wrote some of them"
-      : `version ${version}${author} came after`;
-    if (!lines.add(`${shownPath(path)} — ${why}`)) break;
-  }
+    const why = CONFLICTS[reason ?? ""] ?? `version ${version}${author} came after`;
+    return `${shownPath(path)} — ${why}`;
+  }));
   return "Nothing was done. Compare them with diff_versions, and restore files one by one with restore_file:\n" +
     `${lines}`;
 }

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { writeChunks } from "../../files/write_content.ts";
 import type { FileRecord } from "../../contract/files.ts";
 import { Work } from "../../runtime/work.ts";
-import { expectedVersion, path, text } from "../arguments.ts";
+import { path, text, whole } from "../arguments.ts";
 import { explainWrite, isVersionConflict } from "../version_conflicts.ts";
 import { shownPath } from "../text.ts";
 import { counted } from "../../runtime/counted.ts";
@@ -20,9 +20,10 @@ export const writeFile = defineTool({
   input: z.object({
     path: path(),
     content: text("The whole content."),
-    expected_version: expectedVersion(
+    expected_version: whole(
       "The version to replace, as read_file showed it. 0 or left out: only create a file that does not exist.",
-    ),
+      0,
+    ).optional(),
   }),
   async run(context, { path, content, expected_version: expected = 0 }) {
     try {
