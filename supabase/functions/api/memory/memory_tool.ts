@@ -149,9 +149,7 @@ export class MemoryTool {
       const matching = text.split("\n").flatMap((line, index) => line.includes(before) ? [index + 1] : []);
       const [line, ...others] = matching;
       if (line === undefined) {
-        failMemory(
-          `No replacement was performed, old_str \`${before}\` did not appear verbatim in ${path}.`,
-        );
+        failMemory(`No replacement was performed, old_str \`${before}\` did not appear verbatim in ${path}.`);
       }
       if (others.length > 0) {
         failMemory(

@@ -14,11 +14,7 @@ import { describeScope, SCOPES } from "./scopes.ts";
 /** The tags, each with the first segments of its routes' paths; the last tag has all other routes. */
 export const TAGS: readonly { name: string; segments: readonly string[]; description: string }[] = [
   { name: "Files", segments: ["files", "diff"], description: "Write, read, list, edit, history." },
-  {
-    name: "Changes",
-    segments: ["changes", "runs"],
-    description: "The change feed, and runs.",
-  },
+  { name: "Changes", segments: ["changes", "runs"], description: "The change feed, and runs." },
   {
     name: "Links",
     segments: ["links", "l"],
@@ -113,10 +109,7 @@ function requestBodyOf({ openapi: { body, isBodyOptional, takesRaw, example } }:
     required: !isBodyOptional,
     content: {
       ...(body && {
-        "application/json": {
-          schema: schemaOf(body, "input"),
-          ...(example !== undefined && { example }),
-        },
+        "application/json": { schema: schemaOf(body, "input"), ...(example !== undefined && { example }) },
       }),
       ...(takesRaw && {
         "application/octet-stream": {
@@ -142,12 +135,7 @@ function jsonContent({ operation, openapi: { answer, isPlain, isProtocol } }: Ro
   return { schema: envelopes.length === 1 ? envelopes[0] : { oneOf: envelopes } };
 }
 
-const RAW_HEADERS = [
-  "ETag",
-  "Accept-Ranges",
-  "X-Content-Type-Options",
-  "Content-Security-Policy",
-] as const;
+const RAW_HEADERS = ["ETag", "Accept-Ranges", "X-Content-Type-Options", "Content-Security-Policy"] as const;
 
 function responsesOf(route: Route, failures: FailureResponses): Json {
   const { headers: given, returnsRaw, responseHeaders: particular = [], statuses = [], isPlain, mediaType } =

@@ -86,10 +86,7 @@ export class FailureResponses {
       content: {
         "application/json": {
           schema: {
-            allOf: [
-              FAILURE,
-              { properties: { error: { properties: { code: { enum: codes } } } } },
-            ],
+            allOf: [FAILURE, { properties: { error: { properties: { code: { enum: codes } } } } }],
           },
         },
       },

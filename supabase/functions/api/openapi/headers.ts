@@ -50,10 +50,7 @@ export const REQUEST_HEADERS: Readonly<Record<string, HeaderEntry>> = {
     "The run that the change belongs to. Clients can list and undo the changes of a run.",
     textOf("[A-Za-z0-9._:-]", RUN_ID_LENGTH_MAX),
   ),
-  "X-Actor": header(
-    "Who makes the change, as chosen by the client.",
-    textOf("[ -~]", ACTOR_LENGTH_MAX),
-  ),
+  "X-Actor": header("Who makes the change, as chosen by the client.", textOf("[ -~]", ACTOR_LENGTH_MAX)),
   "X-Change-Note": header(
     "Why the change is made: percent-encoded UTF-8, at most 500 characters decoded, such as `first%20draft`.",
   ),

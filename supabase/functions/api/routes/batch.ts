@@ -32,10 +32,7 @@ const PART_LENGTH = 256 * 1024;
 /** Units of work for each character that is encoded, or decoded from base64. */
 const ENCODE_UNITS = 4;
 
-const common = {
-  path: z.string().meta({ minLength: 1 }),
-  ...ifVersionField,
-};
+const common = { path: z.string().meta({ minLength: 1 }), ...ifVersionField };
 const content = { content: textField(0, CONTENT_LENGTH_MAX), isBase64: z.boolean().nullish() };
 const destination = { destination: z.string().meta({ minLength: 1 }), overwrite: z.boolean().nullish() };
 

@@ -199,9 +199,6 @@ function throughLink(context: Context) {
   const { metadata } = context;
   return {
     ...context,
-    metadata: {
-      commit: metadata.commitLink.bind(metadata),
-      compact: metadata.compact.bind(metadata),
-    },
+    metadata: { commit: metadata.commitLink.bind(metadata), compact: metadata.compact.bind(metadata) },
   };
 }

@@ -75,7 +75,8 @@ function describeAction({ path, action, from, to, version, own }: Action): strin
   return `${shownPath(path)} — restored to version ${to}, from version ${from}${added}${whose}`;
 }
 
-const CONFLICTS: Readonly<Record<string, string>> = {
+/** Why the version that `conflicts` names is in the way of the undo, where it is not a later one. */
+const CONFLICTS = {
   gone: "its version before the run was erased",
   moved: "the run moved it from or to a path that your key cannot access",
   unexamined: "it has too many versions to tell whether others wrote some of them",
@@ -85,7 +86,7 @@ function conflictsOf({ conflicts }: UndoResult): string {
   const lines = new Lines(600);
   lines.addAll(conflicts.map(({ path, version, actor, runId, reason }) => {
     const author = describeProvenance({ actor: actor ?? undefined, runId: runId ?? undefined });
-    const why = CONFLICTS[reason ?? ""] ?? `version ${version}${author} came after`;
+    const why = reason ? CONFLICTS[reason] : `version ${version}${author} came after`;
     return `${shownPath(path)} — ${why}`;
   }));
   return "Nothing was done. Compare them with diff_versions, and restore files one by one with restore_file:\n" +
