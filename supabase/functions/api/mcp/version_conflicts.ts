@@ -50,20 +50,19 @@ export async function lastWriter({ gate, metadata }: Context, latest: Content | 
   return last?.version === latest.file.version ? describeProvenance(last) : "";
 }
 
-/** A refused change: the version that it expected, and the details of the refusal. */
-interface VersionConflict {
-  readonly path: string;
-  readonly expected: number;
-  readonly details: ApiError["details"];
-  /** What the model should do with the changes that the message shows. */
-  readonly advice: string;
-}
-
-/** The refusal of a change that expected another version than the latest. */
+/**
+ * The refusal of a change that expected another version than the latest. `details` are those of the refusal, `advice`
+ * says what the model should do with the changes that the message shows.
+ */
 export async function versionRefusal(
   context: Context,
   latest: Content | undefined,
-  { path, expected, details, advice }: VersionConflict,
+  { path, expected, details, advice }: {
+    readonly path: string;
+    readonly expected: number;
+    readonly details: ApiError["details"];
+    readonly advice: string;
+  },
 ): Promise<ToolRefusal> {
   const version = latest?.file.version ?? details?.["version"];
   const isMissing = latest === undefined && mayRead(context);

@@ -1,14 +1,12 @@
 /** All tools, in the order in which clients show them. */
 import type { Tool } from "../tool.ts";
+import { recentChanges, undoRun } from "./changes.ts";
 import { createLink } from "./create_link.ts";
-import { deleteFile } from "./delete_file.ts";
 import { editFile } from "./edit_file.ts";
 import { listFiles } from "./list_files.ts";
-import { moveFile } from "./move_file.ts";
+import { deleteFile, moveFile } from "./move_delete.ts";
 import { readFile } from "./read_file.ts";
-import { recentChanges } from "./recent_changes.ts";
 import { grepFiles, searchFiles } from "./search.ts";
-import { undoRun } from "./undo_run.ts";
 import { diffVersions, fileHistory, restoreFile } from "./versions.ts";
 import { appendFile, writeFile } from "./write.ts";
 

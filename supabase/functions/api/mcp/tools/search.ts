@@ -71,10 +71,9 @@ async function scanBelowOrIn(context: Context, plan: ScanPlan): Promise<SearchAn
 
 function describeLines({ results, hasMore, notSearched }: SearchAnswer, limit: number): string {
   const skipped = results.filter((result) => result.skipped).map(({ path }) => path);
+  const named = `Only the names of these were searched: ${someOf(skipped, skipped.length)}`;
   const rest = [
-    ...skipped.length > 0
-      ? [`Only the names of these were searched: ${someOf(skipped, skipped.length)}`]
-      : [],
+    ...skipped.length > 0 ? [named] : [],
     ...notSearched ? [describeUnsearched(notSearched)] : [],
   ].join("\n");
   const lines = new Lines(rest.length + 200);
@@ -97,14 +96,12 @@ function describeLines({ results, hasMore, notSearched }: SearchAnswer, limit: n
     }
   }
   return [
-    lines.count === 0 && !isCut ? noLine(notSearched) : `${lines}`,
+    lines.count === 0 && !isCut
+      ? `No line${notSearched ? " of the searched files" : ""} matches.`
+      : `${lines}`,
     ...isCut ? ["More lines match: raise limit, or narrow it with path, glob or a longer pattern."] : [],
     ...rest === "" ? [] : [rest],
   ].join("\n");
-}
-
-function noLine(notSearched: SearchAnswer["notSearched"]): string {
-  return notSearched ? "No line of the searched files matches." : "No line matches.";
 }
 
 export const searchFiles = defineTool({
