@@ -3,7 +3,6 @@ import { Buffer } from "node:buffer";
 import { z } from "zod";
 import { fail, failField } from "../errors.ts";
 import { BODY_BYTES_MAX, CONTENT_LENGTH_MAX } from "../limits.ts";
-import type { Body } from "../runtime/body_budget.ts";
 import { drainAndDetach } from "../runtime/bytes.ts";
 import { Work } from "../runtime/work.ts";
 import {
@@ -52,8 +51,16 @@ export async function readBody<Fields>(
   schema: z.ZodType<Fields>,
   options?: Pick<JsonBodyOptions, "fieldsBytesMax" | "stringBytesMax">,
 ): Promise<Fields> {
-  ensureJson(source.request.headers);
-  const body = await reserveMemory(source);
+  const { headers } = source.request;
+  ensureJson(headers);
+  const declared = declaredBytes(headers);
+  if (declared !== null && declared > BODY_BYTES_MAX) {
+    fail("CONTENT_TOO_LARGE", `A JSON body has at most ${BODY_BYTES_MAX} bytes. ${RAW_BODY_HINT}`, {
+      limitBytes: BODY_BYTES_MAX,
+      sizeBytes: declared,
+    });
+  }
+  const body = isLargeBody(headers) ? await openBody(source, declared) : undefined;
   const fields = await readJsonBody(requestChunks(source, "INVALID_JSON"), {
     limitBytes: BODY_BYTES_MAX,
     streamedField: "content",
@@ -71,19 +78,6 @@ export async function readFields<Fields>(
 ): Promise<Fields> {
   if (isLargeBody(source.request.headers)) await source.gate.authorize();
   return await readBody(source, schema, options);
-}
-
-/** Reserves memory for a large body. Throws CONTENT_TOO_LARGE for a declared size over the limit. */
-async function reserveMemory(source: BodySource): Promise<Body | undefined> {
-  const { headers } = source.request;
-  const declared = declaredBytes(headers);
-  if (declared !== null && declared > BODY_BYTES_MAX) {
-    fail("CONTENT_TOO_LARGE", `A JSON body has at most ${BODY_BYTES_MAX} bytes. ${RAW_BODY_HINT}`, {
-      limitBytes: BODY_BYTES_MAX,
-      sizeBytes: declared,
-    });
-  }
-  return isLargeBody(headers) ? await openBody(source, declared) : undefined;
 }
 
 /**

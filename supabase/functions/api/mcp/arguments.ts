@@ -1,8 +1,7 @@
 /** Arguments of tools: flat schemas, lenient parsing, and error messages that a model can act on. */
 import { z } from "zod";
 import { fail } from "../errors.ts";
-import { reasonOf } from "../http/reasons.ts";
-import { meantName } from "../http/validate.ts";
+import { meantName, reasonOf } from "../http/validate.ts";
 import { checkPath, normalizeDirectory } from "../http/path.ts";
 import { INTEGER_MAX, MCP_UNKNOWN_ARGUMENTS_MAX, SEARCH_GLOB_LENGTH_MAX } from "../limits.ts";
 import { unescapeHidden } from "../runtime/hidden_characters.ts";

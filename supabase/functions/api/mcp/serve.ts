@@ -12,6 +12,7 @@ import type { Context } from "../context.ts";
 import { ApiError } from "../errors.ts";
 import { jsonText } from "../http/respond.ts";
 import { VERSION } from "../version.ts";
+import { PROTOCOL_VERSIONS } from "./protocol_versions.ts";
 import { failureText, ToolRefusal } from "./failures.ts";
 import { TOOLS } from "./tools/mod.ts";
 import { actorOf, isRunId, parseProvenance } from "../http/provenance.ts";
@@ -23,15 +24,6 @@ const OF_TRANSPORT: readonly string[] = [
   "INVALID_SESSION",
   "RATE_LIMIT_EXCEEDED",
   "INTERNAL_ERROR",
-];
-
-/** Supported revisions of the protocol, the newest first. */
-const PROTOCOL_VERSIONS: readonly string[] = [
-  "2026-07-28",
-  "2025-11-25",
-  "2025-06-18",
-  "2025-03-26",
-  "2024-11-05",
 ];
 
 /**

@@ -2,6 +2,7 @@
  * The memory tool `memory_20250818` over a folder of the project. It gives the same answers as
  * `BetaLocalFilesystemMemoryTool` of `@anthropic-ai/sdk` 1.12.0 over a folder on disk; every change adds a version.
  */
+import { z } from "zod";
 import { ApiError, ERRORS, fail } from "../errors.ts";
 import { commitBasis, type CommitRequest, throwCommitRefusal, tryCommit } from "../files/commit.ts";
 import { commitMany, type ManyCommitter } from "../files/commit_many.ts";
@@ -26,7 +27,6 @@ import type { FileRecord } from "../contract/files.ts";
 import { byPath, type Content } from "../ports/files.ts";
 import type { Metadata } from "../ports/metadata.ts";
 import { escapeHidden } from "../runtime/hidden_characters.ts";
-import type { AnyCommand, Command, CommandName } from "./commands.ts";
 import { failMemory, resolveMemoryPath } from "./memory_path.ts";
 
 export interface MemoryContext extends EditContext, SegmentSource {
@@ -36,7 +36,28 @@ export interface MemoryContext extends EditContext, SegmentSource {
     & Pick<Metadata, "content" | "record" | "list">;
 }
 
-const SCOPES: Readonly<Record<CommandName, readonly Scope[]>> = {
+const path = z.string();
+
+/** The fields of each command, as a model sends them; later versions of the tool may add fields. */
+export const memoryInput = z.discriminatedUnion("command", [
+  z.looseObject({ command: z.literal("view"), path, view_range: z.array(z.number()).nullish() }),
+  z.looseObject({ command: z.literal("create"), path, file_text: z.string() }),
+  z.looseObject({
+    command: z.literal("str_replace"),
+    path,
+    old_str: z.string(),
+    // Models leave it out to remove text.
+    new_str: z.string().nullish().transform((text) => text ?? ""),
+  }),
+  z.looseObject({ command: z.literal("insert"), path, insert_line: z.number(), insert_text: z.string() }),
+  z.looseObject({ command: z.literal("delete"), path }),
+  z.looseObject({ command: z.literal("rename"), old_path: path, new_path: path }),
+]);
+
+type AnyCommand = z.output<typeof memoryInput>;
+type Command<Name extends AnyCommand["command"]> = Extract<AnyCommand, { readonly command: Name }>;
+
+const SCOPES: Readonly<Record<AnyCommand["command"], readonly Scope[]>> = {
   view: ["read"],
   create: ["write"],
   str_replace: ["read", "write"],
