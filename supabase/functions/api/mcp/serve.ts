@@ -88,19 +88,16 @@ class Exchange {
   constructor(private readonly context: Context) {}
 
   async respond(message: unknown): Promise<Response> {
-    const request = this.withoutBody();
+    const { url, headers } = this.context.request;
+    const sent = new Headers(headers);
+    // Clients that send no Accept header get JSON.
+    sent.set("accept", "application/json, text/event-stream");
+    sent.set("content-type", "application/json");
+    // The same request without its body, which was read.
+    const request = new Request(url, { method: "POST", headers: sent });
     if (await isLegacyRequest(request, message)) return await this.respondLegacy(request, message);
     servers.set(request, () => this.server(message));
     return await modern.fetch(request, { parsedBody: message });
-  }
-
-  /** The same request without its body, which was read. Clients that send no Accept header get JSON. */
-  private withoutBody(): Request {
-    const { url, headers } = this.context.request;
-    const sent = new Headers(headers);
-    sent.set("accept", "application/json, text/event-stream");
-    sent.set("content-type", "application/json");
-    return new Request(url, { method: "POST", headers: sent });
   }
 
   /** Answers a client of a 2025 revision: each message by itself, with JSON instead of a stream. */

@@ -5,9 +5,6 @@ import type { FileRecord } from "../contract/files.ts";
 import { counted, grouped } from "../runtime/counted.ts";
 import { escapeHidden } from "../runtime/hidden_characters.ts";
 
-/** Tells an agent how to get content that no tool shows. */
-export const OTHER_WAYS = "create_link gives a curl command that downloads it.";
-
 /** To the second: `2026-11-20T10:15:30Z`. */
 export function shortTime(time: string): string {
   return time.replace(/\.\d+Z$/, "Z");

@@ -3,10 +3,10 @@ import type { Context } from "../context.ts";
 import { ApiError, type ErrorCode } from "../errors.ts";
 import { diffSides } from "../files/diff.ts";
 import { isText } from "../files/presentation.ts";
-import { MCP_CONFLICT_DIFF_LINES_MAX, MCP_LINE_LENGTH_MAX } from "../limits.ts";
+import { MCP_CONFLICT_DIFF_LINES_MAX } from "../limits.ts";
 import type { Content } from "../ports/files.ts";
 import { ToolRefusal } from "./failures.ts";
-import { cutLine, describeProvenance, fitLines, shownPath } from "./text.ts";
+import { describeProvenance, fitLines, shownPath } from "./text.ts";
 import { counted } from "../runtime/counted.ts";
 
 /** Whether the error says that the file is at another version than the client expected. */
@@ -99,19 +99,16 @@ async function changesSince(
     const { diff, additions, deletions } = await diffSides(context, path, compared);
     if (diff === "") return `The content is that of version ${expected}.`;
     const changed = `${counted(additions, "line")} added, ${deletions} removed`;
-    return `Since version ${expected}: ${changed}.\n${firstLines(diff)}`;
+    const lines = diff.replace(/\n$/, "").split("\n");
+    const more = lines.length - MCP_CONFLICT_DIFF_LINES_MAX;
+    const advice = "diff_versions shows them";
+    const shown = lines.slice(0, MCP_CONFLICT_DIFF_LINES_MAX);
+    if (more > 0) shown.push(`… ${counted(more, "more line")}: ${advice}`);
+    return `Since version ${expected}: ${changed}.\n${fitLines(shown.join("\n"), advice, 4000)}`;
   } catch (error) {
     if (!(error instanceof ApiError) || error.status >= 500) throw error;
     return `The changes since version ${expected} cannot be shown; read the file.`;
   }
-}
-
-function firstLines(diff: string): string {
-  const lines = diff.replace(/\n$/, "").split("\n");
-  const shown = lines.slice(0, MCP_CONFLICT_DIFF_LINES_MAX).map((line) => cutLine(line, MCP_LINE_LENGTH_MAX));
-  const more = lines.length - shown.length;
-  if (more > 0) shown.push(`… ${counted(more, "more line")}: diff_versions shows them`);
-  return fitLines(shown.join("\n"), "diff_versions shows them", 4000);
 }
 
 /** The number of the latest version at `path`, if it has the same segments as that version of `other`. */

@@ -19,7 +19,7 @@ import {
 } from "../limits.ts";
 import { concatenate } from "../runtime/bytes.ts";
 import { Work } from "../runtime/work.ts";
-import { parseDestination } from "./copy_move.ts";
+import { parseDestination } from "./copy_move_restore.ts";
 import { EDIT_ERRORS, editFields, parseEdits } from "./edit.ts";
 import { ifVersionField } from "./schemas.ts";
 import { defineRoute } from "../route.ts";

@@ -53,7 +53,14 @@ const MATCH_UNITS = 2;
 /** Whether a path matches the glob, in time linear in the path for any glob. Throws VALIDATION_ERROR. */
 function matcher(glob: string | undefined, directory: string): (path: string) => Promise<boolean> {
   if (glob === undefined) return () => Promise.resolve(true);
-  const dfa = compile(glob, directory);
+  let dfa: LazyDfa;
+  try {
+    dfa = new LazyDfa(parseEre(globPattern(glob, directory)), false);
+  } catch (error) {
+    const isInvalid = error instanceof GlobError || error instanceof PatternError;
+    if (isInvalid) fail("VALIDATION_ERROR", `glob ${error.message}`);
+    throw error;
+  }
   const work = new Work(SEARCH_UNITS_MAX, () => fail("SEARCH_TOO_BROAD", "The glob is too complex."));
   return async (path) => {
     if (work.add(MATCH_UNITS * path.length)) await work.pause();
@@ -64,16 +71,6 @@ function matcher(glob: string | undefined, directory: string): (path: string) =>
     }
     return at >= 0;
   };
-}
-
-function compile(glob: string, directory: string): LazyDfa {
-  try {
-    return new LazyDfa(parseEre(globPattern(glob, directory)), false);
-  } catch (error) {
-    const isInvalid = error instanceof GlobError || error instanceof PatternError;
-    if (isInvalid) fail("VALIDATION_ERROR", `glob ${error.message}`);
-    throw error;
-  }
 }
 
 interface Found {

@@ -50,7 +50,7 @@ export const writeFile = defineTool({
       return await describeWritten(file, content);
     } catch (error) {
       if (!isVersionConflict(error)) throw error;
-      throw await explainWrite(context, { path, expected, content, isAppend: false, error });
+      throw await explainWrite(context, error, { path, expected, content, isAppend: false });
     }
   },
 });
@@ -101,7 +101,7 @@ export const appendFile = defineTool({
       return `${did} ${shownPath(path)}: version ${file.version}, ${counted(file.size, "byte")}.`;
     } catch (error) {
       if (expected === undefined || !isVersionConflict(error)) throw error;
-      throw await explainWrite(context, { path, expected, content, isAppend: true, error });
+      throw await explainWrite(context, error, { path, expected, content, isAppend: true });
     }
   },
 });
@@ -135,19 +135,17 @@ function isAbout(error: unknown, code: ApiError["code"]): boolean {
   return error instanceof ApiError && error.code === code;
 }
 
-/** A write whose expected version is not the latest. */
-interface RefusedWrite {
-  readonly path: string;
-  readonly expected: number;
-  readonly content: string;
-  /** Whether the write appends the content instead of replacing the file's content. */
-  readonly isAppend: boolean;
-  readonly error: ApiError;
-}
-
-/** The refusal to report. A client that lost the answer repeats its call: then the file has the content already. */
-async function explainWrite(context: Context, write: RefusedWrite): Promise<ToolRefusal> {
-  const { path, expected, content, isAppend, error: { code, details } } = write;
+/** The refusal to report of a write whose expected version is not the latest. A client that lost the answer repeats its call: then the file has the content already. */
+async function explainWrite(
+  context: Context,
+  { code, details }: ApiError,
+  { path, expected, content, isAppend }: {
+    readonly path: string;
+    readonly expected: number;
+    readonly content: string;
+    readonly isAppend: boolean;
+  },
+): Promise<ToolRefusal> {
   const bytes = new TextEncoder().encode(content);
   const hasContent = async (version: Content | undefined) =>
     version !== undefined && (isAppend || version.file.size === bytes.length) &&
@@ -185,10 +183,8 @@ async function existsRefusal(
     : `version ${version}`;
   return new ToolRefusal(
     "FILE_ALREADY_EXISTS",
-    `${
-      shownPath(path)
-    } exists already: ${state}. Nothing was written. To change a part of it, use edit_file. ` +
-      `To replace all of it, read it first, then send expected_version=${version}.`,
+    `${shownPath(path)} exists already: ${state}. Nothing was written. To change a part of it, use ` +
+      `edit_file. To replace all of it, read it first, then send expected_version=${version}.`,
   );
 }
 
