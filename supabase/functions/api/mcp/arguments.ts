@@ -8,16 +8,12 @@ import { unescapeHidden } from "../runtime/hidden_characters.ts";
 
 type Property = Record<string, string | number | boolean | string[]>;
 
-const NOT_TEXT = "must be text";
 const NOT_WHOLE = "must be a whole number";
-const wellFormed = [
-  (text: string) => text.isWellFormed(),
-  "contains a lone surrogate, which cannot be stored as UTF-8",
-] as const;
 
 /** A text argument of `minLength` to `maxLength` UTF-16 code units. */
 export function text(description: string, minLength = 0, maxLength = INTEGER_MAX) {
-  const some = z.string(NOT_TEXT).refine(...wellFormed);
+  const some = z.string("must be text")
+    .refine((text) => text.isWellFormed(), "contains a lone surrogate, which cannot be stored as UTF-8");
   const long = minLength > 0 ? some.min(minLength, "must not be empty") : some;
   const bounded = maxLength < INTEGER_MAX
     ? long.max(maxLength, `must have at most ${maxLength} characters`)

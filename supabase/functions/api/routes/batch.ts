@@ -25,8 +25,6 @@ import { ifVersionField } from "./schemas.ts";
 import { defineRoute } from "../route.ts";
 import { counted } from "../runtime/counted.ts";
 
-const BODY_BOUNDS = { fieldsBytesMax: BATCH_BYTES_MAX, stringBytesMax: BATCH_BYTES_MAX };
-const NO_BYTES = new Uint8Array();
 /** Content is encoded in parts of this length. */
 const PART_LENGTH = 256 * 1024;
 /** Units of work for each character that is encoded, or decoded from base64. */
@@ -59,7 +57,8 @@ const body = z.object({
 async function readOperations(context: Context): Promise<Operation[]> {
   const { gate, request: { headers } } = context;
   if (gate.grant === undefined || isLargeBody(headers)) await gate.authorizeWithoutCounting();
-  const fields = await readBody(context, body, BODY_BOUNDS);
+  const bounds = { fieldsBytesMax: BATCH_BYTES_MAX, stringBytesMax: BATCH_BYTES_MAX };
+  const fields = await readBody(context, body, bounds);
   const length = fields.operations.reduce((sum, one) => sum + ("content" in one ? one.content.length : 0), 0);
   if (length > CONTENT_LENGTH_MAX) {
     const limits = { limit: CONTENT_LENGTH_MAX, length };
@@ -68,7 +67,7 @@ async function readOperations(context: Context): Promise<Operation[]> {
   const work = new Work();
   const operations: Operation[] = [];
   for (const [index, one] of fields.operations.entries()) {
-    const content = "content" in one ? await bytesOf(one, index, work) : NO_BYTES;
+    const content = "content" in one ? await bytesOf(one, index, work) : new Uint8Array();
     operations.push(refuseAt(index, () => parseOperation(one, content, index)));
   }
   return operations;

@@ -33,9 +33,8 @@ import { UNREADABLE } from "./read.ts";
 import { WRITE_HEADERS } from "./schemas.ts";
 import { counted } from "../runtime/counted.ts";
 
-/** Fields that only one of the two kinds of links has. */
-const OF_READING = ["version"] as const;
-const OF_WRITING = ["contentType", "maxBytes", "ifVersion"] as const;
+/** By the purpose of a link: the fields that only links for the other purpose have. */
+const OF_OTHERS = { read: ["contentType", "maxBytes", "ifVersion"], write: ["version"] } as const;
 
 const creation = z.object({
   path: z.string().meta({ minLength: 1 }),
@@ -54,7 +53,7 @@ const creation = z.object({
   }),
 }).superRefine((fields, context) => {
   const isRead = fields.for === "read";
-  for (const name of isRead ? OF_WRITING : OF_READING) {
+  for (const name of OF_OTHERS[fields.for]) {
     const isAbsent = fields[name] === undefined || fields[name] === null;
     const message = `is for ${isRead ? "writing" : "reading"} only`;
     if (!isAbsent) context.addIssue({ code: "custom", path: [name], message });

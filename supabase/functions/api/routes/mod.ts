@@ -3,9 +3,8 @@ import { deleteAccount, getAccount } from "./account.ts";
 import { append, overwrite } from "./append.ts";
 import { batch } from "./batch.ts";
 import { changes } from "./changes.ts";
-import { redact } from "./redact.ts";
 import { copy, move, restore } from "./copy_move_restore.ts";
-import { deleteFile } from "./delete.ts";
+import { deleteFile, redact } from "./delete_redact.ts";
 import { diff } from "./diff.ts";
 import { edit } from "./edit.ts";
 import { copyFolder, deleteFolder, moveFolder } from "./folders.ts";
@@ -17,7 +16,7 @@ import { mcp } from "./mcp.ts";
 import { memory } from "./memory.ts";
 import { documentRoutes } from "./openapi.ts";
 import { read } from "./read.ts";
-import { getRun, listRuns } from "./runs.ts";
+import { getRun, listRuns, restoreFolder, undoRun } from "./runs.ts";
 import { search } from "./search.ts";
 import { postSweep } from "./sweep.ts";
 import { changeKey, createKey, listKeys, regenerateKey, revokeKey, rotateKey } from "./api_keys.ts";
@@ -32,7 +31,6 @@ import {
 } from "./projects.ts";
 import { matches } from "../http/request_data.ts";
 import type { Route } from "../route.ts";
-import { restoreFolder, undoRun } from "./undo.ts";
 import { write } from "./write.ts";
 
 export const ROUTES: readonly Route[] = [
