@@ -116,7 +116,7 @@ export class Base64Decoder {
 
   /** The bytes that are complete now; null if the text is not base64, after which nothing may be pushed. */
   push(text: Uint8Array): Uint8Array | null {
-    const characters = this.#rest + this.#decoder.decode(withoutSpaces(text));
+    const characters = this.#rest + this.#decoder.decode(text).replaceAll(/[ \t\r\n]+/g, "");
     if (this.#hasEnded && characters !== "") return null;
     const whole = characters.slice(0, characters.length - characters.length % 4);
     this.#rest = characters.slice(whole.length);
@@ -132,15 +132,4 @@ export class Base64Decoder {
   finish(): boolean {
     return this.#rest === "";
   }
-}
-
-function withoutSpaces(text: Uint8Array): Uint8Array {
-  const kept = new Uint8Array(text.length);
-  let length = 0;
-  for (let index = 0; index < text.length; index++) {
-    const byte = text[index] ?? 0;
-    // Space, tab, line feed, carriage return.
-    if (byte !== 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0d) kept[length++] = byte;
-  }
-  return kept.subarray(0, length);
 }

@@ -105,7 +105,9 @@ export function refuseUnknownParameters(
 
 /** Issues for the fields of a value that its schema does not have, at any depth; at most UNKNOWN_NAMES_REPORTED_MAX. */
 function unknownFields(schema: z.core.$ZodType, value: unknown, prefix = ""): Issue[] {
-  if (isWrapped(schema)) return unknownFields(schema.def.innerType, value, prefix);
+  const isWrapped = schema instanceof z.ZodOptional || schema instanceof z.ZodNullable ||
+    schema instanceof z.ZodDefault;
+  if (isWrapped) return unknownFields(schema.def.innerType, value, prefix);
   if (schema instanceof z.ZodPipe) return unknownFields(schema.def.in, value, prefix);
   if (typeof value !== "object" || value === null) return [];
   if (schema instanceof z.ZodUnion) return unknownToUnion(schema, value, prefix);
@@ -133,10 +135,6 @@ function unknownToUnion(schema: z.ZodUnion, value: object, prefix: string): Issu
   const [fewest = []] = options.map((option) => unknownFields(option, value, prefix))
     .toSorted((a, b) => a.length - b.length);
   return fewest;
-}
-
-function isWrapped(schema: z.core.$ZodType): schema is z.ZodOptional | z.ZodNullable | z.ZodDefault {
-  return schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault;
 }
 
 function fieldOf(schema: z.core.$ZodType, name: string): z.core.$ZodType | undefined {

@@ -26,8 +26,7 @@ import type { FolderCommit } from "../ports/commit_many.ts";
 import type { FileRecord } from "../contract/files.ts";
 import { byPath, type Content } from "../ports/files.ts";
 import type { Metadata } from "../ports/metadata.ts";
-import { escapeHidden } from "../runtime/hidden_characters.ts";
-import { failMemory, resolveMemoryPath } from "./memory_path.ts";
+import { escapeHidden, unescapeHidden } from "../runtime/hidden_characters.ts";
 
 export interface MemoryContext extends EditContext, SegmentSource {
   readonly metadata:
@@ -390,4 +389,37 @@ function fileSize(bytes: number): string {
   const unit = Math.floor(Math.log(bytes) / Math.log(1024));
   const size = bytes / 1024 ** unit;
   return (size % 1 === 0 ? size.toString() : size.toFixed(1)) + units[unit];
+}
+
+/** In paths of the tool, `/memories/notes.md` stands for `notes.md` in the root folder. */
+const MEMORIES = "/memories";
+
+/**
+ * The path below the root folder, "" for the folder itself. Resolves `.`, `..` and empty names as a file system does,
+ * and accepts the escapes with which listings show paths. Fails where the path leads out of the folder.
+ */
+export function resolveMemoryPath(memoryPath: string): string {
+  if (!memoryPath.startsWith(MEMORIES)) failMemory(`Path must start with /memories, got: ${memoryPath}`);
+  const relative = unescapeHidden(memoryPath.slice(MEMORIES.length)).replace(/^\//, "");
+  const names = [MEMORIES];
+  for (const name of relative.split("/")) {
+    if (name === "..") {
+      if (names.pop() === undefined) break;
+    } else if (name !== "" && name !== ".") {
+      // `../memories/x` resolves back into the root.
+      names.push(names.length === 0 && `/${name}` === MEMORIES ? MEMORIES : name);
+    }
+  }
+  const [root, ...rest] = names;
+  if (root !== MEMORIES) failMemory(`Path ${memoryPath} would escape /memories directory`);
+  return rest.join("/");
+}
+
+/** A failure whose message is the answer to the model. */
+export class MemoryFailure extends Error {
+  override readonly name = "MemoryFailure";
+}
+
+export function failMemory(message: string): never {
+  throw new MemoryFailure(message);
 }

@@ -9,16 +9,15 @@ import { diff } from "./diff.ts";
 import { edit } from "./edit.ts";
 import { copyFolder, deleteFolder, moveFolder } from "./folders.ts";
 import { exportFiles } from "./export.ts";
-import { getHealth } from "./health.ts";
 import { list } from "./list.ts";
 import { createLink, listLinks, readLink, revokeLink, writeLink } from "./links.ts";
 import { mcp } from "./mcp.ts";
 import { memory } from "./memory.ts";
 import { documentRoutes } from "./openapi.ts";
+import { getHealth, postSweep } from "./operator.ts";
 import { read } from "./read.ts";
 import { getRun, listRuns, restoreFolder, undoRun } from "./runs.ts";
 import { search } from "./search.ts";
-import { postSweep } from "./sweep.ts";
 import { changeKey, createKey, listKeys, regenerateKey, revokeKey, rotateKey } from "./api_keys.ts";
 import {
   createProject,
