@@ -110,12 +110,8 @@ export class NumberedLines {
   #hasLine = false;
   #isFull = false;
 
-  constructor(private readonly lines: Lines, private next: number) {}
-
-  /** The number of the first line that is not added yet. */
-  get nextLine(): number {
-    return this.next;
-  }
+  /** `next` is the number of the first line that is not added yet. */
+  constructor(private readonly lines: Lines, public next: number) {}
 
   /** Takes the next part. Returns false where there is no more room. */
   push(text: string): boolean {

@@ -50,10 +50,7 @@ function placing(kind: "copy_folder" | "move_folder", verb: string, openapi: Ope
     operation: kind,
     allows: { write: "copy and move files and folders" },
     makesVersions: true,
-    parse: ({ headers, query: given }) => ({
-      key: idempotencyKey(headers),
-      at: validateQuery(query, given).at,
-    }),
+    parse: ({ headers, query: given }) => ({ key: idempotencyKey(headers), ...validateQuery(query, given) }),
     async handle(context, { key, at }) {
       if (at !== undefined) context.onEnd(await context.beginCostly());
       const fields = { ...parseFolders(await readFields(context, body)), at };

@@ -58,12 +58,10 @@ export const list = defineRoute({
   operation: "list_files",
   allows: { read: "list files" },
   parse({ query: given }) {
-    const { directory, after, ...rest } = validateQuery(query, given);
-    return {
-      directory: normalizeDirectory(directory),
-      after: after === undefined ? undefined : checkPath(after),
-      ...rest,
-    };
+    const { directory: asGiven, ...rest } = validateQuery(query, given);
+    const directory = normalizeDirectory(asGiven);
+    if (rest.after !== undefined) checkPath(rest.after);
+    return { directory, ...rest };
   },
   async handle(context, parameters) {
     const { gate, metadata } = context;

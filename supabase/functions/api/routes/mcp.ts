@@ -29,8 +29,7 @@ function ensureOrigin({ request, mcpAllowedOrigins }: Context): void {
   if (origin === null) return;
   const url = URL.parse(origin);
   const isOrigin = url !== null && /^https?:$/.test(url.protocol) && url.origin === origin.toLowerCase();
-  if (isOrigin && LOOPBACK.test(url.hostname)) return;
-  if (isOrigin && mcpAllowedOrigins.includes(url.origin)) return;
+  if (isOrigin && (LOOPBACK.test(url.hostname) || mcpAllowedOrigins.includes(url.origin))) return;
   fail("FORBIDDEN_ORIGIN", "Pages of this origin may not call /mcp. See MCP_ALLOWED_ORIGINS.");
 }
 

@@ -41,8 +41,8 @@ export const listProjects = defineRoute({
   operation: "list_projects",
   credentials: "account",
   async handle({ gate, accounts }) {
-    const found = gate.unwrapAccount(await accounts.projects(gate.accessToken));
-    const data = projectList.parse({ projects: found });
+    const projects = gate.unwrapAccount(await accounts.projects(gate.accessToken));
+    const data = projectList.parse({ projects });
     return { data, message: `${counted(data.projects.length, "project")}.` };
   },
   openapi: {
@@ -125,8 +125,7 @@ export const listActivity = defineRoute({
   allows: { read: "follow changes and runs" },
   parse: ({ query }) => validateQuery(activityQuery, query),
   async handle(context, parameters) {
-    const writes = await administer(context, "activity", parameters);
-    const data = activity.parse({ activity: writes });
+    const data = activity.parse({ activity: await administer(context, "activity", parameters) });
     return { data, message: "The latest writes." };
   },
   openapi: {

@@ -80,7 +80,7 @@ async function readText(
     if (!shown.push(decoder.decode(part)) || bytes >= MCP_READ_BYTES_MAX) break;
   }
   shown.finish();
-  const next = shown.nextLine;
+  const { next } = shown;
   const more = totalLines - next + 1;
   const rest = more > 0 ? `\n${more} more ${more === 1 ? "line" : "lines"}: offset ${next}` : "";
   return `${name}, lines ${offset}–${next - 1} of ${totalLines}\n${lines}${rest}`;
