@@ -135,7 +135,10 @@ function isAbout(error: unknown, code: ApiError["code"]): boolean {
   return error instanceof ApiError && error.code === code;
 }
 
-/** The refusal to report of a write whose expected version is not the latest. A client that lost the answer repeats its call: then the file has the content already. */
+/**
+ * The refusal to report of a write whose expected version is not the latest. A client that lost the answer repeats its
+ * call: then the file has the content already.
+ */
 async function explainWrite(
   context: Context,
   { code, details }: ApiError,
