@@ -32,7 +32,7 @@ const PLANS: readonly Plan[] = [
     floors: [
       "index.ts", // environment → parts → server
       "app.ts", // the service as one `fetch`: routes, the order of checks, one error renderer
-      "routes", // one file per route: parameters, handler, description
+      "routes", // parameters, handler and description of each route
       "openapi", // the description of all routes, generated from their schemas
       "route.ts", // the type of a route
       "mcp", // tools for agents, and their protocol

@@ -2,7 +2,8 @@
 import { allRoutes } from "../../functions/api/routes/mod.ts";
 import { type Route, scopesOf } from "../../functions/api/route.ts";
 import { pathOf } from "../../functions/api/openapi/document.ts";
-import { describeScope, SCOPES } from "../../functions/api/openapi/scopes.ts";
+import { scope as scopes } from "../../functions/api/contract/values.ts";
+import { describeScope } from "../../functions/api/openapi/document.ts";
 import { code, nested, wrap } from "./markdown.ts";
 import { API_PAGES, type ApiPage } from "./api_pages.ts";
 import { type Fields, type Operation, PATHS } from "./openapi.ts";
@@ -120,7 +121,7 @@ export function batchOperations(): string {
 
 /** The rights of each scope, and their routes. */
 export function scopesList(): string {
-  return SCOPES.map((scope) => {
+  return scopes.options.map((scope) => {
     const opened = ALL.filter(({ route }) => route.allows?.[scope] ?? scopesOf(route).includes(scope));
     const addresses = opened.map(({ address }) => code(address)).join(", ");
     return wrap(`- ${code(scope)}: ${describeScope(scope, ROUTES)}. Routes: ${addresses}`);
@@ -129,7 +130,9 @@ export function scopesList(): string {
 
 /** The rights of each scope as a file of code, because the console is built without the function's code. */
 export function scopesOfConsole(): string {
-  const lines = SCOPES.map((scope) => `  ${scope}:\n    ${JSON.stringify(describeScope(scope, ROUTES))},`);
+  const lines = scopes.options.map((scope) =>
+    `  ${scope}:\n    ${JSON.stringify(describeScope(scope, ROUTES))},`
+  );
   return [
     "/** What each scope lets a key do. Written by `deno task docs` from the table of routes. */",
     "export const SCOPE_MEANINGS = {",
@@ -140,7 +143,7 @@ export function scopesOfConsole(): string {
 
 /** The rights of each scope as a file of code for the help of the command line. */
 export function scopesOfHelp(): string {
-  const lines = SCOPES.flatMap((scope) =>
+  const lines = scopes.options.flatMap((scope) =>
     wrap(`${scope}: ${describeScope(scope, ROUTES)}`, "  ", 83).split("\n")
   );
   return [

@@ -44,7 +44,7 @@ interface Properties {
   readonly scopes?: readonly Scope[];
   /** The scopes that a key needs, where the query decides it. */
   readonly scopesFor?: (query: Query) => readonly Scope[] | undefined;
-  /** Describes what a key may do here with each scope; `openapi/scopes.ts` combines the descriptions of all routes. */
+  /** Describes what a key may do here with each scope; `openapi/document.ts` combines the descriptions of all routes. */
   readonly allows?: Readonly<Partial<Record<Scope, string>>>;
   /** Whether it adds versions, which record the provenance in the request's headers. */
   readonly makesVersions?: boolean;

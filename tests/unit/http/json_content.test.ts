@@ -1,7 +1,7 @@
-import { assert, assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
+import { assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
 import { isUtf8 } from "../../../supabase/functions/api/files/segment.ts";
-import { encodeBase64, escapeJson, jsonContent } from "../../../supabase/functions/api/http/json_content.ts";
+import { encodeBase64, jsonContent } from "../../../supabase/functions/api/http/json_content.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 
@@ -43,17 +43,28 @@ Deno.test("jsonContent equals JSON.stringify of the whole answer, in text and in
   );
 });
 
-Deno.test("escapeJson agrees with JSON.stringify on every character below U+0300", () => {
-  for (let code = 0; code < 0x300; code++) {
-    const text = `a${String.fromCharCode(code)}b`;
-    assertEquals(`"${new TextDecoder().decode(escapeJson(bytesOf(text)))}"`, JSON.stringify(text));
+Deno.test("jsonContent fails where a segment fails, before the text is well-formed", async () => {
+  async function* segments() {
+    yield bytesOf("a");
+    throw new Error("segment gone");
   }
+  const answer = { record: {}, segments: segments(), isBase64: false, operation: "read_file", message: "m" };
+  let text = "";
+  await assertRejects(
+    async () => {
+      for await (const piece of jsonContent(answer)) text += new TextDecoder().decode(piece);
+    },
+    Error,
+    "segment gone",
+  );
+  assertEquals(text, '{"success":true,"data":{"content":"a');
 });
 
-Deno.test("escapeJson copies nothing where nothing needs an escape", () => {
-  const text = bytesOf("plain é 日 😀 \x7f");
-  assertStrictEquals(escapeJson(text), text);
-  assert(escapeJson(bytesOf("a\n")) instanceof Uint8Array);
+Deno.test("jsonContent equals JSON.stringify where parts of a long text end within characters", async () => {
+  const texts = ["", "a", "ab", "abc"].map((start) => start + "😀\n".repeat(60_000));
+  const answer = { record: {}, segments: texts.map(bytesOf), isBase64: false, operation: "o", message: "m" };
+  const { data } = JSON.parse(await textOf(jsonContent(answer)));
+  assertEquals(data.content, texts.join(""));
 });
 
 // deno-lint-ignore require-yield -- it fails before its first segment
@@ -73,20 +84,20 @@ Deno.test("jsonContent: the first piece holds the first segment, so a failure of
   }
 });
 
-Deno.test("jsonContent gives a segment back once it is encoded, unless a piece is a view of it", async () => {
-  const [plain, lines] = [bytesOf("plain"), bytesOf("line\n".repeat(100_000))];
-  for (const [isBase64, expected] of [[false, [lines]], [true, [plain, lines]]] as const) {
+Deno.test("jsonContent gives a segment back once it is encoded", async () => {
+  const texts = ["plain", "line\n".repeat(100_000)];
+  for (const isBase64 of [false, true]) {
     const freed: Uint8Array[] = [];
     const free = (segment: Uint8Array) => {
       freed.push(segment);
       // Overwritten, because nothing may read it any more.
       segment.fill(0);
     };
-    const segments = [plain.slice(), lines.slice()];
+    const segments = texts.map(bytesOf);
     const answer = { record: {}, segments, isBase64, free, operation: "read_file", message: "m" };
     const { data } = JSON.parse(await textOf(jsonContent(answer)));
     const content = isBase64 ? new TextDecoder().decode(Uint8Array.fromBase64(data.content)) : data.content;
-    assertEquals(content, new TextDecoder().decode(plain) + new TextDecoder().decode(lines));
-    assertEquals(freed.map(({ length }) => length), expected.map(({ length }) => length));
+    assertEquals(content, texts.join(""));
+    assertEquals(freed, segments);
   }
 });

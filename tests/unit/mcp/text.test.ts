@@ -1,7 +1,7 @@
 /** Text of other people and agents cannot imitate a tool's own text, and a plain name is shown unchanged. */
 import { assertEquals } from "@std/assert";
 import { describeProvenance, shownPath } from "../../../supabase/functions/api/mcp/text.ts";
-import { someOf } from "../../../supabase/functions/api/mcp/unsearched.ts";
+import { someOf } from "../../../supabase/functions/api/mcp/tools/search.ts";
 
 const PLAIN = "notes/plan.md naïve/日本語.md report(final)_v2,3;4+5.md 👨\u200d👩\u200d👧.md .env it's.md"
   .split(" ");

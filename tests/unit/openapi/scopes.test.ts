@@ -4,7 +4,8 @@ import { SCOPE_MEANINGS } from "../../../supabase/console/src/views/keys/scope_m
 import { matches } from "../../../supabase/functions/api/http/request_data.ts";
 import { allRoutes } from "../../../supabase/functions/api/routes/mod.ts";
 import { openapiDocument } from "../../../supabase/functions/api/openapi/document.ts";
-import { describeScope, SCOPES } from "../../../supabase/functions/api/openapi/scopes.ts";
+import { scope as scopes } from "../../../supabase/functions/api/contract/values.ts";
+import { describeScope } from "../../../supabase/functions/api/openapi/document.ts";
 import { SCOPES_HELP } from "../../../supabase/local/cli/scopes_help.ts";
 import { FILE_ROUTES, PROJECT_ROUTES } from "../../support/client/every_route.ts";
 
@@ -38,7 +39,7 @@ Deno.test("console, command line and /openapi.json say of each scope what the ro
   const { components } = openapiDocument(ROUTES);
   const { apiKey, bearer } = Object(Object(components).securitySchemes);
   const help = SCOPES_HELP.replaceAll(/\s+/g, " ");
-  for (const scope of SCOPES) {
+  for (const scope of scopes.options) {
     const meaning = describeScope(scope, ROUTES);
     assertEquals(SCOPE_MEANINGS[scope], meaning);
     assertStringIncludes(help, `${scope}: ${meaning}`);

@@ -31,7 +31,6 @@ export function mediaTypeOf(headers: Headers): string {
   return (headers.get("content-type") ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
 }
 
-/** Whether a body of this type is read as JSON. */
 /** The other way to send content, for messages about a body that is no JSON, or too long for it. */
 export const RAW_BODY_HINT = "To store a file as it is, send its bytes as the body of `POST /files?path=…`.";
 
@@ -69,6 +68,11 @@ export function ensureJson(headers: Headers): void {
 export function declaredBytes(headers: Headers): number | null {
   const declared = headers.get("content-length");
   return declared === null ? null : Number(declared);
+}
+
+/** Whether the request has no body. */
+export function isBodyAbsent(headers: Headers): boolean {
+  return !headers.has("content-type") && Number(headers.get("content-length") ?? 0) === 0;
 }
 
 /** Discards the body of a request that was answered without reading it. */

@@ -13,25 +13,11 @@ export interface ReadAnswer {
   readonly segments: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
   /** Send the content as base64, with `isBase64: true`. */
   readonly isBase64: boolean;
-  /** Called with each segment once it is encoded, unless a yielded piece is a view of it. */
+  /** Called with each segment once it is encoded. */
   readonly free?: (segment: Uint8Array) => void;
   readonly operation: string;
   readonly message: string;
 }
-
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const HEX_DIGITS = new TextEncoder().encode("0123456789abcdef");
-/** By byte: the letter after the backslash, where JSON has a short escape. */
-const SHORT_ESCAPES = new Uint8Array(256);
-for (const [index, character] of [...'\b\t\n\f\r"\\'].entries()) {
-  SHORT_ESCAPES[character.charCodeAt(0)] = 'btnfr"\\'.charCodeAt(index);
-}
-/** By byte: its length in a JSON string. */
-const ESCAPED_LENGTHS = Uint8Array.from(
-  { length: 256 },
-  (_, byte) => (SHORT_ESCAPES[byte] ?? 0) > 0 ? 2 : byte < 0x20 ? 6 : 1,
-);
 
 /**
  * The envelope of a read, in UTF-8, in pieces with at most ENCODED_AT_ONCE_BYTES of content. The opening is part of the
@@ -56,52 +42,19 @@ export async function* jsonContent(answer: ReadAnswer): AsyncGenerator<Uint8Arra
 async function* encodeContent(
   { segments, isBase64, free }: ReadAnswer,
 ): AsyncGenerator<Uint8Array, void, void> {
-  const base64 = isBase64 ? new Base64Stream() : null;
+  const base64 = new Base64Stream();
+  // A part may end within a character, which the decoder then keeps for the next one.
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  const encoder = new TextEncoder();
   for await (const segment of segments) {
-    let isSeen = false;
     for (let from = 0; from < segment.length; from += ENCODED_AT_ONCE_BYTES) {
       const part = segment.subarray(from, from + ENCODED_AT_ONCE_BYTES);
-      const encoded = base64 ? base64.push(part) : escapeJson(part);
-      isSeen ||= encoded === part;
-      yield encoded;
+      if (isBase64) yield base64.push(part);
+      else yield encoder.encode(JSON.stringify(decoder.decode(part, { stream: true }))).subarray(1, -1);
     }
-    if (!isSeen) free?.(segment);
+    free?.(segment);
   }
-  if (base64) yield base64.finish();
-}
-
-/** UTF-8 text escaped for a JSON string as `JSON.stringify` does. Returns the same array if nothing needs escaping. */
-export function escapeJson(text: Uint8Array): Uint8Array {
-  let length = 0;
-  for (let index = 0; index < text.length; index++) length += ESCAPED_LENGTHS[text[index] ?? 0] ?? 1;
-  if (length === text.length) return text;
-  const escaped = new Uint8Array(length);
-  let into = 0;
-  for (let index = 0; index < text.length; index++) {
-    const byte = text[index] ?? 0;
-    if (byte >= 0x20 && byte !== QUOTE && byte !== BACKSLASH) {
-      escaped[into++] = byte;
-    } else {
-      into = writeEscape(escaped, into, byte);
-    }
-  }
-  return escaped;
-}
-
-/** Writes the escape of an ASCII byte; returns the index after it. */
-function writeEscape(escaped: Uint8Array, at: number, byte: number): number {
-  const letter = SHORT_ESCAPES[byte] ?? 0;
-  escaped[at] = BACKSLASH;
-  if (letter > 0) {
-    escaped[at + 1] = letter;
-    return at + 2;
-  }
-  escaped[at + 1] = 0x75;
-  escaped[at + 2] = 0x30;
-  escaped[at + 3] = 0x30;
-  escaped[at + 4] = 0x30 + (byte >> 4);
-  escaped[at + 5] = HEX_DIGITS[byte & 15] ?? 0;
-  return at + 6;
+  if (isBase64) yield base64.finish();
 }
 
 /** Base64 (RFC 4648 section 4) of the bytes, padded, as ASCII. `btoa` took 15 times as long. */

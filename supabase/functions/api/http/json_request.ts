@@ -3,7 +3,6 @@ import { Buffer } from "node:buffer";
 import { z } from "zod";
 import { fail, failField } from "../errors.ts";
 import { BODY_BYTES_MAX, CONTENT_LENGTH_MAX } from "../limits.ts";
-import type { Body } from "../runtime/body_budget.ts";
 import { drainAndDetach } from "../runtime/bytes.ts";
 import { Work } from "../runtime/work.ts";
 import {
@@ -19,6 +18,8 @@ import { type JsonBodyOptions, readJsonBody } from "./json_body.ts";
 import { ContentText } from "./json_string.ts";
 import { validate } from "./validate.ts";
 
+/** What is wrong with text that Base64Decoder refuses. */
+export const NOT_BASE64 = "must be base64 in the standard alphabet, with padding";
 /** Units of work for each character of base64. */
 const BASE64_UNITS = 4;
 
@@ -50,8 +51,16 @@ export async function readBody<Fields>(
   schema: z.ZodType<Fields>,
   options?: Pick<JsonBodyOptions, "fieldsBytesMax" | "stringBytesMax">,
 ): Promise<Fields> {
-  ensureJson(source.request.headers);
-  const body = await reserveMemory(source);
+  const { headers } = source.request;
+  ensureJson(headers);
+  const declared = declaredBytes(headers);
+  if (declared !== null && declared > BODY_BYTES_MAX) {
+    fail("CONTENT_TOO_LARGE", `A JSON body has at most ${BODY_BYTES_MAX} bytes. ${RAW_BODY_HINT}`, {
+      limitBytes: BODY_BYTES_MAX,
+      sizeBytes: declared,
+    });
+  }
+  const body = isLargeBody(headers) ? await openBody(source, declared) : undefined;
   const fields = await readJsonBody(requestChunks(source, "INVALID_JSON"), {
     limitBytes: BODY_BYTES_MAX,
     streamedField: "content",
@@ -71,19 +80,6 @@ export async function readFields<Fields>(
   return await readBody(source, schema, options);
 }
 
-/** Reserves memory for a large body. Throws CONTENT_TOO_LARGE for a declared size over the limit. */
-async function reserveMemory(source: BodySource): Promise<Body | undefined> {
-  const { headers } = source.request;
-  const declared = declaredBytes(headers);
-  if (declared !== null && declared > BODY_BYTES_MAX) {
-    fail("CONTENT_TOO_LARGE", `A JSON body has at most ${BODY_BYTES_MAX} bytes. ${RAW_BODY_HINT}`, {
-      limitBytes: BODY_BYTES_MAX,
-      sizeBytes: declared,
-    });
-  }
-  return isLargeBody(headers) ? await openBody(source, declared) : undefined;
-}
-
 /**
  * The bytes to store. Frees base64 text while decoding it. Throws CONTENT_TOO_LARGE, or VALIDATION_ERROR where
  * `isBase64` and the text is not base64.
@@ -101,15 +97,10 @@ export async function contentBytes(content: ContentText, isBase64: boolean): Pro
   const work = new Work();
   for (const chunk of drainAndDetach(content.chunks)) {
     if (work.add(BASE64_UNITS * chunk.length)) await work.pause();
-    decoded.push(decoder.push(chunk) ?? throwInvalidBase64());
+    decoded.push(decoder.push(chunk) ?? failField("content", NOT_BASE64));
   }
-  if (!decoder.finish()) throwInvalidBase64();
+  if (!decoder.finish()) failField("content", NOT_BASE64);
   return decoded;
-}
-
-function throwInvalidBase64(): never {
-  const reason = "must be base64 in the standard alphabet, with padding";
-  failField("content", reason);
 }
 
 /**
@@ -125,7 +116,7 @@ export class Base64Decoder {
 
   /** The bytes that are complete now; null if the text is not base64, after which nothing may be pushed. */
   push(text: Uint8Array): Uint8Array | null {
-    const characters = this.#rest + this.#decoder.decode(withoutSpaces(text));
+    const characters = this.#rest + this.#decoder.decode(text).replaceAll(/[ \t\r\n]+/g, "");
     if (this.#hasEnded && characters !== "") return null;
     const whole = characters.slice(0, characters.length - characters.length % 4);
     this.#rest = characters.slice(whole.length);
@@ -141,15 +132,4 @@ export class Base64Decoder {
   finish(): boolean {
     return this.#rest === "";
   }
-}
-
-function withoutSpaces(text: Uint8Array): Uint8Array {
-  const kept = new Uint8Array(text.length);
-  let length = 0;
-  for (let index = 0; index < text.length; index++) {
-    const byte = text[index] ?? 0;
-    // Space, tab, line feed, carriage return.
-    if (byte !== 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0d) kept[length++] = byte;
-  }
-  return kept.subarray(0, length);
 }

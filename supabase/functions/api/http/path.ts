@@ -4,6 +4,7 @@
  */
 import { fail } from "../errors.ts";
 import { PATH_BYTES_MAX, PATH_SEGMENTS_MAX } from "../limits.ts";
+import { percentDecoded } from "./query.ts";
 
 /** The rules that `details.rule` can name, each with its message. */
 const MESSAGES = {
@@ -35,12 +36,8 @@ export function checkPath(path: string): string {
  * (RFC 3629: no overlong forms, no surrogates); otherwise it throws INVALID_PATH, `broken_escape`.
  */
 export function decodePath(raw: string): string {
-  let path: string;
-  try {
-    path = decodeURIComponent(raw);
-  } catch {
-    return fail("INVALID_PATH", MESSAGES.broken_escape, { rule: "broken_escape" });
-  }
+  const path = percentDecoded(raw);
+  if (path === undefined) fail("INVALID_PATH", MESSAGES.broken_escape, { rule: "broken_escape" });
   return checkPath(path);
 }
 

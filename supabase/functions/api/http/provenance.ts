@@ -2,13 +2,13 @@
 import { RUN_ID_RULE, RUN_ID_SHAPE } from "../contract/values.ts";
 import { failField } from "../errors.ts";
 import { ACTOR_LENGTH_MAX, CHANGE_NOTE_LENGTH_MAX } from "../limits.ts";
+import { percentDecoded } from "./query.ts";
 import type { Provenance } from "../ports/answer.ts";
 
 /** The request headers of every operation that adds versions. */
 export const PROVENANCE_HEADERS = ["X-Run-Id", "X-Actor", "X-Change-Note"] as const;
 
 const ACTOR = new RegExp(`^[\\x20-\\x7e]{1,${ACTOR_LENGTH_MAX}}$`);
-const CONTROL = /\p{Cc}/u;
 
 /** Whether a text may be the id of a run. */
 export function isRunId(text: string): boolean {
@@ -17,12 +17,7 @@ export function isRunId(text: string): boolean {
 
 /** The run id in a segment of a URL's path. Throws VALIDATION_ERROR where it is not a valid id. */
 export function parseRunId(segment: string): string {
-  let runId = "";
-  try {
-    runId = decodeURIComponent(segment);
-  } catch {
-    // A malformed escape cannot be part of a run id.
-  }
+  const runId = percentDecoded(segment) ?? "";
   return isRunId(runId) ? runId : failField("runId", RUN_ID_RULE);
 }
 
@@ -40,18 +35,13 @@ export function parseProvenance(headers: Headers): Provenance | undefined {
 }
 
 function decodeNote(encoded: string): string | undefined {
-  let note: string;
-  try {
-    note = decodeURIComponent(encoded);
-  } catch {
-    failField("X-Change-Note", "must be percent-encoded UTF-8");
-  }
   // Refuses bytes above 127 that were not encoded: each would become a character of Latin-1.
-  if (/[^\x20-\x7e]/.test(encoded)) failField("X-Change-Note", "must be percent-encoded UTF-8");
+  const note = /[^\x20-\x7e]/.test(encoded) ? undefined : percentDecoded(encoded);
+  if (note === undefined) failField("X-Change-Note", "must be percent-encoded UTF-8");
   if ([...note].length > CHANGE_NOTE_LENGTH_MAX) {
     failField("X-Change-Note", `must have at most ${CHANGE_NOTE_LENGTH_MAX} characters`);
   }
-  if (CONTROL.test(note)) failField("X-Change-Note", "must have no control characters");
+  if (/\p{Cc}/u.test(note)) failField("X-Change-Note", "must have no control characters");
   return note === "" ? undefined : note;
 }
 

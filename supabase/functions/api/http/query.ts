@@ -22,12 +22,17 @@ export function parseQuery(raw: string): Query {
 /** Replaces an escape that cannot be decoded: U+FFFE is a noncharacter, and no parameter allows it. */
 const UNDECODABLE = "\uFFFE";
 
-function decodeComponent(raw: string): string {
+/** Decodes percent escapes once; undefined where one is malformed or not UTF-8 (RFC 3629). */
+export function percentDecoded(raw: string): string | undefined {
   try {
-    return decodeURIComponent(raw.replaceAll("+", " "));
+    return decodeURIComponent(raw);
   } catch {
-    return UNDECODABLE;
+    return undefined;
   }
+}
+
+function decodeComponent(raw: string): string {
+  return percentDecoded(raw.replaceAll("+", " ")) ?? UNDECODABLE;
 }
 
 /** The named parameters as an object for a schema, without absent ones. Throws VALIDATION_ERROR for a repeated one. */

@@ -4,17 +4,9 @@ import type { Query } from "./query.ts";
 
 /** Everything that the `parse` of a route reads. */
 export interface RequestData {
-  readonly params: PathParameters;
+  readonly params: ReturnType<typeof pathParameters>;
   readonly query: Query;
   readonly headers: Headers;
-}
-
-/** The values of the variable parts of a route's pattern in one URL. */
-export interface PathParameters {
-  /** For `/*`: the decoded, valid path of a file. Otherwise "". */
-  readonly path: string;
-  /** For `:id`, `:runId` or `:token`: the raw segment. Otherwise "". */
-  readonly id: string;
 }
 
 /** `/functions/v1/api/files/a%2Fb?x` → path `/files/a%2Fb`, query `x`. Nothing is decoded or normalized. */
@@ -40,8 +32,11 @@ export function matches(pattern: string, rawPath: string): boolean {
     parts.every((part, index) => part.startsWith(":") ? given[index] !== "" : part === given[index]);
 }
 
-/** The parameters of a raw path that matches the pattern. Throws INVALID_PATH. */
-export function pathParameters(pattern: string, rawPath: string): PathParameters {
+/**
+ * The parameters of a raw path that matches the pattern. For `/*`, `path` is the decoded, valid path of a file; for
+ * `:id`, `:runId` or `:token`, `id` is the raw segment; otherwise they are "". Throws INVALID_PATH.
+ */
+export function pathParameters(pattern: string, rawPath: string) {
   const idAt = pattern.split("/").findIndex((part) => part.startsWith(":"));
   return {
     path: pattern.endsWith("/*") ? decodePath(rawPath.slice(pattern.length - 1)) : "",

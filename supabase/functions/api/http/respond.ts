@@ -97,10 +97,7 @@ async function escapeInSlices(text: string, work: Work): Promise<string> {
 
 /** 304: the client already has this representation. */
 export function notModified(tag: string): Response {
-  return new Response(null, {
-    status: 304,
-    headers: { ...taggedHeaders(tag), Vary: "Accept" },
-  });
+  return new Response(null, { status: 304, headers: { ...taggedHeaders(tag), Vary: "Accept" } });
 }
 
 /** The success of a write: the record, and its tag for the next precondition. */

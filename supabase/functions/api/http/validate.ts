@@ -6,7 +6,7 @@ import { z } from "zod";
 import { fail } from "../errors.ts";
 import { UNKNOWN_NAME_LENGTH_SHOWN, UNKNOWN_NAMES_ITEMS_MAX, UNKNOWN_NAMES_REPORTED_MAX } from "../limits.ts";
 import { pick, type Query } from "./query.ts";
-import { reasonOf as reasonOfIssue } from "./reasons.ts";
+import { counted } from "../runtime/counted.ts";
 
 /**
  * The value as the schema parses it. Throws VALIDATION_ERROR with `details.issues`, also for fields that the schema
@@ -14,7 +14,7 @@ import { reasonOf as reasonOfIssue } from "./reasons.ts";
  */
 export function validate<T>(schema: z.ZodType<T>, value: unknown, prefix = ""): T {
   const unknown = unknownFields(schema, value, prefix);
-  const result = schema.safeParse(value, { error: reasonOfIssue });
+  const result = schema.safeParse(value, { error: reasonOf });
   if (result.success && unknown.length === 0) return result.data;
   // Unknown fields first: a required field that is misspelt is also missing.
   const issues = [
@@ -26,6 +26,45 @@ export function validate<T>(schema: z.ZodType<T>, value: unknown, prefix = ""): 
   ];
   const [first] = issues;
   fail("VALIDATION_ERROR", first ? `${first.path || "The body"}: ${first.reason}` : "Not valid.", { issues });
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  string: "a string",
+  number: "a number",
+  int: "a whole number",
+  boolean: "true or false",
+  array: "an array",
+  object: "an object",
+};
+
+const FORMATS: Readonly<Record<string, string>> = {
+  uuid: "must be a UUID",
+  datetime: "must be a time in ISO 8601 with a zone, such as 2026-01-31T12:00:00Z",
+};
+
+/** What is wrong with a value; undefined for issues that only our own schemas' messages can explain. */
+export function reasonOf(issue: z.core.$ZodRawIssue): string | undefined {
+  switch (issue.code) {
+    case "invalid_type":
+      return issue.input === undefined ? "is required" : `must be ${TYPES[issue.expected] ?? issue.expected}`;
+    case "invalid_value": {
+      const values = issue.values.map((value) => JSON.stringify(value));
+      return `must be ${values.length === 1 ? values[0] : `one of ${values.join(", ")}`}`;
+    }
+    case "too_small":
+      if (issue.origin === "string" && Number(issue.minimum) === 1) return "must not be empty";
+      return `must ${bound(issue.origin, "at least", Number(issue.minimum))}`;
+    case "too_big":
+      return `must ${bound(issue.origin, "at most", Number(issue.maximum))}`;
+    case "invalid_format":
+      return FORMATS[issue.format];
+  }
+}
+
+function bound(origin: string, side: string, limit: number): string {
+  if (origin === "string") return `have ${side} ${counted(limit, "character")}`;
+  if (origin === "array") return `have ${side} ${counted(limit, "item")}`;
+  return `be ${side} ${limit}`;
 }
 
 /** The parameters of a query as the schema parses them. Throws VALIDATION_ERROR. */
@@ -57,7 +96,7 @@ export function refuseUnknownParameters(
     path: shown(name),
     reason: ofBody.includes(name)
       ? "is a field of the JSON body, not a query parameter"
-      : reasonOf("query parameter", name, known),
+      : unknownReason("query parameter", name, known),
   }));
   const [first] = issues;
   if (!first) return;
@@ -66,7 +105,9 @@ export function refuseUnknownParameters(
 
 /** Issues for the fields of a value that its schema does not have, at any depth; at most UNKNOWN_NAMES_REPORTED_MAX. */
 function unknownFields(schema: z.core.$ZodType, value: unknown, prefix = ""): Issue[] {
-  if (isWrapped(schema)) return unknownFields(schema.def.innerType, value, prefix);
+  const isWrapped = schema instanceof z.ZodOptional || schema instanceof z.ZodNullable ||
+    schema instanceof z.ZodDefault;
+  if (isWrapped) return unknownFields(schema.def.innerType, value, prefix);
   if (schema instanceof z.ZodPipe) return unknownFields(schema.def.in, value, prefix);
   if (typeof value !== "object" || value === null) return [];
   if (schema instanceof z.ZodUnion) return unknownToUnion(schema, value, prefix);
@@ -79,7 +120,7 @@ function unknownFields(schema: z.core.$ZodType, value: unknown, prefix = ""): Is
     if (found.length >= UNKNOWN_NAMES_REPORTED_MAX) break;
     const field = fieldOf(schema, name);
     if (field) found.push(...unknownFields(field, inner, `${prefix}${name}.`));
-    else if (known) found.push({ path: prefix + shown(name), reason: reasonOf("field", name, known) });
+    else if (known) found.push({ path: prefix + shown(name), reason: unknownReason("field", name, known) });
   }
   return found.slice(0, UNKNOWN_NAMES_REPORTED_MAX);
 }
@@ -94,10 +135,6 @@ function unknownToUnion(schema: z.ZodUnion, value: object, prefix: string): Issu
   const [fewest = []] = options.map((option) => unknownFields(option, value, prefix))
     .toSorted((a, b) => a.length - b.length);
   return fewest;
-}
-
-function isWrapped(schema: z.core.$ZodType): schema is z.ZodOptional | z.ZodNullable | z.ZodDefault {
-  return schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault;
 }
 
 function fieldOf(schema: z.core.$ZodType, name: string): z.core.$ZodType | undefined {
@@ -115,7 +152,7 @@ function fieldsOf(schema: z.core.$ZodType | undefined): readonly string[] {
   return schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
 }
 
-function reasonOf(what: string, name: string, known: readonly string[]): string {
+function unknownReason(what: string, name: string, known: readonly string[]): string {
   const meant = name.length <= UNKNOWN_NAME_LENGTH_SHOWN ? meantName(name, known) : undefined;
   if (meant !== undefined) return `is not a known ${what}; did you mean ${meant}?`;
   return `is not a known ${what}; ${known.length === 0 ? "there is none" : `known are ${known.join(", ")}`}`;

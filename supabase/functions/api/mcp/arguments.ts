@@ -1,24 +1,19 @@
 /** Arguments of tools: flat schemas, lenient parsing, and error messages that a model can act on. */
 import { z } from "zod";
 import { fail } from "../errors.ts";
-import { reasonOf } from "../http/reasons.ts";
-import { meantName } from "../http/validate.ts";
+import { meantName, reasonOf } from "../http/validate.ts";
 import { checkPath, normalizeDirectory } from "../http/path.ts";
 import { INTEGER_MAX, MCP_UNKNOWN_ARGUMENTS_MAX, SEARCH_GLOB_LENGTH_MAX } from "../limits.ts";
 import { unescapeHidden } from "../runtime/hidden_characters.ts";
 
 type Property = Record<string, string | number | boolean | string[]>;
 
-const NOT_TEXT = "must be text";
 const NOT_WHOLE = "must be a whole number";
-const wellFormed = [
-  (text: string) => text.isWellFormed(),
-  "contains a lone surrogate, which cannot be stored as UTF-8",
-] as const;
 
 /** A text argument of `minLength` to `maxLength` UTF-16 code units. */
 export function text(description: string, minLength = 0, maxLength = INTEGER_MAX) {
-  const some = z.string(NOT_TEXT).refine(...wellFormed);
+  const some = z.string("must be text")
+    .refine((text) => text.isWellFormed(), "contains a lone surrogate, which cannot be stored as UTF-8");
   const long = minLength > 0 ? some.min(minLength, "must not be empty") : some;
   const bounded = maxLength < INTEGER_MAX
     ? long.max(maxLength, `must have at most ${maxLength} characters`)
@@ -42,13 +37,6 @@ export function whole(description: string, minimum: number, maximum = INTEGER_MA
 
 export function flag(description: string) {
   return z.boolean("must be true or false").default(false).meta({ description });
-}
-
-export function choice<const Words extends readonly [string, ...string[]]>(
-  description: string,
-  words: Words,
-) {
-  return z.enum(words, `must be ${words.join(" or ")}`).meta({ description });
 }
 
 /** Undoes the escapes with which results show paths: a path cannot contain a backslash of its own. */
@@ -76,8 +64,6 @@ export const glob = text(
   0,
   SEARCH_GLOB_LENGTH_MAX,
 ).refine(...withoutNul).optional().transform((given) => given === "" ? undefined : given);
-
-export const expectedVersion = (description: string) => whole(description, 0).optional();
 
 /** The JSON Schema that clients see: flat, since models fail at unions and nesting. */
 export function schemaOfArguments(schema: z.ZodObject) {

@@ -38,7 +38,12 @@ const ADVICE: { readonly [Code in ErrorCode]?: string | ((details: Details) => s
   QUOTA_EXCEEDED: "Nothing was written. Tell the person who gave you the key: they can raise the quota.",
   DIFF_TOO_LARGE: "Read both versions with read_file (version=…) instead.",
   SEARCH_TOO_BROAD: "Use a longer or more literal pattern, or narrow it with path or glob.",
-  FORBIDDEN_SCOPE: adviseOnScope,
+  FORBIDDEN_SCOPE: ({ pathPrefix, suspended }) =>
+    suspended === true
+      ? "Tell the person who gave you the key."
+      : typeof pathPrefix === "string"
+      ? "Use a path there."
+      : "Ask the person who gave it to you for a key that has it.",
   CONTENT_CORRUPT: "An earlier version may be readable: file_history lists them.",
   SERVICE_UNAVAILABLE:
     "Wait two seconds and call again. A change may have been saved all the same: read the file first.",
@@ -54,9 +59,8 @@ export function failureText(error: ApiError | ToolRefusal): string {
 function adviseOnMissingFile({ directory, deletedVersion }: Details): string {
   if (directory === true) return "list_files shows what is in it.";
   if (typeof deletedVersion === "number") {
-    return `restore_file with version=${
-      deletedVersion - 1
-    } restores it; write_file creates it with new content.`;
+    const how = `restore_file with version=${deletedVersion - 1} restores it`;
+    return `${how}; write_file creates it with new content.`;
   }
   return "list_files and search_files show which files exist; write_file creates one.";
 }
@@ -75,21 +79,14 @@ function adviseOnMissingString({ nearest, differsOnlyBy, version }: Details): st
   const only = typeof differsOnlyBy === "string"
     ? ` It differs from the file only by ${DIFFERS[differsOnlyBy] ?? differsOnlyBy}.`
     : "";
-  if (lines.length === 0) {
-    return `The latest is version ${version}.${only} No line is similar: read_file shows what is there.`;
-  }
-  return `The latest is version ${version}.${only} Copy old_string from these most similar lines, without the ` +
-    `numbers, or read the file around them:\n${lines.join("\n")}`;
+  const latest = `The latest is version ${version}.${only}`;
+  if (lines.length === 0) return `${latest} No line is similar: read_file shows what is there.`;
+  return `${latest} Copy old_string from these most similar lines, without the numbers, or read the file around ` +
+    `them:\n${lines.join("\n")}`;
 }
 
 function adviseOnRepeatedString({ occurrences, lines, version }: Details): string {
   const places = Array.isArray(lines) ? lines.slice(0, 20).join(", ") : "";
   return `In version ${version} it occurs ${occurrences} times, in lines ${places}. Add surrounding lines to ` +
     "old_string and new_string until it is unique, or send replace_all=true to change all of them.";
-}
-
-function adviseOnScope({ pathPrefix, suspended }: Details): string {
-  if (suspended === true) return "Tell the person who gave you the key.";
-  if (typeof pathPrefix === "string") return "Use a path there.";
-  return "Ask the person who gave it to you for a key that has it.";
 }

@@ -12,8 +12,8 @@ import type { Context } from "../context.ts";
 import { ApiError } from "../errors.ts";
 import { jsonText } from "../http/respond.ts";
 import { VERSION } from "../version.ts";
+import { PROTOCOL_VERSIONS } from "./protocol_versions.ts";
 import { failureText, ToolRefusal } from "./failures.ts";
-import { annotationsOf, type ToolOutput } from "./tool.ts";
 import { TOOLS } from "./tools/mod.ts";
 import { actorOf, isRunId, parseProvenance } from "../http/provenance.ts";
 import type { Provenance } from "../ports/answer.ts";
@@ -26,15 +26,6 @@ const OF_TRANSPORT: readonly string[] = [
   "INTERNAL_ERROR",
 ];
 
-/** Supported revisions of the protocol, the newest first. */
-const PROTOCOL_VERSIONS: readonly string[] = [
-  "2026-07-28",
-  "2025-11-25",
-  "2025-06-18",
-  "2025-03-26",
-  "2024-11-05",
-];
-
 /**
  * Serves a message that is parsed but not validated. Counts every message as one request of the window. Throws ApiError
  * where the key or the window refuses the caller.
@@ -43,17 +34,15 @@ export async function serve(context: Context, message: unknown): Promise<Respons
   const { gate } = context;
   // A tool's own first call to the database authorizes and counts the request.
   if (field(message, "method") !== "tools/call") await gate.ensureCounted();
-  const refused = refuse(message);
   const exchange = new Exchange(context);
-  const response = refused ?? await exchange.respond(message);
+  const response = refuse(message) ?? await exchange.respond(message);
   if (exchange.failure !== undefined) throw exchange.failure;
   // If the back end was just out of reach, the request does not wait for it again.
   if (!exchange.isUnavailable) await gate.ensureCounted();
-  if (response.body === null) return new Response(null, { status: response.status, headers: NOT_STORED });
-  return jsonText(await response.text(), response.status);
+  const { status, body } = response;
+  if (body === null) return new Response(null, { status, headers: { "Cache-Control": "no-store" } });
+  return jsonText(await response.text(), status);
 }
-
-const NOT_STORED = { "Cache-Control": "no-store" };
 
 /** Refuses messages that the package would serve and this service does not. */
 function refuse(message: unknown): Response | null {
@@ -99,19 +88,16 @@ class Exchange {
   constructor(private readonly context: Context) {}
 
   async respond(message: unknown): Promise<Response> {
-    const request = this.withoutBody();
+    const { url, headers } = this.context.request;
+    const sent = new Headers(headers);
+    // Clients that send no Accept header get JSON.
+    sent.set("accept", "application/json, text/event-stream");
+    sent.set("content-type", "application/json");
+    // The same request without its body, which was read.
+    const request = new Request(url, { method: "POST", headers: sent });
     if (await isLegacyRequest(request, message)) return await this.respondLegacy(request, message);
     servers.set(request, () => this.server(message));
     return await modern.fetch(request, { parsedBody: message });
-  }
-
-  /** The same request without its body, which was read. Clients that send no Accept header get JSON. */
-  private withoutBody(): Request {
-    const { url, headers } = this.context.request;
-    const sent = new Headers(headers);
-    sent.set("accept", "application/json, text/event-stream");
-    sent.set("content-type", "application/json");
-    return new Request(url, { method: "POST", headers: sent });
   }
 
   /** Answers a client of a 2025 revision: each message by itself, with JSON instead of a stream. */
@@ -143,12 +129,17 @@ class Exchange {
 
   private tools() {
     const scopes = this.context.gate.grant?.scopes ?? [];
-    return TOOLS.filter((tool) => tool.scopes.every((scope) => scopes.includes(scope))).map((tool) => ({
-      name: tool.name,
-      title: tool.title,
-      description: tool.description,
-      inputSchema: tool.inputSchema,
-      annotations: annotationsOf(tool),
+    const allowed = TOOLS.filter((tool) => tool.scopes.every((scope) => scopes.includes(scope)));
+    return allowed.map(({ name, title, description, inputSchema, effect }) => ({
+      ...{ name, title, description, inputSchema },
+      // Clients describe a tool to people by these, and ask for consent.
+      annotations: {
+        title,
+        readOnlyHint: effect === "reads",
+        destructiveHint: effect === "replaces",
+        idempotentHint: effect === "reads",
+        openWorldHint: false,
+      },
     }));
   }
 
@@ -159,7 +150,8 @@ class Exchange {
       const { gate, request: { headers } } = this.context;
       if (tool.effect !== "reads") gate.provenance = provenanceOf(headers, message);
       await gate.require(tool.scopes);
-      return resultOf(await tool.call(this.context, given));
+      const { text, image } = await tool.call(this.context, given);
+      return { content: [{ type: "text", text }, ...image ? [{ type: "image" as const, ...image }] : []] };
     } catch (error) {
       const isResult = error instanceof ToolRefusal ||
         (error instanceof ApiError && !OF_TRANSPORT.includes(error.code));
@@ -169,10 +161,6 @@ class Exchange {
       throw error;
     }
   }
-}
-
-function resultOf({ text, image }: ToolOutput): CallToolResult {
-  return { content: [{ type: "text", text }, ...image ? [{ type: "image" as const, ...image }] : []] };
 }
 
 /** The description of the server that a client gives its model once: at most 600 characters. */

@@ -5,9 +5,6 @@ import type { FileRecord } from "../contract/files.ts";
 import { counted, grouped } from "../runtime/counted.ts";
 import { escapeHidden } from "../runtime/hidden_characters.ts";
 
-/** Tells an agent how to get content that no tool shows. */
-export const OTHER_WAYS = "create_link gives a curl command that downloads it.";
-
 /** To the second: `2026-11-20T10:15:30Z`. */
 export function shortTime(time: string): string {
   return time.replace(/\.\d+Z$/, "Z");
@@ -95,6 +92,12 @@ export class Lines {
     return true;
   }
 
+  /** Adds lines until there is no room for one. Returns how many are left. */
+  addAll(lines: readonly string[]): number {
+    const added = lines.findIndex((line) => !this.add(line));
+    return added < 0 ? 0 : lines.length - added;
+  }
+
   toString(): string {
     return this.#lines.join("\n");
   }
@@ -107,12 +110,8 @@ export class NumberedLines {
   #hasLine = false;
   #isFull = false;
 
-  constructor(private readonly lines: Lines, private next: number) {}
-
-  /** The number of the first line that is not added yet. */
-  get nextLine(): number {
-    return this.next;
-  }
+  /** `next` is the number of the first line that is not added yet. */
+  constructor(private readonly lines: Lines, public next: number) {}
 
   /** Takes the next part. Returns false where there is no more room. */
   push(text: string): boolean {

@@ -10,9 +10,6 @@ export interface ToolOutput {
   readonly image?: { readonly data: string; readonly mimeType: string };
 }
 
-/** `reads` changes nothing; `adds` keeps the file's present content in the latest version; `replaces` may not keep it. */
-export type Effect = "reads" | "adds" | "replaces";
-
 interface ToolProperties {
   readonly name: string;
   /** The name that clients show to people. */
@@ -21,7 +18,8 @@ interface ToolProperties {
   readonly description: string;
   /** A key that lacks one of them is not shown the tool. */
   readonly scopes: readonly Scope[];
-  readonly effect: Effect;
+  /** `reads` changes nothing; `adds` keeps the file's present content in the latest version; `replaces` may not. */
+  readonly effect: "reads" | "adds" | "replaces";
 }
 
 export interface Tool extends ToolProperties {
@@ -46,16 +44,5 @@ export function defineTool<Shape extends z.ZodRawShape>(definition: ToolDefiniti
       const output = await run(context, parseArguments(input, inputSchema, given));
       return typeof output === "string" ? { text: output } : output;
     },
-  };
-}
-
-/** Annotations by which clients describe a tool to people and ask for consent. */
-export function annotationsOf({ title, effect }: Pick<Tool, "title" | "effect">) {
-  return {
-    title,
-    readOnlyHint: effect === "reads",
-    destructiveHint: effect === "replaces",
-    idempotentHint: effect === "reads",
-    openWorldHint: false,
   };
 }

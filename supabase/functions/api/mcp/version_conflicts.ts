@@ -3,12 +3,10 @@ import type { Context } from "../context.ts";
 import { ApiError, type ErrorCode } from "../errors.ts";
 import { diffSides } from "../files/diff.ts";
 import { isText } from "../files/presentation.ts";
-import { readRange } from "../files/read_segments.ts";
-import { MCP_CONFLICT_DIFF_LINES_MAX, MCP_LINE_LENGTH_MAX } from "../limits.ts";
+import { MCP_CONFLICT_DIFF_LINES_MAX } from "../limits.ts";
 import type { Content } from "../ports/files.ts";
-import { Work } from "../runtime/work.ts";
 import { ToolRefusal } from "./failures.ts";
-import { cutLine, describeProvenance, describeVersion, fitLines, shownPath } from "./text.ts";
+import { describeProvenance, fitLines, shownPath } from "./text.ts";
 import { counted } from "../runtime/counted.ts";
 
 /** Whether the error says that the file is at another version than the client expected. */
@@ -32,18 +30,6 @@ export async function contentAt(
   return answer.ok ? answer.value : undefined;
 }
 
-async function endsWith(context: Context, content: Content, bytes: Uint8Array): Promise<boolean> {
-  const start = content.file.size - bytes.length;
-  if (start < 0) return false;
-  const work = new Work();
-  let at = 0;
-  for await (const part of readRange(context, content.segments, { start, end: content.file.size - 1 })) {
-    if (work.add(part.length)) await work.pause();
-    for (const byte of part) if (byte !== bytes[at++]) return false;
-  }
-  return true;
-}
-
 /**
  * The refusal of a change that an earlier call whose answer was lost, or another agent, seems to have committed. It is
  * not reported as a success: where two agents count, or create the same file as a lock, only one of them may succeed.
@@ -57,84 +43,26 @@ export function alreadyAppliedRefusal(code: ErrorCode, what: string): ToolRefusa
 }
 
 /** The provenance of the latest version, by which people and agents find each other; "" where it is not known. */
-async function lastWriter({ gate, metadata }: Context, latest: Content | undefined): Promise<string> {
+export async function lastWriter({ gate, metadata }: Context, latest: Content | undefined): Promise<string> {
   if (!latest) return "";
   const answer = gate.observe(await metadata.versions(gate.caller, latest.file.path, 1, 0));
   const [last] = answer.ok ? answer.value.versions : [];
   return last?.version === latest.file.version ? describeProvenance(last) : "";
 }
 
-/** A write whose expected version is not the latest. */
-interface RefusedWrite {
-  readonly path: string;
-  readonly expected: number;
-  readonly content: string;
-  /** Whether the write appends the content instead of replacing the file's content. */
-  readonly isAppend: boolean;
-  readonly error: ApiError;
-}
-
-/** The refusal to report. A client that lost the answer repeats its call: then the file has the content already. */
-export async function explainWrite(context: Context, write: RefusedWrite): Promise<ToolRefusal> {
-  const { path, expected, content, isAppend, error: { code, details } } = write;
-  const bytes = new TextEncoder().encode(content);
-  const hasContent = async (version: Content | undefined) =>
-    version !== undefined && (isAppend || version.file.size === bytes.length) &&
-    await endsWith(context, version, bytes);
-  const latest = await contentAt(context, path);
-  if (latest && await hasContent(latest)) {
-    const what = `${isAppend ? "the end of " : ""}version ${latest.file.version} of ${shownPath(path)}`;
-    return alreadyAppliedRefusal(code, `Your content is already ${what}`);
-  }
-  if (expected === 0) return await existsRefusal(context, path, latest, details);
-  // If the version after the expected one has the content, an earlier call committed it, and other changes followed.
-  const isOld = latest !== undefined && latest.file.version > expected + 1 &&
-    await hasContent(await contentAt(context, path, expected + 1));
-  const advice = isAppend
-    ? isOld
-      ? `Your content was already added, in version ${expected + 1}: add it again only if it was removed.`
-      : "The file does not end with your content. Append it if it is still right."
-    : isOld
-    ? `Your content was already written, as version ${expected + 1}: ` +
-      "write again only if it must replace what others wrote after you."
-    : "Work these changes into your content.";
-  return await versionRefusal(context, latest, { path, expected, details, advice });
-}
-
-/** The refusal of a write to a file that exists, without `expected_version`. */
-async function existsRefusal(
-  context: Context,
-  path: string,
-  latest: Content | undefined,
-  details: ApiError["details"],
-): Promise<ToolRefusal> {
-  const version = latest?.file.version ?? details?.["version"];
-  const state = latest
-    ? `${describeVersion(latest.file)}${await lastWriter(context, latest)}`
-    : `version ${version}`;
-  return new ToolRefusal(
-    "FILE_ALREADY_EXISTS",
-    `${
-      shownPath(path)
-    } exists already: ${state}. Nothing was written. To change a part of it, use edit_file. ` +
-      `To replace all of it, read it first, then send expected_version=${version}.`,
-  );
-}
-
-/** A refused change: the version that it expected, and the details of the refusal. */
-interface VersionConflict {
-  readonly path: string;
-  readonly expected: number;
-  readonly details: ApiError["details"];
-  /** What the model should do with the changes that the message shows. */
-  readonly advice: string;
-}
-
-/** The refusal of a change that expected another version than the latest. */
+/**
+ * The refusal of a change that expected another version than the latest. `details` are those of the refusal, `advice`
+ * says what the model should do with the changes that the message shows.
+ */
 export async function versionRefusal(
   context: Context,
   latest: Content | undefined,
-  { path, expected, details, advice }: VersionConflict,
+  { path, expected, details, advice }: {
+    readonly path: string;
+    readonly expected: number;
+    readonly details: ApiError["details"];
+    readonly advice: string;
+  },
 ): Promise<ToolRefusal> {
   const version = latest?.file.version ?? details?.["version"];
   const isMissing = latest === undefined && mayRead(context);
@@ -171,19 +99,16 @@ async function changesSince(
     const { diff, additions, deletions } = await diffSides(context, path, compared);
     if (diff === "") return `The content is that of version ${expected}.`;
     const changed = `${counted(additions, "line")} added, ${deletions} removed`;
-    return `Since version ${expected}: ${changed}.\n${firstLines(diff)}`;
+    const lines = diff.replace(/\n$/, "").split("\n");
+    const more = lines.length - MCP_CONFLICT_DIFF_LINES_MAX;
+    const advice = "diff_versions shows them";
+    const shown = lines.slice(0, MCP_CONFLICT_DIFF_LINES_MAX);
+    if (more > 0) shown.push(`… ${counted(more, "more line")}: ${advice}`);
+    return `Since version ${expected}: ${changed}.\n${fitLines(shown.join("\n"), advice, 4000)}`;
   } catch (error) {
     if (!(error instanceof ApiError) || error.status >= 500) throw error;
     return `The changes since version ${expected} cannot be shown; read the file.`;
   }
-}
-
-function firstLines(diff: string): string {
-  const lines = diff.replace(/\n$/, "").split("\n");
-  const shown = lines.slice(0, MCP_CONFLICT_DIFF_LINES_MAX).map((line) => cutLine(line, MCP_LINE_LENGTH_MAX));
-  const more = lines.length - shown.length;
-  if (more > 0) shown.push(`… ${counted(more, "more line")}: diff_versions shows them`);
-  return fitLines(shown.join("\n"), "diff_versions shows them", 4000);
 }
 
 /** The number of the latest version at `path`, if it has the same segments as that version of `other`. */

@@ -2,6 +2,7 @@
  * The memory tool `memory_20250818` over a folder of the project. It gives the same answers as
  * `BetaLocalFilesystemMemoryTool` of `@anthropic-ai/sdk` 1.12.0 over a folder on disk; every change adds a version.
  */
+import { z } from "zod";
 import { ApiError, ERRORS, fail } from "../errors.ts";
 import { commitBasis, type CommitRequest, throwCommitRefusal, tryCommit } from "../files/commit.ts";
 import { commitMany, type ManyCommitter } from "../files/commit_many.ts";
@@ -24,9 +25,7 @@ import type { Commit, Committed, FolderCommit } from "../ports/commit.ts";
 import type { FileRecord } from "../contract/files.ts";
 import { byPath, type Content } from "../ports/files.ts";
 import type { Metadata } from "../ports/metadata.ts";
-import { escapeHidden } from "../runtime/hidden_characters.ts";
-import type { AnyCommand, Command, CommandName } from "./commands.ts";
-import { failMemory, resolveMemoryPath } from "./memory_path.ts";
+import { escapeHidden, unescapeHidden } from "../runtime/hidden_characters.ts";
 
 export interface MemoryContext extends EditContext, SegmentSource {
   readonly metadata:
@@ -35,7 +34,28 @@ export interface MemoryContext extends EditContext, SegmentSource {
     & Pick<Metadata, "content" | "record" | "list">;
 }
 
-const SCOPES: Readonly<Record<CommandName, readonly Scope[]>> = {
+const path = z.string();
+
+/** The fields of each command, as a model sends them; later versions of the tool may add fields. */
+export const memoryInput = z.discriminatedUnion("command", [
+  z.looseObject({ command: z.literal("view"), path, view_range: z.array(z.number()).nullish() }),
+  z.looseObject({ command: z.literal("create"), path, file_text: z.string() }),
+  z.looseObject({
+    command: z.literal("str_replace"),
+    path,
+    old_str: z.string(),
+    // Models leave it out to remove text.
+    new_str: z.string().nullish().transform((text) => text ?? ""),
+  }),
+  z.looseObject({ command: z.literal("insert"), path, insert_line: z.number(), insert_text: z.string() }),
+  z.looseObject({ command: z.literal("delete"), path }),
+  z.looseObject({ command: z.literal("rename"), old_path: path, new_path: path }),
+]);
+
+type AnyCommand = z.output<typeof memoryInput>;
+type Command<Name extends AnyCommand["command"]> = Extract<AnyCommand, { readonly command: Name }>;
+
+const SCOPES: Readonly<Record<AnyCommand["command"], readonly Scope[]>> = {
   view: ["read"],
   create: ["write"],
   str_replace: ["read", "write"],
@@ -148,9 +168,7 @@ export class MemoryTool {
       const matching = text.split("\n").flatMap((line, index) => line.includes(before) ? [index + 1] : []);
       const [line, ...others] = matching;
       if (line === undefined) {
-        failMemory(
-          `No replacement was performed, old_str \`${before}\` did not appear verbatim in ${path}.`,
-        );
+        failMemory(`No replacement was performed, old_str \`${before}\` did not appear verbatim in ${path}.`);
       }
       if (others.length > 0) {
         failMemory(
@@ -370,4 +388,37 @@ function fileSize(bytes: number): string {
   const unit = Math.floor(Math.log(bytes) / Math.log(1024));
   const size = bytes / 1024 ** unit;
   return (size % 1 === 0 ? size.toString() : size.toFixed(1)) + units[unit];
+}
+
+/** In paths of the tool, `/memories/notes.md` stands for `notes.md` in the root folder. */
+const MEMORIES = "/memories";
+
+/**
+ * The path below the root folder, "" for the folder itself. Resolves `.`, `..` and empty names as a file system does,
+ * and accepts the escapes with which listings show paths. Fails where the path leads out of the folder.
+ */
+export function resolveMemoryPath(memoryPath: string): string {
+  if (!memoryPath.startsWith(MEMORIES)) failMemory(`Path must start with /memories, got: ${memoryPath}`);
+  const relative = unescapeHidden(memoryPath.slice(MEMORIES.length)).replace(/^\//, "");
+  const names = [MEMORIES];
+  for (const name of relative.split("/")) {
+    if (name === "..") {
+      if (names.pop() === undefined) break;
+    } else if (name !== "" && name !== ".") {
+      // `../memories/x` resolves back into the root.
+      names.push(names.length === 0 && `/${name}` === MEMORIES ? MEMORIES : name);
+    }
+  }
+  const [root, ...rest] = names;
+  if (root !== MEMORIES) failMemory(`Path ${memoryPath} would escape /memories directory`);
+  return rest.join("/");
+}
+
+/** A failure whose message is the answer to the model. */
+export class MemoryFailure extends Error {
+  override readonly name = "MemoryFailure";
+}
+
+export function failMemory(message: string): never {
+  throw new MemoryFailure(message);
 }

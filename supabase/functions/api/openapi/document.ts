@@ -1,6 +1,6 @@
 /** OpenAPI 3.1 from the routes, their schemas, their headers and the error table. */
 import { z } from "zod";
-import { RUN_ID_SHAPE } from "../contract/values.ts";
+import { RUN_ID_SHAPE, type Scope, scope } from "../contract/values.ts";
 import { PROVENANCE_HEADERS } from "../http/provenance.ts";
 import { LINK_TOKEN_SHAPE } from "../auth/link_token.ts";
 import { PATH_BYTES_MAX } from "../limits.ts";
@@ -9,16 +9,11 @@ import { FailureResponses } from "./failure.ts";
 import { HEADER_COMPONENTS, REQUEST_HEADERS, responseHeaders } from "./headers.ts";
 import { hoistSchemas, type Json, schemaOf } from "./schemas.ts";
 import type { ResponseHeader, Route } from "../route.ts";
-import { describeScope, SCOPES } from "./scopes.ts";
 
 /** The tags, each with the first segments of its routes' paths; the last tag has all other routes. */
 export const TAGS: readonly { name: string; segments: readonly string[]; description: string }[] = [
   { name: "Files", segments: ["files", "diff"], description: "Write, read, list, edit, history." },
-  {
-    name: "Changes",
-    segments: ["changes", "runs"],
-    description: "The change feed, and runs.",
-  },
+  { name: "Changes", segments: ["changes", "runs"], description: "The change feed, and runs." },
   {
     name: "Links",
     segments: ["links", "l"],
@@ -43,6 +38,13 @@ export function tagOf({ pattern }: Route): string {
 /** The route's path as a template, such as `/files/append/{path}`. */
 export function pathOf({ pattern }: Route): string {
   return pattern.replace(/\/\*$/, "/{path}").replaceAll(/:(\w+)/g, "{$1}");
+}
+
+const list = new Intl.ListFormat("en");
+
+/** What a key may do with a scope by any route: `list files, read files and their versions, …`. */
+export function describeScope(scope: Scope, routes: readonly Route[]): string {
+  return list.format(new Set(routes.flatMap(({ allows }) => allows?.[scope] ?? [])));
 }
 
 /** `read_file` → `readFile`. */
@@ -113,10 +115,7 @@ function requestBodyOf({ openapi: { body, isBodyOptional, takesRaw, example } }:
     required: !isBodyOptional,
     content: {
       ...(body && {
-        "application/json": {
-          schema: schemaOf(body, "input"),
-          ...(example !== undefined && { example }),
-        },
+        "application/json": { schema: schemaOf(body, "input"), ...(example !== undefined && { example }) },
       }),
       ...(takesRaw && {
         "application/octet-stream": {
@@ -142,12 +141,7 @@ function jsonContent({ operation, openapi: { answer, isPlain, isProtocol } }: Ro
   return { schema: envelopes.length === 1 ? envelopes[0] : { oneOf: envelopes } };
 }
 
-const RAW_HEADERS = [
-  "ETag",
-  "Accept-Ranges",
-  "X-Content-Type-Options",
-  "Content-Security-Policy",
-] as const;
+const RAW_HEADERS = ["ETag", "Accept-Ranges", "X-Content-Type-Options", "Content-Security-Policy"] as const;
 
 function responsesOf(route: Route, failures: FailureResponses): Json {
   const { headers: given, returnsRaw, responseHeaders: particular = [], statuses = [], isPlain, mediaType } =
@@ -235,7 +229,7 @@ export function openapiDocument(routes: readonly Route[]): Json {
   const { hoisted, schemas } = hoistSchemas({ paths, responses: failures.components });
   const key = [
     "An API key. Its scopes allow:",
-    ...SCOPES.map((scope) => `\n- \`${scope}\`: ${describeScope(scope, routes)}`),
+    ...scope.options.map((scope) => `\n- \`${scope}\`: ${describeScope(scope, routes)}`),
   ].join("");
   return {
     openapi: "3.1.0",

@@ -22,9 +22,10 @@ const OF_CALLER: Readonly<Record<Credentials, readonly ErrorCode[]>> = {
   link: ["VALIDATION_ERROR", "LINK_NOT_FOUND", "LINK_EXPIRED", "METHOD_NOT_ALLOWED", "FORBIDDEN_SCOPE"],
 };
 
-function ofRequest(route: Route): DocumentedError[] {
-  const { pattern, openapi: { body, takesRaw, headers = [], isPlain, isProtocol } } = route;
-  return [
+function errorsOf(route: Route): ReadonlySet<DocumentedError> {
+  const { credentials, pattern, openapi } = route;
+  const { body, takesRaw, headers = [], isPlain, isProtocol, errors = [] } = openapi;
+  return new Set<DocumentedError>([
     ...isStrict(route) ? ["VALIDATION_ERROR"] as const : [],
     ...pattern.endsWith("/*") ? ["INVALID_PATH"] as const : [],
     ...body && !isProtocol ? ["INVALID_JSON"] as const : [],
@@ -36,21 +37,11 @@ function ofRequest(route: Route): DocumentedError[] {
     ...headers.includes("If-Match")
       ? ["PRECONDITION_FAILED", ["FILE_ALREADY_EXISTS", 412] as const] as const
       : [],
-  ];
-}
-
-function errorsOf(route: Route): readonly DocumentedError[] {
-  const { credentials, openapi: { errors = [] } } = route;
-  const ofLoad = credentials === "none" ? [] : ["RATE_LIMIT_EXCEEDED", "SERVICE_UNAVAILABLE"] as const;
-  return [
-    ...new Set([
-      ...ofRequest(route),
-      ...OF_CALLER[credentials],
-      ...ofLoad,
-      ...errors,
-      "INTERNAL_ERROR" as const,
-    ]),
-  ];
+    ...OF_CALLER[credentials],
+    ...credentials === "none" ? [] : ["RATE_LIMIT_EXCEEDED", "SERVICE_UNAVAILABLE"] as const,
+    ...errors,
+    "INTERNAL_ERROR",
+  ]);
 }
 
 const HEADERS_OF_STATUS: Readonly<Record<number, readonly ResponseHeader[]>> = {
@@ -86,10 +77,7 @@ export class FailureResponses {
       content: {
         "application/json": {
           schema: {
-            allOf: [
-              FAILURE,
-              { properties: { error: { properties: { code: { enum: codes } } } } },
-            ],
+            allOf: [FAILURE, { properties: { error: { properties: { code: { enum: codes } } } } }],
           },
         },
       },

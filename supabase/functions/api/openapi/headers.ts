@@ -1,5 +1,6 @@
 /** The headers of requests and responses, each described once. */
 import { ACTOR_LENGTH_MAX, IDEMPOTENCY_KEY_LENGTH_MAX, RUN_ID_LENGTH_MAX } from "../limits.ts";
+import { PROTOCOL_VERSIONS } from "../mcp/protocol_versions.ts";
 import type { ResponseHeader } from "../route.ts";
 import type { Json } from "./schemas.ts";
 
@@ -39,7 +40,7 @@ export const REQUEST_HEADERS: Readonly<Record<string, HeaderEntry>> = {
   ),
   "MCP-Protocol-Version": header(
     "The revision of the protocol; 2025-era clients send it after `initialize`.",
-    { enum: ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] },
+    { enum: PROTOCOL_VERSIONS },
   ),
   "Mcp-Method": header("From 2026-07-28 on: the message's `method`."),
   "Mcp-Name": header("From 2026-07-28 on: the tool's name."),
@@ -50,10 +51,7 @@ export const REQUEST_HEADERS: Readonly<Record<string, HeaderEntry>> = {
     "The run that the change belongs to. Clients can list and undo the changes of a run.",
     textOf("[A-Za-z0-9._:-]", RUN_ID_LENGTH_MAX),
   ),
-  "X-Actor": header(
-    "Who makes the change, as chosen by the client.",
-    textOf("[ -~]", ACTOR_LENGTH_MAX),
-  ),
+  "X-Actor": header("Who makes the change, as chosen by the client.", textOf("[ -~]", ACTOR_LENGTH_MAX)),
   "X-Change-Note": header(
     "Why the change is made: percent-encoded UTF-8, at most 500 characters decoded, such as `first%20draft`.",
   ),

@@ -4,6 +4,7 @@ import { readFields } from "../http/json_request.ts";
 import type { Context } from "../context.ts";
 import { ADMINISTRATION_BYTES_MAX, NAME_LENGTH_MAX } from "../limits.ts";
 import type { AdministrativeAction } from "../ports/accounts.ts";
+import { withoutNul } from "./schemas.ts";
 
 /**
  * The name of a project or key: no control characters, no characters that change the direction of text, no space at
@@ -22,6 +23,11 @@ export function nameSchema(minimum: number) {
     )
     .refine((text) => text.isWellFormed(), "must be well-formed Unicode")
     .meta({ maxLength: NAME_LENGTH_MAX });
+}
+
+/** The query of a deletion for good; `what` describes the text that the client repeats. */
+export function confirmation(what: string) {
+  return z.object({ confirm: z.string().min(1).refine(...withoutNul).meta({ description: what }) });
 }
 
 /** The body of a request about projects and keys. */

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { environment, key, keyList, newKey, rotatedKey, scopes } from "../contract/keys.ts";
 import type { Context } from "../context.ts";
 import { apiKeyPrefix, generateApiKey, hashApiKey } from "../auth/api_key.ts";
+import { isBodyAbsent } from "../http/body.ts";
 import { checkPath } from "../http/path.ts";
 import { ApiError, ERRORS, fail } from "../errors.ts";
 import { KEY_GRACE_PERIOD_SECONDS_MAX } from "../limits.ts";
@@ -61,11 +62,8 @@ async function storeNewKey(
   return { key: generated, ...Object(stored) };
 }
 
-/** The body may be omitted. */
 async function readGracePeriod(context: Context): Promise<z.infer<typeof gracePeriod>> {
-  const { headers } = context.request;
-  const isAbsent = !headers.has("content-type") && Number(headers.get("content-length") ?? 0) === 0;
-  return isAbsent ? {} : await readAdministrationFields(context, gracePeriod);
+  return isBodyAbsent(context.request.headers) ? {} : await readAdministrationFields(context, gracePeriod);
 }
 
 /** The id of a key in the URL. A malformed id belongs to no key. */

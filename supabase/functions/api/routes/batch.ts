@@ -5,11 +5,11 @@ import { mediaType } from "../contract/media_types.ts";
 import type { Context } from "../context.ts";
 import { ApiError, fail, failField } from "../errors.ts";
 import { commitBatch, type Operation, refuseAt } from "../files/batch.ts";
-import { Base64Decoder, readBody, textField } from "../http/json_request.ts";
+import { Base64Decoder, NOT_BASE64, readBody, textField } from "../http/json_request.ts";
 import { isLargeBody } from "../http/body.ts";
 import { idempotencyKey } from "../http/conditions.ts";
 import { checkPath } from "../http/path.ts";
-import { endOfPart, type Success } from "../http/respond.ts";
+import { endOfPart } from "../http/respond.ts";
 import {
   BATCH_BYTES_MAX,
   BATCH_OPERATIONS_MAX,
@@ -19,23 +19,18 @@ import {
 } from "../limits.ts";
 import { concatenate } from "../runtime/bytes.ts";
 import { Work } from "../runtime/work.ts";
-import { parseDestination } from "./copy_move.ts";
-import { EDIT_ERRORS, editFields, parseEdits } from "./edit_body.ts";
+import { parseDestination } from "./copy_move_restore.ts";
+import { EDIT_ERRORS, editFields, parseEdits } from "./edit.ts";
 import { ifVersionField } from "./schemas.ts";
 import { defineRoute } from "../route.ts";
 import { counted } from "../runtime/counted.ts";
 
-const BODY_BOUNDS = { fieldsBytesMax: BATCH_BYTES_MAX, stringBytesMax: BATCH_BYTES_MAX };
-const NO_BYTES = new Uint8Array();
 /** Content is encoded in parts of this length. */
 const PART_LENGTH = 256 * 1024;
 /** Units of work for each character that is encoded, or decoded from base64. */
 const ENCODE_UNITS = 4;
 
-const common = {
-  path: z.string().meta({ minLength: 1 }),
-  ...ifVersionField,
-};
+const common = { path: z.string().meta({ minLength: 1 }), ...ifVersionField };
 const content = { content: textField(0, CONTENT_LENGTH_MAX), isBase64: z.boolean().nullish() };
 const destination = { destination: z.string().meta({ minLength: 1 }), overwrite: z.boolean().nullish() };
 
@@ -56,24 +51,14 @@ const body = z.object({
   }),
 });
 
-async function handle(context: Context, key: string | undefined): Promise<Success> {
-  const { gate } = context;
-  const operations = await readOperations(context);
-  const scopes = operations.some(({ kind }) => kind === "edit")
-    ? ["read", "write"] as const
-    : ["write"] as const;
-  await gate.require(scopes);
-  const { results, isReplayed } = await commitBatch(context, operations, key);
-  return { data: { results }, message: `${counted(results.length, "operation")} done.`, isReplayed };
-}
-
 /**
  * The validated body. The number of requests that it counts as is known once it is read; an invalid body counts as one.
  */
 async function readOperations(context: Context): Promise<Operation[]> {
   const { gate, request: { headers } } = context;
   if (gate.grant === undefined || isLargeBody(headers)) await gate.authorizeWithoutCounting();
-  const fields = await readBody(context, body, BODY_BOUNDS);
+  const bounds = { fieldsBytesMax: BATCH_BYTES_MAX, stringBytesMax: BATCH_BYTES_MAX };
+  const fields = await readBody(context, body, bounds);
   const length = fields.operations.reduce((sum, one) => sum + ("content" in one ? one.content.length : 0), 0);
   if (length > CONTENT_LENGTH_MAX) {
     const limits = { limit: CONTENT_LENGTH_MAX, length };
@@ -82,7 +67,7 @@ async function readOperations(context: Context): Promise<Operation[]> {
   const work = new Work();
   const operations: Operation[] = [];
   for (const [index, one] of fields.operations.entries()) {
-    const content = "content" in one ? await bytesOf(one, index, work) : NO_BYTES;
+    const content = "content" in one ? await bytesOf(one, index, work) : new Uint8Array();
     operations.push(refuseAt(index, () => parseOperation(one, content, index)));
   }
   return operations;
@@ -97,13 +82,7 @@ function parseOperation(
   const ifVersion = given ?? undefined;
   switch (one.op) {
     case "write":
-      return {
-        kind: "write",
-        path,
-        ifVersion,
-        content,
-        contentType: one.contentType ?? undefined,
-      };
+      return { kind: "write", path, ifVersion, content, contentType: one.contentType ?? undefined };
     case "append":
     case "overwrite":
       return { kind: one.op, path, ifVersion, content };
@@ -151,8 +130,7 @@ async function bytesOf(
 }
 
 function throwInvalidBase64(index: number): never {
-  const reason = "must be base64 in the standard alphabet, with padding";
-  failField(`operations.${index}.content`, reason, { index });
+  failField(`operations.${index}.content`, NOT_BASE64, { index });
 }
 
 export const batch = defineRoute({
@@ -160,7 +138,14 @@ export const batch = defineRoute({
   allows: { write: "create and change files" },
   makesVersions: true,
   parse: ({ headers }) => idempotencyKey(headers),
-  handle,
+  async handle(context, key) {
+    const operations = await readOperations(context);
+    await context.gate.require(
+      operations.some(({ kind }) => kind === "edit") ? ["read", "write"] : ["write"],
+    );
+    const { results, isReplayed } = await commitBatch(context, operations, key);
+    return { data: { results }, message: `${counted(results.length, "operation")} done.`, isReplayed };
+  },
   openapi: {
     summary: "Execute several operations as one commit: all of them, or none",
     description:

@@ -60,14 +60,11 @@ const checked = query.superRefine(({ before, after, wait }, context) => {
 });
 
 function parse({ query: given }: RequestData) {
-  const { path, directory, ...rest } = validateQuery(checked, given);
-  const below = directory === undefined ? "" : normalizeDirectory(directory);
-  return {
-    ...rest,
-    path: path === undefined ? undefined : checkPath(path),
-    // The root directory does not filter anything.
-    directory: below === "" ? undefined : below,
-  };
+  const { directory = "", ...rest } = validateQuery(checked, given);
+  const below = normalizeDirectory(directory);
+  if (rest.path !== undefined) checkPath(rest.path);
+  // The root directory does not filter anything.
+  return { ...rest, directory: below === "" ? undefined : below };
 }
 
 const OF_FOLLOWER = ["after", "wait", "limit"];

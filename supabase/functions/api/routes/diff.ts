@@ -12,16 +12,8 @@ import { UNREADABLE } from "./read.ts";
 import { wholeNumber } from "./schemas.ts";
 
 const query = z.object({
-  from: wholeNumber(1).optional().meta({
-    type: "integer",
-    minimum: 1,
-    description: "Default: the version before `to`.",
-  }),
-  to: wholeNumber(1).optional().meta({
-    type: "integer",
-    minimum: 1,
-    description: "Default: the latest version.",
-  }),
+  from: wholeNumber(1).optional().meta({ description: "Default: the version before `to`." }),
+  to: wholeNumber(1).optional().meta({ description: "Default: the latest version." }),
   toPath: z.string().optional().meta({
     description:
       "Another file to compare with: `from` is a version of `path`, and `to` a version of this file. By default both are the latest.",

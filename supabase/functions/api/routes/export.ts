@@ -3,7 +3,6 @@ import { z } from "zod";
 import type { Context } from "../context.ts";
 import { attachment } from "../http/content_disposition.ts";
 import { normalizeDirectory } from "../http/path.ts";
-import type { RequestData } from "../http/request_data.ts";
 import { streamResponse } from "../http/stream_response.ts";
 import { validateQuery } from "../http/validate.ts";
 import {
@@ -16,38 +15,20 @@ import {
 } from "../limits.ts";
 import type { ReleaseSlot } from "../runtime/slots.ts";
 import { defineRoute } from "../route.ts";
-import { moment } from "./schemas.ts";
+import { pastMoment } from "./schemas.ts";
 
 const query = z.object({
   directory: z.string().default("/").meta({
     description: "The directory, with everything below it. Leading and trailing slashes are tolerated.",
   }),
-  at: moment.optional().meta({
-    type: "string",
-    description:
-      "The directory as it was at a moment: an ISO 8601 time (inclusive), or a cursor of the change feed.",
-  }),
+  at: pastMoment("The directory"),
 });
-
-function parse({ query: given }: RequestData) {
-  const { directory, at } = validateQuery(query, given);
-  return { directory: normalizeDirectory(directory), at };
-}
-
-async function handle(context: Context, parameters: ReturnType<typeof parse>): Promise<Response> {
-  const releaseSlot = await context.beginCostly();
-  try {
-    return await respond(context, parameters, releaseSlot);
-  } catch (error) {
-    releaseSlot();
-    throw error;
-  }
-}
 
 /** The slot is held until the archive has been sent, or the client has disconnected. */
 async function respond(
   context: Context,
-  { directory, at }: ReturnType<typeof parse>,
+  directory: string,
+  at: string | undefined,
   releaseSlot: ReleaseSlot,
 ): Promise<Response> {
   const { gate, metadata, request } = context;
@@ -87,8 +68,19 @@ async function* releasingSlot(
 export const exportFiles = defineRoute({
   operation: "export_files",
   allows: { read: "export folders" },
-  parse,
-  handle,
+  parse({ query: given }) {
+    const { directory, at } = validateQuery(query, given);
+    return { directory: normalizeDirectory(directory), at };
+  },
+  async handle(context, { directory, at }) {
+    const releaseSlot = await context.beginCostly();
+    try {
+      return await respond(context, directory, at, releaseSlot);
+    } catch (error) {
+      releaseSlot();
+      throw error;
+    }
+  },
   openapi: {
     summary: "Download the files below a directory as a ZIP archive",
     description:

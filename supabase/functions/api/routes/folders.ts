@@ -11,7 +11,7 @@ import { COMMIT_FILES_MAX } from "../limits.ts";
 import type { FolderCommitted } from "../ports/commit.ts";
 import type { Success } from "../http/respond.ts";
 import { defineRoute, type Definition, type OpenapiProperties } from "../route.ts";
-import { moment } from "./schemas.ts";
+import { pastMoment } from "./schemas.ts";
 import { counted } from "../runtime/counted.ts";
 
 const body = z.object({
@@ -22,13 +22,7 @@ const body = z.object({
   }),
 });
 
-const query = z.object({
-  at: moment.optional().meta({
-    type: "string",
-    description:
-      "The folder as it was at a moment: an ISO 8601 time (inclusive), or a cursor of the change feed.",
-  }),
-});
+const query = z.object({ at: pastMoment("The folder") });
 
 const ERRORS = ["INVALID_PATH", "FILE_NOT_FOUND", "VERSION_CONFLICT", "TOO_MANY_FILES"] as const;
 
@@ -54,10 +48,7 @@ function placing(kind: "copy_folder" | "move_folder", verb: string, openapi: Ope
     operation: kind,
     allows: { write: "copy and move files and folders" },
     makesVersions: true,
-    parse: ({ headers, query: given }) => ({
-      key: idempotencyKey(headers),
-      at: validateQuery(query, given).at,
-    }),
+    parse: ({ headers, query: given }) => ({ key: idempotencyKey(headers), ...validateQuery(query, given) }),
     async handle(context, { key, at }) {
       if (at !== undefined) context.onEnd(await context.beginCostly());
       const fields = { ...parseFolders(await readFields(context, body)), at };

@@ -7,7 +7,6 @@ import { fileRecord } from "../contract/files.ts";
 import { createdLink, linkList, purpose, revokedLink } from "../contract/links.ts";
 import { mediaType } from "../contract/media_types.ts";
 import { readFields } from "../http/json_request.ts";
-import type { Context } from "../context.ts";
 import { ERRORS, fail } from "../errors.ts";
 import { rawResponse } from "../files/content_response.ts";
 import { issueLink } from "../files/links.ts";
@@ -34,10 +33,8 @@ import { UNREADABLE } from "./read.ts";
 import { WRITE_HEADERS } from "./schemas.ts";
 import { counted } from "../runtime/counted.ts";
 
-/** Fields that only one of the two kinds of links has. */
-const OF_READING = ["version"] as const;
-const OF_WRITING = ["contentType", "maxBytes", "ifVersion"] as const;
-const version = z.int().min(1).max(INTEGER_MAX);
+/** By the purpose of a link: the fields that only links for the other purpose have. */
+const OF_OTHERS = { read: ["contentType", "maxBytes", "ifVersion"], write: ["version"] } as const;
 
 const creation = z.object({
   path: z.string().meta({ minLength: 1 }),
@@ -46,7 +43,9 @@ const creation = z.object({
     description:
       `Seconds; by default ${LINK_SECONDS_DEFAULT}. For writing at most ${WRITE_LINK_SECONDS_MAX}.`,
   }),
-  version: version.nullish().meta({ description: "For reading: this version instead of the latest one." }),
+  version: z.int().min(1).max(INTEGER_MAX).nullish().meta({
+    description: "For reading: this version instead of the latest one.",
+  }),
   contentType: mediaType.nullish().meta({ description: "For writing: the type of the file." }),
   maxBytes: z.int().min(1).nullish().meta({ description: "For writing: the largest size." }),
   ifVersion: z.int().min(0).max(INTEGER_MAX).nullish().meta({
@@ -54,7 +53,7 @@ const creation = z.object({
   }),
 }).superRefine((fields, context) => {
   const isRead = fields.for === "read";
-  for (const name of isRead ? OF_WRITING : OF_READING) {
+  for (const name of OF_OTHERS[fields.for]) {
     const isAbsent = fields[name] === undefined || fields[name] === null;
     const message = `is for ${isRead ? "writing" : "reading"} only`;
     if (!isAbsent) context.addIssue({ code: "custom", path: [name], message });
@@ -146,9 +145,11 @@ export const writeLink = defineRoute({
   operation: "write_link",
   credentials: "link",
   makesVersions: true,
-  parse({ params: { id }, headers }) {
-    return { token: id, idempotencyKey: idempotencyKey(headers), ...preconditions(headers, true) };
-  },
+  parse: ({ params: { id }, headers }) => ({
+    token: id,
+    idempotencyKey: idempotencyKey(headers),
+    ...preconditions(headers, true),
+  }),
   async handle(context, { token, ...conditions }) {
     const { gate, metadata, usedLinks, request: { headers } } = context;
     await gate.enterLink(token);
@@ -158,7 +159,12 @@ export const writeLink = defineRoute({
     const link = gate.unwrap(await metadata.openLink(gate.caller));
     if (link.isUsed) usedLinks.set(keyHash, true);
     if (link.isUsed && !isRepeat) throwUsed();
-    const committed = await writeContent(throughLink(context), z.never(), {
+    // A commit uses up the link.
+    const throughLink = {
+      commit: metadata.commitLink.bind(metadata),
+      compact: metadata.compact.bind(metadata),
+    };
+    const committed = await writeContent({ ...context, metadata: throughLink }, z.never(), {
       kind: "write",
       isRaw: true,
       path: link.path,
@@ -182,16 +188,4 @@ export const writeLink = defineRoute({
 
 function throwUsed(): never {
   fail("LINK_USED", ERRORS.LINK_USED.message);
-}
-
-/** The same context, in which a commit uses up the link. */
-function throughLink(context: Context) {
-  const { metadata } = context;
-  return {
-    ...context,
-    metadata: {
-      commit: metadata.commitLink.bind(metadata),
-      compact: metadata.compact.bind(metadata),
-    },
-  };
 }

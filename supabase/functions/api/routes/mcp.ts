@@ -12,7 +12,7 @@ import {
 } from "../http/body.ts";
 import { readJsonBody } from "../http/json_body.ts";
 import { PROVENANCE_HEADERS } from "../http/provenance.ts";
-import { jsonText } from "../http/respond.ts";
+import { json } from "../http/respond.ts";
 import { MCP_BODY_BYTES_MAX } from "../limits.ts";
 import { defineRoute } from "../route.ts";
 
@@ -29,8 +29,7 @@ function ensureOrigin({ request, mcpAllowedOrigins }: Context): void {
   if (origin === null) return;
   const url = URL.parse(origin);
   const isOrigin = url !== null && /^https?:$/.test(url.protocol) && url.origin === origin.toLowerCase();
-  if (isOrigin && LOOPBACK.test(url.hostname)) return;
-  if (isOrigin && mcpAllowedOrigins.includes(url.origin)) return;
+  if (isOrigin && (LOOPBACK.test(url.hostname) || mcpAllowedOrigins.includes(url.origin))) return;
   fail("FORBIDDEN_ORIGIN", "Pages of this origin may not call /mcp. See MCP_ALLOWED_ORIGINS.");
 }
 
@@ -62,19 +61,6 @@ async function readMessage(context: Context): Promise<unknown> {
   }
 }
 
-async function handle(context: Context): Promise<Response> {
-  ensureOrigin(context);
-  const message = await readMessage(context);
-  if (message === undefined) {
-    await context.gate.ensureCounted();
-    const error = { code: -32700, message: "Parse error: the body is not JSON." };
-    return jsonText(JSON.stringify({ jsonrpc: "2.0", error, id: null }), 400);
-  }
-  // Loaded on demand, so that no other route's cold start pays for it.
-  const { serve } = await import("../mcp/serve.ts");
-  return await serve(context, message);
-}
-
 const jsonrpc = z.literal("2.0");
 const message = z.looseObject({
   jsonrpc,
@@ -90,7 +76,18 @@ const reply = z.looseObject({ jsonrpc }).meta({ id: "McpReply", description: "A 
 export const mcp = defineRoute({
   operation: "mcp",
   scopes: [],
-  handle,
+  async handle(context) {
+    ensureOrigin(context);
+    const message = await readMessage(context);
+    if (message === undefined) {
+      await context.gate.ensureCounted();
+      const error = { code: -32700, message: "Parse error: the body is not JSON." };
+      return json({ jsonrpc: "2.0", error, id: null }, 400);
+    }
+    // Loaded on demand, so that no other route's cold start pays for it.
+    const { serve } = await import("../mcp/serve.ts");
+    return await serve(context, message);
+  },
   openapi: {
     summary: "Call tools through the Model Context Protocol, for agents",
     description:

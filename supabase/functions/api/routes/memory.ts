@@ -9,9 +9,7 @@ import { parseProvenance, PROVENANCE_HEADERS } from "../http/provenance.ts";
 import { pick } from "../http/query.ts";
 import { json } from "../http/respond.ts";
 import { validate } from "../http/validate.ts";
-import { memoryInput } from "../memory/commands.ts";
-import { MemoryFailure } from "../memory/memory_path.ts";
-import { MemoryTool, scopesOf } from "../memory/memory_tool.ts";
+import { MemoryFailure, memoryInput, MemoryTool, scopesOf } from "../memory/memory_tool.ts";
 import { defineRoute } from "../route.ts";
 
 const DEFAULT_ROOT = "memories";

@@ -1,11 +1,11 @@
-/** GET /openapi.json: the description of the service, generated from the schemas that validate. */
+/** Descriptions of the service: GET /openapi.json for programs, GET /llms.txt for language models. */
 import { z } from "zod";
 import { json } from "../http/respond.ts";
 import { serverUrl } from "../http/server_url.ts";
 import { defineRoute, type Definition, type Route } from "../route.ts";
 
 /** Not `public`: a document names the host of its request, so a shared cache must not serve it to others. */
-export const DOCUMENT_CACHE = { "Cache-Control": "private, max-age=300" } as const;
+const CACHE_CONTROL = "private, max-age=300";
 
 /** `routes` is called with the first request: the table includes this route itself. */
 export function openapiRoute(routes: () => Promise<Route[]>): Definition {
@@ -14,20 +14,38 @@ export function openapiRoute(routes: () => Promise<Route[]>): Definition {
     operation: null,
     credentials: "none",
     async handle({ request }) {
-      // Generated on demand, so that a cold start does not pay for it.
       document ??= import("../openapi/document.ts").then(async (module) =>
         module.openapiDocument(await routes())
       );
       const { openapi, info, ...rest } = await document;
       const servers = [{ url: serverUrl(request), description: "This deployment" }];
       const response = json({ openapi, info, servers, ...rest });
-      response.headers.set("Cache-Control", DOCUMENT_CACHE["Cache-Control"]);
+      response.headers.set("Cache-Control", CACHE_CONTROL);
       return response;
     },
     openapi: {
       id: "openapi",
       summary: "Describe the service in OpenAPI, for programs",
       answer: z.record(z.string(), z.unknown()),
+    },
+  });
+}
+
+/** `routes` is called with each request: the table includes this route itself. */
+export function llmsRoute(routes: () => Promise<Route[]>): Definition {
+  return defineRoute({
+    operation: null,
+    credentials: "none",
+    async handle({ request }) {
+      const { llmsText } = await import("../openapi/llms.ts");
+      return new Response(llmsText(await routes(), serverUrl(request)), {
+        headers: { "Content-Type": "text/plain; charset=utf-8", "Cache-Control": CACHE_CONTROL },
+      });
+    },
+    openapi: {
+      id: "llms",
+      summary: "Describe the service in one page, for language models",
+      mediaType: "text/plain",
     },
   });
 }

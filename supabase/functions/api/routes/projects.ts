@@ -1,10 +1,11 @@
-/** /projects and /project: an account's projects, and one project with its limits and usage. */
+/** /projects and /project: an account's projects, and one project with its limits, usage and latest writes. */
 import { z } from "zod";
-import { changedProject, project, projectList, retention } from "../contract/projects.ts";
+import { changedProject, deletion, project, projectList, retention } from "../contract/projects.ts";
+import { day, usage } from "../contract/usage.ts";
 import { activity } from "../contract/versions.ts";
-import { ACTIVITY_DEFAULT, EXAMINED_FILES_PER_REQUEST, PAGE_LIMIT_MAX } from "../limits.ts";
+import { ACTIVITY_DEFAULT, EXAMINED_FILES_PER_REQUEST, PAGE_LIMIT_MAX, USAGE_DAYS_MAX } from "../limits.ts";
 import { validateQuery } from "../http/validate.ts";
-import { administer, nameSchema, readAdministrationFields } from "./administration.ts";
+import { administer, confirmation, nameSchema, readAdministrationFields } from "./administration.ts";
 import { defineRoute } from "../route.ts";
 import { wholeNumber } from "./schemas.ts";
 import { counted } from "../runtime/counted.ts";
@@ -38,8 +39,8 @@ export const listProjects = defineRoute({
   operation: "list_projects",
   credentials: "account",
   async handle({ gate, accounts }) {
-    const found = gate.unwrapAccount(await accounts.projects(gate.accessToken));
-    const data = projectList.parse({ projects: found });
+    const projects = gate.unwrapAccount(await accounts.projects(gate.accessToken));
+    const data = projectList.parse({ projects });
     return { data, message: `${counted(data.projects.length, "project")}.` };
   },
   openapi: {
@@ -114,13 +115,63 @@ export const listActivity = defineRoute({
   allows: { read: "follow changes and runs" },
   parse: ({ query }) => validateQuery(activityQuery, query),
   async handle(context, parameters) {
-    const writes = await administer(context, "activity", parameters);
-    const data = activity.parse({ activity: writes });
+    const data = activity.parse({ activity: await administer(context, "activity", parameters) });
     return { data, message: "The latest writes." };
   },
   openapi: {
     summary: "List the latest writes across a project, newest first",
     query: activityQuery,
     answer: activity,
+  },
+});
+
+const confirmed = confirmation("The project's name, exactly as it is.");
+
+export const deleteProject = defineRoute({
+  operation: "delete_project",
+  credentials: "account or key",
+  allows: { admin: "delete the project with everything in it" },
+  parse: ({ query }) => validateQuery(confirmed, query),
+  async handle(context, { confirm }) {
+    const request = { confirm, deletionId: crypto.randomUUID() };
+    const data = deletion.parse(await administer(context, "delete", request));
+    return { data, message: "Deleted. The service refuses its keys; the sweep erases its data." };
+  },
+  openapi: {
+    summary:
+      "Delete a project for good, with everything in it; a request with an API key needs the scope `admin`",
+    description:
+      "From then on the service refuses the project's keys, links and console sessions. The sweep erases all of its data.",
+    query: confirmed,
+    answer: deletion.meta({ id: "DeletedProject" }),
+  },
+});
+
+const usageQuery = z.object({
+  from: day.optional().meta({ description: "First day (UTC); by default 29 days before `to`." }),
+  to: day.optional().meta({
+    description: `Last day (UTC), by default today; the period has at most ${USAGE_DAYS_MAX} days.`,
+  }),
+  keyId: z.union([z.uuid(), z.literal("console")]).optional().meta({
+    description: "Count only this key (or the console) in `days`. Stored bytes are not counted for each key.",
+  }),
+});
+
+export const getUsage = defineRoute({
+  operation: "get_usage",
+  credentials: "account or key",
+  allows: { admin: "see the usage of each key" },
+  parse: ({ query }) => validateQuery(usageQuery, query),
+  async handle(context, parameters) {
+    // The counts of this isolate are complete; other isolates send theirs within seconds.
+    await context.requestCounts.flush().catch(() => {});
+    const data = usage.parse(await administer(context, "usage", parameters));
+    return { data, message: `Usage from ${data.from} to ${data.to}.` };
+  },
+  openapi: {
+    summary: "Return requests, versions and bytes of a project, by day and by key",
+    description: "An API key without the scope `admin` sees only its own usage in `keys`.",
+    query: usageQuery,
+    answer: usage,
   },
 });

@@ -3,8 +3,8 @@ import { z } from "zod";
 import { fileRecord, readRecord } from "../contract/files.ts";
 import { versionList } from "../contract/versions.ts";
 import { ensureReadConditions, entityTag, isNotModified } from "../http/conditions.ts";
-import type { Operation } from "../contract/service.ts";
 import type { Context } from "../context.ts";
+import type { Operation } from "../contract/service.ts";
 import { wantsRaw } from "../http/accept.ts";
 import { parseLines } from "../files/line_window.ts";
 import { pick, type Query } from "../http/query.ts";
@@ -13,7 +13,7 @@ import { jsonResponse, rawResponse } from "../files/content_response.ts";
 import { notModified, type Success, success } from "../http/respond.ts";
 import { validate } from "../http/validate.ts";
 import { defineRoute } from "../route.ts";
-import { moment, pageLimit, pageOffset, wholeNumber } from "./schemas.ts";
+import { pageLimit, pageOffset, pastMoment, wholeNumber } from "./schemas.ts";
 import { counted } from "../runtime/counted.ts";
 
 /** A parameter without a value. */
@@ -33,11 +33,7 @@ const query = z.object({
   }),
   limit: pageLimit,
   offset: pageOffset,
-  at: moment.optional().meta({
-    type: "string",
-    description:
-      "The file as it was at a moment: an ISO 8601 time (inclusive), or a cursor of the change feed.",
-  }),
+  at: pastMoment("The file"),
   metadata: without("metadata").meta({ description: "Present: the file record, without content." }),
   versions: without("versions").meta({ description: "Present: the version list." }),
 }).refine((fields) => fields.at === undefined || fields.version === undefined, {
@@ -53,41 +49,35 @@ export const UNREADABLE = [
   "CONTENT_CORRUPT",
 ] as const;
 
-type ReadMode = "versions" | "record" | "content";
-
-const OPERATIONS: Record<ReadMode, Operation> = {
-  versions: "get_file_versions",
-  record: "get_file_metadata",
-  content: "read_file",
-};
-
 /** `versions` takes precedence over `metadata`, and that over content. */
-function modeOf(query: Query): ReadMode {
-  if (query.has("versions")) return "versions";
-  return query.has("metadata") ? "record" : "content";
+function operationOf(query: Query): Operation {
+  if (query.has("versions")) return "get_file_versions";
+  return query.has("metadata") ? "get_file_metadata" : "read_file";
 }
 
 function parse({ params, query: given, headers }: RequestData) {
-  const mode = modeOf(given);
+  const operation = operationOf(given);
   // A version list covers all versions, so `version` is ignored.
-  const names = Object.keys(query.shape).filter((name) => mode !== "versions" || name !== "version");
+  const names = Object.keys(query.shape).filter((name) =>
+    operation !== "get_file_versions" || name !== "version"
+  );
   const parameters = validate(query, pick(given, names));
   ensureReadConditions(headers);
-  return { path: params.path, mode, ...parameters };
+  return { path: params.path, operation, ...parameters };
 }
 
 async function handle(context: Context, request: ReturnType<typeof parse>): Promise<Response | Success> {
-  if (request.mode === "content") return await readContent(context, request);
+  if (request.operation === "read_file") return await readContent(context, request);
   const { gate, metadata, request: { headers } } = context;
   const { path, version, limit, offset, at } = request;
-  if (request.mode === "versions") {
+  if (request.operation === "get_file_versions") {
     const list = gate.unwrap(await metadata.versions(gate.caller, path, limit, offset, at));
     return { data: list, message: `${list.versions.length} of ${counted(list.total, "version")}.` };
   }
   const file = gate.unwrap(await metadata.record(gate.caller, path, version, at));
   const tag = entityTag(file, "m");
   if (isNotModified(headers, file, "m")) return notModified(tag);
-  const response = success("get_file_metadata", { data: file, message: `Version ${file.version}.`, tag });
+  const response = success(request.operation, { data: file, message: `Version ${file.version}.`, tag });
   response.headers.set("Vary", "Accept");
   return response;
 }
@@ -109,7 +99,7 @@ async function readContent(
 
 export const read = defineRoute({
   operation: "read_file",
-  operationOf: (query) => OPERATIONS[modeOf(query)],
+  operationOf,
   allows: { read: "read files and their versions", admin: "see which key did what" },
   parse,
   handle,
@@ -121,10 +111,11 @@ export const read = defineRoute({
     query,
     headers: ["If-None-Match", "Range", "If-Range"],
     returnsRaw: true,
-    answer: [["read_file", readRecord], ["get_file_metadata", fileRecord], [
-      "get_file_versions",
-      versionList,
-    ]],
+    answer: [
+      ["read_file", readRecord],
+      ["get_file_metadata", fileRecord],
+      ["get_file_versions", versionList],
+    ],
     errors: [...UNREADABLE, "RANGE_NOT_SATISFIABLE", "NOT_TEXT"],
   },
 });

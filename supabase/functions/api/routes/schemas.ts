@@ -34,12 +34,25 @@ export const moment = z.union(
   "must be a time in ISO 8601 with a zone, such as 2026-01-31T12:00:00Z, or a cursor of the change feed",
 );
 
+/** The parameter `at` of a read; `what` is read, and `rule` is added to the description. */
+export function pastMoment(what: string, rule = "") {
+  const forms = "an ISO 8601 time (inclusive), or a cursor of the change feed";
+  return moment.optional().meta({
+    type: "string",
+    description: `${what} as it was at a moment: ${forms}.${rule}`,
+  });
+}
+
 /** A whole number in a query: digits only, within its range. */
 export function wholeNumber(minimum: number, maximum = INTEGER_MAX) {
   return z.string().regex(/^\d{1,10}$/, "must be a whole number").transform(Number)
     .pipe(z.number().min(minimum).max(maximum))
     .meta({ type: "integer", minimum, maximum });
 }
+
+/** The literal `true` or `false`. */
+export const truth = z.string().regex(/^(true|false)$/, "must be true or false")
+  .transform((text) => text === "true").meta({ type: "boolean" });
 
 export const pageLimit = wholeNumber(1, PAGE_LIMIT_MAX).default(PAGE_LIMIT_DEFAULT);
 export const pageOffset = wholeNumber(0).default(0);
@@ -53,9 +66,6 @@ export const ifVersionField = { ifVersion: z.int().min(0).max(INTEGER_MAX).nulli
 
 export const ifVersionParameter = {
   ifVersion: wholeNumber(0).optional().meta({
-    type: "integer",
-    minimum: 0,
-    maximum: INTEGER_MAX,
     description: `${description} Where the body is JSON, it is a field there.`,
   }),
 };

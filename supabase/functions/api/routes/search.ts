@@ -2,9 +2,7 @@
 import { z } from "zod";
 import { mediaType } from "../contract/media_types.ts";
 import { requestedMode, searchResults } from "../contract/search.ts";
-import type { Context } from "../context.ts";
 import { normalizeDirectory } from "../http/path.ts";
-import type { RequestData } from "../http/request_data.ts";
 import { validateQuery } from "../http/validate.ts";
 import {
   SEARCH_GLOB_LENGTH_MAX,
@@ -15,10 +13,8 @@ import {
 } from "../limits.ts";
 import { planSearch } from "../search/plan.ts";
 import { runSearch } from "../search/run.ts";
-import type { Success } from "../http/respond.ts";
 import { defineRoute } from "../route.ts";
-import { truth } from "./list.ts";
-import { pageLimit, wholeNumber, withoutNul } from "./schemas.ts";
+import { pageLimit, truth, wholeNumber, withoutNul } from "./schemas.ts";
 import { counted } from "../runtime/counted.ts";
 
 const query = z.object({
@@ -33,7 +29,7 @@ const query = z.object({
       "`*.ts`: names at any depth; with a slash, paths below the directory: `src/**/*.ts`. `*`, `?`, `**`, `[abc]`, `{a,b}`.",
   }),
   contentType: mediaType.optional(),
-  caseSensitive: truth.default(true).meta({ type: "boolean", description: "In `text` and `regex`." }),
+  caseSensitive: truth.default(true).meta({ description: "In `text` and `regex`." }),
   limit: pageLimit,
   offset: wholeNumber(0, SEARCH_OFFSET_MAX).default(0),
   wait: wholeNumber(0, SEARCH_WAIT_SECONDS_MAX).default(0).meta({
@@ -46,27 +42,30 @@ const query = z.object({
   message: "must be a single line",
 });
 
-function parse(data: RequestData) {
-  const { directory, wait, ...parameters } = validateQuery(query, data.query);
-  return { plan: planSearch({ ...parameters, directory: normalizeDirectory(directory) }), wait };
-}
-
-async function handle(context: Context, { plan, wait }: ReturnType<typeof parse>): Promise<Success> {
-  const { results, mode, hasMore, pending, notSearched } = await runSearch(context, plan, wait);
-  const { limit, offset } = plan;
-  return {
-    data: { results, mode, hasMore, limit, offset, indexed: { pending }, ...notSearched && { notSearched } },
-    message: notSearched
-      ? `${counted(results.length, "file")}; ${counted(notSearched.files, "file")} not searched.`
-      : `${counted(results.length, "file")}.`,
-  };
-}
-
 export const search = defineRoute({
   operation: "search_files",
   allows: { read: "search files" },
-  parse,
-  handle,
+  parse(data) {
+    const { directory, wait, ...parameters } = validateQuery(query, data.query);
+    return { plan: planSearch({ ...parameters, directory: normalizeDirectory(directory) }), wait };
+  },
+  async handle(context, { plan, wait }) {
+    const { results, mode, hasMore, pending, notSearched } = await runSearch(context, plan, wait);
+    const { limit, offset } = plan;
+    const skipped = notSearched ? `; ${counted(notSearched.files, "file")} not searched` : "";
+    return {
+      data: {
+        results,
+        mode,
+        hasMore,
+        limit,
+        offset,
+        indexed: { pending },
+        ...notSearched && { notSearched },
+      },
+      message: `${counted(results.length, "file")}${skipped}.`,
+    };
+  },
   openapi: {
     summary: "Search the current text of files",
     query,

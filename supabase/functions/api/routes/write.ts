@@ -42,14 +42,8 @@ function parse(data: RequestData): WriteRequest {
   };
   if (!isRaw) return { kind: "write", path: undefined, isRaw, ...conditions };
   const path = checkPath(pick(data.query, ["path"]).path ?? "");
-  return { kind: "write", path, isRaw, contentType: rawContentType(data), ...conditions };
-}
-
-/** The type that a raw upload names: `contentType`, otherwise its Content-Type if that is a supported one. */
-function rawContentType(data: RequestData): string | undefined {
-  const { contentType } = validate(query, pick(data.query, ["contentType"]));
-  if (contentType !== undefined) return contentType;
-  return namedMediaType(data.headers);
+  const { contentType = namedMediaType(headers) } = validate(query, pick(data.query, ["contentType"]));
+  return { kind: "write", path, isRaw, contentType, ...conditions };
 }
 
 export const write = defineRoute({

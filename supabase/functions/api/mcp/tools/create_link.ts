@@ -8,7 +8,7 @@ import {
   WRITE_LINK_SECONDS_MAX,
 } from "../../limits.ts";
 import { escapeHidden } from "../../runtime/hidden_characters.ts";
-import { choice, path, whole } from "../arguments.ts";
+import { path, whole } from "../arguments.ts";
 import { shortTime, shownPath } from "../text.ts";
 import { defineTool } from "../tool.ts";
 
@@ -23,9 +23,8 @@ export const createLink = defineTool({
   effect: "adds",
   input: z.object({
     path: path(),
-    for: choice("Whether the link downloads or uploads the file.", ["download", "upload"]).default(
-      "download",
-    ),
+    for: z.enum(["download", "upload"], "must be download or upload")
+      .meta({ description: "Whether the link downloads or uploads the file." }).default("download"),
     expires_in: whole(
       `Seconds for which the link works; at most ${WRITE_LINK_SECONDS_MAX} for an upload.`,
       LINK_SECONDS_MIN,

@@ -98,26 +98,25 @@ async function explain(
 async function versionCreatedBy(
   context: Context,
   path: string,
-  { oldString, newString, replaceAll }: Edit,
+  edit: Edit,
 ): Promise<number | undefined> {
   const { gate, metadata } = context;
   const answer = gate.observe(await metadata.comparison(gate.caller, path));
   if (!answer.ok) return undefined;
   const { before, after, to } = answer.value;
-  const sides = [before, after];
-  const isComparable = sides.every((side) =>
+  const isComparable = [before, after].every((side) =>
     side !== null && side.size <= DIFF_BYTES_MAX && side.segments.every(({ isText }) => isText)
   );
   if (!isComparable) return undefined;
   const text = await readSide(context, before);
-  const edited = replaced(text, { oldString, newString, replaceAll }, after?.size ?? 0);
+  const edited = replaced(text, edit, after?.size ?? 0);
   return edited !== undefined && edited === await readSide(context, after) ? to : undefined;
 }
 
 /** The text after the edit; undefined where `oldString` is missing or not unique, or the result exceeds `lengthMax`. */
 function replaced(
   text: string,
-  { oldString, newString, replaceAll }: Pick<Edit, "oldString" | "newString" | "replaceAll">,
+  { oldString, newString, replaceAll }: Edit,
   lengthMax: number,
 ): string | undefined {
   const parts = replaceAll ? text.split(oldString) : text.split(oldString, 3);
@@ -163,16 +162,10 @@ async function describeEdited(
   // Versions of others in between may have moved the lines.
   if (version !== base.file.version + 1) return `${title}. Others also changed the file: read_file shows it.`;
   const around = await linesAround(context, base, edit);
-  return around === undefined
-    ? `${title}.`
-    : `${title}; around line ${around.line} it now is\n${around.text}`;
+  return around === undefined ? `${title}.` : `${title}; ${around}`;
 }
 
-async function linesAround(
-  context: Context,
-  content: Content,
-  edit: Edit,
-): Promise<{ line: number; text: string } | undefined> {
+async function linesAround(context: Context, content: Content, edit: Edit): Promise<string | undefined> {
   const { oldString, newString } = edit;
   // The segments of a larger file are no longer in memory.
   if (content.file.size > READ_KEPT_BYTES_MAX) return undefined;
@@ -192,7 +185,7 @@ async function linesAround(
   }
   const after = replaced(before, edit, DIFF_BYTES_MAX + newString.length);
   if (after === undefined) return undefined;
-  return { line, text: numberedLines(after.replace(/\n$/, "").split("\n"), from) };
+  return `around line ${line} it now is\n${numberedLines(after.replace(/\n$/, "").split("\n"), from)}`;
 }
 
 /** The content as pieces, which edits search. */
@@ -210,9 +203,11 @@ function piecesOf(
 
 function numberedLines(given: readonly string[], from: number): string {
   const lines = new Lines(2000);
-  for (const [index, line] of given.slice(0, MCP_EDIT_LINES_MAX).entries()) {
-    if (!lines.add(numbered(from + index, cutLine(line, MCP_LINE_LENGTH_MAX)))) break;
-  }
+  lines.addAll(
+    given.slice(0, MCP_EDIT_LINES_MAX).map((line, index) =>
+      numbered(from + index, cutLine(line, MCP_LINE_LENGTH_MAX))
+    ),
+  );
   const more = given.length - lines.count;
   return more > 0 ? `${lines}\n… ${counted(more, "more line")}: read_file shows them` : `${lines}`;
 }

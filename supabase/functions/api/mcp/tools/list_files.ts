@@ -53,7 +53,14 @@ const MATCH_UNITS = 2;
 /** Whether a path matches the glob, in time linear in the path for any glob. Throws VALIDATION_ERROR. */
 function matcher(glob: string | undefined, directory: string): (path: string) => Promise<boolean> {
   if (glob === undefined) return () => Promise.resolve(true);
-  const dfa = compile(glob, directory);
+  let dfa: LazyDfa;
+  try {
+    dfa = new LazyDfa(parseEre(globPattern(glob, directory)), false);
+  } catch (error) {
+    const isInvalid = error instanceof GlobError || error instanceof PatternError;
+    if (isInvalid) fail("VALIDATION_ERROR", `glob ${error.message}`);
+    throw error;
+  }
   const work = new Work(SEARCH_UNITS_MAX, () => fail("SEARCH_TOO_BROAD", "The glob is too complex."));
   return async (path) => {
     if (work.add(MATCH_UNITS * path.length)) await work.pause();
@@ -64,16 +71,6 @@ function matcher(glob: string | undefined, directory: string): (path: string) =>
     }
     return at >= 0;
   };
-}
-
-function compile(glob: string, directory: string): LazyDfa {
-  try {
-    return new LazyDfa(parseEre(globPattern(glob, directory)), false);
-  } catch (error) {
-    const isInvalid = error instanceof GlobError || error instanceof PatternError;
-    if (isInvalid) fail("VALIDATION_ERROR", `glob ${error.message}`);
-    throw error;
-  }
 }
 
 interface Found {
@@ -121,18 +118,12 @@ function describe(
   }
   const lines = new Lines(name.length + QUOTED_PATH_LENGTH_MAX + 200);
   const above = directory === "" ? "" : `${directory}/`;
-  let left = folders.length;
-  for (const folder of folders) {
-    if (!lines.add(shownPath(`${above}${folder}/`))) break;
-    left--;
-  }
-  let last = after;
-  for (const [index, file] of files.entries()) {
-    if (left === 0 && lines.add(`${shownPath(file.path)} — ${describeVersion(file)}`)) continue;
-    last = files[index - 1]?.path ?? from ?? "";
-    break;
-  }
-  const shown = lines.count - (folders.length - left);
+  const foldersLeft = lines.addAll(folders.map((folder) => shownPath(`${above}${folder}/`)));
+  const left = foldersLeft > 0
+    ? files.length
+    : lines.addAll(files.map((file) => `${shownPath(file.path)} — ${describeVersion(file)}`));
+  const shown = files.length - left;
+  const last = left === 0 ? after : files[shown - 1]?.path ?? from ?? "";
   const isPart = isFiltered || from !== undefined || page.total === undefined || page.total === null;
   const least = page.totalIsExact === false ? "more than " : "";
   const others = recursive ? "" : ` and ${counted(folders.length, "folder")}`;

@@ -1,20 +1,14 @@
 /** All tools, in the order in which clients show them. */
 import type { Tool } from "../tool.ts";
-import { appendFile } from "./append_file.ts";
+import { recentChanges, undoRun } from "./changes.ts";
 import { createLink } from "./create_link.ts";
-import { deleteFile } from "./delete_file.ts";
-import { diffVersions } from "./diff_versions.ts";
 import { editFile } from "./edit_file.ts";
-import { fileHistory } from "./file_history.ts";
-import { grepFiles } from "./grep_files.ts";
 import { listFiles } from "./list_files.ts";
-import { moveFile } from "./move_file.ts";
+import { deleteFile, moveFile } from "./move_delete.ts";
 import { readFile } from "./read_file.ts";
-import { recentChanges } from "./recent_changes.ts";
-import { restoreFile } from "./restore_file.ts";
-import { searchFiles } from "./search_files.ts";
-import { undoRun } from "./undo_run.ts";
-import { writeFile } from "./write_file.ts";
+import { grepFiles, searchFiles } from "./search.ts";
+import { diffVersions, fileHistory, restoreFile } from "./versions.ts";
+import { appendFile, writeFile } from "./write.ts";
 
 export const TOOLS: readonly Tool[] = [
   readFile,

@@ -17,7 +17,7 @@ import { concatenate } from "../../runtime/bytes.ts";
 import { Work } from "../../runtime/work.ts";
 import { path, whole } from "../arguments.ts";
 import { ToolRefusal } from "../failures.ts";
-import { Lines, NumberedLines, OTHER_WAYS, shownPath } from "../text.ts";
+import { Lines, NumberedLines, shownPath } from "../text.ts";
 import { counted } from "../../runtime/counted.ts";
 import { defineTool, type ToolOutput } from "../tool.ts";
 
@@ -43,7 +43,11 @@ export const readFile = defineTool({
     // The stored bytes decide, not the media type: a text may have the name of an image.
     const image = await readImage(context, content);
     if (image) return image;
-    if (!isText(content)) return describeBinary(content);
+    const { file } = content;
+    if (!isText(content)) {
+      return `${describeBytes(file, file.mimeType)}, binary: it is not shown. ` +
+        "create_link gives a curl command that downloads it.";
+    }
     return await readText(context, content, offset, limit);
   },
 });
@@ -76,7 +80,7 @@ async function readText(
     if (!shown.push(decoder.decode(part)) || bytes >= MCP_READ_BYTES_MAX) break;
   }
   shown.finish();
-  const next = shown.nextLine;
+  const { next } = shown;
   const more = totalLines - next + 1;
   const rest = more > 0 ? `\n${more} more ${more === 1 ? "line" : "lines"}: offset ${next}` : "";
   return `${name}, lines ${offset}–${next - 1} of ${totalLines}\n${lines}${rest}`;
@@ -103,10 +107,6 @@ async function readImage(context: Context, { file, segments }: Content): Promise
     text: describeBytes(file, mimeType),
     image: { data: new TextDecoder().decode(encodeBase64(bytes)), mimeType },
   };
-}
-
-function describeBinary({ file }: Content): string {
-  return `${describeBytes(file, file.mimeType)}, binary: it is not shown. ${OTHER_WAYS}`;
 }
 
 function describeBytes({ path, version, size }: FileRecord, mimeType: string): string {

@@ -1,13 +1,18 @@
-/** DELETE /files/{path}: a tombstone becomes the latest version; with `?purge` the file is erased for good. */
+/**
+ * DELETE /files/{path}: a tombstone becomes the latest version; with `?purge` the file is erased for good. POST
+ * /files/redact/{path}: erases the content of versions for good; their numbers stay.
+ */
 import { z } from "zod";
-import { purged, tombstone } from "../contract/files.ts";
+import { purged, redacted, tombstone } from "../contract/files.ts";
 import type { Context } from "../context.ts";
 import { commit, commitBasis, type CommitRequest, parseCommitRequest } from "../files/commit.ts";
+import { readFields } from "../http/json_request.ts";
 import { isSet, type Query } from "../http/query.ts";
 import { type Success, written } from "../http/respond.ts";
-import { ERASED_VERSIONS_MAX } from "../limits.ts";
-import { ifVersionParameter, parseIfVersion, WRITE_HEADERS } from "./schemas.ts";
+import { CHANGE_NOTE_LENGTH_MAX, ERASED_VERSIONS_MAX, INTEGER_MAX, REDACT_VERSIONS_MAX } from "../limits.ts";
 import { defineRoute } from "../route.ts";
+import { counted } from "../runtime/counted.ts";
+import { ifVersionParameter, parseIfVersion, WRITE_HEADERS } from "./schemas.ts";
 
 const query = z.object({
   purge: z.enum(["", "true", "false"]).optional().meta({
@@ -22,8 +27,7 @@ function isPurge(query: Query): boolean {
   return query.has("purge") && query.get("purge")?.[0] !== "false";
 }
 
-async function purge(context: Context, request: CommitRequest): Promise<Success> {
-  const { gate, metadata, onCommit } = context;
+async function purge({ gate, metadata, onCommit }: Context, request: CommitRequest): Promise<Success> {
   const basis = await commitBasis(request, "purge", { ifVersion: request.ifVersion });
   const answer = gate.observe(await metadata.purge(gate.caller, basis));
   if (!answer.ok) {
@@ -65,5 +69,40 @@ export const deleteFile = defineRoute({
     headers: WRITE_HEADERS,
     answer: [["delete_file", tombstone], ["purge_file", purged]],
     errors: ["FILE_NOT_FOUND"],
+  },
+});
+
+const body = z.object({
+  versions: z.array(z.int().min(1).max(INTEGER_MAX)).min(1).max(REDACT_VERSIONS_MAX),
+  note: z.string().refine((note) => !/\p{Cc}/u.test(note), "must have no control characters")
+    .refine((note) => [...note].length <= CHANGE_NOTE_LENGTH_MAX, "is too long").nullish().meta({
+      maxLength: CHANGE_NOTE_LENGTH_MAX,
+      description: "Becomes the change note of these versions; their old notes are erased.",
+    }),
+});
+
+export const redact = defineRoute({
+  operation: "redact_versions",
+  allows: { admin: "erase files and versions for good" },
+  scopes: ["admin"],
+  parse: ({ params }) => ({ path: params.path }),
+  async handle(context, { path }) {
+    const { versions, note } = await readFields(context, body);
+    const { gate, metadata } = context;
+    const redaction = { path, versions, note: note ?? undefined };
+    const erased = gate.unwrap(await metadata.redact(gate.caller, redaction));
+    const message = `Erased the content of ${counted(erased.versions.length, "version")} for good.`;
+    return { data: { path, ...erased }, message };
+  },
+  openapi: {
+    summary: "Erase the content of versions for good",
+    description:
+      "Erasing the content of versions is called redaction. The latest version cannot be redacted, unless the file is " +
+      "deleted. Redacted versions stay in the version list, with `redactedAt`; reading, restoring or comparing one is " +
+      "`VERSION_REDACTED`. A repeated request returns the versions that remain at that time.",
+    body,
+    answer: redacted,
+    errors: ["FILE_NOT_FOUND", "VERSION_NOT_FOUND", "VERSION_CURRENT"],
+    example: { versions: [2], note: "a password" },
   },
 });

@@ -4,12 +4,49 @@ import { ApiError, fail } from "../../errors.ts";
 import { commit, commitBasis } from "../../files/commit.ts";
 import { commitMany } from "../../files/commit_many.ts";
 import { byPath } from "../../ports/files.ts";
+import { counted } from "../../runtime/counted.ts";
 import { flag, path, whole } from "../arguments.ts";
 import { ToolRefusal } from "../failures.ts";
-import { alreadyAppliedRefusal, contentAt, isVersionConflict, versionRefusal } from "../version_conflicts.ts";
 import { Lines, shownPath } from "../text.ts";
-import { counted } from "../../runtime/counted.ts";
 import { defineTool } from "../tool.ts";
+import {
+  alreadyAppliedRefusal,
+  contentAt,
+  isVersionConflict,
+  versionRefusal,
+  versionWithContentOf,
+} from "../version_conflicts.ts";
+
+export const moveFile = defineTool({
+  name: "move_file",
+  title: "Move a file",
+  description:
+    "Moves or renames a file. Its earlier versions stay with the old path: file_history shows them there.",
+  scopes: ["write"],
+  effect: "replaces",
+  input: z.object({
+    path: path(),
+    destination: path("The full new path, including the file's name."),
+    overwrite: flag("Whether to replace a file that exists at the destination."),
+  }),
+  async run(context, { path, destination, overwrite }) {
+    if (destination === path) fail("VALIDATION_ERROR", "destination must differ from path");
+    try {
+      const to = { destination, overwrite };
+      const basis = await commitBasis({ path, idempotencyKey: undefined }, "move", to);
+      const { file } = await commit(context, { kind: "move", ...basis, ...to });
+      return `Moved ${shownPath(path)} to ${shownPath(destination)}: version ${file.version} there.`;
+    } catch (error) {
+      const deletedVersion = deletedVersionOf(error);
+      if (deletedVersion === undefined) throw error;
+      const version = await versionWithContentOf(context, destination, path, deletedVersion - 1);
+      if (version === undefined) throw error;
+      const where = `version ${version} of ${shownPath(destination)}`;
+      const what = `${shownPath(path)} was moved already: its content is ${where}`;
+      throw alreadyAppliedRefusal("FILE_NOT_FOUND", what);
+    }
+  },
+});
 
 export const deleteFile = defineTool({
   name: "delete_file",
@@ -39,14 +76,14 @@ async function deleteOne(context: Context, path: string, expected: number | unde
     return `Deleted ${shownPath(path)}; version ${file.version} records the deletion. ` +
       `restore_file with version=${file.version - 1} restores it.`;
   } catch (error) {
-    const deletedVersion = error instanceof ApiError ? error.details?.["deletedVersion"] : undefined;
+    const deletedVersion = deletedVersionOf(error);
     const isMissing = error instanceof ApiError && error.code === "FILE_NOT_FOUND";
     const below = isMissing ? await filesBelow(context, path) : "";
     if (below !== "") {
       const is = `${shownPath(path)} is a folder of ${below}.`;
       throw new ToolRefusal("FILE_NOT_FOUND", `${is} Send recursive=true to delete all of them.`);
     }
-    if (typeof deletedVersion === "number") {
+    if (deletedVersion !== undefined) {
       const what = `${shownPath(path)} is already deleted: version ${deletedVersion} records the deletion`;
       throw alreadyAppliedRefusal("FILE_NOT_FOUND", what);
     }
@@ -63,10 +100,7 @@ async function deleteFolder(context: Context, path: string): Promise<string> {
     const name = shownPath(path);
     const { value } = await commitMany(context, undefined, { kind: "delete_folder", path });
     const lines = new Lines(name.length + 300);
-    for (const file of value.files) {
-      if (!lines.add(`${shownPath(file.path)} — version ${file.version}`)) break;
-    }
-    const left = value.files.length - lines.count;
+    const left = lines.addAll(value.files.map((file) => `${shownPath(file.path)} — version ${file.version}`));
     const more = left === 0 ? "" : `\n… and ${counted(left, "more file")}`;
     return `Deleted the ${counted(value.count, "file")} of ${name}. Each line shows the version that ` +
       `records the deletion. To restore a file, call restore_file with the version before it.\n${lines}${more}`;
@@ -83,4 +117,10 @@ async function filesBelow({ gate, metadata }: Context, directory: string): Promi
   const { total, totalIsExact } = gate.unwrap(await metadata.list(gate.caller, byPath(page)));
   if (!total) return "";
   return `${totalIsExact === false ? "more than " : ""}${counted(total, "file")}`;
+}
+
+/** The tombstone of the file that a refused request did not find, if it was deleted. */
+function deletedVersionOf(error: unknown): number | undefined {
+  const version = error instanceof ApiError ? error.details?.["deletedVersion"] : undefined;
+  return typeof version === "number" ? version : undefined;
 }

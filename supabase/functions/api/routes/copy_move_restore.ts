@@ -1,6 +1,7 @@
 /**
  * PUT /files/copy/{path}: the current content becomes the next version of another path. PUT /files/move/{path}: the
- * same, and the source gets a tombstone in the same commit.
+ * same, and the source gets a tombstone in the same commit. PUT /files/restore/{path}: an earlier version becomes the
+ * latest one.
  */
 import { z } from "zod";
 import { readFields } from "../http/json_request.ts";
@@ -8,6 +9,7 @@ import { fileRecord } from "../contract/files.ts";
 import { failField } from "../errors.ts";
 import { commit, commitBasis, parseCommitRequest, withVersion } from "../files/commit.ts";
 import { checkPath } from "../http/path.ts";
+import { INTEGER_MAX } from "../limits.ts";
 import { written } from "../http/respond.ts";
 import { defineRoute, type Definition, type OpenapiProperties } from "../route.ts";
 import { ifVersionField, WRITE_HEADERS } from "./schemas.ts";
@@ -62,4 +64,28 @@ export const move = placing("move", "Moved", {
   summary: "Move a file to another path",
   description: "A copy and a tombstone of the source, in one transaction. Moves no bytes.",
   example: { destination: "archive/plan.md" },
+});
+
+const restoring = z.object({ version: z.int().min(1).max(INTEGER_MAX), ...ifVersionField });
+
+export const restore = defineRoute({
+  operation: "restore_file",
+  allows: { write: "restore earlier versions" },
+  makesVersions: true,
+  parse: parseCommitRequest,
+  async handle(context, request) {
+    const fields = await readFields(context, restoring);
+    const basis = await commitBasis(withVersion(request, fields), "restore", fields);
+    const committed = await commit(context, { kind: "restore", ...basis, version: fields.version });
+    return written(committed, `Restored; this is version ${committed.file.version}.`);
+  },
+  openapi: {
+    summary: "Make an earlier version the latest one",
+    description: "Adds a version with that content and type, even to a deleted file. Copies no bytes.",
+    body: restoring,
+    headers: WRITE_HEADERS,
+    answer: fileRecord,
+    errors: ["FILE_NOT_FOUND", "VERSION_NOT_FOUND", "VERSION_REDACTED", "VERSION_DELETED", "QUOTA_EXCEEDED"],
+    example: { version: 1 },
+  },
 });
