@@ -5,6 +5,7 @@
  */
 import { join } from "node:path";
 import {
+  ACCEPTANCE_CONFIG,
   CONSOLE_CONFIG,
   DENO_CONFIG,
   DEPLOYED_DENO,
@@ -59,6 +60,7 @@ const LOCKS: readonly (readonly [config: string, entries: readonly string[]])[] 
   [MODEL_CONFIG, [EMBEDDINGS_PROCESS]],
   [CONSOLE_CONFIG, [join(CONSOLE_CONFIG, "..")]],
   [TESTS_CONFIG, [join(TESTS_CONFIG, "..")]],
+  [ACCEPTANCE_CONFIG, [join(ACCEPTANCE_CONFIG, "..")]],
   [NPX_CONFIG, []],
 ];
 

@@ -20,6 +20,8 @@ export const LOCAL_CONFIG = at("./deno.json");
 export const MODEL_CONFIG = at("./model/deno.json");
 export const CONSOLE_CONFIG = at("../console/deno.json");
 export const TESTS_CONFIG = at("../../tests/deno.jsonc");
+/** The packages of the acceptance suite alone: Deno downloads all that a lock names. */
+export const ACCEPTANCE_CONFIG = at("../../tests/acceptance/deno.json");
 export const NPX_CONFIG = at("../../tests/support/npx/deno.json");
 export const PLATFORM_SQL = at("./database/platform.sql");
 export const CONSOLE_COMMAND = at("./cli/console.ts");

@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { filesBelow } from "../support/files_below.ts";
 import { reduced } from "../../supabase/local/locks.ts";
 import {
+  ACCEPTANCE_CONFIG,
   CONSOLE_CONFIG,
   DENO_CONFIG,
   FUNCTION_CONFIG,
@@ -18,7 +19,7 @@ import {
 } from "../../supabase/local/repository.ts";
 import { importsOf } from "../support/import_map.ts";
 
-const CONFIGS = [LOCAL_CONFIG, MODEL_CONFIG, CONSOLE_CONFIG, TESTS_CONFIG];
+const CONFIGS = [LOCAL_CONFIG, MODEL_CONFIG, CONSOLE_CONFIG, TESTS_CONFIG, ACCEPTANCE_CONFIG];
 const MAPS = [IMPORT_MAP, FUNCTION_CONFIG, ...CONFIGS, NPX_CONFIG];
 
 /**
@@ -47,6 +48,8 @@ async function resolvedFor(config: string, file: string): Promise<string[]> {
   return Object.values(npmPackages).map(({ name, version }) => `${name}@${version}`);
 }
 
+const lockOf = (config: string) => JSON.parse(Deno.readTextFileSync(join(dirname(config), "deno.lock")));
+
 const nameOf = (id: string) => id.slice(0, id.lastIndexOf("@"));
 
 Deno.test("a start resolves 27 packages, and no other version of one for the function", async () => {
@@ -57,9 +60,14 @@ Deno.test("a start resolves 27 packages, and no other version of one for the fun
   assertEquals(OF_A_START.length, 27);
 });
 
-Deno.test("the lock of the local stack names nothing that the stack never loads", async () => {
-  const lock = JSON.parse(await Deno.readTextFile(join(dirname(LOCAL_CONFIG), "deno.lock")));
+Deno.test("the lock of the local stack names nothing that the stack never loads", () => {
+  const lock = lockOf(LOCAL_CONFIG);
   assertEquals(lock, reduced(lock));
+});
+
+Deno.test("the acceptance suite downloads what it imports and nothing else", () => {
+  const downloaded = Object.keys(lockOf(ACCEPTANCE_CONFIG).npm);
+  assertEquals(downloaded.map(nameOf), ["deno-std", "fast-check", "pure-rand", "zod"]);
 });
 
 Deno.test("each package has an exact version, and the same one in every import map that names it", () => {
@@ -73,11 +81,9 @@ Deno.test("each package has an exact version, and the same one in every import m
   }
 });
 
-Deno.test("each lock has all that its import map names: `deno outdated` refuses one that has not", async () => {
-  const lockOf = async (config: string) =>
-    JSON.parse(await Deno.readTextFile(join(dirname(config), "deno.lock"))).specifiers;
+Deno.test("each lock has all that its import map names: `deno outdated` refuses one that has not", () => {
   for (const config of [DENO_CONFIG, ...CONFIGS, NPX_CONFIG]) {
-    const held = await lockOf(config);
+    const held = lockOf(config).specifiers;
     for (const specifier of Object.values(importsOf(config === DENO_CONFIG ? IMPORT_MAP : config))) {
       const [named = ""] = /^(?:@[\w-]+\/)?[^/]+/.exec(specifier.replace(/^npm:\/?/, "")) ?? [];
       assert(`npm:${named}` in held, `${named} in the lock of ${config}`);
