@@ -227,18 +227,12 @@ declare
   v_entry constant jsonb := filestore.enter_account();
 begin
   if v_entry ? 'refusal' then return v_entry; end if;
-  if not exists (select from filestore.projects p where p.owner_id = filestore.current_account_id()) then
-    perform filestore.lock_account();
-    perform filestore.create_project('My project', gen_random_uuid())
-    where not exists (select from filestore.projects p where p.owner_id = filestore.current_account_id());
-  end if;
   return v_entry || jsonb_build_object('value', (
     select coalesce(jsonb_agg(filestore.account_project(p.id) order by p.created_at, p.id), '[]')
     from filestore.projects p where p.owner_id = (select filestore.current_account_id())));
 end
 $$;
-comment on function public.filestore_account_projects is
-  'The account''s projects, oldest first. Creates the first project if there is none.';
+comment on function public.filestore_account_projects is 'The account''s projects, oldest first.';
 call filestore.publish('public.filestore_account_projects', 'filestore_account', 'authenticated');
 
 create function public.filestore_account_create_project(p_name text, p_id uuid) returns jsonb
@@ -284,7 +278,7 @@ begin
 end
 $$;
 comment on function public.filestore_account_describe is
-  'The account: whether it may create projects, and if not, why; its limits and its usage. Creates nothing.';
+  'The account: whether it may create projects, and if not, why; its limits and its usage.';
 call filestore.publish('public.filestore_account_describe', 'filestore_account', 'authenticated');
 
 create function filestore.create_key(p_project_id uuid, p_key jsonb, p_replaced_id uuid default null) returns jsonb

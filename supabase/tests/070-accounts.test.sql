@@ -75,10 +75,10 @@ from unnest(array[
 select is((select count(*) from filestore.projects where name in ('x', 'My project')), 0::bigint, 'which makes no project');
 
 -- In a new installation only the operator may create projects, until the operator decides otherwise.
-select is(pg_temp.ask('ann', 'public.filestore_account_projects()'), '{"value": []}', 'no first project is made');
+select is(pg_temp.ask('ann', 'public.filestore_account_projects()'), '{"value": []}', 'there is no project');
 select is(
   pg_temp.ask('ann', $$public.filestore_account_create_project('Mine', gen_random_uuid())$$),
-  '{"refusal": {"code": "PROJECT_LIMIT_REACHED", "details": {"limit": 0}}}', 'nor any other');
+  '{"refusal": {"code": "PROJECT_LIMIT_REACHED", "details": {"limit": 0}}}', 'and none may be made');
 
 -- An account sees only those settings of the operator that concern the account itself.
 create function pg_temp.maker(p_user text, p_makers text) returns text language plpgsql as $$
@@ -104,15 +104,16 @@ select is(pg_temp.maker('ann', '{bob@example.org,@ample.org}'), 'listed false no
 select is(pg_temp.maker('ann', '{anyone}'), 'anyone true', 'anyone');
 select is(pg_temp.maker('bob', '{anyone}'), 'anyone true', 'also who has no confirmed address');
 
--- The first project is created once, and each account has its own.
+-- Listing projects makes none; each account has its own.
 select is(pg_temp.code(pg_temp.project('ann', 'project')), 'PROJECT_NOT_FOUND', 'before there is a project there is none to ask about');
+select is(
+  pg_temp.ask('ann', 'public.filestore_account_projects()'), '{"value": []}', 'an account that may make projects has none at first');
+create temporary table firsts as select pg_temp.create_project('ann', 'My project') as anns, pg_temp.create_project('bob', 'My project') as bobs;
 select is(
   pg_temp.ask('ann', 'public.filestore_account_projects()') #- '{value,0,id}' #- '{value,0,createdAt}',
   '{"value": [{"name": "My project", "tier": "free", "keyPrefix": null, "retention": null,
     "limits": {"requestsPerMinute": 100, "maxFileBytes": 10485760, "maxProjectBytes": 1073741824},
-    "usage": {"files": 0, "bytes": 0, "databaseBytes": 0, "versions": 0, "requestsThisMinute": 0}}]}', 'the first call makes a free project');
-select is(
-  pg_temp.ask('ann', 'public.filestore_account_projects()'), pg_temp.ask('ann', 'public.filestore_account_projects()'), 'and no other call one');
+    "usage": {"files": 0, "bytes": 0, "databaseBytes": 0, "versions": 0, "requestsThisMinute": 0}}]}', 'a project that was made is of the free tier');
 select is(jsonb_array_length(pg_temp.ask('ann', 'public.filestore_account_projects()') -> 'value'), 1, 'there is one');
 select is(jsonb_array_length(pg_temp.ask('bob', 'public.filestore_account_projects()') -> 'value'), 1, 'another account has one of its own');
 select isnt(pg_temp.project('ann', 'project') #> '{value,id}', pg_temp.project('bob', 'project') #> '{value,id}', 'which is another one');

@@ -173,9 +173,6 @@ const pause = (milliseconds: number) => new Promise<void>((resolve) => setTimeou
 
 type Account = readonly [Project, ...Project[]];
 
-const projects = z.looseObject({
-  data: z.looseObject({ projects: z.array(z.looseObject({ id: z.string() })) }),
-});
 const created = z.looseObject({ data: z.looseObject({ id: z.string(), key: z.string().optional() }) });
 
 async function openAccount(stack: BenchStack, url: string): Promise<Account> {
@@ -197,14 +194,12 @@ async function openAccount(stack: BenchStack, url: string): Promise<Account> {
     const { key = "" } = created.parse(await ask("POST", "/project/apikeys", id, fields)).data;
     return { id, key };
   };
-  const [first] = projects.parse(await ask("GET", "/projects")).data.projects;
-  if (!first) throw new Error("the account has no project");
-  const all: [Project, ...Project[]] = [await withKey(first.id)];
-  while (all.length < PROJECTS) {
-    const { id } =
-      created.parse(await ask("POST", "/projects", undefined, { name: `Project ${all.length}` })).data;
-    all.push(await withKey(id));
-  }
+  const project = async (number: number) => {
+    const fields = { name: `Project ${number}` };
+    return await withKey(created.parse(await ask("POST", "/projects", undefined, fields)).data.id);
+  };
+  const all: [Project, ...Project[]] = [await project(0)];
+  while (all.length < PROJECTS) all.push(await project(all.length));
   return all;
 }
 

@@ -11,6 +11,7 @@ import { newVerification, verify } from "../../supabase/local/admin/verification
 import { openDataDirectory } from "../../supabase/local/stack/data_directory.ts";
 import { type Stack, startStack } from "../../supabase/local/stack/stack.ts";
 import { fileAddress } from "../../supabase/local/transfer/file_api.ts";
+import { readDocument } from "../support/content/documents.ts";
 import { withScratchDirectory } from "../support/scratch_directory.ts";
 import { type PostgresServer, startPostgres, SUPERUSER } from "../support/postgres/postgres.ts";
 
@@ -90,12 +91,20 @@ async function storageOf(dataDir: string, databaseUrl: string): Promise<string> 
 
 const copy = (from: string, to: string) => run("cp", ["-a", from, to]);
 
+async function newDatabase(server: PostgresServer, name: string): Promise<string> {
+  await run("createdb", ["-h", "127.0.0.1", "-p", String(server.port), "-U", SUPERUSER, name]);
+  return server.urlOf(SUPERUSER, name);
+}
+
 /** A new database restored from a dump, and a stack on it with these objects. */
 async function restored(server: PostgresServer, folder: string, name: string, dump: string, bytes: string) {
-  await run("createdb", ["-h", "127.0.0.1", "-p", String(server.port), "-U", SUPERUSER, name]);
-  const url = server.urlOf(SUPERUSER, name);
+  const url = await newDatabase(server, name);
   await run("psql", ["-qX", "-v", "ON_ERROR_STOP=1", "-f", dump, url]);
-  const dataDir = join(folder, name);
+  return await stackWith(url, join(folder, name), bytes);
+}
+
+/** A stack with this database and these objects. */
+async function stackWith(url: string, dataDir: string, bytes: string): Promise<Stack> {
   const storage = await storageOf(dataDir, url);
   await Deno.remove(storage, { recursive: true }).catch(() => {});
   await copy(bytes, storage);
@@ -187,6 +196,39 @@ Deno.test("a dump and a copy of Storage, each restored with an older or newer ot
             ],
             ["one", "b", "CONTENT_CORRUPT", "CONTENT_CORRUPT"],
           );
+          await again.stack.stop();
+        },
+      );
+
+      await t.step(
+        "the drill of the documents restores the rows into a project that has others",
+        async () => {
+          const url = await newDatabase(target, "drill");
+          const fresh = await startStack({ dataDir: at("fresh"), port: 0, databaseUrl: url });
+          await new Project(fresh, fresh.apiKey).write("other.txt", "not of the backup");
+          await fresh.stop();
+          const { blocks } = await readDocument("supabase/docs/operating/backups.md");
+          const recipe = blocks.filter(({ marker }) => marker?.includes("backup.test.ts")).map(({ text }) =>
+            text
+          );
+          assertEquals(recipe.length, 2);
+          const variables = [`DATABASE_URL=${source.url}`, `NEW_DATABASE_URL=${url}`];
+          await run("env", ["-C", folder, ...variables, "bash", "-euc", recipe.join("")]);
+          // Uploads would make these rows.
+          const objects = await run("pg_dump", ["--data-only", "-t", "storage.objects", source.url]);
+          await run(
+            "psql",
+            ["-qX", "-v", "ON_ERROR_STOP=1", url],
+            `truncate storage.objects cascade;\n${objects}`,
+          );
+          const again = new Project(await stackWith(url, at("drill"), at("late")), own.key);
+          assertEquals(await unreadable(again), []);
+          assertEquals(
+            [await again.read("a.txt", 1), await again.read("a.txt"), await again.read("other.txt")],
+            ["one", "two", "FILE_NOT_FOUND"],
+          );
+          await again.write("d.txt", "after the drill");
+          assertEquals(await again.changes(cursor), ["b.txt 1", "a.txt 2", "c.txt 1", "d.txt 1"]);
           await again.stack.stop();
         },
       );

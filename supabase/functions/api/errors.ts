@@ -43,7 +43,7 @@ export function messageOf(
   keyPrefix: string | null = null,
 ): string {
   const { message } = ERRORS[code];
-  const { issues, directory, deletedVersion, version, scope, pathPrefix, suspended } = details;
+  const { issues, directory, deletedVersion, version, scope, pathPrefix, suspended, limit } = details;
   switch (code) {
     case "VALIDATION_ERROR": {
       const [issue] = Array.isArray(issues) ? issues : [];
@@ -61,6 +61,9 @@ export function messageOf(
       if (suspended === true) return "The operator has suspended the project.";
       if (pathPrefix !== undefined) return `The key can write only below \`${pathPrefix}\`.`;
       return scope === undefined ? message : `The key lacks the scope \`${scope}\`.`;
+    case "PROJECT_LIMIT_REACHED":
+      if (limit !== 0) return message;
+      return "This account may not create projects. `GET /account` gives the reason; the operator can create one for it.";
   }
   return message;
 }

@@ -20,8 +20,7 @@ export async function newPerson(
   email?: string,
 ): Promise<Person> {
   const { session, ...login } = await register(service.stack, email);
-  const [project] = await new Account(service, session.access_token).projects();
-  if (project === undefined) throw new Error("the account has no project");
+  const project = await new Account(service, session.access_token).createProject("My project");
   await service.setTier(project.id, tier);
   const { key } = await service.key(project.id);
   const expiresAt = Math.floor(Date.now() / 1000) + session.expires_in;

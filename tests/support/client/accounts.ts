@@ -100,8 +100,7 @@ async function askForSession(
 /** Signs up an account and creates its first project, which has no limits. */
 export async function owner(service: Service): Promise<Account & { readonly projectId: string }> {
   const account = await signUp(service);
-  const [project] = await account.projects();
-  if (!project) throw new Error("the account has no project");
+  const project = await account.createProject("My project");
   await service.setTier(project.id, "enterprise");
   return Object.assign(account.about(project.id), { projectId: project.id });
 }

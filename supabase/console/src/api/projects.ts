@@ -11,7 +11,7 @@ import { call } from "./client.ts";
 
 export type { Account, Key, NewKey, Project, Retention };
 
-/** Lists the projects, oldest first. The first call of an account creates its first project. */
+/** Lists the projects, oldest first. */
 export async function listProjects(): Promise<readonly Project[]> {
   return (await call<ProjectList>({ path: "/projects" })).projects;
 }
@@ -28,7 +28,7 @@ export function renameProject(projectId: string, name: string): Promise<Project>
   return call({ method: "PATCH", path: "/project", projectId, body: { name } });
 }
 
-/** Returns what the operator allows the signed-in person. Unlike `listProjects`, it creates no project. */
+/** Returns what the operator allows the signed-in person. */
 export function readAccount(signal?: AbortSignal): Promise<Account> {
   return call({ path: "/account", signal });
 }

@@ -1,6 +1,6 @@
 /** The projects of the account, and the open project. */
 import { computed, signal } from "@preact/signals";
-import { listProjects, type Project, readProject } from "../api/projects.ts";
+import { createProject, listProjects, type Project, readAccount, readProject } from "../api/projects.ts";
 import { directoryOf } from "../format.ts";
 import { place } from "./router.ts";
 
@@ -14,8 +14,14 @@ export const projectId = computed(() => place.value.name === "home" ? undefined 
 
 export const project = computed(() => projects.value?.find(({ id }) => id === projectId.value));
 
+/** Creates the first project of a person who may create projects; of two tabs, one is refused: the name is taken. */
 export async function loadProjects(): Promise<void> {
-  projects.value = await listProjects();
+  let listed = await listProjects();
+  if (listed.length === 0 && (await readAccount()).mayCreateProjects) {
+    await createProject("My project").catch(() => {});
+    listed = await listProjects();
+  }
+  projects.value = listed;
 }
 
 export function forgetProject(id: string): void {

@@ -26,12 +26,9 @@ export function accountsOver(
   call: (accessToken: string, name: string, parameters: Parameters) => Promise<AccountAnswer>,
 ) {
   return {
-    /**
-     * The account's permissions and usage; see `filestore_account_describe`. Unlike `projects`, it does not create a
-     * first project.
-     */
+    /** The account's permissions and usage; see `filestore_account_describe`. */
     describe: (accessToken: string) => call(accessToken, "filestore_account_describe", {}),
-    /** The account's projects, oldest first. The first call creates one if the account may create projects. */
+    /** The account's projects, oldest first. */
     projects: (accessToken: string) => call(accessToken, "filestore_account_projects", {}),
     createProject: (accessToken: string, name: string) =>
       call(accessToken, "filestore_account_create_project", { name, id: crypto.randomUUID() }),

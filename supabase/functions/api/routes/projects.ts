@@ -44,8 +44,7 @@ export const listProjects = defineRoute({
     return { data, message: `${counted(data.projects.length, "project")}.` };
   },
   openapi: {
-    summary:
-      "List the account's projects, oldest first; the first call creates one if the account may create projects",
+    summary: "List the account's projects, oldest first",
     answer: projectList,
   },
 });
