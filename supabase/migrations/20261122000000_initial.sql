@@ -6913,36 +6913,6 @@ comment on function filestore.account_settings is
   'list itself is never shown. Runs as the role that applies migrations, which may read auth.users.';
 call filestore.grant_execute('filestore.account_settings', 'filestore_account');
 
-create function filestore.create_project(p_name text, p_id uuid) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_account_id constant uuid := filestore.current_account_id();
-  v_limit integer;
-  -- A version 4 UUID (RFC 9562) of account and id: an id that the caller chose reveals nothing about the
-  -- projects of other accounts.
-  v_id constant uuid := overlay(
-    overlay(md5(v_account_id || '/' || p_id) placing '4' from 13) placing '8' from 17)::uuid;
-begin
-  -- The account was deleted while this call waited for the lock.
-  if v_account_id is null then return filestore.refusal('INVALID_SESSION'); end if;
-  if not exists (select from filestore.projects p where p.owner_id = v_account_id and p.id = v_id) then
-    v_limit := case when filestore.account_settings(v_account_id) ->> 'reason' is not null then 0
-      else (filestore.limits()).account_projects_max end;
-    if (select count(*) from filestore.projects p where p.owner_id = v_account_id) >= v_limit then
-      return filestore.refusal('PROJECT_LIMIT_REACHED', jsonb_build_object('limit', v_limit));
-    end if;
-    insert into filestore.projects (id, owner_id, name, tier) values (v_id, v_account_id, p_name, 'free')
-    on conflict (owner_id, name) do nothing;
-    if not found then return filestore.refusal('PROJECT_NAME_TAKEN'); end if;
-  end if;
-  return jsonb_build_object('value', filestore.account_project(v_id));
-end
-$$;
-comment on function filestore.create_project is
-  'A free project of the signed-in account; or the project that an earlier attempt with this id created. '
-  'Callers hold the account''s lock, so that the limit is exact.';
-call filestore.grant_execute('filestore.create_project', 'filestore_account');
-
 create function filestore.lock_account() returns void
 language sql volatile set search_path = '' as $$
   select pg_advisory_xact_lock(hashtextextended('account/' || filestore.current_account_id(), 0));
@@ -6968,11 +6938,30 @@ create function public.filestore_account_create_project(p_name text, p_id uuid) 
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_entry jsonb := filestore.enter_account();
+  v_account_id uuid;
+  v_id uuid;
+  v_limit integer;
 begin
   v_entry := v_entry || coalesce(filestore.validate_name(p_name, 1), '{}');
   if v_entry ? 'refusal' then return v_entry; end if;
   perform filestore.lock_account();
-  return v_entry || filestore.create_project(p_name, p_id);
+  -- Null where the account was deleted while this call waited for the lock.
+  v_account_id := filestore.current_account_id();
+  if v_account_id is null then return v_entry || filestore.refusal('INVALID_SESSION'); end if;
+  -- A version 4 UUID (RFC 9562) of account and id: an id that the caller chose reveals nothing about the
+  -- projects of other accounts.
+  v_id := overlay(overlay(md5(v_account_id || '/' || p_id) placing '4' from 13) placing '8' from 17)::uuid;
+  if not exists (select from filestore.projects p where p.owner_id = v_account_id and p.id = v_id) then
+    v_limit := case when filestore.account_settings(v_account_id) ->> 'reason' is not null then 0
+      else (filestore.limits()).account_projects_max end;
+    if (select count(*) from filestore.projects p where p.owner_id = v_account_id) >= v_limit then
+      return v_entry || filestore.refusal('PROJECT_LIMIT_REACHED', jsonb_build_object('limit', v_limit));
+    end if;
+    insert into filestore.projects (id, owner_id, name, tier) values (v_id, v_account_id, p_name, 'free')
+    on conflict (owner_id, name) do nothing;
+    if not found then return v_entry || filestore.refusal('PROJECT_NAME_TAKEN'); end if;
+  end if;
+  return v_entry || jsonb_build_object('value', filestore.account_project(v_id));
 end
 $$;
 comment on function public.filestore_account_create_project is

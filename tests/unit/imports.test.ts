@@ -35,6 +35,7 @@ const PLANS: readonly Plan[] = [
       "routes", // parameters, handler and description of each route
       "openapi", // the description of all routes, generated from their schemas
       "route.ts", // the type of a route
+      "openapi_properties.ts", // what a route says of itself in /openapi.json
       "mcp", // tools for agents, and their protocol
       "middleware.ts", // the log line and the headers of every response
       "request_state.ts", // the data of one request that the middleware passes on

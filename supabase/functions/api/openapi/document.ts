@@ -8,7 +8,8 @@ import { VERSION } from "../version.ts";
 import { FailureResponses } from "./failure.ts";
 import { HEADER_COMPONENTS, REQUEST_HEADERS, responseHeaders } from "./headers.ts";
 import { hoistSchemas, type Json, schemaOf } from "./schemas.ts";
-import type { ResponseHeader, Route } from "../route.ts";
+import type { Route } from "../route.ts";
+import type { ResponseHeader } from "../openapi_properties.ts";
 
 /** The tags, each with the first segments of its routes' paths; the last tag has all other routes. */
 export const TAGS: readonly { name: string; segments: readonly string[]; description: string }[] = [

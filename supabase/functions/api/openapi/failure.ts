@@ -8,7 +8,8 @@ import { CONFLICTING_PATHS_SHOWN_MAX, EDIT_LINES_REPORTED_MAX, EDIT_NEAREST_MAX 
 import { responseHeaders } from "./headers.ts";
 import { meaningOf } from "./meanings.ts";
 import { type Json, schemaOf } from "./schemas.ts";
-import { type DocumentedError, isStrict, type ResponseHeader, type Route } from "../route.ts";
+import { isStrict, type Route } from "../route.ts";
+import type { DocumentedError, ResponseHeader } from "../openapi_properties.ts";
 
 const OF_OWNER: readonly ErrorCode[] = ["INVALID_SESSION", "PROJECT_NOT_FOUND"];
 const OF_KEY: readonly ErrorCode[] = ["INVALID_API_KEY", "FORBIDDEN_SCOPE"];

@@ -1,7 +1,7 @@
 /** The headers of requests and responses, each described once. */
 import { ACTOR_LENGTH_MAX, IDEMPOTENCY_KEY_LENGTH_MAX, RUN_ID_LENGTH_MAX } from "../limits.ts";
 import { PROTOCOL_VERSIONS } from "../mcp/protocol_versions.ts";
-import type { ResponseHeader } from "../route.ts";
+import type { ResponseHeader } from "../openapi_properties.ts";
 import type { Json } from "./schemas.ts";
 
 interface HeaderEntry {

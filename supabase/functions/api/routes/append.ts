@@ -6,7 +6,8 @@ import { writeContent } from "../files/write_content.ts";
 import { isRawPut } from "../http/body.ts";
 import { contentField } from "../http/json_request.ts";
 import { written } from "../http/respond.ts";
-import { defineRoute, type Definition, type OpenapiProperties } from "../route.ts";
+import { defineRoute, type Definition } from "../route.ts";
+import type { OpenapiProperties } from "../openapi_properties.ts";
 import { ifVersionField, parseIfVersion, rawQuery, WRITE_HEADERS } from "./schemas.ts";
 
 function changing(

@@ -11,7 +11,8 @@ import { commit, commitBasis, parseCommitRequest, withVersion } from "../files/c
 import { checkPath } from "../http/path.ts";
 import { INTEGER_MAX } from "../limits.ts";
 import { written } from "../http/respond.ts";
-import { defineRoute, type Definition, type OpenapiProperties } from "../route.ts";
+import { defineRoute, type Definition } from "../route.ts";
+import type { OpenapiProperties } from "../openapi_properties.ts";
 import { ifVersionField, WRITE_HEADERS } from "./schemas.ts";
 
 const body = z.object({

@@ -10,7 +10,8 @@ import { validateQuery } from "../http/validate.ts";
 import { COMMIT_FILES_MAX } from "../limits.ts";
 import type { FolderCommitted } from "../ports/commit.ts";
 import type { Success } from "../http/respond.ts";
-import { defineRoute, type Definition, type OpenapiProperties } from "../route.ts";
+import { defineRoute, type Definition } from "../route.ts";
+import type { OpenapiProperties } from "../openapi_properties.ts";
 import { pastMoment } from "./schemas.ts";
 import { counted } from "../runtime/counted.ts";
 
