@@ -61,7 +61,14 @@ export async function indexed(service: Database, projectId?: string, millisecond
       [projectId ?? null],
     );
     if (Number(row?.count) === 0) return;
-    if (Date.now() > deadline) throw new Error(`${row?.count} files are still not indexed`);
+    if (Date.now() > deadline) {
+      const left = await service.sql(
+        `select to_jsonb(q) || jsonb_build_object('now', clock_timestamp()) as row from filestore.search_queue q
+         where q.project_id = $1 or $1 is null limit 5`,
+        [projectId ?? null],
+      );
+      throw new Error(`${row?.count} files are still not indexed: ${JSON.stringify(left)}`);
+    }
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
