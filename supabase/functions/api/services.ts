@@ -35,6 +35,7 @@ import { BodyBudget } from "./runtime/body_budget.ts";
 import { ByteBudget } from "./runtime/byte_budget.ts";
 import type { Clock } from "./runtime/clock.ts";
 import { Deadline } from "./runtime/deadline.ts";
+import { lazy } from "./runtime/lazy.ts";
 import { LruCache } from "./runtime/lru_cache.ts";
 import type { Log } from "./runtime/log.ts";
 import { ProjectWatch } from "./runtime/project_watch.ts";
@@ -44,9 +45,9 @@ import { IndexScheduler } from "./search/index_scheduler.ts";
 import type { SearchParts } from "./search/indexer.ts";
 
 /** What follows answers is loaded when it is first needed, so that a cold start does not pay for it. */
-const loadIndexer = () => import("./search/indexer.ts");
-const loadEmbedder = () => import("./search/chunk_embedder.ts");
-const loadSweep = () => import("./maintenance/sweep.ts");
+const loadIndexer = lazy(() => import("./search/indexer.ts"));
+const loadEmbedder = lazy(() => import("./search/chunk_embedder.ts"));
+const loadSweep = lazy(() => import("./maintenance/sweep.ts"));
 
 /** Database, Storage and model; their calls have a common deadline. */
 export interface Backend {

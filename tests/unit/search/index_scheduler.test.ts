@@ -18,9 +18,11 @@ interface Waiting {
   readonly milliseconds?: number;
   /** `nextDueMilliseconds` of the empty leases, in order; later leases return null. */
   readonly nextDue?: readonly number[];
+  /** The number of leases, from the first one on, that fail. */
+  readonly failures?: number;
 }
 
-function indexing({ files = 0, milliseconds = 0, nextDue = [] }: Waiting = {}) {
+function indexing({ files = 0, milliseconds = 0, nextDue = [], failures = 0 }: Waiting = {}) {
   let leases = 0;
   let left = files;
   let told = 0;
@@ -28,6 +30,10 @@ function indexing({ files = 0, milliseconds = 0, nextDue = [] }: Waiting = {}) {
   const lease = async () => {
     leases++;
     asked.shift()?.();
+    if (leases <= failures) {
+      await sleep(1);
+      throw new Error("out of reach");
+    }
     const isTaken = left > 0;
     if (isTaken) left--;
     const nextDueMilliseconds = isTaken ? null : nextDue[told++] ?? null;
@@ -36,7 +42,7 @@ function indexing({ files = 0, milliseconds = 0, nextDue = [] }: Waiting = {}) {
   };
   const runs: Promise<unknown>[] = [];
   return {
-    indexing: new IndexScheduler(lease, (run) => runs.push(run), consoleLog),
+    indexing: new IndexScheduler(lease, (run) => runs.push(run), { ...consoleLog, backgroundFault() {} }),
     runs,
     leases: () => leases,
     /** Resolves at the next lease. */
@@ -84,6 +90,20 @@ clockTest("leases once more for work that arrives during a lease", async () => {
   it.start();
   await Promise.all(runs);
   assertEquals([runs.length, leases()], [1, 2]);
+});
+
+clockTest("runs again for work that arrived while a lease failed, and only then", async () => {
+  const { indexing: it, runs, leases, asked } = indexing({ failures: 3 });
+  it.start();
+  await Promise.all(runs);
+  assertEquals([runs.length, leases()], [1, 1]);
+  const second = asked();
+  it.start();
+  await second;
+  it.start();
+  await runs[1];
+  await runs[2];
+  assertEquals([runs.length, leases()], [3, 3]);
 });
 
 clockTest(

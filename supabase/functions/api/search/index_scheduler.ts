@@ -79,6 +79,8 @@ export class IndexScheduler {
       this.log.backgroundFault("index", error);
     } finally {
       this.isRunning = false;
+      // Files were queued while the run failed.
+      if (this.isRequestedAgain) this.start();
     }
   }
 
