@@ -81,7 +81,7 @@ export class Bare {
 
 /** The bare calls, sent from inside a function: see `bare_function.ts`. */
 export class BareInFunction {
-  constructor(private readonly url: string) {}
+  constructor(private readonly at: { readonly bareFunctionUrl: string; readonly secretKey: string }) {}
 
   write(row: number, bytes: Uint8Array<ArrayBuffer>): Promise<string> {
     return this.#send("POST", `/write/${row}`, bytes);
@@ -123,7 +123,12 @@ export class BareInFunction {
     body: Uint8Array<ArrayBuffer> | string | null = null,
     headers: Readonly<Record<string, string>> = {},
   ): Promise<string> {
-    const response = await fetch(this.url + path, { method, body, headers });
+    const { bareFunctionUrl, secretKey } = this.at;
+    const response = await fetch(bareFunctionUrl + path, {
+      method,
+      body,
+      headers: { ...headers, apikey: secretKey },
+    });
     const text = await response.text();
     if (!response.ok) throw new Error(`the bare function answered ${response.status}: ${text}`);
     return text;

@@ -1,6 +1,6 @@
 -- Purpose: what the benchmarks compare with. Never part of a deployment.
 
-insert into storage.buckets (id, name, public) values ('bench', 'bench', false);
+insert into storage.buckets (id, name, public) values ('bench', 'bench', false) on conflict do nothing;
 
 create table public.bench_rows (
   id integer primary key,

@@ -13,6 +13,9 @@ import {
   restartFunction,
   startBareFunction,
 } from "../support/stack/test_stack.ts";
+import { BENCH_BUCKET } from "./baselines.ts";
+import { Client } from "./client.ts";
+import type { Measured } from "./small_operations.ts";
 import type { BenchAddresses } from "./stack_process.ts";
 
 const at = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
@@ -60,23 +63,11 @@ export async function startBenchStack(
   const child = await StackChild.start<BenchAddresses>(options, () => {}, at("./stack_process.ts"));
   const { addresses } = child;
   const administration = new Administration(addresses.backendUrl, addresses.secretKey);
-  const key = async (projectId: string) => {
-    const { apiKey, stored } = await newKey();
-    await administration.createKey(projectId, "bench", stored);
-    return apiKey;
-  };
+  const key = (projectId: string) => newBenchKey(administration, projectId);
   return {
     ...addresses,
-    supabase: createClient(addresses.supabaseUrl, addresses.secretKey, {
-      auth: { persistSession: false, autoRefreshToken: false, detectSessionInUrl: false },
-    }),
-    async project(hasLimit = true) {
-      const { id } = await administration.createProject(`bench ${crypto.randomUUID()}`, "enterprise");
-      if (hasLimit) {
-        await administration.setTier(id, "enterprise", { requestsPerMinute: REQUESTS_PER_MINUTE_PLENTY });
-      }
-      return { id, key: await key(id) };
-    },
+    supabase: clientOf(addresses.supabaseUrl, addresses.secretKey),
+    project: (hasLimit) => newBenchProject(administration, hasLimit),
     setTier: async (projectId, tier) => void await administration.setTier(projectId, tier, {}),
     key,
     sql: (sql, parameters) => child.sql(sql, parameters),
@@ -91,6 +82,58 @@ export async function startBenchStack(
       await Deno.remove(directory, { recursive: true });
     },
   };
+}
+
+function clientOf(supabaseUrl: string, secretKey: string): SupabaseClient {
+  return createClient(supabaseUrl, secretKey, {
+    auth: { persistSession: false, autoRefreshToken: false, detectSessionInUrl: false },
+  });
+}
+
+async function newBenchKey(administration: Administration, projectId: string): Promise<string> {
+  const { apiKey, stored } = await newKey();
+  await administration.createKey(projectId, "bench", stored, { scopes: ["read", "write", "admin"] });
+  return apiKey;
+}
+
+async function newBenchProject(administration: Administration, hasLimit = true): Promise<Project> {
+  const { id } = await administration.createProject(`bench ${crypto.randomUUID()}`, "enterprise");
+  if (hasLimit) {
+    await administration.setTier(id, "enterprise", { requestsPerMinute: REQUESTS_PER_MINUTE_PLENTY });
+  }
+  return { id, key: await newBenchKey(administration, id) };
+}
+
+/**
+ * A deployment with the bare function beside it, as `benchmarks.md` describes. `stop` deletes the projects that were
+ * made, and the objects of the bare function.
+ */
+export function openDeployment(supabaseUrl: string, secretKey: string, bareFunctionUrl: string) {
+  const administration = new Administration(supabaseUrl, secretKey);
+  const supabase = clientOf(supabaseUrl, secretKey);
+  const baseUrl = `${supabaseUrl}/functions/v1/api`;
+  const keys: string[] = [];
+  const measured: Measured = {
+    baseUrl,
+    bareFunctionUrl,
+    secretKey,
+    supabase,
+    restartFunction: null,
+    async project(hasLimit) {
+      const project = await newBenchProject(administration, hasLimit);
+      keys.push(project.key);
+      return project;
+    },
+  };
+  const stop = async () => {
+    for (const key of keys) {
+      const client = new Client(baseUrl, key);
+      const { data } = JSON.parse(await client.send("GET", "/project"));
+      await client.send("DELETE", `/project?confirm=${encodeURIComponent(data.name)}`);
+    }
+    await supabase.storage.emptyBucket(BENCH_BUCKET);
+  };
+  return { ...measured, stop };
 }
 
 /** Copies the repository's migrations and the benchmarks' own to one folder. */

@@ -23,7 +23,7 @@ export async function clients({ stack, report }: Bench): Promise<void> {
   const client = new Client(stack.baseUrl, project.key);
   const calls = await ServiceCalls.of(project);
   const bare = new Bare(stack.supabase);
-  const inFunction = new BareInFunction(stack.bareFunctionUrl);
+  const inFunction = new BareInFunction(stack);
   const content = bytesOf(CONTENT);
   const path = (index: number) => `clients/${index}.txt`;
   for (let index = 0; index < CLIENTS; index++) {

@@ -11,7 +11,7 @@ import {
 } from "../../supabase/local/cli/command_line.ts";
 import { startPostgres } from "../support/postgres/postgres.ts";
 import type { Group } from "./bench.ts";
-import { type BenchStack, startBenchStack } from "./bench_stack.ts";
+import { type BenchStack, openDeployment, startBenchStack } from "./bench_stack.ts";
 import { capacity } from "./capacity.ts";
 import { clients } from "./clients.ts";
 import { commits } from "./commits.ts";
@@ -51,11 +51,15 @@ const ROUNDS_MAX = 10_000;
 const JSON_DEFAULT = fileURLToPath(new URL("../../supabase/.temp/bench.json", import.meta.url));
 
 const USAGE = `deno task bench [--only NAME]... [--rounds N] [--db URL] [--json FILE]
+       deno task bench --supabase URL [--bare URL] [--rounds N]
 
   --only NAME        ${Object.keys(GROUPS).join(", ")};
                      may be given as a list with commas
   --rounds N         how often a small request is repeated (default ${ROUNDS_DEFAULT})
   --db URL           an empty database of a Postgres server instead of PGlite
+  --supabase URL     measure the group small of a deployment, from outside; needs its SUPABASE_SECRET_KEY in the
+                     environment, and the bare function beside it: see benchmarks.md
+  --bare URL         the bare function (default URL/functions/v1/bench)
   --json FILE        where the figures are kept (default supabase/.temp/bench.json)
   --help             this text`;
 
@@ -63,6 +67,8 @@ const OPTIONS = {
   only: { type: "string" },
   rounds: { type: "string" },
   db: { type: "string" },
+  supabase: { type: "string" },
+  bare: { type: "string" },
   json: { type: "string" },
 } as const;
 
@@ -79,6 +85,10 @@ await run(USAGE, async () => {
   printLine(
     "what, the baseline's median, its own, their ratio (quartiles of the rounds), the difference, the bar",
   );
+  if (values.supabase !== undefined) {
+    await measureDeployment(values.supabase.replace(/\/+$/, ""), values.bare, rounds, report);
+    return report.summary();
+  }
   const onPglite = names.filter((name) => values.db !== undefined || !ON_POSTGRES.includes(name));
   await measure(onPglite, values.db, rounds, report);
   const onPostgres = names.filter((name) => !onPglite.includes(name));
@@ -106,6 +116,22 @@ async function measure(
   const stack: BenchStack = await startBenchStack(databaseUrl);
   try {
     for (const name of names) await GROUPS[name]?.({ stack, rounds, report });
+  } finally {
+    await stack.stop();
+  }
+}
+
+async function measureDeployment(
+  url: string,
+  bareUrl: string | undefined,
+  rounds: number,
+  report: Report,
+): Promise<void> {
+  const secretKey = Deno.env.get("SUPABASE_SECRET_KEY");
+  if (!secretKey) throw new UsageError("--supabase needs SUPABASE_SECRET_KEY in the environment.");
+  const stack = openDeployment(url, secretKey, bareUrl ?? `${url}/functions/v1/bench`);
+  try {
+    await smallOperations({ stack, rounds, report });
   } finally {
     await stack.stop();
   }

@@ -39,7 +39,7 @@ export async function toolCalls({ stack, rounds, report }: Bench): Promise<void>
   const client = new Client(stack.baseUrl, project.key);
   report.group("Tools of /mcp, against the same request over HTTP");
   for (const path of ["read.txt", "appended.txt", "tool_appended.txt"]) await client.write(path, CONTENT);
-  const bare = new BareInFunction(stack.bareFunctionUrl);
+  const bare = new BareInFunction(stack);
   const payload = JSON.parse(await client.read("read.txt"));
   await stack.supabase.from("bench_payloads").upsert({ name: "same", payload });
   const readMessage = messageOf("read_file", { path: "read.txt" });

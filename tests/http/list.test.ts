@@ -9,7 +9,10 @@ const { service, files, test } = await suite();
 
 await acceptance(cases);
 
-/** Adds files as rows only, without objects. `path` is an SQL expression in n, which counts from 0. */
+/**
+ * Adds files as rows only, without objects, and queues none of them for the index, so that no test waits for that. `path`
+ * is an SQL expression in n, which counts from 0.
+ */
 async function addFiles(own: ProjectFiles, count: number, path: string, isDeleted = false): Promise<void> {
   await service.sql(
     `insert into filestore.files
@@ -17,6 +20,7 @@ async function addFiles(own: ProjectFiles, count: number, path: string, isDelete
      select $1, ${path}, 1, 'text/plain', 0, $3, '{}', now(), now() from generate_series(0, $2::integer - 1) n`,
     [own.project.id, count, isDeleted],
   );
+  await service.sql("delete from filestore.search_queue where project_id = $1", [own.project.id]);
 }
 
 async function filled(paths: readonly string[]): Promise<ProjectFiles> {

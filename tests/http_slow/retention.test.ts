@@ -259,6 +259,8 @@ test("a preview looks at a bounded number of files, and says so", async () => {
      select $1, 'many/' || n, 1, 'application/zip', 0, '{}', now(), now() from generate_series(1, $2::integer) n`,
     [own.project.id, RETENTION_PREVIEW_FILES],
   );
+  // No other test waits until these are indexed.
+  await service.sql("delete from filestore.search_queue where project_id = $1", [own.project.id]);
   const answer = await patch(admin, { retention: { keepDays: 1 }, dryRun: true });
   const { lookedAt, isComplete } = dataOf(answer, "update_project", previewRecord).wouldRemove;
   assertEquals([lookedAt, isComplete], [RETENTION_PREVIEW_FILES, false]);
