@@ -12,7 +12,9 @@ const stranger: Deno.HttpServer<Deno.NetAddr> = Deno.serve(
     const { pathname } = new URL(request.url);
     if (pathname === "/bare") return new Response(HTML, { headers: { "content-type": "text/html" } });
     // The browser itself requests this some time after it has shown the bare page.
-    if (pathname !== "/favicon.ico") calledPaths.push(pathname);
+    // What the bare page calls by itself proves that the traps work; it may call once more after its test.
+    const isOfBarePage = request.headers.get("referer")?.startsWith(STRANGER) === true;
+    if (pathname !== "/favicon.ico" && !isOfBarePage) calledPaths.push(pathname);
     return new Response("", { headers: { "access-control-allow-origin": "*" } });
   },
 );
@@ -182,7 +184,6 @@ test("preview: the traps of these tests do run where nothing stops them", async 
   await page.goto(`${STRANGER}/bare`);
   await called;
   assertEquals(await wasRun(page), true);
-  calledPaths.length = 0;
 }, { expectsProblems: true });
 
 test("policy: strict in header and page, and it stops what is injected", async (visit) => {
