@@ -692,9 +692,9 @@ create index files_by_directory on filestore.files (project_id, directory, path)
 create index files_deleted on filestore.files (project_id, path) where is_deleted;
 -- For lists of a directory at an earlier moment.
 create index files_deleted_by_directory on filestore.files (project_id, directory, path) where is_deleted;
--- One for each order of a list, so that a list reads only the rows of its page. The cost is in writes: a
--- commit changes `updated_at`, so it can never be a heap-only update and adds an entry to every index of its
--- row.
+-- One index for each sort order of a list, so that a list reads only the rows of its page. The cost is in
+-- writes: a commit changes `updated_at`, so it can never be a heap-only update and adds an entry to every index
+-- of its row.
 create index files_by_size on filestore.files (project_id, size, path) where not is_deleted;
 create index files_by_updated_at on filestore.files (project_id, updated_at, path) where not is_deleted;
 create index files_by_created_at on filestore.files (project_id, created_at, path) where not is_deleted;
@@ -3606,9 +3606,9 @@ end
 $$;
 comment on function filestore.lock_paths is
   'Locks the files at these paths, in the order of the paths, so that commits of several files cannot wait '
-  'for each other. Paths in p_new_paths without a file get a row of version 0, for which the transaction '
-  'adds a version, or rolls back. Returns the other paths without a file, and the time for a commit of these '
-  'files, which is not before the last change of any of them.';
+  'for each other. Each path of p_new_paths that has no file gets a row with version 0; the transaction then '
+  'adds a version to it, or rolls back. Returns the other paths that have no file, and a time for the commit '
+  'that is not before the last change of any of these files.';
 call filestore.grant_execute('filestore.lock_paths', 'filestore_engine');
 
 create function filestore.failed_precondition(p_file filestore.files, p_commit jsonb) returns jsonb
@@ -4296,7 +4296,7 @@ begin
   while v_place < cardinality(own_runs) loop
     v_place := v_place + 1;
     v_undoing := '';
-    -- Skips from run to run in the index, since an undo has a version for each of its files.
+    -- The query jumps in the index from one undo to the next, since an undo has a version for each of its files.
     loop
       select v.run_id into v_undoing from filestore.file_versions v
       where v.project_id = p_session.project_id and v.undone_run_id = own_runs[v_place] and v.run_id > v_undoing
@@ -6246,8 +6246,8 @@ create function filestore.sweepable_through() returns date
 language plpgsql volatile set search_path = ''
 as $$ begin return ((filestore.sweep_clock() - interval '1 hour') at time zone 'UTC')::date - 2; end $$;
 comment on function filestore.sweepable_through is
-  'The last day whose segments can no longer be committed: an hour after commits begin to refuse them, so '
-  'that a commit that was accepted earlier has ended.';
+  'The last day whose segments can no longer be committed. It counts from an hour after commits begin to '
+  'refuse them, when every commit that was accepted earlier has ended.';
 call filestore.grant_execute('filestore.sweepable_through', 'filestore_admin');
 
 create function public.filestore_sweep_dead(p_limit integer, p_begun timestamptz default null) returns jsonb
@@ -7122,8 +7122,8 @@ begin
 end
 $$;
 comment on function filestore.change_key is
-  'Changes the given fields of an active key: name; expiresAt; scopes, to a part of its own; pathPrefix, to '
-  'one at or below its own. Refusals: KEY_NOT_FOUND, KEY_REVOKED, VALIDATION_ERROR.';
+  'Changes the given fields of an active key: name; expiresAt; scopes, which can only be reduced; pathPrefix, '
+  'which can only be narrowed. Refusals: KEY_NOT_FOUND, KEY_REVOKED, VALIDATION_ERROR.';
 call filestore.grant_execute('filestore.change_key', 'filestore_account');
 
 create function filestore.revoke_key(p_project_id uuid, p_id uuid) returns jsonb
@@ -8370,8 +8370,8 @@ begin
 end
 $$;
 comment on function filestore.search_tsquery is
-  'Words, "phrases", or, -not. Words in camel case also match by their parts; stop words count only in a '
-  'query without other words.';
+  'The query of a search by words: words, "phrases", the operator or, and -word, which excludes a word. A word in '
+  'camel case also matches its parts. Stop words count only in a query without other words.';
 call filestore.grant_execute('filestore.search_tsquery', 'filestore_search');
 
 create function filestore.search_query_lexemes(p_words text) returns text[]

@@ -39,9 +39,9 @@ create index files_by_directory on filestore.files (project_id, directory, path)
 create index files_deleted on filestore.files (project_id, path) where is_deleted;
 -- For lists of a directory at an earlier moment.
 create index files_deleted_by_directory on filestore.files (project_id, directory, path) where is_deleted;
--- One for each order of a list, so that a list reads only the rows of its page. The cost is in writes: a
--- commit changes `updated_at`, so it can never be a heap-only update and adds an entry to every index of its
--- row.
+-- One index for each sort order of a list, so that a list reads only the rows of its page. The cost is in
+-- writes: a commit changes `updated_at`, so it can never be a heap-only update and adds an entry to every index
+-- of its row.
 create index files_by_size on filestore.files (project_id, size, path) where not is_deleted;
 create index files_by_updated_at on filestore.files (project_id, updated_at, path) where not is_deleted;
 create index files_by_created_at on filestore.files (project_id, created_at, path) where not is_deleted;

@@ -90,9 +90,9 @@ end
 $$;
 comment on function filestore.lock_paths is
   'Locks the files at these paths, in the order of the paths, so that commits of several files cannot wait '
-  'for each other. Paths in p_new_paths without a file get a row of version 0, for which the transaction '
-  'adds a version, or rolls back. Returns the other paths without a file, and the time for a commit of these '
-  'files, which is not before the last change of any of them.';
+  'for each other. Each path of p_new_paths that has no file gets a row with version 0; the transaction then '
+  'adds a version to it, or rolls back. Returns the other paths that have no file, and a time for the commit '
+  'that is not before the last change of any of these files.';
 call filestore.grant_execute('filestore.lock_paths', 'filestore_engine');
 
 create function filestore.failed_precondition(p_file filestore.files, p_commit jsonb) returns jsonb

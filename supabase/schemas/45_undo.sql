@@ -81,7 +81,7 @@ begin
   while v_place < cardinality(own_runs) loop
     v_place := v_place + 1;
     v_undoing := '';
-    -- Skips from run to run in the index, since an undo has a version for each of its files.
+    -- The query jumps in the index from one undo to the next, since an undo has a version for each of its files.
     loop
       select v.run_id into v_undoing from filestore.file_versions v
       where v.project_id = p_session.project_id and v.undone_run_id = own_runs[v_place] and v.run_id > v_undoing

@@ -101,8 +101,8 @@ create function filestore.sweepable_through() returns date
 language plpgsql volatile set search_path = ''
 as $$ begin return ((filestore.sweep_clock() - interval '1 hour') at time zone 'UTC')::date - 2; end $$;
 comment on function filestore.sweepable_through is
-  'The last day whose segments can no longer be committed: an hour after commits begin to refuse them, so '
-  'that a commit that was accepted earlier has ended.';
+  'The last day whose segments can no longer be committed. It counts from an hour after commits begin to '
+  'refuse them, when every commit that was accepted earlier has ended.';
 call filestore.grant_execute('filestore.sweepable_through', 'filestore_admin');
 
 create function public.filestore_sweep_dead(p_limit integer, p_begun timestamptz default null) returns jsonb

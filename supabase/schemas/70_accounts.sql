@@ -393,8 +393,8 @@ begin
 end
 $$;
 comment on function filestore.change_key is
-  'Changes the given fields of an active key: name; expiresAt; scopes, to a part of its own; pathPrefix, to '
-  'one at or below its own. Refusals: KEY_NOT_FOUND, KEY_REVOKED, VALIDATION_ERROR.';
+  'Changes the given fields of an active key: name; expiresAt; scopes, which can only be reduced; pathPrefix, '
+  'which can only be narrowed. Refusals: KEY_NOT_FOUND, KEY_REVOKED, VALIDATION_ERROR.';
 call filestore.grant_execute('filestore.change_key', 'filestore_account');
 
 create function filestore.revoke_key(p_project_id uuid, p_id uuid) returns jsonb

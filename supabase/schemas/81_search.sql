@@ -244,8 +244,8 @@ begin
 end
 $$;
 comment on function filestore.search_tsquery is
-  'Words, "phrases", or, -not. Words in camel case also match by their parts; stop words count only in a '
-  'query without other words.';
+  'The query of a search by words: words, "phrases", the operator or, and -word, which excludes a word. A word in '
+  'camel case also matches its parts. Stop words count only in a query without other words.';
 call filestore.grant_execute('filestore.search_tsquery', 'filestore_search');
 
 create function filestore.search_query_lexemes(p_words text) returns text[]

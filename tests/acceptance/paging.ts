@@ -57,7 +57,7 @@ const QUERIES: readonly Query[] = [
 
 let made: Promise<FolderFiles> | undefined;
 
-/** Files that all cases share that only read. */
+/** The files that all cases share which only read. */
 function tree(): Promise<FolderFiles> {
   return made ??= makeTree();
 }

@@ -15,7 +15,6 @@ import {
 } from "../support/stack/test_stack.ts";
 import { BENCH_BUCKET } from "./baselines.ts";
 import { Client } from "./client.ts";
-import type { Measured } from "./small_operations.ts";
 import type { BenchAddresses } from "./stack_process.ts";
 
 const at = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
@@ -102,6 +101,12 @@ async function newBenchProject(administration: Administration, hasLimit = true):
     await administration.setTier(id, "enterprise", { requestsPerMinute: REQUESTS_PER_MINUTE_PLENTY });
   }
   return { id, key: await newBenchKey(administration, id) };
+}
+
+/** What a deployment has of a stack. Its function cannot be restarted. */
+export interface Measured
+  extends Pick<BenchStack, "baseUrl" | "bareFunctionUrl" | "project" | "secretKey" | "supabase"> {
+  readonly restartFunction: BenchStack["restartFunction"] | null;
 }
 
 /**

@@ -85,7 +85,13 @@ await run(USAGE, async () => {
   printLine(
     "what, the baseline's median, its own, their ratio (quartiles of the rounds), the difference, the bar",
   );
+  if (values.supabase === undefined && values.bare !== undefined) {
+    throw new UsageError("--bare is for --supabase.");
+  }
   if (values.supabase !== undefined) {
+    if (values.only !== undefined || values.db !== undefined) {
+      throw new UsageError("--supabase takes neither --only nor --db.");
+    }
     await measureDeployment(values.supabase.replace(/\/+$/, ""), values.bare, rounds, report);
     return report.summary();
   }

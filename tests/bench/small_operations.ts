@@ -3,7 +3,7 @@
  * that sends exactly the same calls, which is the floor for savings in the function itself.
  */
 import type { Bench } from "./bench.ts";
-import type { BenchStack } from "./bench_stack.ts";
+import type { Measured } from "./bench_stack.ts";
 import { Bare, BareInFunction } from "./baselines.ts";
 import { Client } from "./client.ts";
 import { bytesOf, KILOBYTE, lines } from "./contents.ts";
@@ -27,12 +27,6 @@ const ANSWER_DIRECT_MAX = 1.4;
 const UPLOAD_AND_CALL = "one upload of 1 KB, one RPC that touches one row";
 const CALL_AND_DOWNLOAD = "one RPC that finds the object, one download of 1 KB";
 const CALL = "one RPC that answers the same bytes";
-
-/** What the group uses of a stack. A deployment has it, too, except that its function cannot be restarted. */
-export interface Measured
-  extends Pick<BenchStack, "baseUrl" | "bareFunctionUrl" | "project" | "secretKey" | "supabase"> {
-  readonly restartFunction: BenchStack["restartFunction"] | null;
-}
 
 export async function smallOperations(
   { stack, rounds, report }: Omit<Bench, "stack"> & { readonly stack: Measured },

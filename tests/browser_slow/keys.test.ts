@@ -78,7 +78,7 @@ async function makeKey(page: Page, name: string): Promise<string> {
   return await takeKey(page);
 }
 
-/** Returns the key that the dialog shows, which happens only once. */
+/** Returns the key from the dialog. The dialog shows a key only once. */
 async function takeKey(page: Page): Promise<string> {
   const shown = dialog(page, "Your new key");
   const key = await shown.getByLabel("API key", { exact: true }).inputValue();

@@ -84,7 +84,7 @@ async function withTurnsTaken(own: Own, work: () => Promise<void>): Promise<void
   const held = Promise.withResolvers<void>();
   let count = 0;
   const hash = await hashApiKey(own.files.key);
-  // Their repeated calls, after a time-out, wait as well.
+  // When a search times out and is tried again, the new try waits, too.
   service.proxy.hook = async ({ path, body }, forward) => {
     if (path.endsWith("/filestore_search") && new TextDecoder().decode(body).includes(hash)) {
       count++;

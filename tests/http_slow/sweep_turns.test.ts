@@ -19,7 +19,7 @@ const ERASED_AT_ONCE = 10_000;
 const DELETED_PROJECTS = 40;
 const SLICES_MAX = 150;
 
-/** Stores answers of idempotent requests that name files. */
+/** Stores the answers to idempotent requests; each answer names a file. */
 async function storeAnswers({ project: { id } }: ProjectFiles, count: number): Promise<void> {
   await service.sql(
     `insert into filestore.idempotency_keys (project_id, key, fingerprint, response, names, created_at)

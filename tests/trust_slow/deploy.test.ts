@@ -5,6 +5,7 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { DEPLOYED_DENO } from "../../supabase/local/repository.ts";
 import { eventually } from "../support/eventually.ts";
 import { test } from "../support/stack/suite.ts";
 import { REPOSITORY } from "../support/stack/command.ts";
@@ -16,8 +17,6 @@ const BUNDLE_BYTES_MAX = 20 * 1024 * 1024;
 const ENTRY = "supabase/functions/api/index.ts";
 const CONFIG = "supabase/functions/api/deno.json";
 const LOCK = "supabase/functions/api/deno.lock";
-/** The version of Deno in the hosted runtime, with which functions are bundled. */
-const HOSTED_DENO = "2.1.4";
 
 interface Deployment {
   readonly slug: string | null;
@@ -237,7 +236,7 @@ async function install(directory: string, ...options: string[]): Promise<{ succe
   const cache = await Deno.makeTempDir({ prefix: "filestore-packages-" });
   try {
     const { success, stderr } = await new Deno.Command("npx", {
-      args: ["-y", `deno@${HOSTED_DENO}`, "cache", "--config", CONFIG, ...options, ENTRY],
+      args: ["-y", `deno@${DEPLOYED_DENO}`, "cache", "--config", CONFIG, ...options, ENTRY],
       cwd: directory,
       env: { DENO_DIR: cache, DENO_TLS_CA_STORE: "mozilla,system", NO_COLOR: "1" },
     }).output();

@@ -8,7 +8,7 @@ const ROUTES = await allRoutes();
 const property = z.looseObject({
   type: z.unknown().optional(),
   const: z.unknown().optional(),
-  // An empty value stands for a parameter without a value, so it is left out.
+  // The empty string means that the parameter may be sent without a value; the documents leave it out.
   enum: z.array(z.string()).transform((values) => values.filter((value) => value !== "")).optional(),
 });
 /** An array whose objects are of several kinds; one of their fields names the kind. */

@@ -152,7 +152,7 @@ export const USAGE_COUNTS_MAX = 1_000;
 export const USAGE_DEADLINE_MILLISECONDS = 10_000;
 /** Segments fetched ahead of the one being sent … */
 export const READ_AHEAD_SEGMENTS = 3;
-/** … and the memory for them in all reads of an isolate together, in bytes. */
+/** … and the bytes of memory that such segments may use in all reads of an isolate together. */
 export const READ_AHEAD_BUDGET_BYTES = 16 * 1024 * 1024;
 /** Inputs of up to this many bytes are hashed on the isolate's own thread, … */
 export const HASHED_AT_ONCE_BYTES_MAX = 16 * 1024;

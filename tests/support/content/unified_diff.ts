@@ -1,6 +1,6 @@
 /** Applies unified diffs strictly: every line of context and every line number must be right. */
 
-/** The text after the diff is applied. Throws if the diff does not match the text exactly. */
+/** Applies the diff and returns the resulting text. Throws if the diff does not match the text exactly. */
 export function applyUnifiedDiff(before: string, diff: string): string {
   if (diff === "") return before;
   const [old, , ...rest] = diff.split("\n");

@@ -165,7 +165,7 @@ export function present<T>(value: T | undefined): T {
   return value;
 }
 
-/** Content is identified by the checksums of its segments if those cannot differ, else by its size. */
+/** Content is identified by the checksums of its segments if every order of events gives the same ones, else by its size. */
 const STATE = `
 with versions as (
   select f.path, v.version, v.size, v.mime_type, v.is_deleted, v.segment_ids

@@ -44,9 +44,9 @@ export const BACKGROUND_CLIENT = "filestore-background";
 export class RecordingProxy {
   /** Calls since the last `reset`, in the order of their answers. */
   calls: BackendCall[] = [];
-  /** If set, called for every call. */
+  /** Answers every call of a request, if set. */
   hook: Hook | null = null;
-  /** The same for calls after an answer, which are not recorded. */
+  /** Answers every call that the function makes after an answer, if set. These calls are not recorded. */
   backgroundHook: Hook | null = null;
 
   readonly #server = createServer((incoming, outgoing) => {

@@ -11,8 +11,8 @@ export interface TestDatabase {
 }
 
 /**
- * With TEST_DATABASE=postgres, a Postgres of its own, or, if TEST_POSTGRES_URL names a server, a database of its own
- * there. Otherwise undefined.
+ * If TEST_DATABASE is "postgres", creates a database on the server that TEST_POSTGRES_URL names, or starts a server if it
+ * names none. Otherwise returns undefined.
  */
 export async function ownDatabase(): Promise<TestDatabase | undefined> {
   if (Deno.env.get("TEST_DATABASE") !== "postgres") return undefined;

@@ -1,5 +1,6 @@
 /** The projects of the account, and the open project. */
 import { computed, signal } from "@preact/signals";
+import { isCode } from "../api/failure.ts";
 import { createProject, listProjects, type Project, readAccount, readProject } from "../api/projects.ts";
 import { directoryOf } from "../format.ts";
 import { place } from "./router.ts";
@@ -14,11 +15,13 @@ export const projectId = computed(() => place.value.name === "home" ? undefined 
 
 export const project = computed(() => projects.value?.find(({ id }) => id === projectId.value));
 
-/** Creates the first project of a person who may create projects; of two tabs, one is refused: the name is taken. */
+/** Loads the projects. If the person has none and may create some, creates the first; another tab may be faster. */
 export async function loadProjects(): Promise<void> {
   let listed = await listProjects();
   if (listed.length === 0 && (await readAccount()).mayCreateProjects) {
-    await createProject("My project").catch(() => {});
+    await createProject("My project").catch((error) =>
+      isCode(error, "PROJECT_NAME_TAKEN") || Promise.reject(error)
+    );
     listed = await listProjects();
   }
   projects.value = listed;

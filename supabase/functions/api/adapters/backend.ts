@@ -50,9 +50,10 @@ function callTimeout(): AbortSignal {
 
 /**
  * `fetch` that times out after BACKEND_CALL_TIMEOUT_MILLISECONDS, the body included, and sends the request only once.
- * By itself `fetch` silently sends a request again when a kept-alive connection breaks before the response. Then a
- * commit would not be known to be ambiguous, and its segments would be taken for unreferenced. `fetch` never resends a
- * stream, so the body is one. The time-out also ends calls for which their requests no longer wait.
+ * By itself `fetch` silently sends a request again when a kept-alive connection breaks before the response. Then the
+ * function would not know that a commit may have taken effect, and would remove its segments as unreferenced. `fetch`
+ * never resends a stream, so the body is sent as a stream. The time-out also ends a call after its request has stopped
+ * waiting for it.
  */
 export function fetchInTime(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
   const signal = init?.signal ? AbortSignal.any([init.signal, callTimeout()]) : callTimeout();

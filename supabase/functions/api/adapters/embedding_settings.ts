@@ -3,8 +3,8 @@ import { EMBEDDING_DIMENSIONS_MAX } from "../limits.ts";
 
 /**
  * The present endpoint, and that of the former model, if it still embeds queries; null where no endpoint is set. The
- * former model is named as in its stored vectors: `model`, or `model@dimensions` if
- * a number of dimensions was requested. Throws an error that names a missing or invalid setting.
+ * former model is named as in its stored vectors: `model`, or `model@dimensions` if a number of dimensions was requested.
+ * Throws an error that names a missing or invalid setting.
  */
 export function embeddingSettings(setting: (name: string) => string | undefined) {
   const url = setting("EMBEDDINGS_URL");

@@ -59,7 +59,7 @@ export function callFunction(
     if (isAccount) request.setHeader("Authorization", `Bearer ${options.accessToken}`);
     const { data, error, status } = await request;
     if (error === null) {
-      // postgrest-js takes a gateway's 404 without a body for an empty result.
+      // If a gateway answers 404 without a body, postgrest-js reports an empty result.
       const isEmpty = data === null && options.mayBeNull !== true;
       return isEmpty ? { transient: "empty" } : { value: data };
     }

@@ -181,7 +181,7 @@ export const SEARCH_READ_BYTES_MAX = 24 * 1024 * 1024;
 export const SEARCH_UNITS_MAX = 200_000_000;
 /** The number of calls in which one search requests files from the database, before it ends in the same way. */
 export const SEARCH_CALLS_MAX = 160;
-/** The number of these calls that may read the maximum of texts, for a pattern too short for the index. */
+/** How many of these calls may read the most texts that a call may read, where a pattern is too short for the index. */
 export const SEARCH_WALKS_MAX = 20;
 /** Largest number in `{m,n}`. */
 export const SEARCH_REGEX_REPEAT_MAX = 255;

@@ -2,10 +2,11 @@
 import { entityTag } from "./conditions.ts";
 import type { Operation } from "../contract/service.ts";
 import type { Committed } from "../ports/commit.ts";
+import { isSecondHalf } from "../runtime/surrogates.ts";
 import { nextSlice, Work } from "../runtime/work.ts";
 
 export const JSON_TYPE = "application/json; charset=utf-8";
-/** Headers of a success, which the platform may compress on its way. */
+/** Headers of a success. The platform may compress its body. */
 const JSON_HEADERS = { "Content-Type": JSON_TYPE, "Cache-Control": "private, no-cache" } as const;
 
 /**
@@ -81,7 +82,7 @@ function bodyOf(text: string): BodyInit {
 /** The end of the part of a text that begins at `from`, which does not split a surrogate pair. */
 export function endOfPart(text: string, from: number, length = PART_LENGTH): number {
   const to = Math.min(from + length, text.length);
-  return to < text.length && (text.charCodeAt(to) & 0xfc00) === 0xdc00 ? to + 1 : to;
+  return isSecondHalf(text, to) ? to + 1 : to;
 }
 
 async function escapeInSlices(text: string, work: Work): Promise<string> {

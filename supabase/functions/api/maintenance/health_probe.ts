@@ -1,6 +1,7 @@
 /** Checks whether the database accepts a commit, and Storage an object. Several health requests share a probe. */
 import { HEALTH_PROBE_INTERVAL_MILLISECONDS } from "../limits.ts";
 import { ApiError } from "../errors.ts";
+import type { Metadata } from "../ports/metadata.ts";
 import type { Segments } from "../ports/segments.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
@@ -14,7 +15,10 @@ export class HealthProbe {
 
   /** `connect` returns the ports for one probe, with a deadline of its own. */
   constructor(
-    private readonly connect: () => Record<"metadata" | "segments", Pick<Segments, "probe">>,
+    private readonly connect: () => {
+      readonly metadata: Pick<Metadata, "probe">;
+      readonly segments: Pick<Segments, "probe">;
+    },
     private readonly clock: Clock,
     private readonly log: Pick<Log, "backgroundFault">,
   ) {}

@@ -4,6 +4,7 @@ import type { Provenance } from "../ports/answer.ts";
 import type { FileRecord } from "../contract/files.ts";
 import { counted, grouped } from "../runtime/counted.ts";
 import { escapeHidden } from "../runtime/hidden_characters.ts";
+import { isSecondHalf } from "../runtime/surrogates.ts";
 
 /** To the second: `2026-11-20T10:15:30Z`. */
 export function shortTime(time: string): string {
@@ -54,8 +55,7 @@ export function describeOrigin(
 /** The first `length` code units of a text, or one less where that would split a surrogate pair. */
 export function cut(text: string, length: number): string {
   if (text.length <= length) return text;
-  const isWithin = (text.charCodeAt(length) & 0xfc00) === 0xdc00;
-  return text.slice(0, isWithin ? length - 1 : length);
+  return text.slice(0, isSecondHalf(text, length) ? length - 1 : length);
 }
 
 /** Cuts a long line, and notes the cut. `length` is the length of the whole line, if `line` is only its beginning. */

@@ -223,7 +223,7 @@ export function metadataOver(
       call("filestore_create_link", caller, { link: created }, link),
     /** The usable links, newest first. */
     listLinks: (caller: Caller) => call("filestore_list_links", caller, {}, z.array(link)),
-    /** Returns when the link was revoked. */
+    /** Returns the time at which the link was revoked. */
     revokeLink: (caller: Caller, id: string) => call("filestore_revoke_link", caller, { id }, revokedLink),
     /** The file that a link reads. For this and the next two methods, the caller is the link's holder. */
     linkContent: (caller: Caller) => call("filestore_link", caller, { for: "read" }, content),
@@ -235,7 +235,7 @@ export function metadataOver(
     /** Performs `action` on the key's project. The caller validates the value. */
     administer: (caller: Caller, action: AdministrativeAction, parameters: Parameters) =>
       call("filestore_administer", caller, { action, parameters }, z.unknown()),
-    /** Adds to the days of the projects. A call that is repeated after a lost answer may add them twice. */
+    /** Adds the counts to the projects' usage by day. A call that is repeated after a lost answer may add them twice. */
     countRequests: (counts: readonly RequestCount[]) =>
       callInternal("filestore_count_usage", { counts }, NOTHING),
     /**

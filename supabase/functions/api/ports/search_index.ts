@@ -135,7 +135,7 @@ export type LeasedFile = Wire<typeof leasedFile>;
 const lease = z.object({
   leaseId: z.string(),
   files: z.array(leasedFile),
-  /** The earliest time at which a file without a lease is due; null if there is none. */
+  /** In how many milliseconds the next queued file is due, leased files included; null: none is queued. */
   nextDueMilliseconds: z.number().nullable(),
 });
 export type Lease = Wire<typeof lease>;

@@ -14,7 +14,6 @@ export const getAccount = defineRoute({
   openapi: {
     summary:
       "Return the signed-in account: whether it may create projects, its limits, and the usage of its projects",
-    description: "Creates no project, unlike the first `GET /projects`.",
     answer: account,
   },
 });

@@ -1,4 +1,4 @@
-/** Parts of requests that several routes use, and examples of answers. */
+/** Parts of requests that several routes use. */
 import { z } from "zod";
 import { cursor } from "../contract/values.ts";
 import { INTEGER_MAX, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from "../limits.ts";

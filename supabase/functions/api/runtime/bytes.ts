@@ -45,8 +45,8 @@ let hashes = 0;
 export async function sha256Hex(bytes: Uint8Array): Promise<string> {
   if (bytes.length <= HASHED_AT_ONCE_BYTES_MAX) {
     if (syncHash) return syncHash("sha256").update(unshared(bytes)).digest("hex");
-    // In a runtime without it, Web Crypto remains in use.
     if (++hashes === HASHES_BEFORE_LOADING) {
+      // Where the runtime lacks it, Web Crypto remains in use.
       import("node:crypto").then((it) => syncHash = it.createHash, () => {});
     }
   }

@@ -1,5 +1,6 @@
 /** Splits a text into chunks for embedding: whole lines where possible, otherwise overlapping parts of a long line. */
 import { SEARCH_CHUNK_LENGTH, SEARCH_CHUNK_OVERLAP } from "../limits.ts";
+import { isSecondHalf } from "../runtime/surrogates.ts";
 
 export interface Chunk {
   /** From 1. */
@@ -40,11 +41,6 @@ function chunkAt(text: string, from: number): string {
 /** The offset, or the one before it where it would split a surrogate pair. */
 function atCharacter(text: string, place: number): number {
   return isSecondHalf(text, place) ? place - 1 : place;
-}
-
-/** Whether the code unit at `place` is the second half of a surrogate pair. */
-export function isSecondHalf(text: string, place: number): boolean {
-  return (text.charCodeAt(place) & 0xfc00) === 0xdc00;
 }
 
 function countCharacters(text: string): number {

@@ -15,7 +15,7 @@ import type { Lease } from "../ports/search_index.ts";
 import { sleep, systemClock } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
 
-/** The number of leased files; where none was due, when the next one will be, or null: none is queued. */
+/** The number of files that a lease took, and when the next queued file is due. */
 export type LeaseResult = Pick<Lease, "nextDueMilliseconds"> & { readonly files: number };
 
 /**
@@ -79,7 +79,7 @@ export class IndexScheduler {
       this.log.backgroundFault("index", error);
     } finally {
       this.isRunning = false;
-      // Files were queued while the run failed.
+      // Files were queued during the lease that failed.
       if (this.isRequestedAgain) this.start();
     }
   }

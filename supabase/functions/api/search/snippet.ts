@@ -1,7 +1,7 @@
 /** A match as the response shows it: line, column, and the lines around it. */
 import type { Match } from "../contract/search.ts";
 import { SEARCH_CONTEXT_LINES, SEARCH_MATCH_TEXT_LENGTH_MAX, SEARCH_SNIPPET_LENGTH_MAX } from "../limits.ts";
-import { isSecondHalf } from "./chunks.ts";
+import { isSecondHalf } from "../runtime/surrogates.ts";
 import { endOfLine, type MatchingLine } from "./matching_lines.ts";
 
 /** Stands for NUL in the index, since Postgres cannot store NUL. No query can contain it. */
