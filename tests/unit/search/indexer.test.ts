@@ -7,9 +7,9 @@ import type {
   Embedder,
   FailedFile,
   IndexedText,
-  LeasedFile,
   SearchIndex,
 } from "../../../supabase/functions/api/ports/search_index.ts";
+import type { LeasedFile } from "../../../supabase/functions/api/ports/schemas.ts";
 import type { Segments } from "../../../supabase/functions/api/ports/segments.ts";
 import { ByteBudget } from "../../../supabase/functions/api/runtime/byte_budget.ts";
 import { consoleLog } from "../../../supabase/functions/api/runtime/log.ts";

@@ -3,7 +3,7 @@ import { assertEquals } from "@std/assert";
 import { ApiError, unavailable } from "../../../supabase/functions/api/errors.ts";
 import { SEARCH_LIVE_BYTES_MAX } from "../../../supabase/functions/api/limits.ts";
 import type { Content } from "../../../supabase/functions/api/ports/files.ts";
-import type { UnsearchedPage } from "../../../supabase/functions/api/ports/search_index.ts";
+import type { UnsearchedPage } from "../../../supabase/functions/api/ports/schemas.ts";
 import { ByteBudget } from "../../../supabase/functions/api/runtime/byte_budget.ts";
 import { Deadline } from "../../../supabase/functions/api/runtime/deadline.ts";
 import { LiveReadSlots } from "../../../supabase/functions/api/search/live_read_slots.ts";

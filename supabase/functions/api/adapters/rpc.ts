@@ -1,6 +1,6 @@
 /** One call of an SQL function over supabase-js, retried while its failure is transient. */
 import type { PostgrestError, SupabaseClient } from "@supabase/supabase-js";
-import type { Parameters } from "../ports/answer.ts";
+import type { Parameters } from "../ports/calls.ts";
 import { type CallParts, type Outcome, withRetries } from "./backend.ts";
 import type { Notice } from "./notices.ts";
 

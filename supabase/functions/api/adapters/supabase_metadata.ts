@@ -1,26 +1,30 @@
 /** The ports of the database over supabase-js: calls by key, by account, and without either. */
 import type { PostgrestError, SupabaseClient } from "@supabase/supabase-js";
-import { z } from "zod";
+import type { z } from "zod";
 import { type Accounts, accountsOver } from "../ports/accounts.ts";
-import { type Call, type CallInternal, envelope, grant } from "../ports/answer.ts";
+import type { Call, CallInternal, Values } from "../ports/calls.ts";
 import { type Metadata, metadataOver } from "../ports/metadata.ts";
 import { type SearchIndex, searchIndexOver } from "../ports/search_index.ts";
-import { segment } from "../ports/segments.ts";
+import { lazy } from "../runtime/lazy.ts";
 import { type CallParts, type Outcome, withRetries } from "./backend.ts";
 import { callFunction, isApiKeyRefused, REFUSED } from "./rpc.ts";
 
-const keyEnvelope = envelope.extend({ grant: grant.optional(), segments: z.array(segment).optional() });
+type Schemas = { readonly [Name in keyof Values]: z.ZodType<Values[Name]> };
+const loadSchemas = lazy((): Promise<Schemas> => import("../ports/schemas.ts"));
 
 export function supabaseMetadata(client: SupabaseClient, parts: CallParts): Metadata {
   const call: Call = async (name, { keyHash, requestId }, parameters, schema) => {
     let isAmbiguous = false;
     const onLost = () => void (isAmbiguous = true);
-    const data = await callFunction(client, parts, name, { keyHash, requestId, ...parameters }, { onLost });
-    const { rate = null, grant = null, value, refusal, segments } = keyEnvelope.parse(data);
+    const [data, schemas] = await Promise.all([
+      callFunction(client, parts, name, { keyHash, requestId, ...parameters }, { onLost }),
+      loadSchemas(),
+    ]);
+    const { rate = null, grant = null, value, refusal, segments } = schemas.keyEnvelope.parse(data);
     const common = { rate, grant, isAmbiguous };
     return refusal
       ? { ...common, ok: false, refusal: { ...refusal, segments } }
-      : { ...common, ok: true, value: schema.parse(value) };
+      : { ...common, ok: true, value: schemas[schema].parse(value) };
   };
   return metadataOver(call, internalCalls(() => client, parts), async (accountId) => {
     await withRetries(parts, "delete user", async (): Promise<Outcome<true>> => {
@@ -37,8 +41,10 @@ export function supabaseSearchIndex(client: () => SupabaseClient, parts: CallPar
 }
 
 function internalCalls(client: () => SupabaseClient, parts: CallParts): CallInternal {
-  return async (name, parameters, schema) =>
-    schema.parse(await callFunction(client(), parts, name, parameters, { mayBeNull: true }));
+  return async (name, parameters, schema) => {
+    const data = await callFunction(client(), parts, name, parameters, { mayBeNull: true });
+    return (await loadSchemas())[schema].parse(data);
+  };
 }
 
 /** `client` has the publishable key, which may not call these functions without an account's token. */
@@ -46,7 +52,7 @@ export function supabaseAccounts(client: () => SupabaseClient, parts: CallParts)
   return accountsOver(async (accessToken, name, parameters) => {
     const options = { accessToken, valueForError: invalidSession };
     const data = await callFunction(client(), parts, name, parameters, options);
-    const { rate = null, value, refusal } = envelope.parse(data);
+    const { rate = null, value, refusal } = (await loadSchemas()).envelope.parse(data);
     return refusal ? { rate, ok: false, refusal } : { rate, ok: true, value };
   });
 }

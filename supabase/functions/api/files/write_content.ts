@@ -17,7 +17,7 @@ import type { ContentText } from "../http/json_string.ts";
 import { checkPath } from "../http/path.ts";
 import { RAW_UPLOAD_BYTES } from "../limits.ts";
 import type { Committed } from "../ports/commit.ts";
-import type { Authorization } from "../ports/metadata.ts";
+import type { Authorization } from "../ports/schemas.ts";
 import type { Segment } from "../ports/segments.ts";
 import { detach, drainAndDetach } from "../runtime/bytes.ts";
 import { commit, commitBasis, type CommitRequest, type Committer } from "./commit.ts";

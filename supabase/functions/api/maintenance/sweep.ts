@@ -1,7 +1,8 @@
 /** Garbage collection: removes objects that no readable version needs, and uploads of past days that no commit took. */
 import type { SweepSlice } from "../contract/service.ts";
 import { SWEEP_PAGE_OBJECTS, SWEEP_STEPS_MAX } from "../limits.ts";
-import { type DeletedProject, type Metadata, type Sweep, SWEEP_KINDS } from "../ports/metadata.ts";
+import { type Metadata, SWEEP_KINDS } from "../ports/metadata.ts";
+import type { DeletedProject, Sweep } from "../ports/schemas.ts";
 import { segmentFolderName, segmentName } from "../ports/segment_name.ts";
 import type { Segments } from "../ports/segments.ts";
 

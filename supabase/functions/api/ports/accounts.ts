@@ -1,5 +1,6 @@
 /** The actions of signed-in people on their projects. */
-import type { AccountAnswer, KeyHash, Parameters } from "./answer.ts";
+import type { AccountAnswer, KeyHash } from "./answer.ts";
+import type { Parameters } from "./calls.ts";
 
 /** The actions on a project other than those on its files; see `filestore.administer`. */
 export type AdministrativeAction =

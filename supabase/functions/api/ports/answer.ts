@@ -45,7 +45,7 @@ export interface Caller {
 }
 
 /** The window that the rate headers show: that of a project, or of the client address. */
-const rate = z.object({
+export const rate = z.object({
   /** Requests per minute; null: no limit. */
   limit: z.number().nullable(),
   remaining: z.number().nullable(),
@@ -70,7 +70,7 @@ export type Answer<T> = AccountAnswer<T> & {
 };
 
 /** The database's refusal. Nothing was changed, except that the request was counted (a 429 is not). */
-const refusal = z.object({
+export const refusal = z.object({
   /**
    * The codes that `errors.ts` marks as refusals of the database, and SEGMENT_LIST_FULL: the file has the maximum
    * number of segments; compact some of `segments`, then commit again.
@@ -81,27 +81,3 @@ const refusal = z.object({
   segments: z.array(segment).optional(),
 });
 export type Refusal = Wire<typeof refusal>;
-
-/** What every SQL function for clients returns: a value or a refusal. */
-export const envelope = z.object({
-  rate: rate.optional(),
-  value: z.unknown().optional(),
-  refusal: refusal.optional(),
-});
-
-/** The parameters of an SQL function by their names here: `keyHash` is its `p_key_hash`. Undefined is null. */
-export type Parameters = Readonly<Record<string, unknown>>;
-
-/** Calls an SQL function for the holder of a key; `schema` validates the value. */
-export type Call = <T>(
-  name: string,
-  caller: Caller,
-  parameters: Parameters,
-  schema: z.ZodType<T>,
-) => Promise<Answer<T>>;
-
-/** Calls an SQL function for the service's own work, without an API key and without counting. */
-export type CallInternal = <T>(name: string, parameters: Parameters, schema: z.ZodType<T>) => Promise<T>;
-
-/** The value of a function whose answer does not matter. */
-export const NOTHING = z.unknown().transform(() => {});

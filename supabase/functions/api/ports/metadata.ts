@@ -1,86 +1,27 @@
 /** Authority and metadata: keys, files and versions, in Postgres. Each method calls one SQL function. */
-import { z } from "zod";
-import { fileRecord, folderResult, purged, redacted } from "../contract/files.ts";
-import { link, revokedLink } from "../contract/links.ts";
-import { runDetails, runPage, undoResult } from "../contract/runs.ts";
-import type { Cursor, Wire } from "../contract/values.ts";
-import { versionList } from "../contract/versions.ts";
+import type { Cursor } from "../contract/values.ts";
 import type { AdministrativeAction } from "./accounts.ts";
-import {
-  type Answer,
-  type Call,
-  type Caller,
-  type CallInternal,
-  NOTHING,
-  type Parameters,
-} from "./answer.ts";
-import {
-  type Batch,
-  batchCommitted,
-  type Commit,
-  type CommitBasis,
-  type Committed,
-  committed,
-  type FolderCommit,
-  type Idempotency,
-  type ManyBasis,
-  manyCommitted,
-  type Redaction,
-  type RestoreFolder,
-  type Undo,
+import type { Answer, Caller } from "./answer.ts";
+import type { Call, CallInternal, Parameters, Values } from "./calls.ts";
+import type {
+  Batch,
+  Commit,
+  CommitBasis,
+  Committed,
+  FolderCommit,
+  Idempotency,
+  ManyBasis,
+  Redaction,
+  RestoreFolder,
+  Undo,
 } from "./commit.ts";
-import {
-  type ChangeQuery,
-  comparison,
-  content,
-  editBase,
-  feedPage,
-  listPage,
-  type ListQuery,
-} from "./files.ts";
-import { type IndexedScope, searchPage, type SearchQuery } from "./search_index.ts";
-import { type Segment, segment } from "./segments.ts";
+import type { ChangeQuery, ListQuery } from "./files.ts";
+import type { Sweep } from "./schemas.ts";
+import type { IndexedScope, SearchQuery } from "./search_index.ts";
+import type { Segment } from "./segments.ts";
 
 /** The kinds of work that the sweep does in the database: one step of each kind in each slice. */
 export const SWEEP_KINDS = ["versions", "marks", "answers", "retention", "usage"] as const;
-
-/** How far the sweep of one project has progressed. Days are `yyyy-mm-dd`, UTC. */
-const sweep = z.object({
-  projectId: z.string(),
-  /** Commits no longer accept segments of this day or an earlier one, so all of these can be swept. */
-  through: z.string(),
-  /** All days up to this one are swept; null: nothing yet. */
-  sweptThrough: z.string().nullable(),
-  /** The day being swept, and how many of its objects were kept so far. */
-  day: z.string().nullable(),
-  kept: z.number(),
-});
-export type Sweep = Wire<typeof sweep>;
-
-/** A deleted project whose next sweep is due. */
-const deletedProject = z.object({
-  projectId: z.string(),
-  /** Objects that a slice has recorded and perhaps not removed, as `{yyyymmdd}/{segmentId}`. */
-  objects: z.array(z.string()),
-  /** Whether this sweep of the project found no object left. */
-  isEmptied: z.boolean(),
-});
-export type DeletedProject = Wire<typeof deletedProject>;
-
-/** The file at the path of a write, read before any byte is stored. */
-const authorization = z.object({
-  /** The live file at the path, if there is one. */
-  file: z.object({ version: z.number(), size: z.number() }).nullable(),
-  /** The tombstone at the path, if there is one. */
-  deletedVersion: z.number().nullable(),
-});
-export type Authorization = Wire<typeof authorization>;
-
-/** Without the path, which the request names. */
-const purge = z.object({
-  file: purged.omit({ path: true }),
-  isReplayed: z.literal(true).optional(),
-}).transform(({ file, isReplayed }) => ({ value: file, isReplayed: isReplayed === true }));
 
 export interface NewLink {
   /** UUID, chosen by the caller: a repeated call with the same UUID returns the same link. */
@@ -100,15 +41,6 @@ export interface NewLink {
   /** For a link for writing: the version that the file must be at when the link is used; 0: there must be no file. */
   readonly ifVersion?: number | null | undefined;
 }
-
-/** The write that a link allows. */
-const openedLink = z.object({
-  path: z.string(),
-  contentType: z.string().nullable(),
-  ifVersion: z.number().nullable(),
-  /** Whether the one version was written. */
-  isUsed: z.boolean(),
-});
 
 /** Requests of one key on one day. */
 export interface RequestCount {
@@ -141,145 +73,145 @@ export function metadataOver(
   callInternal: CallInternal,
   removeUser: (accountId: string) => Promise<void>,
 ) {
-  const commitMany = <T>(caller: Caller, commit: Kind, schema: z.ZodType<T>, requests = 1) =>
+  const commitMany = <Name extends keyof Values>(caller: Caller, commit: Kind, schema: Name, requests = 1) =>
     call("filestore_commit_many", caller, { requests, ...withProvenance(caller, commit) }, schema);
   return {
     /** Authorizes a key and counts the request as a number of requests; returns the file at `path`, if given. */
     authorize: (caller: Caller, path?: string, requests = 1) =>
-      call("filestore_authorize", caller, { path, requests }, authorization),
+      call("filestore_authorize", caller, { path, requests }, "authorization"),
     /** The file's record at `version` (default: the latest), or `at` a moment: an ISO 8601 time or a cursor. */
     record: (caller: Caller, path: string, version?: number, at?: string) =>
-      call("filestore_content", caller, { path, version, at, withSegments: false }, fileRecord),
+      call("filestore_content", caller, { path, version, at, withSegments: false }, "fileRecord"),
     /** Record and segments at `version` (default: the latest), or at a moment. */
     content: (caller: Caller, path: string, version?: number, at?: string) =>
-      call("filestore_content", caller, { path, version, at }, content),
+      call("filestore_content", caller, { path, version, at }, "content"),
     /** The latest content, for an edit; or the stored answer of its idempotency key. */
     editBase: (caller: Caller, path: string, idempotency: Idempotency | undefined) =>
-      call("filestore_content", caller, { path, idempotency: idempotency ?? {} }, editBase),
+      call("filestore_content", caller, { path, idempotency: idempotency ?? {} }, "editBase"),
     /** Two versions; `to` is by default the latest and `from` the one before `to`. */
     comparison: (caller: Caller, path: string, from?: number, to?: number) =>
-      call("filestore_diff", caller, { path, from, to }, comparison),
+      call("filestore_diff", caller, { path, from, to }, "comparison"),
     /** Version `from` of one file and `to` of another, by default the latest of each. */
     comparisonOfFiles: (caller: Caller, path: string, toPath: string, from?: number, to?: number) =>
-      call("filestore_diff", caller, { path, toPath, from, to }, comparison),
+      call("filestore_diff", caller, { path, toPath, from, to }, "comparison"),
     /** One page of a file's versions, up to a moment, if given. */
     versions: (caller: Caller, path: string, limit: number, offset: number, at?: string) =>
-      call("filestore_versions", caller, { path, limit, offset, at }, versionList),
-    list: (caller: Caller, query: ListQuery) => call("filestore_list", caller, { query }, listPage),
+      call("filestore_versions", caller, { path, limit, offset, at }, "versionList"),
+    list: (caller: Caller, query: ListQuery) => call("filestore_list", caller, { query }, "listPage"),
     /**
      * Record and segments of every file below a directory ("": the root), now or at a moment, by path: at most
      * EXPORT_FILES_MAX with EXPORT_BYTES_MAX and EXPORT_SEGMENTS_MAX together.
      */
     exported: (caller: Caller, directory: string, at?: string) =>
-      call("filestore_export", caller, { directory, at }, z.array(content)),
+      call("filestore_export", caller, { directory, at }, "contents"),
     /**
      * A page of the change feed. It ends at the first position where a version may still be committed, so that a client
      * that follows the cursors misses none. Refuses a cursor of another project with VALIDATION_ERROR.
      */
-    changes: (caller: Caller, query: ChangeQuery) => call("filestore_changes", caller, { query }, feedPage),
+    changes: (caller: Caller, query: ChangeQuery) => call("filestore_changes", caller, { query }, "feedPage"),
     /** The position of the last version that followers of a project can read, or `known` if none is after it. */
     newestChange: (projectId: string, known: number) =>
-      callInternal("filestore_newest_change", { projectId, known }, z.number()),
+      callInternal("filestore_newest_change", { projectId, known }, "number"),
     /** Lists runs, newest first: those that began before the run of the cursor. */
     runs: (caller: Caller, limit: number, after?: Cursor) =>
-      call("filestore_runs", caller, { limit, after }, runPage),
+      call("filestore_runs", caller, { limit, after }, "runPage"),
     /** A run with up to a number of its files, those with ids after `after`. */
     run: (caller: Caller, runId: string, limit: number, after?: string) =>
-      call("filestore_run", caller, { runId, limit, after }, runDetails),
-    search: (caller: Caller, query: SearchQuery) => call("filestore_search", caller, { query }, searchPage),
+      call("filestore_run", caller, { runId, limit, after }, "runDetails"),
+    search: (caller: Caller, query: SearchQuery) => call("filestore_search", caller, { query }, "searchPage"),
     /** Whether everything in each of these directories of a project is indexed. */
     areIndexed: (projectId: string, given: readonly IndexedScope[]) => {
       const [scopes, stages] = [given.map(({ scope }) => scope), given.map(({ stage }) => stage)];
-      return callInternal("filestore_search_indexed", { projectId, scopes, stages }, z.array(z.boolean()));
+      return callInternal("filestore_search_indexed", { projectId, scopes, stages }, "flags");
     },
     /** Copies, moves or deletes every file below a folder, in one transaction. */
     commitFolder: (caller: Caller, commit: FolderCommit & ManyBasis) =>
-      commitMany(caller, commit, manyCommitted(folderResult)),
+      commitMany(caller, commit, "folderCommitted"),
     /** Undoes a run, or restores a folder to an earlier state, in one transaction. */
     commitRevert: (caller: Caller, commit: (Undo | RestoreFolder) & ManyBasis) =>
-      commitMany(caller, { dryRun: false, ...commit }, manyCommitted(undoResult)),
+      commitMany(caller, { dryRun: false, ...commit }, "revertCommitted"),
     /** The steps that an undo or a restore would commit now. */
     plan: (caller: Caller, { kind, ...commit }: Undo | RestoreFolder) =>
-      call("filestore_plan", caller, { kind, commit: { dryRun: true, ...commit } }, undoResult),
+      call("filestore_plan", caller, { kind, commit: { dryRun: true, ...commit } }, "undoResult"),
     commit: (caller: Caller, commit: Commit): Promise<Answer<Committed>> =>
-      call("filestore_commit", caller, withProvenance(caller, commit), committed),
+      call("filestore_commit", caller, withProvenance(caller, commit), "committed"),
     /** Commits several operations, all or none, and counts as a number of requests. A refusal has `details.index`. */
     commitBatch: (caller: Caller, batch: Batch, requests: number) =>
-      commitMany(caller, { kind: "batch", ...batch }, batchCommitted, requests),
+      commitMany(caller, { kind: "batch", ...batch }, "batchCommitted", requests),
     /**
      * Replaces the adjacent segments `run` of the file's latest version with `compacted`, which hold the same bytes.
      * Content, versions and the segment lists of older versions are unchanged. Returns false where the segment list no
      * longer contains that run.
      */
     compact: (caller: Caller, path: string, run: readonly string[], compacted: readonly Segment[]) =>
-      call("filestore_compact", caller, { path, run, compacted }, z.boolean()),
+      call("filestore_compact", caller, { path, run, compacted }, "flag"),
     /** Erases a file with all of its versions for good: it is unreadable from the commit on, whatever its size. */
     purge: (caller: Caller, commit: CommitBasis) =>
-      call("filestore_commit", caller, withProvenance(caller, { kind: "purge", ...commit }), purge),
+      call("filestore_commit", caller, withProvenance(caller, { kind: "purge", ...commit }), "purge"),
     /** Erases the content of versions; their numbers stay. Repeating it changes nothing. */
     redact: (caller: Caller, { path, versions, note }: Redaction) =>
-      call("filestore_redact", caller, { path, versions, note }, redacted.omit({ path: true })),
+      call("filestore_redact", caller, { path, versions, note }, "redaction"),
     createLink: (caller: Caller, created: NewLink) =>
-      call("filestore_create_link", caller, { link: created }, link),
+      call("filestore_create_link", caller, { link: created }, "link"),
     /** The usable links, newest first. */
-    listLinks: (caller: Caller) => call("filestore_list_links", caller, {}, z.array(link)),
+    listLinks: (caller: Caller) => call("filestore_list_links", caller, {}, "links"),
     /** Returns the time at which the link was revoked. */
-    revokeLink: (caller: Caller, id: string) => call("filestore_revoke_link", caller, { id }, revokedLink),
+    revokeLink: (caller: Caller, id: string) => call("filestore_revoke_link", caller, { id }, "revokedLink"),
     /** The file that a link reads. For this and the next two methods, the caller is the link's holder. */
-    linkContent: (caller: Caller) => call("filestore_link", caller, { for: "read" }, content),
+    linkContent: (caller: Caller) => call("filestore_link", caller, { for: "read" }, "content"),
     /** The write that a link allows. */
-    openLink: (caller: Caller) => call("filestore_link", caller, { for: "write" }, openedLink),
+    openLink: (caller: Caller) => call("filestore_link", caller, { for: "write" }, "openedLink"),
     /** Adds the one version that a link allows, at its path. */
     commitLink: (caller: Caller, commit: Commit) =>
-      call("filestore_link_commit", caller, { commit: withProvenance(caller, commit).commit }, committed),
+      call("filestore_link_commit", caller, { commit: withProvenance(caller, commit).commit }, "committed"),
     /** Performs `action` on the key's project. The caller validates the value. */
     administer: (caller: Caller, action: AdministrativeAction, parameters: Parameters) =>
-      call("filestore_administer", caller, { action, parameters }, z.unknown()),
+      call("filestore_administer", caller, { action, parameters }, "anything"),
     /** Adds the counts to the projects' usage by day. A call that is repeated after a lost answer may add them twice. */
     countRequests: (counts: readonly RequestCount[]) =>
-      callInternal("filestore_count_usage", { counts }, NOTHING),
+      callInternal("filestore_count_usage", { counts }, "nothing"),
     /**
      * Does one step of the work left by erasures and retention rules, for the project that has waited longest. False:
      * no work is due. Here and below, `begun` is an ISO time; work that became due later does not count.
      */
     sweepErasures: (kind: typeof SWEEP_KINDS[number], begun?: string) =>
-      callInternal("filestore_sweep_erasures", { kind, begun }, z.boolean()),
+      callInternal("filestore_sweep_erasures", { kind, begun }, "flag"),
     /** Dead segments whose objects are not removed yet, up to a number: some of each project. */
     deadSegments: (limit: number, begun?: string) =>
-      callInternal("filestore_sweep_dead", { limit, begun }, z.array(segment.pick({ id: true, name: true }))),
+      callInternal("filestore_sweep_dead", { limit, begun }, "deadSegments"),
     /** Records that the objects of dead segments are removed. */
-    noteRemoved: (ids: readonly string[]) => callInternal("filestore_sweep_removed", { ids }, NOTHING),
+    noteRemoved: (ids: readonly string[]) => callInternal("filestore_sweep_removed", { ids }, "nothing"),
     /** The deleted project that has waited longest; null if there is none. */
     nextDeletedProject: (begun?: string) =>
-      callInternal("filestore_sweep_deleted_project", { begun }, deletedProject.nullable()),
+      callInternal("filestore_sweep_deleted_project", { begun }, "nextDeletedProject"),
     /** The id of a deleted account that Auth still has; null if there is none. */
     nextDeletedAccount: (begun?: string) =>
-      callInternal("filestore_sweep_deleted_account", { begun }, z.string().nullable()),
+      callInternal("filestore_sweep_deleted_account", { begun }, "nextDeletedAccount"),
     /** The project that has waited longest among those whose uploads are due to be examined; null if there is none. */
-    nextSweep: (begun?: string) => callInternal("filestore_sweep_next", { begun }, sweep.nullable()),
+    nextSweep: (begun?: string) => callInternal("filestore_sweep_next", { begun }, "nextSweep"),
     /** Returns the given segment ids that no version references; for days whose segments commits no longer accept. */
     unreferenced: (projectId: string, ids: readonly string[]) =>
-      callInternal("filestore_sweep_unreferenced", { projectId, ids }, z.array(z.string())),
+      callInternal("filestore_sweep_unreferenced", { projectId, ids }, "ids"),
     /** Stores how far the sweep of a project has progressed. */
     noteSweep: ({ projectId, sweptThrough, day, kept }: Omit<Sweep, "through">) =>
-      callInternal("filestore_sweep_progress", { projectId, sweptThrough, day, kept }, NOTHING),
+      callInternal("filestore_sweep_progress", { projectId, sweptThrough, day, kept }, "nothing"),
     /** Records objects of a deleted project that are about to be removed. */
     noteDeletedObjects: (projectId: string, objects: readonly string[]) =>
-      callInternal("filestore_sweep_objects", { projectId, objects, areRemoved: false }, NOTHING),
+      callInternal("filestore_sweep_objects", { projectId, objects, areRemoved: false }, "nothing"),
     /** Removes the segments of a deleted project whose objects were removed. */
     removeDeletedSegments: (projectId: string, objects: readonly string[]) =>
-      callInternal("filestore_sweep_objects", { projectId, objects, areRemoved: true }, NOTHING),
+      callInternal("filestore_sweep_objects", { projectId, objects, areRemoved: true }, "nothing"),
     /** Removes a bounded number of rows of a deleted project that has no objects, and returns the number. */
     removeDeletedRows: (projectId: string) =>
-      callInternal("filestore_sweep_remove_rows", { projectId }, z.number()),
+      callInternal("filestore_sweep_remove_rows", { projectId }, "number"),
     /** Has Auth remove a deleted account, unless it is removed already. */
     removeAccount: async (accountId: string) => {
       await removeUser(accountId);
-      await callInternal("filestore_sweep_forget_account", { accountId }, NOTHING);
+      await callInternal("filestore_sweep_forget_account", { accountId }, "nothing");
     },
     /** Throws unless the database accepts a write and a read. */
     probe: async (): Promise<void> => {
-      await callInternal("filestore_health_probe", {}, z.literal(true));
+      await callInternal("filestore_health_probe", {}, "confirmed");
     },
   };
 }

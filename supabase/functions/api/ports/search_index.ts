@@ -1,8 +1,5 @@
 /** Search: the queries that the database runs over indexed text, and the maintenance of the index. */
-import { z } from "zod";
-import { fileRecord } from "../contract/files.ts";
-import { type Skipped, skipped, unsearched } from "../contract/search.ts";
-import type { Wire } from "../contract/values.ts";
+import type { Skipped } from "../contract/search.ts";
 import {
   SEARCH_GIVEN_UP_SECONDS,
   SEARCH_LEASE_BYTES,
@@ -12,9 +9,8 @@ import {
   SEARCH_LEASE_SECONDS,
   SEARCH_REQUEUED_FILES,
 } from "../limits.ts";
-import { type CallInternal, NOTHING } from "./answer.ts";
-import { content } from "./files.ts";
-import { segment } from "./segments.ts";
+import type { CallInternal } from "./calls.ts";
+import type { Lease, LeasedFile } from "./schemas.ts";
 
 /** The scope and the bounds of a search in every mode. */
 export interface SearchFilter {
@@ -63,82 +59,11 @@ export type SearchQuery =
     }
   );
 
-/** Text below the directory that the index does not contain: the files for live reads, and the other files. */
-export const unsearchedPage = unsearched.extend({
-  files: z.number(),
-  reasons: z.array(unsearched.shape.reasons.element),
-  live: z.array(content),
-  /** False: more files may be missing from the index than are counted. */
-  isComplete: z.boolean(),
-});
-export type UnsearchedPage = Wire<typeof unsearchedPage>;
-
-export const foundFile = z.object({
-  file: fileRecord,
-  skipped: skipped.nullable(),
-  /** The text of that version, with U+FFFE for NUL; for a skipped file, its path. */
-  content: z.string(),
-  score: z.number(),
-  /** The chunk nearest to the vector. */
-  chunk: z.object({ firstLine: z.number(), text: z.string() }).nullish(),
-});
-export type FoundFile = Wire<typeof foundFile>;
-
-export const searchPage = z.object({
-  files: z.array(foundFile),
-  /** For a scan: the path after which to continue; null if no path is left. */
-  next: z.string().nullish().transform((path) => path ?? null),
-  /** For a scan: the index cannot find the pattern, and this call has read the maximum number of texts. */
-  walked: z.boolean().nullish().transform((walked) => walked ?? false),
-  /** For a ranking. */
-  hasMore: z.boolean().nullish().transform((hasMore) => hasMore ?? false),
-  /** Whether the database compares vectors. */
-  hasVectors: z.boolean(),
-  /** The stems of the query's words. */
-  lexemes: z.array(z.string()),
-  /** Files whose current version is not indexed yet. */
-  pending: z.number(),
-  /** The directory that was searched, within the prefix of the key, and the stage up to which it must be indexed. */
-  scope: z.string().nullable(),
-  stage: z.number(),
-  /** Vectors of this size have no index, and the project has more of them than are compared. */
-  isVectorCut: z.boolean(),
-  /** Null if no file was searched, since the key sees no part of the directory. */
-  unsearched: unsearchedPage.nullable(),
-});
-export type SearchPage = Wire<typeof searchPage>;
-
 /** A directory, and the stage up to which it must be indexed. */
 export interface IndexedScope {
   readonly scope: string;
   readonly stage: number;
 }
-
-/** A leased file. No other isolate gets it until the lease has expired. */
-const leasedFile = z.object({
-  projectId: z.string(),
-  fileId: z.string(),
-  version: z.number(),
-  path: z.string(),
-  mimeType: z.string(),
-  size: z.number(),
-  isDeleted: z.boolean(),
-  /** The number of leases of this version so far, including this one. */
-  tries: z.number(),
-  /** The version's segments, if its text must be stored and is small enough. */
-  segments: z.array(segment),
-  /** The chunks to embed. */
-  chunks: z.array(z.object({ hash: z.string(), text: z.string() })),
-});
-export type LeasedFile = Wire<typeof leasedFile>;
-
-const lease = z.object({
-  leaseId: z.string(),
-  files: z.array(leasedFile),
-  /** In how many milliseconds the next queued file is due, leased files included; null: none is queued. */
-  nextDueMilliseconds: z.number().nullable(),
-});
-export type Lease = Wire<typeof lease>;
 
 /** A leased file that could not be indexed. */
 export interface FailedFile extends Pick<LeasedFile, "projectId" | "fileId"> {
@@ -179,7 +104,7 @@ export function searchIndexOver(call: CallInternal) {
       bytes: SEARCH_LEASE_BYTES,
       chunks: SEARCH_LEASE_CHUNKS,
       leaseSeconds: SEARCH_LEASE_SECONDS,
-    }, lease);
+    }, "lease");
   return {
     /** Leases files whose text must be stored; with `begun`, an ISO time, only files that were due by then. */
     leaseTexts: (begun?: string) => take(STAGES.texts, SEARCH_LEASE_FILES, null, begun),
@@ -188,7 +113,7 @@ export function searchIndexOver(call: CallInternal) {
       take(STAGES.chunks, SEARCH_LEASE_EMBEDDED_FILES, model, begun),
     /** Stores the texts of leased files. Files whose lease is no longer valid are skipped. */
     storeTexts: (leaseId: string, texts: readonly IndexedText[], model: string | null) =>
-      call("filestore_search_store", { leaseId, texts, model }, NOTHING),
+      call("filestore_search_store", { leaseId, texts, model }, "nothing"),
     /** Stores embeddings by chunk hash and ends the lease of the file. */
     storeEmbeddings: (
       leaseId: string,
@@ -197,7 +122,7 @@ export function searchIndexOver(call: CallInternal) {
       embeddings: readonly ChunkEmbedding[],
     ) => {
       const parameters = { leaseId, projectId, fileId, model, embeddings };
-      return call("filestore_search_store_embeddings", parameters, NOTHING);
+      return call("filestore_search_store_embeddings", parameters, "nothing");
     },
     /** Records which leased files could not be indexed. They are tried again, each alone. */
     noteFailures: (leaseId: string, failed: readonly FailedFile[]) => {
@@ -206,7 +131,7 @@ export function searchIndexOver(call: CallInternal) {
         file_id: fileId,
         is_fault: isFault,
       }));
-      return call("filestore_search_fail", { leaseId, files }, NOTHING);
+      return call("filestore_search_fail", { leaseId, files }, "nothing");
     },
     /** Queues files that the model has not embedded, and files that were given up long ago; returns how many. */
     requeue: (model: string | null) =>
@@ -214,7 +139,7 @@ export function searchIndexOver(call: CallInternal) {
         model,
         files: SEARCH_REQUEUED_FILES,
         givenUpSeconds: SEARCH_GIVEN_UP_SECONDS,
-      }, z.number()),
+      }, "number"),
   };
 }
 

@@ -1,7 +1,8 @@
 /** Embeds the chunks of leased files. A text that the model refuses gets no vector, and does not stop other texts. */
 import { unavailable } from "../errors.ts";
 import { SEARCH_TRIES_MAX } from "../limits.ts";
-import type { Embedder, FailedFile, LeasedFile, SearchIndex } from "../ports/search_index.ts";
+import type { Embedder, FailedFile, SearchIndex } from "../ports/search_index.ts";
+import type { LeasedFile } from "../ports/schemas.ts";
 import type { Log } from "../runtime/log.ts";
 import type { LeaseResult } from "./index_scheduler.ts";
 

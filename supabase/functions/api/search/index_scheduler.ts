@@ -11,7 +11,7 @@ import {
   SEARCH_INDEX_PAUSE_MILLISECONDS_PER_COMMIT,
   SEARCH_LEASES_PER_RUN,
 } from "../limits.ts";
-import type { Lease } from "../ports/search_index.ts";
+import type { Lease } from "../ports/schemas.ts";
 import { sleep, systemClock } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
 

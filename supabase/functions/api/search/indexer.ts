@@ -10,14 +10,8 @@ import {
   SEARCH_TRIES_MAX,
   SWEEP_RESERVED_MILLISECONDS,
 } from "../limits.ts";
-import type {
-  Embedder,
-  FailedFile,
-  IndexedText,
-  Lease,
-  LeasedFile,
-  SearchIndex,
-} from "../ports/search_index.ts";
+import type { Embedder, FailedFile, IndexedText, SearchIndex } from "../ports/search_index.ts";
+import type { Lease, LeasedFile } from "../ports/schemas.ts";
 import type { Deadline } from "../runtime/deadline.ts";
 import { inParallel } from "../runtime/in_parallel.ts";
 import type { Log } from "../runtime/log.ts";

@@ -4,7 +4,7 @@ import { readText } from "../files/read_segments.ts";
 import { COSTLY_REST_MILLISECONDS, SEARCH_LIVE_UNITS_MAX, SEARCH_READS_AT_ONCE } from "../limits.ts";
 import type { SearchResult, Unsearched, UnsearchedReason } from "../contract/search.ts";
 import type { Content } from "../ports/files.ts";
-import type { UnsearchedPage } from "../ports/search_index.ts";
+import type { UnsearchedPage } from "../ports/schemas.ts";
 import { inParallel } from "../runtime/in_parallel.ts";
 import { Work } from "../runtime/work.ts";
 import type { LiveSource } from "./answer.ts";

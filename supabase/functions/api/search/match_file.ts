@@ -1,7 +1,7 @@
 /** The matches of a pattern in one text. */
 import type { SearchResult } from "../contract/search.ts";
 import { SEARCH_MATCHES_PER_FILE_MAX } from "../limits.ts";
-import type { FoundFile } from "../ports/search_index.ts";
+import type { FoundFile } from "../ports/schemas.ts";
 import type { Work } from "../runtime/work.ts";
 import type { Finder, MatchingLine } from "./matching_lines.ts";
 import { describeMatch } from "./snippet.ts";

@@ -2,7 +2,8 @@
 import type { Match, SearchResult } from "../contract/search.ts";
 import { ApiError, fail } from "../errors.ts";
 import { SEARCH_RANKED_BYTES, SEARCH_UNITS_MAX, WORK_UNITS_PER_REQUEST } from "../limits.ts";
-import type { Embedder, FoundFile } from "../ports/search_index.ts";
+import type { Embedder } from "../ports/search_index.ts";
+import type { FoundFile } from "../ports/schemas.ts";
 import { Work } from "../runtime/work.ts";
 import type { SearchAnswer, Searcher } from "./answer.ts";
 import { endOfLine, type MatchingLine } from "./matching_lines.ts";

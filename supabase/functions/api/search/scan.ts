@@ -15,7 +15,7 @@ import {
   SEARCH_WALKS_PER_REQUEST,
   WORK_UNITS_PER_REQUEST,
 } from "../limits.ts";
-import type { SearchPage } from "../ports/search_index.ts";
+import type { SearchPage } from "../ports/schemas.ts";
 import { Work } from "../runtime/work.ts";
 import type { SearchAnswer, Searcher } from "./answer.ts";
 import { LiveSearch } from "./live_search.ts";

@@ -2,7 +2,7 @@
 import { SEARCH_UNSEARCHED_PATHS_MAX } from "../limits.ts";
 import type { FileRecord } from "../contract/files.ts";
 import type { Unsearched, UnsearchedReason } from "../contract/search.ts";
-import type { UnsearchedPage } from "../ports/search_index.ts";
+import type { UnsearchedPage } from "../ports/schemas.ts";
 
 /** The text that is neither in the index nor read from Storage; null: all text was searched. */
 export function unsearchedOf(
