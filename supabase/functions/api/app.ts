@@ -7,14 +7,17 @@ import { parseProvenance } from "./http/provenance.ts";
 import { parseQuery } from "./http/query.ts";
 import { matches, pathParameters, splitUrl } from "./http/request_data.ts";
 import { JSON_TYPE, success } from "./http/respond.ts";
-import { refuseUnknownParameters } from "./http/validate.ts";
 import { type Environment, observeRequests } from "./middleware.ts";
 import { contextOf } from "./request_state.ts";
 import { allowedMethods, ENTRIES } from "./routes/mod.ts";
 import { isStrict, type Route, scopesOf } from "./route.ts";
+import { lazy } from "./runtime/lazy.ts";
 import { createServices, type Parts, type Services } from "./services.ts";
 
 export type { Parts } from "./services.ts";
+
+/** Loaded when a route needs it, with zod. */
+const loadValidation = lazy(() => import("./http/validate.ts"));
 
 type Exchange = HonoContext<Environment>;
 
@@ -54,7 +57,10 @@ async function runRoute(route: Route, c: Exchange, parts: Parts, services: Servi
   await state.gate.enter(headers, route.credentials, scopesOf(route, query), route.isFreeForOwner?.(query));
   try {
     const params = pathParameters(route.pattern, rawPath);
-    if (isStrict(route)) refuseUnknownParameters(query, route.openapi.query, route.openapi.body);
+    if (query.size > 0 && isStrict(route)) {
+      const { refuseUnknownParameters } = await loadValidation();
+      refuseUnknownParameters(query, route.openapi.query, route.openapi.body);
+    }
     const handle = route.prepare({ params, query, headers });
     if (route.makesVersions) state.gate.provenance = parseProvenance(headers);
     const outcome = await handle(context);

@@ -1,5 +1,6 @@
 /** What a route says of itself in /openapi.json. */
 import type { z } from "zod";
+import type * as answers from "./contract/answers.ts";
 import type { Operation } from "./contract/service.ts";
 import type { ErrorCode } from "./errors.ts";
 
@@ -16,6 +17,9 @@ export type ResponseHeader =
   | "Retry-After"
   | "WWW-Authenticate"
   | "X-Content-Type-Options";
+
+/** The name of the schema of an answer. */
+export type AnswerName = keyof typeof answers;
 
 /** An error of a route, with its status where that differs from the table's. */
 export type DocumentedError = ErrorCode | readonly [ErrorCode, number];
@@ -42,10 +46,10 @@ export interface OpenapiProperties {
   /** Headers of a success that not every response has. */
   readonly responseHeaders?: readonly ResponseHeader[];
   /**
-   * The schema of `data`, or of the whole response where it has no envelope; one for each operation where the query
-   * decides about the operation. Absent where the response is always raw bytes.
+   * The schema of `data` by its name, or of the whole response where it has no envelope; one for each operation where
+   * the query decides about the operation. Absent where the response is always raw bytes.
    */
-  readonly answer?: z.ZodType | readonly (readonly [Operation, z.ZodType])[];
+  readonly answer?: AnswerName | readonly (readonly [Operation, AnswerName])[];
   /** Whether only failures are in the envelope. */
   readonly isPlain?: boolean;
   /** Whether the route speaks JSON-RPC: answers and faults of the protocol are not in the envelope; some have no body. */

@@ -1,11 +1,7 @@
 /** Embeddings from an OpenAI-compatible endpoint, or from the model built into Supabase's edge runtime. */
-import { z } from "zod";
 import { unavailable } from "../errors.ts";
-import {
-  EMBEDDING_DIMENSIONS_MAX,
-  EMBEDDINGS_DEADLINE_MILLISECONDS,
-  EMBEDDINGS_TIMEOUT_MILLISECONDS,
-} from "../limits.ts";
+import { EMBEDDINGS_DEADLINE_MILLISECONDS, EMBEDDINGS_TIMEOUT_MILLISECONDS } from "../limits.ts";
+import { lazy } from "../runtime/lazy.ts";
 import type { Embedder } from "../ports/search_index.ts";
 import { type CallParts, type Outcome, withRetries } from "./backend.ts";
 
@@ -26,7 +22,7 @@ export interface EndpointSettings {
   readonly dimensions?: number | undefined;
 }
 
-const vector = z.array(z.number()).min(1).max(EMBEDDING_DIMENSIONS_MAX);
+const loadAnswers = lazy(() => import("./embedding_answers.ts"));
 
 export class SessionEmbedder implements Embedder {
   readonly model = BUILT_IN_MODEL;
@@ -37,6 +33,7 @@ export class SessionEmbedder implements Embedder {
 
   async embed(texts: readonly string[]): Promise<readonly (readonly number[])[]> {
     this.session ??= this.open(this.model);
+    const { vector } = await loadAnswers();
     const vectors: number[][] = [];
     for (const text of texts) {
       vectors.push(vector.parse(await this.session.run(text, { mean_pool: true, normalize: true })));
@@ -44,11 +41,6 @@ export class SessionEmbedder implements Embedder {
     return vectors;
   }
 }
-
-/** https://platform.openai.com/docs/api-reference/embeddings */
-const response = z.object({
-  data: z.array(z.object({ index: z.int().optional(), embedding: vector })),
-});
 
 export class EndpointEmbedder implements Embedder {
   readonly model: string;
@@ -75,6 +67,7 @@ export class EndpointEmbedder implements Embedder {
         if (answer === null) return { transient: "out of reach" };
         const { status, body } = answer;
         if (status === 408 || status === 429 || status >= 500) return { transient: String(status) };
+        const { response } = await loadAnswers();
         const parsed = response.safeParse(body);
         if (status !== 200 || !parsed.success || parsed.data.data.length !== texts.length) {
           // The key, model or dimensions are wrong: the operator sees it in the log, and search works without embeddings.

@@ -41,6 +41,8 @@ const changedLines = { diff: z.string(), additions: count, deletions: count };
 export const editPreview = editRecord.extend({ dryRun: z.literal(true), ...changedLines })
   .meta({ id: "EditPreview" });
 
+export const editAnswer = z.union([editRecord, editPreview]);
+
 export const diffRecord = z.object({
   from: count.meta({ description: "0: the empty file before the first version." }),
   to: version,

@@ -79,6 +79,8 @@ export type ChangedProject = Wire<typeof changedProject>;
 
 export const deletion = z.object({ id: z.uuid(), deletedAt: time });
 export type Deletion = Wire<typeof deletion>;
+export const deletedProject = deletion.meta({ id: "DeletedProject" });
+export const deletedAccount = deletion.meta({ id: "DeletedAccount" });
 
 export const account = z.object({
   id: z.uuid(),

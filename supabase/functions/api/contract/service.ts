@@ -75,3 +75,8 @@ export const memoryAnswer = z.object({
   content: z.string().meta({ description: "The content of the tool result." }),
   is_error: z.boolean(),
 }).meta({ id: "MemoryAnswer" });
+
+export const mcpReply = z.looseObject({ jsonrpc: z.literal("2.0") })
+  .meta({ id: "McpReply", description: "A JSON-RPC 2.0 response." });
+
+export const openapiDocument = z.record(z.string(), z.unknown());

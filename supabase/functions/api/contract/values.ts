@@ -1,6 +1,6 @@
 /** Values that several records contain, and the type that a schema of the contract describes. */
 import { z } from "zod";
-import { RUN_ID_LENGTH_MAX } from "./limits.ts";
+import { RUN_ID_RULE, RUN_ID_SHAPE } from "./run_id.ts";
 
 /** The read-only type of the record that a schema describes. */
 export type Wire<Schema extends z.ZodType> = DeepReadonly<z.output<Schema>>;
@@ -20,10 +20,6 @@ export const cursor = z.string().regex(/^[0-9a-f]{32}$/, {
 });
 export type Cursor = z.infer<typeof cursor>;
 
-/** The form of the run ids that clients choose. */
-export const RUN_ID_SHAPE = new RegExp(`^[A-Za-z0-9._:-]{1,${RUN_ID_LENGTH_MAX}}$`);
-export const RUN_ID_RULE =
-  `must be 1 to ${RUN_ID_LENGTH_MAX} of the characters A-Z, a-z, 0-9, ".", "_", ":" and "-"`;
 export const runId = z.string().regex(RUN_ID_SHAPE, RUN_ID_RULE);
 
 /** What a key may do: read files, change files, change the project's name and keys. */

@@ -1,5 +1,5 @@
 /** The provenance that a client sends with a change: X-Run-Id, X-Actor, X-Change-Note. */
-import { RUN_ID_RULE, RUN_ID_SHAPE } from "../contract/values.ts";
+import { RUN_ID_RULE, RUN_ID_SHAPE } from "../contract/run_id.ts";
 import { failField } from "../errors.ts";
 import { ACTOR_LENGTH_MAX, CHANGE_NOTE_LENGTH_MAX } from "../limits.ts";
 import { percentDecoded } from "./query.ts";

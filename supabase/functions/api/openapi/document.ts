@@ -1,6 +1,8 @@
 /** OpenAPI 3.1 from the routes, their schemas, their headers and the error table. */
 import { z } from "zod";
-import { RUN_ID_SHAPE, type Scope, scope } from "../contract/values.ts";
+import * as answers from "../contract/answers.ts";
+import { RUN_ID_SHAPE } from "../contract/run_id.ts";
+import { type Scope, scope } from "../contract/values.ts";
 import { PROVENANCE_HEADERS } from "../http/provenance.ts";
 import { LINK_TOKEN_SHAPE } from "../auth/link_token.ts";
 import { PATH_BYTES_MAX } from "../limits.ts";
@@ -132,12 +134,15 @@ const message = z.string().describe("A sentence for people that describes the re
 function jsonContent({ operation, openapi: { answer, isPlain, isProtocol } }: Route): Json {
   if (!answer) throw new Error("the response is only ever bytes");
   if (operation === null || isPlain || isProtocol) {
-    if (!("toJSONSchema" in answer)) throw new Error("without an envelope there is one answer");
-    return { schema: schemaOf(answer, "output") };
+    if (typeof answer !== "string") throw new Error("without an envelope there is one answer");
+    return { schema: schemaOf(answers[answer], "output") };
   }
-  const answers = "toJSONSchema" in answer ? [[operation, answer] as const] : answer;
-  const envelopes = answers.map(([name, data]) =>
-    schemaOf(z.object({ success: z.literal(true), data, operation: z.literal(name), message }), "output")
+  const each = typeof answer === "string" ? [[operation, answer] as const] : answer;
+  const envelopes = each.map(([name, data]) =>
+    schemaOf(
+      z.object({ success: z.literal(true), data: answers[data], operation: z.literal(name), message }),
+      "output",
+    )
   );
   return { schema: envelopes.length === 1 ? envelopes[0] : { oneOf: envelopes } };
 }

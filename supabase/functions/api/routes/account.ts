@@ -14,7 +14,7 @@ export const getAccount = defineRoute({
   openapi: {
     summary:
       "Return the signed-in account: whether it may create projects, its limits, and the usage of its projects",
-    answer: account,
+    answer: "account",
   },
 });
 
@@ -34,7 +34,7 @@ export const deleteAccount = defineRoute({
     summary: "Delete the signed-in account for good, with all of its projects",
     description: "The service refuses this while the operator has suspended one of the account's projects.",
     query: confirmed,
-    answer: deletion.meta({ id: "DeletedAccount" }),
+    answer: "deletedAccount",
     errors: ["FORBIDDEN_SCOPE"],
   },
 });

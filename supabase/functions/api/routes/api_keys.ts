@@ -86,7 +86,7 @@ export const listKeys = defineRoute({
   },
   openapi: {
     summary: "List the project's keys, newest first; a request with an API key needs the scope `admin`",
-    answer: keyList,
+    answer: "keyList",
   },
 });
 
@@ -103,7 +103,7 @@ export const createKey = defineRoute({
     summary: "Create a key; a request with an API key needs the scope `admin`",
     body: creation,
     example: { name: "researcher", scopes: ["read", "write"], pathPrefix: "notes" },
-    answer: newKey,
+    answer: "newKey",
     errors: ["KEY_LIMIT_REACHED"],
   },
 });
@@ -121,7 +121,7 @@ export const rotateKey = defineRoute({
     summary: "Replace a key with a new one that has the same rights",
     body: gracePeriod,
     isBodyOptional: true,
-    answer: rotatedKey,
+    answer: "rotatedKey",
     errors: ["KEY_LIMIT_REACHED", "KEY_NOT_FOUND", "KEY_REVOKED"],
   },
 });
@@ -139,7 +139,7 @@ export const regenerateKey = defineRoute({
     summary: "Replace the newest active key with a new one",
     body: gracePeriod,
     isBodyOptional: true,
-    answer: rotatedKey,
+    answer: "rotatedKey",
     errors: ["KEY_LIMIT_REACHED"],
   },
 });
@@ -159,7 +159,7 @@ export const changeKey = defineRoute({
       "The request can remove scopes and move the path prefix to a directory below it. It cannot add rights.",
     body: change,
     example: { name: "researcher", scopes: ["read"], pathPrefix: "notes/drafts" },
-    answer: key,
+    answer: "key",
     errors: ["KEY_NOT_FOUND", "KEY_REVOKED"],
   },
 });
@@ -174,7 +174,7 @@ export const revokeKey = defineRoute({
   },
   openapi: {
     summary: "Revoke a key immediately",
-    answer: key,
+    answer: "key",
     errors: ["KEY_NOT_FOUND"],
   },
 });

@@ -1,6 +1,5 @@
 /** PUT /files/append/{path} and PUT /files/overwrite/{path}: add to an existing file, or replace its content. */
 import { z } from "zod";
-import { fileRecord } from "../contract/files.ts";
 import { parseCommitRequest } from "../files/commit.ts";
 import { writeContent } from "../files/write_content.ts";
 import { isRawPut } from "../http/body.ts";
@@ -38,7 +37,7 @@ function changing(
       body,
       takesRaw: true,
       headers: WRITE_HEADERS,
-      answer: fileRecord,
+      answer: "fileRecord",
       errors: ["FILE_NOT_FOUND", "QUOTA_EXCEEDED"],
       ...openapi,
     },

@@ -1,6 +1,5 @@
 /** POST /batch: several operations as one commit. */
 import { z } from "zod";
-import { batchResults } from "../contract/files.ts";
 import { mediaType } from "../contract/media_types.ts";
 import type { Context } from "../context.ts";
 import { ApiError, fail, failField } from "../errors.ts";
@@ -153,7 +152,7 @@ export const batch = defineRoute({
       "`details.index` names the first operation that failed; the other details are those of that operation.",
     body,
     headers: ["Idempotency-Key"],
-    answer: batchResults,
+    answer: "batchResults",
     errors: [
       ...EDIT_ERRORS,
       "INVALID_PATH",

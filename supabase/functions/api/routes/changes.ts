@@ -1,7 +1,7 @@
 /** GET /changes: the versions of a project, in an order that a follower can rely on. */
 import { z } from "zod";
 import { cursor, runId } from "../contract/values.ts";
-import { changePage, versionOperation } from "../contract/versions.ts";
+import { versionOperation } from "../contract/versions.ts";
 import type { Context } from "../context.ts";
 import { checkPath, normalizeDirectory } from "../http/path.ts";
 import { type Query } from "../http/query.ts";
@@ -116,7 +116,7 @@ export const changes = defineRoute({
       "version appears before a cursor that was returned. `before` reads backwards. A page with filters, or for a key " +
       `with a path prefix, examines ${CHANGES_EXAMINED_MAX} versions at most, and may be empty although \`hasMore\` is true.`,
     query,
-    answer: changePage,
+    answer: "changePage",
     errors: ["INVALID_PATH"],
   },
 });

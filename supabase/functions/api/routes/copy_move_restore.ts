@@ -5,7 +5,6 @@
  */
 import { z } from "zod";
 import { readFields } from "../http/json_request.ts";
-import { fileRecord } from "../contract/files.ts";
 import { failField } from "../errors.ts";
 import { commit, commitBasis, parseCommitRequest, withVersion } from "../files/commit.ts";
 import { checkPath } from "../http/path.ts";
@@ -48,7 +47,7 @@ function placing(kind: "copy" | "move", verb: string, openapi: OpenapiProperties
     openapi: {
       body,
       headers: WRITE_HEADERS,
-      answer: fileRecord,
+      answer: "fileRecord",
       errors: ["FILE_NOT_FOUND", "FILE_ALREADY_EXISTS", "QUOTA_EXCEEDED"],
       ...openapi,
     },
@@ -85,7 +84,7 @@ export const restore = defineRoute({
     description: "Adds a version with that content and type, even to a deleted file. Copies no bytes.",
     body: restoring,
     headers: WRITE_HEADERS,
-    answer: fileRecord,
+    answer: "fileRecord",
     errors: ["FILE_NOT_FOUND", "VERSION_NOT_FOUND", "VERSION_REDACTED", "VERSION_DELETED", "QUOTA_EXCEEDED"],
     example: { version: 1 },
   },

@@ -3,7 +3,6 @@
  * /files/redact/{path}: erases the content of versions for good; their numbers stay.
  */
 import { z } from "zod";
-import { purged, redacted, tombstone } from "../contract/files.ts";
 import type { Context } from "../context.ts";
 import { commit, commitBasis, type CommitRequest, parseCommitRequest } from "../files/commit.ts";
 import { readFields } from "../http/json_request.ts";
@@ -67,7 +66,7 @@ export const deleteFile = defineRoute({
       "creates a new file, from version 1.",
     query,
     headers: WRITE_HEADERS,
-    answer: [["delete_file", tombstone], ["purge_file", purged]],
+    answer: [["delete_file", "tombstone"], ["purge_file", "purged"]],
     errors: ["FILE_NOT_FOUND"],
   },
 });
@@ -101,7 +100,7 @@ export const redact = defineRoute({
       "deleted. Redacted versions stay in the version list, with `redactedAt`; reading, restoring or comparing one is " +
       "`VERSION_REDACTED`. A repeated request returns the versions that remain at that time.",
     body,
-    answer: redacted,
+    answer: "redacted",
     errors: ["FILE_NOT_FOUND", "VERSION_NOT_FOUND", "VERSION_CURRENT"],
     example: { versions: [2], note: "a password" },
   },

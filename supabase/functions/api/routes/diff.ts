@@ -1,6 +1,5 @@
 /** GET /diff/{path}: the changes between two versions, or the differences between two files. */
 import { z } from "zod";
-import { diffRecord } from "../contract/files.ts";
 import { checkPath } from "../http/path.ts";
 import { diffSides } from "../files/diff.ts";
 import { successInSlices } from "../http/respond.ts";
@@ -48,7 +47,7 @@ export const diff = defineRoute({
   openapi: {
     summary: "Show what changed between two versions, or what differs between two files",
     query,
-    answer: diffRecord,
+    answer: "diffRecord",
     errors: [...UNREADABLE, "NOT_TEXT", "DIFF_TOO_LARGE"],
   },
 });

@@ -1,6 +1,5 @@
 /** PUT /files/edit/{path}: replace old strings with new ones, one pair of them or several. */
 import { z } from "zod";
-import { editPreview, editRecord } from "../contract/files.ts";
 import type { Context } from "../context.ts";
 import { type CommitRequest, parseCommitRequest } from "../files/commit.ts";
 import { editFile, previewEdit } from "../files/edit_file.ts";
@@ -133,7 +132,7 @@ export const edit = defineRoute({
     // `parseEdits` decides which of the two forms a body has, so that it can name the errors.
     body: z.union([one, several]),
     headers: WRITE_HEADERS,
-    answer: z.union([editRecord, editPreview]),
+    answer: "editAnswer",
     errors: [...EDIT_ERRORS, "DIFF_TOO_LARGE"],
     example: { oldString: "ship it", newString: "ship it well" },
   },

@@ -1,6 +1,5 @@
 /** Folders: changes of every file below a folder, as one commit. */
 import { z } from "zod";
-import { folderResult } from "../contract/files.ts";
 import { readFields } from "../http/json_request.ts";
 import { failField } from "../errors.ts";
 import { commitMany } from "../files/commit_many.ts";
@@ -58,7 +57,7 @@ function placing(kind: "copy_folder" | "move_folder", verb: string, openapi: Ope
     openapi: {
       body,
       headers: ["Idempotency-Key"],
-      answer: folderResult,
+      answer: "folderResult",
       errors: [...ERRORS, "FILE_ALREADY_EXISTS", "QUOTA_EXCEEDED"],
       example: { path: "notes", destination: "archive" },
       ...openapi,
@@ -91,7 +90,7 @@ export const deleteFolder = defineRoute({
     summary: "Delete a folder",
     description: `Adds a tombstone to every file below, up to ${COMMIT_FILES_MAX}, in one transaction.`,
     headers: ["Idempotency-Key"],
-    answer: folderResult,
+    answer: "folderResult",
     errors: ERRORS,
   },
 });

@@ -3,8 +3,7 @@
  * the key that created it. A token is shown once; only its hash is stored.
  */
 import { z } from "zod";
-import { fileRecord } from "../contract/files.ts";
-import { createdLink, linkList, purpose, revokedLink } from "../contract/links.ts";
+import { purpose } from "../contract/links.ts";
 import { mediaType } from "../contract/media_types.ts";
 import { readFields } from "../http/json_request.ts";
 import { ERRORS, fail } from "../errors.ts";
@@ -78,7 +77,7 @@ export const createLink = defineRoute({
     description:
       "The link acts as the key that created it, and ends when that key is revoked or expires; a rotation does not end it. A link for reading also needs the scope `read`. A repeated request creates another link.",
     body: creation,
-    answer: createdLink,
+    answer: "createdLink",
     errors: ["INVALID_PATH", "FILE_NOT_FOUND", "VERSION_NOT_FOUND", "VERSION_REDACTED", "LINK_LIMIT_REACHED"],
     example: { path: "notes/plan.md", for: "read", expiresIn: LINK_SECONDS_DEFAULT },
   },
@@ -93,7 +92,7 @@ export const listLinks = defineRoute({
   },
   openapi: {
     summary: "List the links that still work, newest first, without their addresses",
-    answer: linkList,
+    answer: "linkList",
   },
 });
 
@@ -110,7 +109,7 @@ export const revokeLink = defineRoute({
   },
   openapi: {
     summary: "Revoke a link immediately",
-    answer: revokedLink,
+    answer: "revokedLink",
     errors: ["LINK_NOT_FOUND"],
   },
 });
@@ -181,7 +180,7 @@ export const writeLink = defineRoute({
       "The type is the link's, or else the Content-Type, or else follows from the extension. After a refused write the link still works.",
     takesRaw: "only",
     headers: [...WRITE_HEADERS, "If-None-Match"],
-    answer: fileRecord,
+    answer: "fileRecord",
     errors: ["LINK_USED", "QUOTA_EXCEEDED"],
   },
 });

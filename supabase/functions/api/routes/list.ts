@@ -1,6 +1,5 @@
 /** GET /files: list a directory. */
 import { z } from "zod";
-import { fileList } from "../contract/files.ts";
 import { mediaType } from "../contract/media_types.ts";
 import { checkPath, normalizeDirectory } from "../http/path.ts";
 import { validateQuery } from "../http/validate.ts";
@@ -76,7 +75,7 @@ export const list = defineRoute({
   openapi: {
     summary: "List a directory",
     query,
-    answer: fileList,
+    answer: "fileList",
     errors: ["INVALID_PATH"],
   },
 });

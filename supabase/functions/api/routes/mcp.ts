@@ -61,17 +61,14 @@ async function readMessage(context: Context): Promise<unknown> {
   }
 }
 
-const jsonrpc = z.literal("2.0");
 const message = z.looseObject({
-  jsonrpc,
+  jsonrpc: z.literal("2.0"),
   method: z.string().meta({
     description:
       "`initialize`, `server/discover`, `ping`, `tools/list`, `tools/call`; others are -32601. A notification, " +
       "which has no `id`, is answered with 202.",
   }),
 }).meta({ id: "McpMessage", description: "A JSON-RPC 2.0 request or notification." });
-
-const reply = z.looseObject({ jsonrpc }).meta({ id: "McpReply", description: "A JSON-RPC 2.0 response." });
 
 export const mcp = defineRoute({
   operation: "mcp",
@@ -96,7 +93,7 @@ export const mcp = defineRoute({
       "errors, some of them with status 400 or 404.",
     headers: ["MCP-Protocol-Version", "Mcp-Method", "Mcp-Name", "Origin", ...PROVENANCE_HEADERS],
     body: message,
-    answer: reply,
+    answer: "mcpReply",
     isProtocol: true,
     errors: ["FORBIDDEN_ORIGIN"],
     example: { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "list_files", arguments: {} } },

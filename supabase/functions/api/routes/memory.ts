@@ -1,6 +1,5 @@
 /** POST /memory: the backend of Anthropic's memory tool. */
 import { z } from "zod";
-import { memoryAnswer } from "../contract/service.ts";
 import { readFields } from "../http/json_request.ts";
 import { ApiError } from "../errors.ts";
 import { idempotencyKey } from "../http/conditions.ts";
@@ -65,7 +64,7 @@ export const memory = defineRoute({
     body: memoryInput,
     headers: ["Idempotency-Key", ...PROVENANCE_HEADERS],
     isPlain: true,
-    answer: memoryAnswer,
+    answer: "memoryAnswer",
     errors: ["INVALID_PATH"],
     example: { command: "create", path: "/memories/plan.md", file_text: "- ship it\n" },
   },

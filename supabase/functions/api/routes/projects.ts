@@ -45,7 +45,7 @@ export const listProjects = defineRoute({
   },
   openapi: {
     summary: "List the account's projects, oldest first",
-    answer: projectList,
+    answer: "projectList",
   },
 });
 
@@ -62,7 +62,7 @@ export const createProject = defineRoute({
     summary: "Create a project of the free tier",
     body: named,
     example: { name: "Research" },
-    answer: project,
+    answer: "project",
     errors: ["PROJECT_NAME_TAKEN", "PROJECT_LIMIT_REACHED"],
   },
 });
@@ -75,7 +75,7 @@ export const getProject = defineRoute({
     return { data, message: "The project." };
   },
   openapi: {
-    answer: project,
+    answer: "project",
     summary:
       "Return a project with its limits and usage: the key's project, or one of the account (by default the oldest)",
   },
@@ -100,7 +100,7 @@ export const renameProject = defineRoute({
   openapi: {
     summary: "Rename a project, or set its retention rule; a request with an API key needs the scope `admin`",
     body: changes,
-    answer: changedProject,
+    answer: "changedProject",
     example: { name: "Research", retention: { keepVersions: 100, keepDays: 30 } },
     errors: ["PROJECT_NAME_TAKEN"],
   },
@@ -120,7 +120,7 @@ export const listActivity = defineRoute({
   openapi: {
     summary: "List the latest writes across a project, newest first",
     query: activityQuery,
-    answer: activity,
+    answer: "activity",
   },
 });
 
@@ -142,7 +142,7 @@ export const deleteProject = defineRoute({
     description:
       "From then on the service refuses the project's keys, links and console sessions. The sweep erases all of its data.",
     query: confirmed,
-    answer: deletion.meta({ id: "DeletedProject" }),
+    answer: "deletedProject",
   },
 });
 
@@ -171,6 +171,6 @@ export const getUsage = defineRoute({
     summary: "Return requests, versions and bytes of a project, by day and by key",
     description: "An API key without the scope `admin` sees only its own usage in `keys`.",
     query: usageQuery,
-    answer: usage,
+    answer: "usage",
   },
 });

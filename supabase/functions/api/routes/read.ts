@@ -1,7 +1,5 @@
 /** GET /files/{path}: content, file record (`?metadata`) or version list (`?versions`). */
 import { z } from "zod";
-import { fileRecord, readRecord } from "../contract/files.ts";
-import { versionList } from "../contract/versions.ts";
 import { ensureReadConditions, entityTag, isNotModified } from "../http/conditions.ts";
 import type { Context } from "../context.ts";
 import type { Operation } from "../contract/service.ts";
@@ -112,9 +110,9 @@ export const read = defineRoute({
     headers: ["If-None-Match", "Range", "If-Range"],
     returnsRaw: true,
     answer: [
-      ["read_file", readRecord],
-      ["get_file_metadata", fileRecord],
-      ["get_file_versions", versionList],
+      ["read_file", "readRecord"],
+      ["get_file_metadata", "fileRecord"],
+      ["get_file_versions", "versionList"],
     ],
     errors: [...UNREADABLE, "RANGE_NOT_SATISFIABLE", "NOT_TEXT"],
   },

@@ -4,7 +4,6 @@
  */
 import { z } from "zod";
 import type { Context } from "../context.ts";
-import { runDetails, runPage, undoResult } from "../contract/runs.ts";
 import { cursor } from "../contract/values.ts";
 import { failField } from "../errors.ts";
 import { commitRevert, planRevert } from "../files/commit_many.ts";
@@ -39,7 +38,7 @@ export const listRuns = defineRoute({
       "A run is the set of versions with one `X-Run-Id` that the key can see. A page may have fewer runs than `limit`, " +
       "or none, although `hasMore` is true: if runs have very many versions, or the key can see none of them.",
     query: page,
-    answer: runPage,
+    answer: "runPage",
   },
 });
 
@@ -62,7 +61,7 @@ export const getRun = defineRoute({
   openapi: {
     summary: "Return one run, with its files in the order of their ids",
     query: files,
-    answer: runDetails,
+    answer: "runDetails",
     errors: ["RUN_NOT_FOUND"],
   },
 });
@@ -151,7 +150,7 @@ export const undoRun = defineRoute({
     body: undoBody,
     isBodyOptional: true,
     headers: ["Idempotency-Key"],
-    answer: undoResult,
+    answer: "undoResult",
     errors: ["RUN_NOT_FOUND", "RUN_CONFLICT", ...REVERT_ERRORS],
     example: { dryRun: true },
   },
@@ -174,7 +173,7 @@ export const restoreFolder = defineRoute({
       "Only returns a plan unless `dryRun` is false. There are no conflicts: later versions stay readable.",
     body: restoreBody,
     headers: ["Idempotency-Key"],
-    answer: undoResult,
+    answer: "undoResult",
     errors: REVERT_ERRORS,
     example: { directory: "notes", at: "2026-11-20T09:30:00.000Z" },
   },

@@ -1,7 +1,7 @@
 /** GET /search: files by substring, pattern, words and meaning. */
 import { z } from "zod";
 import { mediaType } from "../contract/media_types.ts";
-import { requestedMode, searchResults } from "../contract/search.ts";
+import { requestedMode } from "../contract/search.ts";
 import { normalizeDirectory } from "../http/path.ts";
 import { validateQuery } from "../http/validate.ts";
 import {
@@ -69,7 +69,7 @@ export const search = defineRoute({
   openapi: {
     summary: "Search the current text of files",
     query,
-    answer: searchResults,
+    answer: "searchResults",
     errors: ["INVALID_PATH", "SEARCH_TOO_BROAD", "SEMANTIC_SEARCH_UNAVAILABLE"],
   },
 });

@@ -1,6 +1,5 @@
 /** POST /files: create a file or add a version. */
 import { z } from "zod";
-import { fileRecord } from "../contract/files.ts";
 import { mediaType } from "../contract/media_types.ts";
 import { failField } from "../errors.ts";
 import { namedMediaType, writeContent, type WriteRequest } from "../files/write_content.ts";
@@ -62,7 +61,7 @@ export const write = defineRoute({
     body,
     takesRaw: true,
     headers: [...WRITE_HEADERS, "If-None-Match"],
-    answer: fileRecord,
+    answer: "fileRecord",
     errors: ["INVALID_PATH", "QUOTA_EXCEEDED"],
     example: { path: "notes/plan.md", content: "# Plan\n- ship it\n" },
   },

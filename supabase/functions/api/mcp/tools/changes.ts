@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Context } from "../../context.ts";
 import type { RunDetails, UndoResult } from "../../contract/runs.ts";
-import { RUN_ID_RULE } from "../../contract/values.ts";
+import { RUN_ID_RULE } from "../../contract/run_id.ts";
 import type { Change } from "../../contract/versions.ts";
 import { ApiError } from "../../errors.ts";
 import { commitRevert, planRevert } from "../../files/commit_many.ts";

@@ -1,0 +1,24 @@
+/**
+ * The schemas of all answers, by the names with which routes say what they return. Only what describes the service
+ * imports this file: a request does not pay for making schemas that it does not use.
+ */
+export {
+  batchResults,
+  diffRecord,
+  editAnswer,
+  fileList,
+  fileRecord,
+  folderResult,
+  purged,
+  readRecord,
+  redacted,
+  tombstone,
+} from "./files.ts";
+export { key, keyList, newKey, rotatedKey } from "./keys.ts";
+export { createdLink, linkList, revokedLink } from "./links.ts";
+export { account, changedProject, deletedAccount, deletedProject, project, projectList } from "./projects.ts";
+export { runDetails, runPage, undoResult } from "./runs.ts";
+export { searchResults } from "./search.ts";
+export { health, mcpReply, memoryAnswer, openapiDocument, sweep } from "./service.ts";
+export { usage } from "./usage.ts";
+export { activity, changePage, versionList } from "./versions.ts";
