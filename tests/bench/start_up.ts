@@ -27,7 +27,7 @@ export async function startUp({ stack, rounds, report }: Bench): Promise<void> {
     const names = ["empty", "health", "read"] as const;
     const times: Record<typeof names[number], number[]> = { empty: [], health: [], read: [] };
     // The first start fills the caches of compiled code, as a deployment's first start does.
-    for (let round = 0; round <= fewer(rounds, 5); round++) {
+    for (let round = 0; round <= fewer(rounds, 2); round++) {
       for (const name of round % 2 === 0 ? names : names.toReversed()) {
         const [entry, path] = starts[name];
         const milliseconds = await millisecondsToFirstAnswer(stack, entry, path);
