@@ -52,9 +52,16 @@ async function orphan({ project: { id } }: ProjectFiles): Promise<void> {
   assertEquals(error, null);
 }
 
-/** A project with much work of every kind. Returns a function that adds some of each kind. */
-async function attacker(): Promise<() => Promise<void>> {
+/** A project whose id is greater: one that comes later wherever ids alone decide. */
+async function projectAfter(id: string): Promise<ProjectFiles> {
   const own = await files();
+  return own.project.id > id ? own : await projectAfter(id);
+}
+
+/** A project with much work of every kind. Returns its id and a function that adds some of each kind. */
+async function attacker(): Promise<{ id: string; attack(): Promise<void> }> {
+  const [some, other] = [await files(), await files()];
+  const own = some.project.id < other.project.id ? some : other;
   const admin = await administrator(service, own.project.id);
   for (let n = 0; n < 2; n++) {
     await own.write(`purged-${n}`, `all of it in ${own.project.id}`);
@@ -68,7 +75,7 @@ async function attacker(): Promise<() => Promise<void>> {
   await storeAnswers(own, 20_000);
   for (let n = 0; n < DELETED_PROJECTS; n++) await deleteProject(await files());
   let calls = 0;
-  return async () => {
+  const attack = async () => {
     calls++;
     await writeOnce(own, `mine-${calls}`);
     await purge(admin, `mine-${calls}`);
@@ -77,6 +84,7 @@ async function attacker(): Promise<() => Promise<void>> {
     await deleteProject(await files());
     await orphan(await files());
   };
+  return { id: own.project.id, attack };
 }
 
 /**
@@ -144,11 +152,11 @@ async function isDone(name: string, projectId: string): Promise<boolean> {
 }
 
 test("each kind of work is done within a bounded number of slices, and a sweep ends, while a project adds work before each", async () => {
-  const attack = await attacker();
+  const { id, attack } = await attacker();
   await attack();
   const victims = new Map<string, string>();
   for (const [name, { make }] of Object.entries(WORK)) {
-    const own = await files();
+    const own = await projectAfter(id);
     await make(own);
     victims.set(name, own.project.id);
   }
