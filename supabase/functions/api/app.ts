@@ -5,11 +5,11 @@ import { ApiError, unavailable } from "./errors.ts";
 import { drainBody } from "./http/body.ts";
 import { parseProvenance } from "./http/provenance.ts";
 import { parseQuery } from "./http/query.ts";
-import { matches, pathParameters, splitUrl } from "./http/request_data.ts";
+import { pathParameters, splitUrl } from "./http/request_data.ts";
 import { JSON_TYPE, success } from "./http/respond.ts";
 import { type Environment, observeRequests } from "./middleware.ts";
 import { contextOf } from "./request_state.ts";
-import { allowedMethods, ENTRIES } from "./routes/mod.ts";
+import { allowedMethods, entryOf } from "./routes/mod.ts";
 import { isStrict, type Route, scopesOf } from "./route.ts";
 import { lazy } from "./runtime/lazy.ts";
 import { createServices, type Parts, type Services } from "./services.ts";
@@ -25,14 +25,14 @@ export function buildApp(parts: Parts): (request: Request) => Promise<Response> 
   const services = createServices(parts);
   const app = new Hono<Environment>({ getPath: (request) => splitUrl(request.url).rawPath });
   app.use("*", observeRequests(parts, services));
-  for (const { method, pattern, load } of ENTRIES) {
-    // Hono's pattern `/files/*` also matches `/files`; `matches` does not.
-    app.on(method, pattern, async (c, next) => {
-      if (!matches(pattern, splitUrl(c.req.raw.url).rawPath)) return await next();
-      return await runRoute(await load(), c, parts, services);
-    });
-  }
-  app.notFound((c) => respondWithError(c, unmatched(c.req.method, splitUrl(c.req.raw.url).rawPath)));
+  app.all("*", async (c) => {
+    const { rawPath } = splitUrl(c.req.raw.url);
+    const { method } = c.req;
+    const entry = entryOf(method === "HEAD" ? "GET" : method, rawPath);
+    return entry === undefined
+      ? await respondWithError(c, unmatched(method, rawPath))
+      : await runRoute(await entry.load(), c, parts, services);
+  });
   app.onError((error, c) => respondWithError(c, toApiError(error, c, parts)));
   return async (request) => await app.fetch(request);
 }
