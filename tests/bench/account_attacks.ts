@@ -5,7 +5,7 @@
  */
 import { z } from "zod";
 import { register } from "../support/client/accounts.ts";
-import { type Bench, fewer } from "./bench.ts";
+import { type Bench, fewer, sized } from "./bench.ts";
 import type { BenchStack, Project } from "./bench_stack.ts";
 import { Client } from "./client.ts";
 import { KILOBYTE, lines, MEGABYTE } from "./contents.ts";
@@ -213,7 +213,7 @@ async function fill(stack: BenchStack, account: Account, client: Client): Promis
       REQUESTS_PER_MINUTE,
     ]);
   }
-  await populate(stack, account, { files: FILES, filesPerDirectory: FILES_PER_DIRECTORY });
+  await populate(stack, account, { files: sized(FILES), filesPerDirectory: FILES_PER_DIRECTORY });
   const ids = account.map(({ id }) => id).join();
   const huge = `project_id = '${first.id}' and path < '${pathIn(FILES_PER_DIRECTORY, 0)}x'`;
   await stack.script(`
@@ -224,16 +224,16 @@ async function fill(stack: BenchStack, account: Account, client: Client): Promis
     addVersion(
       huge.replaceAll("project_id", "f.project_id").replaceAll("path", "f.path"),
       "huge",
-      HUGE_RUN_VERSIONS / 1000,
+      sized(HUGE_RUN_VERSIONS / 1000),
     )
   }
     analyze`);
-  const large = lines(10 * MEGABYTE - 100) + "the last line\n";
+  const large = lines(sized(10 * MEGABYTE - 100)) + "the last line\n";
   for (let index = 0; index < LARGE_FILES; index++) await client.write(largePath(index), large);
   for (let index = 0; index < TEXTS; index++) {
-    await client.write(`texts/${index}.txt`, lines(MEGABYTE - 100) + index);
+    await client.write(`texts/${index}.txt`, lines(sized(MEGABYTE - 100)) + index);
   }
-  const text = lines(MEGABYTE - 100);
+  const text = lines(sized(MEGABYTE - 100));
   await client.write("reversed.txt", text);
   await client.overwrite("reversed.txt", text.split("\n").toReversed().join("\n"));
   await client.send("GET", "/search?mode=text&q=nothing&directory=texts&wait=10");

@@ -10,7 +10,7 @@ import {
 } from "../support/client/tariff.ts";
 import { Administration } from "../../supabase/local/admin/administration.ts";
 import { fileCost } from "../support/client/tariff.ts";
-import type { Bench } from "./bench.ts";
+import { type Bench, sized } from "./bench.ts";
 import { Client } from "./client.ts";
 import { KILOBYTE } from "./contents.ts";
 import { atMost } from "./report.ts";
@@ -38,10 +38,10 @@ export async function capacity({ stack, report }: Bench): Promise<void> {
   const path = (file: number) => `notes/2026-11/session-${String(file).padStart(5, "0")}.md`;
 
   const empty = await sizes(stack);
-  await parallel(FILES, (file) => client.write(path(file), text(words, TEXT_BYTES)));
+  await parallel(sized(FILES), (file) => client.write(path(file), text(words, TEXT_BYTES)));
   await isIndexed(stack);
   const filled = await sizes(stack);
-  const grown = (part: Part) => (filled[part] - empty[part]) / FILES;
+  const grown = (part: Part) => (filled[part] - empty[part]) / sized(FILES);
   report.against(
     "a file in two directories",
     grown("files"),
@@ -56,10 +56,10 @@ export async function capacity({ stack, report }: Bench): Promise<void> {
   const indexed = grown("index") / TEXT_BYTES;
   report.against("a byte of text in the index", indexed, "B", "the tariff", TARIFF_INDEXED_FACTOR, null);
 
-  await parallel(APPENDS, (append) => client.append(path(append % FILES), "one line more\n"));
+  await parallel(sized(APPENDS), (append) => client.append(path(append % sized(FILES)), "one line more\n"));
   await isIndexed(stack);
   const appended = await sizes(stack);
-  const later = (part: Part) => (appended[part] - filled[part]) / APPENDS;
+  const later = (part: Part) => (appended[part] - filled[part]) / sized(APPENDS);
   report.value("an append: what files grow by", later("files"), "B", null);
   report.value("an append: its version", later("versions"), "B", null);
   report.value("an append: its segment", later("segments"), "B", null);

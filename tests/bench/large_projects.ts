@@ -1,5 +1,5 @@
 /** Compares a project of a million files with one of a thousand: pages and writes should cost the same. */
-import { type Bench, fewer } from "./bench.ts";
+import { type Bench, fewer, sized } from "./bench.ts";
 import { Client } from "./client.ts";
 import { KILOBYTE, lines } from "./contents.ts";
 import { interleave } from "./measure.ts";
@@ -58,7 +58,7 @@ const LISTS_AT: readonly (readonly [name: string, query: string])[] = [
 export async function largeProjects({ stack, rounds, report }: Bench): Promise<void> {
   report.group("A project of 1,000,000 files, pages of 100");
   const [large, small] = [await stack.project(), await stack.project()];
-  await populate(stack, [large], LARGE);
+  await populate(stack, [large], { ...LARGE, files: sized(LARGE.files) });
   await populate(stack, [small], SMALL);
   const inLarge = new Client(stack.baseUrl, large.key);
   const inSmall = new Client(stack.baseUrl, small.key);

@@ -5,7 +5,7 @@
 import { BODY_ATTACKS } from "../support/faults/body_attacks.ts";
 import { exchange } from "../support/client/raw_connection.ts";
 import { accountAttacks } from "./account_attacks.ts";
-import { type Bench, fewer } from "./bench.ts";
+import { type Bench, fewer, sized } from "./bench.ts";
 import { Client } from "./client.ts";
 import { KILOBYTE, lines } from "./contents.ts";
 import { median } from "./measure.ts";
@@ -44,9 +44,9 @@ async function bodyAttacks({ stack, rounds, report }: Bench): Promise<void> {
         Array.from({ length: ATTACKERS }, async () => (await stack.project()).key),
       );
       const attacks = keys.map((key) =>
-        exchange(origin, { parts: parts(key), timeoutMilliseconds: ATTACK_MILLISECONDS })
+        exchange(origin, { parts: parts(key), timeoutMilliseconds: sized(ATTACK_MILLISECONDS) })
       );
-      await new Promise((resolve) => setTimeout(resolve, BEGUN_AFTER_MILLISECONDS));
+      await new Promise((resolve) => setTimeout(resolve, sized(BEGUN_AFTER_MILLISECONDS)));
       report.against(`beside ${ATTACKERS} × ${name}`, await writes(), "ms", "alone", usual, atMost(2));
       await Promise.all(attacks);
     }

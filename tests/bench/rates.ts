@@ -1,4 +1,5 @@
 /** Measures how much work many clients complete, side by side: slices of all kinds alternate. */
+import { sized } from "./bench.ts";
 
 /** A work of a client. Its argument is the client's number, from 0. */
 export type ClientWork = (client: number) => Promise<unknown>;
@@ -16,7 +17,7 @@ export async function ratesOf<Name extends string>(
 ): Promise<Record<Name, number[]>> {
   const names = Object.keys(works) as Name[];
   const found = Object.fromEntries(names.map((name) => [name, []])) as unknown as Record<Name, number[]>;
-  for (let slice = 0; slice < SLICES; slice++) {
+  for (let slice = 0; slice < Math.max(2, sized(SLICES)); slice++) {
     for (const name of slice % 2 === 0 ? names : names.toReversed()) {
       const rate = await perSecond(works[name], clients);
       // The first slice of each warms up.
@@ -30,7 +31,7 @@ async function perSecond(work: ClientWork, clients: number): Promise<number> {
   const started = performance.now();
   let done = 0;
   const client = async (index: number) => {
-    while (performance.now() - started < SLICE_MILLISECONDS) {
+    while (performance.now() - started < sized(SLICE_MILLISECONDS)) {
       await work(index);
       done++;
     }

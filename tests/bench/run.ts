@@ -10,7 +10,7 @@ import {
   UsageError,
 } from "../../supabase/local/cli/command_line.ts";
 import { startPostgres } from "../support/postgres/postgres.ts";
-import type { Group } from "./bench.ts";
+import { type Group, makeBrief } from "./bench.ts";
 import { type BenchStack, openDeployment, startBenchStack } from "./bench_stack.ts";
 import { capacity } from "./capacity.ts";
 import { clients } from "./clients.ts";
@@ -47,14 +47,16 @@ const GROUPS: Readonly<Record<string, Group>> = {
 const ON_POSTGRES = ["projects", "clients", "flushes", "capacity", "neighbours", "search"];
 
 const ROUNDS_DEFAULT = 100;
+const ROUNDS_MIN = 3;
 const ROUNDS_MAX = 10_000;
 const JSON_DEFAULT = fileURLToPath(new URL("../../supabase/.temp/bench.json", import.meta.url));
 
-const USAGE = `deno task bench [--only NAME]... [--rounds N] [--db URL] [--json FILE]
+const USAGE = `deno task bench [--only NAME]... [--rounds N] [--brief] [--db URL] [--json FILE]
        deno task bench --supabase URL [--bare URL] [--rounds N]
 
   --only NAME        ${Object.keys(GROUPS).join(", ")};
                      may be given as a list with commas
+  --brief            a hundredth of each size and 3 rounds: shows that every group works, and measures nothing
   --rounds N         how often a small request is repeated (default ${ROUNDS_DEFAULT})
   --db URL           an empty database of a Postgres server instead of PGlite
   --supabase URL     measure the group small of a deployment, from outside; needs its SUPABASE_SECRET_KEY in the
@@ -69,15 +71,17 @@ const OPTIONS = {
   db: { type: "string" },
   supabase: { type: "string" },
   bare: { type: "string" },
+  brief: { type: "boolean" },
   json: { type: "string" },
 } as const;
 
 await run(USAGE, async () => {
   const { values } = parseCommand(Deno.args, OPTIONS, USAGE);
   const names = values.only?.split(",") ?? Object.keys(GROUPS);
+  if (values.brief) makeBrief();
   const rounds = values.rounds === undefined
-    ? ROUNDS_DEFAULT
-    : parseWholeNumber(values.rounds, "--rounds", 3, ROUNDS_MAX);
+    ? values.brief ? ROUNDS_MIN : ROUNDS_DEFAULT
+    : parseWholeNumber(values.rounds, "--rounds", ROUNDS_MIN, ROUNDS_MAX);
   for (const name of names) {
     if (!GROUPS[name]) throw new UsageError(`Unknown group '${name}'.`);
   }
@@ -121,7 +125,11 @@ async function measure(
   if (names.length === 0) return;
   const stack: BenchStack = await startBenchStack(databaseUrl);
   try {
-    for (const name of names) await GROUPS[name]?.({ stack, rounds, report });
+    for (const name of names) {
+      const before = report.rows.length;
+      await GROUPS[name]?.({ stack, rounds, report });
+      if (report.rows.length === before) throw new Error(`The group ${name} measured nothing.`);
+    }
   } finally {
     await stack.stop();
   }

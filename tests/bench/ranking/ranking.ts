@@ -6,7 +6,7 @@
 import { z } from "zod";
 import { packageDocumentation } from "../../support/content/package_docs.ts";
 import { inParallel } from "../../support/in_parallel.ts";
-import type { Bench } from "../bench.ts";
+import { type Bench, sized } from "../bench.ts";
 import { startBenchStack } from "../bench_stack.ts";
 import { Client } from "../client.ts";
 import { atLeast, type Report } from "../report.ts";
@@ -20,6 +20,8 @@ type Figures = Readonly<Record<"ndcg" | "recall", readonly number[]>>;
 
 const OPERATIONS_PER_BATCH = 20;
 const QUESTIONS_AT_ONCE = 4;
+/** Hundredths of the documents in a brief run, so that both halves have questions. */
+const DOCUMENTS_BRIEF = 2;
 /** Below this probability hybrid counts as worse. */
 const SIGNIFICANCE = 0.05;
 
@@ -32,7 +34,8 @@ const searchAnswer = z.object({
 });
 
 export async function ranking({ report }: Bench): Promise<void> {
-  const { documents, questions } = labelledSet(await packageDocumentation());
+  const all = await packageDocumentation();
+  const { documents, questions } = labelledSet(all.slice(0, DOCUMENTS_BRIEF * sized(all.length)));
   report.group(`Ranking of ${documents.length} documents of npm packages for their headings`);
   const model = await startCachedModel();
   const stack = await startBenchStack(undefined, {
