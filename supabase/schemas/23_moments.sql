@@ -92,7 +92,7 @@ begin
 end
 $$;
 comment on function filestore.file_at is
-  'The file at the moment: null where it did not exist yet. Reads one version for each binary digit of the '
-  'number of versions. is_trimmed: the state at the moment is unknown, since the versions around it were '
+  'The file at that moment: null where it did not exist yet. Reads one version for each binary digit of the '
+  'number of versions. is_trimmed: the state at that moment is unknown, since the versions around it were '
   'trimmed. is_redacted: its content was erased.';
 call filestore.grant_execute('filestore.file_at', 'filestore_admin', 'filestore_engine');

@@ -24,7 +24,7 @@ begin
 end
 $$;
 comment on function filestore.was_directory is
-  'Whether a directory contained a file at the moment, and how many files were examined to find out: '
+  'Whether a directory contained a file at that moment, and how many files were examined to find out: '
   'p_budget at most; beyond that it is unknown.';
 call filestore.grant_execute('filestore.was_directory', 'filestore_engine');
 call filestore.pin_plan('filestore.was_directory');
@@ -73,7 +73,7 @@ begin
 end
 $$;
 comment on function filestore.directories_at is
-  'Names of the sub-folders of a directory at the moment, and how many files were examined to find them; '
+  'Names of the sub-folders of a directory at that moment, and how many files were examined to find them; '
   'has_more where the bounds ended the search.';
 call filestore.grant_execute('filestore.directories_at', 'filestore_engine');
 call filestore.pin_plan('filestore.directories_at');
@@ -146,7 +146,7 @@ begin
 end
 $$;
 comment on function filestore.page_at is
-  'The files of a directory at the moment, by path. Where there are more, `next` is the last path that was '
+  'The files of a directory at that moment, by path. Where there are more, `next` is the last path that was '
   'examined: the number of examined files is bounded, so a page may have fewer records than its limit, or '
   'none. Live files that are unchanged since then do not count as examined.';
 call filestore.grant_execute('filestore.page_at', 'filestore_engine');

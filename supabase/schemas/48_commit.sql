@@ -33,7 +33,7 @@ begin
 end
 $$;
 comment on function filestore.commit_or_refuse is
-  'Commits, or refuses without changing anything, even if the quota has no room.';
+  'Commits or refuses. A refusal, for instance since the quota has no room, changes nothing.';
 call filestore.grant_execute('filestore.commit_or_refuse', 'filestore_engine');
 
 create function filestore.commit_idempotent(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb

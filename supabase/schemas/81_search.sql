@@ -704,7 +704,7 @@ begin
     'hasVectors', filestore.search_has_vectors(),
     'lexemes', to_json(filestore.search_query_lexemes(coalesce(p_query ->> 'words', ''))),
     'scope', v_scope, 'stage', v_stage,
-    -- No index contains vectors of this size, and the project has more chunks than are compared one by one.
+    -- No index contains vectors of this size, and the project has too many chunks to compare them one by one.
     'isVectorCut', v_scope is not null and exists (
       select from (values (p_query -> 'vector'), (p_query -> 'former' -> 'vector')) v (vector)
       where jsonb_typeof(v.vector) = 'array' and jsonb_array_length(v.vector) <> all ((filestore.limits()).vector_sizes)

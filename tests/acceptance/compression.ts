@@ -1,6 +1,6 @@
 /**
- * The edge runtime compresses answers for clients that accept it, and any proxy may. An answer with an entity tag is
- * never changed; another may be compressed, with the same content. Decision 0014.
+ * The edge runtime, and any proxy, may compress an answer for a client that accepts compression. They pass on an answer
+ * with an entity tag unchanged, and without one they do not change its content. Decision 0014.
  */
 import { assert, assertEquals } from "@std/assert";
 import type { Answer } from "../support/client/contract.ts";

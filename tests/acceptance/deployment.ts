@@ -67,7 +67,7 @@ export class Deployment implements Api {
     const { body } = options;
     const bytes = body instanceof ReadableStream ? await new Response(body).bytes() : null;
     for (;;) {
-      // A stream is sent from its bytes, as a new stream for each try.
+      // A stream was read into bytes above; each try sends them as a new stream.
       const again = bytes === null ? options : { ...options, body: new Blob([bytes]).stream() };
       const sentAt = Date.now();
       const answer = await this.#send(key, method, path, again);

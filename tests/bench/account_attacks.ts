@@ -115,8 +115,8 @@ export async function accountAttacks(bench: Bench): Promise<void> {
 }
 
 /**
- * Sends from one client for each project, as soon as an answer has arrived and the windows allow. Returns the function
- * that stops it.
+ * Runs one client for each project. A client sends its next request when the last one is answered and the windows have
+ * room. Returns the function that stops them all.
  */
 async function begin({ isOfFirst = false, send }: Attack, url: string, account: Account, isBurst: boolean) {
   let isOver = false;

@@ -16,6 +16,8 @@ const CONTENT = lines(KILOBYTE);
 /** Smallest ratio to the floor; for reads, to the bare calls, since the SQL of a write does more than touch a row. */
 const FLOOR_RATE_MIN = 0.9;
 const READ_RATE_MIN = 0.8;
+/** Smallest rate of appends, their compactions included, as a ratio to the rate of overwrites. */
+const COMPACTION_RATE_MIN = 0.9;
 
 export async function clients({ stack, report }: Bench): Promise<void> {
   report.group("64 clients on 64 files of an enterprise project, on a real Postgres");
@@ -42,11 +44,19 @@ export async function clients({ stack, report }: Bench): Promise<void> {
   });
   // No floor, since appends cause compactions, which the bare function lacks.
   await compare(report, "append of 1 KB", uploadAndCall, null, write("append"));
+  await compareCompaction(report, write("append").own, write("overwrite").own);
   await compare(report, "read of 1 KB, cached", "each an RPC and a download", atLeast(READ_RATE_MIN), {
     bare: (index) => bare.read(index),
     inFunction: (index) => inFunction.read(index),
     own: (index) => client.read(path(index)),
   });
+}
+
+/** Overwrites upload and commit as appends do, but never cause a compaction. */
+async function compareCompaction(report: Bench["report"], append: ClientWork, overwrite: ClientWork) {
+  const { append: appends, overwrite: overwrites } = await ratesOf({ append, overwrite }, CLIENTS);
+  const bar = atLeast(COMPACTION_RATE_MIN);
+  report.against("  with its compactions", median(appends), "/s", "overwrites", median(overwrites), bar);
 }
 
 type Works = Readonly<Record<"bare" | "inFunction" | "own", ClientWork>> & { readonly floor?: ClientWork };

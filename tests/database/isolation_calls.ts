@@ -230,7 +230,7 @@ function compact(what: string, path: string, run: readonly string[], size: numbe
   return call("filestore_compact", what, `null, '${path}', '{${run.join(",")}}', '${compacted}'`);
 }
 
-/** A call with a link's token, whichever project's key is known. */
+/** A call with a link's token. It is the same for every project, since such a call takes no key. */
 function useLink(operation: string, token: string, parameter: string): Call {
   return {
     operation,

@@ -83,3 +83,24 @@ test("a search shows every field of the file record, of a text, of what is found
     .flatMap((one) => FIELDS.filter((field) => !(field in one)));
   assertEquals(lacking, []);
 });
+
+test("a version stores what its file stores, and a file at an earlier version takes all of it from there", async () => {
+  const own = await files();
+  await own.writeBytes("f", CONTENTS.text);
+  await own.writeBytes("f", CONTENTS.bytes);
+  await own.remove("f");
+  const rows = await service.sql<Readonly<Record<"file" | "version" | "then", Shown>>>(
+    `select to_jsonb(f) as file, to_jsonb(v) as version, to_jsonb(filestore.at_version(f, v)) as "then"
+     from filestore.files f join filestore.file_versions v on v.project_id = f.project_id and v.file_id = f.id
+     where f.project_id = $1 order by v.version`,
+    [own.project.id],
+  );
+  assertEquals(rows.length, 3);
+  const [{ file, version } = { file: {}, version: {} }] = rows;
+  // The creation of a version is the last change of its file.
+  const shared = Object.keys(file).filter((column) => column in version && column !== "created_at");
+  const stored = (row: Shown) => shared.map((column) => [column, row[column]]);
+  assertEquals(rows.map(({ then }) => stored(then)), rows.map(({ version }) => stored(version)));
+  assertEquals(stored(file), stored(rows.at(-1)?.version ?? {}));
+  assertEquals(shared.filter((column) => version[column] === null), [], "a text has a value in every column");
+});

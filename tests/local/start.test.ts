@@ -81,7 +81,7 @@ Deno.test(
         }));
 
       await t.step("starts a function process that was killed again", async () => {
-        // The function, and the embedding model once a text has been written.
+        // The processes of the function, and of the embedding model, which starts when a text is first written.
         const killed = await childrenOf(first.running.pid);
         assert(killed.length > 0);
         for (const child of killed) Deno.kill(child, "SIGKILL");

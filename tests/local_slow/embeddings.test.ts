@@ -22,7 +22,7 @@ test("semantic and hybrid work without settings; the model starts when first nee
   const service = await startService({ embeddings: true });
   let pids: readonly number[] = [];
   try {
-    assertEquals(service.stack.embeddingPids, [], "the start takes no longer for it");
+    assertEquals(service.stack.embeddingPids, [], "starting takes no longer for it");
     const own = new Files(service, (await service.project()).key);
     for (const [path, text] of Object.entries(NOTES)) await own.write(path, text);
     if (!hasVectors) return;

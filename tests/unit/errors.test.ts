@@ -1,4 +1,4 @@
-/** The table of error codes, and that the database refuses with these codes only. */
+/** The table of error codes is complete, and the database refuses with no other codes. */
 import { assert, assertEquals } from "@std/assert";
 import { ERROR_CODES, ERRORS, REFUSAL_CODES } from "../../supabase/functions/api/errors.ts";
 import { meaningOf } from "../../supabase/functions/api/openapi/meanings.ts";

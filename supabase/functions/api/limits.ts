@@ -24,7 +24,7 @@ export const REQUESTS_COUNTED_MAX = 10;
 export const DRAIN_MILLISECONDS = 1_000;
 /** Requests with larger bodies are authorized by the database before the body is read. */
 export const UNAUTHORIZED_BODY_BYTES_MAX = 64 * 1024;
-/** Longer strings of a JSON body, in bytes, are parsed one by one; other requests are served in between. */
+/** Strings of a JSON body with more bytes than this are parsed one by one; other requests are served in between. */
 export const JSON_LONG_STRING_BYTES = 16 * 1024;
 /** Items of a list in a JSON body that are checked for unknown fields: the length of the longest list. */
 export const UNKNOWN_NAMES_ITEMS_MAX = 1_000;

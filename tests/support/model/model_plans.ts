@@ -69,7 +69,7 @@ export interface BackPlan {
   readonly trimmed?: readonly string[];
 }
 
-/** The file's version at the moment; undefined: it had none, "trimmed": the version is no longer known. */
+/** The file's version at that moment; undefined: it had none, "trimmed": the version is no longer known. */
 export function versionAt(file: File, moment: Moment | undefined): Version | "trimmed" | undefined {
   if (!moment) return file.versions.at(-1);
   if ("time" in moment && file.createdAt > moment.time) return undefined;
@@ -79,7 +79,7 @@ export function versionAt(file: File, moment: Moment | undefined): Version | "tr
   return then ?? (file.first > 1 ? "trimmed" : undefined);
 }
 
-/** Whether the file's content at the moment is no longer known. */
+/** Whether the file's content at that moment is no longer known. */
 function isGone(then: Version | "trimmed" | undefined): then is Version | "trimmed" {
   return then === "trimmed" || (then?.redacted === true && !then.deleted);
 }

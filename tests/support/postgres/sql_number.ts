@@ -1,4 +1,4 @@
-/** Reads a number of `supabase/schemas` that the function does not need, so that a test can reach that limit. */
+/** Reads a limit from the SQL in `supabase/schemas`: one that tests must reach, and that the function does not know. */
 import { join } from "node:path";
 import { SCHEMAS_DIRECTORY } from "../../../supabase/local/repository.ts";
 

@@ -1,4 +1,4 @@
-/** Code in documents: which parts are coloured, and that no text is lost or added. */
+/** Code in documents: the right parts are coloured, and no text is lost or added. */
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { typeOfFence } from "../../../supabase/console/src/code/languages.ts";

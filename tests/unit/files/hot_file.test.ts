@@ -76,7 +76,7 @@ class Backend {
     const segments = {
       put: (segment: Segment, bytes: Uint8Array) =>
         this.uploads.serve(() => void this.objects.set(segment.name, bytes)),
-      // A cached read: the bytes were uploaded here, or a moment ago.
+      // A read that a cache answers: this isolate or another one has just uploaded the bytes.
       get: ({ name }: Segment) => Promise.resolve(this.objects.get(name) ?? new Uint8Array()),
       remove: (names: readonly string[]) =>
         Promise.resolve(names.forEach((name) => this.objects.delete(name))),

@@ -1,4 +1,4 @@
-/** The read-ahead of a read, and that it releases its memory. */
+/** A read fetches segments ahead, and releases their memory. */
 import { assertEquals, assertRejects } from "@std/assert";
 import { ByteBudget } from "../../../supabase/functions/api/runtime/byte_budget.ts";
 import { READ_AHEAD_SEGMENTS } from "../../../supabase/functions/api/limits.ts";

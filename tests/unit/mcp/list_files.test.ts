@@ -1,4 +1,4 @@
-/** The cost of a glob over a large project for one call, and that further calls reach every match. */
+/** One call with a glob over a large project has a bounded cost, and further calls reach every match. */
 import { assert, assertEquals } from "@std/assert";
 import type { Context } from "../../../supabase/functions/api/context.ts";
 import { MCP_LIST_CALLS_MAX, PAGE_LIMIT_MAX } from "../../../supabase/functions/api/limits.ts";

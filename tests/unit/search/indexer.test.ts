@@ -1,4 +1,4 @@
-/** What one lease of the search index stores, and that a failing file does not affect the others. */
+/** One lease of the search index stores what it should, and a file that fails does not affect the others. */
 import { assertEquals, assertRejects } from "@std/assert";
 import { ApiError, unavailable } from "../../../supabase/functions/api/errors.ts";
 import { SEARCH_LEASE_BYTES, SEARCH_TRIES_MAX } from "../../../supabase/functions/api/limits.ts";

@@ -1,4 +1,4 @@
-/** Where patterns match, and that no pattern takes long. */
+/** Patterns match where they should, and no pattern takes long. */
 import { assert, assertEquals, assertGreater, assertLess, assertThrows } from "@std/assert";
 import { WORK_SLICE_UNITS } from "../../../supabase/functions/api/limits.ts";
 import { Work } from "../../../supabase/functions/api/runtime/work.ts";

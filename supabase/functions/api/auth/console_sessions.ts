@@ -30,7 +30,7 @@ export class ConsoleSessions {
     return toHex(new Uint8Array(await crypto.subtle.sign("HMAC", await this.secret, text)));
   }
 
-  /** Whether the database recently opened this session. */
+  /** Whether the database has confirmed within the last minute that this session is valid. */
   isOpen(tokenHash: KeyHash, now: number): boolean {
     return now < (this.known.peek(tokenHash) ?? 0);
   }

@@ -94,7 +94,7 @@ async function writeHunk(text: DiffText, old: Lines, now: Lines, changes: readon
   await text.writeLines(" ", old, at, at + trail);
 }
 
-/** Lines `from` to `to` (exclusive, from 0) as a hunk's header writes them; an empty range is the line before it. */
+/** Lines `from` to `to` (exclusive, from 0) in the form of a hunk's header, which names the line before an empty range. */
 function range(from: number, to: number): string {
   return `${to > from ? from + 1 : from},${to - from}`;
 }
