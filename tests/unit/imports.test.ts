@@ -45,6 +45,7 @@ const PLANS: readonly Plan[] = [
       "search", // patterns, ranking, the index
       "maintenance", // the sweep, and the health of the back end
       "files", // versions, segments, edits, compaction
+      "oauth", // apps that sign in: their descriptions, what they discover, signed records
       "auth", // who is calling, and whether they may
       "http", // bodies, headers, paths, the envelope
       "adapters", // the ports over supabase-js
