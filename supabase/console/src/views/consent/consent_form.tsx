@@ -1,7 +1,7 @@
 /** What the person lets the app do, and the two answers. */
 import { useState } from "preact/hooks";
-import { answerApp, type AppRequest, type AppScope } from "../../api/consent.ts";
-import { reasonFor } from "../../api/failure.ts";
+import { answerApp, type AppRequest, type AppScope, type Grant } from "../../api/consent.ts";
+import { isCode, reasonFor } from "../../api/failure.ts";
 import { FormProblem, SelectField, useSubmit } from "../../components/form.tsx";
 import { PathField } from "../../components/path_field.tsx";
 import { visible } from "../../format.ts";
@@ -13,6 +13,8 @@ interface Properties {
   readonly request: string;
   readonly asked: AppRequest;
   readonly onAnswered: (redirectTo: string) => void;
+  /** Called if the request can be answered no more. */
+  readonly onEnded: () => void;
 }
 
 const SCOPES: Readonly<Record<string, string>> = {
@@ -34,7 +36,7 @@ const FIELDS = ["projectId", "scopes", "pathPrefix", "expiresAt"];
  * It is no form, so that Enter in a field answers nothing. Both answers are buttons of the same form, and neither has the
  * focus.
  */
-export function ConsentForm({ request, asked, onAnswered }: Properties) {
+export function ConsentForm({ request, asked, onAnswered, onEnded }: Properties) {
   const choices = scopeChoices(asked.scopes);
   const [projectId, setProjectId] = useState(preferredProject()?.id ?? "");
   const [scopes, setScopes] = useState(choices[0]?.join(" ") ?? "");
@@ -42,11 +44,19 @@ export function ConsentForm({ request, asked, onAnswered }: Properties) {
   const [days, setDays] = useState("");
   const isArmed = useArmed();
   const chosen = choices.find((choice) => choice.join(" ") === scopes) ?? [];
+  const answer = async (grant?: Grant) => {
+    try {
+      onAnswered(await answerApp(request, grant));
+    } catch (error) {
+      if (!isCode(error, "REQUEST_NOT_FOUND")) throw error;
+      onEnded();
+    }
+  };
   const allow = useSubmit(async () => {
     const grant = { projectId, scopes: chosen, pathPrefix: pathPrefix || undefined, expiresAt: inDays(days) };
-    onAnswered(await answerApp(request, grant));
+    await answer(grant);
   });
-  const deny = useSubmit(async () => onAnswered(await answerApp(request)));
+  const deny = useSubmit(() => answer());
   const { error } = allow;
   const isBusy = allow.isBusy || deny.isBusy;
   return (

@@ -38,7 +38,7 @@ export function ConsentView({ request }: { readonly request: string }) {
           ? <Unknown />
           : asked === undefined
           ? <Pending {...{ error, reload }} what="the request" />
-          : <Asked {...{ request, asked }} onAnswered={answered} />}
+          : <Asked {...{ request, asked }} onAnswered={answered} onEnded={reload} />}
       </div>
     </main>
   );
@@ -48,9 +48,10 @@ interface AskedProperties {
   readonly request: string;
   readonly asked: AppRequest;
   readonly onAnswered: (redirectTo: string) => void;
+  readonly onEnded: () => void;
 }
 
-function Asked({ request, asked, onAnswered }: AskedProperties) {
+function Asked({ asked, ...form }: AskedProperties) {
   return (
     <>
       <h1>Let an app use your files?</h1>
@@ -59,7 +60,7 @@ function Asked({ request, asked, onAnswered }: AskedProperties) {
         Nobody has checked the name. Deny if you have not just connected this app yourself.
       </p>
       {projects.value?.length === 0 && <NoProject />}
-      <ConsentForm {...{ request, asked, onAnswered }} />
+      <ConsentForm asked={asked} {...form} />
       <p class="hint">
         You are signed in as{" "}
         <span class="path">{account.value?.email}</span>. You can revoke this at any time under “API keys”; if

@@ -9,7 +9,7 @@ export function keyStatus(key: Key, now: number = Date.now()): KeyStatus {
 }
 
 export function keyTitle(key: Key): string {
-  return key.name === null || key.name === "" ? `${key.prefix}…` : visible(key.name);
+  return visible(key.name || key.client?.name || "") || `${key.prefix}…`;
 }
 
 export function isoOf(local: string): string | undefined {
