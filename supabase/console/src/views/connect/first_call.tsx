@@ -18,7 +18,7 @@ export function FirstCall({ projectId, made }: { readonly projectId: string; rea
 
 /** Waits for the first call of an app that was not connected before. */
 export function FirstAppCall({ projectId, title }: { readonly projectId: string; readonly title: string }) {
-  const before = useRef<ReadonlySet<string>>();
+  const before = useRef<ReadonlySet<string> | null>(null);
   const { data: isReady } = useLoad(`apps before ${projectId}`, async (signal) => {
     await loadKeys(projectId, signal);
     before.current ??= new Set(keysOf(projectId)?.map(({ id }) => id));

@@ -11,7 +11,7 @@ export function WhoAsks({ client: { name, host } }: Pick<AppRequest, "client">) 
     <dl class="who-asks">
       <dt>It calls itself</dt>
       <dd>
-        <bdi class="path">{visible(name)}</bdi>
+        {name === "" ? "It gives no name." : <bdi class="path">{visible(name)}</bdi>}
       </dd>
       <dt>The answer goes to</dt>
       <dd>{host === "" ? "an app on this device" : <strong class="path">{visible(host)}</strong>}</dd>
