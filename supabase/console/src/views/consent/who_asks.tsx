@@ -13,7 +13,7 @@ export function WhoAsks({ client: { name, host } }: Pick<AppRequest, "client">) 
       <dd>
         {name === "" ? "It gives no name." : <bdi class="path">{visible(name)}</bdi>}
       </dd>
-      <dt>The answer goes to</dt>
+      <dt>From</dt>
       <dd>{host === "" ? "an app on this device" : <strong class="path">{visible(host)}</strong>}</dd>
     </dl>
   );
