@@ -144,6 +144,8 @@ begin
         when 'true' then coalesce(p.suspended_at, clock_timestamp()) when 'false' then null else p.suspended_at end
   where p.id = p_id and p.deleted_at is null returning * into v_project;
   if not found then return filestore.refusal('PROJECT_NOT_FOUND'); end if;
+  -- Apps act for the person who let them in. They do not return with that person, either.
+  if v_account_id is not null then perform filestore.disconnect_apps(p_id, v_account_id); end if;
   if p_changes ? 'tier' then
     update filestore.projects p
     set tier = p_changes ->> 'tier', requests_per_minute = (p_changes ->> 'requestsPerMinute')::integer,
