@@ -309,9 +309,10 @@ function contentOf(requestBody: Operation["requestBody"]) {
 
 /** The fields as a form, one that is a list as often as it has items; what is no object is one field's name. */
 function formOf(value: unknown): string {
-  if (typeof value !== "object" || value === null) return escaped(String(value));
+  const textOfValue = (one: unknown) => escaped(typeof one === "object" ? JSON.stringify(one) : String(one));
+  if (typeof value !== "object" || value === null) return textOfValue(value);
   const pairs = Object.entries(value).filter(([, one]) => one !== undefined).flatMap(([name, one]) =>
-    [one].flat().map((item) => `${escaped(name)}=${escaped(String(item))}`)
+    [one].flat().map((item) => `${escaped(name)}=${textOfValue(item)}`)
   );
   return pairs.join("&");
 }
