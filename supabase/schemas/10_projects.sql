@@ -112,7 +112,7 @@ create table filestore.api_keys (
   account_id uuid,
   client_hash bytea check (octet_length(client_hash) = 32),
   client_name text check (char_length(client_name) <= 100),
-  client_host text check (octet_length(client_host) <= 300),
+  client_host text check (octet_length(client_host) <= 600),
   unique (project_id, id),
   constraint api_keys_admin_is_whole check (path_prefix is null or not 'admin' = any (scopes)),
   constraint api_keys_apps check (

@@ -65,6 +65,8 @@ export const BATCH_UPLOADS_AT_ONCE = 8;
 /** Memory reserved for a raw upload, in bytes: the segments being uploaded. */
 export const RAW_UPLOAD_BYTES = 8 * 1024 * 1024;
 
+/** The body of a request of an app, in bytes. */
+export const OAUTH_BODY_BYTES_MAX = 16 * 1024;
 /** Redirect URIs of one client … */
 export const OAUTH_REDIRECT_URIS_MAX = 20;
 /** … each, in characters … */

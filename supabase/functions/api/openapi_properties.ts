@@ -13,6 +13,7 @@ export type ResponseHeader =
   | "Content-Security-Policy"
   | "ETag"
   | "Idempotency-Replayed"
+  | "Location"
   | "Referrer-Policy"
   | "Retry-After"
   | "WWW-Authenticate"
@@ -54,6 +55,10 @@ export interface OpenapiProperties {
   readonly isPlain?: boolean;
   /** Whether the route speaks JSON-RPC: answers and faults of the protocol are not in the envelope; some have no body. */
   readonly isProtocol?: boolean;
+  /** Whether successes and failures are those of OAuth, not in the envelope. */
+  readonly speaksOAuth?: boolean;
+  /** The status of a success, where it is not 200; a redirect has no body. */
+  readonly successStatus?: 201 | 302;
   /** Statuses other than 200 that have this answer. */
   readonly statuses?: readonly number[];
   /** The errors of the route, without those that `openapi/failure.ts` derives from its inputs and credentials. */

@@ -35,6 +35,8 @@ interface Properties {
   readonly makesVersions?: boolean;
   /** Whether a request with this query, sent by the project's owner from the console, is not counted in the window. */
   readonly isFreeForOwner?: (query: Query) => boolean;
+  /** Present: the route is for apps that sign in, so it needs the console's address. `challenge`: of its 401. */
+  readonly ofOAuth?: { readonly challenge?: (request: Request) => string };
   readonly openapi: OpenapiProperties;
 }
 

@@ -7,12 +7,13 @@ import { config } from "../../config.ts";
 import { keepMadeKey, madeKey } from "../../state/keys.ts";
 import { useLoad } from "../../state/use_load.ts";
 import { type Client, fill, loadClients, NO_KEY } from "./clients.ts";
-import { FirstCall } from "./first_call.tsx";
+import { FirstAppCall, FirstCall } from "./first_call.tsx";
 import { reasonFor } from "../../api/failure.ts";
 import { FormProblem, SelectField, TextField, useSubmit } from "../../components/form.tsx";
 
 export function ConnectView({ projectId }: { readonly projectId: string }) {
   const made = madeKey(projectId);
+  const [signsIn, setSignsIn] = useState<string | null>(null);
   const [isMaking, setMaking] = useState(false);
   const baseUrl = config().functionUrl;
   const keep = (key: NewKey) => {
@@ -29,7 +30,7 @@ export function ConnectView({ projectId }: { readonly projectId: string }) {
       </div>
       <section class="card" aria-labelledby="connect-address">
         <h2 id="connect-address">Address</h2>
-        <p class="hint">API base URL. For MCP, append /mcp.</p>
+        <p class="hint">API base URL. For MCP with a key, append /mcp; for an app that signs in, /connect.</p>
         <CodeBlock text={baseUrl} what="the address" />
       </section>
       <section class="card" aria-labelledby="connect-key">
@@ -41,10 +42,12 @@ export function ConnectView({ projectId }: { readonly projectId: string }) {
       </section>
       <section class="card" aria-labelledby="connect-client">
         <h2 id="connect-client">Client</h2>
-        {made === undefined && <p class="note">Create a key above to fill it in.</p>}
-        <Clients baseUrl={baseUrl} apiKey={made?.key ?? NO_KEY} />
+        {made === undefined && signsIn === null && <p class="note">Create a key above to fill it in.</p>}
+        <Clients baseUrl={baseUrl} apiKey={made?.key ?? NO_KEY} onChoose={setSignsIn} />
       </section>
-      {made !== undefined && <FirstCall key={made.id} {...{ projectId, made }} />}
+      {signsIn !== null
+        ? <FirstAppCall key={signsIn} {...{ projectId }} title={signsIn} />
+        : made !== undefined && <FirstCall key={made.id} {...{ projectId, made }} />}
     </section>
   );
 }
@@ -65,11 +68,18 @@ interface ClientsProperties {
   readonly apiKey: string;
 }
 
-function Clients({ baseUrl, apiKey }: ClientsProperties) {
+interface ChoiceProperties extends ClientsProperties {
+  /** Called with the name of an app that signs in; null for a client that has a key. */
+  readonly onChoose: (signsIn: string | null) => void;
+}
+
+function Clients({ baseUrl, apiKey, onChoose }: ChoiceProperties) {
   const { data: clients, error, reload } = useLoad("clients", loadClients);
   const [name, setName] = useState<string | null>(null);
   if (clients === undefined) return <Pending {...{ error, reload }} what="the clients" />;
-  const chosen = clients.find((one) => one.name === name) ?? clients[0];
+  // A first agent is on this machine more often than not, and the card above creates its key.
+  const chosen = clients.find((one) => one.name === name) ??
+    clients.find(({ signIn }) => signIn.length === 0);
   return (
     <>
       <div class="clients" role="group" aria-label="Clients">
@@ -79,7 +89,10 @@ function Clients({ baseUrl, apiKey }: ClientsProperties) {
             type="button"
             class="toggle"
             aria-pressed={client === chosen}
-            onClick={() => setName(client.name)}
+            onClick={() => {
+              setName(client.name);
+              onChoose(client.signIn.length === 0 ? null : client.name);
+            }}
           >
             {client.name}
           </button>
@@ -94,7 +107,7 @@ interface StepsProperties extends ClientsProperties {
   readonly client: Client;
 }
 
-function Steps({ client: { name, steps }, baseUrl, apiKey }: StepsProperties) {
+function Steps({ client: { name, steps, signIn }, baseUrl, apiKey }: StepsProperties) {
   return (
     <>
       {steps.map((step, index) => (
@@ -104,6 +117,9 @@ function Steps({ client: { name, steps }, baseUrl, apiKey }: StepsProperties) {
             text={fill(step, baseUrl, apiKey)}
             what={index === 0 ? `the settings of ${name}` : `part ${index + 1} of ${name}`}
           />
+          {index === 0 && signIn.length > 0 && (
+            <ol class="numbered">{signIn.map((text) => <li key={text}>{text}</li>)}</ol>
+          )}
         </div>
       ))}
     </>

@@ -26,6 +26,20 @@ export function KeyTable({ keys, onChoose }: Properties) {
   );
 }
 
+export function StatusCell({ shown }: { readonly shown: Key }) {
+  const status = keyStatus(shown);
+  return (
+    <td class="status">
+      <span class={`tag ${status}`}>{status}</span>
+      {status === "active" && shown.expiresAt && (
+        <span class="hint">
+          ends <Age iso={shown.expiresAt} />
+        </span>
+      )}
+    </td>
+  );
+}
+
 function Row({ shown, onChoose }: { readonly shown: Key; readonly onChoose: (action: KeyAction) => void }) {
   const status = keyStatus(shown);
   const title = keyTitle(shown);
@@ -39,14 +53,7 @@ function Row({ shown, onChoose }: { readonly shown: Key; readonly onChoose: (act
       <td class="extra">{shown.environment}</td>
       <td class="extra">{shown.scopes.join(", ")}</td>
       <td class="extra">{shown.lastUsedAt === null ? "never" : <Age iso={shown.lastUsedAt} />}</td>
-      <td class="status">
-        <span class={`tag ${status}`}>{status}</span>
-        {status === "active" && shown.expiresAt && (
-          <span class="hint">
-            ends <Age iso={shown.expiresAt} />
-          </span>
-        )}
-      </td>
+      <StatusCell shown={shown} />
       <td class="actions">
         {status === "active" && ACTIONS.map(([action, text]) => (
           <button

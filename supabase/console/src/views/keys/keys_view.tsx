@@ -6,6 +6,7 @@ import { Empty, Loading, Problem } from "../../components/states.tsx";
 import { keysOf, loadKeys } from "../../state/keys.ts";
 import { useLoad } from "../../state/use_load.ts";
 import { CreateKeyDialog, EditKeyDialog } from "./key_settings.tsx";
+import { AppTable } from "./app_table.tsx";
 import { type KeyAction, KeyTable } from "./key_table.tsx";
 import { NewKeyDialog, RevokeKeyDialog, RotateKeyDialog } from "./key_dialogs.tsx";
 
@@ -17,7 +18,9 @@ type Open =
 export function KeysView({ projectId }: { readonly projectId: string }) {
   const { error, reload } = useLoad(`keys ${projectId}`, (signal) => loadKeys(projectId, signal));
   const [open, setOpen] = useState<Open | null>(null);
-  const keys = keysOf(projectId);
+  const all = keysOf(projectId);
+  const keys = all?.filter(({ kind }) => kind === "key");
+  const apps = all?.filter(({ kind }) => kind === "app") ?? [];
   const dialog = { projectId, onClose: () => setOpen(null) };
   const made = (key: NewKey) => {
     setOpen({ name: "made", key });
@@ -51,6 +54,7 @@ export function KeysView({ projectId }: { readonly projectId: string }) {
           </Empty>
         )
         : <KeyTable keys={keys} onChoose={(name, key) => setOpen({ name, key })} />}
+      {apps.length > 0 && <AppTable apps={apps} onRevoke={(key) => setOpen({ name: "revoke", key })} />}
       {open?.name === "create" && <CreateKeyDialog {...dialog} onMade={made} />}
       {open?.name === "edit" && <EditKeyDialog {...dialog} edited={open.key} onDone={reload} />}
       {open?.name === "rotate" && <RotateKeyDialog {...dialog} old={open.key} onMade={made} />}
