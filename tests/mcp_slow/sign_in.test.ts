@@ -48,6 +48,7 @@ class Memory {
   codeVerifier = () => this.#verifier;
   saveDiscoveryState = (state: unknown) => void (this.#discovery = Object(state));
   discoveryState = () => this.#discovery;
+  invalidateCredentials = (what: string) => void (what === "tokens" && (this.#tokens = undefined));
 
   get lastSentTo(): URL {
     const url = this.sentTo.at(-1);
@@ -227,6 +228,6 @@ test("a person who refuses sends the app away, and the answer names its server",
 
   // A code that comes with another server's name is not exchanged: the app has mixed up two servers.
   const mixedUp = new URLSearchParams({ code: "a", state: "a state", iss: "https://evil.example" });
-  await assertRejects(() => app.finish(mixedUp), Error, "iss");
+  await assertRejects(() => app.finish(mixedUp), Error, "Issuer mismatch");
   await app.close();
 });

@@ -66,7 +66,7 @@ export async function get(
   const received = await receive(connection, limitBytes);
   const [head = ""] = received.split("\r\n\r\n", 1);
   const [first = "", ...lines] = head.split("\r\n");
-  const headers = new Headers(lines.map((line) => {
+  const headers = new Headers(lines.map((line): [string, string] => {
     const [, name = "", value = ""] = /^([^\s:]+):(.*)$/.exec(line) ?? [];
     return [name, value.trim()];
   }));

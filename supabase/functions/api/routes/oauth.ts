@@ -162,15 +162,17 @@ export const authorize = oauthRoute({
   const query: Query = parseQuery(splitUrl(request.url).rawQuery);
   const parameters = new Parameters(query);
   const addressee = await addresseeOf(parameters, (id) => server.findClient(id)).catch(inBrowser);
-  const { issuer, resource } = addressesOf(context);
+  const addresses = addressesOf(context);
   try {
-    const pending = pendingRequest(addressee, parameters, resource, now());
+    const pending = pendingRequest(addressee, parameters, addresses, now());
     const signed = await signRequest(server.records, pending);
     return redirect(`${oauth?.consoleUrl}/authorize?request=${signed}`);
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error;
     const state = stateToReturn(parameters);
-    return redirect(answerAddress(addressee.redirectUri, { ...error.toJSON(), state, iss: issuer }));
+    return redirect(
+      answerAddress(addressee.redirectUri, { ...error.toJSON(), state, iss: addresses.issuer }),
+    );
   }
 });
 
