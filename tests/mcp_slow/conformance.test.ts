@@ -6,7 +6,7 @@ import { assertEquals } from "@std/assert";
 import { join } from "node:path";
 import { z } from "zod";
 import { owner } from "../support/client/accounts.ts";
-import { App, consent, consoleOf, requestIn } from "../support/client/apps.ts";
+import { answerRequest, App, redirectOf } from "../support/client/oauth.ts";
 import { packageCommand, runPackage } from "../support/node_package.ts";
 import { withScratchDirectory } from "../support/scratch_directory.ts";
 import { suite, test } from "../support/stack/suite.ts";
@@ -71,8 +71,9 @@ for (const [revision, passed] of Object.entries(PASSED)) {
 test("the conformance suite of authorization servers: its metadata, and the way to a token", async () => {
   const account = await owner(service);
   const base = service.baseUrl;
-  const { id, resource } = await App.register(base, { redirect_uris: ["http://127.0.0.1/callback"] });
-  const args = ["--url", base, "--client-id", id, "--resource", resource, "-p", String(freePort())];
+  const { clientId } = await App.register(service, { redirect_uris: ["http://127.0.0.1/callback"] });
+  const port = String(freePort());
+  const args = ["--url", base, "--client-id", clientId, "--resource", `${base}/connect`, "-p", port];
   await withScratchDirectory(async (directory) => {
     const suite = ["authorization", ...args, "-o", directory];
     const child = packageCommand("@modelcontextprotocol/conformance", "conformance", suite, directory)
@@ -83,8 +84,9 @@ test("the conformance suite of authorization servers: its metadata, and the way 
       output += text;
       const [, address] = /^(http\S+\/oauth\/authorize\?\S+)\n/m.exec(text) ?? [];
       if (address === undefined) continue;
-      const request = await requestIn(await fetch(address, { redirect: "manual" }), consoleOf(account));
-      const back = await fetch(await consent(account, request));
+      const { headers } = await fetch(address, { redirect: "manual" });
+      const [, request = ""] = (headers.get("location") ?? "").split("?request=");
+      const back = await fetch(redirectOf(await answerRequest(account, request)));
       await back.body?.cancel();
     }
     assertEquals((await child.status).code, 0, output + await errors);

@@ -10,7 +10,7 @@ import { assertEquals, assertMatch, assertNotEquals, assertRejects } from "@std/
 import { createServer, request as forward } from "node:http";
 import { z } from "zod";
 import { type Account, owner } from "../support/client/accounts.ts";
-import { type Choice, consent, consoleOf, requestIn } from "../support/client/apps.ts";
+import { answerRequest, redirectOf } from "../support/client/oauth.ts";
 import { suite, test } from "../support/stack/suite.ts";
 
 const { service } = await suite();
@@ -140,10 +140,15 @@ async function hostedProject() {
   };
 }
 
+/** What the person chooses; the rest is what the console offers first. */
+type Choice = Readonly<Record<string, unknown>>;
+
 /** The person answers in the console, and the browser brings what comes back to the app. */
 async function answer(account: Account, sentTo: URL, choice: Choice = {}): Promise<URLSearchParams> {
-  const request = await requestIn(await fetch(sentTo, { redirect: "manual" }), consoleOf(account));
-  const back = await consent(account, request, choice);
+  const { headers } = await fetch(sentTo, { redirect: "manual" });
+  const [toConsole, request = ""] = (headers.get("location") ?? "").split("?request=");
+  assertEquals(toConsole, `${service.stack.supabaseUrl}/console/authorize`);
+  const back = redirectOf(await answerRequest(account, request, choice));
   assertEquals(back.origin + back.pathname, CALLBACK);
   return back.searchParams;
 }
