@@ -250,9 +250,9 @@ Deno.test("a slow host is given up after 5 seconds, over all its parts, and its 
   }
 });
 
-Deno.test("a connection that opens after the time is over is closed", async () => {
+Deno.test("a connection that opens after the time is over is closed, and nothing is sent over it", async () => {
   const gate = Promise.withResolvers<void>();
-  const opened = Promise.withResolvers<Deno.TcpConn>();
+  const secured = Promise.withResolvers<string>();
   await using server = host(true, () => []);
   const { dialler: own } = dialler(server.port, [PUBLIC]);
   const clock = new ManualClock();
@@ -260,19 +260,22 @@ Deno.test("a connection that opens after the time is over is closed", async () =
     ...own,
     async connect(address, port) {
       await gate.promise;
-      const connection = await own.connect(address, port);
-      opened.resolve(connection);
-      return connection;
+      return await own.connect(address, port);
+    },
+    async secure(connection, name) {
+      const secure = await own.secure(connection, name).catch((error) => {
+        secured.resolve("closed");
+        throw error;
+      });
+      secured.resolve("open");
+      return secure;
     },
   };
   const finding = new ClientDocuments([], late, clock).find(ID);
   clock.advance(OAUTH_DOCUMENT_MILLISECONDS);
   assertEquals(await finding, undefined);
   gate.resolve();
-  const connection = await opened.promise;
-  // The sanitizer of resources fails the test if it stays open.
-  await nextTurns();
-  assertEquals(await connection.write(new Uint8Array(1)).catch(() => "closed"), "closed");
+  assertEquals([await secured.promise, server.requests], ["closed", []]);
 });
 
 Deno.test("a document is remembered as its headers say, a day at most, and a failure for a minute", async () => {
