@@ -4,6 +4,7 @@
  */
 import fc from "fast-check";
 import { z } from "zod";
+import { REDIRECT_URI } from "../support/client/oauth.ts";
 
 const parameter = z.looseObject({
   name: z.string(),
@@ -77,7 +78,12 @@ const MEANT: Readonly<Record<string, fc.Arbitrary<string>>> = {
   "If-None-Match": TAGS,
   "Idempotency-Key": numbered("key ", 40),
   Range: fc.constantFrom("bytes=0-1", "bytes=-1", "bytes=1-"),
+  redirect_uri: fc.constant(REDIRECT_URI),
+  redirect_uris: fc.constant(REDIRECT_URI),
+  code_challenge: fc.constant("E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"),
+  scope: fc.constantFrom("files:read", "files:write files:read"),
   // Replaced by one that exists when the request is taken.
+  client_id: numbered("@client@", 1000),
   id: numbered("@id@", 1000),
   token: numbered("@token@", 1000),
 };
@@ -139,6 +145,8 @@ export class RandomRequests {
   readonly keyIds: string[] = [];
   readonly linkIds: string[] = [];
   readonly tokens: string[] = [];
+  /** The id of an app that has registered. */
+  clientId = "";
   #taken = 0;
 
   constructor(document: unknown, private readonly seed: number) {
@@ -169,7 +177,11 @@ export class RandomRequests {
       const known = kind === "id" ? ids : this.tokens;
       return known[number % known.length] ?? "0190a1b2-7c3d-4e5f-8a9b-0c1d2e3f4a5b";
     });
-    return { ...request, path };
+    const withClient = (text: string) =>
+      text.replaceAll(/%40client%40\d+/g, encodeURIComponent(this.clientId));
+    const text = new TextDecoder().decode(request.body);
+    const body = text.includes("%40client%40") ? new TextEncoder().encode(withClient(text)) : request.body;
+    return { ...request, path: withClient(path), body };
   }
 
   #requests(method: string, template: string, operation: Operation): fc.Arbitrary<RandomRequest> {
