@@ -5,7 +5,7 @@ import { browserSuite } from "../support/browser/browser.ts";
 import { Files } from "../support/client/files.ts";
 import { dialog, press } from "../support/browser/page_actions.ts";
 import { Account } from "../support/client/accounts.ts";
-import { App, connected } from "../support/client/oauth.ts";
+import { App, connected, tokensOf } from "../support/client/oauth.ts";
 import type { Service } from "../support/stack/service.ts";
 
 const { test } = await browserSuite();
@@ -77,8 +77,7 @@ test("keys: a connected app is listed with its host and its last call, and is re
   const { page, step, open, service, account } = visit;
   const person = new Account(service, JSON.parse(account.session).access_token, account.projectId);
   const app = await App.register(service, { client_name: "Planner\u202e" });
-  const { access_token } = await app.connect(person, { scopes: ["read"], pathPrefix: "agents/a" });
-  const agent = connected(service, access_token);
+  const code = await app.code(person, { scopes: ["read"], pathPrefix: "agents/a" });
   await open("keys");
   const row = page.getByRole("table", { name: "Connected apps" }).getByRole("row", { name: /Planner/ });
   await step("before its first call", async () => {
@@ -87,6 +86,8 @@ test("keys: a connected app is listed with its host and its last call, and is re
     await row.getByRole("cell", { name: "never", exact: true }).waitFor();
     assertEquals(await row.getByRole("button").allTextContents(), ["Revoke"]);
   });
+  const { access_token } = tokensOf(await app.exchange(code));
+  const agent = connected(service, access_token);
   await step("after it", async () => {
     await agent.call("list_files");
     await page.reload();
