@@ -7412,21 +7412,6 @@ $$;
 comment on function filestore.revoke_key is 'Revokes a key immediately. Refusals: KEY_NOT_FOUND.';
 call filestore.grant_execute('filestore.revoke_key', 'filestore_account');
 
-create function filestore.disconnect_apps(p_project_id uuid, p_but_of uuid default null) returns jsonb
-language sql volatile set search_path = '' as $$
-  with revoked as (
-    update filestore.api_keys k set revoked_at = clock_timestamp()
-    where k.project_id = p_project_id and k.kind = 'app' and k.revoked_at is null
-      and k.account_id is distinct from p_but_of
-    returning k as key
-  )
-  select jsonb_build_object('apps', coalesce(jsonb_agg(
-    filestore.account_key(r.key) order by (r.key).created_at, (r.key).id), '[]')) from revoked r
-$$;
-comment on function filestore.disconnect_apps is
-  'Revokes all apps of a project, but those that this account let in, and returns them.';
-call filestore.grant_execute('filestore.disconnect_apps', 'filestore_account', 'filestore_admin');
-
 create function filestore.latest_writes(p_project_id uuid, p_limit integer) returns jsonb
 language sql stable set search_path = '' as $$
   select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
@@ -7508,8 +7493,6 @@ begin
       return filestore.change_key(p_project_id, (p_parameters ->> 'id')::uuid, p_parameters);
     when 'revoke_key' then
       return filestore.revoke_key(p_project_id, (p_parameters ->> 'id')::uuid);
-    when 'disconnect' then
-      return jsonb_build_object('value', filestore.disconnect_apps(p_project_id));
     when 'usage' then
       perform filestore.fold_usage(p_project_id, 10000);
       return filestore.usage_by_day(p_project_id, p_parameters);
@@ -7521,8 +7504,7 @@ end
 $$;
 comment on function filestore.administer is
   'The actions on an opened project by its owner, by keys with the scope admin and by the operator: project, '
-  'rename, delete, keys, create_key, rotate_key, regenerate_key, change_key, revoke_key, disconnect, activity, '
-  'usage.';
+  'rename, delete, keys, create_key, rotate_key, regenerate_key, change_key, revoke_key, activity, usage.';
 call filestore.publish('filestore.administer', 'filestore_account', 'filestore_admin', 'filestore_engine');
 
 create function public.filestore_administer(
@@ -7586,7 +7568,7 @@ begin
           expires_at = excluded.expires_at;
     return v_entry || jsonb_build_object('value', v_project_id);
   end if;
-  if p_action not in ('project', 'usage', 'keys', 'revoke_key', 'disconnect') and v_suspended_at is not null then
+  if p_action not in ('project', 'usage', 'keys', 'revoke_key') and v_suspended_at is not null then
     return v_entry || filestore.refusal('FORBIDDEN_SCOPE', '{"suspended": true}');
   end if;
   return v_entry || filestore.administer(v_project_id, p_action, p_parameters);
@@ -7772,6 +7754,21 @@ $$;
 comment on function public.filestore_admin_list_projects is 'All projects, oldest first.';
 call filestore.publish('public.filestore_admin_list_projects', 'filestore_admin', 'service_role');
 
+create function filestore.disconnect_apps(p_project_id uuid, p_but_of uuid default null) returns jsonb
+language sql volatile set search_path = '' as $$
+  with revoked as (
+    update filestore.api_keys k set revoked_at = clock_timestamp()
+    where k.project_id = p_project_id and k.kind = 'app' and k.revoked_at is null
+      and k.account_id is distinct from p_but_of
+    returning k as key
+  )
+  select jsonb_build_object('apps', coalesce(jsonb_agg(
+    filestore.account_key(r.key) order by (r.key).created_at, (r.key).id), '[]')) from revoked r
+$$;
+comment on function filestore.disconnect_apps is
+  'Revokes all apps of a project, but those that this account let in, and returns them.';
+call filestore.grant_execute('filestore.disconnect_apps', 'filestore_admin');
+
 create function public.filestore_admin_update_project(p_id uuid, p_changes jsonb) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -7872,14 +7869,16 @@ begin
     return filestore.refusal(case when p_project_id is null then 'KEY_NOT_FOUND' else 'PROJECT_NOT_FOUND' end);
   end if;
   perform set_config('filestore.project_id', v_project.id::text, true);
-  v_result := filestore.administer(v_project.id, p_action, p_parameters);
+  v_result := case p_action
+    when 'disconnect' then jsonb_build_object('value', filestore.disconnect_apps(v_project.id))
+    else filestore.administer(v_project.id, p_action, p_parameters) end;
   return case when v_result ? 'value' then v_result -> 'value'
     || jsonb_build_object('project', jsonb_build_object('id', v_project.id, 'name', v_project.name)) else v_result end;
 end
 $$;
 comment on function public.filestore_admin_administer is
   'filestore.administer for the operator, a suspended project included: for this project, or for the project '
-  'of the key with this `id`. Refusals: PROJECT_NOT_FOUND, KEY_NOT_FOUND, and those of the action.';
+  'of the key with this `id`. And disconnect, which revokes the apps of the project. Refusals: PROJECT_NOT_FOUND, KEY_NOT_FOUND, and those of the action.';
 call filestore.publish('public.filestore_admin_administer', 'filestore_admin', 'service_role');
 -- 72_health.sql ======================================================================================================
 -- The commit that GET /health?deep runs, which is rolled back.

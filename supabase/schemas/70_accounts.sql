@@ -421,21 +421,6 @@ $$;
 comment on function filestore.revoke_key is 'Revokes a key immediately. Refusals: KEY_NOT_FOUND.';
 call filestore.grant_execute('filestore.revoke_key', 'filestore_account');
 
-create function filestore.disconnect_apps(p_project_id uuid, p_but_of uuid default null) returns jsonb
-language sql volatile set search_path = '' as $$
-  with revoked as (
-    update filestore.api_keys k set revoked_at = clock_timestamp()
-    where k.project_id = p_project_id and k.kind = 'app' and k.revoked_at is null
-      and k.account_id is distinct from p_but_of
-    returning k as key
-  )
-  select jsonb_build_object('apps', coalesce(jsonb_agg(
-    filestore.account_key(r.key) order by (r.key).created_at, (r.key).id), '[]')) from revoked r
-$$;
-comment on function filestore.disconnect_apps is
-  'Revokes all apps of a project, but those that this account let in, and returns them.';
-call filestore.grant_execute('filestore.disconnect_apps', 'filestore_account', 'filestore_admin');
-
 create function filestore.latest_writes(p_project_id uuid, p_limit integer) returns jsonb
 language sql stable set search_path = '' as $$
   select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
@@ -517,8 +502,6 @@ begin
       return filestore.change_key(p_project_id, (p_parameters ->> 'id')::uuid, p_parameters);
     when 'revoke_key' then
       return filestore.revoke_key(p_project_id, (p_parameters ->> 'id')::uuid);
-    when 'disconnect' then
-      return jsonb_build_object('value', filestore.disconnect_apps(p_project_id));
     when 'usage' then
       perform filestore.fold_usage(p_project_id, 10000);
       return filestore.usage_by_day(p_project_id, p_parameters);
@@ -530,8 +513,7 @@ end
 $$;
 comment on function filestore.administer is
   'The actions on an opened project by its owner, by keys with the scope admin and by the operator: project, '
-  'rename, delete, keys, create_key, rotate_key, regenerate_key, change_key, revoke_key, disconnect, activity, '
-  'usage.';
+  'rename, delete, keys, create_key, rotate_key, regenerate_key, change_key, revoke_key, activity, usage.';
 call filestore.publish('filestore.administer', 'filestore_account', 'filestore_admin', 'filestore_engine');
 
 create function public.filestore_administer(
@@ -595,7 +577,7 @@ begin
           expires_at = excluded.expires_at;
     return v_entry || jsonb_build_object('value', v_project_id);
   end if;
-  if p_action not in ('project', 'usage', 'keys', 'revoke_key', 'disconnect') and v_suspended_at is not null then
+  if p_action not in ('project', 'usage', 'keys', 'revoke_key') and v_suspended_at is not null then
     return v_entry || filestore.refusal('FORBIDDEN_SCOPE', '{"suspended": true}');
   end if;
   return v_entry || filestore.administer(v_project_id, p_action, p_parameters);

@@ -166,7 +166,7 @@ select is((select count(*) from filestore.api_keys), b.keys, 'and there is no ke
 select is(
   pg_temp.project('ann', 'create_key', pg_temp.new_key('one', '{"name": "ci", "environment": "production", "scopes": ["write", "read", "read"], "pathPrefix": "a/b"}'))
     -> 'value' #- '{id}' #- '{createdAt}',
-  '{"prefix": "oa_onexxxx", "name": "ci", "environment": "production", "scopes": ["read", "write"], "pathPrefix": "a/b", "expiresAt": null, "revokedAt": null, "lastUsedAt": null}',
+  '{"prefix": "oa_onexxxx", "name": "ci", "environment": "production", "scopes": ["read", "write"], "pathPrefix": "a/b", "expiresAt": null, "revokedAt": null, "lastUsedAt": null, "kind": "key"}',
   'a key as it was asked for');
 select is(
   pg_temp.project('ann', 'create_key', pg_temp.new_key('one')) #>> '{value,name}', 'ci', 'the request repeated is answered with the key that its first try made');
@@ -191,7 +191,7 @@ language sql as $$ select pg_temp.project('ann', 'rotate_key', pg_temp.new_key(p
 
 select is(
   (pg_temp.rotate('one', 'two') -> 'value') - '{id,createdAt,replaced}'::text[],
-  '{"prefix": "oa_twoxxxx", "name": "ci", "environment": "production", "scopes": ["read", "write"], "pathPrefix": "a/b", "expiresAt": null, "revokedAt": null, "lastUsedAt": null}',
+  '{"prefix": "oa_twoxxxx", "name": "ci", "environment": "production", "scopes": ["read", "write"], "pathPrefix": "a/b", "expiresAt": null, "revokedAt": null, "lastUsedAt": null, "kind": "key"}',
   'a rotated key is like the one it replaces');
 select is(array[pg_temp.authorized('one'), pg_temp.authorized('two')], '{INVALID_API_KEY,authorized}', 'which ends at once');
 select is(pg_temp.rotate('one', 'two') #>> '{value,replaced,prefix}', 'oa_onexxxx', 'the request repeated says the same');
@@ -218,7 +218,7 @@ select pg_temp.project('ann', 'regenerate_key', pg_temp.new_key('five'));
 select is(array[pg_temp.authorized('three'), pg_temp.authorized('four'), pg_temp.authorized('five')], '{authorized,INVALID_API_KEY,authorized}', 'once, and no other');
 select is(
   pg_temp.project('bob', 'regenerate_key', pg_temp.new_key('bobs')) #- '{value,id}' #- '{value,createdAt}',
-  '{"value": {"prefix": "oa_bobsxxx", "name": "", "environment": "development", "scopes": ["read", "write"], "pathPrefix": null, "expiresAt": null, "revokedAt": null, "lastUsedAt": null}}',
+  '{"value": {"prefix": "oa_bobsxxx", "name": "", "environment": "development", "scopes": ["read", "write"], "pathPrefix": null, "expiresAt": null, "revokedAt": null, "lastUsedAt": null, "kind": "key"}}',
   'where there is none it makes one');
 
 create temporary table revoked as select pg_temp.project('ann', 'revoke_key', jsonb_build_object('id', pg_temp.id_of('five'))::text) as answer;

@@ -14,7 +14,6 @@ export type AdministrativeAction =
   | "regenerate_key"
   | "change_key"
   | "revoke_key"
-  | "disconnect"
   | "activity"
   | "usage";
 
