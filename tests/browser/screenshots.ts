@@ -10,7 +10,7 @@ import { startService } from "../support/stack/service.ts";
 
 const FOLDER = fileURLToPath(new URL("../../supabase/docs", import.meta.url));
 const VIEWPORT = { width: 1280, height: 800 };
-const CONSENT_VIEWPORT = { width: 640, height: 1040 };
+const CONSENT_VIEWPORT = { width: 640, height: 1060 };
 /** Larger pictures would slow down the page that contains them. */
 const PICTURE_BYTES_MAX = 200_000;
 const REPORT = "research/battery-prices/report.md";
