@@ -172,7 +172,7 @@ grant select, update (used_at) on filestore.app_consents to filestore_engine;
 create policy "The sweep sees and removes all consents" on filestore.app_consents to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id()
     or project_id is null);
-grant select, delete on filestore.app_consents to filestore_admin;
+grant select, update (used_at), delete on filestore.app_consents to filestore_admin;
 create policy "An account consents for the project that it opened, or refuses"
   on filestore.app_consents for insert to filestore_account
   with check (project_id is null or project_id = filestore.current_project_id());
@@ -201,7 +201,7 @@ create policy "A token sees itself, and an app its tokens" on filestore.app_toke
 grant select, insert, update (used_at), delete on filestore.app_tokens to filestore_engine;
 create policy "The sweep sees and removes all tokens" on filestore.app_tokens to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
-grant select, delete on filestore.app_tokens to filestore_admin;
+grant select, update (used_at), delete on filestore.app_tokens to filestore_admin;
 
 create table filestore.console_sessions (
   token_hash bytea primary key check (octet_length(token_hash) = 32),

@@ -180,11 +180,11 @@ export const TABLES: Record<string, IntendedTable> = {
   ),
   app_consents: table(
     "filestore_account insert",
-    "filestore_admin delete, select",
+    "filestore_admin delete, select, update(used_at)",
     "filestore_engine select, update(used_at)",
   ),
   app_tokens: table(
-    "filestore_admin delete, select",
+    "filestore_admin delete, select, update(used_at)",
     "filestore_engine delete, insert, select, update(used_at)",
   ),
   console_sessions: table(

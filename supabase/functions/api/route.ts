@@ -63,7 +63,8 @@ export interface Definition extends Properties {
 export type Route = Address & Definition;
 
 /** Routes whose protocol or clients may add parameters that the service does not know. */
-const TAKES_ANY_PARAMETER = /^\/(oauth|health|openapi\.json|llms\.txt|l)(\/|$)/;
+const TAKES_ANY_PARAMETER =
+  /^\/(oauth\/(?!requests|consent)|\.well-known\/|connect\/|(health|openapi\.json|llms\.txt|l)(\/|$))/;
 
 /** Whether the route refuses query parameters that it does not know. */
 export function isStrict({ pattern }: Pick<Route, "pattern">): boolean {

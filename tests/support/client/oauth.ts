@@ -3,7 +3,7 @@ import { assertEquals } from "@std/assert";
 import { z } from "zod";
 import type { Api, RequestOptions } from "./api.ts";
 import type { Account } from "./accounts.ts";
-import { Agent } from "./mcp.ts";
+import { Agent, type Era } from "./mcp.ts";
 import { type Answer, dataOf } from "./contract.ts";
 import { appRedirect, appRequest } from "../../../supabase/functions/api/contract/apps.ts";
 import type { Service } from "../stack/service.ts";
@@ -135,13 +135,14 @@ export async function readRequest(person: Account, request: string) {
 }
 
 /** MCP at /connect, with an app's token. */
-export function connected(service: Service, accessToken: string, others: Partial<Api> = {}): Agent {
-  return new Agent({
-    ...others,
+export function connected(service: Service, accessToken: string, era?: Era): Agent {
+  const authorization = `Bearer ${accessToken}`;
+  const api: Api = {
     request: (_key, method, _path, options) =>
       service.request(null, method, "/connect", {
         ...options,
-        headers: { ...options?.headers, authorization: `Bearer ${accessToken}` },
+        headers: { ...options?.headers, authorization },
       }),
-  }, null);
+  };
+  return new Agent(api, null, era);
 }
