@@ -55,7 +55,7 @@ test("connect: an app that signs in gets an address without a key, and the first
     await press(page, "claude.ai");
     const address = page.getByRole("region", { name: "The settings of claude.ai", exact: true });
     assertEquals((await address.innerText()).trim(), `${service.baseUrl}/connect`);
-    assertEquals(await page.locator(".numbered li").count(), 5);
+    assertEquals(await page.locator(".step li").count(), 5);
     await says(page, /^Waiting for the first call with claude\.ai/);
   });
   await step("an app that was connected before is not the one", async () => {
