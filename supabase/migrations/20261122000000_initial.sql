@@ -7981,6 +7981,7 @@ declare
   v_entry constant jsonb := filestore.enter_account();
   v_is_consent constant boolean := p_app is not null;
   v_answered bytea;
+  v_project_id uuid;
   v_suspended_at timestamptz;
   v_added jsonb := '{}';
 begin
@@ -7995,21 +7996,21 @@ begin
   end if;
   if v_is_consent then
     perform set_config('filestore.project_id', '', true);
-    select p.suspended_at into v_suspended_at from filestore.projects p
+    select p.id, p.suspended_at into v_project_id, v_suspended_at from filestore.projects p
     where p.owner_id = (select filestore.current_account_id()) and p.id = p_project_id;
     if not found then return v_entry || filestore.refusal('PROJECT_NOT_FOUND'); end if;
     if v_suspended_at is not null then
       return v_entry || filestore.refusal('FORBIDDEN_SCOPE', '{"suspended": true}');
     end if;
-    perform set_config('filestore.project_id', p_project_id::text, true);
-    v_added := filestore.add_app(p_project_id, p_app);
+    perform set_config('filestore.project_id', v_project_id::text, true);
+    v_added := filestore.add_app(v_project_id, p_app);
     if v_added ? 'refusal' then return v_entry || v_added; end if;
   end if;
   insert into filestore.app_consents (
     request_id, code_hash, project_id, key_hash, redirect_uri, challenge, expires_at)
   values (
-    p_request_id, decode(p_code_hash, 'hex'), case when v_is_consent then p_project_id end,
-    decode(v_added ->> 'value', 'hex'), p_app ->> 'redirectUri', p_app ->> 'challenge',
+    p_request_id, decode(p_code_hash, 'hex'), v_project_id, decode(v_added ->> 'value', 'hex'),
+    p_app ->> 'redirectUri', p_app ->> 'challenge',
     clock_timestamp() + make_interval(secs => (filestore.limits()).app_code_seconds));
   return v_entry || '{"value": true}';
 end

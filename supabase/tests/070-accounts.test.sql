@@ -1,6 +1,6 @@
 -- Accounts: operations of signed-in people on their own projects and keys, and on nobody else's.
 begin;
-select plan(160);
+select plan(168);
 
 insert into auth.users (id, email) values (md5('ann')::uuid, 'ann@example.org'), (md5('bob')::uuid, 'bob@example.org');
 insert into auth.sessions (id, user_id) values (md5('ann')::uuid, md5('ann')::uuid), (md5('bob')::uuid, md5('bob')::uuid);
@@ -65,12 +65,14 @@ select is(pg_temp.ask('ann', call, role), '"42501"', role || ' is refused: ' || 
 from unnest(array['anon', 'service_role']) role,
   unnest(array[
     'public.filestore_account_projects()', 'public.filestore_account_describe()', 'public.filestore_account_create_project(''x'', gen_random_uuid())',
-    'public.filestore_account_administer(null, ''keys'', ''{}'')', 'public.filestore_account_administer(gen_random_uuid(), ''session'', ''{"tokenHash": "00"}'')'
+    'public.filestore_account_administer(null, ''keys'', ''{}'')', 'public.filestore_account_administer(gen_random_uuid(), ''session'', ''{"tokenHash": "00"}'')',
+    'public.filestore_account_request(gen_random_uuid())', 'public.filestore_account_consent(gen_random_uuid(), ''00'', null, null)'
   ]) call;
 select is(pg_temp.code(pg_temp.ask('not an account of ours', call)), 'INVALID_SESSION', 'another issuer''s subject is nobody: ' || call)
 from unnest(array[
   'public.filestore_account_projects()', 'public.filestore_account_describe()', 'public.filestore_account_create_project(''x'', gen_random_uuid())',
-  'public.filestore_account_administer(null, ''keys'', ''{}'')', 'public.filestore_account_administer(gen_random_uuid(), ''session'', ''{"tokenHash": "00"}'')'
+  'public.filestore_account_administer(null, ''keys'', ''{}'')', 'public.filestore_account_administer(gen_random_uuid(), ''session'', ''{"tokenHash": "00"}'')',
+    'public.filestore_account_request(gen_random_uuid())', 'public.filestore_account_consent(gen_random_uuid(), ''00'', null, null)'
 ]) call;
 select is((select count(*) from filestore.projects where name in ('x', 'My project')), 0::bigint, 'which makes no project');
 
@@ -251,7 +253,8 @@ from unnest(array[
   'public.filestore_account_projects()', 'public.filestore_account_describe()', 'public.filestore_account_create_project(''x'', gen_random_uuid())',
   'public.filestore_account_administer(null, ''keys'', ''{}'')',
   'public.filestore_account_administer(null, ''revoke_key'', jsonb_build_object(''id'', gen_random_uuid()))',
-  'public.filestore_account_administer(gen_random_uuid(), ''session'', ''{"tokenHash": "00"}'')']) call;
+  'public.filestore_account_administer(gen_random_uuid(), ''session'', ''{"tokenHash": "00"}'')',
+  'public.filestore_account_request(gen_random_uuid())', 'public.filestore_account_consent(gen_random_uuid(), ''00'', null, null)']) call;
 select is(pg_temp.code(pg_temp.project('bob', 'project')), null, 'another account has a minute of its own');
 update filestore.account_windows set window_start = window_start - interval '2 hours';
 select is(pg_temp.code(pg_temp.project('ann', 'project')), null, 'the next minute begins anew');

@@ -257,6 +257,14 @@ const APP = {
 
 const added = [segmentOf(segmentId(OWN, 902), 7)];
 
+/** Operations of apps, which find a row by the hash of a secret alone: without that, no guard is needed to find none. */
+export const BY_SECRET: readonly string[] = [
+  "filestore_account_request",
+  "filestore_app_exchange",
+  "filestore_app_refresh",
+  "filestore_app_revoke",
+];
+
 export const calls: readonly Call[] = [
   call("filestore_authorize", "a path that the other has", "null, 'only/secret.txt'"),
   call("filestore_authorize", "a path that both have", "null, 'notes/a.txt'"),
