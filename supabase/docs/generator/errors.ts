@@ -20,6 +20,7 @@ const ADVICE: Readonly<Record<ErrorCode, string>> = {
   KEY_NOT_FOUND: "`GET /project/apikeys` lists the keys of the project.",
   RUN_NOT_FOUND: "`GET /runs` lists the runs that the key sees.",
   LINK_NOT_FOUND: "Check the address, or ask for a new link.",
+  REQUEST_NOT_FOUND: "Connect the app again.",
   ROUTE_NOT_FOUND: "See `/openapi.json`.",
   METHOD_NOT_ALLOWED: "Use a method that `Allow` names.",
   FILE_ALREADY_EXISTS:
@@ -59,6 +60,7 @@ const ADVICE: Readonly<Record<ErrorCode, string>> = {
   RATE_LIMIT_EXCEEDED: "Wait `Retry-After` seconds.",
   CONTENT_CORRUPT: "Restore the object in Storage, or read another version.",
   INTERNAL_ERROR: "Report the failure with its `X-Request-Id`.",
+  OAUTH_UNAVAILABLE: "Use a key at `/mcp`, or ask the operator to set `CONSOLE_URL`.",
   SEMANTIC_SEARCH_UNAVAILABLE: "Use another mode, or configure an embeddings endpoint.",
   SERVICE_UNAVAILABLE: "Retry after `Retry-After` seconds.",
 };

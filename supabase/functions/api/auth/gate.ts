@@ -57,6 +57,11 @@ export class Gate {
     return this.window ?? this.parts.failedAuth.view(this.parts.address, this.parts.now());
   }
 
+  /** The client address that the platform vouches for. */
+  get address(): string {
+    return this.parts.address;
+  }
+
   /** The project and tier of the key, if the database returned them: in this request, or recently to this isolate. */
   get grant(): Grant | undefined {
     if (this.granted || this.identity.kind !== "key") return this.granted;
