@@ -37,7 +37,7 @@ Deno.test("a registration is answered as stored, with a client id that contains 
     token_endpoint_auth_method: "none",
   });
   const client = await findClient(records, documents, client_id);
-  assertEquals(client, { id: client_id, name: "App", host: "", redirectUris: URIS });
+  assertEquals(client, { id: client_id, name: "App", redirectUris: URIS });
   // Nothing but its own secret makes an id.
   assertEquals(
     await refusal(findClient(new SignedRecords("other"), documents, client_id)),
@@ -115,7 +115,7 @@ Deno.test("a record that is no client's, and an id that is nothing, are no clien
   }
 });
 
-Deno.test("the host that a person sees is that of the document, or of the redirect URI; none for an app on the device", async () => {
+Deno.test("the host that a person sees is that of the redirect URI, whatever host has the document; none for an app on the device", async () => {
   const { client_id } = await register({ client_name: "claude.ai", redirect_uris: URIS });
   const registered = await findClient(records, documents, client_id);
   const hosts = [
@@ -135,6 +135,6 @@ Deno.test("the host that a person sees is that of the document, or of the redire
   const own = `127.0.0.1:${server.port}`;
   const id = `http://${own}/client.json`;
   const described = await findClient(records, new ClientDocuments([own]), id);
-  assertEquals(described, { id, name: "", host: own, redirectUris: URIS });
-  assertEquals(hosts.map((uri) => atRedirect(described, uri)?.host), [own, "", "", undefined]);
+  assertEquals(described, { id, name: "", redirectUris: URIS });
+  assertEquals(hosts.map((uri) => atRedirect(described, uri)?.host), ["app.example", "", "", undefined]);
 });

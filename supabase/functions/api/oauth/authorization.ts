@@ -1,6 +1,6 @@
 /** The request of an app for a person's consent (RFC 6749 section 4.1.1, RFC 7636, RFC 8707, RFC 9207). */
 import { OAUTH_REQUEST_SECONDS, OAUTH_STATE_LENGTH_MAX } from "../limits.ts";
-import { atRedirect, type Client } from "./client.ts";
+import { atRedirect, type Client, type ShownClient } from "./client.ts";
 import { OAuthError, refuse } from "./errors.ts";
 import type { Parameters } from "./parameters.ts";
 import { isChallenge } from "./pkce.ts";
@@ -10,7 +10,7 @@ import type { SignedRecords } from "./signed.ts";
 export interface PendingRequest {
   /** UUID by which the database knows whether it was answered. */
   readonly id: string;
-  readonly client: Pick<Client, "id" | "name" | "host">;
+  readonly client: ShownClient;
   readonly redirectUri: string;
   readonly state: string | undefined;
   readonly scopes: readonly ("read" | "write")[];
@@ -38,7 +38,7 @@ export async function addresseeOf(
   const redirectUri = parameters.required("redirect_uri");
   const client = atRedirect(await findClient(id), redirectUri);
   if (client === undefined) refuse("invalid_request", "The client has no such redirect_uri.");
-  return { client: { id: client.id, name: client.name, host: client.host }, redirectUri };
+  return { client, redirectUri };
 }
 
 /** Checks the rest. Throws OAuthErrors that are sent to the redirect URI. `resource`: the address of `/connect`. */

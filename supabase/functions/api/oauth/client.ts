@@ -7,7 +7,11 @@ import type { SignedRecords } from "./signed.ts";
 
 export interface Client extends Description {
   readonly id: string;
-  /** Whose document describes the client; "" for a registered one, of which only its redirect URIs are known. */
+}
+
+/** A client as a person sees it. */
+export interface ShownClient extends Pick<Client, "id" | "name"> {
+  /** The host that gets the code: all of a client that cannot be pretended. "" for an app on the person's device. */
   readonly host: string;
 }
 
@@ -41,10 +45,10 @@ export async function findClient(
   if (url === null) {
     const record: unknown = await records.read(REGISTERED, id);
     const { name, redirectUris }: { name?: unknown; redirectUris?: unknown } = { ...Object(record) };
-    if (typeof name === "string" && isListOfTexts(redirectUris)) return { id, name, host: "", redirectUris };
+    if (typeof name === "string" && isListOfTexts(redirectUris)) return { id, name, redirectUris };
   } else {
     const description = await documents.find(id);
-    if (description) return { id, host: url.host, ...description };
+    if (description) return { id, ...description };
   }
   throw new OAuthError(
     "invalid_client",
@@ -53,10 +57,8 @@ export async function findClient(
   );
 }
 
-/** The client as a person sees it who sends a code to this URI; undefined where the client has no such redirect URI. */
-export function atRedirect(client: Client, redirectUri: string): Client | undefined {
+/** The client that gets its code at this URI; undefined where the client has no such redirect URI. */
+export function atRedirect(client: Client, redirectUri: string): ShownClient | undefined {
   if (!client.redirectUris.some((registered) => matchesRedirect(registered, redirectUri))) return undefined;
-  const host = hostOf(redirectUri);
-  // Any app on a device may say that it is the one of a document; only the host that gets the code cannot be pretended.
-  return { ...client, host: host === "" ? "" : client.host || host };
+  return { id: client.id, name: client.name, host: hostOf(redirectUri) };
 }
