@@ -16,7 +16,6 @@ import {
   answerRequest,
   App,
   challengeOf,
-  connected,
   faultOf,
   form,
   oauthFault,
