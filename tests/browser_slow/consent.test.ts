@@ -4,17 +4,17 @@ import type { Page } from "playwright-core";
 import { CONSENT_ARMED_MILLISECONDS } from "../../supabase/console/src/limits.ts";
 import { browserSuite, type Visit } from "../support/browser/browser.ts";
 import { press, says } from "../support/browser/page_actions.ts";
-import { AskingApp } from "../support/client/asking_app.ts";
+import { App, connected, tokensOf } from "../support/client/oauth.ts";
 
 const { test, service } = await browserSuite();
 
 /** The app's own server on this device, and a page of an attacker. */
-const app = Deno.serve(
+const server = Deno.serve(
   { hostname: "127.0.0.1", port: 0, onListen() {} },
   () => new Response("<p>The app goes on.</p>", { headers: { "content-type": "text/html" } }),
 );
-const REDIRECT_URI = `http://127.0.0.1:${app.addr.port}/callback`;
-Deno.test.afterAll(() => app.shutdown());
+const REDIRECT_URI = `http://127.0.0.1:${server.addr.port}/callback`;
+Deno.test.afterAll(() => server.shutdown());
 
 const ANSWER = "POST /oauth/consent";
 const TITLE = "Let an app use your files?";
@@ -25,14 +25,32 @@ function allowButton(page: Page) {
 }
 
 /** Opens the page with a new request of an app. */
-async function openRequest(
-  { page }: Visit,
-  { name = "Planner", scope }: { name?: string; scope?: string } = {},
-) {
-  const asking = await AskingApp.register(service, name, REDIRECT_URI);
-  const address = await asking.ask(scope);
-  await page.goto(address);
-  return { asking, address };
+async function openRequest({ page }: Visit, asking: Asking = {}) {
+  const made = await asked(asking);
+  await page.goto(made.address);
+  return made;
+}
+
+interface Asking {
+  readonly name?: string;
+  readonly redirectUri?: string;
+  readonly scope?: string;
+}
+
+/** An app, and the address to which the service sends the person whom it asks. */
+async function asked({ name = "Planner", redirectUri = REDIRECT_URI, scope }: Asking = {}) {
+  const app = await App.register(service, { client_name: name, redirect_uris: [redirectUri] });
+  const { status, headers } = await app.authorize({ redirect_uri: redirectUri, scope });
+  assertEquals(status, 302);
+  return { app, address: headers.get("location") ?? "" };
+}
+
+/** The tokens for the code of the address at which the app was called back. */
+async function tokensFor(app: App, answer: string) {
+  const { origin, pathname, searchParams } = new URL(answer);
+  assertEquals([searchParams.get("state"), searchParams.get("iss")], ["as it was", service.baseUrl]);
+  const redirect_uri = origin + pathname;
+  return tokensOf(await app.exchange(searchParams.get("code") ?? "", { redirect_uri }));
 }
 
 /** Waits until the person is with the app again, and returns the address. */
@@ -46,7 +64,7 @@ test(
   async (visit) => {
     const { page, step, account } = visit;
     for (const path of ["agents/a/notes.md", "out.md"]) await account.files.write(path, "x\n");
-    const { asking } = await openRequest(visit);
+    const { app } = await openRequest(visit);
     await step("signing in leads back to the request", async () => {
       await page.getByLabel("E-mail").fill(account.email);
       await page.getByLabel("Password").fill(account.password);
@@ -67,9 +85,10 @@ test(
     });
     await step("the app has that, and no more", async () => {
       await allowButton(page).click();
-      const { access_token, scope } = await asking.exchange(await backAtApp(page));
+      const { access_token, scope } = await tokensFor(app, await backAtApp(page));
       assertEquals(scope, "files:read");
-      assertEquals(await asking.call(access_token, "list_files"), 200);
+      const seen = await connected(service, access_token).call("list_files", { recursive: true });
+      assert(seen.includes("notes.md") && !seen.includes("out.md"), seen);
       const [grant] = await service.sql<Record<string, unknown>>(
         `select scopes, path_prefix, round(extract(epoch from expires_at - created_at) / 86400)::int as days
        from filestore.api_keys where project_id = $1 and kind = 'app'`,
@@ -150,8 +169,9 @@ test("a request is answered once; what is left of it says what to do", async (vi
 
 test("only what the app asks for can be chosen", async (visit) => {
   await openRequest(visit, { scope: "files:read" });
-  const options = visit.page.getByLabel("It may").locator("option");
-  assertEquals(await options.allTextContents(), ["only read files"]);
+  const choice = visit.page.getByLabel("It may");
+  await choice.waitFor();
+  assertEquals(await choice.locator("option").allTextContents(), ["only read files"]);
 });
 
 test("a person without a project can deny, and learns why they cannot allow", async (visit) => {
@@ -175,8 +195,7 @@ test("a person without a project can deny, and learns why they cannot allow", as
 
 test("another site cannot show the page in a frame", async (visit) => {
   const { page, step } = visit;
-  const asking = await AskingApp.register(service, "Planner", REDIRECT_URI);
-  const address = await asking.ask();
+  const { address } = await asked();
   const frame = async () => {
     await page.goto(REDIRECT_URI);
     await page.evaluate((src) => {
@@ -204,8 +223,7 @@ test("another site cannot show the page in a frame", async (visit) => {
 
 test("another site cannot answer in the name of who is signed in", async (visit) => {
   const { page, account } = visit;
-  const asking = await AskingApp.register(service, "Planner", REDIRECT_URI);
-  const address = await asking.ask();
+  const { address } = await asked();
   const request = new URL(address).searchParams.get("request");
   await page.goto(REDIRECT_URI);
   const body = JSON.stringify({ request, approve: true, projectId: account.projectId, scopes: ["read"] });
@@ -277,19 +295,19 @@ for (const isCleaned of [true, false]) {
         assertEquals(await shown.evaluate((place) => getComputedStyle(place).overflow), "hidden");
         const [above, below] = [await shown.boundingBox(), await host.boundingBox()];
         assert(above !== null && below !== null && above.y + above.height <= below.y);
-        assert(above.width <= 520 && await page.evaluate(() => document.body.scrollWidth <= innerWidth));
+        assert(await page.evaluate(() => document.body.scrollWidth <= innerWidth));
       });
     }
   });
 }
 
-test("the host is that of the redirect, and the service's text", async (visit) => {
+test("an app of a site is shown with its host, and gets the answer there", async (visit) => {
   const { page } = visit;
-  const asking = await AskingApp.register(service, "Planner", "https://claude.ai/api/mcp/auth_callback");
+  const { app, address } = await asked({ redirectUri: "https://claude.ai/api/mcp/auth_callback" });
   await page.route("https://claude.ai/**", (route) => route.fulfill({ body: "connected" }));
-  await page.goto(await asking.ask());
+  await page.goto(address);
   await page.locator(".who-asks").getByText("claude.ai", { exact: true }).waitFor();
   await allowButton(page).click();
   await page.waitForURL("https://claude.ai/api/mcp/auth_callback?**");
-  assertEquals((await asking.exchange(page.url())).scope, "files:read files:write");
+  assertEquals((await tokensFor(app, page.url())).scope, "files:read files:write");
 });

@@ -1,15 +1,8 @@
 /** Calls of the consent page: what an app asks for, and the person's answer. */
+import type { AppRequest, AppScope } from "../../../functions/api/contract/apps.ts";
 import { call } from "./client.ts";
 
-export type AppScope = "read" | "write";
-
-export interface AppRequest {
-  /** `host` is the one that the answer goes to; empty if the app is on the person's own device. */
-  readonly client: { readonly id: string; readonly name: string; readonly host: string };
-  readonly scopes: readonly AppScope[];
-  readonly resource: string;
-  readonly expiresAt: string;
-}
+export type { AppRequest, AppScope };
 
 export interface Grant {
   readonly projectId: string;

@@ -13,7 +13,6 @@ import { FormProblem, SelectField, TextField, useSubmit } from "../../components
 
 export function ConnectView({ projectId }: { readonly projectId: string }) {
   const made = madeKey(projectId);
-  const [signsIn, setSignsIn] = useState<string | null>(null);
   const [isMaking, setMaking] = useState(false);
   const baseUrl = config().functionUrl;
   const keep = (key: NewKey) => {
@@ -42,12 +41,10 @@ export function ConnectView({ projectId }: { readonly projectId: string }) {
       </section>
       <section class="card" aria-labelledby="connect-client">
         <h2 id="connect-client">Client</h2>
-        {made === undefined && signsIn === null && <p class="note">Create a key above to fill it in.</p>}
-        <Clients baseUrl={baseUrl} apiKey={made?.key ?? NO_KEY} onChoose={setSignsIn} />
+        {made === undefined && <p class="note">Create a key above to fill it in, where one is needed.</p>}
+        <Clients {...{ projectId, baseUrl }} apiKey={made?.key ?? NO_KEY} />
       </section>
-      {signsIn !== null
-        ? <FirstAppCall key={signsIn} {...{ projectId }} title={signsIn} />
-        : made !== undefined && <FirstCall key={made.id} {...{ projectId, made }} />}
+      {made !== undefined && <FirstCall key={made.id} {...{ projectId, made }} />}
     </section>
   );
 }
@@ -68,12 +65,7 @@ interface ClientsProperties {
   readonly apiKey: string;
 }
 
-interface ChoiceProperties extends ClientsProperties {
-  /** Called with the name of an app that signs in; null for a client that has a key. */
-  readonly onChoose: (signsIn: string | null) => void;
-}
-
-function Clients({ baseUrl, apiKey, onChoose }: ChoiceProperties) {
+function Clients({ projectId, baseUrl, apiKey }: ClientsProperties & { readonly projectId: string }) {
   const { data: clients, error, reload } = useLoad("clients", loadClients);
   const [name, setName] = useState<string | null>(null);
   if (clients === undefined) return <Pending {...{ error, reload }} what="the clients" />;
@@ -89,16 +81,16 @@ function Clients({ baseUrl, apiKey, onChoose }: ChoiceProperties) {
             type="button"
             class="toggle"
             aria-pressed={client === chosen}
-            onClick={() => {
-              setName(client.name);
-              onChoose(client.signIn.length === 0 ? null : client.name);
-            }}
+            onClick={() => setName(client.name)}
           >
             {client.name}
           </button>
         ))}
       </div>
       {chosen !== undefined && <Steps client={chosen} baseUrl={baseUrl} apiKey={apiKey} />}
+      {chosen !== undefined && chosen.signIn.length > 0 && (
+        <FirstAppCall key={chosen.name} projectId={projectId} title={chosen.name} />
+      )}
     </>
   );
 }
@@ -117,9 +109,7 @@ function Steps({ client: { name, steps, signIn }, baseUrl, apiKey }: StepsProper
             text={fill(step, baseUrl, apiKey)}
             what={index === 0 ? `the settings of ${name}` : `part ${index + 1} of ${name}`}
           />
-          {index === 0 && signIn.length > 0 && (
-            <ol class="numbered">{signIn.map((text) => <li key={text}>{text}</li>)}</ol>
-          )}
+          {index === 0 && signIn.length > 0 && <ol>{signIn.map((text) => <li key={text}>{text}</li>)}</ol>}
         </div>
       ))}
     </>

@@ -25,7 +25,8 @@ export function FirstAppCall({ projectId, title }: { readonly projectId: string;
     return true;
   });
   if (!isReady) return null;
-  return <Waiting {...{ projectId, title }} isAwaited={({ id }) => before.current?.has(id) === false} />;
+  const isNew = ({ kind, id }: Key) => kind === "app" && before.current?.has(id) === false;
+  return <Waiting {...{ projectId, title }} isAwaited={isNew} />;
 }
 
 interface Properties {
@@ -78,20 +79,14 @@ export interface FirstCall {
   readonly lookAgain: () => void;
 }
 
-function useFirstCall(
-  projectId: string,
-  isAwaited: (key: Key) => boolean,
-  keyId: string | undefined,
-): FirstCall {
+function useFirstCall(projectId: string, isAwaited: (key: Key) => boolean, keyId?: string): FirstCall {
   const [restarts, setRestarts] = useState(0);
   const [hasGivenUp, setGivenUp] = useState(false);
   const called = keysOf(projectId)?.find((key) => isAwaited(key) && key.lastUsedAt !== null);
   const isCalled = called !== undefined;
   const lookAgain = () => setRestarts((before) => before + 1);
   useLive(projectId, (changes) => {
-    if (!isCalled && keyId !== undefined && (changes ?? []).some((change) => change.keyId === keyId)) {
-      lookAgain();
-    }
+    if (!isCalled && keyId && (changes ?? []).some((change) => change.keyId === keyId)) lookAgain();
   });
   useEffect(() => {
     if (isCalled) return;

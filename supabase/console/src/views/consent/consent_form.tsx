@@ -17,12 +17,21 @@ interface Properties {
   readonly onEnded: () => void;
 }
 
+interface Choice {
+  readonly projectId: string;
+  /** Those of `SCOPES`. */
+  readonly scopes: string;
+  readonly pathPrefix: string;
+  /** Empty: without an end. */
+  readonly days: string;
+}
+
+const ALL: readonly AppScope[] = ["read", "write"];
 const SCOPES: Readonly<Record<string, string>> = {
   "read write": "read and write files",
   read: "only read files",
   write: "only write files",
 };
-/** In days. */
 const DURATIONS = [
   ["", "until I revoke it"],
   ["1", "for one day"],
@@ -33,17 +42,17 @@ const DURATIONS = [
 const FIELDS = ["projectId", "scopes", "pathPrefix", "expiresAt"];
 
 /**
- * It is no form, so that Enter in a field answers nothing. Both answers are buttons of the same form, and neither has the
+ * It is no form, so that Enter in a field answers nothing. Both answers are buttons of the same size, and neither has the
  * focus.
  */
 export function ConsentForm({ request, asked, onAnswered, onEnded }: Properties) {
-  const choices = scopeChoices(asked.scopes);
-  const [projectId, setProjectId] = useState(preferredProject()?.id ?? "");
-  const [scopes, setScopes] = useState(choices[0]?.join(" ") ?? "");
-  const [pathPrefix, setPathPrefix] = useState("");
-  const [days, setDays] = useState("");
+  const [choice, setChoice] = useState<Choice>({
+    projectId: preferredProject()?.id ?? "",
+    scopes: scopeChoices(asked.scopes)[0] ?? "",
+    pathPrefix: "",
+    days: "",
+  });
   const isArmed = useArmed();
-  const chosen = choices.find((choice) => choice.join(" ") === scopes) ?? [];
   const answer = async (grant?: Grant) => {
     try {
       onAnswered(await answerApp(request, grant));
@@ -52,71 +61,73 @@ export function ConsentForm({ request, asked, onAnswered, onEnded }: Properties)
       onEnded();
     }
   };
-  const allow = useSubmit(async () => {
-    const grant = { projectId, scopes: chosen, pathPrefix: pathPrefix || undefined, expiresAt: inDays(days) };
-    await answer(grant);
-  });
+  const allow = useSubmit(() => answer(grantOf(choice)));
   const deny = useSubmit(() => answer());
-  const { error } = allow;
   const isBusy = allow.isBusy || deny.isBusy;
+  const mayAllow = isArmed && !isBusy && choice.projectId !== "";
   return (
     <>
-      {projects.value?.length === 0 ? null : (
-        <>
-          <SelectField
-            label="Project"
-            value={projectId}
-            onChange={setProjectId}
-            options={(projects.value ?? []).map(({ id, name }) => [id, visible(name)])}
-            problem={reasonFor(error, "projectId")}
-          />
-          <SelectField
-            label="It may"
-            value={scopes}
-            onChange={setScopes}
-            options={choices.map((choice) => [choice.join(" "), SCOPES[choice.join(" ")] ?? ""])}
-            problem={reasonFor(error, "scopes")}
-          />
-          <PathField
-            projectId={projectId}
-            label="Only in this folder"
-            value={pathPrefix}
-            onInput={setPathPrefix}
-            hint="Optional. Empty: the whole project."
-            problem={reasonFor(error, "pathPrefix")}
-            isFolder
-          />
-          <SelectField
-            label="How long"
-            value={days}
-            onChange={setDays}
-            options={DURATIONS}
-            problem={reasonFor(error, "expiresAt")}
-          />
-          <WhatItCan scopes={chosen} pathPrefix={pathPrefix} />
-        </>
-      )}
-      <FormProblem error={error ?? deny.error} fields={FIELDS} />
+      {choice.projectId !== "" && <Choices {...{ asked, choice, setChoice }} error={allow.error} />}
+      <FormProblem error={allow.error ?? deny.error} fields={FIELDS} />
       <div class="answers">
         <button type="button" disabled={isBusy} onClick={deny.submit}>Deny</button>
-        <button
-          type="button"
-          disabled={isBusy || !isArmed || projectId === ""}
-          onClick={allow.submit}
-        >
-          Allow
-        </button>
+        <button type="button" disabled={!mayAllow} onClick={allow.submit}>Allow</button>
       </div>
     </>
   );
 }
 
-/** What was asked for, and, if that is to read and write, only to read. */
-function scopeChoices(asked: readonly AppScope[]): readonly (readonly AppScope[])[] {
-  const all = (["read", "write"] as const).filter((scope) => asked.includes(scope));
-  return all.length === 2 ? [all, ["read"]] : [all];
+interface ChoicesProperties extends Pick<Properties, "asked"> {
+  readonly choice: Choice;
+  readonly setChoice: (choice: Choice) => void;
+  readonly error: unknown;
 }
 
-function inDays(days: string): string | undefined {
-  return days === "" ? undefined : new Date(Date.now() + Number(days) * 86_400_000).toISOString();
+function Choices({ asked, choice, setChoice, error }: ChoicesProperties) {
+  const field = (name: keyof Choice, reported: string = name) => ({
+    value: choice[name],
+    onChange: (value: string) => setChoice({ ...choice, [name]: value }),
+    problem: reasonFor(error, reported),
+  });
+  const { onChange: onInput, ...folder } = field("pathPrefix");
+  return (
+    <>
+      <SelectField
+        label="Project"
+        options={(projects.value ?? []).map(({ id, name }) => [id, visible(name)])}
+        {...field("projectId")}
+      />
+      <SelectField
+        label="It may"
+        options={scopeChoices(asked.scopes).map((scopes) => [scopes, SCOPES[scopes] ?? ""])}
+        {...field("scopes")}
+      />
+      <PathField
+        projectId={choice.projectId}
+        label="Only in this folder"
+        hint="Optional. Empty: the whole project."
+        isFolder
+        onInput={onInput}
+        {...folder}
+      />
+      <SelectField label="How long" options={DURATIONS} {...field("days", "expiresAt")} />
+      <WhatItCan scopes={scopesOf(choice)} pathPrefix={choice.pathPrefix} />
+    </>
+  );
+}
+
+/** What was asked for, and, if that is to read and write, only to read. */
+function scopeChoices(asked: readonly AppScope[]): readonly string[] {
+  const all = ALL.filter((scope) => asked.includes(scope));
+  return all.length === 2 ? [all.join(" "), "read"] : [all.join(" ")];
+}
+
+function scopesOf({ scopes }: Choice): readonly AppScope[] {
+  return ALL.filter((scope) => scopes.split(" ").includes(scope));
+}
+
+function grantOf(choice: Choice): Grant {
+  const { projectId, pathPrefix, days } = choice;
+  const expiresAt = days === "" ? undefined : new Date(Date.now() + Number(days) * 86_400_000).toISOString();
+  return { projectId, scopes: scopesOf(choice), pathPrefix: pathPrefix || undefined, expiresAt };
 }

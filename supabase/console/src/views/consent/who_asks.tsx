@@ -41,10 +41,10 @@ export function WhatItCan({ scopes, pathPrefix }: Properties) {
     "erase files for good, create keys, or let other apps in",
   ];
   return (
-    <div class="what-it-can">
+    <>
       <Points title="It can" points={can} />
       <Points title="It cannot" points={cannot} />
-    </div>
+    </>
   );
 }
 

@@ -54,11 +54,7 @@ export function RevokeKeyDialog({ projectId, revoked, onClose, onDone }: RevokeK
       isDangerous
       {...{ isBusy, submit, onClose }}
     >
-      <p>
-        {isApp
-          ? "Requests of this app are refused from now on. To use your files again, it has to ask you again."
-          : "Requests with this key are refused from now on. This cannot be undone."}
-      </p>
+      <p>Requests with {isApp ? "its tokens" : "this key"} are refused from now on. This cannot be undone.</p>
       <FormProblem error={error} fields={[]} />
     </FormDialog>
   );

@@ -6,7 +6,6 @@ import { Empty, Loading, Problem } from "../../components/states.tsx";
 import { keysOf, loadKeys } from "../../state/keys.ts";
 import { useLoad } from "../../state/use_load.ts";
 import { CreateKeyDialog, EditKeyDialog } from "./key_settings.tsx";
-import { AppTable } from "./app_table.tsx";
 import { type KeyAction, KeyTable } from "./key_table.tsx";
 import { NewKeyDialog, RevokeKeyDialog, RotateKeyDialog } from "./key_dialogs.tsx";
 
@@ -22,6 +21,7 @@ export function KeysView({ projectId }: { readonly projectId: string }) {
   const keys = all?.filter(({ kind }) => kind === "key");
   const apps = all?.filter(({ kind }) => kind === "app") ?? [];
   const dialog = { projectId, onClose: () => setOpen(null) };
+  const onChoose = (name: KeyAction, key: Key) => setOpen({ name, key });
   const made = (key: NewKey) => {
     setOpen({ name: "made", key });
     reload();
@@ -53,8 +53,9 @@ export function KeysView({ projectId }: { readonly projectId: string }) {
             <p>An agent reads and writes with a key. Create one for each agent and environment.</p>
           </Empty>
         )
-        : <KeyTable keys={keys} onChoose={(name, key) => setOpen({ name, key })} />}
-      {apps.length > 0 && <AppTable apps={apps} onRevoke={(key) => setOpen({ name: "revoke", key })} />}
+        : <KeyTable kind="key" {...{ keys, onChoose }} />}
+      {apps.length > 0 && <h2>Connected apps</h2>}
+      {apps.length > 0 && <KeyTable kind="app" keys={apps} onChoose={onChoose} />}
       {open?.name === "create" && <CreateKeyDialog {...dialog} onMade={made} />}
       {open?.name === "edit" && <EditKeyDialog {...dialog} edited={open.key} onDone={reload} />}
       {open?.name === "rotate" && <RotateKeyDialog {...dialog} old={open.key} onMade={made} />}
