@@ -1,6 +1,6 @@
 /** Apps that sign in: what they discover, registration, the request for consent, codes and tokens. */
 import { assert, assertEquals, assertMatch, assertNotEquals } from "@std/assert";
-import { OAUTH_STATE_LENGTH_MAX } from "../../supabase/functions/api/limits.ts";
+import { ADDRESS_REQUESTS_PER_MINUTE, OAUTH_STATE_LENGTH_MAX } from "../../supabase/functions/api/limits.ts";
 import { owner } from "../support/client/accounts.ts";
 import { assertRefused } from "../support/client/contract.ts";
 import {
@@ -302,6 +302,15 @@ test("what is no access token of an app is 401 at /connect: keys, sessions, othe
     [`token of an app: ${access_token}`],
   );
   assertEquals(await statusAt(access_token), 401);
+});
+
+test("however many tokens of one address are refused, the next is told the same", async () => {
+  const address = { headers: { "cf-connecting-ip": "192.0.2.77" } };
+  for (let n = 0; n <= ADDRESS_REQUESTS_PER_MINUTE; n++) {
+    assertRefused(await connected(service, "x").rpc("tools/list", {}, address), "INVALID_API_KEY");
+  }
+  const unknown = `oaa_${"0".repeat(64)}`;
+  assertRefused(await connected(service, unknown).rpc("tools/list", {}, address), "INVALID_API_KEY");
 });
 
 test("the answer to a request of consent has state and issuer, with the code or the refusal", async () => {

@@ -31,6 +31,8 @@ export type Identity =
     readonly owner: Account | null;
     /** Whether the database opened that session for this very request. */
     readonly isConfirmed: boolean;
+    /** Whether the key is an app, and `keyHash` the hash of its access token. */
+    readonly isApp?: true;
   }
   /** `keyHash` is the hash of the link's token. */
   | { readonly kind: "link"; readonly keyHash: KeyHash }
@@ -98,19 +100,20 @@ async function identifyKey(headers: Headers, parts: IdentifyParts): Promise<Iden
   return { kind: "key", keyHash, owner: null, isConfirmed: false };
 }
 
-/** An app acts as a key. The first request of a client has no token, which is how it learns where to get one. */
+export const APP_REFUSED = "The access token is not valid. Refresh it, or sign in again.";
+
+/**
+ * An app acts as a key. The first request of a client has no token, which is how it learns where to get one. No failure
+ * is counted: nobody guesses a token, and the many people who use a hosted app have one address.
+ */
 async function identifyApp(headers: Headers, parts: IdentifyParts): Promise<Identity> {
   const token = bearerOf(headers) ?? "";
   if (token === "") fail("INVALID_API_KEY", "Sign in to get an access token: see `WWW-Authenticate`.");
   const keyHash = await hashAppToken(token);
   if (!isAppToken(token, "access") || parts.keys.isRefused(keyHash, parts.now())) {
-    throwUnauthenticated(
-      "INVALID_API_KEY",
-      parts,
-      "The access token is not valid. Refresh it, or sign in again.",
-    );
+    fail("INVALID_API_KEY", APP_REFUSED);
   }
-  return { kind: "key", keyHash, owner: null, isConfirmed: false };
+  return { kind: "key", keyHash, owner: null, isConfirmed: false, isApp: true };
 }
 
 /** Opens the owner's console session, whose token stands for a key of the project on every file route. */

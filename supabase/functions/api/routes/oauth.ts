@@ -4,6 +4,7 @@ import { generateAppToken, hashAppToken, hashClientId, isAppToken } from "../aut
 import type { Context } from "../context.ts";
 import type { AnswerName, ResponseHeader } from "../openapi_properties.ts";
 import { ApiError } from "../errors.ts";
+import { drainBody } from "../http/body.ts";
 import { json } from "../http/respond.ts";
 import { serverUrl } from "../http/server_url.ts";
 import {
@@ -56,6 +57,7 @@ function oauthRoute(openapi: Described, handle: (context: Context) => Promise<Re
       try {
         return await handle(context);
       } catch (error) {
+        await drainBody(context.request);
         return refusal(error);
       }
     },
