@@ -216,7 +216,7 @@ export const token = oauthRoute({
   description:
     "A form, as in RFC 6749: `grant_type` `authorization_code` with `code`, `redirect_uri`, `client_id` and " +
     "`code_verifier`, or `refresh_token` with `refresh_token` and `client_id`. Each refresh token is used once.",
-  form: z.object({
+  form: z.looseObject({
     grant_type: z.enum(["authorization_code", "refresh_token"]),
     client_id: z.string(),
     code: z.string().optional(),
@@ -265,7 +265,7 @@ export const revoke = oauthRoute({
   id: "revokeToken",
   summary: "End an app's access, with one of its tokens (RFC 7009)",
   description: "`token` is an access or a refresh token. An unknown token is 200, too.",
-  form: z.object({ token: z.string(), client_id: z.string() }),
+  form: z.looseObject({ token: z.string(), client_id: z.string() }),
   answer: "noAnswer",
 }, async (context) => {
   const { gate, metadata, now } = context;
