@@ -34,6 +34,8 @@ export interface OpenapiProperties {
   /** Each property is a query parameter. */
   readonly query?: z.ZodType;
   readonly body?: z.ZodType;
+  /** Present where the body is a form instead of JSON. */
+  readonly form?: z.ZodType;
   /** Whether the body may be left out. */
   readonly isBodyOptional?: boolean;
   /** Whether the body may also be raw bytes; "only": it always is. */

@@ -16,6 +16,8 @@ export interface PendingRequest {
   readonly scopes: readonly ("read" | "write")[];
   readonly challenge: string;
   readonly resource: string;
+  /** The server as the app knows it: the console may call the service at another address. */
+  readonly issuer: string;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
 }
@@ -43,7 +45,7 @@ export async function addresseeOf(
 export function pendingRequest(
   addressee: Addressee,
   parameters: Parameters,
-  resource: string,
+  { resource, issuer }: Pick<PendingRequest, "resource" | "issuer">,
   now: number,
 ): PendingRequest {
   const state = stateOf(parameters);
@@ -60,7 +62,7 @@ export function pendingRequest(
   parameters.ensureResource(resource);
   const scopes = parameters.scopes() ?? ["read", "write"];
   const expiresAt = now + OAUTH_REQUEST_SECONDS * 1000;
-  return { id: crypto.randomUUID(), ...addressee, state, scopes, challenge, resource, expiresAt };
+  return { id: crypto.randomUUID(), ...addressee, state, scopes, challenge, resource, issuer, expiresAt };
 }
 
 function stateOf(parameters: Parameters): string | undefined {

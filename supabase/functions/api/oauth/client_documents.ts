@@ -1,10 +1,8 @@
 /** Client ID Metadata Documents: a client's id is the address of a document that describes it. */
 import {
   OAUTH_CLIENT_URL_LENGTH_MAX,
-  OAUTH_DOCUMENT_BYTES_MAX,
   OAUTH_DOCUMENT_DEFAULT_SECONDS,
   OAUTH_DOCUMENT_FAILED_SECONDS,
-  OAUTH_DOCUMENT_HEAD_BYTES_MAX,
   OAUTH_DOCUMENT_MILLISECONDS,
   OAUTH_DOCUMENT_SECONDS_MAX,
   OAUTH_DOCUMENTS_REMEMBERED_MAX,
@@ -13,16 +11,21 @@ import { type Clock, systemClock } from "../runtime/clock.ts";
 import { Deadline, LATE } from "../runtime/deadline.ts";
 import { LruCache } from "../runtime/lru_cache.ts";
 import { describe, type Description } from "./client_metadata.ts";
-import { dial, type Dialler, get, type PlainResponse, runtimeDialler } from "./public_get.ts";
+import { type Dialler, publicGet, runtimeDialler } from "./public_get.ts";
 
-/** `until`: when the document is fetched again, by the clock. */
-interface Remembered {
-  readonly found: Promise<Description | undefined>;
-  until: number;
+interface Fetched {
+  /** Undefined where there is no such document. */
+  readonly description?: Description;
+  /** How long that may be remembered. */
+  readonly seconds: number;
 }
 
+const FAILED: Fetched = { seconds: OAUTH_DOCUMENT_FAILED_SECONDS };
+
 export class ClientDocuments {
-  readonly #remembered = new LruCache<string, Remembered>(OAUTH_DOCUMENTS_REMEMBERED_MAX);
+  readonly #remembered = new LruCache<string, { readonly fetched: Promise<Fetched>; until: number }>(
+    OAUTH_DOCUMENTS_REMEMBERED_MAX,
+  );
 
   /** `trustedHosts`: `host:port` of hosts that may be private, and be called without TLS. */
   constructor(
@@ -40,14 +43,13 @@ export class ClientDocuments {
   async find(id: string): Promise<Description | undefined> {
     const url = this.isAvailable ? this.#addressOf(id) : undefined;
     if (url === undefined) return undefined;
-    const known = this.#remembered.get(id);
-    if (known && this.clock.now() < known.until) return await known.found;
-    const fetched = this.#fetch(url);
-    const entry: Remembered = { found: fetched.then((it) => it?.description), until: Infinity };
-    this.#remembered.set(id, entry);
-    const seconds = (await fetched)?.seconds ?? OAUTH_DOCUMENT_FAILED_SECONDS;
-    entry.until = this.clock.now() + seconds * 1000;
-    return await entry.found;
+    let entry = this.#remembered.get(id);
+    if (entry === undefined || this.clock.now() >= entry.until) {
+      entry = { fetched: this.#fetch(url), until: Infinity };
+      this.#remembered.set(id, entry);
+      entry.until = this.clock.now() + (await entry.fetched).seconds * 1000;
+    }
+    return (await entry.fetched).description;
   }
 
   /** Only the one way to write an address, so that nobody has a client's document under a second id. */
@@ -62,25 +64,16 @@ export class ClientDocuments {
     return this.trustedHosts.includes(`${hostname}:${port || (protocol === "http:" ? 80 : 443)}`);
   }
 
-  async #fetch(url: URL): Promise<{ description: Description; seconds: number } | undefined> {
+  async #fetch(url: URL): Promise<Fetched> {
     let isOver = false;
     const open = new Set<Deno.Conn>();
     const add = (connection: Deno.Conn) => isOver ? close(connection) : open.add(connection);
-    const fetching = async () => {
-      const connection = await dial(this.dialler, url, this.#isTrusted(url), add);
-      return await get(connection, url, OAUTH_DOCUMENT_HEAD_BYTES_MAX + OAUTH_DOCUMENT_BYTES_MAX);
-    };
+    const fetching = publicGet(this.dialler, url, this.#isTrusted(url), add);
     try {
-      const response = await new Deadline(OAUTH_DOCUMENT_MILLISECONDS, this.clock).within(
-        Infinity,
-        fetching(),
-      );
-      const description = response === LATE ? undefined : descriptionIn(response, url);
-      return response !== LATE && description
-        ? { description, seconds: secondsOf(response.headers) }
-        : undefined;
+      const response = await new Deadline(OAUTH_DOCUMENT_MILLISECONDS, this.clock).within(Infinity, fetching);
+      return response === LATE ? FAILED : await fetchedIn(response, url.href);
     } catch {
-      return undefined;
+      return FAILED;
     } finally {
       isOver = true;
       open.forEach(close);
@@ -104,13 +97,14 @@ function mayConnect(): boolean {
   }
 }
 
-function descriptionIn({ status, headers, body }: PlainResponse, { href }: URL): Description | undefined {
-  const isJson = /^application\/([^/;]+\+)?json\s*(;|$)/i.test(headers.get("content-type") ?? "");
-  if (status !== 200 || !isJson || body.length > OAUTH_DOCUMENT_BYTES_MAX) return undefined;
-  const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
-  const document: Readonly<Record<string, unknown>> = { ...Object(value) };
+/** Throws for an answer that is no document of this client. */
+async function fetchedIn(response: Response, id: string): Promise<Fetched> {
+  const isJson = /^application\/([^/;]+\+)?json\s*(;|$)/i.test(response.headers.get("content-type") ?? "");
+  const document: Readonly<Record<string, unknown>> = { ...Object(await response.json()) };
   // A public document has no secret.
-  return document["client_id"] === href && !("client_secret" in document) ? describe(document) : undefined;
+  const isOfClient = document["client_id"] === id && !("client_secret" in document);
+  if (response.status !== 200 || !isJson || !isOfClient) return FAILED;
+  return { description: describe(document), seconds: secondsOf(response.headers) };
 }
 
 /** How long an answer may be remembered (RFC 9111 section 5.2.2). */

@@ -20,7 +20,9 @@ export function isPublicAddress(address: string): boolean {
     });
   }
   // The parser of URLs writes each IPv6 address in one form, and refuses zones.
-  const text = address.includes(":") ? URL.parse(`http://[${address}]/`)?.hostname.slice(1, -1) : undefined;
+  const text = /^[\da-f.]*:[\da-f:.]*$/i.test(address)
+    ? URL.parse(`http://[${address}]/`)?.hostname.slice(1, -1)
+    : undefined;
   const groups = text?.split("::", 1)[0]?.split(":").map((group) => group.padStart(4, "0")) ?? [];
   return PUBLIC_6.test([...groups, "0000"].join(":"));
 }

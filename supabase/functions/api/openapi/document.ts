@@ -115,14 +115,16 @@ function parametersOf(route: Route): Json[] {
 
 const BYTES = { type: "string", format: "binary" };
 
-function requestBodyOf({ openapi: { body, isBodyOptional, takesRaw, example } }: Route): Json | undefined {
-  if (!body && !takesRaw) return undefined;
+function requestBodyOf({ openapi }: Route): Json | undefined {
+  const { body, form, isBodyOptional, takesRaw, example } = openapi;
+  if (!body && !form && !takesRaw) return undefined;
   return {
     required: !isBodyOptional,
     content: {
       ...(body && {
         "application/json": { schema: schemaOf(body, "input"), ...(example !== undefined && { example }) },
       }),
+      ...(form && { "application/x-www-form-urlencoded": { schema: schemaOf(form, "input") } }),
       ...(takesRaw && {
         "application/octet-stream": {
           schema: { ...BYTES, description: "The file's bytes, up to the tier's maximum file size." },

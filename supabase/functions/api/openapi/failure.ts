@@ -26,7 +26,8 @@ const OF_CALLER: Readonly<Record<Credentials, readonly ErrorCode[]>> = {
 
 function errorsOf(route: Route): ReadonlySet<DocumentedError> {
   const { credentials, pattern, openapi } = route;
-  const { body, takesRaw, headers = [], isPlain, isProtocol, errors = [] } = openapi;
+  const { takesRaw, headers = [], isPlain, isProtocol, speaksOAuth, errors = [] } = openapi;
+  const body = speaksOAuth ? undefined : openapi.body;
   return new Set<DocumentedError>([
     ...isStrict(route) ? ["VALIDATION_ERROR"] as const : [],
     ...pattern.endsWith("/*") ? ["INVALID_PATH"] as const : [],

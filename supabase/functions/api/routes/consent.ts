@@ -10,7 +10,6 @@ import { answerAddress, type PendingRequest, readRequest } from "../oauth/author
 import { defineRoute } from "../route.ts";
 import { readAdministrationFields } from "./administration.ts";
 import { expiry, pathPrefix } from "./api_keys.ts";
-import { addressesOf } from "./oauth.ts";
 
 async function openRequest(context: Context, text: string): Promise<PendingRequest> {
   const { records } = await context.oauthServer();
@@ -83,13 +82,12 @@ export const answerRequest = defineRoute({
     const { gate, accounts } = context;
     const given = await readAdministrationFields(context, consent);
     const pending = await openRequest(context, given.request);
-    const { id: requestId, redirectUri, state } = pending;
+    const { id: requestId, redirectUri, state, issuer } = pending;
     const code = generateAppToken("code");
     const answer = given.approve ? await newApp(pending, given) : { projectId: null, app: null };
     const codeHash = await hashAppToken(code);
     gate.unwrapAccount(await accounts.answerApp(gate.accessToken, { requestId, codeHash, ...answer }));
     const result = given.approve ? { code } : { error: "access_denied" };
-    const { issuer } = addressesOf(context);
     const data = appRedirect.parse({
       redirectTo: answerAddress(redirectUri, { ...result, state, iss: issuer }),
     });

@@ -1,4 +1,5 @@
 /** Apps that sign in: what they discover, registration, the request for consent, tokens (RFC 6749, 7009, 7591, 8414). */
+import { z } from "zod";
 import { generateAppToken, hashAppToken, hashClientId, isAppToken } from "../auth/app_token.ts";
 import type { Context } from "../context.ts";
 import type { AnswerName, ResponseHeader } from "../openapi_properties.ts";
@@ -29,10 +30,17 @@ export function addressesOf({ request, oauth }: Pick<Context, "request" | "oauth
   return { base, issuer: oauth?.issuer ?? base, resource: `${base}/connect` };
 }
 
+const scope = z.string().meta({
+  description: `Of ${Object.keys(OAUTH_SCOPES).join(" and ")}; by default both.`,
+});
+
 interface Described {
   readonly id: string;
   readonly summary: string;
   readonly description?: string;
+  readonly query?: z.ZodType;
+  readonly body?: z.ZodType;
+  readonly form?: z.ZodType;
   readonly answer: AnswerName;
   readonly successStatus?: 201 | 302;
   readonly responseHeaders?: readonly ResponseHeader[];
@@ -117,8 +125,8 @@ export const getKeySet = document({
 export const register = oauthRoute({
   id: "registerClient",
   summary: "Register an app (RFC 7591)",
-  description:
-    "The body is JSON: `redirect_uris`, and `client_name` if any. The client id contains both, signed; nothing is stored.",
+  description: "The client id contains both, signed; nothing is stored. Other metadata is ignored.",
+  body: z.looseObject({ redirect_uris: z.array(z.string()).min(1), client_name: z.string().optional() }),
   answer: "registeredClient",
   successStatus: 201,
 }, async (context) => {
@@ -152,6 +160,16 @@ export const authorize = oauthRoute({
   description:
     "Parameters as in RFC 6749, 7636 (`S256` alone) and 8707. The console's page shows who asks for what. An unknown " +
     "client or redirect URI is 400, and never a redirect; other errors are sent to the redirect URI, with `iss`.",
+  query: z.object({
+    response_type: z.literal("code"),
+    client_id: z.string(),
+    redirect_uri: z.string(),
+    code_challenge: z.string(),
+    code_challenge_method: z.literal("S256"),
+    state: z.string().optional(),
+    scope: scope.optional(),
+    resource: z.string().optional(),
+  }),
   answer: "noAnswer",
   successStatus: 302,
   responseHeaders: ["Location", "Referrer-Policy"],
@@ -162,15 +180,17 @@ export const authorize = oauthRoute({
   const query: Query = parseQuery(splitUrl(request.url).rawQuery);
   const parameters = new Parameters(query);
   const addressee = await addresseeOf(parameters, (id) => server.findClient(id)).catch(inBrowser);
-  const { issuer, resource } = addressesOf(context);
+  const addresses = addressesOf(context);
   try {
-    const pending = pendingRequest(addressee, parameters, resource, now());
+    const pending = pendingRequest(addressee, parameters, addresses, now());
     const signed = await signRequest(server.records, pending);
     return redirect(`${oauth?.consoleUrl}/authorize?request=${signed}`);
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error;
     const state = stateToReturn(parameters);
-    return redirect(answerAddress(addressee.redirectUri, { ...error.toJSON(), state, iss: issuer }));
+    return redirect(
+      answerAddress(addressee.redirectUri, { ...error.toJSON(), state, iss: addresses.issuer }),
+    );
   }
 });
 
@@ -194,6 +214,16 @@ export const token = oauthRoute({
   description:
     "A form, as in RFC 6749: `grant_type` `authorization_code` with `code`, `redirect_uri`, `client_id` and " +
     "`code_verifier`, or `refresh_token` with `refresh_token` and `client_id`. Each refresh token is used once.",
+  form: z.looseObject({
+    grant_type: z.enum(["authorization_code", "refresh_token"]),
+    client_id: z.string(),
+    code: z.string().optional(),
+    redirect_uri: z.string().optional(),
+    code_verifier: z.string().optional(),
+    refresh_token: z.string().optional(),
+    scope: scope.optional(),
+    resource: z.string().optional(),
+  }),
   answer: "appTokens",
 }, async (context) => {
   const { gate, metadata, now } = context;
@@ -232,8 +262,8 @@ export const token = oauthRoute({
 export const revoke = oauthRoute({
   id: "revokeToken",
   summary: "End an app's access, with one of its tokens (RFC 7009)",
-  description:
-    "A form: `token`, an access or a refresh token, and `client_id`. An unknown token is 200, too.",
+  description: "`token` is an access or a refresh token. An unknown token is 200, too.",
+  form: z.looseObject({ token: z.string(), client_id: z.string() }),
   answer: "noAnswer",
 }, async (context) => {
   const { gate, metadata, now } = context;
