@@ -1,37 +1,53 @@
 /** The folder of an export: content, manifest, and the state with which it continues after an interruption. */
+import { createReadStream } from "node:fs";
+import {
+  type FileHandle,
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  writeFile,
+} from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { z } from "zod";
-import { messageOf, StartupError } from "../startup_error.ts";
+import { Failure } from "../failure.ts";
+import { isObject, parsed } from "../library/answer.ts";
+import { messageOf } from "../library/errors.ts";
 import { DiskNames } from "./disk_names.ts";
-import { MANIFEST, type ManifestLine, manifestLine, PARTIAL_MANIFEST } from "./manifest.ts";
+import { MANIFEST, type ManifestLine, parseLine, PARTIAL_MANIFEST } from "./manifest.ts";
 
 /** The file with the export's options, and whether it is complete. */
 const STATE = "export.json";
 /** The folder of downloads that are not in their final place yet. */
 const DOWNLOADS = ".partial";
 
-const state = z.object({
-  format: z.literal(1),
-  directory: z.string(),
-  /** `--at` as it was given; null: the present. */
-  asked: z.string().nullable(),
-  /** The moment of the export: a time, or a cursor of the change feed. */
-  at: z.string(),
-  history: z.boolean(),
-  startedAt: z.string(),
-  isComplete: z.boolean(),
-});
-export type ExportState = z.infer<typeof state>;
-
 export interface Wanted {
   readonly directory: string;
+  /** `--at` as it was given; null: the present. */
   readonly asked: string | null;
   readonly history: boolean;
 }
 
+export interface ExportState extends Wanted {
+  readonly format: 1;
+  /** The moment of the export: a time, or a cursor of the change feed. */
+  readonly at: string;
+  readonly startedAt: string;
+  readonly isComplete: boolean;
+}
+
+function isState(value: unknown): value is ExportState {
+  return isObject(value) && value["format"] === 1 && typeof value["directory"] === "string" &&
+    (value["asked"] === null || typeof value["asked"] === "string") && typeof value["at"] === "string" &&
+    typeof value["history"] === "boolean" && typeof value["startedAt"] === "string" &&
+    typeof value["isComplete"] === "boolean";
+}
+
 export class ExportFolder {
   readonly #names = new DiskNames();
-  #manifest: Deno.FsFile | undefined;
+  #manifest: FileHandle | undefined;
   /** Files that an interrupted run exported. */
   filesBefore = 0;
   /** The path of the last file that an interrupted run exported. */
@@ -39,24 +55,24 @@ export class ExportFolder {
 
   private constructor(readonly path: string, readonly state: ExportState) {}
 
-  /** Begins an export, or continues one with the same options. Throws `StartupError` if the folder has other content. */
+  /** Begins an export, or continues one with the same options. Throws `Failure` if the folder has other content. */
   static async open(path: string, wanted: Wanted, presentOf: () => Promise<string>): Promise<ExportFolder> {
-    await Deno.mkdir(path, { recursive: true, mode: 0o700 }).catch((error) => {
-      throw new StartupError(`The folder ${path} cannot be written (${messageOf(error)}).`);
+    await mkdir(path, { recursive: true, mode: 0o700 }).catch((error) => {
+      throw new Failure(`The folder ${path} cannot be written (${messageOf(error)}).`);
     });
     const begun = await readState(path);
     if (begun === null) {
-      for await (const { name } of Deno.readDir(path)) {
+      for (const name of await readdir(path)) {
         if (!name.startsWith(`${STATE}.`)) {
-          throw new StartupError(`${path} is not empty; name an empty or new folder.`);
+          throw new Failure(`${path} is not empty; name an empty or new folder.`);
         }
       }
     } else if (begun.isComplete) {
-      throw new StartupError(`${path} holds a complete export; name another folder.`);
+      throw new Failure(`${path} holds a complete export; name another folder.`);
     } else if (
       begun.directory !== wanted.directory || begun.asked !== wanted.asked || begun.history !== wanted.history
     ) {
-      throw new StartupError(
+      throw new Failure(
         `${path} holds an unfinished export with other options; give those, or name another folder.`,
       );
     }
@@ -71,19 +87,17 @@ export class ExportFolder {
 
   async #begin(isNew: boolean): Promise<void> {
     if (isNew) await this.#writeState(this.state);
-    await Deno.remove(join(this.path, DOWNLOADS), { recursive: true }).catch(() => {});
+    await rm(join(this.path, DOWNLOADS), { recursive: true, force: true });
     for (const name of [DOWNLOADS, "files"]) {
-      await Deno.mkdir(join(this.path, name), { recursive: true, mode: 0o700 });
+      await mkdir(join(this.path, name), { recursive: true, mode: 0o700 });
     }
     // An earlier run was interrupted between the last two steps of `finish`.
     if (await exists(join(this.path, MANIFEST))) {
-      await Deno.rename(join(this.path, MANIFEST), join(this.path, PARTIAL_MANIFEST));
+      await rename(join(this.path, MANIFEST), join(this.path, PARTIAL_MANIFEST));
     }
     const file = join(this.path, PARTIAL_MANIFEST);
-    this.#manifest = await Deno.open(file, { read: true, write: true, create: true });
-    const end = await this.#recover(file);
-    await this.#manifest.truncate(end);
-    await this.#manifest.seek(end, Deno.SeekMode.Start);
+    this.#manifest = await open(file, "a");
+    await this.#manifest.truncate(await this.#recover(file));
   }
 
   /**
@@ -94,17 +108,17 @@ export class ExportFolder {
   async #recover(file: string): Promise<number> {
     let [end, start] = [0, 0];
     let last: ManifestLine[] = [];
-    let rest = new Uint8Array(0);
+    let rest: Uint8Array<ArrayBuffer> = new Uint8Array(0);
     const accept = (lines: readonly ManifestLine[]) => {
       for (const { stored } of lines) if (stored?.startsWith("files/")) this.#names.take(stored.slice(6));
       if (lines.length > 0) this.filesBefore++;
       this.lastPath = lines[0]?.path ?? this.lastPath;
     };
-    for await (const chunk of (await Deno.open(file)).readable) {
+    for await (const chunk of createReadStream(file)) {
       const bytes = concatenated(rest, chunk);
       let from = 0;
       for (let to = bytes.indexOf(10); to >= 0; to = bytes.indexOf(10, from)) {
-        const line = manifestLine.parse(JSON.parse(new TextDecoder().decode(bytes.subarray(from, to))));
+        const line = parseLine(new TextDecoder().decode(bytes.subarray(from, to)), PARTIAL_MANIFEST);
         if (last[0]?.path !== line.path) {
           accept(last);
           [last, start] = [[], end];
@@ -116,7 +130,7 @@ export class ExportFolder {
       rest = bytes.slice(from);
     }
     for (const { stored } of last) {
-      if (stored?.startsWith("files/")) await Deno.remove(join(this.path, stored)).catch(() => {});
+      if (stored?.startsWith("files/")) await rm(join(this.path, stored), { force: true });
     }
     return start;
   }
@@ -134,46 +148,43 @@ export class ExportFolder {
       : isLast
       ? `files/${this.#names.place(line.path)}`
       : `history/${sha256.slice(0, 2)}/${sha256}`;
-    const bytes = new TextEncoder().encode(JSON.stringify({ ...line, ...stored && { stored } }) + "\n");
-    for (let done = 0; done < bytes.length;) done += await this.#manifest?.write(bytes.subarray(done)) ?? NaN;
+    await this.#manifest?.appendFile(JSON.stringify({ ...line, ...stored && { stored } }) + "\n");
     if (download === null || stored === undefined) return;
     const place = join(this.path, stored);
-    await Deno.mkdir(dirname(place), { recursive: true, mode: 0o700 });
-    await Deno.rename(download, place);
+    await mkdir(dirname(place), { recursive: true, mode: 0o700 });
+    await rename(download, place);
   }
 
   async finish(): Promise<void> {
     await this.#manifest?.sync();
-    this.close();
-    await Deno.rename(join(this.path, PARTIAL_MANIFEST), join(this.path, MANIFEST));
+    await this.close();
+    await rename(join(this.path, PARTIAL_MANIFEST), join(this.path, MANIFEST));
     await this.#writeState({ ...this.state, isComplete: true });
-    await Deno.remove(join(this.path, DOWNLOADS), { recursive: true });
+    await rm(join(this.path, DOWNLOADS), { recursive: true });
   }
 
-  close(): void {
-    this.#manifest?.close();
+  async close(): Promise<void> {
+    await this.#manifest?.close();
     this.#manifest = undefined;
   }
 
   async #writeState(value: ExportState): Promise<void> {
     const temporary = join(this.path, `${STATE}.${crypto.randomUUID()}`);
-    await Deno.writeTextFile(temporary, JSON.stringify(value, null, 2) + "\n");
-    await Deno.rename(temporary, join(this.path, STATE));
+    await writeFile(temporary, JSON.stringify(value, null, 2) + "\n");
+    await rename(temporary, join(this.path, STATE));
   }
 }
 
 async function readState(path: string): Promise<ExportState | null> {
   const file = join(path, STATE);
   if (!await exists(file)) return null;
-  try {
-    return state.parse(JSON.parse(await Deno.readTextFile(file)));
-  } catch {
-    throw new StartupError(`${file} is not the state file of an export; name another folder.`);
-  }
+  const state = parsed(await readFile(file, "utf8"));
+  if (isState(state)) return state;
+  throw new Failure(`${file} is not the state file of an export; name another folder.`);
 }
 
 async function exists(path: string): Promise<boolean> {
-  return await Deno.lstat(path).then(() => true, () => false);
+  return await lstat(path).then(() => true, () => false);
 }
 
 function concatenated(first: Uint8Array<ArrayBuffer>, second: Uint8Array): Uint8Array<ArrayBuffer> {

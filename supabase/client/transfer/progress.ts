@@ -1,9 +1,10 @@
 /** A line on a terminal with the progress of a long command, and an estimate of the remaining time. */
+import { stderr } from "node:process";
 import { TRANSFER_PROGRESS_MILLISECONDS } from "../limits.ts";
 
 export class Progress {
   readonly #start = Date.now();
-  readonly #isShown = Deno.stderr.isTerminal();
+  readonly #isShown = stderr.isTTY === true;
   #shownAt = 0;
   #done = 0;
   #before = 0;
@@ -43,5 +44,5 @@ function duration(milliseconds: number): string {
 }
 
 function write(text: string): void {
-  Deno.stderr.writeSync(new TextEncoder().encode(text));
+  stderr.write(text);
 }

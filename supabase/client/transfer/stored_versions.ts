@@ -1,17 +1,10 @@
 /** Lists the files of a project and their versions for an export, page by page in order of path. */
-import { fileList } from "../../functions/api/contract/files.ts";
-import {
-  changePage,
-  type Version,
-  type VersionList,
-  versionList,
-} from "../../functions/api/contract/versions.ts";
-import { TRANSFERS_AT_ONCE } from "../limits.ts";
-import { type Call, fileAddress, type FileApi, Refusal } from "./file_api.ts";
+import { type Api, type Call, fileAddress } from "../library/api.ts";
+import { FilestoreError } from "../library/errors.ts";
+import type { ChangePage, FileList, Version, VersionList } from "../library/records.ts";
+import { PAGE, TRANSFERS_AT_ONCE } from "../limits.ts";
 import { inOrder } from "./in_order.ts";
 import { comparePaths } from "./manifest.ts";
-
-const PAGE = 100;
 
 /** One version to export. */
 export interface VersionToExport {
@@ -30,14 +23,14 @@ export interface Selection {
 }
 
 /** The cursor of the present. */
-export async function presentOf(api: FileApi): Promise<string> {
-  return (await api.data("/changes", changePage, { query: { after: "now" } })).cursor;
+export async function presentOf(api: Api): Promise<string> {
+  return (await api.data<ChangePage>("/changes", { query: { after: "now" } })).cursor;
 }
 
 /** Estimates the number of files of an export from the present number. */
-export async function countFiles(api: FileApi, { directory, hasHistory }: Selection): Promise<number> {
+export async function countFiles(api: Api, { directory, hasHistory }: Selection): Promise<number> {
   const count = async (deleted: string) =>
-    (await api.data("/files", fileList, listing({ directory, limit: 1, deleted }))).total ?? 0;
+    (await api.data<FileList>("/files", listing({ directory, limit: 1, deleted }))).total ?? 0;
   return await count("false") + (hasHistory ? await count("true") : 0);
 }
 
@@ -50,7 +43,7 @@ export interface Sources {
 
 /** The versions of a selection, by path and number. */
 export async function* versionsToExport(
-  api: FileApi,
+  api: Api,
   selection: Selection,
   sources: Sources,
 ): AsyncGenerator<VersionToExport, void, void> {
@@ -60,7 +53,7 @@ export async function* versionsToExport(
   const opened = inOrder(paths, TRANSFERS_AT_ONCE, async (path) => ({
     path,
     page: await versionsOf(api, path, selection, 0).catch((error) => {
-      if (!(error instanceof Refusal) || error.code !== "FILE_NOT_FOUND") throw error;
+      if (!(error instanceof FilestoreError) || error.code !== "FILE_NOT_FOUND") throw error;
       if (error.details["trimmed"] !== undefined) sources.onGone(path);
       return null;
     }),
@@ -72,7 +65,7 @@ export async function* versionsToExport(
 }
 
 /** Yields the versions of a file, the oldest first. Holds one page. */
-async function* ascending(api: FileApi, path: string, first: VersionList, selection: Selection) {
+async function* ascending(api: Api, path: string, first: VersionList, selection: Selection) {
   let last = 0;
   const newest = first.versions[0]?.version;
   const pages = selection.hasHistory ? Math.ceil(first.total / PAGE) : 1;
@@ -86,9 +79,9 @@ async function* ascending(api: FileApi, path: string, first: VersionList, select
   }
 }
 
-function versionsOf(api: FileApi, path: string, { at, hasHistory }: Selection, offset: number) {
+function versionsOf(api: Api, path: string, { at, hasHistory }: Selection, offset: number) {
   const query = { versions: "", limit: hasHistory ? PAGE : 1, offset, at };
-  return api.data(fileAddress(path), versionList, { query });
+  return api.data<VersionList>(fileAddress(path), { query });
 }
 
 function listing({ directory, ...query }: NonNullable<Call["query"]>): Call {
@@ -97,16 +90,15 @@ function listing({ directory, ...query }: NonNullable<Call["query"]>): Call {
 
 /** The paths of files at the selection's moment, or with `deleted` of files that are live or deleted now. */
 async function* pathsOf(
-  api: FileApi,
+  api: Api,
   { directory, at }: Selection,
   { onGone, after }: Sources,
   deleted?: "true" | "false",
 ): AsyncGenerator<string, void, void> {
   const which = deleted === undefined ? { at } : { deleted };
   for (let from = after;;) {
-    const page = await api.data(
+    const page: FileList = await api.data<FileList>(
       "/files",
-      fileList,
       listing({ directory, limit: PAGE, after: from, ...which }),
     );
     for (const path of page.trimmed ?? []) onGone(path);

@@ -1,11 +1,13 @@
 /** Checks every line, file and byte of an import before it changes anything. */
 import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { lstat } from "node:fs/promises";
 import { join } from "node:path";
-import { fileList, fileRecord } from "../../functions/api/contract/files.ts";
-import { versionList } from "../../functions/api/contract/versions.ts";
-import { TRANSFER_PROBLEMS_SHOWN_MAX, TRANSFERS_AT_ONCE } from "../limits.ts";
-import { messageOf, StartupError } from "../startup_error.ts";
-import { fileAddress, type FileApi, Refusal } from "./file_api.ts";
+import { Failure } from "../failure.ts";
+import { type Api, fileAddress } from "../library/api.ts";
+import { FilestoreError, messageOf } from "../library/errors.ts";
+import type { FileList, FileRecord, VersionList } from "../library/records.ts";
+import { PAGE, TRANSFER_PROBLEMS_SHOWN_MAX, TRANSFERS_AT_ONCE } from "../limits.ts";
 import { inOrder } from "./in_order.ts";
 import {
   comparePaths,
@@ -28,14 +30,14 @@ export interface CheckedImport {
   readonly files: number;
 }
 
-/** Throws `StartupError` that names up to TRANSFER_PROBLEMS_SHOWN_MAX problems. */
+/** Throws `Failure` that names up to TRANSFER_PROBLEMS_SHOWN_MAX problems. */
 export async function checkImport(folder: string): Promise<CheckedImport> {
   const manifest = join(folder, MANIFEST);
-  if (await Deno.lstat(join(folder, PARTIAL_MANIFEST)).then(() => true, () => false)) {
-    throw new StartupError(`The export in ${folder} is not complete; finish the export first.`);
+  if (await lstat(join(folder, PARTIAL_MANIFEST)).then(() => true, () => false)) {
+    throw new Failure(`The export in ${folder} is not complete; finish the export first.`);
   }
-  const info = await Deno.lstat(manifest).catch(() => null);
-  if (!info?.isFile) throw new StartupError(`${folder} is not an export: it has no ${MANIFEST}.`);
+  const info = await lstat(manifest).catch(() => null);
+  if (info?.isFile() !== true) throw new Failure(`${folder} is not an export: it has no ${MANIFEST}.`);
   const problems: string[] = [];
   let [files, last] = [0, ""];
   const checked = inOrder(readManifest(manifest), TRANSFERS_AT_ONCE, async (line) => ({
@@ -47,7 +49,7 @@ export async function checkImport(folder: string): Promise<CheckedImport> {
     last = line.path;
     if (problem !== null && problems.push(problem) >= TRANSFER_PROBLEMS_SHOWN_MAX) break;
   }
-  if (problems.length > 0) throw new StartupError(`Nothing was imported: ${problems.join("; ")}.`);
+  if (problems.length > 0) throw new Failure(`Nothing was imported: ${problems.join("; ")}.`);
   const digest = await digestOf(manifest);
   return { folder, manifest, runId: `import-${digest.slice(0, 32)}`, files };
 }
@@ -58,11 +60,11 @@ async function problemOf(folder: string, { stored, size, sha256 }: StoredLine): 
   const segments = stored.split("/");
   for (const [index, segment] of segments.entries()) {
     place = join(place, segment);
-    const info = await Deno.lstat(place).catch(() => null);
+    const info = await lstat(place).catch(() => null);
     if (info === null) return `${stored} is missing`;
-    if (info.isSymlink) return `${stored} is behind a symbolic link`;
+    if (info.isSymbolicLink()) return `${stored} is behind a symbolic link`;
     const isLast = index === segments.length - 1;
-    if (isLast ? !info.isFile : !info.isDirectory) return `${stored} is not a file`;
+    if (isLast ? !info.isFile() : !info.isDirectory()) return `${stored} is not a file`;
     if (isLast && info.size !== size) return `${stored} has ${info.size} bytes instead of ${size}`;
   }
   try {
@@ -74,7 +76,7 @@ async function problemOf(folder: string, { stored, size, sha256 }: StoredLine): 
 
 async function digestOf(file: string): Promise<string> {
   const hash = createHash("sha256");
-  for await (const chunk of (await Deno.open(file)).readable) hash.update(chunk);
+  for await (const chunk of createReadStream(file)) hash.update(chunk);
   return hash.digest("hex");
 }
 
@@ -91,25 +93,27 @@ export function effectiveLines(lines: readonly ManifestLine[]): readonly Manifes
   return kept;
 }
 
-/** Throws `StartupError` if a file of the import exists that this import did not write. */
-export async function ensureNoneExists(api: FileApi, { manifest, runId }: CheckedImport): Promise<void> {
+/** Throws `Failure` if a file of the import exists that this import did not write. */
+export async function ensureNoneExists(api: Api, { manifest, runId }: CheckedImport): Promise<void> {
   const existing: string[] = [];
   for await (const path of inBoth(livePaths(api), pathsOf(manifest))) {
     const { tail } = await destinationOf(api, path, runId);
     if (tail === 0 && existing.push(path) >= TRANSFER_PROBLEMS_SHOWN_MAX) break;
   }
   if (existing.length === 0) return;
-  throw new StartupError(
+  throw new Failure(
     `Nothing was imported: these files exist; give --overwrite to add versions to them: ${
       existing.join(", ")
     }.`,
   );
 }
 
-async function* livePaths(api: FileApi): AsyncGenerator<string, void, void> {
+async function* livePaths(api: Api): AsyncGenerator<string, void, void> {
   let after: string | undefined;
   for (;;) {
-    const page = await api.data("/files", fileList, { query: { recursive: "true", limit: 100, after } });
+    const page: FileList = await api.data<FileList>("/files", {
+      query: { recursive: true, limit: PAGE, after },
+    });
     for (const { path } of page.files) yield path;
     if (!page.hasMore) return;
     after = page.files.at(-1)?.path;
@@ -147,27 +151,27 @@ export interface Destination {
   readonly base: number;
 }
 
-export async function destinationOf(api: FileApi, path: string, runId: string): Promise<Destination> {
+export async function destinationOf(api: Api, path: string, runId: string): Promise<Destination> {
   const live = await liveFile(api, path);
   if (live === "never was") return { live: null, tail: 0, base: 0 };
   let tail = 0;
   let newest = 0;
-  for (let offset = 0;; offset += 100) {
-    const query = { versions: "", limit: 100, offset };
-    const page = await api.data(fileAddress(path), versionList, { query });
+  for (let offset = 0;; offset += PAGE) {
+    const query = { versions: "", limit: PAGE, offset };
+    const page = await api.data<VersionList>(fileAddress(path), { query });
     newest ||= page.versions[0]?.version ?? 0;
     const others = page.versions.findIndex((version) => version.runId !== runId);
     tail += others < 0 ? page.versions.length : others;
-    if (others >= 0 || offset + 100 >= page.total) return { live, tail, base: newest - tail };
+    if (others >= 0 || offset + PAGE >= page.total) return { live, tail, base: newest - tail };
   }
 }
 
 /** The live file at a path; null: its latest version is a tombstone. */
-async function liveFile(api: FileApi, path: string): Promise<Destination["live"] | "never was"> {
+async function liveFile(api: Api, path: string): Promise<Destination["live"] | "never was"> {
   try {
-    return await api.data(fileAddress(path), fileRecord, { query: { metadata: "" } });
+    return await api.data<FileRecord>(fileAddress(path), { query: { metadata: "" } });
   } catch (error) {
-    if (!(error instanceof Refusal) || error.code !== "FILE_NOT_FOUND") throw error;
+    if (!(error instanceof FilestoreError) || error.code !== "FILE_NOT_FOUND") throw error;
     return error.details["deletedVersion"] === undefined ? "never was" : null;
   }
 }

@@ -4,9 +4,11 @@
  */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { fileRecord } from "../../functions/api/contract/files.ts";
+import { Failure } from "../failure.ts";
+import { type Api, type Call, fileAddress } from "../library/api.ts";
+import { FilestoreError } from "../library/errors.ts";
+import type { FileRecord } from "../library/records.ts";
 import { TRANSFERS_AT_ONCE } from "../limits.ts";
-import { StartupError } from "../startup_error.ts";
 import {
   type CheckedImport,
   checkImport,
@@ -14,7 +16,7 @@ import {
   effectiveLines,
   ensureNoneExists,
 } from "./check_import.ts";
-import { type Call, fileAddress, type FileApi, Refusal } from "./file_api.ts";
+import { fileStream } from "./file_stream.ts";
 import { inOrder } from "./in_order.ts";
 import { filesOf, isStored, type ManifestLine } from "./manifest.ts";
 import { Progress } from "./progress.ts";
@@ -28,9 +30,9 @@ export interface Imported {
   readonly runId: string;
 }
 
-/** Throws `StartupError`. It changes nothing if the export is invalid or files exist already. */
+/** Throws `Failure`. It changes nothing if the export is invalid or files exist already. */
 export async function importFiles(
-  api: FileApi,
+  api: Api,
   folder: string,
   { overwrites }: { readonly overwrites: boolean },
 ): Promise<Imported> {
@@ -58,7 +60,7 @@ export async function importFiles(
 
 /** Writes the missing versions of one file, each with the previous one as its precondition. */
 async function importFile(
-  api: FileApi,
+  api: Api,
   { folder, runId }: CheckedImport,
   lines: readonly ManifestLine[],
   overwrites: boolean,
@@ -77,8 +79,8 @@ async function importFile(
       ...current === null ? { "if-none-match": "*" } : { "if-match": `"${current.id}.${current.version}.j"` },
       "idempotency-key": keyOf(runId, line.path, base, index),
     };
-    const written = await api.data(...callOf(line, folder, headers)).catch((error) => {
-      throw error instanceof Refusal && error.status === 412 ? changed(line.path) : error;
+    const written = await api.data<FileRecord>(...callOf(line, folder, headers)).catch((error) => {
+      throw error instanceof FilestoreError && error.status === 412 ? changed(line.path) : error;
     });
     current = line.deleted ? null : written;
     done.versions++;
@@ -87,8 +89,8 @@ async function importFile(
   return done;
 }
 
-function changed(path: string): StartupError {
-  return new StartupError(`Somebody else changed ${path} during the import. Run the import again.`);
+function changed(path: string): Failure {
+  return new Failure(`Somebody else changed ${path} during the import. Run the import again.`);
 }
 
 /** The idempotency key of a version, the same for each try: a lost answer is replayed. */
@@ -111,10 +113,12 @@ function callOf(
   line: ManifestLine,
   folder: string,
   headers: Record<string, string>,
-): [string, typeof fileRecord, Call] {
-  if (!isStored(line)) return [fileAddress(line.path), fileRecord, { method: "DELETE", headers }];
+): [string, Call] {
+  // Nothing was written, and each version has its precondition.
+  const repeatsAfter = "VERSION_CONFLICT";
+  if (!isStored(line)) return [fileAddress(line.path), { method: "DELETE", headers, repeatsAfter }];
   const query = { path: line.path, contentType: line.type };
   const type = { "content-type": "application/octet-stream" };
-  const body = async () => (await Deno.open(join(folder, line.stored))).readable;
-  return ["/files", fileRecord, { method: "POST", query, headers: { ...headers, ...type }, body }];
+  const body = () => fileStream(join(folder, line.stored));
+  return ["/files", { method: "POST", query, headers: { ...headers, ...type }, body, repeatsAfter }];
 }

@@ -1,8 +1,10 @@
 /** Writes the files of a project into a folder, as they were at one time or with every version. */
 import { createHash } from "node:crypto";
+import { open } from "node:fs/promises";
+import { type Api, fileAddress } from "../library/api.ts";
+import { FilestoreError } from "../library/errors.ts";
 import { TRANSFERS_AT_ONCE } from "../limits.ts";
 import { ExportFolder } from "./export_folder.ts";
-import { fileAddress, type FileApi, Refusal } from "./file_api.ts";
 import { inOrder } from "./in_order.ts";
 import type { ManifestLine } from "./manifest.ts";
 import { Progress } from "./progress.ts";
@@ -34,8 +36,8 @@ interface Fetched {
   readonly download: string | null;
 }
 
-/** Exports the files, continuing after the last file of an interrupted run. Throws `StartupError`. */
-export async function exportFiles(api: FileApi, path: string, options: ExportOptions): Promise<Exported> {
+/** Exports the files, continuing after the last file of an interrupted run. Throws `Failure`. */
+export async function exportFiles(api: Api, path: string, options: ExportOptions): Promise<Exported> {
   const { directory, at, hasHistory } = options;
   const folder = await ExportFolder.open(
     path,
@@ -67,13 +69,13 @@ export async function exportFiles(api: FileApi, path: string, options: ExportOpt
     }
     await folder.finish();
   } finally {
-    folder.close();
+    await folder.close();
     progress.end();
   }
   return { ...done, files: done.files + folder.filesBefore, gone };
 }
 
-async function fetchVersion(api: FileApi, version: VersionToExport, folder: ExportFolder): Promise<Fetched> {
+async function fetchVersion(api: Api, version: VersionToExport, folder: ExportFolder): Promise<Fetched> {
   const { path, version: { redactedAt, cursor: _, ...record } } = version;
   const line = { path, ...record };
   if (record.deleted) return { version, line, download: null };
@@ -89,7 +91,7 @@ async function fetchVersion(api: FileApi, version: VersionToExport, folder: Expo
     );
     return { version, line: { ...line, type, sha256 }, download };
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
+    if (!(error instanceof FilestoreError)) throw error;
     if (error.code === "VERSION_REDACTED") {
       return { version, line: { ...line, redacted: true }, download: null };
     }
@@ -106,15 +108,15 @@ async function save(
 ): Promise<{ type: string; sha256: string }> {
   const hash = createHash("sha256");
   let length = 0;
-  const output = await Deno.open(file, { write: true, create: true, truncate: true, mode: 0o600 });
+  const output = await open(file, "w", 0o600);
   try {
     for await (const chunk of response.body ?? []) {
       hash.update(chunk);
       length += chunk.length;
-      for (let done = 0; done < chunk.length;) done += await output.write(chunk.subarray(done));
+      await output.writeFile(chunk);
     }
   } finally {
-    output.close();
+    await output.close();
   }
   if (length !== size) throw new Error(`${length} of ${size} bytes arrived`);
   const [type = ""] = (response.headers.get("content-type") ?? "").split(";", 1);

@@ -1,0 +1,36 @@
+/** Runs: the versions that were written under one run id. */
+import { PAGE } from "../limits.ts";
+import type { Api } from "./api.ts";
+import type { UndoOptions } from "./options.ts";
+import type { Run, RunDetails, RunPage, UndoResult } from "./records.ts";
+import { write } from "./write.ts";
+
+export class Runs {
+  constructor(private readonly api: Api) {}
+
+  /** The newest first. */
+  async *list(): AsyncGenerator<Run, void, void> {
+    for (let after: string | undefined;;) {
+      const page = await this.api.data<RunPage>("/runs", { query: { limit: PAGE, after } });
+      yield* page.runs;
+      if (!page.hasMore) return;
+      after = page.cursor;
+    }
+  }
+
+  /** A run and its files; at most 1,000 of them, and `after` is the last `fileId` of the answer before. */
+  async get(run: string, { after }: { readonly after?: string } = {}): Promise<RunDetails> {
+    return await this.api.data<RunDetails>(addressOf(run), { query: { after } });
+  }
+
+  /** Without `dryRun: false` it only returns the plan. */
+  async undo(run: string, { note, idempotencyKey, ...json }: UndoOptions = {}): Promise<UndoResult> {
+    const call = { method: "POST", json };
+    return await write<UndoResult>(this.api, `${addressOf(run)}/undo`, call, { note, idempotencyKey });
+  }
+}
+
+/** Names of dots alone would change the address. */
+function addressOf(run: string): string {
+  return `/runs/${/^\.+$/.test(run) ? run.replaceAll(".", "%252E") : encodeURIComponent(run.toWellFormed())}`;
+}
