@@ -29,7 +29,17 @@ export function bundleLibrary(): Promise<string> {
 /** Throws with the bundler's message. The first bundle ever downloads the bundler. */
 async function bundle(entry: string, platform: "deno" | "browser"): Promise<string> {
   const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["bundle", "--quiet", "--minify", "--keep-names", "--platform", platform, "--config", CONFIG, entry],
+    args: [
+      "bundle",
+      "--quiet",
+      "--minify",
+      "--keep-names",
+      "--platform",
+      platform,
+      "--config",
+      CONFIG,
+      entry,
+    ],
     env: { NO_COLOR: "1", DENO_NO_UPDATE_CHECK: "1" },
     stdin: "null",
   }).output();

@@ -90,7 +90,7 @@ const diff: Command = {
 const grep: Command = {
   usage: "grep <pattern> [dir]",
   summary: "print every line that has a text, as path:line: text",
-  more: "A pattern that begins with - comes after --, as in: grep -- \"- a\"",
+  more: 'A pattern that begins with - comes after --, as in: grep -- "- a"',
   options: [
     ["--regex", "the pattern is an extended regular expression"],
     ["-i, --ignore-case", "ignore case"],

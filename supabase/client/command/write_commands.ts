@@ -45,7 +45,7 @@ const append: Command = {
 const edit: Command = {
   usage: "edit <path> <old> <new>",
   summary: "replace a text that occurs once",
-  more: "A text that begins with - comes after --, as in: edit notes/plan.md -- \"- a\" \"- b\"",
+  more: 'A text that begins with - comes after --, as in: edit notes/plan.md -- "- a" "- b"',
   options: [["--all", "replace it wherever it occurs"], ...WRITES],
   examples: ['edit notes/plan.md "ship it" "ship it well"', "edit notes/plan.md sleep rest --all"],
   async run(context, path = "", oldString = "", newString = "") {
