@@ -76,7 +76,7 @@ const diff: Command = {
   usage: "diff <path>",
   summary: "print what changed between two versions of a file; by default by the latest one",
   options: [
-    ["--from <n>", "the earlier version (default: the one before)", whole(0)],
+    ["--from <n>", "the earlier version (default: the one before)", whole(1)],
     ["--to <n>", "the later version (default: the latest)", whole(1)],
   ],
   examples: ["diff notes/plan.md", "diff notes/plan.md --from 1 --to 2"],

@@ -18,7 +18,7 @@ export { type Call, type Connection, fileAddress, type Query } from "./request.t
 
 /** How Node, Deno and Bun say that nothing listens at an address, or that there is no such address. */
 const UNREACHED =
-  /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|CONNECT_TIMEOUT|refused|dns error|lookup address|unable to connect|bad port|certificate/i;
+  /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|CONNECT_TIMEOUT|refused|dns error|lookup address|\(Connect\)|unable to connect|bad port|are blocked|certificate/i;
 
 /** The outcome of one try. */
 type Tried<T> = { readonly value: T } | Obstacle;

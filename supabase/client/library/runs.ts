@@ -25,7 +25,9 @@ export class Runs {
 
   /** Without `dryRun: false` it only returns the plan. */
   async undo(run: string, { note, idempotencyKey, ...json }: UndoOptions = {}): Promise<UndoResult> {
-    const call = { method: "POST", json };
+    // An undo is a run of its own, so its run cannot be the one that it undoes.
+    const headers = run === this.api.connection.run ? { "x-run-id": undefined } : {};
+    const call = { method: "POST", json, headers };
     return await write<UndoResult>(this.api, `${addressOf(run)}/undo`, call, { note, idempotencyKey });
   }
 }

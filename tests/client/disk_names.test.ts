@@ -1,7 +1,7 @@
 /** Every path gets its own place on disk, also on systems that ignore case, and the same place after an interruption. */
 import { assert, assertEquals } from "@std/assert";
-import { DISK_NAME_BYTES_MAX, DISK_PATH_BYTES_MAX } from "../../../supabase/local/limits.ts";
-import { DiskNames } from "../../../supabase/local/transfer/disk_names.ts";
+import { DISK_NAME_BYTES_MAX, DISK_PATH_BYTES_MAX } from "../../supabase/client/limits.ts";
+import { DiskNames } from "../../supabase/client/transfer/disk_names.ts";
 
 for (
   const [path, before, place] of [
