@@ -63,7 +63,6 @@ const PLANS: readonly Plan[] = [
       "cli", // the commands of `deno task`
       "model", // the model for search by meaning, in a process of its own
       "locks.ts", // the packages that each part downloads
-      "transfer", // export and import over the public API
       "stack", // the gateway, the back end and the function processes
       "console", // building and serving the console
       "local_mail.ts", // the mail that Auth would send
@@ -74,6 +73,20 @@ const PLANS: readonly Plan[] = [
       "limits.ts", // every bound
     ],
     only: { cli: [], stack: ["cli"] },
+  },
+  {
+    root: "client",
+    floors: [
+      "main.ts", // the one file: the command, and the library
+      "build", // the bundles and the npm package
+      "mod.ts", // the library, for programs
+      "command", // the command line
+      "transfer", // export and import
+      "library", // the service's API, for programs; nothing of Node
+      "failure.ts", // errors that are shown as one line
+      "limits.ts", // every bound
+    ],
+    only: { build: [], command: ["main.ts"], transfer: ["command"] },
   },
   {
     root: "console/src",
@@ -139,6 +152,30 @@ Deno.test("functions/api/contract: its files import each other and zod, nothing 
     const others = readSpecifiers(source).filter((name) => name !== "zod" && !/^\.\/[a-z_]+\.ts$/.test(name));
     assertEquals(others, [], file);
   }
+});
+
+/** The modules of the service that the client contains, apart from types. */
+const IN_CLIENT = [
+  ...["contract/limits.ts", "files/disk_name.ts", "http/path.ts", "runtime/counted.ts"],
+  "runtime/hidden_characters.ts",
+];
+
+Deno.test("client: of the service it imports types of the contract and small modules; the library nothing of Node", async () => {
+  const root = join(supabase, "client");
+  const files = [...(await readImports(root)).keys()].filter((file) => !file.startsWith("build/"));
+  const found: string[] = [];
+  for (const file of files) {
+    const source = await Deno.readTextFile(join(root, file));
+    for (const specifier of readSpecifiers(source)) {
+      const [, module] = /\/functions\/api\/(.*)$/.exec(specifier) ?? [];
+      const isType = file === "library/records.ts" && module?.startsWith("contract/");
+      const isOfNode = !specifier.startsWith(".") && file.startsWith("library/");
+      if (isOfNode || module !== undefined && !isType && !IN_CLIENT.includes(module)) {
+        found.push(`${file}: ${specifier}`);
+      }
+    }
+  }
+  assertEquals(found, []);
 });
 
 /** The modules of the service that the console's build contains, apart from types; none of them imports a package. */

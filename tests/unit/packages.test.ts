@@ -7,6 +7,7 @@ import { filesBelow } from "../support/files_below.ts";
 import { reduced } from "../../supabase/local/locks.ts";
 import {
   ACCEPTANCE_CONFIG,
+  CLIENT_CONFIG,
   CONSOLE_CONFIG,
   DENO_CONFIG,
   FUNCTION_CONFIG,
@@ -19,7 +20,7 @@ import {
 } from "../../supabase/local/repository.ts";
 import { importsOf } from "../support/import_map.ts";
 
-const CONFIGS = [LOCAL_CONFIG, MODEL_CONFIG, CONSOLE_CONFIG, TESTS_CONFIG, ACCEPTANCE_CONFIG];
+const CONFIGS = [CLIENT_CONFIG, LOCAL_CONFIG, MODEL_CONFIG, CONSOLE_CONFIG, TESTS_CONFIG, ACCEPTANCE_CONFIG];
 const MAPS = [IMPORT_MAP, FUNCTION_CONFIG, ...CONFIGS, NPX_CONFIG];
 
 /**

@@ -66,13 +66,15 @@ const rm: Command = {
       throw new UsageError("--if-version is for one file.");
     }
     for (const path of paths) {
-      const isDone = await ofFile(() => context.store.delete(path, options), !context.flag("recursive"));
-      if (isDone !== null) await report(context, isDone, ", deleted");
-      else {
+      const deleteFolder = async () => {
         const folder = folderName(path);
         const deleted = await context.store.delete(folder, { ...options, recursive: true });
         await reportFolder(context, folder, "deleted", deleted);
-      }
+      };
+      const deleteFile = async () => {
+        await report(context, await context.store.delete(path, options), ", deleted");
+      };
+      await (context.flag("recursive") ? fileOrFolder(deleteFile, deleteFolder) : deleteFile());
     }
   },
 };
@@ -91,32 +93,33 @@ function placing(action: "copy" | "move", name: string, examples: readonly strin
         ...context.flag("overwrite") && { overwrite: true },
       };
       const { store } = context;
-      const isFolder = source.endsWith("/");
-      const file = isFolder ? null : await ofFile(() => store[action](source, destination, options), false);
-      if (file !== null) return await report(context, file);
-      if (options.ifVersion !== undefined) throw new UsageError("--if-version is for one file.");
-      const [from, to] = [folderName(source), folderName(destination)];
-      const placed = await store[action](from, to, { ...options, recursive: true });
-      await reportFolder(context, to, done, placed);
+      const placeFolder = async () => {
+        if (options.ifVersion !== undefined) throw new UsageError("--if-version is for one file.");
+        const [from, to] = [folderName(source), folderName(destination)];
+        const placed = await store[action](from, to, { ...options, recursive: true });
+        await reportFolder(context, to, done, placed);
+      };
+      const placeFile = async () => await report(context, await store[action](source, destination, options));
+      await fileOrFolder(placeFile, placeFolder);
     },
   };
 }
 
-/** What happened to the file; null: the path is that of a folder, unless `isOnlyFile`. */
-async function ofFile(write: () => Promise<FileRecord>, isOnlyFile: boolean): Promise<FileRecord | null> {
+/** Changes the file of a path, or if there is none, its folder. If there is neither, there is no file. */
+async function fileOrFolder(ofFile: () => Promise<void>, ofFolder: () => Promise<void>): Promise<void> {
   try {
-    return await write();
+    await ofFile();
   } catch (error) {
-    const isFolder = error instanceof FilestoreError &&
-      (error.code === "FILE_NOT_FOUND" && error.details["directory"] === true ||
-        error.code === "INVALID_PATH" && !isOnlyFile);
-    if (!isFolder) throw error;
-    if (isOnlyFile) {
-      const { code, status, details, requestId } = error;
-      throw new FilestoreError(code, `${error.message} --recursive deletes it.`, status, details, requestId);
-    }
-    return null;
+    // `notes/` is no path of a file.
+    if (!hasCode(error, "FILE_NOT_FOUND") && !hasCode(error, "INVALID_PATH")) throw error;
+    await ofFolder().catch((other) => {
+      throw hasCode(other, "FILE_NOT_FOUND") ? error : other;
+    });
   }
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof FilestoreError && error.code === code;
 }
 
 function folderName(path: string): string {
