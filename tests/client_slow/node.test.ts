@@ -6,6 +6,7 @@ import { assert, assertEquals } from "@std/assert";
 import { join } from "node:path";
 import { bundle } from "../../supabase/local/console/bundle.ts";
 import { writeSite } from "../../supabase/local/console/site.ts";
+import { readDocument } from "../support/content/documents.ts";
 import { commandCases } from "../support/kit/command_cases.ts";
 import { CommandLine, type Started } from "../support/kit/command_line.ts";
 import { LIBRARY_CASES } from "../support/kit/library_cases.ts";
@@ -62,6 +63,15 @@ for (const [name, node] of NODES) {
     });
   }
 }
+
+test("the program of README runs with the one file alone", async (own) => {
+  const { blocks } = await readDocument("README.md");
+  const program = join(folder, "readme.mjs");
+  await Deno.writeTextFile(program, blocks.find(({ language }) => language === "js")?.text ?? "");
+  const env = { FILESTORE_URL: service.baseUrl, FILESTORE_KEY: own.key };
+  const { code, stdout } = await new CommandLine(["node", program], { cwd: folder, env }).run();
+  assertEquals([code, stdout], [0, "- met the team\n\n"]);
+});
 
 let runner: Promise<string> | undefined;
 
