@@ -29,7 +29,7 @@ export async function writePackage(directory: string): Promise<void> {
     ["index.js", await bundleLibrary()],
     [ONE_FILE_NAME, await bundleOneFile()],
     ["package.json", `${JSON.stringify(PACKAGE, null, 2)}\n`],
-    ["README.md", await Deno.readTextFile(at("../README.md"))],
+    ["README.md", await Deno.readTextFile(at("./readme.txt"))],
     ["LICENSE", await Deno.readTextFile(at("../../../LICENSE"))],
   ]);
   for (const [name, text] of all) {
