@@ -167,12 +167,18 @@ Deno.test("what no request can carry is refused before anything is sent, without
       () => store({ key: "oa_secret\nx" }).read("a"),
       () => store({ actor: "ö\u0100" }).write("a", "b"),
       () => store({}).write("a", "b", { note: "\ud800" }),
+      () => store({}).write("a", () => Promise.reject(new Error("no such file"))),
+      () => store({}).api.data("/x", { method: "POST", json: { n: 1n } }),
     ]
   ) {
     const error = await assertRejects(use, FilestoreError);
     assertEquals([error.code, error.status], ["VALIDATION_ERROR", 0]);
     assert(!error.message.includes("oa_secret"));
   }
+  assertEquals(
+    (await assertRejects(() => store({}).write("\ud800", new Uint8Array(0)), FilestoreError)).code,
+    "INVALID_PATH",
+  );
   for (const url of ["", "x", "ftp://x", "http://", "http://a b"]) {
     assertEquals(assertThrows(() => store({ url }), FilestoreError).code, "VALIDATION_ERROR", url);
   }

@@ -86,7 +86,7 @@ const PLANS: readonly Plan[] = [
       "failure.ts", // errors that are shown as one line
       "limits.ts", // every bound
     ],
-    only: { build: [], command: ["main.ts"], transfer: ["command"] },
+    only: { build: [], command: ["build", "main.ts"], transfer: ["command"] },
   },
   {
     root: "console/src",

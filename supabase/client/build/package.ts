@@ -3,6 +3,7 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Command, CommanderError } from "commander";
 import { VERSION } from "../../functions/api/version.ts";
+import { printLine, printNotice } from "../command/output.ts";
 import { messageOf } from "../library/errors.ts";
 import { bundleLibrary, bundleOneFile, ONE_FILE_NAME } from "./bundle.ts";
 import { declarations } from "./types.ts";
@@ -49,9 +50,9 @@ if (import.meta.main) {
     program.parse(Deno.args, { from: "user" });
     const { out } = program.opts<{ out: string }>();
     await writePackage(resolve(out));
-    console.log(resolve(out));
+    await printLine(resolve(out));
   } catch (error) {
-    if (!(error instanceof CommanderError)) console.error(`Error: ${messageOf(error)}`);
+    if (!(error instanceof CommanderError)) printNotice(`Error: ${messageOf(error)}`);
     Deno.exitCode = error instanceof CommanderError ? error.exitCode && 2 : 1;
   }
 }

@@ -36,7 +36,7 @@ export function profilePath(): string {
 async function readProfile(): Promise<Credentials | null> {
   const path = profilePath();
   const text = await readFile(path, "utf8").catch((error) => {
-    if (messageOf(error).includes("ENOENT") || Reflect.get(Object(error), "code") === "ENOENT") return null;
+    if (Reflect.get(Object(error), "code") === "ENOENT") return null;
     throw new Failure(`The profile ${path} cannot be read (${messageOf(error)}).`);
   });
   if (text === null) return null;

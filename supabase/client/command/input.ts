@@ -40,7 +40,9 @@ export async function secretLine(question: string): Promise<string> {
   try {
     for await (const part of stdin) {
       // Control-C and Control-D end the question without an answer.
-      if (/[\x03\x04]/.test(String(part))) throw new Failure("Nothing was changed.");
+      if (["\x03", "\x04"].some((control) => String(part).includes(control))) {
+        throw new Failure("Nothing was changed.");
+      }
       typed += String(part);
       if (/[\r\n]/.test(typed)) break;
     }

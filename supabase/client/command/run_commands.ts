@@ -18,7 +18,8 @@ const runs: Command = {
       }
       return;
     }
-    for (let after: string | undefined;;) {
+    let after: string | undefined;
+    for (;;) {
       const page = await context.store.runs.get(run, after === undefined ? {} : { after });
       for (const file of page.files) {
         if (context.isJson) await printJson(file);

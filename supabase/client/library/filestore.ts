@@ -70,6 +70,8 @@ export class Filestore {
   /** Creates the file, or adds a version. */
   async write(path: string, content: Content, options: ContentOptions = {}): Promise<FileRecord> {
     const { contentType, ...shared } = options;
+    // A query would carry other characters in place of those that no path can have.
+    fileAddress(path);
     if (typeof content === "string") {
       const json = { path, content, contentType, ifVersion: options.ifVersion };
       return await this.#write<FileRecord>("/files", { method: "POST", json }, shared);
@@ -124,7 +126,8 @@ export class Filestore {
   /** The same by pages, which also name the sub-folders. */
   async *listPages(directory = "", options: ListOptions = {}): AsyncGenerator<FileList, void, void> {
     const folder = directory === "" ? "/" : directory;
-    for (let after: string | undefined;;) {
+    let after: string | undefined;
+    for (;;) {
       const query = { ...options, directory: folder, limit: PAGE, after };
       const page = await this.api.data<FileList>("/files", { query });
       yield page;

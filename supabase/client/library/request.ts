@@ -53,14 +53,14 @@ export function requestOf(base: string, connection: Connection, path: string, ca
   ) {
     if (value !== undefined) setHeader(headers, name, value);
   }
-  return { url, method, headers, text: json === undefined ? undefined : JSON.stringify(json), body };
+  return { url, method, headers, text: json === undefined ? undefined : textOf(json), body };
 }
 
 /** Sends a request once. `moved` is called whenever bytes have moved. */
 export async function fetchOnce(request: Request, signal: AbortSignal, moved: () => void): Promise<Response> {
   const { url, method, headers, text, body } = request;
   const content = typeof body === "function"
-    ? (await body()).pipeThrough(watch(moved))
+    ? (await opened(body)).pipeThrough(watch(moved))
     : body instanceof Uint8Array
     ? new Blob([new Uint8Array(body)])
     : body;
@@ -74,6 +74,26 @@ export async function fetchOnce(request: Request, signal: AbortSignal, moved: ()
   moved();
   if (response.body === null) return response;
   return new Response(response.body.pipeThrough(watch(moved)), response);
+}
+
+function textOf(json: unknown): string {
+  try {
+    return JSON.stringify(json);
+  } catch (error) {
+    throw new FilestoreError(
+      "VALIDATION_ERROR",
+      `The request cannot be written as JSON (${messageOf(error)}).`,
+    );
+  }
+}
+
+/** What cannot be opened is no lost answer: another try would fail, too. */
+async function opened(body: () => Promise<ReadableStream<Uint8Array>>): Promise<ReadableStream<Uint8Array>> {
+  try {
+    return await body();
+  } catch (error) {
+    throw new FilestoreError("VALIDATION_ERROR", `The content cannot be read (${messageOf(error)}).`);
+  }
 }
 
 /** The address of a file below a route. Throws INVALID_PATH: `..` in an address would name another route. */

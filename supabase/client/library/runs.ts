@@ -10,7 +10,8 @@ export class Runs {
 
   /** The newest first. */
   async *list(): AsyncGenerator<Run, void, void> {
-    for (let after: string | undefined;;) {
+    let after: string | undefined;
+    for (;;) {
       const page = await this.api.data<RunPage>("/runs", { query: { limit: PAGE, after } });
       yield* page.runs;
       if (!page.hasMore) return;
