@@ -22,24 +22,16 @@ export async function bundleOneFile(): Promise<string> {
   return HEAD + text.replace(/^#!.*\n/, "");
 }
 
-export function bundleLibrary(): Promise<string> {
-  return bundle(LIBRARY, "browser");
+/** `cjs`: for programs that load it with `require`. */
+export function bundleLibrary(format: "esm" | "cjs"): Promise<string> {
+  return bundle(LIBRARY, "browser", format);
 }
 
 /** Throws with the bundler's message. The first bundle ever downloads the bundler. */
-async function bundle(entry: string, platform: "deno" | "browser"): Promise<string> {
+async function bundle(entry: string, platform: "deno" | "browser", format = "esm"): Promise<string> {
+  const options = ["--quiet", "--minify", "--keep-names", "--platform", platform, "--format", format];
   const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: [
-      "bundle",
-      "--quiet",
-      "--minify",
-      "--keep-names",
-      "--platform",
-      platform,
-      "--config",
-      CONFIG,
-      entry,
-    ],
+    args: ["bundle", ...options, "--config", CONFIG, entry],
     env: { NO_COLOR: "1", DENO_NO_UPDATE_CHECK: "1" },
     stdin: "null",
   }).output();

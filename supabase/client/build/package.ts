@@ -19,15 +19,24 @@ const PACKAGE = {
   type: "module",
   engines: { node: ">=20" },
   bin: { filestore: ONE_FILE_NAME },
-  exports: { ".": { types: "./index.d.ts", default: "./index.js" }, "./package.json": "./package.json" },
-  files: ["*.js", "*.mjs", "**/*.d.ts", "README.md", "LICENSE"],
+  main: "index.cjs",
+  types: "index.d.cts",
+  exports: {
+    ".": {
+      import: { types: "./index.d.ts", default: "./index.js" },
+      require: { types: "./index.d.cts", default: "./index.cjs" },
+    },
+    "./package.json": "./package.json",
+  },
+  files: ["*.js", "*.cjs", "*.mjs", "**/*.d.ts", "**/*.d.cts", "README.md", "LICENSE"],
   sideEffects: false,
 };
 
 export async function writePackage(directory: string): Promise<void> {
   const all = new Map<string, string>([
     ...await declarations(),
-    ["index.js", await bundleLibrary()],
+    ["index.js", await bundleLibrary("esm")],
+    ["index.cjs", await bundleLibrary("cjs")],
     [ONE_FILE_NAME, await bundleOneFile()],
     ["package.json", `${JSON.stringify(PACKAGE, null, 2)}\n`],
     ["README.md", await Deno.readTextFile(at("./readme.txt"))],

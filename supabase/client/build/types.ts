@@ -15,6 +15,10 @@ export async function declarations(): Promise<ReadonlyMap<string, string>> {
     all.set(`library/${name}.d.ts`, await declarationOf(`../library/${name}.ts`));
   }
   all.set("index.d.ts", await declarationOf("../mod.ts"));
+  // The same for `require`.
+  for (const [name, text] of [...all]) {
+    all.set(name.replace(/ts$/, "cts"), text.replaceAll(/(from "\.[^"]*)\.js"/g, '$1.cjs"'));
+  }
   return all;
 }
 

@@ -12,21 +12,25 @@ interface Case {
   readonly own: ProjectFiles;
   readonly cwd: string;
   readonly line: CommandLine;
+  readonly suite: Suite;
   /** Runs the command, which must succeed. Returns standard output. */
   ok(...args: string[]): Promise<string>;
   /** Runs the command, which must end with this status and one line that begins so. */
   fails(status: number, begins: string, ...args: string[]): Promise<void>;
 }
 
-export function commandCases(name: string, started: Started, { service, files, test }: Suite): void {
-  const command = (what: string, body: (one: Case) => Promise<void>) =>
-    test(`${name}: ${what}`, (own) =>
+export function commandCases(name: string, started: Started, suite: Suite): void {
+  for (const [what, run] of CASES) {
+    suite.test(`${name}: ${what}`, (own) =>
       withScratchDirectory((cwd) => {
-        const env = { FILESTORE_URL: service.baseUrl, FILESTORE_KEY: own.key };
-        return body(caseOf(own, cwd, new CommandLine(started, { cwd, env })));
+        const env = { FILESTORE_URL: suite.service.baseUrl, FILESTORE_KEY: own.key };
+        return run(caseOf(own, cwd, new CommandLine(started, { cwd, env }), suite));
       }));
+  }
+}
 
-  command(
+const CASES: readonly (readonly [what: string, run: (one: Case) => Promise<void>])[] = [
+  [
     "files are put, appended, edited and read, and each step says its version",
     async ({ own, cwd, line, ok }) => {
       await Deno.writeTextFile(join(cwd, "plan.md"), "# Plan\n- ship it\n");
@@ -56,9 +60,9 @@ export function commandCases(name: string, started: Started, { service, files, t
       assertEquals(last?.note, "größer");
       assertEquals(JSON.parse(await ok("cat", "notes/ä b.md", "--json")).version, 4);
     },
-  );
+  ],
 
-  command("lists, logs and diffs print a line for each", async ({ ok }) => {
+  ["lists, logs and diffs print a line for each", async ({ ok }) => {
     for (const path of ["a.md", "d/b.md", "d/e/c.md"]) {
       await ok("put", "-", path, "--run", "night-1", "--actor", "me");
     }
@@ -72,9 +76,9 @@ export function commandCases(name: string, started: Started, { service, files, t
     assertStringIncludes(await ok("diff", "d/b.md", "--json"), '"to":1');
     assertStringIncludes(await ok("runs"), "night-1  3 files  3 versions  ");
     assertStringIncludes(await ok("runs", "night-1"), "d/b.md  versions 1 to 1  write\n");
-  });
+  }],
 
-  command("grep and search print path, line and text; finding nothing is status 0", async ({ own, ok }) => {
+  ["grep and search print path, line and text; finding nothing is status 0", async ({ own, ok }) => {
     await own.write("d/a.md", "one\nTwo fish\n");
     await own.write("b.txt", "two fish\n");
     assertEquals(await ok("grep", "fish"), "b.txt:1: two fish\nd/a.md:2: Two fish\n");
@@ -83,9 +87,9 @@ export function commandCases(name: string, started: Started, { service, files, t
     assertEquals(await ok("grep", "bird"), "");
     assertEquals(await ok("search", "fish", "--mode", "text", "--limit", "1"), "b.txt:1: two fish\n");
     assertEquals(JSON.parse(await ok("search", "Two", "--mode", "text", "--json")).path, "d/a.md");
-  });
+  }],
 
-  command("files and folders are copied, moved, deleted and restored", async ({ own, ok, fails }) => {
+  ["files and folders are copied, moved, deleted and restored", async ({ own, ok, fails }) => {
     await own.write("d/a", "1");
     await own.write("d/b", "2");
     assertEquals(await ok("cp", "d/a", "a"), "a: version 1\n");
@@ -97,9 +101,9 @@ export function commandCases(name: string, started: Started, { service, files, t
     assertEquals(await ok("rm", "-r", "g", "a"), "g: deleted 2 files\na: version 3, deleted\n");
     assertEquals(await ok("restore", "a", "1"), "a: version 4\n");
     assertEquals(await own.paths({ recursive: true }), ["a", "d/a", "d/b"]);
-  });
+  }],
 
-  command("an undo prints its plan, and does it with --apply", async ({ own, ok, fails }) => {
+  ["an undo prints its plan, and does it with --apply", async ({ own, ok, fails }) => {
     await ok("put", "-", "a", "--run", "night-1");
     assertEquals(await ok("undo", "night-1"), "delete a\n");
     assertEquals((await own.read("a")).content, "");
@@ -107,18 +111,18 @@ export function commandCases(name: string, started: Started, { service, files, t
     await own.write("a", "other");
     await fails(3, "RUN_CONFLICT: ", "undo", "back", "--apply");
     assertStringIncludes(await ok("undo", "back"), "conflict a: version 3\n");
-  });
+  }],
 
-  command("a link is an address that works without a key", async ({ own, ok }) => {
+  ["a link is an address that works without a key", async ({ own, ok }) => {
     await own.write("a.txt", "hello");
     const url = (await ok("link", "a.txt")).trim();
     assertEquals(await (await fetch(url)).text(), "hello");
     const upload = (await ok("link", "b.txt", "--write", "--expires-in", "60")).trim();
     assert((await fetch(upload, { method: "PUT", body: "there" })).ok);
     assertEquals((await own.read("b.txt")).content, "there");
-  });
+  }],
 
-  command(
+  [
     "statuses: 1 refused, 2 usage, 3 conflict; and a refusal is one line",
     async ({ own, line, fails }) => {
       await own.write("a", "1");
@@ -155,11 +159,11 @@ export function commandCases(name: string, started: Started, { service, files, t
       );
       assertEquals((await own.versions("a")).total, 1);
     },
-  );
+  ],
 
-  command(
+  [
     "login checks the key, keeps it for its owner alone, and the environment beats it",
-    async ({ own, cwd, line }) => {
+    async ({ own, cwd, line, suite: { service, files } }) => {
       const other = await files();
       await other.write("theirs", "x");
       const bare = line.with({ env: {} });
@@ -183,11 +187,11 @@ export function commandCases(name: string, started: Started, { service, files, t
         assert(!text.includes(own.key), "no key is printed");
       }
     },
-  );
+  ],
 
-  command(
+  [
     "the help of each command has an example, and each example works",
-    async ({ own, cwd, line, ok }) => {
+    async ({ own, cwd, line, ok, suite: { service } }) => {
       const admin = await administrator(service, own.project.id);
       const help = await ok("--help");
       const names = [...help.matchAll(/^ {2}(\w+) (?:\[|<| {2})/gm)].map(([, one = ""]) => one);
@@ -219,14 +223,15 @@ export function commandCases(name: string, started: Started, { service, files, t
         }
       }
     },
-  );
-}
+  ],
+];
 
-function caseOf(own: ProjectFiles, cwd: string, line: CommandLine): Case {
+function caseOf(own: ProjectFiles, cwd: string, line: CommandLine, suite: Suite): Case {
   return {
     own,
     cwd,
     line,
+    suite,
     async ok(...args) {
       const { code, stdout, stderr } = await line.run(...args);
       assertEquals([code, stderr], [0, ""], args.join(" "));
