@@ -110,10 +110,18 @@ begin
       ) u
       order by u.directory, u.path limit c_examined_max + 1;
   elsif p_directory = '' then
+    -- As in plain_page.
     open v_rows for
-      select f.* from filestore.files f
-      where f.project_id = p_session.project_id and f.path > p_after
-      order by f.path limit c_examined_max + 1;
+      select u.* from (
+        (select f.* from filestore.files f
+         where f.project_id = p_session.project_id and f.path > p_after and f.path < '.branches/'
+         order by f.path limit c_examined_max + 1)
+        union all
+        (select f.* from filestore.files f
+         where f.project_id = p_session.project_id and f.path > p_after and f.path >= '.branches0'
+         order by f.path limit c_examined_max + 1)
+      ) u
+      order by u.path limit c_examined_max + 1;
   else
     open v_rows for
       select f.* from filestore.files f
@@ -185,7 +193,8 @@ call filestore.grant_execute('filestore.list_at', 'filestore_engine');
 create function public.filestore_list(p_key_hash text, p_request_id uuid, p_query jsonb) returns json
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
+  v_session constant filestore.session := filestore.authorize(
+    p_key_hash, p_request_id, 'read', p_place => p_query ->> 'directory');
   v_directory constant text := p_query ->> 'directory';
   v_is_recursive constant boolean := (p_query ->> 'recursive')::boolean;
   v_seen constant text := filestore.seen_directory(v_session, v_directory);
