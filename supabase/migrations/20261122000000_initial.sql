@@ -1409,8 +1409,8 @@ begin
 end
 $$;
 -- 14_branches.sql ====================================================================================================
--- The tables of branches, with their policies and grants. A branch is a folder below `.branches/`; its files are files
--- like all others.
+-- The tables of branches, with their policies and grants. A branch is a folder below `.branches/`; its files
+-- are files like all others.
 
 create table filestore.branches (
   project_id uuid not null references filestore.projects (id),
@@ -1434,19 +1434,20 @@ create table filestore.branches (
   primary key (project_id, name)
 );
 comment on table filestore.branches is
-  'Branches. A row remains when its branch has ended, since no name is used twice: an old key that is confined to a '
-  'branch must not reach another one.';
+  'Branches. A row remains when its branch has ended, since no name is used twice: an old key that is '
+  'confined to a branch must not reach another one.';
 comment on column filestore.branches.state is
   'new: not all files are copied yet, so nobody sees the branch. merged and closed: it has ended.';
 comment on column filestore.branches.number is 'Its place in lists.';
 comment on column filestore.branches.base_position is
-  'The moment at which its folder was copied, and later that of the last update: this position, or base_time if the '
-  'client named a time.';
+  'The moment at which its folder was copied, and later that of the last update: this position, or '
+  'base_time if the client named a time.';
 comment on column filestore.branches.copied_to is 'While it is new: the last path that was copied.';
 comment on column filestore.branches.commit_id is
   'Chosen by the caller of the last change of this row, so that a repeated call has no effect.';
 comment on column filestore.branches.due_at is
-  'When the sweep deletes its files: when it expires, or at once if it has ended. Null: no file is to be deleted.';
+  'When the sweep deletes its files: when it expires, or at once if it has ended. Null: no file is to be '
+  'deleted.';
 create index branches_by_number on filestore.branches (project_id, number);
 create index branches_due on filestore.branches (due_at) where due_at is not null;
 create policy "A key sees and changes branches of its project" on filestore.branches to filestore_engine
@@ -1466,8 +1467,8 @@ create table filestore.branch_files (
   primary key (project_id, file_id)
 );
 comment on table filestore.branch_files is
-  'The base of a file in a branch: the version of the file above it that it was copied from, or last merged with. A file '
-  'that was created in the branch has no row.';
+  'The base of a file in a branch: the version of the file above it that it was copied from, or last merged '
+  'with. A file that was created in the branch has no row.';
 comment on column filestore.branch_files.base_file_id is
   'With the version, since a file that is created at the path of a purged one begins at version 1, too.';
 comment on column filestore.branch_files.merged_version is
@@ -1811,6 +1812,20 @@ comment on function filestore.note_use is
   'Records when a key was last used, to the minute, and that it has written.';
 call filestore.grant_execute('filestore.note_use', 'filestore_engine');
 
+create function filestore.open_paths(p_path_prefix text, p_place text) returns text
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_setting constant text := set_config('filestore.path_prefix', coalesce(p_path_prefix || '/', ''), true);
+begin
+  return set_config('filestore.branches', case
+    when starts_with(coalesce(p_path_prefix || '/', p_place, ''), '.branches/') then 'on' else '' end, true);
+end
+$$;
+comment on function filestore.open_paths is
+  'Opens the paths below a prefix, null for all, for this transaction: those in branches only if the prefix, or a '
+  'place that the request names, is in a branch.';
+call filestore.grant_execute('filestore.open_paths', 'filestore_engine');
+
 create function filestore.authorize(
   p_key_hash text, p_request_id uuid, p_scope text, p_requests integer default 1, p_place text default null
 ) returns filestore.session
@@ -1838,9 +1853,7 @@ begin
   v_session.scopes := v_caller.scopes;
   v_session.path_prefix := v_caller.path_prefix;
   v_setting := set_config('filestore.project_id', v_caller.project_id::text, true);
-  v_setting := set_config('filestore.path_prefix', coalesce(v_caller.path_prefix || '/', ''), true);
-  v_setting := set_config('filestore.branches', case
-    when starts_with(coalesce(v_caller.path_prefix || '/', p_place, ''), '.branches/') then 'on' else '' end, true);
+  v_setting := filestore.open_paths(v_caller.path_prefix, p_place);
   select p.tier, coalesce(p.requests_per_minute, t.requests_per_minute),
          coalesce(p.max_file_bytes, t.max_file_bytes), coalesce(p.max_project_bytes, t.max_project_bytes),
          p.suspended_at is not null, p.deleted_at is not null, p.owner_id,
@@ -2289,7 +2302,8 @@ create function public.filestore_diff(
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_session constant filestore.session := filestore.authorize(
-    p_key_hash, p_request_id, 'read', p_place => case when starts_with(p_to_path, '.branches/') then p_to_path else p_path end);
+    p_key_hash, p_request_id, 'read',
+    p_place => case when starts_with(p_to_path, '.branches/') then p_to_path else p_path end);
   v_file filestore.files;
   v_to integer;
   v_from integer;
@@ -2724,6 +2738,8 @@ create function filestore.page_at(
 language plpgsql volatile set search_path = '' as $$
 declare
   c_examined_max constant integer := (filestore.limits()).list_at_examined_max;
+  v_start constant text := coalesce(nullif(p_directory, '') || '/', '');
+  v_end constant text := nullif(p_directory, '') || '0'; -- Null: the root, of which branches are no part.
   v_rows refcursor;
   v_file filestore.files;
   v_then record;
@@ -2747,25 +2763,19 @@ begin
          order by f.directory, f.path limit c_examined_max + 1)
       ) u
       order by u.directory, u.path limit c_examined_max + 1;
-  elsif p_directory = '' then
-    -- As in plain_page.
+  else
     open v_rows for
       select u.* from (
         (select f.* from filestore.files f
-         where f.project_id = p_session.project_id and f.path > p_after and f.path < '.branches/'
+         where f.project_id = p_session.project_id and f.path > greatest(p_after collate "C", v_start)
+           and f.path < coalesce(v_end, '.branches/')
          order by f.path limit c_examined_max + 1)
         union all
         (select f.* from filestore.files f
-         where f.project_id = p_session.project_id and f.path > p_after and f.path >= '.branches0'
+         where f.project_id = p_session.project_id and v_end is null and f.path > p_after and f.path >= '.branches0'
          order by f.path limit c_examined_max + 1)
       ) u
       order by u.path limit c_examined_max + 1;
-  else
-    open v_rows for
-      select f.* from filestore.files f
-      where f.project_id = p_session.project_id
-        and f.path > greatest(p_after collate "C", p_directory || '/') and f.path < p_directory || '0'
-      order by f.path limit c_examined_max + 1;
   end if;
   for v_examined in 1 .. c_examined_max + 1 loop
     fetch v_rows into v_file;
@@ -2927,7 +2937,8 @@ end
 $$;
 comment on function filestore.files_below is
   'The live files below a directory or the root, now or at a moment, by path: up to p_files_max, and whether '
-  'there may be more; at a moment, those after the path p_after. Also the files whose content at the moment is no longer complete.';
+  'there may be more; at a moment, those after the path p_after. Also the files whose content at the moment is no '
+  'longer complete.';
 call filestore.grant_execute('filestore.files_below', 'filestore_engine');
 call filestore.pin_plan('filestore.files_below');
 
@@ -3135,10 +3146,12 @@ call filestore.pin_plan('filestore.pick_changes');
 create function filestore.change_records(
   p_project_id uuid, p_positions bigint[], p_cursor_key bytea, p_shows_keys boolean
 ) returns json
-language plpgsql stable set search_path = '' as $$
+language plpgsql volatile set search_path = '' as $$
 declare
   c_iso constant text := 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"';
 begin
+  -- The positions are those of visible files. Where a merge added a version, its source is in a branch.
+  perform set_config('filestore.branches', 'on', true);
   return (
     select ('[' || coalesce(string_agg('{"cursor":"' || filestore.cursor_at(p_cursor_key, v.position)
         || '",' || coalesce('"path":' || to_json(f.path) || ',', '') || '"fileId":"' || v.file_id
@@ -3193,7 +3206,8 @@ create function public.filestore_changes(p_key_hash text, p_request_id uuid, p_q
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_session constant filestore.session := filestore.authorize(
-    p_key_hash, p_request_id, 'read', p_place => coalesce(p_query ->> 'path', p_query ->> 'place', p_query ->> 'directory'));
+    p_key_hash, p_request_id, 'read',
+    p_place => coalesce(p_query ->> 'path', p_query ->> 'place', p_query ->> 'directory'));
   v_project_id constant uuid := v_session.project_id;
   v_limit constant integer := least((p_query ->> 'limit')::integer, (filestore.limits()).changes_limit_max);
   v_before constant text := p_query ->> 'before';
@@ -3238,7 +3252,7 @@ begin
       v_picked := filestore.pick_changes(
         v_project_id, p_query || jsonb_build_object('until', v_until), v_by_path, v_after, v_last, v_examined_max,
         v_limit + 1);
-      -- Versions in branches are left out, so a page may have to examine more of them.
+      -- Where versions in branches are left out, a page may have to examine more.
       exit when cardinality(v_picked.positions) > v_limit or not v_by_path
         or v_examined_max >= (filestore.limits()).changes_examined_max;
       v_examined_max := least(8 * v_examined_max, (filestore.limits()).changes_examined_max);
@@ -3253,8 +3267,6 @@ begin
       v_last := coalesce(v_picked.examined_to, v_positions[v_limit]);
     end if;
   end if;
-  -- The positions are those of visible files. Where a merge added a version, its source is in a branch.
-  perform set_config('filestore.branches', 'on', true);
   return filestore.page_response(v_session, json_build_object(
     'changes', filestore.change_records(v_project_id, v_positions, v_cursor_key, v_shows_keys),
     'cursor', filestore.cursor_at(v_cursor_key, v_last), 'hasMore', v_has_more, 'position', v_last));
@@ -4442,8 +4454,8 @@ begin
 end
 $$;
 comment on function filestore.is_unchanged is
-  'Whether a file equals an earlier state of it, or another file, in existence, type and content. Contents are compared by the '
-  'sizes and checksums of their segments, so the same bytes with other segment boundaries count as '
+  'Whether a file equals an earlier state of it, or another file, in existence, type and content. Contents are '
+  'compared by the sizes and checksums of their segments, so the same bytes with other segment boundaries count as '
   'different. Null: no file.';
 call filestore.grant_execute('filestore.is_unchanged', 'filestore_engine');
 
@@ -4710,7 +4722,8 @@ begin
   if v_examined > c_examined_max then
     select count(*),
            array_agg(f.id order by f.path) filter (
-             where f.path > v_start and f.path < coalesce(v_end, '.branches/') or v_end is null and f.path >= '.branches0')
+             where f.path > v_start and f.path < coalesce(v_end, '.branches/')
+               or v_end is null and f.path >= '.branches0')
     into v_examined, ids
     from (
       (select o.id, o.path from filestore.files o
@@ -4803,9 +4816,9 @@ call filestore.grant_execute('filestore.plan_restore', 'filestore_engine');
 -- 46_branches.sql ====================================================================================================
 -- Branches: who may use one, what has changed in it, and the plans of merges and updates.
 --
--- A merge compares three states of each file: in the branch (ours), in the folder above it (theirs), and the base. An
--- update is the same the other way round. The lock of the branch's row comes before the locks of files: a write in a
--- branch shares it, so no file of a branch changes while it is merged.
+-- A merge compares three states of each file: in the branch (ours), in the folder above it (theirs), and the
+-- base. An update is the same the other way round. The lock of the branch's row comes before the locks of
+-- files: a write in a branch shares it, so no file of a branch changes while it is merged.
 
 create function filestore.branch_state(p_branch filestore.branches) returns text
 language plpgsql volatile set search_path = '' as $$
@@ -4856,8 +4869,8 @@ begin
 end
 $$;
 comment on function filestore.find_branch is
-  'A branch for a key that is confined to it (is_inside) or may see its folder, locked for a change of the branch on '
-  'request. From then on the transaction sees both sides, whatever the prefix of the key.';
+  'A branch for a key that is confined to it (is_inside) or may see its folder, locked for a change of the '
+  'branch on request. From then on the transaction sees both sides, whatever the prefix of the key.';
 call filestore.grant_execute('filestore.find_branch', 'filestore_engine');
 
 create function filestore.enter_branches(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
@@ -4874,7 +4887,8 @@ begin
     union select p_commit ->> 'destination' union select p_commit ->> 'directory'
     union select jsonb_array_elements_text(p_commit -> 'paths')
     union select p_session.path_prefix || '/' where p_kind = 'undo'
-    union select o.value ->> 'path' from jsonb_array_elements(p_commit -> 'operations') o where o.value ->> 'kind' <> 'copy'
+    union select o.value ->> 'path' from jsonb_array_elements(p_commit -> 'operations') o
+      where o.value ->> 'kind' <> 'copy'
     union select o.value ->> 'destination' from jsonb_array_elements(p_commit -> 'operations') o
   ) p (path) where p.path is not null;
   if c_is_many and (
@@ -4903,8 +4917,9 @@ begin
 end
 $$;
 comment on function filestore.enter_branches is
-  'Locks the branches in which a commit writes, so that each ends before or after it. Refusals: BRANCH_NOT_FOUND, '
-  'BRANCH_CLOSED; VALIDATION_ERROR for a change of many files that concerns a branch and anything else.';
+  'Locks the branches in which a commit writes, so that each ends before or after it. Refusals: '
+  'BRANCH_NOT_FOUND, BRANCH_CLOSED; VALIDATION_ERROR for a change of many files that concerns a branch and '
+  'anything else.';
 call filestore.grant_execute('filestore.enter_branches', 'filestore_engine');
 
 create type filestore.branch_change as (
@@ -4912,8 +4927,9 @@ create type filestore.branch_change as (
   is_theirs_changed boolean, conflict text
 );
 comment on type filestore.branch_change is
-  'A file of a branch, the file above it, and their base; a path is relative to the branch. conflict: why the two sides '
-  'cannot both be had; text where the lines may show that they can. Null: one side is unchanged, or both are equal.';
+  'A file of a branch, the file above it, and their base; a path is relative to the branch. conflict: why '
+  'the two sides cannot both be had; text where the lines may show that they can. Null: one side is '
+  'unchanged, or both are equal.';
 
 create function filestore.compare_branch_file(p_branch filestore.branches, p_path text) returns filestore.branch_change
 language plpgsql volatile set search_path = '' as $$
@@ -4963,14 +4979,15 @@ begin
 end
 $$;
 comment on function filestore.compare_branch_file is
-  'Compares the two sides of a path with their base. A base that was purged, redacted or trimmed counts as changed on '
-  'both sides.';
+  'Compares the two sides of a path with their base. A base that was purged, redacted or trimmed counts as '
+  'changed on both sides.';
 call filestore.grant_execute('filestore.compare_branch_file', 'filestore_engine');
 
 create function filestore.live_version(p_file filestore.files) returns integer
 language plpgsql immutable set search_path = ''
 as $$ begin return case when filestore.is_live(p_file) then (p_file).version end; end $$;
-comment on function filestore.live_version is 'The version of a file; null where there is no file, or a tombstone.';
+comment on function filestore.live_version is
+  'The version of a file; null where there is no file, or a tombstone.';
 call filestore.grant_execute('filestore.live_version', 'filestore_engine');
 
 create function filestore.branch_moment(p_branch filestore.branches) returns filestore.moment
@@ -4989,7 +5006,8 @@ begin
 end
 $$;
 comment on function filestore.branch_moment is
-  'The moment of a branch''s base. Its position is the end of the feed at that time, and so the end of a commit.';
+  'The moment of a branch''s base. Its position is the end of the feed at that time, and so the end of a '
+  'commit.';
 call filestore.grant_execute('filestore.branch_moment', 'filestore_engine');
 
 create function filestore.touched_paths(
@@ -5028,8 +5046,8 @@ begin
 end
 $$;
 comment on function filestore.touched_paths is
-  'Paths that may have changed in a branch since their bases; for an update, in its folder since the last one. Incomplete '
-  'where too many files of the folder would have to be examined.';
+  'Paths that may have changed in a branch since their bases; for an update, in its folder since the last '
+  'one. Incomplete where too many files of the folder would have to be examined.';
 call filestore.grant_execute('filestore.touched_paths', 'filestore_engine');
 call filestore.pin_plan('filestore.touched_paths');
 
@@ -5097,8 +5115,9 @@ begin
 end
 $$;
 comment on function filestore.choose_side is
-  'The side that a merge takes for a file: branch, current, or content (chosen: its segments); otherwise the conflict, or '
-  'the texts whose lines have to be merged first. text_bytes: what that merge reads, within the bounds of a request.';
+  'The side that a merge takes for a file: branch, current, or content (chosen: its segments); otherwise '
+  'the conflict, or the texts whose lines have to be merged first. text_bytes: what that merge reads, '
+  'within the bounds of a request.';
 call filestore.grant_execute('filestore.choose_side', 'filestore_engine');
 
 create function filestore.merge_step(
@@ -5141,8 +5160,8 @@ begin
 end
 $$;
 comment on function filestore.merge_step is
-  'The version that a merge or an update adds for a file, and the same step as a plan shows it; nulls where the file that '
-  'would be written stays as it is. is_same: both sides are equal.';
+  'The version that a merge or an update adds for a file, and the same step as a plan shows it; nulls where '
+  'the file that would be written stays as it is. is_same: both sides are equal.';
 call filestore.grant_execute('filestore.merge_step', 'filestore_engine');
 
 create function filestore.refused_expectation(
@@ -5160,7 +5179,9 @@ begin
     select v.created_at - interval '1 minute' from filestore.file_versions v
     where v.project_id = p_session.project_id and v.position <= v_position order by v.position desc limit 1),
     '-infinity'));
-  if not v_changed.is_complete then return filestore.too_many_files((filestore.limits()).restore_examined_max + 1); end if;
+  if not v_changed.is_complete then
+    return filestore.too_many_files((filestore.limits()).restore_examined_max + 1);
+  end if;
   return (
     select filestore.refusal('PRECONDITION_FAILED', '{"expected": true}')
     from unnest(v_changed.ids) i (id)
@@ -5174,7 +5195,8 @@ begin
 end
 $$;
 comment on function filestore.refused_expectation is
-  'The refusal of a merge into a folder that was changed since the cursor that the client expects; otherwise null.';
+  'The refusal of a merge into a folder that was changed since the cursor that the client expects; '
+  'otherwise null.';
 call filestore.grant_execute('filestore.refused_expectation', 'filestore_engine');
 
 create function filestore.refused_merge(p_commit jsonb, p_value jsonb, p_texts jsonb[]) returns jsonb
@@ -5190,8 +5212,8 @@ begin
 end
 $$;
 comment on function filestore.refused_merge is
-  'The refusal of a merge by its plan. TEXTS_TO_MERGE never reaches a client: the edge function merges the texts, and '
-  'commits again.';
+  'The refusal of a merge by its plan. TEXTS_TO_MERGE never reaches a client: the edge function merges the '
+  'texts, and commits again.';
 call filestore.grant_execute('filestore.refused_merge', 'filestore_engine');
 
 create function filestore.plan_merge(p_session filestore.session, p_kind text, p_commit jsonb) returns filestore.plan
@@ -5227,7 +5249,8 @@ begin
   v_plan.refusal := coalesce(
     filestore.refused_expectation(
       p_session, case when v_is_update then rtrim(v_inside, '/') else v_branch.directory end, p_commit ->> 'expected'),
-    case when not v_touched.is_complete then filestore.too_many_files((filestore.limits()).restore_examined_max + 1) end);
+    case when not v_touched.is_complete
+      then filestore.too_many_files((filestore.limits()).restore_examined_max + 1) end);
   foreach v_path in array case when v_plan.refusal is null then v_touched.paths else '{}' end loop
     v_change := filestore.compare_branch_file(v_branch, v_path);
     continue when not case when v_is_update then v_change.is_theirs_changed else v_change.is_ours_changed end;
@@ -5240,8 +5263,9 @@ begin
     v_texts := v_texts || v_choice.texts;
     if v_choice.conflict is not null then v_conflicts := v_conflicts || v_choice.conflict; end if;
     continue when v_choice.side is null;
-    v_added := filestore.merge_step(p_session, v_change, case when v_is_update then v_inside else v_above end, v_is_update,
-      v_choice.side, v_choice.chosen);
+    v_added := filestore.merge_step(
+      p_session, v_change, case when v_is_update then v_inside else v_above end, v_is_update, v_choice.side,
+      v_choice.chosen);
     v_plan.refusal := coalesce(v_plan.refusal, v_added.refusal);
     v_done := v_done || jsonb_build_object(
       'path', v_path, 'isMerged', not v_is_update or v_choice.side = 'current' or v_added.is_same);
@@ -5261,9 +5285,9 @@ begin
 end
 $$;
 comment on function filestore.plan_merge is
-  'The plan of merging a branch into its folder, or of updating it from there: a version for each file that changed on '
-  'the side that is taken. Refusals: TEXTS_TO_MERGE, MERGE_CONFLICT, TOO_MANY_FILES, PRECONDITION_FAILED, '
-  'CONTENT_TOO_LARGE, VALIDATION_ERROR.';
+  'The plan of merging a branch into its folder, or of updating it from there: a version for each file that '
+  'changed on the side that is taken. Refusals: TEXTS_TO_MERGE, MERGE_CONFLICT, TOO_MANY_FILES, '
+  'PRECONDITION_FAILED, CONTENT_TOO_LARGE, VALIDATION_ERROR.';
 call filestore.grant_execute('filestore.plan_merge', 'filestore_engine');
 
 create function filestore.enter_merge(p_session filestore.session, p_commit jsonb, p_locks boolean) returns jsonb
@@ -5281,11 +5305,13 @@ begin
 end
 $$;
 comment on function filestore.enter_merge is
-  'Opens a branch for a merge or an update, and locks it so that no file in it changes. Refusals: BRANCH_NOT_FOUND, '
-  'BRANCH_CLOSED, FORBIDDEN_SCOPE for a key that is confined to it.';
+  'Opens a branch for a merge or an update, and locks it so that no file in it changes. Refusals: '
+  'BRANCH_NOT_FOUND, BRANCH_CLOSED, FORBIDDEN_SCOPE for a key that is confined to it.';
 call filestore.grant_execute('filestore.enter_merge', 'filestore_engine');
 
-create function filestore.end_merge(p_session filestore.session, p_kind text, p_commit jsonb, p_value jsonb) returns jsonb
+create function filestore.end_merge(
+  p_session filestore.session, p_kind text, p_commit jsonb, p_value jsonb
+) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
   v_project_id constant uuid := p_session.project_id;
@@ -5335,8 +5361,8 @@ begin
 end
 $$;
 comment on function filestore.end_merge is
-  'Moves the bases of the files that a merge or an update has concerned, ends the branch once nothing is left to merge, '
-  'and returns the answer.';
+  'Moves the bases of the files that a merge or an update has concerned, ends the branch once nothing is '
+  'left to merge, and returns the answer.';
 call filestore.grant_execute('filestore.end_merge', 'filestore_engine');
 call filestore.pin_plan('filestore.end_merge');
 -- 47_plans.sql =======================================================================================================
@@ -6266,9 +6292,9 @@ end
 $$;
 comment on function public.filestore_commit_many is
   'Commits several files, all or none. p_kind: batch, copy_folder, move_folder, delete_folder, undo, '
-  'restore_folder, merge_branch, update_branch. Counts as p_requests requests, and except for a batch as one for each ten files begun; as '
-  'none where fewer are left. Refusals: those of filestore_commit, for a batch with details.index; for the '
-  'other kinds, those of their plans.';
+  'restore_folder, merge_branch, update_branch. Counts as p_requests requests, and except for a batch as one for '
+  'each ten files begun; as none where fewer are left. Refusals: those of filestore_commit, for a batch with '
+  'details.index; for the other kinds, those of their plans.';
 call filestore.publish('public.filestore_commit_many', 'filestore_engine', 'service_role');
 
 -- 50_links.sql =======================================================================================================
@@ -6536,9 +6562,12 @@ comment on function public.filestore_link_commit is
   'those of filestore.open_link and of a write.';
 call filestore.publish('public.filestore_link_commit', 'filestore_engine', 'service_role');
 -- 51_branches.sql ====================================================================================================
--- Branches: creating one in slices, reading and changing them, and deleting the files of those that have ended.
+-- Branches: creating one in slices, reading and changing them, and deleting the files of those that have
+-- ended.
 
-create function filestore.begin_branch(p_session filestore.session, p_branch jsonb, out branch filestore.branches, out refusal jsonb)
+create function filestore.begin_branch(
+  p_session filestore.session, p_branch jsonb, out branch filestore.branches, out refusal jsonb
+)
 language plpgsql volatile set search_path = '' as $$
 declare
   v_project_id constant uuid := p_session.project_id;
@@ -6552,8 +6581,8 @@ begin
   refusal := coalesce(filestore.outside_prefix(p_session, v_directory || '/'), v_moment.refusal);
   if refusal is not null then return; end if;
   insert into filestore.branches (
-    project_id, name, directory, title, key_name, account_id, base_position, base_time, commit_id, created_at, updated_at,
-    expires_at, due_at)
+    project_id, name, directory, title, key_name, account_id, base_position, base_time, commit_id, created_at,
+    updated_at, expires_at, due_at)
   select v_project_id, p_branch ->> 'name', v_directory, p_branch ->> 'title', (
       select k.name from filestore.api_keys k where k.project_id = v_project_id and k.id = p_session.key_id),
     case when p_session.key_id is null then p_session.account_id end,
@@ -6571,8 +6600,9 @@ begin
 end
 $$;
 comment on function filestore.begin_branch is
-  'The row of a branch that is created, locked: a new one, or one whose creation was cut off. Its base is a position, or '
-  'the time that the client named. Refusals: BRANCH_ALREADY_EXISTS, FORBIDDEN_SCOPE, VALIDATION_ERROR.';
+  'The row of a branch that is created, locked: a new one, or one whose creation was cut off. Its base is a '
+  'position, or the time that the client named. Refusals: BRANCH_ALREADY_EXISTS, FORBIDDEN_SCOPE, '
+  'VALIDATION_ERROR.';
 call filestore.grant_execute('filestore.begin_branch', 'filestore_engine');
 
 create function filestore.unfit_for_branch(
@@ -6601,7 +6631,8 @@ begin
 end
 $$;
 comment on function filestore.unfit_for_branch is
-  'The refusal of a branch of a folder with too many files, or with paths that would be too long or too deep in it.';
+  'The refusal of a branch of a folder with too many files, or with paths that would be too long or too '
+  'deep in it.';
 call filestore.grant_execute('filestore.unfit_for_branch', 'filestore_engine');
 
 create function filestore.created_branch(p_branch filestore.branches) returns jsonb
@@ -6677,8 +6708,8 @@ begin
 end
 $$;
 comment on function filestore.copy_to_branch is
-  'Begins a branch, or goes on with one, and copies the next slice of its files, all as they were at one moment. A refusal '
-  'may leave versions: the caller rolls them back.';
+  'Begins a branch, or goes on with one, and copies the next slice of its files, all as they were at one '
+  'moment. A refusal may leave versions: the caller rolls them back.';
 call filestore.grant_execute('filestore.copy_to_branch', 'filestore_engine');
 
 create function public.filestore_create_branch(p_key_hash text, p_request_id uuid, p_branch jsonb) returns jsonb
@@ -6698,9 +6729,10 @@ begin
 end
 $$;
 comment on function public.filestore_create_branch is
-  'Copies up to commit_files_max files of a folder to a branch; isWhole shows whether these were the last. p_branch: name, '
-  'directory, title, at, expiresIn in seconds, provenance, and commitId, chosen by the caller, the same in all calls for '
-  'one request. Refusals: BRANCH_ALREADY_EXISTS, TOO_MANY_FILES, PATH_TOO_LONG, QUOTA_EXCEEDED, VALIDATION_ERROR.';
+  'Copies up to commit_files_max files of a folder to a branch; isWhole shows whether these were the last. '
+  'p_branch: name, directory, title, at, expiresIn in seconds, provenance, and commitId, chosen by the '
+  'caller, the same in all calls for one request. Refusals: BRANCH_ALREADY_EXISTS, TOO_MANY_FILES, '
+  'PATH_TOO_LONG, QUOTA_EXCEEDED, VALIDATION_ERROR.';
 call filestore.publish('public.filestore_create_branch', 'filestore_engine', 'service_role');
 
 create function public.filestore_branches(
@@ -6743,8 +6775,8 @@ begin
 end
 $$;
 comment on function public.filestore_branches is
-  'One page of the branches that the key may see, newest first, in any state or in one. Where many are in other states, a '
-  'page has fewer than requested although more follow. Refusals: VALIDATION_ERROR.';
+  'One page of the branches that the key may see, newest first, in any state or in one. Where many are in '
+  'other states, a page has fewer than requested although more follow. Refusals: VALIDATION_ERROR.';
 call filestore.publish('public.filestore_branches', 'filestore_engine', 'service_role');
 
 create function public.filestore_branch(
@@ -6795,9 +6827,9 @@ begin
 end
 $$;
 comment on function public.filestore_branch is
-  'A branch with a page of its changes, those after the path p_after, the counts of all of them, and the texts whose lines '
-  'show whether they are conflicts. A key that is confined to the branch (isInside) sees only its own side. Refusals: '
-  'BRANCH_NOT_FOUND.';
+  'A branch with a page of its changes, those after the path p_after, the counts of all of them, and the '
+  'texts whose lines show whether they are conflicts. A key that is confined to the branch (isInside) sees '
+  'only its own side. Refusals: BRANCH_NOT_FOUND.';
 call filestore.publish('public.filestore_branch', 'filestore_engine', 'service_role');
 
 create function public.filestore_change_branch(
@@ -6833,8 +6865,8 @@ begin
 end
 $$;
 comment on function public.filestore_change_branch is
-  'Changes the given fields of a branch: title, note, state (open, ready or closed), expiresIn in seconds from now; '
-  'commitId is chosen by the caller. Refusals: BRANCH_NOT_FOUND, BRANCH_CLOSED.';
+  'Changes the given fields of a branch: title, note, state (open, ready or closed), expiresIn in seconds '
+  'from now; commitId is chosen by the caller. Refusals: BRANCH_NOT_FOUND, BRANCH_CLOSED.';
 call filestore.publish('public.filestore_change_branch', 'filestore_engine', 'service_role');
 
 create function filestore.remove_branch_files(p_session filestore.session, p_name text) returns boolean
@@ -6861,7 +6893,8 @@ begin
   end if;
   v_paths := array(
     select f.path from filestore.files f
-    where f.project_id = p_session.project_id and not f.is_deleted and f.path > v_place || '/' and f.path < v_place || '0'
+    where f.project_id = p_session.project_id and not f.is_deleted
+      and f.path > v_place || '/' and f.path < v_place || '0'
     order by f.path limit c_slice);
   foreach v_path in array v_paths loop
     v_file := filestore.lock_file(p_session.project_id, v_path);
@@ -6879,7 +6912,8 @@ begin
 end
 $$;
 comment on function filestore.remove_branch_files is
-  'Deletes a slice of the files of a branch that has ended or expired, and returns whether more may be left.';
+  'Deletes a slice of the files of a branch that has ended or expired, and returns whether more may be '
+  'left.';
 call filestore.publish('filestore.remove_branch_files', 'filestore_engine', 'filestore_admin');
 
 create function public.filestore_remove_branch_files(p_key_hash text, p_request_id uuid, p_name text) returns jsonb
@@ -7420,8 +7454,8 @@ end
 $$;
 comment on function public.filestore_sweep_erasures is
   'One step of one kind, for the project that has waited longest: versions, marks and answers of what was '
-  'erased, retention, ended branches, or usage, which is counted for several projects. False where no work is due; with '
-  'p_begun, no work that was due by then, so that a sweep ends even while other work arrives.';
+  'erased, retention, ended branches, or usage, which is counted for several projects. False where no work is due; '
+  'with p_begun, no work that was due by then, so that a sweep ends even while other work arrives.';
 call filestore.publish('public.filestore_sweep_erasures', 'filestore_admin', 'service_role');
 
 create function filestore.sweepable_through() returns date
@@ -9502,7 +9536,8 @@ declare
     join filestore.search_texts t
       on t.project_id = c.project_id and t.file_id = c.file_id and t.version = c.version
     where c.project_id = p_project_id and t.project_id = p_project_id
-      and c.model = p_model and (p_from is null and (t.path < '.branches/' or t.path >= '.branches0') or t.path >= p_from and t.path < p_to)
+      and c.model = p_model and (
+        p_from is null and (t.path < '.branches/' or t.path >= '.branches0') or t.path >= p_from and t.path < p_to)
       and (p_glob is null or t.path ~ p_glob) and (p_content_type is null or t.mime_type = p_content_type)
   $f$;
 begin

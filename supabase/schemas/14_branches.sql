@@ -1,5 +1,5 @@
--- The tables of branches, with their policies and grants. A branch is a folder below `.branches/`; its files are files
--- like all others.
+-- The tables of branches, with their policies and grants. A branch is a folder below `.branches/`; its files
+-- are files like all others.
 
 create table filestore.branches (
   project_id uuid not null references filestore.projects (id),
@@ -23,19 +23,20 @@ create table filestore.branches (
   primary key (project_id, name)
 );
 comment on table filestore.branches is
-  'Branches. A row remains when its branch has ended, since no name is used twice: an old key that is confined to a '
-  'branch must not reach another one.';
+  'Branches. A row remains when its branch has ended, since no name is used twice: an old key that is '
+  'confined to a branch must not reach another one.';
 comment on column filestore.branches.state is
   'new: not all files are copied yet, so nobody sees the branch. merged and closed: it has ended.';
 comment on column filestore.branches.number is 'Its place in lists.';
 comment on column filestore.branches.base_position is
-  'The moment at which its folder was copied, and later that of the last update: this position, or base_time if the '
-  'client named a time.';
+  'The moment at which its folder was copied, and later that of the last update: this position, or '
+  'base_time if the client named a time.';
 comment on column filestore.branches.copied_to is 'While it is new: the last path that was copied.';
 comment on column filestore.branches.commit_id is
   'Chosen by the caller of the last change of this row, so that a repeated call has no effect.';
 comment on column filestore.branches.due_at is
-  'When the sweep deletes its files: when it expires, or at once if it has ended. Null: no file is to be deleted.';
+  'When the sweep deletes its files: when it expires, or at once if it has ended. Null: no file is to be '
+  'deleted.';
 create index branches_by_number on filestore.branches (project_id, number);
 create index branches_due on filestore.branches (due_at) where due_at is not null;
 create policy "A key sees and changes branches of its project" on filestore.branches to filestore_engine
@@ -55,8 +56,8 @@ create table filestore.branch_files (
   primary key (project_id, file_id)
 );
 comment on table filestore.branch_files is
-  'The base of a file in a branch: the version of the file above it that it was copied from, or last merged with. A file '
-  'that was created in the branch has no row.';
+  'The base of a file in a branch: the version of the file above it that it was copied from, or last merged '
+  'with. A file that was created in the branch has no row.';
 comment on column filestore.branch_files.base_file_id is
   'With the version, since a file that is created at the path of a purged one begins at version 1, too.';
 comment on column filestore.branch_files.merged_version is

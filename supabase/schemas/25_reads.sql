@@ -170,7 +170,8 @@ create function public.filestore_diff(
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_session constant filestore.session := filestore.authorize(
-    p_key_hash, p_request_id, 'read', p_place => case when starts_with(p_to_path, '.branches/') then p_to_path else p_path end);
+    p_key_hash, p_request_id, 'read',
+    p_place => case when starts_with(p_to_path, '.branches/') then p_to_path else p_path end);
   v_file filestore.files;
   v_to integer;
   v_from integer;

@@ -65,7 +65,8 @@ end
 $$;
 comment on function filestore.files_below is
   'The live files below a directory or the root, now or at a moment, by path: up to p_files_max, and whether '
-  'there may be more; at a moment, those after the path p_after. Also the files whose content at the moment is no longer complete.';
+  'there may be more; at a moment, those after the path p_after. Also the files whose content at the moment is no '
+  'longer complete.';
 call filestore.grant_execute('filestore.files_below', 'filestore_engine');
 call filestore.pin_plan('filestore.files_below');
 

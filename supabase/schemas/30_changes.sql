@@ -148,10 +148,12 @@ call filestore.pin_plan('filestore.pick_changes');
 create function filestore.change_records(
   p_project_id uuid, p_positions bigint[], p_cursor_key bytea, p_shows_keys boolean
 ) returns json
-language plpgsql stable set search_path = '' as $$
+language plpgsql volatile set search_path = '' as $$
 declare
   c_iso constant text := 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"';
 begin
+  -- The positions are those of visible files. Where a merge added a version, its source is in a branch.
+  perform set_config('filestore.branches', 'on', true);
   return (
     select ('[' || coalesce(string_agg('{"cursor":"' || filestore.cursor_at(p_cursor_key, v.position)
         || '",' || coalesce('"path":' || to_json(f.path) || ',', '') || '"fileId":"' || v.file_id
@@ -206,7 +208,8 @@ create function public.filestore_changes(p_key_hash text, p_request_id uuid, p_q
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_session constant filestore.session := filestore.authorize(
-    p_key_hash, p_request_id, 'read', p_place => coalesce(p_query ->> 'path', p_query ->> 'place', p_query ->> 'directory'));
+    p_key_hash, p_request_id, 'read',
+    p_place => coalesce(p_query ->> 'path', p_query ->> 'place', p_query ->> 'directory'));
   v_project_id constant uuid := v_session.project_id;
   v_limit constant integer := least((p_query ->> 'limit')::integer, (filestore.limits()).changes_limit_max);
   v_before constant text := p_query ->> 'before';
@@ -251,7 +254,7 @@ begin
       v_picked := filestore.pick_changes(
         v_project_id, p_query || jsonb_build_object('until', v_until), v_by_path, v_after, v_last, v_examined_max,
         v_limit + 1);
-      -- Versions in branches are left out, so a page may have to examine more of them.
+      -- Where versions in branches are left out, a page may have to examine more.
       exit when cardinality(v_picked.positions) > v_limit or not v_by_path
         or v_examined_max >= (filestore.limits()).changes_examined_max;
       v_examined_max := least(8 * v_examined_max, (filestore.limits()).changes_examined_max);
@@ -266,8 +269,6 @@ begin
       v_last := coalesce(v_picked.examined_to, v_positions[v_limit]);
     end if;
   end if;
-  -- The positions are those of visible files. Where a merge added a version, its source is in a branch.
-  perform set_config('filestore.branches', 'on', true);
   return filestore.page_response(v_session, json_build_object(
     'changes', filestore.change_records(v_project_id, v_positions, v_cursor_key, v_shows_keys),
     'cursor', filestore.cursor_at(v_cursor_key, v_last), 'hasMore', v_has_more, 'position', v_last));

@@ -29,8 +29,8 @@ begin
 end
 $$;
 comment on function filestore.is_unchanged is
-  'Whether a file equals an earlier state of it, or another file, in existence, type and content. Contents are compared by the '
-  'sizes and checksums of their segments, so the same bytes with other segment boundaries count as '
+  'Whether a file equals an earlier state of it, or another file, in existence, type and content. Contents are '
+  'compared by the sizes and checksums of their segments, so the same bytes with other segment boundaries count as '
   'different. Null: no file.';
 call filestore.grant_execute('filestore.is_unchanged', 'filestore_engine');
 
@@ -297,7 +297,8 @@ begin
   if v_examined > c_examined_max then
     select count(*),
            array_agg(f.id order by f.path) filter (
-             where f.path > v_start and f.path < coalesce(v_end, '.branches/') or v_end is null and f.path >= '.branches0')
+             where f.path > v_start and f.path < coalesce(v_end, '.branches/')
+               or v_end is null and f.path >= '.branches0')
     into v_examined, ids
     from (
       (select o.id, o.path from filestore.files o

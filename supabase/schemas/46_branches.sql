@@ -1,8 +1,8 @@
 -- Branches: who may use one, what has changed in it, and the plans of merges and updates.
 --
--- A merge compares three states of each file: in the branch (ours), in the folder above it (theirs), and the base. An
--- update is the same the other way round. The lock of the branch's row comes before the locks of files: a write in a
--- branch shares it, so no file of a branch changes while it is merged.
+-- A merge compares three states of each file: in the branch (ours), in the folder above it (theirs), and the
+-- base. An update is the same the other way round. The lock of the branch's row comes before the locks of
+-- files: a write in a branch shares it, so no file of a branch changes while it is merged.
 
 create function filestore.branch_state(p_branch filestore.branches) returns text
 language plpgsql volatile set search_path = '' as $$
@@ -53,8 +53,8 @@ begin
 end
 $$;
 comment on function filestore.find_branch is
-  'A branch for a key that is confined to it (is_inside) or may see its folder, locked for a change of the branch on '
-  'request. From then on the transaction sees both sides, whatever the prefix of the key.';
+  'A branch for a key that is confined to it (is_inside) or may see its folder, locked for a change of the '
+  'branch on request. From then on the transaction sees both sides, whatever the prefix of the key.';
 call filestore.grant_execute('filestore.find_branch', 'filestore_engine');
 
 create function filestore.enter_branches(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
@@ -71,7 +71,8 @@ begin
     union select p_commit ->> 'destination' union select p_commit ->> 'directory'
     union select jsonb_array_elements_text(p_commit -> 'paths')
     union select p_session.path_prefix || '/' where p_kind = 'undo'
-    union select o.value ->> 'path' from jsonb_array_elements(p_commit -> 'operations') o where o.value ->> 'kind' <> 'copy'
+    union select o.value ->> 'path' from jsonb_array_elements(p_commit -> 'operations') o
+      where o.value ->> 'kind' <> 'copy'
     union select o.value ->> 'destination' from jsonb_array_elements(p_commit -> 'operations') o
   ) p (path) where p.path is not null;
   if c_is_many and (
@@ -100,8 +101,9 @@ begin
 end
 $$;
 comment on function filestore.enter_branches is
-  'Locks the branches in which a commit writes, so that each ends before or after it. Refusals: BRANCH_NOT_FOUND, '
-  'BRANCH_CLOSED; VALIDATION_ERROR for a change of many files that concerns a branch and anything else.';
+  'Locks the branches in which a commit writes, so that each ends before or after it. Refusals: '
+  'BRANCH_NOT_FOUND, BRANCH_CLOSED; VALIDATION_ERROR for a change of many files that concerns a branch and '
+  'anything else.';
 call filestore.grant_execute('filestore.enter_branches', 'filestore_engine');
 
 create type filestore.branch_change as (
@@ -109,8 +111,9 @@ create type filestore.branch_change as (
   is_theirs_changed boolean, conflict text
 );
 comment on type filestore.branch_change is
-  'A file of a branch, the file above it, and their base; a path is relative to the branch. conflict: why the two sides '
-  'cannot both be had; text where the lines may show that they can. Null: one side is unchanged, or both are equal.';
+  'A file of a branch, the file above it, and their base; a path is relative to the branch. conflict: why '
+  'the two sides cannot both be had; text where the lines may show that they can. Null: one side is '
+  'unchanged, or both are equal.';
 
 create function filestore.compare_branch_file(p_branch filestore.branches, p_path text) returns filestore.branch_change
 language plpgsql volatile set search_path = '' as $$
@@ -160,14 +163,15 @@ begin
 end
 $$;
 comment on function filestore.compare_branch_file is
-  'Compares the two sides of a path with their base. A base that was purged, redacted or trimmed counts as changed on '
-  'both sides.';
+  'Compares the two sides of a path with their base. A base that was purged, redacted or trimmed counts as '
+  'changed on both sides.';
 call filestore.grant_execute('filestore.compare_branch_file', 'filestore_engine');
 
 create function filestore.live_version(p_file filestore.files) returns integer
 language plpgsql immutable set search_path = ''
 as $$ begin return case when filestore.is_live(p_file) then (p_file).version end; end $$;
-comment on function filestore.live_version is 'The version of a file; null where there is no file, or a tombstone.';
+comment on function filestore.live_version is
+  'The version of a file; null where there is no file, or a tombstone.';
 call filestore.grant_execute('filestore.live_version', 'filestore_engine');
 
 create function filestore.branch_moment(p_branch filestore.branches) returns filestore.moment
@@ -186,7 +190,8 @@ begin
 end
 $$;
 comment on function filestore.branch_moment is
-  'The moment of a branch''s base. Its position is the end of the feed at that time, and so the end of a commit.';
+  'The moment of a branch''s base. Its position is the end of the feed at that time, and so the end of a '
+  'commit.';
 call filestore.grant_execute('filestore.branch_moment', 'filestore_engine');
 
 create function filestore.touched_paths(
@@ -225,8 +230,8 @@ begin
 end
 $$;
 comment on function filestore.touched_paths is
-  'Paths that may have changed in a branch since their bases; for an update, in its folder since the last one. Incomplete '
-  'where too many files of the folder would have to be examined.';
+  'Paths that may have changed in a branch since their bases; for an update, in its folder since the last '
+  'one. Incomplete where too many files of the folder would have to be examined.';
 call filestore.grant_execute('filestore.touched_paths', 'filestore_engine');
 call filestore.pin_plan('filestore.touched_paths');
 
@@ -294,8 +299,9 @@ begin
 end
 $$;
 comment on function filestore.choose_side is
-  'The side that a merge takes for a file: branch, current, or content (chosen: its segments); otherwise the conflict, or '
-  'the texts whose lines have to be merged first. text_bytes: what that merge reads, within the bounds of a request.';
+  'The side that a merge takes for a file: branch, current, or content (chosen: its segments); otherwise '
+  'the conflict, or the texts whose lines have to be merged first. text_bytes: what that merge reads, '
+  'within the bounds of a request.';
 call filestore.grant_execute('filestore.choose_side', 'filestore_engine');
 
 create function filestore.merge_step(
@@ -338,8 +344,8 @@ begin
 end
 $$;
 comment on function filestore.merge_step is
-  'The version that a merge or an update adds for a file, and the same step as a plan shows it; nulls where the file that '
-  'would be written stays as it is. is_same: both sides are equal.';
+  'The version that a merge or an update adds for a file, and the same step as a plan shows it; nulls where '
+  'the file that would be written stays as it is. is_same: both sides are equal.';
 call filestore.grant_execute('filestore.merge_step', 'filestore_engine');
 
 create function filestore.refused_expectation(
@@ -357,7 +363,9 @@ begin
     select v.created_at - interval '1 minute' from filestore.file_versions v
     where v.project_id = p_session.project_id and v.position <= v_position order by v.position desc limit 1),
     '-infinity'));
-  if not v_changed.is_complete then return filestore.too_many_files((filestore.limits()).restore_examined_max + 1); end if;
+  if not v_changed.is_complete then
+    return filestore.too_many_files((filestore.limits()).restore_examined_max + 1);
+  end if;
   return (
     select filestore.refusal('PRECONDITION_FAILED', '{"expected": true}')
     from unnest(v_changed.ids) i (id)
@@ -371,7 +379,8 @@ begin
 end
 $$;
 comment on function filestore.refused_expectation is
-  'The refusal of a merge into a folder that was changed since the cursor that the client expects; otherwise null.';
+  'The refusal of a merge into a folder that was changed since the cursor that the client expects; '
+  'otherwise null.';
 call filestore.grant_execute('filestore.refused_expectation', 'filestore_engine');
 
 create function filestore.refused_merge(p_commit jsonb, p_value jsonb, p_texts jsonb[]) returns jsonb
@@ -387,8 +396,8 @@ begin
 end
 $$;
 comment on function filestore.refused_merge is
-  'The refusal of a merge by its plan. TEXTS_TO_MERGE never reaches a client: the edge function merges the texts, and '
-  'commits again.';
+  'The refusal of a merge by its plan. TEXTS_TO_MERGE never reaches a client: the edge function merges the '
+  'texts, and commits again.';
 call filestore.grant_execute('filestore.refused_merge', 'filestore_engine');
 
 create function filestore.plan_merge(p_session filestore.session, p_kind text, p_commit jsonb) returns filestore.plan
@@ -424,7 +433,8 @@ begin
   v_plan.refusal := coalesce(
     filestore.refused_expectation(
       p_session, case when v_is_update then rtrim(v_inside, '/') else v_branch.directory end, p_commit ->> 'expected'),
-    case when not v_touched.is_complete then filestore.too_many_files((filestore.limits()).restore_examined_max + 1) end);
+    case when not v_touched.is_complete
+      then filestore.too_many_files((filestore.limits()).restore_examined_max + 1) end);
   foreach v_path in array case when v_plan.refusal is null then v_touched.paths else '{}' end loop
     v_change := filestore.compare_branch_file(v_branch, v_path);
     continue when not case when v_is_update then v_change.is_theirs_changed else v_change.is_ours_changed end;
@@ -437,8 +447,9 @@ begin
     v_texts := v_texts || v_choice.texts;
     if v_choice.conflict is not null then v_conflicts := v_conflicts || v_choice.conflict; end if;
     continue when v_choice.side is null;
-    v_added := filestore.merge_step(p_session, v_change, case when v_is_update then v_inside else v_above end, v_is_update,
-      v_choice.side, v_choice.chosen);
+    v_added := filestore.merge_step(
+      p_session, v_change, case when v_is_update then v_inside else v_above end, v_is_update, v_choice.side,
+      v_choice.chosen);
     v_plan.refusal := coalesce(v_plan.refusal, v_added.refusal);
     v_done := v_done || jsonb_build_object(
       'path', v_path, 'isMerged', not v_is_update or v_choice.side = 'current' or v_added.is_same);
@@ -458,9 +469,9 @@ begin
 end
 $$;
 comment on function filestore.plan_merge is
-  'The plan of merging a branch into its folder, or of updating it from there: a version for each file that changed on '
-  'the side that is taken. Refusals: TEXTS_TO_MERGE, MERGE_CONFLICT, TOO_MANY_FILES, PRECONDITION_FAILED, '
-  'CONTENT_TOO_LARGE, VALIDATION_ERROR.';
+  'The plan of merging a branch into its folder, or of updating it from there: a version for each file that '
+  'changed on the side that is taken. Refusals: TEXTS_TO_MERGE, MERGE_CONFLICT, TOO_MANY_FILES, '
+  'PRECONDITION_FAILED, CONTENT_TOO_LARGE, VALIDATION_ERROR.';
 call filestore.grant_execute('filestore.plan_merge', 'filestore_engine');
 
 create function filestore.enter_merge(p_session filestore.session, p_commit jsonb, p_locks boolean) returns jsonb
@@ -478,11 +489,13 @@ begin
 end
 $$;
 comment on function filestore.enter_merge is
-  'Opens a branch for a merge or an update, and locks it so that no file in it changes. Refusals: BRANCH_NOT_FOUND, '
-  'BRANCH_CLOSED, FORBIDDEN_SCOPE for a key that is confined to it.';
+  'Opens a branch for a merge or an update, and locks it so that no file in it changes. Refusals: '
+  'BRANCH_NOT_FOUND, BRANCH_CLOSED, FORBIDDEN_SCOPE for a key that is confined to it.';
 call filestore.grant_execute('filestore.enter_merge', 'filestore_engine');
 
-create function filestore.end_merge(p_session filestore.session, p_kind text, p_commit jsonb, p_value jsonb) returns jsonb
+create function filestore.end_merge(
+  p_session filestore.session, p_kind text, p_commit jsonb, p_value jsonb
+) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
   v_project_id constant uuid := p_session.project_id;
@@ -532,7 +545,7 @@ begin
 end
 $$;
 comment on function filestore.end_merge is
-  'Moves the bases of the files that a merge or an update has concerned, ends the branch once nothing is left to merge, '
-  'and returns the answer.';
+  'Moves the bases of the files that a merge or an update has concerned, ends the branch once nothing is '
+  'left to merge, and returns the answer.';
 call filestore.grant_execute('filestore.end_merge', 'filestore_engine');
 call filestore.pin_plan('filestore.end_merge');

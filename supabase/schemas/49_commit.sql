@@ -169,8 +169,8 @@ end
 $$;
 comment on function public.filestore_commit_many is
   'Commits several files, all or none. p_kind: batch, copy_folder, move_folder, delete_folder, undo, '
-  'restore_folder, merge_branch, update_branch. Counts as p_requests requests, and except for a batch as one for each ten files begun; as '
-  'none where fewer are left. Refusals: those of filestore_commit, for a batch with details.index; for the '
-  'other kinds, those of their plans.';
+  'restore_folder, merge_branch, update_branch. Counts as p_requests requests, and except for a batch as one for '
+  'each ten files begun; as none where fewer are left. Refusals: those of filestore_commit, for a batch with '
+  'details.index; for the other kinds, those of their plans.';
 call filestore.publish('public.filestore_commit_many', 'filestore_engine', 'service_role');
 

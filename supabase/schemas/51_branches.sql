@@ -1,6 +1,9 @@
--- Branches: creating one in slices, reading and changing them, and deleting the files of those that have ended.
+-- Branches: creating one in slices, reading and changing them, and deleting the files of those that have
+-- ended.
 
-create function filestore.begin_branch(p_session filestore.session, p_branch jsonb, out branch filestore.branches, out refusal jsonb)
+create function filestore.begin_branch(
+  p_session filestore.session, p_branch jsonb, out branch filestore.branches, out refusal jsonb
+)
 language plpgsql volatile set search_path = '' as $$
 declare
   v_project_id constant uuid := p_session.project_id;
@@ -14,8 +17,8 @@ begin
   refusal := coalesce(filestore.outside_prefix(p_session, v_directory || '/'), v_moment.refusal);
   if refusal is not null then return; end if;
   insert into filestore.branches (
-    project_id, name, directory, title, key_name, account_id, base_position, base_time, commit_id, created_at, updated_at,
-    expires_at, due_at)
+    project_id, name, directory, title, key_name, account_id, base_position, base_time, commit_id, created_at,
+    updated_at, expires_at, due_at)
   select v_project_id, p_branch ->> 'name', v_directory, p_branch ->> 'title', (
       select k.name from filestore.api_keys k where k.project_id = v_project_id and k.id = p_session.key_id),
     case when p_session.key_id is null then p_session.account_id end,
@@ -33,8 +36,9 @@ begin
 end
 $$;
 comment on function filestore.begin_branch is
-  'The row of a branch that is created, locked: a new one, or one whose creation was cut off. Its base is a position, or '
-  'the time that the client named. Refusals: BRANCH_ALREADY_EXISTS, FORBIDDEN_SCOPE, VALIDATION_ERROR.';
+  'The row of a branch that is created, locked: a new one, or one whose creation was cut off. Its base is a '
+  'position, or the time that the client named. Refusals: BRANCH_ALREADY_EXISTS, FORBIDDEN_SCOPE, '
+  'VALIDATION_ERROR.';
 call filestore.grant_execute('filestore.begin_branch', 'filestore_engine');
 
 create function filestore.unfit_for_branch(
@@ -63,7 +67,8 @@ begin
 end
 $$;
 comment on function filestore.unfit_for_branch is
-  'The refusal of a branch of a folder with too many files, or with paths that would be too long or too deep in it.';
+  'The refusal of a branch of a folder with too many files, or with paths that would be too long or too '
+  'deep in it.';
 call filestore.grant_execute('filestore.unfit_for_branch', 'filestore_engine');
 
 create function filestore.created_branch(p_branch filestore.branches) returns jsonb
@@ -139,8 +144,8 @@ begin
 end
 $$;
 comment on function filestore.copy_to_branch is
-  'Begins a branch, or goes on with one, and copies the next slice of its files, all as they were at one moment. A refusal '
-  'may leave versions: the caller rolls them back.';
+  'Begins a branch, or goes on with one, and copies the next slice of its files, all as they were at one '
+  'moment. A refusal may leave versions: the caller rolls them back.';
 call filestore.grant_execute('filestore.copy_to_branch', 'filestore_engine');
 
 create function public.filestore_create_branch(p_key_hash text, p_request_id uuid, p_branch jsonb) returns jsonb
@@ -160,9 +165,10 @@ begin
 end
 $$;
 comment on function public.filestore_create_branch is
-  'Copies up to commit_files_max files of a folder to a branch; isWhole shows whether these were the last. p_branch: name, '
-  'directory, title, at, expiresIn in seconds, provenance, and commitId, chosen by the caller, the same in all calls for '
-  'one request. Refusals: BRANCH_ALREADY_EXISTS, TOO_MANY_FILES, PATH_TOO_LONG, QUOTA_EXCEEDED, VALIDATION_ERROR.';
+  'Copies up to commit_files_max files of a folder to a branch; isWhole shows whether these were the last. '
+  'p_branch: name, directory, title, at, expiresIn in seconds, provenance, and commitId, chosen by the '
+  'caller, the same in all calls for one request. Refusals: BRANCH_ALREADY_EXISTS, TOO_MANY_FILES, '
+  'PATH_TOO_LONG, QUOTA_EXCEEDED, VALIDATION_ERROR.';
 call filestore.publish('public.filestore_create_branch', 'filestore_engine', 'service_role');
 
 create function public.filestore_branches(
@@ -205,8 +211,8 @@ begin
 end
 $$;
 comment on function public.filestore_branches is
-  'One page of the branches that the key may see, newest first, in any state or in one. Where many are in other states, a '
-  'page has fewer than requested although more follow. Refusals: VALIDATION_ERROR.';
+  'One page of the branches that the key may see, newest first, in any state or in one. Where many are in '
+  'other states, a page has fewer than requested although more follow. Refusals: VALIDATION_ERROR.';
 call filestore.publish('public.filestore_branches', 'filestore_engine', 'service_role');
 
 create function public.filestore_branch(
@@ -257,9 +263,9 @@ begin
 end
 $$;
 comment on function public.filestore_branch is
-  'A branch with a page of its changes, those after the path p_after, the counts of all of them, and the texts whose lines '
-  'show whether they are conflicts. A key that is confined to the branch (isInside) sees only its own side. Refusals: '
-  'BRANCH_NOT_FOUND.';
+  'A branch with a page of its changes, those after the path p_after, the counts of all of them, and the '
+  'texts whose lines show whether they are conflicts. A key that is confined to the branch (isInside) sees '
+  'only its own side. Refusals: BRANCH_NOT_FOUND.';
 call filestore.publish('public.filestore_branch', 'filestore_engine', 'service_role');
 
 create function public.filestore_change_branch(
@@ -295,8 +301,8 @@ begin
 end
 $$;
 comment on function public.filestore_change_branch is
-  'Changes the given fields of a branch: title, note, state (open, ready or closed), expiresIn in seconds from now; '
-  'commitId is chosen by the caller. Refusals: BRANCH_NOT_FOUND, BRANCH_CLOSED.';
+  'Changes the given fields of a branch: title, note, state (open, ready or closed), expiresIn in seconds '
+  'from now; commitId is chosen by the caller. Refusals: BRANCH_NOT_FOUND, BRANCH_CLOSED.';
 call filestore.publish('public.filestore_change_branch', 'filestore_engine', 'service_role');
 
 create function filestore.remove_branch_files(p_session filestore.session, p_name text) returns boolean
@@ -323,7 +329,8 @@ begin
   end if;
   v_paths := array(
     select f.path from filestore.files f
-    where f.project_id = p_session.project_id and not f.is_deleted and f.path > v_place || '/' and f.path < v_place || '0'
+    where f.project_id = p_session.project_id and not f.is_deleted
+      and f.path > v_place || '/' and f.path < v_place || '0'
     order by f.path limit c_slice);
   foreach v_path in array v_paths loop
     v_file := filestore.lock_file(p_session.project_id, v_path);
@@ -341,7 +348,8 @@ begin
 end
 $$;
 comment on function filestore.remove_branch_files is
-  'Deletes a slice of the files of a branch that has ended or expired, and returns whether more may be left.';
+  'Deletes a slice of the files of a branch that has ended or expired, and returns whether more may be '
+  'left.';
 call filestore.publish('filestore.remove_branch_files', 'filestore_engine', 'filestore_admin');
 
 create function public.filestore_remove_branch_files(p_key_hash text, p_request_id uuid, p_name text) returns jsonb

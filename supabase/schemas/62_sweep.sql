@@ -97,8 +97,8 @@ end
 $$;
 comment on function public.filestore_sweep_erasures is
   'One step of one kind, for the project that has waited longest: versions, marks and answers of what was '
-  'erased, retention, ended branches, or usage, which is counted for several projects. False where no work is due; with '
-  'p_begun, no work that was due by then, so that a sweep ends even while other work arrives.';
+  'erased, retention, ended branches, or usage, which is counted for several projects. False where no work is due; '
+  'with p_begun, no work that was due by then, so that a sweep ends even while other work arrives.';
 call filestore.publish('public.filestore_sweep_erasures', 'filestore_admin', 'service_role');
 
 create function filestore.sweepable_through() returns date

@@ -188,7 +188,8 @@ declare
     join filestore.search_texts t
       on t.project_id = c.project_id and t.file_id = c.file_id and t.version = c.version
     where c.project_id = p_project_id and t.project_id = p_project_id
-      and c.model = p_model and (p_from is null and (t.path < '.branches/' or t.path >= '.branches0') or t.path >= p_from and t.path < p_to)
+      and c.model = p_model and (
+        p_from is null and (t.path < '.branches/' or t.path >= '.branches0') or t.path >= p_from and t.path < p_to)
       and (p_glob is null or t.path ~ p_glob) and (p_content_type is null or t.mime_type = p_content_type)
   $f$;
 begin

@@ -16,7 +16,7 @@ import type { Committer } from "./commit.ts";
 import type { Gate } from "../auth/gate.ts";
 import { mayTryAgainAfterPause } from "./conflict_pause.ts";
 import { mergeLines } from "./merge_lines.ts";
-import { readText } from "./read_segments.ts";
+import { readText, type SegmentSource } from "./read_segments.ts";
 import { discard, storeContent } from "./upload.ts";
 
 export interface MergeContext extends Committer {
@@ -77,7 +77,7 @@ class MergedTexts {
 
 /** The merged text; null for a conflict, and where the texts of the request take too much work. */
 export async function mergedText(
-  context: Pick<MergeContext, "segments" | "readAhead">,
+  context: SegmentSource,
   { base, branch, current }: TextToMerge,
   work: Work,
 ): Promise<string | null> {
@@ -158,7 +158,7 @@ async function ensureMayTryAgain(context: MergeContext, tries: number): Promise<
 
 /** Deletes the files of a branch that has ended. If that fails, the sweep deletes the rest. */
 export async function removeBranchFiles(
-  { gate, metadata }: Pick<MergeContext, "gate" | "metadata">,
+  { gate, metadata }: { readonly gate: Gate; readonly metadata: Pick<Metadata, "removeBranchFiles"> },
   name: string,
 ): Promise<void> {
   try {

@@ -1,25 +1,20 @@
 /** /branches: folders to work apart in. `merges.ts` has their merges and updates. */
 import { z } from "zod";
-import type { Context } from "../context.ts";
 import { branchName, branchState } from "../contract/branches.ts";
 import { cursor } from "../contract/values.ts";
-import { ERRORS, fail, failField } from "../errors.ts";
-import { mergedText, mergeWork, removeBranchFiles } from "../files/merge_branch.ts";
+import { ERRORS, fail } from "../errors.ts";
+import { changeBranch as changeTo, createWholeBranch, readBranch } from "../files/branches.ts";
 import { readFields } from "../http/json_request.ts";
 import { normalizeDirectory } from "../http/path.ts";
 import { validateQuery } from "../http/validate.ts";
 import {
   BRANCH_CHANGES_MAX,
-  BRANCH_FILES_PER_REQUEST,
   BRANCH_SECONDS_DEFAULT,
   BRANCH_SECONDS_MAX,
   BRANCH_SECONDS_MIN,
   BRANCH_TITLE_LENGTH_MAX,
   CHANGE_NOTE_LENGTH_MAX,
-  WORK_UNITS_PER_REQUEST,
 } from "../limits.ts";
-import type { Branch } from "../contract/branches.ts";
-import type { BranchChanges } from "../ports/schemas.ts";
 import { defineRoute } from "../route.ts";
 import { counted } from "../runtime/counted.ts";
 import { moment, pageLimit, wholeNumber, withoutNul } from "./schemas.ts";
@@ -46,29 +41,6 @@ const creation = z.object({
   expiresIn: expiresIn.meta({ description: `Seconds; by default ${BRANCH_SECONDS_DEFAULT}.` }),
 });
 
-/** Creates a branch, slice by slice. A repeated request goes on with one that was cut off. */
-export async function createWholeBranch(
-  { gate, metadata, onCommit }: Pick<Context, "gate" | "metadata" | "onCommit">,
-  fields: z.infer<typeof creation>,
-): Promise<Branch> {
-  const directory = normalizeDirectory(fields.directory ?? "");
-  if (`${directory}/`.startsWith(".branches/")) failField("directory", "must not be in a branch");
-  const created = {
-    ...fields,
-    directory,
-    at: fields.at ?? undefined,
-    expiresIn: fields.expiresIn ?? BRANCH_SECONDS_DEFAULT,
-    commitId: crypto.randomUUID(),
-  };
-  for (;;) {
-    const { branch, isWhole } = gate.unwrap(await metadata.createBranch(gate.caller, created));
-    onCommit();
-    if (!isWhole) continue;
-    gate.addWork(branch.fileCount / BRANCH_FILES_PER_REQUEST);
-    return branch;
-  }
-}
-
 export const createBranch = defineRoute({
   operation: "create_branch",
   allows: { write: "create, change and merge branches" },
@@ -76,7 +48,13 @@ export const createBranch = defineRoute({
   async handle(context) {
     const fields = await readFields(context, creation);
     context.onEnd(await context.beginCostly());
-    const data = await createWholeBranch(context, fields);
+    const data = await createWholeBranch(context, {
+      name: fields.name,
+      directory: normalizeDirectory(fields.directory ?? ""),
+      title: fields.title,
+      at: fields.at ?? undefined,
+      expiresIn: fields.expiresIn ?? undefined,
+    });
     return { data, message: `Copied ${counted(data.fileCount, "file")}.` };
   },
   openapi: {
@@ -111,32 +89,13 @@ const changes = z.object({
   after: z.string().optional().meta({ description: "`path` of the last change of the previous page." }),
 });
 
-/** Marks the changes whose texts cannot be merged, and counts them. */
-async function showConflicts(
-  context: Context,
-  { isInside, texts, changes: found, counts, ...rest }: BranchChanges,
-) {
-  const work = mergeWork();
-  const conflicts = new Set<string>();
-  for (const text of texts) {
-    if (await mergedText(context, text, work) === null) conflicts.add(text.path);
-  }
-  context.gate.addWork(work.units / WORK_UNITS_PER_REQUEST);
-  const shown = found.map(({ conflict, ...change }) =>
-    isInside ? change : { ...change, conflict: conflict === true || conflicts.has(change.path) }
-  );
-  const total = isInside ? 0 : counts.conflicts + conflicts.size;
-  return { ...rest, changes: shown, counts: { ...counts, conflicts: total } };
-}
-
 export const getBranch = defineRoute({
   operation: "get_branch",
   allows: { read: "see branches" },
   parse: ({ params, query }) => ({ name: parseBranch(params.id), ...validateQuery(changes, query) }),
   async handle(context, { name, limit, after }) {
-    const { gate, metadata } = context;
     context.onEnd(await context.beginCostly());
-    const data = await showConflicts(context, gate.unwrap(await metadata.branch(gate.caller, name, limit, after)));
+    const data = await readBranch(context, name, limit, after);
     const { added, modified, deleted, conflicts } = data.counts;
     const message = `${counted(added + modified + deleted, "change")}; ${counted(conflicts, "conflict")}.`;
     return { data, message };
@@ -163,18 +122,13 @@ export const changeBranch = defineRoute({
   allows: { write: "create, change and merge branches" },
   parse: ({ params }) => parseBranch(params.id),
   async handle(context, name) {
-    const { gate, metadata } = context;
     const fields = await readFields(context, change);
-    const data = gate.unwrap(
-      await metadata.changeBranch(gate.caller, name, {
-        title: fields.title,
-        note: fields.note,
-        state: fields.state ?? undefined,
-        expiresIn: fields.expiresIn ?? undefined,
-        commitId: crypto.randomUUID(),
-      }),
-    );
-    if (data.state === "closed") await removeBranchFiles(context, name);
+    const data = await changeTo(context, name, {
+      title: fields.title,
+      note: fields.note,
+      state: fields.state ?? undefined,
+      expiresIn: fields.expiresIn ?? undefined,
+    });
     return { data, message: `The branch is ${data.state}.` };
   },
   openapi: {
