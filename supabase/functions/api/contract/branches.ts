@@ -3,8 +3,10 @@ import { z } from "zod";
 import { count, cursor, time, version, type Wire } from "./values.ts";
 import { BRANCH_NAME_LENGTH_MAX } from "./limits.ts";
 
+export const BRANCH_NAME_SHAPE = new RegExp(`^[A-Za-z0-9_-][A-Za-z0-9._-]{0,${BRANCH_NAME_LENGTH_MAX - 1}}$`);
+
 export const branchName = z.string().regex(
-  new RegExp(`^[A-Za-z0-9_-][A-Za-z0-9._-]{0,${BRANCH_NAME_LENGTH_MAX - 1}}$`),
+  BRANCH_NAME_SHAPE,
   `must be 1 to ${BRANCH_NAME_LENGTH_MAX} of A-Z, a-z, 0-9, dot, underscore and hyphen, and not begin with a dot`,
 );
 

@@ -14,6 +14,8 @@ export const EXPORT_FILES_PER_REQUEST = 50;
 export const EXAMINED_FILES_PER_REQUEST = 50;
 /** For a run: files. The plan of an undo or a restore counts like its commit: see PLAN_REQUESTS_MAX. */
 export const RUN_FILES_PER_REQUEST = 100;
+/** For a new branch: files that are copied. Its merge counts like any commit of many files. */
+export const BRANCH_FILES_PER_REQUEST = 100;
 
 /** Longest `content` of one JSON request, in UTF-16 code units (what JSON clients count). */
 export const CONTENT_LENGTH_MAX = 10_485_760;
@@ -114,8 +116,6 @@ export const BRANCH_CHANGES_MAX = 1_000;
 export const MERGE_TEXTS_MAX = 200;
 /** Their bytes, all three sides together. In SQL. */
 export const MERGE_TEXTS_BYTES_MAX = 16 * 1024 * 1024;
-/** Files that are copied to a branch, which count as one request. */
-export const BRANCH_FILES_PER_REQUEST = 100;
 /** Files of one export. In SQL. */
 export const EXPORT_FILES_MAX = 500;
 /** Bytes of one export. In SQL. */
