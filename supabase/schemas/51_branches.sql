@@ -310,7 +310,7 @@ language plpgsql volatile security definer set search_path = '' as $$
 declare
   c_slice constant integer := (filestore.limits()).commit_files_max;
   v_place constant text := '.branches/' || p_name;
-  v_commit constant jsonb := jsonb_build_object('commitId', gen_random_uuid());
+  v_commit jsonb;
   v_branch filestore.branches;
   v_paths text[];
   v_path text;
@@ -331,8 +331,12 @@ begin
     select f.path from filestore.files f
     where f.project_id = p_session.project_id and not f.is_deleted
       and f.path > v_place || '/' and f.path < v_place || '0'
-    order by f.path limit c_slice);
-  foreach v_path in array v_paths loop
+    order by f.path limit c_slice + 1);
+  -- All versions of a commit have one time, which is not before the last change of any of its files.
+  v_commit := jsonb_build_object('commitId', gen_random_uuid(), 'committedAt', (
+    select greatest(max(f.updated_at), date_trunc('milliseconds', clock_timestamp())) from filestore.files f
+    where f.project_id = p_session.project_id and f.path = any (v_paths)));
+  foreach v_path in array v_paths[:c_slice] loop
     v_file := filestore.lock_file(p_session.project_id, v_path);
     continue when not filestore.is_live(v_file);
     v_applied := filestore.put_version(p_session, v_file, v_path, filestore.tombstone_of(v_file), 'delete', v_commit);
@@ -341,10 +345,10 @@ begin
   end loop;
   update filestore.branches b
   set state = case when b.state = 'merged' then 'merged' else 'closed' end,
-      due_at = case when cardinality(v_paths) = c_slice then b.due_at end
+      due_at = case when cardinality(v_paths) > c_slice then b.due_at end
   where b.project_id = p_session.project_id and b.name = p_name;
   perform filestore.end_commit(p_session, v_commit, 0, v_cost, v_versions, true);
-  return cardinality(v_paths) = c_slice;
+  return cardinality(v_paths) > c_slice;
 end
 $$;
 comment on function filestore.remove_branch_files is
