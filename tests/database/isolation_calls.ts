@@ -76,7 +76,9 @@ export async function fill(sql: postgres.Sql, project: Project, contents: Conten
   await commit("write", "gone.txt");
   await commit("delete", "gone.txt", false);
   const branch = { name: "both", directory: "notes", expiresIn: 3600, commitId: commitId(contents, 850) };
-  await sql`select public.filestore_create_branch(${project.keyHash}, null, ${JSON.stringify(branch)}::text::jsonb)`;
+  await sql`select public.filestore_create_branch(${project.keyHash}, null, ${
+    JSON.stringify(branch)
+  }::text::jsonb)`;
   await commit("write", ".branches/both/a.txt");
   if (!contents.isOther) return await makeLinks(sql, project, "notes/a.txt", OWN_LINKS);
   await commit("write", "only/secret.txt", true, { provenance: { runId: "of the other", actor: "other" } });
@@ -86,7 +88,9 @@ export async function fill(sql: postgres.Sql, project: Project, contents: Conten
   const idempotency = { key: "again", fingerprint: FINGERPRINT };
   await commit("write", "only/once.txt", true, { idempotency });
   const other = { ...branch, name: "secret", directory: "only", commitId: commitId(contents, 851) };
-  await sql`select public.filestore_create_branch(${project.keyHash}, null, ${JSON.stringify(other)}::text::jsonb)`;
+  await sql`select public.filestore_create_branch(${project.keyHash}, null, ${
+    JSON.stringify(other)
+  }::text::jsonb)`;
   await makeLinks(sql, project, "only/secret.txt", OTHER_LINKS);
 }
 
@@ -348,7 +352,11 @@ export const calls: readonly Call[] = [
   call("filestore_branches", "all", "null, null, 100, null"),
   ...["both", "secret"].flatMap((name) => [
     call("filestore_branch", name, `null, '${name}', 100, null`),
-    call("filestore_change_branch", name, `null, '${name}', '{"commitId": "${commitId(OWN, 852)}", "state": "closed"}'`),
+    call(
+      "filestore_change_branch",
+      name,
+      `null, '${name}', '{"commitId": "${commitId(OWN, 852)}", "state": "closed"}'`,
+    ),
     call("filestore_remove_branch_files", name, `null, '${name}'`),
     createBranch("a name that is taken here or there", name, "notes"),
     ...["merge_branch", "update_branch"].flatMap((kind) =>

@@ -254,7 +254,10 @@ test("200 update: what came since; then the branch merges without a conflict", a
     { path: "a.md", change: "modified", base: 2, branch: 3, current: 2, conflict: false },
   ]);
   assertEquals((await branches.update("try")).actions, []);
-  assertEquals((await branches.merge("try")).actions.map(({ path, action }) => [path, action]), [["a.md", "write"]]);
+  assertEquals((await branches.merge("try")).actions.map(({ path, action }) => [path, action]), [[
+    "a.md",
+    "write",
+  ]]);
   assertEquals((await own.read("notes/a.md")).content, LINES.replace("two", "TWO").replace("six", "SIX"));
 });
 
@@ -279,9 +282,12 @@ test("412: the folder was changed since the expected position", async (own) => {
   await own.write("other.md", "elsewhere");
   assertEquals((await branches.merge("try", { dryRun: true, expected: created.base })).actions.length, 1);
   await own.write("notes/x.md", "x");
-  assertEquals(assertRefused(await branches.tryMerge("try", { expected: created.base }), "PRECONDITION_FAILED"), {
-    expected: true,
-  });
+  assertEquals(
+    assertRefused(await branches.tryMerge("try", { expected: created.base }), "PRECONDITION_FAILED"),
+    {
+      expected: true,
+    },
+  );
   assertRefused(await branches.tryUpdate("try", { expected: created.base }), "PRECONDITION_FAILED");
   await branches.merge("try");
 });

@@ -26,9 +26,16 @@ test("a purge names the copies that branches have, and its base is then gone: a 
   assertEquals((await branches.get("two")).changes, []);
   assertEquals((await purge(admin, ".branches/two/a.md")).copies, undefined);
   await own.write(".branches/two/a.md", "new at the path of a purged file");
-  assertEquals((await branches.get("two")).changes.map(({ path, change }) => [path, change]), [["a.md", "added"]]);
+  assertEquals((await branches.get("two")).changes.map(({ path, change }) => [path, change]), [[
+    "a.md",
+    "added",
+  ]]);
   const feed = await own.request("GET", "/changes");
-  assertEquals(feed.text.match(/"operation":"purge"/g)?.length, 1, "the receipt of a purge in a branch is not shown");
+  assertEquals(
+    feed.text.match(/"operation":"purge"/g)?.length,
+    1,
+    "the receipt of a purge in a branch is not shown",
+  );
 });
 
 test("a base that was redacted is gone", async (own) => {
@@ -38,7 +45,9 @@ test("a base that was redacted is gone", async (own) => {
   await own.write("a.md", "public");
   await own.write(".branches/one/a.md", "changed");
   await redact(await administrator(service, own.project.id), "a.md", [1]);
-  assertEquals((await branches.merge("one", { dryRun: true })).conflicts.map(({ kind }) => kind), ["baseGone"]);
+  assertEquals((await branches.merge("one", { dryRun: true })).conflicts.map(({ kind }) => kind), [
+    "baseGone",
+  ]);
 });
 
 test("retention keeps the versions that an open branch is based on", async (own) => {
@@ -90,7 +99,9 @@ test("MCP: an agent confined to a branch is told so, changes it and finishes it;
     await toolsOf(agent).call("finish_branch", { name: "one" }),
     "The branch one is ready: 1 added, 0 modified, 0 deleted.\nadded .branches/one/b.md",
   );
-  assertEquals((await new Branches(own).list({ state: "ready" })).branches.map(({ title }) => title), ["Try"]);
+  assertEquals((await new Branches(own).list({ state: "ready" })).branches.map(({ title }) => title), [
+    "Try",
+  ]);
 });
 
 test("a creation that was cut off goes on, from the same moment; nobody sees the branch before", async (own) => {

@@ -12,8 +12,13 @@ const PAGE = 100;
 
 async function fill(own: Files, folder: string, from: number, to: number, text: string): Promise<void> {
   for (let at = from; at < to; at += PAGE) {
-    const numbers = Array.from({ length: Math.min(PAGE, to - at) }, (_, index) => String(at + index).padStart(5, "0"));
-    await own.commit(numbers.map((name) => ({ op: "write", path: `${folder}/f${name}`, content: `${text} ${name}` })));
+    const numbers = Array.from(
+      { length: Math.min(PAGE, to - at) },
+      (_, index) => String(at + index).padStart(5, "0"),
+    );
+    await own.commit(
+      numbers.map((name) => ({ op: "write", path: `${folder}/f${name}`, content: `${text} ${name}` })),
+    );
   }
 }
 
@@ -35,7 +40,10 @@ test("a branch of 1,000 files is made in 2 calls, merged in 2, and refused beyon
   const last = `f${String(COMMIT_FILES_MAX).padStart(5, "0")}`;
   assertEquals((await branches.merge("one", { paths: [last] })).actions.length, 1);
   assertEquals((await branches.get("one")).counts.modified, COMMIT_FILES_MAX);
-  assert(await callsOf(() => branches.merge("one")) <= 3, "the merge, and the deletion of 1,001 files in two slices");
+  assert(
+    await callsOf(() => branches.merge("one")) <= 3,
+    "the merge, and the deletion of 1,001 files in two slices",
+  );
   assertEquals((await own.read("big/f00007")).content, "new 00007");
   assertEquals(await own.paths({ directory: ".branches/one", recursive: true }), []);
 });
@@ -49,11 +57,17 @@ test("a branch of more files is made in slices, all at one moment; 10,001 are re
   });
   assert(slices <= 4, `${slices} calls`);
   assertEquals((await branches.get("one")).changes, []);
-  assertEquals((await own.list({ directory: ".branches/one", recursive: true })).total, 2 * COMMIT_FILES_MAX + 1);
+  assertEquals(
+    (await own.list({ directory: ".branches/one", recursive: true })).total,
+    2 * COMMIT_FILES_MAX + 1,
+  );
   await service.sql(
     `insert into filestore.files (project_id, path, version, mime_type, size, segment_ids, created_at, updated_at)
      select $1, 'many/f' || n, 1, 'text/plain', 0, '{}', now(), now() from generate_series(1, 10001) n`,
     [own.project.id],
   );
-  assertEquals(assertRefused(await branches.tryCreate("many", { directory: "many" }), "TOO_MANY_FILES")["limit"], 10_000);
+  assertEquals(
+    assertRefused(await branches.tryCreate("many", { directory: "many" }), "TOO_MANY_FILES")["limit"],
+    10_000,
+  );
 });

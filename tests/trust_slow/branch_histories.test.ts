@@ -14,19 +14,27 @@ const { files } = await suite();
 const HISTORIES = IS_LONG ? 1000 : 300;
 const NAMES = ["a.md", "b.md", "deep/c.md", "d.bin"];
 const NUL = "\0";
+/** A type of binary content: git recognizes it by its NUL. */
+const BINARY = { contentType: "image/png" } as const;
 
 /** Path → content. */
 type Tree = Readonly<Record<string, string>>;
 
+/** Chains of histories that run at the same time, each with its own repository. */
+const CHAINS = 4;
+
 test(`${HISTORIES} random histories end as with git merge (seed ${SEED})`, async () => {
   const own = await files();
-  const random = randomFrom(SEED);
-  const git = await Repository.create();
-  try {
-    for (let number = 0; number < HISTORIES; number++) await history(own, git, random, number);
-  } finally {
-    await git.remove();
-  }
+  await Promise.all(Array.from({ length: CHAINS }, async (_, chain) => {
+    const git = await Repository.create();
+    try {
+      for (let number = chain; number < HISTORIES; number += CHAINS) {
+        await history(own, git, randomFrom(SEED + number), number);
+      }
+    } finally {
+      await git.remove();
+    }
+  }));
 });
 
 async function history(own: Files, git: Repository, random: Random, number: number): Promise<void> {
@@ -109,6 +117,7 @@ async function put(own: Files, folder: string, before: Tree, after: Tree): Promi
       path: `${folder}/${name}`,
       content: btoa(content),
       isBase64: true,
+      ...name.endsWith(".bin") && BINARY,
     })),
   ];
   if (operations.length > 0) await own.commit(operations);
@@ -139,7 +148,16 @@ class Repository {
   async merge(base: Tree, ours: Tree, theirs: Tree): Promise<{ conflicts: string[]; clean: Tree }> {
     const root = await this.commit(base);
     const [one, other] = [await this.commit(ours, root), await this.commit(theirs, root)];
-    const args = ["-c", "merge.renames=false", "merge-tree", "--write-tree", "--name-only", "--no-messages", one, other];
+    const args = [
+      "-c",
+      "merge.renames=false",
+      "merge-tree",
+      "--write-tree",
+      "--name-only",
+      "--no-messages",
+      one,
+      other,
+    ];
     const [tree = "", ...named] = (await this.git(...args)).split("\n").filter((line) => line !== "");
     const conflicts = [...new Set(named)].toSorted();
     const clean: Record<string, string> = {};
@@ -158,14 +176,27 @@ class Repository {
     }
     const id = (await this.git("write-tree")).trim();
     const identity = ["-c", "user.name=test", "-c", "user.email=test@example.org"];
-    return (await this.git(...identity, "commit-tree", "-m", "x", ...parents.flatMap((one) => ["-p", one]), id)).trim();
+    return (await this.git(
+      ...identity,
+      "commit-tree",
+      "-m",
+      "x",
+      ...parents.flatMap((one) => ["-p", one]),
+      id,
+    )).trim();
   }
 
   /** The output; a merge with conflicts ends with 1. */
   private async git(...given: (string | { readonly input: string })[]): Promise<string> {
     const args = given.filter((one) => typeof one === "string");
     const input = given.find((one) => typeof one === "object")?.input;
-    const command = new Deno.Command("git", { args, cwd: this.directory, stdin: "piped", stdout: "piped", stderr: "piped" });
+    const command = new Deno.Command("git", {
+      args,
+      cwd: this.directory,
+      stdin: "piped",
+      stdout: "piped",
+      stderr: "piped",
+    });
     const process = command.spawn();
     const writer = process.stdin.getWriter();
     if (input !== undefined) await writer.write(new TextEncoder().encode(input));

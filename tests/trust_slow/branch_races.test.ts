@@ -7,7 +7,13 @@ import type postgres from "postgres";
 import { assertConsistent } from "../support/postgres/consistency.ts";
 import { startPostgres } from "../support/postgres/postgres.ts";
 import { connect, createMigrated } from "../support/postgres/postgres_hosted.ts";
-import { type Answer, commit, makeProject, newSegment, type Project } from "../support/postgres/postgres_filestore.ts";
+import {
+  type Answer,
+  commit,
+  makeProject,
+  newSegment,
+  type Project,
+} from "../support/postgres/postgres_filestore.ts";
 
 interface World {
   readonly owner: postgres.Sql;
@@ -42,14 +48,19 @@ Deno.test("branches with many requests at a time", async (t) => {
 });
 
 async function write(sql: Sql, project: Project, path: string, size: number): Promise<string | number> {
-  const { refusal, value } = await commit(sql, project, "write", { path, segments: [newSegment(project, size)] });
+  const { refusal, value } = await commit(sql, project, "write", {
+    path,
+    segments: [newSegment(project, size)],
+  });
   return refusal?.code ?? value?.file.version ?? 0;
 }
 
 async function create(sql: Sql, project: Project, commitId: string = crypto.randomUUID()): Promise<Answer> {
   const body = { name: "try", directory: "in", expiresIn: 3600, commitId };
   const [row] = await sql<{ answer: Answer }[]>`
-    select public.filestore_create_branch(${project.keyHash}, null, ${JSON.stringify(body)}::text::jsonb) as answer`;
+    select public.filestore_create_branch(${project.keyHash}, null, ${
+    JSON.stringify(body)
+  }::text::jsonb) as answer`;
   return row?.answer ?? {};
 }
 
@@ -137,7 +148,10 @@ async function sliceDelaysNobody({ owner, clients, project }: World): Promise<vo
 async function creationIsKilled({ owner, clients, project }: World): Promise<void> {
   for (let from = 0; from < 1100; from += 100) {
     await Promise.all(
-      Array.from({ length: 100 }, (_, index) => write(clients, project, `in/${String(from + index).padStart(4, "0")}`, 10)),
+      Array.from(
+        { length: 100 },
+        (_, index) => write(clients, project, `in/${String(from + index).padStart(4, "0")}`, 10),
+      ),
     );
   }
   assertEquals((await create(clients, project)).value?.["isWhole"], false);

@@ -46,7 +46,10 @@ export class Branches {
   }
 
   tryMerge(name: string, fields: Fields = {}, headers: HeaderFields = {}): Promise<Answer> {
-    return this.own.request("POST", `/branches/${name}/merge`, { body: { dryRun: false, ...fields }, headers });
+    return this.own.request("POST", `/branches/${name}/merge`, {
+      body: { dryRun: false, ...fields },
+      headers,
+    });
   }
 
   async merge(name: string, fields: Fields = {}, headers: HeaderFields = {}): Promise<Merged> {
@@ -54,7 +57,10 @@ export class Branches {
   }
 
   tryUpdate(name: string, fields: Fields = {}, headers: HeaderFields = {}): Promise<Answer> {
-    return this.own.request("POST", `/branches/${name}/update`, { body: { dryRun: false, ...fields }, headers });
+    return this.own.request("POST", `/branches/${name}/update`, {
+      body: { dryRun: false, ...fields },
+      headers,
+    });
   }
 
   async update(name: string, fields: Fields = {}): Promise<Merged> {
@@ -63,8 +69,17 @@ export class Branches {
 }
 
 /** A further key of a project, confined to a folder. */
-export async function confinedTo(service: Service, projectId: string, folder: string, scopes = "{read,write}") {
+export async function confinedTo(
+  service: Service,
+  projectId: string,
+  folder: string,
+  scopes = "{read,write}",
+) {
   const { id, key } = await service.key(projectId);
-  await service.sql("update filestore.api_keys set path_prefix = $2, scopes = $3 where id = $1", [id, folder, scopes]);
+  await service.sql("update filestore.api_keys set path_prefix = $2, scopes = $3 where id = $1", [
+    id,
+    folder,
+    scopes,
+  ]);
   return new Files(service, key);
 }

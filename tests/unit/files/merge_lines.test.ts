@@ -67,11 +67,17 @@ Deno.test("mergeLines: 150 random changes of both sides end as with git merge-fi
   }
 });
 
-async function gitMerge(directory: string, base: string, ours: string, theirs: string): Promise<string | null> {
+async function gitMerge(
+  directory: string,
+  base: string,
+  ours: string,
+  theirs: string,
+): Promise<string | null> {
   const paths = [["ours", ours], ["base", base], ["theirs", theirs]].map(([name, text]) => {
     Deno.writeTextFileSync(`${directory}/${name}`, text ?? "");
     return `${directory}/${name}`;
   });
-  const { code, stdout } = await new Deno.Command("git", { args: ["merge-file", "-p", "-q", ...paths] }).output();
+  const { code, stdout } = await new Deno.Command("git", { args: ["merge-file", "-p", "-q", ...paths] })
+    .output();
   return code === 0 ? new TextDecoder().decode(stdout) : null;
 }

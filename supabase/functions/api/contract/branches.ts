@@ -43,7 +43,9 @@ const branchChange = z.object({
   change: z.enum(["added", "modified", "deleted"]),
   base: side.meta({ description: "The version that it was copied from, or last merged with; null: none." }),
   branch: side.meta({ description: "Its version in the branch; null: deleted." }),
-  current: side.meta({ description: "The version in the branch's folder; null: none, or not visible to the key." }),
+  current: side.meta({
+    description: "The version in the branch's folder; null: none, or not visible to the key.",
+  }),
   conflict: z.boolean().optional().meta({
     description: "Whether a merge would leave a conflict. Absent for a key that is confined to the branch.",
   }),
@@ -74,6 +76,8 @@ export const mergeResult = z.object({
     version: version.optional().meta({ description: "The new version; not in a plan." }),
   })),
   conflicts: z.array(mergeConflict),
-  runId: z.string().nullable().meta({ description: "The run of this merge: undo it to take all of it back." }),
+  runId: z.string().nullable().meta({
+    description: "The run of this merge: undo it to take all of it back.",
+  }),
 }).meta({ id: "MergeResult" });
 export type MergeResult = Wire<typeof mergeResult>;

@@ -109,7 +109,8 @@ export const purged = z.object({
       "The number of versions that are already unreadable, and whose rows and bytes the next sweeps remove.",
   }),
   copies: z.array(z.string()).optional().meta({
-    description: `Files that branches have copied from it, at most ${CONFLICTING_PATHS_SHOWN_MAX}. Absent: none.`,
+    description:
+      `Files that branches have copied from it, at most ${CONFLICTING_PATHS_SHOWN_MAX}. Absent: none.`,
   }),
 }).meta({ id: "Purge" });
 export type Purged = Wire<typeof purged>;

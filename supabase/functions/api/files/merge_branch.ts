@@ -3,11 +3,18 @@
  * the three versions, whose lines are merged here, and the plan or the commit is tried again with the results.
  */
 import type { MergeResult } from "../contract/branches.ts";
-import { ApiError, fail, ERRORS } from "../errors.ts";
+import { ApiError, ERRORS, fail } from "../errors.ts";
 import { idempotency } from "../http/conditions.ts";
 import { COSTLY_REST_MILLISECONDS, MERGE_UNITS_MAX, WORK_UNITS_PER_REQUEST } from "../limits.ts";
 import type { Answer } from "../ports/answer.ts";
-import { type ManyCommitted, type Merge, type MergedText, type Resolution, textsToMerge, type TextToMerge } from "../ports/commit.ts";
+import {
+  type ManyCommitted,
+  type Merge,
+  type MergedText,
+  type Resolution,
+  textsToMerge,
+  type TextToMerge,
+} from "../ports/commit.ts";
 import { sha256Hex } from "../runtime/bytes.ts";
 import type { Metadata } from "../ports/metadata.ts";
 import type { Segment } from "../ports/segments.ts";
@@ -134,7 +141,9 @@ export async function commitMerge(
     }
   } catch (error) {
     // Keeps the segments where a commit whose answer was lost may reference them.
-    if (!isLost && !(error instanceof ApiError && error.status === 503)) await discard(context.segments, texts.stored);
+    if (!isLost && !(error instanceof ApiError && error.status === 503)) {
+      await discard(context.segments, texts.stored);
+    }
     throw error;
   } finally {
     gate.addWork(texts.work.units / WORK_UNITS_PER_REQUEST);

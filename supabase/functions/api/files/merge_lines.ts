@@ -63,7 +63,10 @@ function regionsOf(ours: readonly Change[], theirs: readonly Change[]): Region[]
 }
 
 function growth(changes: readonly Change[]): number {
-  return changes.reduce((sum, { oldFrom, oldTo, newFrom, newTo }) => sum + newTo - newFrom - (oldTo - oldFrom), 0);
+  return changes.reduce(
+    (sum, { oldFrom, oldTo, newFrom, newTo }) => sum + newTo - newFrom - (oldTo - oldFrom),
+    0,
+  );
 }
 
 function linesOf({ text, starts }: Lines, from: number, to: number): string {

@@ -153,7 +153,10 @@ class Exchange {
       if (tool.effect !== "reads") gate.provenance = provenanceOf(headers, message);
       const { pathPrefix } = await gate.require(tool.scopes);
       if (tool.mayUse?.(pathPrefix) === false) {
-        throw new ToolRefusal("FORBIDDEN_SCOPE", `This tool is not for a key that is confined to ${pathPrefix}.`);
+        throw new ToolRefusal(
+          "FORBIDDEN_SCOPE",
+          `This tool is not for a key that is confined to ${pathPrefix}.`,
+        );
       }
       const { text, image } = await tool.call(this.context, given);
       return { content: [{ type: "text", text }, ...image ? [{ type: "image" as const, ...image }] : []] };

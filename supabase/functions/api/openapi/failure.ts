@@ -138,7 +138,9 @@ const details = z.object({
       "sides have changed.",
   ),
   state: branchState.describe("BRANCH_CLOSED: the state of the branch."),
-  expected: z.literal(true).describe("PRECONDITION_FAILED: the folder was changed since the cursor `expected`."),
+  expected: z.literal(true).describe(
+    "PRECONDITION_FAILED: the folder was changed since the cursor `expected`.",
+  ),
   differsOnlyBy: z.enum(["whitespace", "lineEndings", "case", "escaping"]).nullable()
     .describe("STRING_NOT_FOUND: the only difference between the string and the nearest place."),
   occurrences: count.describe("STRING_NOT_UNIQUE: the number of occurrences of the string."),

@@ -15,7 +15,8 @@ const OTHER_MEANINGS: Readonly<Meanings> = {
     "(`details.suspended`).",
   FORBIDDEN_ORIGIN: "A web page called `/mcp`, and its origin is not allowed: see `MCP_ALLOWED_ORIGINS`.",
   VERSION_NOT_FOUND: "The file has no such version; see `details.latestVersion`.",
-  BRANCH_NOT_FOUND: "There is no such branch, or the key may not see it; a path below `.branches/` is in none.",
+  BRANCH_NOT_FOUND:
+    "There is no such branch, or the key may not see it; a path below `.branches/` is in none.",
   RUN_NOT_FOUND: "The project has no such run, or the key sees none of its files.",
   LINK_NOT_FOUND: "There is no such link, or it ended long ago.",
   ROUTE_NOT_FOUND: "There is no such route.",

@@ -11,8 +11,8 @@ import type {
   FolderCommit,
   Idempotency,
   ManyBasis,
-  Redaction,
   Merge,
+  Redaction,
   RestoreFolder,
   Undo,
 } from "./commit.ts";
@@ -158,7 +158,12 @@ export function metadataOver(
       call("filestore_plan", caller, { kind, commit: { dryRun: true, ...commit } }, "undoResult"),
     /** Copies the next slice of a folder's files to a new branch. */
     createBranch: (caller: Caller, created: NewBranch) =>
-      call("filestore_create_branch", caller, { branch: { ...created, provenance: caller.provenance } }, "createdBranch"),
+      call(
+        "filestore_create_branch",
+        caller,
+        { branch: { ...created, provenance: caller.provenance } },
+        "createdBranch",
+      ),
     branches: (caller: Caller, limit: number, state?: string, after?: Cursor) =>
       call("filestore_branches", caller, { state, limit, after }, "branchPage"),
     /** A branch with up to a number of its changes, those after a path, and the texts that may be conflicts. */

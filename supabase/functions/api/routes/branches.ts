@@ -21,7 +21,9 @@ import { moment, pageLimit, wholeNumber, withoutNul } from "./schemas.ts";
 
 /** The branch that a URL names. Throws BRANCH_NOT_FOUND where no branch can have the name. */
 export function parseBranch(name: string): string {
-  return branchName.safeParse(name).success ? name : fail("BRANCH_NOT_FOUND", ERRORS.BRANCH_NOT_FOUND.message);
+  return branchName.safeParse(name).success
+    ? name
+    : fail("BRANCH_NOT_FOUND", ERRORS.BRANCH_NOT_FOUND.message);
 }
 
 const text = (length: number) =>

@@ -123,5 +123,6 @@ export const mergeBranch = merging("merge_branch", {
 
 export const updateBranch = merging("update_branch", {
   summary: "Update a branch from its folder",
-  description: "The other way round: what was changed in the folder since the branch was created or last updated.",
+  description:
+    "The other way round: what was changed in the folder since the branch was created or last updated.",
 });

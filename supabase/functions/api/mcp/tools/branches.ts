@@ -11,9 +11,13 @@ import { defineTool } from "../tool.ts";
 /** Room for the last line of a result. */
 const RESERVED_LENGTH = 100;
 
-const NAME = `1 to ${BRANCH_NAME_LENGTH_MAX} letters, digits, dots, underscores and hyphens; not first a dot.`;
+const NAME =
+  `1 to ${BRANCH_NAME_LENGTH_MAX} letters, digits, dots, underscores and hyphens; not first a dot.`;
 const name = branchName.meta({ description: `The branch's name: ${NAME}` });
-const title = plainText("What the branch is about, in one line, for the person who looks at it.", BRANCH_TITLE_LENGTH_MAX)
+const title = plainText(
+  "What the branch is about, in one line, for the person who looks at it.",
+  BRANCH_TITLE_LENGTH_MAX,
+)
   .optional();
 
 export const createBranch = defineTool({
@@ -32,7 +36,9 @@ export const createBranch = defineTool({
     context.onEnd(await context.beginCostly());
     const { path, fileCount } = await createWholeBranch(context, { ...fields, directory });
     const of = directory === "" ? "all files" : shownPath(directory);
-    return `Copied ${counted(fileCount, "file")} of ${of} to ${shownPath(path)}/. Work there, then call finish_branch.`;
+    return `Copied ${counted(fileCount, "file")} of ${of} to ${
+      shownPath(path)
+    }/. Work there, then call finish_branch.`;
   },
 });
 
@@ -52,7 +58,9 @@ export const finishBranch = defineTool({
     const { changes, counts, path } = await readBranch(context, name, MCP_BRANCH_CHANGES_MAX);
     const { added, modified, deleted, conflicts } = counts;
     const total = `${added} added, ${modified} modified, ${deleted} deleted`;
-    const also = conflicts === 0 ? "" : ` ${counted(conflicts, "file")} changed in its folder, too: a conflict.`;
+    const also = conflicts === 0
+      ? ""
+      : ` ${counted(conflicts, "file")} changed in its folder, too: a conflict.`;
     const lines = new Lines(RESERVED_LENGTH);
     lines.add(`The branch ${name} is ready: ${total}.${also}`);
     const left = lines.addAll(changes.map((one) => `${one.change} ${shownPath(`${path}/${one.path}`)}`));
