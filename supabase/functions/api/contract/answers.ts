@@ -14,6 +14,7 @@ export {
   redacted,
   tombstone,
 } from "./files.ts";
+export { branch, branchDetails, branchPage, mergeResult } from "./branches.ts";
 export { key, keyList, newKey, rotatedKey } from "./keys.ts";
 export { createdLink, linkList, revokedLink } from "./links.ts";
 export { account, changedProject, deletedAccount, deletedProject, project, projectList } from "./projects.ts";
