@@ -55,16 +55,9 @@ export async function mountCode(root: ShadowRoot, options: CodeOptions): Promise
   const { text, label, onChange, onSave } = options;
   const lineBreak = lineBreakOf(text);
   const save = { key: SHORTCUTS.save.keys[0], preventDefault: true, run: () => (onSave?.(), true) };
-  const editing: Extension = onChange === undefined ? reading(label) : [
-    history(),
-    highlightActiveLine(),
-    highlightActiveLineGutter(),
-    EditorView.contentAttributes.of({ "aria-label": label }),
-    keymap.of([save, ...historyKeymap]),
-    EditorView.updateListener.of(({ docChanged, state }) => {
-      if (docChanged) onChange(state.sliceDoc());
-    }),
-  ];
+  const kind: Extension = onChange === undefined
+    ? reading(label)
+    : [keymap.of([save, ...historyKeymap]), editing(label, onChange)];
   const language = await loadLanguage(options.mimeType);
   const parts = { numbers: new Compartment(), wrapping: new Compartment(), mark: new Compartment() };
   const state = EditorState.create({
@@ -75,7 +68,7 @@ export async function mountCode(root: ShadowRoot, options: CodeOptions): Promise
       parts.wrapping.of(wrapping(options)),
       parts.mark.of([]),
       common(),
-      editing,
+      kind,
       language ?? [],
       language === null || onChange !== undefined ? [] : [codeFolding(), foldGutter(), keymap.of(foldKeymap)],
     ],
@@ -180,18 +173,25 @@ export interface ComparisonOptions {
   readonly after: string;
   readonly mimeType: string;
   readonly labels: readonly [before: string, after: string];
+  /** With it, the text on the right can be edited. */
+  readonly onChange?: ((text: string) => void) | undefined;
 }
 
 export async function mountComparison(root: ShadowRoot, options: ComparisonOptions): Promise<Mounted> {
-  const { before, after, labels, mimeType } = options;
+  const { before, after, labels, mimeType, onChange } = options;
   const language = await loadLanguage(mimeType);
-  const side = (doc: string, label: string) => ({
+  const side = (doc: string, kind: Extension) => ({
     doc,
-    extensions: [lineNumbers(), common(), reading(label), language ?? []],
+    extensions: [lineNumbers(), common(), kind, language ?? []],
   });
+  const editable = onChange && [
+    EditorState.lineSeparator.of(lineBreakOf(after)),
+    keymap.of(historyKeymap),
+    editing(labels[1], onChange),
+  ];
   return new MergeView({
-    a: side(before, labels[0]),
-    b: side(after, labels[1]),
+    a: side(before, reading(labels[0])),
+    b: side(after, editable ?? reading(labels[1])),
     root,
     parent: place(root),
     collapseUnchanged: { margin: DIFF_CONTEXT_LINES, minSize: DIFF_FOLD_LINES_MIN },
@@ -208,6 +208,18 @@ function common(): Extension {
     // The surrounding view has its own field to go to a line.
     keymap.of([...searchKeymap.filter(({ key }) => key !== "Mod-g"), ...defaultKeymap]),
     appearance,
+  ];
+}
+
+function editing(label: string, onChange: (text: string) => void): Extension {
+  return [
+    history(),
+    highlightActiveLine(),
+    highlightActiveLineGutter(),
+    EditorView.contentAttributes.of({ "aria-label": label }),
+    EditorView.updateListener.of(({ docChanged, state }) => {
+      if (docChanged) onChange(state.sliceDoc());
+    }),
   ];
 }
 
