@@ -73,12 +73,13 @@ export async function mountCode(root: ShadowRoot, options: CodeOptions): Promise
       language === null || onChange !== undefined ? [] : [codeFolding(), foldGutter(), keymap.of(foldKeymap)],
     ],
   });
-  const view = new EditorView({ state, root, parent: place(root) });
+  const parent = place(root);
+  const view = new EditorView({ state, root, parent });
   if (onChange !== undefined) view.focus();
   show(view, parts.mark, options);
   let shown = options;
   return {
-    destroy: () => view.destroy(),
+    destroy: () => leave(view, parent),
     update: (next) => {
       const before = shown;
       shown = next;
@@ -189,14 +190,16 @@ export async function mountComparison(root: ShadowRoot, options: ComparisonOptio
     keymap.of(historyKeymap),
     editing(labels[1], onChange),
   ];
-  return new MergeView({
+  const parent = place(root);
+  const view = new MergeView({
     a: side(before, reading(labels[0])),
     b: side(after, editable ?? reading(labels[1])),
     root,
-    parent: place(root),
+    parent,
     collapseUnchanged: { margin: DIFF_CONTEXT_LINES, minSize: DIFF_FOLD_LINES_MIN },
     gutter: true,
   });
+  return { destroy: () => leave(view, parent) };
 }
 
 function common(): Extension {
@@ -232,10 +235,16 @@ function reading(label: string): Extension {
   ];
 }
 
+/** Each view has its own element: one that is replaced while it loads may be mounted after its successor. */
 function place(root: ShadowRoot): HTMLElement {
   const element = document.createElement("div");
-  root.replaceChildren(element);
+  root.append(element);
   return element;
+}
+
+function leave(view: EditorView | MergeView, element: HTMLElement): void {
+  view.destroy();
+  element.remove();
 }
 
 /** Returns the line break of a text, so that a save changes no other line. */
