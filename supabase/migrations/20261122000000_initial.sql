@@ -2090,8 +2090,8 @@ begin
 end
 $$;
 comment on function filestore.file_at is
-  'The file at the moment: null where it did not exist yet. Reads one version for each binary digit of the '
-  'number of versions. is_trimmed: the state at the moment is unknown, since the versions around it were '
+  'The file at that moment: null where it did not exist yet. Reads one version for each binary digit of the '
+  'number of versions. is_trimmed: the state at that moment is unknown, since the versions around it were '
   'trimmed. is_redacted: its content was erased.';
 call filestore.grant_execute('filestore.file_at', 'filestore_admin', 'filestore_engine');
 -- 24_stored_answers.sql ==============================================================================================
@@ -2676,7 +2676,7 @@ begin
 end
 $$;
 comment on function filestore.was_directory is
-  'Whether a directory contained a file at the moment, and how many files were examined to find out: '
+  'Whether a directory contained a file at that moment, and how many files were examined to find out: '
   'p_budget at most; beyond that it is unknown.';
 call filestore.grant_execute('filestore.was_directory', 'filestore_engine');
 call filestore.pin_plan('filestore.was_directory');
@@ -2725,7 +2725,7 @@ begin
 end
 $$;
 comment on function filestore.directories_at is
-  'Names of the sub-folders of a directory at the moment, and how many files were examined to find them; '
+  'Names of the sub-folders of a directory at that moment, and how many files were examined to find them; '
   'has_more where the bounds ended the search.';
 call filestore.grant_execute('filestore.directories_at', 'filestore_engine');
 call filestore.pin_plan('filestore.directories_at');
@@ -2802,7 +2802,7 @@ begin
 end
 $$;
 comment on function filestore.page_at is
-  'The files of a directory at the moment, by path. Where there are more, `next` is the last path that was '
+  'The files of a directory at that moment, by path. Where there are more, `next` is the last path that was '
   'examined: the number of examined files is bounded, so a page may have fewer records than its limit, or '
   'none. Live files that are unchanged since then do not count as examined.';
 call filestore.grant_execute('filestore.page_at', 'filestore_engine');
@@ -2937,7 +2937,7 @@ end
 $$;
 comment on function filestore.files_below is
   'The live files below a directory or the root, now or at a moment, by path: up to p_files_max, and whether '
-  'there may be more; at a moment, those after the path p_after. Also the files whose content at the moment is no '
+  'there may be more; at a moment, those after the path p_after. Also the files whose content at that moment is no '
   'longer complete.';
 call filestore.grant_execute('filestore.files_below', 'filestore_engine');
 call filestore.pin_plan('filestore.files_below');
@@ -6160,7 +6160,7 @@ begin
 end
 $$;
 comment on function filestore.commit_or_refuse is
-  'Commits, or refuses without changing anything, even if the quota has no room.';
+  'Commits or refuses. A refusal, for instance since the quota has no room, changes nothing.';
 call filestore.grant_execute('filestore.commit_or_refuse', 'filestore_engine');
 
 create function filestore.commit_idempotent(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
@@ -10062,7 +10062,7 @@ begin
     'hasVectors', filestore.search_has_vectors(),
     'lexemes', to_json(filestore.search_query_lexemes(coalesce(p_query ->> 'words', ''))),
     'scope', v_scope, 'stage', v_stage,
-    -- No index contains vectors of this size, and the project has more chunks than are compared one by one.
+    -- No index contains vectors of this size, and the project has too many chunks to compare them one by one.
     'isVectorCut', v_scope is not null and exists (
       select from (values (p_query -> 'vector'), (p_query -> 'former' -> 'vector')) v (vector)
       where jsonb_typeof(v.vector) = 'array' and jsonb_array_length(v.vector) <> all ((filestore.limits()).vector_sizes)

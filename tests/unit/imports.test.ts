@@ -97,12 +97,13 @@ const PLANS: readonly Plan[] = [
     root: "console/src/views",
     floors: [
       ..."deleted_view.tsx links_view.tsx search_view.tsx settings_view.tsx activity connect".split(" "),
-      ..."consent file folder keys runs settings sign_in".split(" "),
+      ..."branches consent file folder keys runs settings sign_in".split(" "),
       "erase", // dialogs for permanent erasure
     ],
     // No view imports from another one.
     only: {
       activity: [],
+      branches: [],
       connect: [],
       consent: [],
       erase: ["deleted_view.tsx", "file"],

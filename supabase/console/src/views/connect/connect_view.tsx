@@ -6,7 +6,7 @@ import { Pending } from "../../components/states.tsx";
 import { config } from "../../config.ts";
 import { keepMadeKey, madeKey } from "../../state/keys.ts";
 import { useLoad } from "../../state/use_load.ts";
-import { type Client, fill, loadClients, NO_KEY } from "./clients.ts";
+import { type Client, fill, loadClients, NO_KEY } from "../../components/clients.ts";
 import { FirstAppCall, FirstCall } from "./first_call.tsx";
 import { reasonFor } from "../../api/failure.ts";
 import { FormProblem, SelectField, TextField, useSubmit } from "../../components/form.tsx";
