@@ -7,7 +7,7 @@ import { Dialog } from "../../components/dialog.tsx";
 import { SelectField } from "../../components/form.tsx";
 import { decodeText, shownType } from "../../components/shown_type.ts";
 import { Pending } from "../../components/states.tsx";
-import { formatBytes, joinPath, visible } from "../../format.ts";
+import { formatBytes, joinPath } from "../../format.ts";
 import { TEXT_PREVIEW_BYTES_MAX } from "../../limits.ts";
 import { hrefOf } from "../../state/router.ts";
 import { useLoad } from "../../state/use_load.ts";
