@@ -8593,7 +8593,8 @@ begin
     || jsonb_strip_nulls(jsonb_build_object(
       'name', p_changes -> 'name', 'expiresAt', p_changes -> 'expiresAt', 'scopes', p_changes -> 'scopes',
       'pathPrefix', p_changes -> 'pathPrefix'));
-  v_refusal := coalesce(filestore.validate_key(v_new || case v_old.kind when 'app' then '{"prefix": "oa_0000000"}' else '{}' end::jsonb), (
+  v_refusal := coalesce(filestore.validate_key(
+    v_new || case v_old.kind when 'app' then '{"prefix": "oa_0000000"}' else '{}' end::jsonb), (
     select filestore.refusal('VALIDATION_ERROR', jsonb_build_object(
       'issues', jsonb_agg(jsonb_build_object('path', c.path, 'reason', c.reason))))
     from (values
@@ -8617,7 +8618,8 @@ end
 $$;
 comment on function filestore.change_key is
   'Changes the given fields of an active key: name; expiresAt; scopes, which can only be reduced; pathPrefix, '
-  'which can only be narrowed; of an app, only name and expiresAt. Refusals: KEY_NOT_FOUND, KEY_REVOKED, VALIDATION_ERROR.';
+  'which can only be narrowed; of an app, only name and expiresAt. Refusals: KEY_NOT_FOUND, KEY_REVOKED, '
+  'VALIDATION_ERROR.';
 call filestore.grant_execute('filestore.change_key', 'filestore_account');
 
 create function filestore.revoke_key(p_project_id uuid, p_id uuid) returns jsonb
@@ -9103,7 +9105,8 @@ end
 $$;
 comment on function public.filestore_admin_administer is
   'filestore.administer for the operator, a suspended project included: for this project, or for the project '
-  'of the key with this `id`. And disconnect, which revokes the apps of the project. Refusals: PROJECT_NOT_FOUND, KEY_NOT_FOUND, and those of the action.';
+  'of the key with this `id`. And disconnect, which revokes the apps of the project. Refusals: '
+  'PROJECT_NOT_FOUND, KEY_NOT_FOUND, and those of the action.';
 call filestore.publish('public.filestore_admin_administer', 'filestore_admin', 'service_role');
 -- 72_health.sql ======================================================================================================
 -- The commit that GET /health?deep runs, which is rolled back.

@@ -382,7 +382,8 @@ begin
     || jsonb_strip_nulls(jsonb_build_object(
       'name', p_changes -> 'name', 'expiresAt', p_changes -> 'expiresAt', 'scopes', p_changes -> 'scopes',
       'pathPrefix', p_changes -> 'pathPrefix'));
-  v_refusal := coalesce(filestore.validate_key(v_new || case v_old.kind when 'app' then '{"prefix": "oa_0000000"}' else '{}' end::jsonb), (
+  v_refusal := coalesce(filestore.validate_key(
+    v_new || case v_old.kind when 'app' then '{"prefix": "oa_0000000"}' else '{}' end::jsonb), (
     select filestore.refusal('VALIDATION_ERROR', jsonb_build_object(
       'issues', jsonb_agg(jsonb_build_object('path', c.path, 'reason', c.reason))))
     from (values
@@ -406,7 +407,8 @@ end
 $$;
 comment on function filestore.change_key is
   'Changes the given fields of an active key: name; expiresAt; scopes, which can only be reduced; pathPrefix, '
-  'which can only be narrowed; of an app, only name and expiresAt. Refusals: KEY_NOT_FOUND, KEY_REVOKED, VALIDATION_ERROR.';
+  'which can only be narrowed; of an app, only name and expiresAt. Refusals: KEY_NOT_FOUND, KEY_REVOKED, '
+  'VALIDATION_ERROR.';
 call filestore.grant_execute('filestore.change_key', 'filestore_account');
 
 create function filestore.revoke_key(p_project_id uuid, p_id uuid) returns jsonb

@@ -245,5 +245,6 @@ end
 $$;
 comment on function public.filestore_admin_administer is
   'filestore.administer for the operator, a suspended project included: for this project, or for the project '
-  'of the key with this `id`. And disconnect, which revokes the apps of the project. Refusals: PROJECT_NOT_FOUND, KEY_NOT_FOUND, and those of the action.';
+  'of the key with this `id`. And disconnect, which revokes the apps of the project. Refusals: '
+  'PROJECT_NOT_FOUND, KEY_NOT_FOUND, and those of the action.';
 call filestore.publish('public.filestore_admin_administer', 'filestore_admin', 'service_role');
