@@ -35,20 +35,21 @@ test("a branch, from its folder to its merge and back: an agent works with a key
     await says(page, "A shorter plan");
     await says(page, "Nothing has changed here yet.");
   });
-  await step("its key reads and writes in the branch alone, and stands in the lines to paste", async () => {
+  await step("its key reads and writes in the branch alone, and the next page has it in the lines to paste", async () => {
     await press(page, "Key …");
     const made = dialog(page, "A key for try-1");
     await press(made, "Make the key");
-    const key = await made.getByRole("region", { name: "The key" }).textContent() ?? "";
-    await made.getByLabel("Client").selectOption("Cursor");
-    await made.getByRole("region", { name: "The settings of Cursor" }).first().waitFor();
-    await made.getByLabel("Client").selectOption("Claude Code");
-    await made.getByRole("region", { name: "The settings of Claude Code" }).getByText(key).first().waitFor();
-    await press(made, "Done");
-    agent = new Files(service, key.trim());
-    assertEquals(await agent.paths({ recursive: true }), [".branches/try-1/old.md", ".branches/try-1/plan.md"]);
+    const key = await page.getByRole("region", { name: "The key" }).textContent() ?? "";
+    await says(page, "It reaches only what is below .branches/try-1.");
+    await page.getByRole("region", { name: "The settings of Claude Code" }).getByText(key).first().waitFor();
+    agent = new Files(service, key);
+    assertEquals(await agent.paths({ recursive: true }), [
+      ".branches/try-1/old.md",
+      ".branches/try-1/plan.md",
+    ]);
   });
   await step("what the agent changes is listed, with both sides of each file", async () => {
+    await open("branch/try-1");
     await agent.overwrite(".branches/try-1/plan.md", "one\ntwo, shorter\nthree\n");
     await agent.remove(".branches/try-1/old.md");
     await agent.write(".branches/try-1/new.md", "new\n");
@@ -139,15 +140,18 @@ test("conflicts: a side, or a text edited by hand, for each file; the merge does
       await press(dialog(page, file), "Done");
     }
   });
-  await step("a file that has changed since then is not written over: its choice is asked for again", async () => {
-    await files.overwrite("notes/left.md", "one\nunseen\n");
-    await press(page, "Merge …");
-    await asked.getByText("There are changes since you have looked at the conflicts.").waitFor();
-    await press(asked, "Cancel");
-    await press(page, "Refresh");
-    await page.getByRole("row", { name: "left.md" }).getByText("conflict", { exact: true }).waitFor();
-    await page.getByRole("row", { name: "hand.md" }).getByText("edited by hand").waitFor();
-  });
+  await step(
+    "a file that has changed since then is not written over: its choice is asked for again",
+    async () => {
+      await files.overwrite("notes/left.md", "one\nunseen\n");
+      await press(page, "Merge …");
+      await asked.getByText("There are changes since you have looked at the conflicts.").waitFor();
+      await press(asked, "Cancel");
+      await press(page, "Refresh");
+      await page.getByRole("row", { name: "left.md" }).getByText("conflict", { exact: true }).waitFor();
+      await page.getByRole("row", { name: "hand.md" }).getByText("edited by hand").waitFor();
+    },
+  );
   await step("only the chosen files are merged, and the branch stays open", async () => {
     await page.getByRole("checkbox", { name: "Choose hand.md" }).click();
     await page.getByRole("checkbox", { name: "Choose right.md" }).click();
@@ -160,26 +164,31 @@ test("conflicts: a side, or a text edited by hand, for each file; the merge does
     assertEquals((await files.read("notes/left.md")).content, "one\nunseen\n");
     assertEquals(await rowsOf(page, CHANGES), ["left.md modified conflict 2, folder 3"]);
   });
-  await step("an update brings the folder's changes into the branch; all conflicts may take one side", async () => {
-    await files.write("notes/later.md", "later\n");
-    await press(page, "Update …");
-    const update = dialog(page, "Update try-1?");
-    await update.getByText("1 file is in conflict, and not decided").waitFor();
-    await update.getByLabel("Other files in conflict").selectOption("current");
-    await update.getByText("files are written to the branch").waitFor();
-    await press(update, "Update");
-    await says(page, /^Updated \d files?\.$/);
-    assertEquals((await files.read(".branches/try-1/left.md")).content, "one\nunseen\n");
-    assertEquals((await files.read(".branches/try-1/later.md")).content, "later\n");
-    await says(page, "Nothing has changed here yet.");
-  });
+  await step(
+    "an update brings the folder's changes into the branch; all conflicts may take one side",
+    async () => {
+      await files.write("notes/later.md", "later\n");
+      await press(page, "Update …");
+      const update = dialog(page, "Update try-1?");
+      await update.getByText("1 file is in conflict, and not decided").waitFor();
+      await update.getByLabel("Other files in conflict").selectOption("current");
+      await update.getByText("files are written to the branch").waitFor();
+      await press(update, "Update");
+      await says(page, /^Updated \d files?\.$/);
+      assertEquals((await files.read(".branches/try-1/left.md")).content, "one\nunseen\n");
+      assertEquals((await files.read(".branches/try-1/later.md")).content, "later\n");
+      await says(page, "Nothing has changed here yet.");
+    },
+  );
 });
 
 test("the page of branches: what waits, filtered by state, and many closed at once", async (visit) => {
   const { page, step, open, account: { files } } = visit;
   const branches = new Branches(files);
   await files.write("a.md", "a\n");
-  for (const name of ["one", "two", "three", "four"]) await branches.create(name, { title: `Title of ${name}` });
+  for (const name of ["one", "two", "three", "four"]) {
+    await branches.create(name, { title: `Title of ${name}` });
+  }
   await files.overwrite(".branches/two/a.md", "branch\n");
   await files.overwrite("a.md", "folder\n");
   await branches.change("two", { state: "ready" });
@@ -190,7 +199,12 @@ test("the page of branches: what waits, filtered by state, and many closed at on
   await step("each shows its state, how much it changes and its conflicts, the newest first", async () => {
     await table.getByRole("row", { name: "two" }).getByText("1 conflict").waitFor();
     assertEquals(await table.locator("tbody td.name a").allTextContents(), ["four", "three", "two", "one"]);
-    assertEquals(await table.locator("tbody .tag:not(.danger)").allTextContents(), ["open", "open", "ready", "merged"]);
+    assertEquals(await table.locator("tbody .tag:not(.danger)").allTextContents(), [
+      "open",
+      "open",
+      "ready",
+      "merged",
+    ]);
     await table.getByText("Title of two").waitFor();
   });
   await step("only those in a state", async () => {
@@ -259,8 +273,7 @@ test("every view of branches: no grave finding of axe, and nothing wider than a 
     "a key": async () => {
       await open(`branch/${name}`);
       await press(page, "Key …");
-      await press(dialog(page, `A key for ${name}`), "Make the key");
-      await dialog(page, `A key for ${name}`).getByLabel("Client").waitFor();
+      await dialog(page, `A key for ${name}`).waitFor();
     },
     "a merged branch": async () => {
       await open("branch/merged");
@@ -288,7 +301,9 @@ async function rowsOf(page: Page, name: string): Promise<string[]> {
   const rows = page.getByRole("table", { name }).locator("tbody tr");
   await rows.first().waitFor();
   const texts = await rows.evaluateAll((rows) =>
-    rows.map((row) => [...row.querySelectorAll("td:not(.pick)")].map(({ textContent }) => textContent).join(" "))
+    rows.map((row) =>
+      [...row.querySelectorAll("td:not(.pick)")].map(({ textContent }) => textContent).join(" ")
+    )
   );
   return texts.map((text) => text.replaceAll(/\s+/g, " ").trim());
 }

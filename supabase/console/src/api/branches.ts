@@ -49,13 +49,7 @@ export function readBranch(
 
 export function createBranch(
   projectId: string,
-  branch: {
-    readonly name: string;
-    readonly directory: string;
-    readonly title: string | undefined;
-    /** Seconds. */
-    readonly expiresIn: number;
-  },
+  branch: { readonly name: string; readonly directory: string; readonly title: string | undefined },
 ): Promise<Branch> {
   return call({ method: "POST", path: "/branches", projectId, body: branch });
 }
@@ -63,11 +57,7 @@ export function createBranch(
 export function changeBranch(
   projectId: string,
   name: string,
-  change: {
-    readonly state?: "open" | "ready" | "closed";
-    readonly title?: string;
-    readonly expiresIn?: number;
-  },
+  change: { readonly state: "open" | "ready" | "closed" },
 ): Promise<Branch> {
   return call({ method: "PATCH", path: urlPath(name), projectId, body: change });
 }
