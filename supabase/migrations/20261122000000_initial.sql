@@ -127,6 +127,14 @@ create view filestore.limits as select
   -- The sweep removes a key this long after it was revoked or has expired.
   90 as ended_keys_kept_days,
   100 as name_length_max,
+  -- Apps: how long a code and an access token are valid, how long a used refresh token may be used again, …
+  60 as app_code_seconds,
+  3600 as app_access_seconds,
+  30 as app_refresh_grace_seconds,
+  -- … after how long without use an app is disconnected, …
+  90 as app_unused_days,
+  -- … and how many tokens of an app are kept, the newest.
+  100 as app_tokens_max,
   -- Usable links of a project.
   1000 as project_links_max,
   60 as link_seconds_min,
@@ -500,13 +508,26 @@ create table filestore.api_keys (
   revoked_at timestamptz(3),
   last_used_at timestamptz(3),
   has_written boolean not null default false,
+  kind text not null default 'key' check (kind in ('key', 'app')),
+  account_id uuid,
+  client_hash bytea check (octet_length(client_hash) = 32),
+  client_name text check (char_length(client_name) <= 100),
+  client_host text check (octet_length(client_host) <= 600),
   unique (project_id, id),
-  constraint api_keys_admin_is_whole check (path_prefix is null or not 'admin' = any (scopes))
+  constraint api_keys_admin_is_whole check (path_prefix is null or not 'admin' = any (scopes)),
+  constraint api_keys_apps check (
+    num_nonnulls(account_id, client_hash, client_name, client_host) = case kind when 'app' then 4 else 0 end
+    and not (kind = 'app' and 'admin' = any (scopes)))
 );
 comment on table filestore.api_keys is
-  'API keys: only the SHA-256 and the first characters. The key itself is shown once and stored nowhere.';
+  'API keys: only the SHA-256 and the first characters. The key itself is shown once and stored nowhere. And '
+  'apps, which act as keys without a secret: with the tokens of `app_tokens`.';
 comment on column filestore.api_keys.key_hash is
-  'Null: the key ended long ago; its id and name remain for the versions that it wrote.';
+  'Null: the key ended long ago; its id and name remain for the versions that it wrote. Of an app: random.';
+comment on column filestore.api_keys.account_id is
+  'The person who let the app in. The app is refused while the project has another owner.';
+comment on column filestore.api_keys.client_hash is 'The SHA-256 of the app''s client id.';
+comment on column filestore.api_keys.client_host is 'Empty: an app on the person''s device.';
 comment on column filestore.api_keys.has_written is
   'Whether versions may name it. Set by its first request to write, before that locks a file.';
 comment on column filestore.api_keys.scopes is
@@ -515,16 +536,72 @@ comment on column filestore.api_keys.path_prefix is
   'A directory: the key reads and writes only paths below it. Null: all paths.';
 create index api_keys_by_project on filestore.api_keys (project_id, created_at);
 create index api_keys_by_end on filestore.api_keys (least(revoked_at, expires_at)) where key_hash is not null;
+create index api_keys_apps on filestore.api_keys (created_at) where kind = 'app' and revoked_at is null;
 create policy "A key sees itself" on filestore.api_keys to filestore_engine
   using (key_hash = filestore.current_key_hash());
-grant select, update (last_used_at, has_written) on filestore.api_keys to filestore_engine;
+grant select, update (last_used_at, has_written, revoked_at) on filestore.api_keys to filestore_engine;
 create policy "The operator sees every key, and the sweep removes it" on filestore.api_keys to filestore_admin
   using (true);
-grant select, update (key_hash, prefix), delete on filestore.api_keys to filestore_admin;
+grant select, update (key_hash, prefix, revoked_at), delete on filestore.api_keys to filestore_admin;
 create policy "An account administers the keys of the project that it opened"
   on filestore.api_keys to filestore_account using (project_id = filestore.current_project_id());
 grant select, insert, update (name, scopes, path_prefix, revoked_at, expires_at)
   on filestore.api_keys to filestore_account;
+
+create table filestore.app_consents (
+  request_id uuid primary key,
+  code_hash bytea not null unique check (octet_length(code_hash) = 32),
+  project_id uuid references filestore.projects (id),
+  key_hash bytea,
+  redirect_uri text check (octet_length(redirect_uri) <= 2000),
+  challenge text check (octet_length(challenge) = 43),
+  expires_at timestamptz not null,
+  used_at timestamptz,
+  check (num_nonnulls(project_id, key_hash, redirect_uri, challenge) in (0, 4))
+);
+comment on table filestore.app_consents is
+  'The requests of apps that a person has answered, so that each is answered once; with consent, the code '
+  'that the app exchanges for its first tokens. Only the SHA-256 of the code is stored.';
+comment on column filestore.app_consents.project_id is 'Null: the person refused.';
+comment on column filestore.app_consents.key_hash is 'That of the app, which is a row of `api_keys`.';
+create index app_consents_by_project on filestore.app_consents (project_id);
+create index app_consents_by_end on filestore.app_consents (expires_at);
+create policy "A code sees its consent, and an app its own" on filestore.app_consents to filestore_engine
+  using (code_hash = filestore.current_key_hash() or key_hash = filestore.current_key_hash());
+grant select, update (used_at) on filestore.app_consents to filestore_engine;
+create policy "The sweep sees and removes all consents" on filestore.app_consents to filestore_admin
+  using (filestore.current_project_id() is null or project_id = filestore.current_project_id()
+    or project_id is null);
+grant select, update (used_at), delete on filestore.app_consents to filestore_admin;
+create policy "An account consents for the project that it opened, or refuses"
+  on filestore.app_consents for insert to filestore_account
+  with check (project_id is null or project_id = filestore.current_project_id());
+grant insert on filestore.app_consents to filestore_account;
+
+create table filestore.app_tokens (
+  token_hash bytea primary key check (octet_length(token_hash) = 32),
+  project_id uuid not null references filestore.projects (id),
+  key_hash bytea not null,
+  kind text not null check (kind in ('access', 'refresh')),
+  created_at timestamptz not null,
+  expires_at timestamptz not null,
+  used_at timestamptz
+);
+comment on table filestore.app_tokens is
+  'The tokens of apps: only their hashes, which are computed in another way than those of keys, so that no '
+  'token is a key.';
+comment on column filestore.app_tokens.key_hash is 'That of the app, which is a row of `api_keys`.';
+comment on column filestore.app_tokens.used_at is
+  'When a refresh token was first used. A later use, but for a short time, means that somebody else has it.';
+create index app_tokens_by_project on filestore.app_tokens (project_id);
+create index app_tokens_by_app on filestore.app_tokens (key_hash, created_at);
+create index app_tokens_by_end on filestore.app_tokens (expires_at);
+create policy "A token sees itself, and an app its tokens" on filestore.app_tokens to filestore_engine
+  using (token_hash = filestore.current_key_hash() or key_hash = filestore.current_key_hash());
+grant select, insert, update (used_at), delete on filestore.app_tokens to filestore_engine;
+create policy "The sweep sees and removes all tokens" on filestore.app_tokens to filestore_admin
+  using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
+grant select, update (used_at), delete on filestore.app_tokens to filestore_admin;
 
 create table filestore.console_sessions (
   token_hash bytea primary key check (octet_length(token_hash) = 32),
@@ -1775,10 +1852,12 @@ create function filestore.caller_of(
   out account_id uuid, out is_session_active boolean, out is_use_due boolean, out has_written boolean
 )
 language plpgsql volatile set search_path = '' as $$
+declare
+  v_app_hash text;
 begin
-  select k.project_id, k.id, k.scopes, k.path_prefix,
+  select k.project_id, k.id, k.scopes, k.path_prefix, k.account_id,
          k.last_used_at is null or k.last_used_at < clock_timestamp() - interval '1 minute', k.has_written
-  into project_id, key_id, scopes, path_prefix, is_use_due, has_written from filestore.api_keys k
+  into project_id, key_id, scopes, path_prefix, account_id, is_use_due, has_written from filestore.api_keys k
   where k.key_hash = decode(p_token_hash, 'hex') and k.revoked_at is null
     and (k.expires_at is null or k.expires_at > clock_timestamp());
   if found then return; end if;
@@ -1789,13 +1868,22 @@ begin
   if found then return; end if;
   select l.project_id, array[l.scope], l.account_id into project_id, scopes, account_id
   from filestore.links l where l.token_hash = decode(p_token_hash, 'hex') and l.account_id is not null;
+  if found then return; end if;
+  -- Last, so that no other caller pays for it.
+  select encode(t.key_hash, 'hex') into v_app_hash from filestore.app_tokens t
+  where t.token_hash = decode(p_token_hash, 'hex') and t.kind = 'access' and t.expires_at > clock_timestamp();
+  if not found then return; end if;
+  perform set_config('filestore.key_hash', v_app_hash, true);
+  select c.* into project_id, key_id, scopes, path_prefix, account_id, is_session_active, is_use_due, has_written
+  from filestore.caller_of(v_app_hash) c;
 end
 $$;
 comment on function filestore.caller_of is
-  'The project and rights for which a key, a console session or a link with this hash stands; nulls if it '
-  'does not exist. account_id: of the console session, or of the one in which the link was created; null for '
-  'keys. is_session_active: null for keys and links. is_use_due: whether the use of the key was last noted '
-  'over a minute ago.';
+  'The project and rights for which a key, a console session, a link or an app''s access token with this hash '
+  'stands; nulls if it does not exist. From an access token on, the transaction acts as the app. account_id: '
+  'of the person who let the app in, of the console session, or of the one in which the link was created; '
+  'null for keys. is_session_active: null for keys, apps and links. is_use_due: whether the use of the key was '
+  'last noted over a minute ago.';
 call filestore.grant_execute('filestore.caller_of', 'filestore_engine');
 
 create function filestore.note_use(p_key_id uuid, p_is_use_due boolean, p_writes boolean) returns void
@@ -1865,8 +1953,8 @@ begin
   from filestore.projects p join filestore.tiers t on t.name = p.tier cross join filestore.settings s
   where p.id = v_caller.project_id;
   v_session.envelope := case
-    -- A key ends with its project; a console session, and a link created in it, with the account's ownership.
-    when v_is_deleted is not false or v_caller.key_id is null and
+    -- A key ends with its project; a console session, a link created in it, and an app with the account's ownership.
+    when v_is_deleted is not false or (v_caller.key_id is null or v_caller.account_id is not null) and
       v_caller.account_id is distinct from v_session.account_id
       then filestore.refusal('INVALID_API_KEY')
     -- The sessions of a deleted account have ended, too: its projects are suspended for sessions as for keys.
@@ -6371,7 +6459,7 @@ begin
     (p_link ->> 'id')::uuid, v_session.project_id, decode(p_link ->> 'tokenHash', 'hex'), v_scope, v_path,
     (p_link ->> 'version')::integer, p_link ->> 'contentType', (p_link ->> 'maxBytes')::bigint,
     (p_link ->> 'ifVersion')::integer, v_session.key_id,
-    case when v_session.key_id is not null then decode(p_key_hash, 'hex') end,
+    case when v_session.key_id is not null then filestore.current_key_hash() end,
     case when v_session.key_id is null then v_session.account_id end,
     clock_timestamp(), clock_timestamp() + make_interval(secs => v_seconds))
   returning * into v_link;
@@ -6561,7 +6649,6 @@ comment on function public.filestore_link_commit is
   'Writes the one version that a link allows. A refused write does not use up the link. Refusals: LINK_USED, '
   'those of filestore.open_link and of a write.';
 call filestore.publish('public.filestore_link_commit', 'filestore_engine', 'service_role');
--- 51_branches.sql ====================================================================================================
 -- Branches: creating one in slices, reading and changing them, and deleting the files of those that have
 -- ended.
 
@@ -6955,7 +7042,181 @@ $$;
 comment on function filestore.sweep_branches is
   'Deletes a slice of the files of the branch of a project that has been due longest.';
 call filestore.grant_execute('filestore.sweep_branches', 'filestore_admin');
--- 60_retention.sql ===================================================================================================
+=======
+-- 51_apps.sql ========================================================================================================
+-- Apps: the programs of others that a person let into a project by signing in. The app exchanges the code of a
+-- consent for tokens, and refreshes these. `caller_of` recognizes its access tokens; 73_consent.sql has the consent.
+
+create function filestore.open_app(p_project_id uuid, p_key_hash bytea, p_client_hash text) returns filestore.api_keys
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_app filestore.api_keys;
+begin
+  perform set_config('filestore.key_hash', encode(p_key_hash, 'hex'), true);
+  perform set_config('filestore.project_id', p_project_id::text, true);
+  -- Locked: one request of an app after the other learns what was used already.
+  select k.* into v_app from filestore.api_keys k
+  where k.key_hash = p_key_hash and k.client_hash = decode(p_client_hash, 'hex') and k.revoked_at is null
+    and (k.expires_at is null or k.expires_at > clock_timestamp())
+  for no key update;
+  if not exists (
+    select from filestore.projects p
+    where p.id = p_project_id and p.deleted_at is null and p.owner_id = v_app.account_id) then return null; end if;
+  return v_app;
+end
+$$;
+comment on function filestore.open_app is
+  'The app of this client, for the rest of the transaction; null where it has ended: it was revoked, it has '
+  'expired, or the project has another owner.';
+call filestore.grant_execute('filestore.open_app', 'filestore_engine');
+
+create function filestore.add_tokens(p_app filestore.api_keys, p_access_hash text, p_refresh_hash text) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_limits constant filestore.limits := filestore.limits();
+  v_now constant timestamptz := clock_timestamp();
+  v_ends_at constant timestamptz := least(
+    v_now + make_interval(secs => v_limits.app_access_seconds), p_app.expires_at);
+begin
+  insert into filestore.app_tokens (token_hash, project_id, key_hash, kind, created_at, expires_at)
+  values
+    (decode(p_access_hash, 'hex'), p_app.project_id, p_app.key_hash, 'access', v_now, v_ends_at),
+    (decode(p_refresh_hash, 'hex'), p_app.project_id, p_app.key_hash, 'refresh', v_now, least(
+      v_now + make_interval(days => v_limits.app_unused_days), p_app.expires_at))
+  on conflict do nothing;
+  -- The oldest go, whatever their end: an app whose end is near goes on as long as any other.
+  delete from filestore.app_tokens t where t.token_hash in (
+    select o.token_hash from filestore.app_tokens o where o.key_hash = p_app.key_hash
+    order by o.created_at desc, o.token_hash offset v_limits.app_tokens_max);
+  perform filestore.note_use(p_app.id, true, false);
+  return jsonb_build_object(
+    'scopes', p_app.scopes, 'expiresIn', ceil(extract(epoch from v_ends_at - v_now))::integer);
+end
+$$;
+comment on function filestore.add_tokens is
+  'Adds an access token and a refresh token to an app, and drops its oldest ones; returns its scopes, and the '
+  'seconds for which the access token is valid.';
+call filestore.grant_execute('filestore.add_tokens', 'filestore_engine');
+
+create function filestore.refuse_replay(p_app filestore.api_keys, p_access_hash text) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+begin
+  -- The same request again, whose answer was lost between database and edge function: it has these tokens.
+  if exists (
+    select from filestore.app_tokens t
+    where t.token_hash = decode(p_access_hash, 'hex') and t.key_hash = p_app.key_hash) then return null; end if;
+  update filestore.api_keys k set revoked_at = clock_timestamp() where k.id = p_app.id;
+  return '{"error": "invalid_grant"}';
+end
+$$;
+comment on function filestore.refuse_replay is
+  'Ends an app whose code or refresh token was used by two, one of whom stole it; null where both are one '
+  'request.';
+call filestore.grant_execute('filestore.refuse_replay', 'filestore_engine');
+
+create function public.filestore_app_exchange(
+  p_code_hash text, p_client_hash text, p_redirect_uri text, p_challenge text, p_access_hash text, p_refresh_hash text
+) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  c_refused constant jsonb := '{"error": "invalid_grant"}';
+  v_consent filestore.app_consents;
+  v_app filestore.api_keys;
+begin
+  perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
+  perform set_config('filestore.key_hash', p_code_hash, true);
+  select c.* into v_consent from filestore.app_consents c
+  where c.code_hash = decode(p_code_hash, 'hex') and c.redirect_uri = p_redirect_uri and c.challenge = p_challenge;
+  if not found then return c_refused; end if;
+  v_app := filestore.open_app(v_consent.project_id, v_consent.key_hash, p_client_hash);
+  if v_app.id is null then return c_refused; end if;
+  select c.* into v_consent from filestore.app_consents c where c.code_hash = decode(p_code_hash, 'hex');
+  if v_consent.used_at is not null then
+    return coalesce(filestore.refuse_replay(v_app, p_access_hash),
+      filestore.add_tokens(v_app, p_access_hash, p_refresh_hash));
+  elsif v_consent.expires_at <= clock_timestamp() then
+    return c_refused;
+  end if;
+  update filestore.app_consents c set used_at = clock_timestamp() where c.code_hash = decode(p_code_hash, 'hex');
+  return filestore.add_tokens(v_app, p_access_hash, p_refresh_hash);
+end
+$$;
+comment on function public.filestore_app_exchange is
+  'Exchanges the code of a consent for an access token and a refresh token: {"scopes", "expiresIn"}, or '
+  '{"error"}. Only for the client, the redirect URI and the code challenge of the consent, and once: a second '
+  'exchange ends the app.';
+call filestore.publish('public.filestore_app_exchange', 'filestore_engine', 'service_role');
+
+create function public.filestore_app_refresh(
+  p_token_hash text, p_client_hash text, p_scopes text[], p_access_hash text, p_refresh_hash text
+) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  c_refused constant jsonb := '{"error": "invalid_grant"}';
+  v_grace constant interval := make_interval(secs => (filestore.limits()).app_refresh_grace_seconds);
+  v_token filestore.app_tokens;
+  v_app filestore.api_keys;
+  v_refused jsonb;
+begin
+  perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
+  perform set_config('filestore.key_hash', p_token_hash, true);
+  select t.* into v_token from filestore.app_tokens t
+  where t.token_hash = decode(p_token_hash, 'hex') and t.kind = 'refresh' and t.expires_at > clock_timestamp();
+  if not found then return c_refused; end if;
+  v_app := filestore.open_app(v_token.project_id, v_token.key_hash, p_client_hash);
+  if v_app.id is null then return c_refused; end if;
+  if not p_scopes <@ v_app.scopes then return '{"error": "invalid_scope"}'; end if;
+  select t.* into v_token from filestore.app_tokens t where t.token_hash = decode(p_token_hash, 'hex');
+  if v_token.used_at < clock_timestamp() - v_grace then
+    v_refused := filestore.refuse_replay(v_app, p_access_hash);
+  elsif v_token.used_at is null then
+    update filestore.app_tokens t set used_at = clock_timestamp() where t.token_hash = decode(p_token_hash, 'hex');
+  end if;
+  return coalesce(v_refused, filestore.add_tokens(v_app, p_access_hash, p_refresh_hash));
+end
+$$;
+comment on function public.filestore_app_refresh is
+  'Exchanges a refresh token for new tokens, as filestore_app_exchange does. Its use some time after the first '
+  'one ends the app. invalid_scope where the app lacks one of p_scopes, which may be null.';
+call filestore.publish('public.filestore_app_refresh', 'filestore_engine', 'service_role');
+
+create function public.filestore_app_revoke(p_token_hash text, p_client_hash text) returns void
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_token filestore.app_tokens;
+begin
+  perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
+  perform set_config('filestore.key_hash', p_token_hash, true);
+  select t.* into v_token from filestore.app_tokens t where t.token_hash = decode(p_token_hash, 'hex');
+  perform set_config('filestore.key_hash', encode(v_token.key_hash, 'hex'), true);
+  update filestore.api_keys k set revoked_at = clock_timestamp()
+  where k.key_hash = v_token.key_hash and k.client_hash = decode(p_client_hash, 'hex') and k.revoked_at is null;
+end
+$$;
+comment on function public.filestore_app_revoke is
+  'Ends the app with this access or refresh token, if it is this client''s.';
+call filestore.publish('public.filestore_app_revoke', 'filestore_engine', 'service_role');
+
+create function filestore.sweep_apps(p_limit integer) returns void
+language sql volatile set search_path = '' as $$
+  delete from filestore.app_tokens t where t.token_hash in (
+    select o.token_hash from filestore.app_tokens o where o.expires_at < filestore.sweep_clock()
+    order by o.expires_at limit p_limit for update skip locked);
+  -- A day later: until then a code that comes twice still ends its app.
+  delete from filestore.app_consents c where c.request_id in (
+    select o.request_id from filestore.app_consents o where o.expires_at < filestore.sweep_clock() - interval '1 day'
+    order by o.expires_at limit p_limit for update skip locked);
+  update filestore.api_keys k set revoked_at = clock_timestamp() where k.id in (
+    select u.id from filestore.api_keys u
+    where u.kind = 'app' and u.revoked_at is null and coalesce(u.last_used_at, u.created_at)
+      < filestore.sweep_clock() - make_interval(days => (filestore.limits()).app_unused_days)
+    order by u.created_at limit p_limit for update skip locked);
+$$;
+comment on function filestore.sweep_apps is
+  'Removes tokens and consents that have ended, and revokes apps that were not used for long: up to p_limit of '
+  'each.';
+call filestore.grant_execute('filestore.sweep_apps', 'filestore_admin');
+-- 51_branches.sql =============================================================================================-- 60_retention.sql ===================================================================================================
 -- Retention: the sweep erases the versions that a project's rule does not keep, the oldest first, in slices.
 
 create function filestore.retention_cut(p_file filestore.files, p_rule jsonb) returns integer
@@ -7552,6 +7813,7 @@ begin
     select o.id from filestore.links o
     where o.expires_at < filestore.sweep_clock() - make_interval(days => (filestore.limits()).ended_links_kept_days)
     order by o.expires_at limit c_links for update skip locked);
+  perform filestore.sweep_apps(c_links);
   -- Windows of links that were removed, too; a link that is used again gets a new one.
   delete from filestore.link_windows w
   where w.window_start < clock_timestamp() - interval '1 hour' and (w.project_id, w.link_id) in (
@@ -7573,7 +7835,7 @@ $$;
 comment on function public.filestore_sweep_next is
   'The project whose uploads are to be examined and that has waited longest, and how far its sweep has '
   'progressed; null if there is no such project, with p_begun none that existed by then. Also removes some '
-  'keys, links and windows of links that ended long ago.';
+  'keys, tokens, links and windows of links that ended long ago.';
 call filestore.publish('public.filestore_sweep_next', 'filestore_admin', 'service_role');
 
 create function public.filestore_sweep_unreferenced(p_project_id uuid, p_ids uuid[]) returns jsonb
@@ -7897,9 +8159,8 @@ declare
   -- are removed with their objects.
   c_tables constant text[] := '{search_queue, search_chunks, search_texts, search_contents, shared_segments,
     possibly_unreferenced_segments, dead_segments, retention_passes, purged_files, branch_files, branches,
-    file_versions, files, runs,
-    idempotency_keys, link_windows, links, console_sessions, api_keys, rate_windows, project_usage, sweeps,
-    usage_days, usage_levels, usage_folds}';
+    file_versions, files, runs, idempotency_keys, link_windows, links, console_sessions, app_consents, app_tokens,
+    api_keys, rate_windows, project_usage, sweeps, usage_days, usage_levels, usage_folds}';
   v_table text;
   v_key text;
   v_removed integer := 0;
@@ -7961,10 +8222,13 @@ begin
     'id', (p_key).id, 'prefix', (p_key).prefix, 'name', (p_key).name, 'environment', (p_key).environment,
     'scopes', (p_key).scopes, 'pathPrefix', (p_key).path_prefix,
     'createdAt', filestore.iso((p_key).created_at), 'expiresAt', filestore.iso((p_key).expires_at),
-    'revokedAt', filestore.iso((p_key).revoked_at), 'lastUsedAt', filestore.iso((p_key).last_used_at));
+    'revokedAt', filestore.iso((p_key).revoked_at), 'lastUsedAt', filestore.iso((p_key).last_used_at),
+    'kind', (p_key).kind)
+    || case (p_key).kind when 'app' then jsonb_build_object('client', jsonb_build_object(
+      'name', (p_key).client_name, 'host', (p_key).client_host)) else '{}' end;
 end
 $$;
-comment on function filestore.account_key is 'A key as its project''s owner sees it.';
+comment on function filestore.account_key is 'A key, or an app, as its project''s owner sees it.';
 call filestore.grant_execute('filestore.account_key', 'filestore_account', 'filestore_admin');
 
 create function filestore.is_active(p_key filestore.api_keys) returns boolean
@@ -8001,7 +8265,8 @@ begin
           where w.project_id = p.id and w.window_start >= date_trunc('minute', clock_timestamp())), 0))
         || case when v_files > c_files_max then '{"filesIsExact": false}' else '{}' end::jsonb,
       'keyPrefix', (
-        select k.prefix from filestore.api_keys k where k.project_id = p.id and filestore.is_active(k)
+        select k.prefix from filestore.api_keys k
+        where k.project_id = p.id and k.kind = 'key' and filestore.is_active(k)
         order by k.created_at desc, k.id limit 1))
     from filestore.projects p join filestore.tiers t on t.name = p.tier
     cross join lateral (
@@ -8231,7 +8496,8 @@ begin
   if v_refusal is not null then return v_refusal; end if;
   if (
     select count(*) from filestore.api_keys k
-    where k.project_id = p_project_id and filestore.is_active(k) and k.id is distinct from p_replaced_id
+    where k.project_id = p_project_id and k.kind = 'key' and filestore.is_active(k)
+      and k.id is distinct from p_replaced_id
   ) >= v_limit then
     return filestore.refusal('KEY_LIMIT_REACHED', jsonb_build_object('limit', v_limit));
   end if;
@@ -8244,8 +8510,8 @@ begin
   update filestore.api_keys k
   set expires_at = least(k.expires_at, clock_timestamp() + make_interval(
     secs => (p_key ->> 'namesakesExpireInSeconds')::integer))
-  where p_key ? 'namesakesExpireInSeconds' and k.project_id = p_project_id and k.name = v_key.name
-    and k.id <> v_key.id and k.revoked_at is null;
+  where p_key ? 'namesakesExpireInSeconds' and k.project_id = p_project_id and k.kind = 'key'
+    and k.name = v_key.name and k.id <> v_key.id and k.revoked_at is null;
   return jsonb_build_object('value', filestore.account_key(v_key));
 end
 $$;
@@ -8285,6 +8551,8 @@ begin
     return filestore.refusal('KEY_NOT_FOUND');
   elsif not filestore.is_active(v_old) then
     return filestore.refusal('KEY_REVOKED');
+  elsif v_old.kind = 'app' then
+    return filestore.refused_field('id', 'is of an app, which has no key to rotate: revoke it');
   end if;
   v_new := filestore.create_key(p_project_id, filestore.account_key(v_old)
     || jsonb_build_object('keyHash', p_key -> 'keyHash', 'prefix', p_key -> 'prefix'),
@@ -8325,11 +8593,15 @@ begin
     || jsonb_strip_nulls(jsonb_build_object(
       'name', p_changes -> 'name', 'expiresAt', p_changes -> 'expiresAt', 'scopes', p_changes -> 'scopes',
       'pathPrefix', p_changes -> 'pathPrefix'));
-  v_refusal := coalesce(filestore.validate_key(v_new), (
+  v_refusal := coalesce(filestore.validate_key(v_new || case v_old.kind when 'app' then '{"prefix": "oa_0000000"}' else '{}' end::jsonb), (
     select filestore.refusal('VALIDATION_ERROR', jsonb_build_object(
       'issues', jsonb_agg(jsonb_build_object('path', c.path, 'reason', c.reason))))
     from (values
       ('scopes', 'must be among those that the key has', v_new -> 'scopes' <@ to_jsonb(v_old.scopes)),
+      ('scopes', 'of an app cannot be changed: revoke it, and connect it anew', v_old.kind = 'key'
+        or v_new -> 'scopes' @> to_jsonb(v_old.scopes)),
+      ('pathPrefix', 'of an app cannot be changed: revoke it, and connect it anew', v_old.kind = 'key'
+        or v_new ->> 'pathPrefix' is not distinct from v_old.path_prefix),
       ('pathPrefix', 'must be the key''s own or lie below it', v_old.path_prefix is null
         or starts_with((v_new ->> 'pathPrefix') || '/', v_old.path_prefix || '/'))
     ) c (path, reason, holds)
@@ -8345,7 +8617,7 @@ end
 $$;
 comment on function filestore.change_key is
   'Changes the given fields of an active key: name; expiresAt; scopes, which can only be reduced; pathPrefix, '
-  'which can only be narrowed. Refusals: KEY_NOT_FOUND, KEY_REVOKED, VALIDATION_ERROR.';
+  'which can only be narrowed; of an app, only name and expiresAt. Refusals: KEY_NOT_FOUND, KEY_REVOKED, VALIDATION_ERROR.';
 call filestore.grant_execute('filestore.change_key', 'filestore_account');
 
 create function filestore.revoke_key(p_project_id uuid, p_id uuid) returns jsonb
@@ -8435,7 +8707,8 @@ begin
       return filestore.rotate_key(p_project_id, p_parameters);
     when 'regenerate_key' then
       select k.id into v_key_id from filestore.api_keys k
-      where k.project_id = p_project_id and filestore.is_active(k) order by k.created_at desc, k.id limit 1;
+      where k.project_id = p_project_id and k.kind = 'key' and filestore.is_active(k)
+      order by k.created_at desc, k.id limit 1;
       if found then
         return filestore.rotate_key(p_project_id, p_parameters || jsonb_build_object('id', v_key_id));
       end if;
@@ -8706,6 +8979,21 @@ $$;
 comment on function public.filestore_admin_list_projects is 'All projects, oldest first.';
 call filestore.publish('public.filestore_admin_list_projects', 'filestore_admin', 'service_role');
 
+create function filestore.disconnect_apps(p_project_id uuid, p_but_of uuid default null) returns jsonb
+language sql volatile set search_path = '' as $$
+  with revoked as (
+    update filestore.api_keys k set revoked_at = clock_timestamp()
+    where k.project_id = p_project_id and k.kind = 'app' and k.revoked_at is null
+      and k.account_id is distinct from p_but_of
+    returning k as key
+  )
+  select jsonb_build_object('apps', coalesce(jsonb_agg(
+    filestore.account_key(r.key) order by (r.key).created_at, (r.key).id), '[]')) from revoked r
+$$;
+comment on function filestore.disconnect_apps is
+  'Revokes all apps of a project, but those that this account let in, and returns them.';
+call filestore.grant_execute('filestore.disconnect_apps', 'filestore_admin');
+
 create function public.filestore_admin_update_project(p_id uuid, p_changes jsonb) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -8729,6 +9017,8 @@ begin
         when 'true' then coalesce(p.suspended_at, clock_timestamp()) when 'false' then null else p.suspended_at end
   where p.id = p_id and p.deleted_at is null returning * into v_project;
   if not found then return filestore.refusal('PROJECT_NOT_FOUND'); end if;
+  -- Apps act for the person who let them in. They do not return with that person, either.
+  if v_account_id is not null then perform filestore.disconnect_apps(p_id, v_account_id); end if;
   if p_changes ? 'tier' then
     update filestore.projects p
     set tier = p_changes ->> 'tier', requests_per_minute = (p_changes ->> 'requestsPerMinute')::integer,
@@ -8804,14 +9094,16 @@ begin
     return filestore.refusal(case when p_project_id is null then 'KEY_NOT_FOUND' else 'PROJECT_NOT_FOUND' end);
   end if;
   perform set_config('filestore.project_id', v_project.id::text, true);
-  v_result := filestore.administer(v_project.id, p_action, p_parameters);
+  v_result := case p_action
+    when 'disconnect' then jsonb_build_object('value', filestore.disconnect_apps(v_project.id))
+    else filestore.administer(v_project.id, p_action, p_parameters) end;
   return case when v_result ? 'value' then v_result -> 'value'
     || jsonb_build_object('project', jsonb_build_object('id', v_project.id, 'name', v_project.name)) else v_result end;
 end
 $$;
 comment on function public.filestore_admin_administer is
   'filestore.administer for the operator, a suspended project included: for this project, or for the project '
-  'of the key with this `id`. Refusals: PROJECT_NOT_FOUND, KEY_NOT_FOUND, and those of the action.';
+  'of the key with this `id`. And disconnect, which revokes the apps of the project. Refusals: PROJECT_NOT_FOUND, KEY_NOT_FOUND, and those of the action.';
 call filestore.publish('public.filestore_admin_administer', 'filestore_admin', 'service_role');
 -- 72_health.sql ======================================================================================================
 -- The commit that GET /health?deep runs, which is rolled back.
@@ -8847,6 +9139,112 @@ comment on function public.filestore_health_probe is
   'Commits a file to a project of its own and rolls everything back. Fails wherever a commit would: in a '
   'read-only database, without `filestore_commit`, and where a table stays locked for a second.';
 call filestore.grant_execute('public.filestore_health_probe', 'service_role');
+-- 73_consent.sql =====================================================================================================
+-- Consent: a person lets an app into a project, or refuses. The app's request is a record that the edge function has
+-- signed and that nothing stores; its id is stored once it is answered.
+
+create function filestore.consent_answered(p_request_id uuid) returns bytea
+language sql stable security definer set search_path = ''
+as $$ select c.code_hash from filestore.app_consents c where c.request_id = p_request_id $$;
+comment on function filestore.consent_answered is
+  'The hash of the code with which a request was answered, by whichever account; null: it was not answered.';
+call filestore.publish('filestore.consent_answered', 'filestore_admin', 'filestore_account');
+
+create function public.filestore_account_request(p_request_id uuid) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_entry constant jsonb := filestore.enter_account();
+begin
+  if v_entry ? 'refusal' then return v_entry; end if;
+  return v_entry || case when filestore.consent_answered(p_request_id) is null
+    then '{"value": true}' else filestore.refusal('REQUEST_NOT_FOUND') end;
+end
+$$;
+comment on function public.filestore_account_request is
+  'Whether a person may still answer the request of an app. Refusals: REQUEST_NOT_FOUND.';
+call filestore.publish('public.filestore_account_request', 'filestore_account', 'authenticated');
+
+create function filestore.add_app(p_project_id uuid, p_app jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_limit constant integer := (filestore.limits()).project_keys_max;
+  -- An app has no secret: nothing has this hash.
+  v_key_hash constant bytea := sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()));
+  v_refusal constant jsonb := filestore.validate_key(p_app || jsonb_build_object(
+    'keyHash', encode(v_key_hash, 'hex'), 'prefix', 'oa_0000000', 'environment', 'production'));
+begin
+  if v_refusal is not null then return v_refusal; end if;
+  if p_app -> 'scopes' ? 'admin' then return filestore.refused_field('scopes', 'must be read or write'); end if;
+  perform pg_advisory_xact_lock(hashtextextended('keys/' || p_project_id, 0));
+  if (
+    select count(*) from filestore.api_keys k
+    where k.project_id = p_project_id and k.kind = 'app' and filestore.is_active(k)
+  ) >= v_limit then
+    return filestore.refusal('KEY_LIMIT_REACHED', jsonb_build_object('limit', v_limit));
+  end if;
+  insert into filestore.api_keys (
+    project_id, kind, name, environment, scopes, path_prefix, expires_at, key_hash, prefix, account_id, client_hash,
+    client_name, client_host)
+  values (
+    p_project_id, 'app', coalesce(p_app ->> 'name', ''), 'production',
+    array(select distinct jsonb_array_elements_text(p_app -> 'scopes') order by 1), p_app ->> 'pathPrefix',
+    (p_app ->> 'expiresAt')::timestamptz, v_key_hash, '', filestore.current_account_id(),
+    decode(p_app ->> 'clientHash', 'hex'), p_app ->> 'clientName', p_app ->> 'clientHost');
+  return jsonb_build_object('value', encode(v_key_hash, 'hex'));
+end
+$$;
+comment on function filestore.add_app is
+  'Adds an app to a project, with rights as a key has them, and returns its hash. Refusals: KEY_LIMIT_REACHED, '
+  'VALIDATION_ERROR.';
+call filestore.grant_execute('filestore.add_app', 'filestore_account');
+
+create function public.filestore_account_consent(
+  p_request_id uuid, p_code_hash text, p_project_id uuid, p_app jsonb
+) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_entry constant jsonb := filestore.enter_account();
+  v_is_consent constant boolean := p_app is not null;
+  v_answered bytea;
+  v_project_id uuid;
+  v_suspended_at timestamptz;
+  v_added jsonb := '{}';
+begin
+  if v_entry ? 'refusal' then return v_entry; end if;
+  -- One answer after the other: the second one finds the first.
+  perform pg_advisory_xact_lock(hashtextextended('consent/' || p_request_id, 0));
+  v_answered := filestore.consent_answered(p_request_id);
+  if v_answered is not null then
+    -- The same answer again, because that to it was lost between database and edge function.
+    return v_entry || case when v_answered = decode(p_code_hash, 'hex')
+      then '{"value": true}' else filestore.refusal('REQUEST_NOT_FOUND') end;
+  end if;
+  if v_is_consent then
+    perform set_config('filestore.project_id', '', true);
+    select p.id, p.suspended_at into v_project_id, v_suspended_at from filestore.projects p
+    where p.owner_id = (select filestore.current_account_id()) and p.id = p_project_id;
+    if not found then return v_entry || filestore.refusal('PROJECT_NOT_FOUND'); end if;
+    if v_suspended_at is not null then
+      return v_entry || filestore.refusal('FORBIDDEN_SCOPE', '{"suspended": true}');
+    end if;
+    perform set_config('filestore.project_id', v_project_id::text, true);
+    v_added := filestore.add_app(v_project_id, p_app);
+    if v_added ? 'refusal' then return v_entry || v_added; end if;
+  end if;
+  insert into filestore.app_consents (
+    request_id, code_hash, project_id, key_hash, redirect_uri, challenge, expires_at)
+  values (
+    p_request_id, decode(p_code_hash, 'hex'), v_project_id, decode(v_added ->> 'value', 'hex'),
+    p_app ->> 'redirectUri', p_app ->> 'challenge',
+    clock_timestamp() + make_interval(secs => (filestore.limits()).app_code_seconds));
+  return v_entry || '{"value": true}';
+end
+$$;
+comment on function public.filestore_account_consent is
+  'The answer of the signed-in person to the request of an app: p_app (null: refused) has the rights of a key, '
+  'clientHash, clientName, clientHost, redirectUri and challenge. The app gets the code whose hash is given. '
+  'Refusals: REQUEST_NOT_FOUND, PROJECT_NOT_FOUND, FORBIDDEN_SCOPE, KEY_LIMIT_REACHED, VALIDATION_ERROR.';
+call filestore.publish('public.filestore_account_consent', 'filestore_account', 'authenticated');
 -- 80_search_index.sql ================================================================================================
 -- The search index: text of one version of each file. A search shows it only while that version is the current one.
 --

@@ -18,6 +18,14 @@ create view filestore.limits as select
   -- The sweep removes a key this long after it was revoked or has expired.
   90 as ended_keys_kept_days,
   100 as name_length_max,
+  -- Apps: how long a code and an access token are valid, how long a used refresh token may be used again, …
+  60 as app_code_seconds,
+  3600 as app_access_seconds,
+  30 as app_refresh_grace_seconds,
+  -- … after how long without use an app is disconnected, …
+  90 as app_unused_days,
+  -- … and how many tokens of an app are kept, the newest.
+  100 as app_tokens_max,
   -- Usable links of a project.
   1000 as project_links_max,
   60 as link_seconds_min,

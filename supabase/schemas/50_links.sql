@@ -71,7 +71,7 @@ begin
     (p_link ->> 'id')::uuid, v_session.project_id, decode(p_link ->> 'tokenHash', 'hex'), v_scope, v_path,
     (p_link ->> 'version')::integer, p_link ->> 'contentType', (p_link ->> 'maxBytes')::bigint,
     (p_link ->> 'ifVersion')::integer, v_session.key_id,
-    case when v_session.key_id is not null then decode(p_key_hash, 'hex') end,
+    case when v_session.key_id is not null then filestore.current_key_hash() end,
     case when v_session.key_id is null then v_session.account_id end,
     clock_timestamp(), clock_timestamp() + make_interval(secs => v_seconds))
   returning * into v_link;

@@ -28,7 +28,8 @@ export const DEFINERS: ReadonlyMap<string, Definer> = new Map([
     "filestore_engine",
     ["service_role"],
     `
-    public.filestore_administer public.filestore_authorize public.filestore_branch
+    public.filestore_administer public.filestore_app_exchange public.filestore_app_refresh
+    public.filestore_app_revoke public.filestore_authorize public.filestore_branch
     public.filestore_branches public.filestore_change_branch public.filestore_changes
     public.filestore_commit public.filestore_commit_many public.filestore_compact
     public.filestore_content public.filestore_create_branch public.filestore_create_link
@@ -71,8 +72,10 @@ export const DEFINERS: ReadonlyMap<string, Definer> = new Map([
     "filestore_account",
     ["authenticated"],
     `
-    public.filestore_account_administer public.filestore_account_create_project
-    public.filestore_account_delete public.filestore_account_describe public.filestore_account_projects`,
+    public.filestore_account_administer public.filestore_account_consent
+    public.filestore_account_create_project public.filestore_account_delete
+    public.filestore_account_describe public.filestore_account_projects
+    public.filestore_account_request`,
   ),
   // Steps that only their owner may perform, callable by roles that may not.
   ...definers(
@@ -91,7 +94,8 @@ export const DEFINERS: ReadonlyMap<string, Definer> = new Map([
     "filestore_admin",
     ["filestore_account"],
     `
-    filestore.end_account filestore.fold_usage filestore.preview_retention`,
+    filestore.consent_answered filestore.end_account filestore.fold_usage
+    filestore.preview_retention`,
   ),
   ...definers(
     "filestore_admin",
@@ -182,8 +186,17 @@ export const TABLES: Record<string, IntendedTable> = {
   settings: table("filestore_admin select, update", "filestore_engine select"),
   api_keys: table(
     "filestore_account insert, select, update(expires_at), update(name), update(path_prefix), update(revoked_at), update(scopes)",
-    "filestore_admin delete, select, update(key_hash), update(prefix)",
-    "filestore_engine select, update(has_written), update(last_used_at)",
+    "filestore_admin delete, select, update(key_hash), update(prefix), update(revoked_at)",
+    "filestore_engine select, update(has_written), update(last_used_at), update(revoked_at)",
+  ),
+  app_consents: table(
+    "filestore_account insert",
+    "filestore_admin delete, select, update(used_at)",
+    "filestore_engine select, update(used_at)",
+  ),
+  app_tokens: table(
+    "filestore_admin delete, select, update(used_at)",
+    "filestore_engine delete, insert, select, update(used_at)",
   ),
   console_sessions: table(
     "filestore_account delete, insert, select, update(aal), update(account_id), update(expires_at), update(session_id)",
@@ -279,6 +292,7 @@ const OWN_PROJECT = "(id = filestore.current_project_id())";
 const OWN_ACCOUNT = "(account_id = filestore.current_account_id())";
 const OWNED = "(owner_id = filestore.current_account_id())";
 const OWN_KEY = "(key_hash = filestore.current_key_hash())";
+const OWN_CODE = "(code_hash = filestore.current_key_hash())";
 const OWN_TOKEN = "(token_hash = filestore.current_key_hash())";
 /** The links of the project that a key with a prefix can see. */
 const VISIBLE_LINK = `(${OWN_ROWS} AND starts_with(path, filestore.current_path_prefix()))`;
@@ -300,6 +314,8 @@ export const POLICIES: string[] = [
   ...all("engine", OWN_PROJECT, "projects"),
   ...all("engine", OWN_KEY, "api_keys"),
   ...all("engine", OWN_TOKEN, "console_sessions"),
+  ...all("engine", `(${OWN_CODE} OR ${OWN_KEY})`, "app_consents"),
+  ...all("engine", `(${OWN_TOKEN} OR ${OWN_KEY})`, "app_tokens"),
   ...all("engine", SEEN_RECEIPT, "purged_files"),
   ...all(
     "engine",
@@ -320,7 +336,7 @@ export const POLICIES: string[] = [
   ...all(
     "admin",
     OPENED_OR_ALL,
-    `branch_files branches dead_segments file_versions files idempotency_keys possibly_unreferenced_segments project_usage purged_files
+    `app_tokens branch_files branches dead_segments file_versions files idempotency_keys possibly_unreferenced_segments project_usage purged_files
     retention_passes search_queue search_texts shared_segments usage_days usage_folds usage_levels`,
   ),
   // A deletion removes rows of the project that it has opened, and no rows if it has opened none.
@@ -334,6 +350,8 @@ export const POLICIES: string[] = [
     OWN_ROWS,
     "console_sessions rate_windows runs search_chunks search_contents",
   ),
+  `app_consents: filestore_admin all using ((filestore.current_project_id() IS NULL) OR ${OWN_ROWS} OR (project_id IS NULL))`,
+  `app_consents: filestore_account insert check ((project_id IS NULL) OR ${OWN_ROWS})`,
   ...all("account", "true", "tiers"),
   ...all("account", OWN_ACCOUNT, "account_windows"),
   ...all(

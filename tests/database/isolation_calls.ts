@@ -255,7 +255,25 @@ function makeLink(what: string, kind: string, path: string): Call {
   return call("filestore_create_link", what, `null, '${JSON.stringify(made)}'`);
 }
 
+const APP = {
+  name: "app",
+  scopes: ["read"],
+  clientHash: "06".repeat(32),
+  clientName: "app",
+  clientHost: "app.example.com",
+  redirectUri: "https://app.example.com/",
+  challenge: "c".repeat(43),
+};
+
 const added = [segmentOf(segmentId(OWN, 902), 7)];
+
+/** Operations of apps, which find a row by the hash of a secret alone: without that, no guard is needed to find none. */
+export const BY_SECRET: readonly string[] = [
+  "filestore_account_request",
+  "filestore_app_exchange",
+  "filestore_app_refresh",
+  "filestore_app_revoke",
+];
 
 export const calls: readonly Call[] = [
   call("filestore_authorize", "a path that the other has", "null, 'only/secret.txt'"),
@@ -299,6 +317,19 @@ export const calls: readonly Call[] = [
       }"}'`,
     )
   ),
+  account("filestore_account_request", "a request that nobody answered", `'${segmentId(OWN, 913)}'`),
+  ...["own", "other"].map((whose) =>
+    account(
+      "filestore_account_consent",
+      `an app in the ${whose} project`,
+      `'${segmentId(OWN, 913)}', '${"05".repeat(32)}', '${
+        (whose === "own" ? OWN_IDS : OTHER_IDS).projectId
+      }', '${JSON.stringify(APP)}'`,
+    )
+  ),
+  call("filestore_app_exchange", "a key as the code", `'${"06".repeat(32)}', 'https://a/', 'c', '07', '08'`),
+  call("filestore_app_refresh", "a key as the token", `'${"06".repeat(32)}', '{read}', '07', '08'`),
+  call("filestore_app_revoke", "a key as the token", `'${"06".repeat(32)}'`),
   record("a path that both have", "null, 'notes/a.txt'"),
   record("a path that the other has", "null, 'only/secret.txt'"),
   record("a version that the other has", "null, 'notes/a.txt', 4"),

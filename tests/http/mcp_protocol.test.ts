@@ -151,10 +151,11 @@ for (const era of ERAS) {
         assertEquals(answer.headers.get("www-authenticate"), "Bearer");
       }
     }
-    for (const name of ["oauth-protected-resource", "oauth-authorization-server", "openid-configuration"]) {
-      for (const path of [`/.well-known/${name}`, `/.well-known/${name}/mcp`, `/mcp/.well-known/${name}`]) {
-        assertRefused(await service.request(null, "GET", path), "ROUTE_NOT_FOUND");
-      }
+    // The server of tokens describes itself below the base address; nothing says that it has any for /mcp.
+    const descriptions = ["oauth-protected-resource", "oauth-authorization-server", "openid-configuration"];
+    const paths = descriptions.flatMap((name) => [`/.well-known/${name}/mcp`, `/mcp/.well-known/${name}`]);
+    for (const path of ["/.well-known/oauth-protected-resource", "/mcp/oauth-protected-resource", ...paths]) {
+      assertRefused(await service.request(null, "GET", path), "ROUTE_NOT_FOUND");
     }
   });
 

@@ -123,6 +123,8 @@ export const TAIL_CHARACTERS_MAX = 1024 * 1024;
 /** Pause between checks for a key's first call, and the number of checks: ten minutes together. */
 export const FIRST_CALL_PAUSE_MILLISECONDS = 3_000;
 export const FIRST_CALL_LOOKS_MAX = 200;
+/** How long the consent page must have been in front before it takes a yes. */
+export const CONSENT_ARMED_MILLISECONDS = 1_000;
 /** Pause between attempts to reconnect. */
 export const RECONNECT_MILLISECONDS = 2_000;
 /** Pages of names that a filter reads at a time in a large folder; one request each. */

@@ -21,6 +21,7 @@ const ADVICE: Readonly<Record<ErrorCode, string>> = {
   BRANCH_NOT_FOUND: "`GET /branches` lists the branches that the key sees. Create one with `POST /branches`.",
   RUN_NOT_FOUND: "`GET /runs` lists the runs that the key sees.",
   LINK_NOT_FOUND: "Check the address, or ask for a new link.",
+  REQUEST_NOT_FOUND: "Connect the app again.",
   ROUTE_NOT_FOUND: "See `/openapi.json`.",
   METHOD_NOT_ALLOWED: "Use a method that `Allow` names.",
   FILE_ALREADY_EXISTS:
@@ -65,6 +66,7 @@ const ADVICE: Readonly<Record<ErrorCode, string>> = {
   RATE_LIMIT_EXCEEDED: "Wait `Retry-After` seconds.",
   CONTENT_CORRUPT: "Restore the object in Storage, or read another version.",
   INTERNAL_ERROR: "Report the failure with its `X-Request-Id`.",
+  OAUTH_UNAVAILABLE: "Use a key at `/mcp`, or ask the operator to set `CONSOLE_URL`.",
   SEMANTIC_SEARCH_UNAVAILABLE: "Use another mode, or configure an embeddings endpoint.",
   SERVICE_UNAVAILABLE: "Retry after `Retry-After` seconds.",
 };

@@ -69,6 +69,35 @@ export const BATCH_UPLOADS_AT_ONCE = 8;
 /** Memory reserved for a raw upload, in bytes: the segments being uploaded. */
 export const RAW_UPLOAD_BYTES = 8 * 1024 * 1024;
 
+/** The body of a request of an app, in bytes. */
+export const OAUTH_BODY_BYTES_MAX = 16 * 1024;
+/** Redirect URIs of one client … */
+export const OAUTH_REDIRECT_URIS_MAX = 20;
+/** … each, in characters … */
+export const OAUTH_REDIRECT_URI_LENGTH_MAX = 512;
+/** … and all of them together: a registered client's id contains them, and stands in addresses. */
+export const OAUTH_REDIRECT_URIS_LENGTH_MAX = 1_500;
+/** The name of a client, in characters; a longer one is cut. */
+export const OAUTH_CLIENT_NAME_LENGTH_MAX = 100;
+/** A record that the service has signed, in characters; longer texts are not looked at. */
+export const OAUTH_RECORD_LENGTH_MAX = 8_192;
+/** The address of a client's metadata document, in characters. */
+export const OAUTH_CLIENT_URL_LENGTH_MAX = 512;
+/** Such a document in bytes … */
+export const OAUTH_DOCUMENT_BYTES_MAX = 64 * 1024;
+/** … and what comes with it: the head of the answer, the sizes of chunks. */
+export const OAUTH_DOCUMENT_HEAD_BYTES_MAX = 16 * 1024;
+/** How long its fetch may take, from the name's resolution to the last byte. */
+export const OAUTH_DOCUMENT_MILLISECONDS = 5_000;
+/** How long a document is remembered at most, … */
+export const OAUTH_DOCUMENT_SECONDS_MAX = 86_400;
+/** … where its answer does not say … */
+export const OAUTH_DOCUMENT_DEFAULT_SECONDS = 300;
+/** … and where there is none. */
+export const OAUTH_DOCUMENT_FAILED_SECONDS = 60;
+/** Documents that an isolate remembers, each as its client's name and redirect URIs. */
+export const OAUTH_DOCUMENTS_REMEMBERED_MAX = 1_000;
+
 /** Body of a call of `/mcp`, in bytes. */
 export const MCP_BODY_BYTES_MAX = 4 * 1024 * 1024;
 /** Text of a tool's result, in UTF-16 code units … */

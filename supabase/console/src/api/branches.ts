@@ -27,6 +27,11 @@ export interface HowToMerge {
   readonly expected?: string | undefined;
 }
 
+/** Whether the branch takes writes, and can be merged or closed. */
+export function isUnfinished({ state }: Branch): boolean {
+  return state === "open" || state === "ready";
+}
+
 /** Newest first; `after` is the cursor of the previous page. */
 export function listBranches(
   projectId: string,

@@ -65,6 +65,7 @@ function View() {
   const here = place.value;
   switch (here.name) {
     case "home":
+    case "authorize":
       return null;
     case "files":
       if (here.at !== undefined) {

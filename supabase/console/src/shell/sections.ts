@@ -1,11 +1,11 @@
 /** The views of a project that the menu and the palette list. */
 import type { IconName } from "../components/icon.tsx";
-import type { Place } from "../state/router.ts";
+import type { ProjectPlace } from "../state/router.ts";
 
 export interface Section {
   readonly icon: IconName;
   readonly text: string;
-  readonly to: Exclude<Place, { readonly name: "home" }>;
+  readonly to: ProjectPlace;
 }
 
 export function sectionsOf(projectId: string): readonly Section[] {

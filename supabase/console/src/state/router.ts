@@ -125,7 +125,11 @@ export type BranchPlace = Named<"branch">;
 export type ActivityPlace = Named<"activity">;
 export type FileTab = FilePlace["tab"];
 export type SearchMode = NonNullable<SearchPlace["mode"]>;
-export type Place = { readonly name: "home" } | FilePlace | Exclude<Parsed, { readonly name: "file" }>;
+/** A place in a project. */
+export type ProjectPlace = FilePlace | Exclude<Parsed, { readonly name: "file" }>;
+/** The consent page, with the request of an app that wants to sign in. */
+export type AuthorizePlace = { readonly name: "authorize"; readonly request: string };
+export type Place = { readonly name: "home" } | AuthorizePlace | ProjectPlace;
 
 const hash = signal(globalThis.location.hash);
 
@@ -147,6 +151,18 @@ export function readAddress(): void {
   hash.value = globalThis.location.hash;
 }
 
+/**
+ * The service sends a person to `authorize?request=…` beside the page. The request moves into the fragment, so that a sign-in
+ * leads back to it, and the page keeps its one address.
+ */
+export function moveConsentRequest(): void {
+  const { pathname, search } = globalThis.location;
+  const folder = /^(.*\/)authorize(?:\.html)?$/.exec(pathname)?.[1];
+  if (folder === undefined) return;
+  const request = new URLSearchParams(search).get("request") ?? "";
+  history.replaceState(history.state, "", folder + hrefOf({ name: "authorize", request }));
+}
+
 export function goTo(next: Place): void {
   globalThis.location.hash = hrefOf(next);
 }
@@ -163,6 +179,7 @@ export function replaceWith(next: Place): void {
 
 export function hrefOf(next: Place): string {
   if (next.name === "home") return "#/";
+  if (next.name === "authorize") return `#/authorize?${new URLSearchParams({ request: next.request })}`;
   const { name, projectId, ...rest } = next.name === "file" ? { ...next, line: linesText(next) } : next;
   const query = new URLSearchParams();
   let tail = "";
@@ -178,6 +195,9 @@ export function hrefOf(next: Place): string {
 function placeOf(address: string): Place {
   const [path = "", parameters = ""] = splitOnce(address.replace(/^#\/?/, ""), "?");
   const [head, projectId = "", name = "", ...segments] = path.split("/").map(decode);
+  if (head === "authorize") {
+    return { name: "authorize", request: new URLSearchParams(parameters).get("request") ?? "" };
+  }
   if (head !== "p" || projectId === "") return { name: "home" };
   const tail = segments.join("/");
   const given = new Map([...new URLSearchParams(parameters), ["name", name], ["projectId", projectId]]);

@@ -22,6 +22,10 @@ export const ERRORS = {
   PROJECT_NOT_FOUND: { status: 404, message: "There is no such project in this account." },
   KEY_NOT_FOUND: { status: 404, message: "There is no such key in this project." },
   LINK_NOT_FOUND: { status: 404, message: "There is no such link." },
+  REQUEST_NOT_FOUND: {
+    status: 404,
+    message: "There is no such request of an app, or it has expired or was answered. Connect the app again.",
+  },
   ROUTE_NOT_FOUND: { status: 404 },
   METHOD_NOT_ALLOWED: { status: 405, message: "The link does not accept this method." },
   FILE_ALREADY_EXISTS: { status: 409, message: "A file already exists at this path." },
@@ -110,6 +114,7 @@ export const ERRORS = {
   },
   CONTENT_CORRUPT: { status: 500 },
   INTERNAL_ERROR: { status: 500 },
+  OAUTH_UNAVAILABLE: { status: 501 },
   SEMANTIC_SEARCH_UNAVAILABLE: { status: 501 },
   SERVICE_UNAVAILABLE: { status: 503 },
 } as const satisfies Record<string, { readonly status: number; readonly message?: string }>;

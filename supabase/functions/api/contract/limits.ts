@@ -183,6 +183,25 @@ export const ACTIVITY_DEFAULT = 20;
 /** Failed authentications per client address and minute. */
 export const ADDRESS_REQUESTS_PER_MINUTE = 100;
 
+/** Registrations of apps per client address and hour: an app that many people use has one address for all of them. */
+export const OAUTH_REGISTRATIONS_PER_HOUR = 600;
+/** Requests of apps for a person's consent, per client address and minute. */
+export const OAUTH_AUTHORIZATIONS_PER_MINUTE = 120;
+/** Requests of apps for tokens, or to end them, per client address and minute. */
+export const OAUTH_TOKENS_PER_MINUTE = 600;
+/** How long a person may answer the request of an app. */
+export const OAUTH_REQUEST_SECONDS = 600;
+/** The `state` of such a request, in characters. */
+export const OAUTH_STATE_LENGTH_MAX = 1_024;
+/** How long a code, an access token, and a refresh token after its first use are valid. In SQL. */
+export const APP_CODE_SECONDS = 60;
+export const APP_ACCESS_SECONDS = 3_600;
+export const APP_REFRESH_GRACE_SECONDS = 30;
+/** After this long without use, an app is disconnected. In SQL. */
+export const APP_UNUSED_DAYS = 90;
+/** Tokens that are kept of one app, the newest. In SQL. */
+export const APP_TOKENS_MAX = 100;
+
 /** A search query, in UTF-16 code units. */
 export const SEARCH_QUERY_LENGTH_MAX = 1000;
 export const SEARCH_GLOB_LENGTH_MAX = 256;

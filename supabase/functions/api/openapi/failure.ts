@@ -21,12 +21,14 @@ const OF_CALLER: Readonly<Record<Credentials, readonly ErrorCode[]>> = {
   account: OF_OWNER,
   "account or key": [...OF_KEY, ...OF_OWNER],
   "secret key": ["INVALID_API_KEY"],
+  app: OF_KEY,
   link: ["VALIDATION_ERROR", "LINK_NOT_FOUND", "LINK_EXPIRED", "METHOD_NOT_ALLOWED", "FORBIDDEN_SCOPE"],
 };
 
 function errorsOf(route: Route): ReadonlySet<DocumentedError> {
   const { credentials, pattern, makesVersions, openapi } = route;
-  const { body, takesRaw, headers = [], isPlain, isProtocol, errors = [] } = openapi;
+  const { takesRaw, headers = [], isPlain, isProtocol, speaksOAuth, errors = [] } = openapi;
+  const body = speaksOAuth ? undefined : openapi.body;
   return new Set<DocumentedError>([
     ...isStrict(route) ? ["VALIDATION_ERROR"] as const : [],
     ...pattern.endsWith("/*") ? ["INVALID_PATH"] as const : [],
@@ -44,11 +46,12 @@ function errorsOf(route: Route): ReadonlySet<DocumentedError> {
     ...OF_CALLER[credentials],
     ...credentials === "none" ? [] : ["RATE_LIMIT_EXCEEDED", "SERVICE_UNAVAILABLE"] as const,
     ...errors,
+    ...route.ofOAuth ? ["OAUTH_UNAVAILABLE"] as const : [],
     "INTERNAL_ERROR",
   ]);
 }
 
-const HEADERS_OF_STATUS: Readonly<Record<number, readonly ResponseHeader[]>> = {
+export const HEADERS_OF_STATUS: Readonly<Record<number, readonly ResponseHeader[]>> = {
   401: ["WWW-Authenticate"],
   405: ["Allow"],
   409: ["Retry-After"],

@@ -55,6 +55,8 @@ const OTHER_MEANINGS: Readonly<Meanings> = {
     "The project sent too many requests in this minute, or the account too many costly ones at once; nothing was done.",
   CONTENT_CORRUPT: "The stored bytes do not match their checksum, so the service does not return them.",
   INTERNAL_ERROR: "The service has a defect; the request id identifies the failure in its logs.",
+  OAUTH_UNAVAILABLE:
+    "Apps cannot sign in: the operator has not set `CONSOLE_URL`, the address of the console.",
   SEMANTIC_SEARCH_UNAVAILABLE: "The service has no embedding model; the other modes work.",
   SERVICE_UNAVAILABLE: "The database or Storage did not answer; try again later.",
 };

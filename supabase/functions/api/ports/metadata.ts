@@ -1,7 +1,7 @@
 /** Authority and metadata: keys, files and versions, in Postgres. Each method calls one SQL function. */
-import type { Cursor } from "../contract/values.ts";
+import type { Cursor, Scope } from "../contract/values.ts";
 import type { AdministrativeAction } from "./accounts.ts";
-import type { Answer, Caller } from "./answer.ts";
+import type { Answer, Caller, KeyHash } from "./answer.ts";
 import type { Call, CallInternal, Parameters, Values } from "./calls.ts";
 import type {
   Batch,
@@ -63,6 +63,27 @@ export interface BranchUpdate {
   readonly expiresIn?: number | undefined;
   /** Chosen by the caller: a repeated call changes nothing. */
   readonly commitId: string;
+}
+
+/** The hashes of an app's next tokens. They identify the request: a repeated call with them has the same answer. */
+export interface NewTokens {
+  readonly accessHash: KeyHash;
+  readonly refreshHash: KeyHash;
+}
+
+export interface CodeExchange {
+  readonly codeHash: KeyHash;
+  readonly clientHash: string;
+  readonly redirectUri: string;
+  /** The code challenge that the app's verifier answers; undefined where it can answer none. */
+  readonly challenge: string | undefined;
+}
+
+export interface TokenRefresh {
+  readonly tokenHash: KeyHash;
+  readonly clientHash: string;
+  /** Scopes that the app must have; undefined: any. */
+  readonly scopes: readonly Scope[] | undefined;
 }
 
 /** Requests of one key on one day. */
@@ -208,6 +229,14 @@ export function metadataOver(
     /** Performs `action` on the key's project. The caller validates the value. */
     administer: (caller: Caller, action: AdministrativeAction, parameters: Parameters) =>
       call("filestore_administer", caller, { action, parameters }, "anything"),
+    /** Exchanges a code for the tokens with these hashes. For this and the next two methods, the caller is an app. */
+    exchangeCode: (exchange: CodeExchange & NewTokens) =>
+      callInternal("filestore_app_exchange", { ...exchange }, "appTokens"),
+    refreshApp: (refresh: TokenRefresh & NewTokens) =>
+      callInternal("filestore_app_refresh", { ...refresh }, "appTokens"),
+    /** Ends the app with this token, if it is this client's. */
+    revokeApp: (tokenHash: KeyHash, clientHash: string) =>
+      callInternal("filestore_app_revoke", { tokenHash, clientHash }, "nothing"),
     /** Adds the counts to the projects' usage by day. A call that is repeated after a lost answer may add them twice. */
     countRequests: (counts: readonly RequestCount[]) =>
       callInternal("filestore_count_usage", { counts }, "nothing"),

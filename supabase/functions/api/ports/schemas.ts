@@ -3,6 +3,7 @@
  * for its answer, so a cold start does not pay for the schemas.
  */
 import { z } from "zod";
+import { appScope } from "../contract/apps.ts";
 import { fileRecord, folderResult, purged, redacted } from "../contract/files.ts";
 import * as branches from "../contract/branches.ts";
 import { link } from "../contract/links.ts";
@@ -36,6 +37,11 @@ export const flag = z.boolean();
 export const flags = z.array(z.boolean());
 export const number = z.number();
 export const ids = z.array(z.string());
+/** What an app gets for a code or a refresh token. `expiresIn`: seconds. */
+export const appTokens = z.union([
+  z.object({ scopes: z.array(appScope), expiresIn: z.number() }),
+  z.object({ error: z.enum(["invalid_grant", "invalid_scope"]) }),
+]);
 export const contents = z.array(files.content);
 export const links = z.array(link);
 export const folderCommitted = manyCommitted(folderResult);

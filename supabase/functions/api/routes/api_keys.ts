@@ -14,7 +14,7 @@ import { defineRoute } from "../route.ts";
 import { counted } from "../runtime/counted.ts";
 
 /** A directory, with or without slashes at its ends. */
-const pathPrefix = z.string().transform((text, context) => {
+export const pathPrefix = z.string().transform((text, context) => {
   const directory = text.replace(/^\/+|\/+$/g, "");
   try {
     checkPath(directory);
@@ -27,7 +27,7 @@ const pathPrefix = z.string().transform((text, context) => {
   }
 }).meta({ type: "string", description: "A directory: the key can read and write only below it." });
 
-const expiry = z.iso.datetime({ offset: true })
+export const expiry = z.iso.datetime({ offset: true })
   .refine((time) => Date.parse(time) > Date.now(), "must lie in the future");
 
 const creation = z.object({

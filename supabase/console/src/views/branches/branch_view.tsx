@@ -1,6 +1,6 @@
 /** A branch: what has changed in it, its conflicts with a choice for each, and its merge or update. */
 import { useState } from "preact/hooks";
-import { type BranchDetails, changeBranch, type MergeKind, readBranch } from "../../api/branches.ts";
+import { type BranchDetails, changeBranch, isUnfinished, type MergeKind, readBranch } from "../../api/branches.ts";
 import { readCursor } from "../../api/changes.ts";
 import { reasonOf } from "../../api/failure.ts";
 import { useCommands } from "../../components/commands.ts";
@@ -14,7 +14,7 @@ import { announceChange } from "../../state/changes.ts";
 import { notify, notifyProblem } from "../../state/notices.ts";
 import { type BranchPlace, goTo, hrefOf, replaceWith } from "../../state/router.ts";
 import { useLoad } from "../../state/use_load.ts";
-import { creatorOf, isUnfinished, StateTag } from "./branch_state.tsx";
+import { creatorOf, StateTag } from "./branch_state.tsx";
 import { ChangeDialog } from "./change_dialog.tsx";
 import { ChangesTable } from "./changes_table.tsx";
 import { CloseDialog } from "./close_dialog.tsx";
