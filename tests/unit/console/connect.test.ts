@@ -1,6 +1,6 @@
 /** The settings on the page "Connect" are those of supabase/docs/connect.md, with address and key filled in. */
 import { assert, assertEquals } from "@std/assert";
-import { clientsOf, fill } from "../../../supabase/console/src/components/clients.ts";
+import { clientsOf, fill } from "../../../supabase/console/src/views/connect/clients.ts";
 import { readDocument } from "../../support/content/documents.ts";
 
 const BASE_URL = "https://ref.supabase.co/functions/v1/api";

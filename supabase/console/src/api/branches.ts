@@ -27,6 +27,11 @@ export interface HowToMerge {
   readonly expected?: string | undefined;
 }
 
+/** Whether the branch takes writes, and can be merged or closed. */
+export function isUnfinished({ state }: Branch): boolean {
+  return state === "open" || state === "ready";
+}
+
 /** Newest first; `after` is the cursor of the previous page. */
 export function listBranches(
   projectId: string,
@@ -49,13 +54,7 @@ export function readBranch(
 
 export function createBranch(
   projectId: string,
-  branch: {
-    readonly name: string;
-    readonly directory: string;
-    readonly title: string | undefined;
-    /** Seconds. */
-    readonly expiresIn: number;
-  },
+  branch: { readonly name: string; readonly directory: string; readonly title: string | undefined },
 ): Promise<Branch> {
   return call({ method: "POST", path: "/branches", projectId, body: branch });
 }
@@ -63,11 +62,7 @@ export function createBranch(
 export function changeBranch(
   projectId: string,
   name: string,
-  change: {
-    readonly state?: "open" | "ready" | "closed";
-    readonly title?: string;
-    readonly expiresIn?: number;
-  },
+  change: { readonly state: "open" | "ready" | "closed" },
 ): Promise<Branch> {
   return call({ method: "PATCH", path: urlPath(name), projectId, body: change });
 }

@@ -1,11 +1,9 @@
 /** Creates a branch of a folder, and opens it. */
 import { useState } from "preact/hooks";
 import { createBranch } from "../api/branches.ts";
-import { ApiFailure, isCode, reasonFor } from "../api/failure.ts";
-import { visible } from "../format.ts";
-import { describeRefusal } from "../state/many.ts";
+import { reasonFor } from "../api/failure.ts";
 import { goTo } from "../state/router.ts";
-import { FormDialog, FormProblem, SelectField, TextField, useSubmit } from "./form.tsx";
+import { FormDialog, FormProblem, TextField, useSubmit } from "./form.tsx";
 import { PathField } from "./path_field.tsx";
 
 interface Properties {
@@ -15,32 +13,24 @@ interface Properties {
   readonly onClose: () => void;
 }
 
-/** Days until an unmerged branch is closed. */
-const DAYS = [["1", "for a day"], ["7", "for 7 days"], ["30", "for 30 days"], ["90", "for 90 days"]] as const;
-const DAY_SECONDS = 86_400;
-
 export function NewBranchDialog({ projectId, directory: start, onClose }: Properties) {
   const [name, setName] = useState("");
   const [directory, setDirectory] = useState(start);
   const [title, setTitle] = useState("");
-  const [days, setDays] = useState("30");
   const { isBusy, error, submit } = useSubmit(async () => {
     const folder = directory.replace(/^\/+|\/+$/g, "");
-    const expiresIn = Number(days) * DAY_SECONDS;
-    const branch = { name, directory: folder, title: title || undefined, expiresIn };
-    await createBranch(projectId, branch);
+    await createBranch(projectId, { name, directory: folder, title: title || undefined });
     onClose();
     goTo({ name: "branch", projectId, branch: name });
   });
-  const paths = isCode(error, "PATH_TOO_LONG") ? error.details.paths ?? [] : [];
   const nameProblem = reasonFor(error, "name", "BRANCH_ALREADY_EXISTS");
   const folderProblem = reasonFor(error, "directory", "INVALID_PATH");
-  const isOther = error !== undefined && nameProblem === undefined && folderProblem === undefined;
+  const isBeside = nameProblem !== undefined || folderProblem !== undefined;
   return (
     <FormDialog title="New branch" action="Create branch" {...{ isBusy, submit, onClose }}>
       <p class="hint">
-        A copy of a folder to work apart in. Nothing outside shows it, and nothing changes outside, until it
-        is merged.
+        A copy of a folder to work apart in. Nothing outside shows it or changes until it is merged. It closes
+        after 30 days.
       </p>
       <TextField
         label="Name"
@@ -67,14 +57,7 @@ export function NewBranchDialog({ projectId, directory: start, onClose }: Proper
         problem={reasonFor(error, "title")}
         input={{ autoComplete: "off" }}
       />
-      <SelectField label="It stays open" value={days} onChange={setDays} options={DAYS} />
-      {isOther && (
-        <FormProblem
-          error={error instanceof ApiFailure && error.issues.length > 0 ? error : describeRefusal(error)}
-          fields={["title"]}
-        />
-      )}
-      {paths.length > 0 && <ul class="paths">{paths.map((path) => <li key={path}>{visible(path)}</li>)}</ul>}
+      {!isBeside && <FormProblem error={error} fields={["title"]} />}
     </FormDialog>
   );
 }

@@ -3,11 +3,6 @@ import { visible } from "../../format.ts";
 
 export const STATES: readonly BranchState[] = ["open", "ready", "merged", "closed"];
 
-/** Whether the branch takes writes, and can be merged or closed. */
-export function isUnfinished({ state }: Branch): boolean {
-  return state === "open" || state === "ready";
-}
-
 /** A person creates branches in the console, an agent with a key. */
 export function creatorOf({ createdBy: { keyName } }: Branch): string {
   return keyName === undefined ? "Console" : visible(keyName);

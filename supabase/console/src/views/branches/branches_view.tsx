@@ -1,6 +1,6 @@
 /** The branches of the project, newest first: what waits, what has been merged, and closing many at once. */
 import { useState } from "preact/hooks";
-import { type Branch, listBranches } from "../../api/branches.ts";
+import { type Branch, isUnfinished, listBranches } from "../../api/branches.ts";
 import { useCommands } from "../../components/commands.ts";
 import { SelectField } from "../../components/form.tsx";
 import { Icon } from "../../components/icon.tsx";
@@ -18,7 +18,7 @@ import { Empty, Pending } from "../../components/states.tsx";
 import { formatCount, formatNumber, visible } from "../../format.ts";
 import { type BranchesPlace, goTo } from "../../state/router.ts";
 import { useLoad } from "../../state/use_load.ts";
-import { creatorOf, isUnfinished, STATES, StateTag } from "./branch_state.tsx";
+import { creatorOf, STATES, StateTag } from "./branch_state.tsx";
 import { CloseDialog } from "./close_dialog.tsx";
 import { type Counts, useCounts } from "./use_counts.ts";
 

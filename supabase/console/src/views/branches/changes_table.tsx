@@ -2,18 +2,19 @@ import type { BranchChange, Resolution } from "../../api/branches.ts";
 import { fileIcon } from "../../components/file_icon.ts";
 import { ListTable, RowLink } from "../../components/list.tsx";
 import { Pick, PickAll, type Selection } from "../../components/selection.tsx";
-import type { Place } from "../../state/router.ts";
+import type { BranchPlace } from "../../state/router.ts";
 import { describeChoice } from "./change_dialog.tsx";
+import type { Resolutions } from "./resolutions.ts";
 
 interface Properties {
+  readonly place: BranchPlace;
   readonly changes: readonly BranchChange[];
   readonly selection: Selection;
-  readonly choiceOf: (change: BranchChange) => Resolution | undefined;
-  /** Returns where the differences of a file are shown, and the choices for its conflict. */
-  readonly placeOf: (path: string) => Place;
+  readonly resolutions: Resolutions;
 }
 
-export function ChangesTable({ changes, selection, choiceOf, placeOf }: Properties) {
+/** The link of a row leads to both sides of its file, and to the choices for its conflict. */
+export function ChangesTable({ place, changes, selection, resolutions }: Properties) {
   return (
     <ListTable
       caption="Changes in the branch"
@@ -32,13 +33,13 @@ export function ChangesTable({ changes, selection, choiceOf, placeOf }: Properti
             />
             <td class="name">
               <RowLink
-                to={placeOf(path)}
+                to={{ ...place, file: path }}
                 icon={change.change === "deleted" ? "trash" : fileIcon({ path })}
                 text={path}
               />
             </td>
             <td class="status">
-              {change.change} <Conflict change={change} choice={choiceOf(change)} />
+              {change.change} <Conflict change={change} choice={resolutions.of(change)} />
             </td>
             <td class="number extra">{versionsText(change)}</td>
           </tr>

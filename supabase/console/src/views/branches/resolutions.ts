@@ -16,13 +16,16 @@ interface Chosen {
   readonly seen: string;
 }
 
-/** A choice is forgotten once either side has a version that the person has not seen. `changes` are those on the page. */
+/**
+ * `changes` are those on the page. A choice counts while its file is on the page, with the versions that the person has
+ * seen.
+ */
 export function useResolutions(changes: readonly BranchChange[]): Resolutions {
   const [chosen, setChosen] = useState<ReadonlyMap<string, Chosen>>(new Map());
   const shown = new Map(changes.map((change) => [change.path, change]));
   const isValid = ([path, { seen }]: readonly [string, Chosen]) => {
     const change = shown.get(path);
-    return change === undefined || seen === versionsOf(change);
+    return change !== undefined && seen === versionsOf(change);
   };
   const all = new Map([...chosen].filter(isValid).map(([path, { resolution }]) => [path, resolution]));
   return {

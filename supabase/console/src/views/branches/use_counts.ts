@@ -1,9 +1,8 @@
 /** How much branches change, and with how many conflicts. */
 import { useEffect, useState } from "preact/hooks";
-import { type Branch, type BranchDetails, readBranch } from "../../api/branches.ts";
+import { type Branch, type BranchDetails, isUnfinished, readBranch } from "../../api/branches.ts";
 import { BRANCHES_COUNTED_MAX } from "../../limits.ts";
 import { hasShareLeft } from "../../session/rate_window.ts";
-import { isUnfinished } from "./branch_state.tsx";
 
 export type Counts = BranchDetails["counts"];
 
