@@ -35,19 +35,23 @@ test("a branch, from its folder to its merge and back: an agent works with a key
     await says(page, "A shorter plan");
     await says(page, "Nothing has changed here yet.");
   });
-  await step("its key reads and writes in the branch alone, and the next page has it in the lines to paste", async () => {
-    await press(page, "Key …");
-    const made = dialog(page, "A key for try-1");
-    await press(made, "Make the key");
-    const key = await page.getByRole("region", { name: "The key" }).textContent() ?? "";
-    await says(page, "It reaches only what is below .branches/try-1.");
-    await page.getByRole("region", { name: "The settings of Claude Code" }).getByText(key).first().waitFor();
-    agent = new Files(service, key);
-    assertEquals(await agent.paths({ recursive: true }), [
-      ".branches/try-1/old.md",
-      ".branches/try-1/plan.md",
-    ]);
-  });
+  await step(
+    "its key reads and writes in the branch alone, and the next page has it in the lines to paste",
+    async () => {
+      await press(page, "Key …");
+      const made = dialog(page, "A key for try-1");
+      await press(made, "Make the key");
+      const key = await page.getByRole("region", { name: "The key" }).textContent() ?? "";
+      await says(page, "It reaches only what is below .branches/try-1.");
+      await page.getByRole("region", { name: "The settings of Claude Code" }).getByText(key).first()
+        .waitFor();
+      agent = new Files(service, key);
+      assertEquals(await agent.paths({ recursive: true }), [
+        ".branches/try-1/old.md",
+        ".branches/try-1/plan.md",
+      ]);
+    },
+  );
   await step("what the agent changes is listed, with both sides of each file", async () => {
     await open("branch/try-1");
     await agent.overwrite(".branches/try-1/plan.md", "one\ntwo, shorter\nthree\n");

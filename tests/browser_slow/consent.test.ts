@@ -105,7 +105,9 @@ test("an unfinished branch is offered beside the folder; the app then reads and 
   const { page, account: { files } } = visit;
   const branches = new Branches(files);
   for (const path of ["notes/a.md", "out.md"]) await files.write(path, "x\n");
-  for (const name of ["try-1", "merged"]) await branches.create(name, { directory: "notes", title: "A title" });
+  for (const name of ["try-1", "merged"]) {
+    await branches.create(name, { directory: "notes", title: "A title" });
+  }
   await branches.merge("merged");
   const { app } = await openRequest(visit);
   const field = page.getByLabel("Only in this branch");

@@ -47,7 +47,9 @@ export function BranchTools({ projectId, branch: { name, state }, reload, onOpen
   ];
   useCommands([
     ...main.map((command) => ({ ...command, id: `branch ${command.text}`, about: name })),
-    ...more.map(({ text, run }) => ({ text, run, icon: "branch", id: `branch ${text}`, about: name }) as const),
+    ...more.map(({ text, run }) =>
+      ({ text, run, icon: "branch", id: `branch ${text}`, about: name }) as const
+    ),
   ]);
   return (
     <>

@@ -43,7 +43,10 @@ export function BranchView({ place }: { readonly place: BranchPlace }) {
             <Icon name="rotate" />Refresh
           </button>
           {branch && isUnfinished(branch) && (
-            <BranchTools {...{ projectId, branch, reload }} onOpen={(what) => setOpen({ what })} />
+            <BranchTools
+              {...{ projectId, branch, reload }}
+              onOpen={(what) => setOpen({ what })}
+            />
           )}
         </div>
       </div>
@@ -132,7 +135,10 @@ function Changes({ place, branch, selection, resolutions }: ChangesProperties) {
       </p>
       <ChangesTable {...{ place, changes, selection, resolutions }} />
       {branch.hasMore && (
-        <button type="button" onClick={() => goTo({ ...place, after: changes.at(-1)?.path, file: undefined })}>
+        <button
+          type="button"
+          onClick={() => goTo({ ...place, after: changes.at(-1)?.path, file: undefined })}
+        >
           More changes
         </button>
       )}

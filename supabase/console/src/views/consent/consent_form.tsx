@@ -139,7 +139,9 @@ function BranchField({ projectId, value, onChange }: BranchProperties) {
       onChange={onChange}
       options={[
         ["", "no branch"],
-        ...branches.map(({ path, name, title }) => [path, title ? `${name}: ${visible(title)}` : name] as const),
+        ...branches.map(({ path, name, title }) =>
+          [path, title ? `${name}: ${visible(title)}` : name] as const
+        ),
       ]}
     />
   );
