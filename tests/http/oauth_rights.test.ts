@@ -77,8 +77,12 @@ GET /openapi.json                            | 200                         | 200
 GET /llms.txt                                | 200                         | 200
 `;
 
-/** Status, and the code or error of a failure. Without a body, so that nothing is changed. */
-async function answerTo(route: string, headers: Record<string, string>): Promise<string> {
+/**
+ * Status, and the code or error of a failure. Without a body, so that nothing is changed. Each request has an address of
+ * its own, since together they are more failed authentications than one address has in a minute.
+ */
+async function answerTo(route: string, credentials: Record<string, string>): Promise<string> {
+  const headers = { ...credentials, "cf-connecting-ip": crypto.randomUUID() };
   const [method = "", pattern = ""] = route.split(" ");
   const path = pattern.replace("/*", "/none.txt").replace(":id", ID).replace(/:\w+/, "none");
   const { status, body } = await apiAt(service.baseUrl).request(null, method, path, { headers });
