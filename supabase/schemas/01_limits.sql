@@ -18,6 +18,14 @@ create view filestore.limits as select
   -- The sweep removes a key this long after it was revoked or has expired.
   90 as ended_keys_kept_days,
   100 as name_length_max,
+  -- Apps: how long a code and an access token are valid, how long a used refresh token may be used again, …
+  60 as app_code_seconds,
+  3600 as app_access_seconds,
+  30 as app_refresh_grace_seconds,
+  -- … after how long without use an app is disconnected, …
+  90 as app_unused_days,
+  -- … and how many tokens of an app are kept, the newest.
+  100 as app_tokens_max,
   -- Usable links of a project.
   1000 as project_links_max,
   60 as link_seconds_min,
@@ -56,6 +64,12 @@ create view filestore.limits as select
   1000 as commit_files_max,
   -- Paths that a refused copy or move of a folder names.
   20 as conflicting_paths_shown_max,
+  -- Files that a branch is made of, in slices of commit_files_max, and the tariff of a branch.
+  10000 as branch_files_max,
+  2048 as tariff_branch_bytes,
+  -- Texts whose lines one merge may merge, and their bytes, all three sides together.
+  200 as merge_texts_max,
+  16777216 as merge_texts_bytes_max,
   -- Files that restoring a folder examines to find those that changed.
   10000 as restore_examined_max,
   -- An archive contains at most this many files, bytes and segments. Each segment costs a download.

@@ -108,13 +108,26 @@ create table filestore.api_keys (
   revoked_at timestamptz(3),
   last_used_at timestamptz(3),
   has_written boolean not null default false,
+  kind text not null default 'key' check (kind in ('key', 'app')),
+  account_id uuid,
+  client_hash bytea check (octet_length(client_hash) = 32),
+  client_name text check (char_length(client_name) <= 100),
+  client_host text check (octet_length(client_host) <= 600),
   unique (project_id, id),
-  constraint api_keys_admin_is_whole check (path_prefix is null or not 'admin' = any (scopes))
+  constraint api_keys_admin_is_whole check (path_prefix is null or not 'admin' = any (scopes)),
+  constraint api_keys_apps check (
+    num_nonnulls(account_id, client_hash, client_name, client_host) = case kind when 'app' then 4 else 0 end
+    and not (kind = 'app' and 'admin' = any (scopes)))
 );
 comment on table filestore.api_keys is
-  'API keys: only the SHA-256 and the first characters. The key itself is shown once and stored nowhere.';
+  'API keys: only the SHA-256 and the first characters. The key itself is shown once and stored nowhere. And '
+  'apps, which act as keys without a secret: with the tokens of `app_tokens`.';
 comment on column filestore.api_keys.key_hash is
-  'Null: the key ended long ago; its id and name remain for the versions that it wrote.';
+  'Null: the key ended long ago; its id and name remain for the versions that it wrote. Of an app: random.';
+comment on column filestore.api_keys.account_id is
+  'The person who let the app in. The app is refused while the project has another owner.';
+comment on column filestore.api_keys.client_hash is 'The SHA-256 of the app''s client id.';
+comment on column filestore.api_keys.client_host is 'Empty: an app on the person''s device.';
 comment on column filestore.api_keys.has_written is
   'Whether versions may name it. Set by its first request to write, before that locks a file.';
 comment on column filestore.api_keys.scopes is
@@ -123,16 +136,72 @@ comment on column filestore.api_keys.path_prefix is
   'A directory: the key reads and writes only paths below it. Null: all paths.';
 create index api_keys_by_project on filestore.api_keys (project_id, created_at);
 create index api_keys_by_end on filestore.api_keys (least(revoked_at, expires_at)) where key_hash is not null;
+create index api_keys_apps on filestore.api_keys (created_at) where kind = 'app' and revoked_at is null;
 create policy "A key sees itself" on filestore.api_keys to filestore_engine
   using (key_hash = filestore.current_key_hash());
-grant select, update (last_used_at, has_written) on filestore.api_keys to filestore_engine;
+grant select, update (last_used_at, has_written, revoked_at) on filestore.api_keys to filestore_engine;
 create policy "The operator sees every key, and the sweep removes it" on filestore.api_keys to filestore_admin
   using (true);
-grant select, update (key_hash, prefix), delete on filestore.api_keys to filestore_admin;
+grant select, update (key_hash, prefix, revoked_at), delete on filestore.api_keys to filestore_admin;
 create policy "An account administers the keys of the project that it opened"
   on filestore.api_keys to filestore_account using (project_id = filestore.current_project_id());
 grant select, insert, update (name, scopes, path_prefix, revoked_at, expires_at)
   on filestore.api_keys to filestore_account;
+
+create table filestore.app_consents (
+  request_id uuid primary key,
+  code_hash bytea not null unique check (octet_length(code_hash) = 32),
+  project_id uuid references filestore.projects (id),
+  key_hash bytea,
+  redirect_uri text check (octet_length(redirect_uri) <= 2000),
+  challenge text check (octet_length(challenge) = 43),
+  expires_at timestamptz not null,
+  used_at timestamptz,
+  check (num_nonnulls(project_id, key_hash, redirect_uri, challenge) in (0, 4))
+);
+comment on table filestore.app_consents is
+  'The requests of apps that a person has answered, so that each is answered once; with consent, the code '
+  'that the app exchanges for its first tokens. Only the SHA-256 of the code is stored.';
+comment on column filestore.app_consents.project_id is 'Null: the person refused.';
+comment on column filestore.app_consents.key_hash is 'That of the app, which is a row of `api_keys`.';
+create index app_consents_by_project on filestore.app_consents (project_id);
+create index app_consents_by_end on filestore.app_consents (expires_at);
+create policy "A code sees its consent, and an app its own" on filestore.app_consents to filestore_engine
+  using (code_hash = filestore.current_key_hash() or key_hash = filestore.current_key_hash());
+grant select, update (used_at) on filestore.app_consents to filestore_engine;
+create policy "The sweep sees and removes all consents" on filestore.app_consents to filestore_admin
+  using (filestore.current_project_id() is null or project_id = filestore.current_project_id()
+    or project_id is null);
+grant select, update (used_at), delete on filestore.app_consents to filestore_admin;
+create policy "An account consents for the project that it opened, or refuses"
+  on filestore.app_consents for insert to filestore_account
+  with check (project_id is null or project_id = filestore.current_project_id());
+grant insert on filestore.app_consents to filestore_account;
+
+create table filestore.app_tokens (
+  token_hash bytea primary key check (octet_length(token_hash) = 32),
+  project_id uuid not null references filestore.projects (id),
+  key_hash bytea not null,
+  kind text not null check (kind in ('access', 'refresh')),
+  created_at timestamptz not null,
+  expires_at timestamptz not null,
+  used_at timestamptz
+);
+comment on table filestore.app_tokens is
+  'The tokens of apps: only their hashes, which are computed in another way than those of keys, so that no '
+  'token is a key.';
+comment on column filestore.app_tokens.key_hash is 'That of the app, which is a row of `api_keys`.';
+comment on column filestore.app_tokens.used_at is
+  'When a refresh token was first used. A later use, but for a short time, means that somebody else has it.';
+create index app_tokens_by_project on filestore.app_tokens (project_id);
+create index app_tokens_by_app on filestore.app_tokens (key_hash, created_at);
+create index app_tokens_by_end on filestore.app_tokens (expires_at);
+create policy "A token sees itself, and an app its tokens" on filestore.app_tokens to filestore_engine
+  using (token_hash = filestore.current_key_hash() or key_hash = filestore.current_key_hash());
+grant select, insert, update (used_at), delete on filestore.app_tokens to filestore_engine;
+create policy "The sweep sees and removes all tokens" on filestore.app_tokens to filestore_admin
+  using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
+grant select, update (used_at), delete on filestore.app_tokens to filestore_admin;
 
 create table filestore.console_sessions (
   token_hash bytea primary key check (octet_length(token_hash) = 32),

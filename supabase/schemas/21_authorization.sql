@@ -86,10 +86,12 @@ create function filestore.caller_of(
   out account_id uuid, out is_session_active boolean, out is_use_due boolean, out has_written boolean
 )
 language plpgsql volatile set search_path = '' as $$
+declare
+  v_app_hash text;
 begin
-  select k.project_id, k.id, k.scopes, k.path_prefix,
+  select k.project_id, k.id, k.scopes, k.path_prefix, k.account_id,
          k.last_used_at is null or k.last_used_at < clock_timestamp() - interval '1 minute', k.has_written
-  into project_id, key_id, scopes, path_prefix, is_use_due, has_written from filestore.api_keys k
+  into project_id, key_id, scopes, path_prefix, account_id, is_use_due, has_written from filestore.api_keys k
   where k.key_hash = decode(p_token_hash, 'hex') and k.revoked_at is null
     and (k.expires_at is null or k.expires_at > clock_timestamp());
   if found then return; end if;
@@ -100,13 +102,22 @@ begin
   if found then return; end if;
   select l.project_id, array[l.scope], l.account_id into project_id, scopes, account_id
   from filestore.links l where l.token_hash = decode(p_token_hash, 'hex') and l.account_id is not null;
+  if found then return; end if;
+  -- Last, so that no other caller pays for it.
+  select encode(t.key_hash, 'hex') into v_app_hash from filestore.app_tokens t
+  where t.token_hash = decode(p_token_hash, 'hex') and t.kind = 'access' and t.expires_at > clock_timestamp();
+  if not found then return; end if;
+  perform set_config('filestore.key_hash', v_app_hash, true);
+  select c.* into project_id, key_id, scopes, path_prefix, account_id, is_session_active, is_use_due, has_written
+  from filestore.caller_of(v_app_hash) c;
 end
 $$;
 comment on function filestore.caller_of is
-  'The project and rights for which a key, a console session or a link with this hash stands; nulls if it '
-  'does not exist. account_id: of the console session, or of the one in which the link was created; null for '
-  'keys. is_session_active: null for keys and links. is_use_due: whether the use of the key was last noted '
-  'over a minute ago.';
+  'The project and rights for which a key, a console session, a link or an app''s access token with this hash '
+  'stands; nulls if it does not exist. From an access token on, the transaction acts as the app. account_id: '
+  'of the person who let the app in, of the console session, or of the one in which the link was created; '
+  'null for keys. is_session_active: null for keys, apps and links. is_use_due: whether the use of the key was '
+  'last noted over a minute ago.';
 call filestore.grant_execute('filestore.caller_of', 'filestore_engine');
 
 create function filestore.note_use(p_key_id uuid, p_is_use_due boolean, p_writes boolean) returns void
@@ -123,8 +134,22 @@ comment on function filestore.note_use is
   'Records when a key was last used, to the minute, and that it has written.';
 call filestore.grant_execute('filestore.note_use', 'filestore_engine');
 
+create function filestore.open_paths(p_path_prefix text, p_place text) returns text
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_setting constant text := set_config('filestore.path_prefix', coalesce(p_path_prefix || '/', ''), true);
+begin
+  return set_config('filestore.branches', case
+    when starts_with(coalesce(p_path_prefix || '/', p_place, ''), '.branches/') then 'on' else '' end, true);
+end
+$$;
+comment on function filestore.open_paths is
+  'Opens the paths below a prefix, null for all, for this transaction: those in branches only if the prefix, or a '
+  'place that the request names, is in a branch.';
+call filestore.grant_execute('filestore.open_paths', 'filestore_engine');
+
 create function filestore.authorize(
-  p_key_hash text, p_request_id uuid, p_scope text, p_requests integer default 1
+  p_key_hash text, p_request_id uuid, p_scope text, p_requests integer default 1, p_place text default null
 ) returns filestore.session
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -150,7 +175,7 @@ begin
   v_session.scopes := v_caller.scopes;
   v_session.path_prefix := v_caller.path_prefix;
   v_setting := set_config('filestore.project_id', v_caller.project_id::text, true);
-  v_setting := set_config('filestore.path_prefix', coalesce(v_caller.path_prefix || '/', ''), true);
+  v_setting := filestore.open_paths(v_caller.path_prefix, p_place);
   select p.tier, coalesce(p.requests_per_minute, t.requests_per_minute),
          coalesce(p.max_file_bytes, t.max_file_bytes), coalesce(p.max_project_bytes, t.max_project_bytes),
          p.suspended_at is not null, p.deleted_at is not null, p.owner_id,
@@ -162,8 +187,8 @@ begin
   from filestore.projects p join filestore.tiers t on t.name = p.tier cross join filestore.settings s
   where p.id = v_caller.project_id;
   v_session.envelope := case
-    -- A key ends with its project; a console session, and a link created in it, with the account's ownership.
-    when v_is_deleted is not false or v_caller.key_id is null and
+    -- A key ends with its project; a console session, a link created in it, and an app with the account's ownership.
+    when v_is_deleted is not false or (v_caller.key_id is null or v_caller.account_id is not null) and
       v_caller.account_id is distinct from v_session.account_id
       then filestore.refusal('INVALID_API_KEY')
     -- The sessions of a deleted account have ended, too: its projects are suspended for sessions as for keys.
@@ -195,7 +220,8 @@ end
 $$;
 comment on function filestore.authorize is
   'Resolves a key to its project, opens that project''s rows for this transaction (below the key''s prefix), '
-  'counts the request, and requires a scope. A project is suspended by the operator, or while its owner is '
+  'counts the request, and requires a scope. Files in branches are visible only if p_place, or the key''s prefix, is '
+  'below `.branches/`. A project is suspended by the operator, or while its owner is '
   'banned or deleted. INVALID_SESSION where the access token of a console session belongs to a session of '
   'Auth that has ended.';
 call filestore.grant_execute('filestore.authorize', 'filestore_engine');
@@ -217,7 +243,8 @@ create function public.filestore_authorize(
 ) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, null, p_requests);
+  v_session constant filestore.session := filestore.authorize(
+    p_key_hash, p_request_id, null, p_requests, p_path);
   v_file filestore.files;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope; end if;

@@ -11,10 +11,13 @@ begin
     'id', (p_key).id, 'prefix', (p_key).prefix, 'name', (p_key).name, 'environment', (p_key).environment,
     'scopes', (p_key).scopes, 'pathPrefix', (p_key).path_prefix,
     'createdAt', filestore.iso((p_key).created_at), 'expiresAt', filestore.iso((p_key).expires_at),
-    'revokedAt', filestore.iso((p_key).revoked_at), 'lastUsedAt', filestore.iso((p_key).last_used_at));
+    'revokedAt', filestore.iso((p_key).revoked_at), 'lastUsedAt', filestore.iso((p_key).last_used_at),
+    'kind', (p_key).kind)
+    || case (p_key).kind when 'app' then jsonb_build_object('client', jsonb_build_object(
+      'name', (p_key).client_name, 'host', (p_key).client_host)) else '{}' end;
 end
 $$;
-comment on function filestore.account_key is 'A key as its project''s owner sees it.';
+comment on function filestore.account_key is 'A key, or an app, as its project''s owner sees it.';
 call filestore.grant_execute('filestore.account_key', 'filestore_account', 'filestore_admin');
 
 create function filestore.is_active(p_key filestore.api_keys) returns boolean
@@ -51,7 +54,8 @@ begin
           where w.project_id = p.id and w.window_start >= date_trunc('minute', clock_timestamp())), 0))
         || case when v_files > c_files_max then '{"filesIsExact": false}' else '{}' end::jsonb,
       'keyPrefix', (
-        select k.prefix from filestore.api_keys k where k.project_id = p.id and filestore.is_active(k)
+        select k.prefix from filestore.api_keys k
+        where k.project_id = p.id and k.kind = 'key' and filestore.is_active(k)
         order by k.created_at desc, k.id limit 1))
     from filestore.projects p join filestore.tiers t on t.name = p.tier
     cross join lateral (
@@ -107,6 +111,7 @@ begin
         and v_prefix !~ ('^/|/$|//|\\|(^|/)\.{1,2}(/|$)'
           -- Control characters, and those that change the direction of text.
           || '|[\u0001-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]')),
+      ('pathPrefix', 'must name a branch', v_prefix is distinct from '.branches'),
       ('pathPrefix', 'must not be combined with the scope admin', v_prefix is null or not v_scopes ? 'admin'),
       ('expiresAt', 'must lie in the future', v_expires_at is null
         or case when v_expires_at ~ c_time then v_expires_at::timestamptz > clock_timestamp() end)
@@ -280,7 +285,8 @@ begin
   if v_refusal is not null then return v_refusal; end if;
   if (
     select count(*) from filestore.api_keys k
-    where k.project_id = p_project_id and filestore.is_active(k) and k.id is distinct from p_replaced_id
+    where k.project_id = p_project_id and k.kind = 'key' and filestore.is_active(k)
+      and k.id is distinct from p_replaced_id
   ) >= v_limit then
     return filestore.refusal('KEY_LIMIT_REACHED', jsonb_build_object('limit', v_limit));
   end if;
@@ -293,8 +299,8 @@ begin
   update filestore.api_keys k
   set expires_at = least(k.expires_at, clock_timestamp() + make_interval(
     secs => (p_key ->> 'namesakesExpireInSeconds')::integer))
-  where p_key ? 'namesakesExpireInSeconds' and k.project_id = p_project_id and k.name = v_key.name
-    and k.id <> v_key.id and k.revoked_at is null;
+  where p_key ? 'namesakesExpireInSeconds' and k.project_id = p_project_id and k.kind = 'key'
+    and k.name = v_key.name and k.id <> v_key.id and k.revoked_at is null;
   return jsonb_build_object('value', filestore.account_key(v_key));
 end
 $$;
@@ -334,6 +340,8 @@ begin
     return filestore.refusal('KEY_NOT_FOUND');
   elsif not filestore.is_active(v_old) then
     return filestore.refusal('KEY_REVOKED');
+  elsif v_old.kind = 'app' then
+    return filestore.refused_field('id', 'is of an app, which has no key to rotate: revoke it');
   end if;
   v_new := filestore.create_key(p_project_id, filestore.account_key(v_old)
     || jsonb_build_object('keyHash', p_key -> 'keyHash', 'prefix', p_key -> 'prefix'),
@@ -374,11 +382,16 @@ begin
     || jsonb_strip_nulls(jsonb_build_object(
       'name', p_changes -> 'name', 'expiresAt', p_changes -> 'expiresAt', 'scopes', p_changes -> 'scopes',
       'pathPrefix', p_changes -> 'pathPrefix'));
-  v_refusal := coalesce(filestore.validate_key(v_new), (
+  v_refusal := coalesce(filestore.validate_key(
+    v_new || case v_old.kind when 'app' then '{"prefix": "oa_0000000"}' else '{}' end::jsonb), (
     select filestore.refusal('VALIDATION_ERROR', jsonb_build_object(
       'issues', jsonb_agg(jsonb_build_object('path', c.path, 'reason', c.reason))))
     from (values
       ('scopes', 'must be among those that the key has', v_new -> 'scopes' <@ to_jsonb(v_old.scopes)),
+      ('scopes', 'of an app cannot be changed: revoke it, and connect it anew', v_old.kind = 'key'
+        or v_new -> 'scopes' @> to_jsonb(v_old.scopes)),
+      ('pathPrefix', 'of an app cannot be changed: revoke it, and connect it anew', v_old.kind = 'key'
+        or v_new ->> 'pathPrefix' is not distinct from v_old.path_prefix),
       ('pathPrefix', 'must be the key''s own or lie below it', v_old.path_prefix is null
         or starts_with((v_new ->> 'pathPrefix') || '/', v_old.path_prefix || '/'))
     ) c (path, reason, holds)
@@ -394,7 +407,8 @@ end
 $$;
 comment on function filestore.change_key is
   'Changes the given fields of an active key: name; expiresAt; scopes, which can only be reduced; pathPrefix, '
-  'which can only be narrowed. Refusals: KEY_NOT_FOUND, KEY_REVOKED, VALIDATION_ERROR.';
+  'which can only be narrowed; of an app, only name and expiresAt. Refusals: KEY_NOT_FOUND, KEY_REVOKED, '
+  'VALIDATION_ERROR.';
 call filestore.grant_execute('filestore.change_key', 'filestore_account');
 
 create function filestore.revoke_key(p_project_id uuid, p_id uuid) returns jsonb
@@ -413,7 +427,7 @@ call filestore.grant_execute('filestore.revoke_key', 'filestore_account');
 create function filestore.latest_writes(p_project_id uuid, p_limit integer) returns jsonb
 language sql stable set search_path = '' as $$
   select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
-    'fileId', f.id, 'path', f.path, 'version', v.version, 'operation', v.operation, 'size', v.size,
+    'fileId', v.file_id, 'path', v.path, 'version', v.version, 'operation', v.operation, 'size', v.size,
     'mimeType', v.mime_type, 'deleted', nullif(v.is_deleted, false), 'runId', v.run_id, 'actor', v.actor,
     'note', v.note, 'from', case when s.id is not null
       then jsonb_build_object('path', s.path, 'version', v.source_version) end,
@@ -421,10 +435,14 @@ language sql stable set search_path = '' as $$
     || jsonb_build_object('keyId', nullif(v.key_id, '00000000-0000-0000-0000-000000000000'))
     order by v.position desc), '[]')
   from (
-    select l.* from filestore.file_versions l
-    where l.project_id = p_project_id order by l.position desc limit p_limit
+    select l.*, o.path from filestore.file_versions l
+    -- fence: files are looked up one by one, only as many as are shown or lie in branches.
+    cross join lateral (
+      select f.path from filestore.files f where f.project_id = p_project_id and f.id = l.file_id offset 0
+    ) o
+    where l.project_id = p_project_id and not starts_with(o.path, '.branches/')
+    order by l.position desc limit p_limit
   ) v
-  join filestore.files f on f.project_id = p_project_id and f.id = v.file_id
   left join filestore.files s on s.project_id = p_project_id and s.id = v.source_file_id
 $$;
 comment on function filestore.latest_writes is 'The latest versions of a project''s files, newest first.';
@@ -480,7 +498,8 @@ begin
       return filestore.rotate_key(p_project_id, p_parameters);
     when 'regenerate_key' then
       select k.id into v_key_id from filestore.api_keys k
-      where k.project_id = p_project_id and filestore.is_active(k) order by k.created_at desc, k.id limit 1;
+      where k.project_id = p_project_id and k.kind = 'key' and filestore.is_active(k)
+      order by k.created_at desc, k.id limit 1;
       if found then
         return filestore.rotate_key(p_project_id, p_parameters || jsonb_build_object('id', v_key_id));
       end if;

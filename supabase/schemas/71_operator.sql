@@ -121,6 +121,21 @@ $$;
 comment on function public.filestore_admin_list_projects is 'All projects, oldest first.';
 call filestore.publish('public.filestore_admin_list_projects', 'filestore_admin', 'service_role');
 
+create function filestore.disconnect_apps(p_project_id uuid, p_but_of uuid default null) returns jsonb
+language sql volatile set search_path = '' as $$
+  with revoked as (
+    update filestore.api_keys k set revoked_at = clock_timestamp()
+    where k.project_id = p_project_id and k.kind = 'app' and k.revoked_at is null
+      and k.account_id is distinct from p_but_of
+    returning k as key
+  )
+  select jsonb_build_object('apps', coalesce(jsonb_agg(
+    filestore.account_key(r.key) order by (r.key).created_at, (r.key).id), '[]')) from revoked r
+$$;
+comment on function filestore.disconnect_apps is
+  'Revokes all apps of a project, but those that this account let in, and returns them.';
+call filestore.grant_execute('filestore.disconnect_apps', 'filestore_admin');
+
 create function public.filestore_admin_update_project(p_id uuid, p_changes jsonb) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -144,6 +159,8 @@ begin
         when 'true' then coalesce(p.suspended_at, clock_timestamp()) when 'false' then null else p.suspended_at end
   where p.id = p_id and p.deleted_at is null returning * into v_project;
   if not found then return filestore.refusal('PROJECT_NOT_FOUND'); end if;
+  -- Apps act for the person who let them in. They do not return with that person, either.
+  if v_account_id is not null then perform filestore.disconnect_apps(p_id, v_account_id); end if;
   if p_changes ? 'tier' then
     update filestore.projects p
     set tier = p_changes ->> 'tier', requests_per_minute = (p_changes ->> 'requestsPerMinute')::integer,
@@ -219,12 +236,15 @@ begin
     return filestore.refusal(case when p_project_id is null then 'KEY_NOT_FOUND' else 'PROJECT_NOT_FOUND' end);
   end if;
   perform set_config('filestore.project_id', v_project.id::text, true);
-  v_result := filestore.administer(v_project.id, p_action, p_parameters);
+  v_result := case p_action
+    when 'disconnect' then jsonb_build_object('value', filestore.disconnect_apps(v_project.id))
+    else filestore.administer(v_project.id, p_action, p_parameters) end;
   return case when v_result ? 'value' then v_result -> 'value'
     || jsonb_build_object('project', jsonb_build_object('id', v_project.id, 'name', v_project.name)) else v_result end;
 end
 $$;
 comment on function public.filestore_admin_administer is
   'filestore.administer for the operator, a suspended project included: for this project, or for the project '
-  'of the key with this `id`. Refusals: PROJECT_NOT_FOUND, KEY_NOT_FOUND, and those of the action.';
+  'of the key with this `id`. And disconnect, which revokes the apps of the project. Refusals: '
+  'PROJECT_NOT_FOUND, KEY_NOT_FOUND, and those of the action.';
 call filestore.publish('public.filestore_admin_administer', 'filestore_admin', 'service_role');

@@ -1,6 +1,6 @@
 -- Accounts: operations of signed-in people on their own projects and keys, and on nobody else's.
 begin;
-select plan(160);
+select plan(168);
 
 insert into auth.users (id, email) values (md5('ann')::uuid, 'ann@example.org'), (md5('bob')::uuid, 'bob@example.org');
 insert into auth.sessions (id, user_id) values (md5('ann')::uuid, md5('ann')::uuid), (md5('bob')::uuid, md5('bob')::uuid);
@@ -65,12 +65,14 @@ select is(pg_temp.ask('ann', call, role), '"42501"', role || ' is refused: ' || 
 from unnest(array['anon', 'service_role']) role,
   unnest(array[
     'public.filestore_account_projects()', 'public.filestore_account_describe()', 'public.filestore_account_create_project(''x'', gen_random_uuid())',
-    'public.filestore_account_administer(null, ''keys'', ''{}'')', 'public.filestore_account_administer(gen_random_uuid(), ''session'', ''{"tokenHash": "00"}'')'
+    'public.filestore_account_administer(null, ''keys'', ''{}'')', 'public.filestore_account_administer(gen_random_uuid(), ''session'', ''{"tokenHash": "00"}'')',
+    'public.filestore_account_request(gen_random_uuid())', 'public.filestore_account_consent(gen_random_uuid(), ''00'', null, null)'
   ]) call;
 select is(pg_temp.code(pg_temp.ask('not an account of ours', call)), 'INVALID_SESSION', 'another issuer''s subject is nobody: ' || call)
 from unnest(array[
   'public.filestore_account_projects()', 'public.filestore_account_describe()', 'public.filestore_account_create_project(''x'', gen_random_uuid())',
-  'public.filestore_account_administer(null, ''keys'', ''{}'')', 'public.filestore_account_administer(gen_random_uuid(), ''session'', ''{"tokenHash": "00"}'')'
+  'public.filestore_account_administer(null, ''keys'', ''{}'')', 'public.filestore_account_administer(gen_random_uuid(), ''session'', ''{"tokenHash": "00"}'')',
+    'public.filestore_account_request(gen_random_uuid())', 'public.filestore_account_consent(gen_random_uuid(), ''00'', null, null)'
 ]) call;
 select is((select count(*) from filestore.projects where name in ('x', 'My project')), 0::bigint, 'which makes no project');
 
@@ -166,7 +168,7 @@ select is((select count(*) from filestore.api_keys), b.keys, 'and there is no ke
 select is(
   pg_temp.project('ann', 'create_key', pg_temp.new_key('one', '{"name": "ci", "environment": "production", "scopes": ["write", "read", "read"], "pathPrefix": "a/b"}'))
     -> 'value' #- '{id}' #- '{createdAt}',
-  '{"prefix": "oa_onexxxx", "name": "ci", "environment": "production", "scopes": ["read", "write"], "pathPrefix": "a/b", "expiresAt": null, "revokedAt": null, "lastUsedAt": null}',
+  '{"prefix": "oa_onexxxx", "name": "ci", "environment": "production", "scopes": ["read", "write"], "pathPrefix": "a/b", "expiresAt": null, "revokedAt": null, "lastUsedAt": null, "kind": "key"}',
   'a key as it was asked for');
 select is(
   pg_temp.project('ann', 'create_key', pg_temp.new_key('one')) #>> '{value,name}', 'ci', 'the request repeated is answered with the key that its first try made');
@@ -191,7 +193,7 @@ language sql as $$ select pg_temp.project('ann', 'rotate_key', pg_temp.new_key(p
 
 select is(
   (pg_temp.rotate('one', 'two') -> 'value') - '{id,createdAt,replaced}'::text[],
-  '{"prefix": "oa_twoxxxx", "name": "ci", "environment": "production", "scopes": ["read", "write"], "pathPrefix": "a/b", "expiresAt": null, "revokedAt": null, "lastUsedAt": null}',
+  '{"prefix": "oa_twoxxxx", "name": "ci", "environment": "production", "scopes": ["read", "write"], "pathPrefix": "a/b", "expiresAt": null, "revokedAt": null, "lastUsedAt": null, "kind": "key"}',
   'a rotated key is like the one it replaces');
 select is(array[pg_temp.authorized('one'), pg_temp.authorized('two')], '{INVALID_API_KEY,authorized}', 'which ends at once');
 select is(pg_temp.rotate('one', 'two') #>> '{value,replaced,prefix}', 'oa_onexxxx', 'the request repeated says the same');
@@ -218,7 +220,7 @@ select pg_temp.project('ann', 'regenerate_key', pg_temp.new_key('five'));
 select is(array[pg_temp.authorized('three'), pg_temp.authorized('four'), pg_temp.authorized('five')], '{authorized,INVALID_API_KEY,authorized}', 'once, and no other');
 select is(
   pg_temp.project('bob', 'regenerate_key', pg_temp.new_key('bobs')) #- '{value,id}' #- '{value,createdAt}',
-  '{"value": {"prefix": "oa_bobsxxx", "name": "", "environment": "development", "scopes": ["read", "write"], "pathPrefix": null, "expiresAt": null, "revokedAt": null, "lastUsedAt": null}}',
+  '{"value": {"prefix": "oa_bobsxxx", "name": "", "environment": "development", "scopes": ["read", "write"], "pathPrefix": null, "expiresAt": null, "revokedAt": null, "lastUsedAt": null, "kind": "key"}}',
   'where there is none it makes one');
 
 create temporary table revoked as select pg_temp.project('ann', 'revoke_key', jsonb_build_object('id', pg_temp.id_of('five'))::text) as answer;
@@ -251,7 +253,8 @@ from unnest(array[
   'public.filestore_account_projects()', 'public.filestore_account_describe()', 'public.filestore_account_create_project(''x'', gen_random_uuid())',
   'public.filestore_account_administer(null, ''keys'', ''{}'')',
   'public.filestore_account_administer(null, ''revoke_key'', jsonb_build_object(''id'', gen_random_uuid()))',
-  'public.filestore_account_administer(gen_random_uuid(), ''session'', ''{"tokenHash": "00"}'')']) call;
+  'public.filestore_account_administer(gen_random_uuid(), ''session'', ''{"tokenHash": "00"}'')',
+  'public.filestore_account_request(gen_random_uuid())', 'public.filestore_account_consent(gen_random_uuid(), ''00'', null, null)']) call;
 select is(pg_temp.code(pg_temp.project('bob', 'project')), null, 'another account has a minute of its own');
 update filestore.account_windows set window_start = window_start - interval '2 hours';
 select is(pg_temp.code(pg_temp.project('ann', 'project')), null, 'the next minute begins anew');

@@ -1,4 +1,6 @@
 /** Compares a tool of /mcp with the same request over HTTP; the tool must not cost much more. */
+import { generateAppToken, hashAppToken } from "../../supabase/functions/api/auth/app_token.ts";
+import { claimsOf, register } from "../support/client/accounts.ts";
 import { BareInFunction } from "./baselines.ts";
 import type { Bench } from "./bench.ts";
 import { Client } from "./client.ts";
@@ -9,6 +11,8 @@ import { atMost } from "./report.ts";
 const CONTENT = lines(KILOBYTE);
 /** Largest allowed ratio of a tool's call to the same request over HTTP. */
 const TOOL_MAX = 1.15;
+/** Largest allowed ratio of an app's call to the same call with a key. */
+const CONNECT_MAX = 1.05;
 
 /** The message, as a client of revision 2026-07-28 sends it. */
 function messageOf(name: string, args: Readonly<Record<string, unknown>>) {
@@ -22,6 +26,31 @@ function messageOf(name: string, args: Readonly<Record<string, unknown>>) {
 
 function callTool(client: Client, name: string, args: Readonly<Record<string, unknown>>): Promise<string> {
   return client.send("POST", "/mcp", messageOf(name, args), headersOf(name));
+}
+
+/** A person's project with a key, and with an app that has the same rights; returns a call of each. */
+async function keyAndApp(stack: Bench["stack"]) {
+  const { id, key } = await stack.project();
+  const owner = claimsOf((await register(stack)).session.access_token)["sub"];
+  await stack.sql("update filestore.projects set owner_id = $2::uuid where id = $1", [id, owner]);
+  const token = generateAppToken("access");
+  await stack.sql(
+    `with app as (
+      insert into filestore.api_keys (
+        project_id, kind, prefix, key_hash, account_id, client_hash, client_name, client_host, scopes)
+      select $1, 'app', '', h, $2, h, '', '', '{read,write}' from sha256(convert_to($3, 'UTF8')) h returning key_hash)
+    insert into filestore.app_tokens (token_hash, project_id, key_hash, kind, created_at, expires_at)
+    select decode($4, 'hex'), $1, key_hash, 'access', now(), now() + interval '1 day' from app`,
+    [id, owner, token, await hashAppToken(token)],
+  );
+  const client = new Client(stack.baseUrl, key);
+  await client.write("read.txt", CONTENT);
+  const [message, headers] = [messageOf("read_file", { path: "read.txt" }), headersOf("read_file")];
+  return {
+    atMcp: () => client.send("POST", "/mcp", message, headers),
+    atConnect: () =>
+      client.send("POST", "/connect", message, { ...headers, authorization: `Bearer ${token}` }),
+  };
 }
 
 function headersOf(name: string): Record<string, string> {
@@ -44,7 +73,10 @@ export async function toolCalls({ stack, rounds, report }: Bench): Promise<void>
   await stack.supabase.from("bench_payloads").upsert({ name: "same", payload });
   const readMessage = messageOf("read_file", { path: "read.txt" });
   const bareMessage = messageOf("read_file", { name: "same" });
+  const { atMcp, atConnect } = await keyAndApp(stack);
   const times = await interleave({
+    atMcp,
+    atConnect,
     bareGet: () => bare.payload("same"),
     barePost: () => bare.payloadByPost("same", readMessage),
     bareTool: () => bare.payloadByTool(bareMessage, headersOf("read_file")),
@@ -74,6 +106,13 @@ export async function toolCalls({ stack, rounds, report }: Bench): Promise<void>
   report.times("the floor: a bare function asked by POST", times.barePost, floor, times.bareGet, null);
   report.times("the floor: a tool of a bare function", times.bareTool, floor, times.bareGet, null);
   compare("read_file, 1 KB", times.readTool, "GET /files/{path}", times.read);
+  report.times(
+    "read_file at /connect",
+    times.atConnect,
+    "read_file at /mcp",
+    times.atMcp,
+    atMost(CONNECT_MAX),
+  );
   compare("list_files", times.listTool, "GET /files", times.list);
   compare("write_file, 1 KB, a new file", times.writeTool, "POST /files", times.write);
   compare("append_file", times.appendTool, "PUT /files/append/{path}", times.append);

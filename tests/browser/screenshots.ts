@@ -5,10 +5,12 @@ import type { Page } from "playwright-core";
 import { bundle } from "../../supabase/local/console/bundle.ts";
 import { newPerson, type Person } from "../support/browser/person.ts";
 import { launchChromium, SESSION_KEY } from "../support/browser/browser.ts";
+import { App } from "../support/client/oauth.ts";
 import { startService } from "../support/stack/service.ts";
 
 const FOLDER = fileURLToPath(new URL("../../supabase/docs", import.meta.url));
 const VIEWPORT = { width: 1280, height: 800 };
+const CONSENT_VIEWPORT = { width: 640, height: 1060 };
 /** Larger pictures would slow down the page that contains them. */
 const PICTURE_BYTES_MAX = 200_000;
 const REPORT = "research/battery-prices/report.md";
@@ -92,6 +94,8 @@ try {
   await page.goto(`${start}/file/${REPORT}?tab=compare`);
   await page.getByRole("region", { name: "Changes from version 1 to 2" }).waitFor();
   await take(page, "console-diff.png");
+  await openRequest(page);
+  await take(page, "console-consent.png");
 } finally {
   await browser.close();
   await service.stop();
@@ -125,6 +129,16 @@ async function fillProject({ files, projectId }: Person): Promise<void> {
      where project_id = $1`,
     [projectId],
   );
+}
+
+/** Opens the request of an app as claude.ai sends it, in a window that shows all of it. */
+async function openRequest(page: Page): Promise<void> {
+  const redirect_uri = "https://claude.ai/api/mcp/auth_callback";
+  const app = await App.register(service, { client_name: "Claude", redirect_uris: [redirect_uri] });
+  const { headers } = await app.authorize({ redirect_uri });
+  await page.setViewportSize(CONSENT_VIEWPORT);
+  await page.goto(headers.get("location") ?? "");
+  await page.getByRole("button", { name: "Allow" }).and(page.locator(":enabled")).waitFor();
 }
 
 async function take(page: Page, name: string): Promise<void> {

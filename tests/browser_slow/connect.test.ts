@@ -3,6 +3,8 @@ import { assert, assertEquals } from "@std/assert";
 import type { Page } from "playwright-core";
 import { FIRST_CALL_PAUSE_MILLISECONDS } from "../../supabase/console/src/limits.ts";
 import { browserSuite, type Visit } from "../support/browser/browser.ts";
+import { Account } from "../support/client/accounts.ts";
+import { App, connected } from "../support/client/oauth.ts";
 import { press, says } from "../support/browser/page_actions.ts";
 
 const { test } = await browserSuite();
@@ -20,7 +22,7 @@ test("connect: a new key is put into every text, and the copied command turns th
     for (const button of await page.locator(".clients").getByRole("button").all()) {
       await button.click();
       const shown = (await page.locator(".step").allInnerTexts()).join("\n");
-      assert(shown.includes(key) || shown.includes("asks for the key once"), shown);
+      assert(/asks for the key once|\/connect\n/.test(shown) || shown.includes(key), shown);
       assert(shown.includes(service.baseUrl), shown);
     }
   });
@@ -39,6 +41,35 @@ test("connect: a new key is put into every text, and the copied command turns th
     const before = visit.calls.filter((call) => call === KEYS).length;
     await page.clock.runFor(10 * FIRST_CALL_PAUSE_MILLISECONDS);
     assertEquals(visit.calls.filter((call) => call === KEYS).length, before);
+  });
+});
+
+test("connect: an app that signs in gets an address without a key, and the first call of a new app turns the page green", async (visit) => {
+  const { page, open, step, service, account } = visit;
+  const person = new Account(service, JSON.parse(account.session).access_token, account.projectId);
+  const before = await (await App.register(service, { client_name: "Of before" })).connect(person);
+  await page.clock.install();
+  await open("connect");
+  await step("address and steps, and it waits", async () => {
+    await press(page, "ChatGPT");
+    await press(page, "claude.ai");
+    const address = page.getByRole("region", { name: "The settings of claude.ai", exact: true });
+    assertEquals((await address.innerText()).trim(), `${service.baseUrl}/connect`);
+    assertEquals(await page.locator(".step li").count(), 5);
+    await says(page, /^Waiting for the first call with claude\.ai/);
+  });
+  await step("an app that was connected before is not the one", async () => {
+    await connected(service, before.access_token).call("list_files");
+    const looked = page.waitForResponse((response) => response.url().endsWith("/project/apikeys"));
+    await page.clock.runFor(FIRST_CALL_PAUSE_MILLISECONDS);
+    await looked;
+    assertEquals(await page.locator(".first-call.called").count(), 0);
+  });
+  await step("the one that signs in now is", async () => {
+    const { access_token } = await (await App.register(service, { client_name: "Claude" })).connect(person);
+    await connected(service, access_token).call("list_files");
+    await page.clock.runFor(FIRST_CALL_PAUSE_MILLISECONDS);
+    await says(page, /^Claude is connected\./);
   });
 });
 

@@ -4,6 +4,8 @@ import type { Page } from "playwright-core";
 import { browserSuite } from "../support/browser/browser.ts";
 import { Files } from "../support/client/files.ts";
 import { dialog, press } from "../support/browser/page_actions.ts";
+import { Account } from "../support/client/accounts.ts";
+import { App, connected, tokensOf } from "../support/client/oauth.ts";
 import type { Service } from "../support/stack/service.ts";
 
 const { test } = await browserSuite();
@@ -68,6 +70,34 @@ test("keys: rotating leaves the old key its grace period, or revokes it immediat
     await page.getByRole("row", { name: "worker" }).getByText(/ends in (1 hour|60 minutes)/).waitFor();
     assertEquals(await codeOf(service, first, "GET", "/files"), undefined);
     assertEquals(await codeOf(service, second, "GET", "/files"), undefined);
+  });
+});
+
+test("keys: a connected app is listed with its host and its last call, and is refused once it is revoked", async (visit) => {
+  const { page, step, open, service, account } = visit;
+  const person = new Account(service, JSON.parse(account.session).access_token, account.projectId);
+  const app = await App.register(service, { client_name: "Planner\u202e" });
+  const code = await app.code(person, { scopes: ["read"], pathPrefix: "agents/a" });
+  await open("keys");
+  const row = page.getByRole("table", { name: "Connected apps" }).getByRole("row", { name: /Planner/ });
+  await step("before its first call", async () => {
+    await row.getByText("app.example.com").waitFor();
+    await row.getByText("below agents/a").waitFor();
+    await row.getByRole("cell", { name: "never", exact: true }).waitFor();
+    assertEquals(await row.getByRole("button").allTextContents(), ["Revoke"]);
+  });
+  const { access_token } = tokensOf(await app.exchange(code));
+  const agent = connected(service, access_token);
+  await step("after it", async () => {
+    await agent.call("list_files");
+    await page.reload();
+    await row.getByRole("time").waitFor();
+  });
+  await step("revoked", async () => {
+    await press(page, "Revoke Planner");
+    await press(dialog(page, "Revoke Planner?"), "Revoke access");
+    await row.getByText("revoked").waitFor();
+    assertEquals((await agent.rpc("tools/call", { name: "list_files", arguments: {} })).status, 401);
   });
 });
 

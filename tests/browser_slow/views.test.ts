@@ -3,6 +3,7 @@ import { assertEquals } from "@std/assert";
 import type { Locator, Page } from "playwright-core";
 import { graveFindings } from "../support/browser/axe.ts";
 import { browserSuite, type Visit } from "../support/browser/browser.ts";
+import { App } from "../support/client/oauth.ts";
 import { dialog, press, says, typeAtEnd } from "../support/browser/page_actions.ts";
 
 const DESK = { width: 1280, height: 800 };
@@ -275,6 +276,33 @@ const VIEWS: Readonly<Record<string, View>> = {
     await fetch(`${service.baseUrl}/files`, { headers: { "x-api-key": key } });
     return page.getByText("is connected");
   },
+  "connecting an app that signs in": async ({ page, open }) => {
+    await open("connect");
+    await press(page, "claude.ai");
+    return page.getByText(/^Waiting for the first call/);
+  },
+  "a request of an app": async (visit) => {
+    await ask(visit);
+    await visit.page.getByLabel("Only in this folder").fill("notes/a rather long folder name");
+    return visit.page.getByRole("button", { name: "Allow" });
+  },
+  "a request of an app to a person without a project": async (visit) => {
+    await answerOnce(visit, "projects", { projects: [] });
+    for (const _ of [1, 2]) await answerOnce(visit, "account", NO_MAKER);
+    await ask(visit);
+    return visit.page.getByText("Only the operator of this service creates projects");
+  },
+  "an answer to an app on this device": async (visit) => {
+    await ask(visit);
+    await press(visit.page, "Allow");
+    return visit.page.getByText("Go on in the app");
+  },
+  "a request that is no more": async ({ page, service }) => {
+    await page.goto(`${service.stack.supabaseUrl}/console/authorize?request=none`);
+    return page.getByRole("alert");
+  },
+  "the connected apps": at("keys", (page) => page.getByRole("table", { name: "Connected apps" })),
+  "the revocation of an app": inDialog("keys", "Revoke A planner with a long name", /^Revoke A planner/),
   "a search": at("search?q=item", (page) => page.getByRole("main").getByRole("link", { name: FILE })),
   "a search without a match": at("search?q=nowhere", (page) => page.getByText("Nothing matches")),
   "the settings": at("settings", (page) => page.getByText("1 of 20")),
@@ -430,6 +458,15 @@ function inMenu(action: string, title: string): View {
 /** Returns the time at which the first version of the plan was written. */
 async function momentOf({ account: { files } }: Visit): Promise<string> {
   return encodeURIComponent((await files.record(FILE)).createdAt);
+}
+
+/** Opens the request of an app whose answer the browser gives to another program. */
+async function ask({ page, service }: Visit): Promise<void> {
+  const redirect_uri = "planner://callback";
+  const metadata = { client_name: "A planner with a long name", redirect_uris: [redirect_uri] };
+  const app = await App.register(service, metadata);
+  const { headers } = await app.authorize({ redirect_uri });
+  await page.goto(headers.get("location") ?? "");
 }
 
 async function conflict({ page, open, account: { files } }: Visit): Promise<Locator> {

@@ -28,13 +28,17 @@ export const DEFINERS: ReadonlyMap<string, Definer> = new Map([
     "filestore_engine",
     ["service_role"],
     `
-    public.filestore_administer public.filestore_authorize public.filestore_changes
+    public.filestore_administer public.filestore_app_exchange public.filestore_app_refresh
+    public.filestore_app_revoke public.filestore_authorize public.filestore_branch
+    public.filestore_branches public.filestore_change_branch public.filestore_changes
     public.filestore_commit public.filestore_commit_many public.filestore_compact
-    public.filestore_content public.filestore_create_link public.filestore_diff
+    public.filestore_content public.filestore_create_branch public.filestore_create_link
+    public.filestore_diff
     public.filestore_export
     public.filestore_link public.filestore_link_commit
     public.filestore_list public.filestore_list_links public.filestore_plan
-    public.filestore_redact public.filestore_revoke_link public.filestore_run
+    public.filestore_redact public.filestore_remove_branch_files public.filestore_revoke_link
+    public.filestore_run
     public.filestore_runs public.filestore_search public.filestore_versions`,
   ),
   // Projects and keys of the operator, the sweep and verification: only with the secret key.
@@ -68,8 +72,10 @@ export const DEFINERS: ReadonlyMap<string, Definer> = new Map([
     "filestore_account",
     ["authenticated"],
     `
-    public.filestore_account_administer public.filestore_account_create_project
-    public.filestore_account_delete public.filestore_account_describe public.filestore_account_projects`,
+    public.filestore_account_administer public.filestore_account_consent
+    public.filestore_account_create_project public.filestore_account_delete
+    public.filestore_account_describe public.filestore_account_projects
+    public.filestore_account_request`,
   ),
   // Steps that only their owner may perform, callable by roles that may not.
   ...definers(
@@ -88,7 +94,8 @@ export const DEFINERS: ReadonlyMap<string, Definer> = new Map([
     "filestore_admin",
     ["filestore_account"],
     `
-    filestore.end_account filestore.fold_usage filestore.preview_retention`,
+    filestore.consent_answered filestore.end_account filestore.fold_usage
+    filestore.preview_retention`,
   ),
   ...definers(
     "filestore_admin",
@@ -102,6 +109,13 @@ export const DEFINERS: ReadonlyMap<string, Definer> = new Map([
     ["filestore_engine"],
     `
     filestore.purge_file filestore.redact_versions`,
+  ),
+  // The sweep deletes the files of branches that have ended, by commits like those of a key.
+  ...definers(
+    "filestore_engine",
+    ["filestore_admin"],
+    `
+    filestore.remove_branch_files`,
   ),
   // They read the text of every project, and return ids to the engine.
   ...definers(
@@ -153,6 +167,7 @@ export const INLINED = [
   "current_owner_id",
   "current_key_hash",
   "current_path_prefix",
+  "sees_branches",
   "listed",
 ].map((name) => `filestore.${name}`);
 
@@ -171,14 +186,25 @@ export const TABLES: Record<string, IntendedTable> = {
   settings: table("filestore_admin select, update", "filestore_engine select"),
   api_keys: table(
     "filestore_account insert, select, update(expires_at), update(name), update(path_prefix), update(revoked_at), update(scopes)",
-    "filestore_admin delete, select, update(key_hash), update(prefix)",
-    "filestore_engine select, update(has_written), update(last_used_at)",
+    "filestore_admin delete, select, update(key_hash), update(prefix), update(revoked_at)",
+    "filestore_engine select, update(has_written), update(last_used_at), update(revoked_at)",
+  ),
+  app_consents: table(
+    "filestore_account insert",
+    "filestore_admin delete, select, update(used_at)",
+    "filestore_engine select, update(used_at)",
+  ),
+  app_tokens: table(
+    "filestore_admin delete, select, update(used_at)",
+    "filestore_engine delete, insert, select, update(used_at)",
   ),
   console_sessions: table(
     "filestore_account delete, insert, select, update(aal), update(account_id), update(expires_at), update(session_id)",
     "filestore_admin delete, select(project_id), select(token_hash)",
     "filestore_engine select",
   ),
+  branch_files: table("filestore_admin delete, select", "filestore_engine insert, select, update"),
+  branches: table("filestore_admin delete, select", "filestore_engine insert, select, update"),
   possibly_unreferenced_segments: table(
     "filestore_admin delete, insert, select, update",
     "filestore_engine delete, insert, select",
@@ -266,14 +292,16 @@ const OWN_PROJECT = "(id = filestore.current_project_id())";
 const OWN_ACCOUNT = "(account_id = filestore.current_account_id())";
 const OWNED = "(owner_id = filestore.current_account_id())";
 const OWN_KEY = "(key_hash = filestore.current_key_hash())";
+const OWN_CODE = "(code_hash = filestore.current_key_hash())";
 const OWN_TOKEN = "(token_hash = filestore.current_key_hash())";
 /** The links of the project that a key with a prefix can see. */
 const VISIBLE_LINK = `(${OWN_ROWS} AND starts_with(path, filestore.current_path_prefix()))`;
 /** The files that it can see. A purged file has no visible row, only its receipt, which records who could see the file. */
 const VISIBLE_FILE =
-  `(${OWN_ROWS} AND starts_with((path)::text, filestore.current_path_prefix()) AND (path IS NOT NULL))`;
+  `(${OWN_ROWS} AND starts_with((path)::text, filestore.current_path_prefix()) AND (path IS NOT NULL) AND ` +
+  "((NOT starts_with((path)::text, '.branches/'::text)) OR filestore.sees_branches()))";
 const SEEN_RECEIPT =
-  `(${OWN_ROWS} AND ((filestore.current_path_prefix() = ''::text) OR (filestore.place_hash(( SELECT p.cursor_key ` +
+  `(${OWN_ROWS} AND ((NOT is_in_branch) OR filestore.sees_branches()) AND ((filestore.current_path_prefix() = ''::text) OR (filestore.place_hash(( SELECT p.cursor_key ` +
   "FROM filestore.projects p WHERE (p.id = filestore.current_project_id())), file_id, rtrim(filestore.current_path_prefix(), '/'::text)) = ANY (place_hashes))))";
 
 /** One policy for all commands; grants decide which of them the role may use. */
@@ -286,11 +314,13 @@ export const POLICIES: string[] = [
   ...all("engine", OWN_PROJECT, "projects"),
   ...all("engine", OWN_KEY, "api_keys"),
   ...all("engine", OWN_TOKEN, "console_sessions"),
+  ...all("engine", `(${OWN_CODE} OR ${OWN_KEY})`, "app_consents"),
+  ...all("engine", `(${OWN_TOKEN} OR ${OWN_KEY})`, "app_tokens"),
   ...all("engine", SEEN_RECEIPT, "purged_files"),
   ...all(
     "engine",
     OWN_ROWS,
-    `file_versions idempotency_keys link_windows possibly_unreferenced_segments project_usage rate_windows runs
+    `branch_files branches file_versions idempotency_keys link_windows possibly_unreferenced_segments project_usage rate_windows runs
     search_chunks search_contents search_queue search_texts segments shared_segments`,
   ),
   ...all("engine", VISIBLE_FILE, "files"),
@@ -306,7 +336,7 @@ export const POLICIES: string[] = [
   ...all(
     "admin",
     OPENED_OR_ALL,
-    `dead_segments file_versions files idempotency_keys possibly_unreferenced_segments project_usage purged_files
+    `app_tokens branch_files branches dead_segments file_versions files idempotency_keys possibly_unreferenced_segments project_usage purged_files
     retention_passes search_queue search_texts shared_segments usage_days usage_folds usage_levels`,
   ),
   // A deletion removes rows of the project that it has opened, and no rows if it has opened none.
@@ -320,6 +350,8 @@ export const POLICIES: string[] = [
     OWN_ROWS,
     "console_sessions rate_windows runs search_chunks search_contents",
   ),
+  `app_consents: filestore_admin all using ((filestore.current_project_id() IS NULL) OR ${OWN_ROWS} OR (project_id IS NULL))`,
+  `app_consents: filestore_account insert check ((project_id IS NULL) OR ${OWN_ROWS})`,
   ...all("account", "true", "tiers"),
   ...all("account", OWN_ACCOUNT, "account_windows"),
   ...all(

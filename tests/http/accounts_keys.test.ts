@@ -48,7 +48,7 @@ test("a key is made as asked for, shown once, and works; by default it reads and
   const { key: shown, ...plain } = await account.createKey();
   assertEquals({ ...plain, id: "", prefix: "", createdAt: "" }, {
     ...{ id: "", prefix: "", createdAt: "", name: "", environment: "development", scopes: ["read", "write"] },
-    ...{ pathPrefix: null, expiresAt: null, revokedAt: null, lastUsedAt: null },
+    ...{ pathPrefix: null, expiresAt: null, revokedAt: null, lastUsedAt: null, kind: "key" },
   });
   const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
   const asked = {

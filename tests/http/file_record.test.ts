@@ -96,7 +96,9 @@ test("a version stores what its file stores, and a file at an earlier version ta
     [own.project.id],
   );
   assertEquals(rows.length, 3);
-  const [{ file, version } = { file: {}, version: {} }] = rows;
+  const [first] = rows;
+  if (!first) throw new Error("no version");
+  const { file, version } = first;
   // The creation of a version is the last change of its file.
   const shared = Object.keys(file).filter((column) => column in version && column !== "created_at");
   const stored = (row: Shown) => shared.map((column) => [column, row[column]]);

@@ -11,7 +11,8 @@ const READING = "read_file list_files grep_files search_files file_history diff_
   .split(" ");
 const ALL = [
   ..."read_file list_files grep_files search_files write_file edit_file append_file delete_file".split(" "),
-  ..."move_file file_history diff_versions restore_file recent_changes undo_run create_link".split(" "),
+  ..."move_file file_history diff_versions restore_file recent_changes undo_run".split(" "),
+  ..."create_branch finish_branch create_link".split(" "),
 ];
 
 const HANDSHAKE = {
@@ -150,10 +151,11 @@ for (const era of ERAS) {
         assertEquals(answer.headers.get("www-authenticate"), "Bearer");
       }
     }
-    for (const name of ["oauth-protected-resource", "oauth-authorization-server", "openid-configuration"]) {
-      for (const path of [`/.well-known/${name}`, `/.well-known/${name}/mcp`, `/mcp/.well-known/${name}`]) {
-        assertRefused(await service.request(null, "GET", path), "ROUTE_NOT_FOUND");
-      }
+    // The server of tokens describes itself below the base address; nothing says that it has any for /mcp.
+    const descriptions = ["oauth-protected-resource", "oauth-authorization-server", "openid-configuration"];
+    const paths = descriptions.flatMap((name) => [`/.well-known/${name}/mcp`, `/mcp/.well-known/${name}`]);
+    for (const path of ["/.well-known/oauth-protected-resource", "/mcp/oauth-protected-resource", ...paths]) {
+      assertRefused(await service.request(null, "GET", path), "ROUTE_NOT_FOUND");
     }
   });
 

@@ -5,6 +5,8 @@
 import { assertEquals } from "@std/assert";
 import { CONTENT_LENGTH_MAX } from "../../supabase/functions/api/limits.ts";
 import { assertRefused, type Code, rateOf, statusOf } from "../support/client/contract.ts";
+import { owner } from "../support/client/accounts.ts";
+import { App } from "../support/client/oauth.ts";
 import { suite, test } from "../support/stack/suite.ts";
 
 const { service, files } = await suite();
@@ -71,6 +73,46 @@ test("of several faults the first in the order of the checks is told, counted on
       assertRefused(answer, code);
       if (as === "good") assertEquals([wrong, rateOf(answer.headers).remaining], [wrong, 99], "counted once");
     }
+  }
+  assertEquals(await service.tables(), before);
+});
+
+const REQUEST = { request: "unknown", approve: true, scopes: ["admin"] };
+/** The same for apps: the token of a person or of an app, or none. */
+const ROWS_OF_APPS:
+  readonly (readonly [string, "person" | "app" | "none", string, Code, string?, string?])[] = [
+    ["route, credentials", "none", "POST /oauth/nothing", "ROUTE_NOT_FOUND"],
+    ["method, credentials", "none", "GET /connect", "METHOD_NOT_ALLOWED"],
+    ["method, credentials, body", "app", "POST /oauth/authorize", "METHOD_NOT_ALLOWED", "{"],
+    ["credentials, media type", "none", "POST /connect", "INVALID_API_KEY", "{", xml],
+    ["whose credentials, media type", "person", "POST /connect", "INVALID_API_KEY", "{", xml],
+    ["query, media type", "app", "POST /connect?x=1", "VALIDATION_ERROR", "{", xml],
+    ["media type, JSON", "app", "POST /connect", "UNSUPPORTED_MEDIA_TYPE", "{", xml],
+    ["credentials, request", "none", "GET /oauth/requests/x", "INVALID_SESSION"],
+    ["whose credentials, request", "app", "GET /oauth/requests/x", "INVALID_SESSION"],
+    ["query, request", "person", "GET /oauth/requests/x?y=1", "VALIDATION_ERROR"],
+    ["credentials, media type, JSON", "none", "POST /oauth/consent", "INVALID_SESSION", "{", xml],
+    ["whose credentials, JSON", "app", "POST /oauth/consent", "INVALID_SESSION", "{"],
+    ["media type, JSON", "person", "POST /oauth/consent", "UNSUPPORTED_MEDIA_TYPE", "{", xml],
+    ["JSON, fields", "person", "POST /oauth/consent", "INVALID_JSON", '{"request":7,}'],
+    ["fields, request", "person", "POST /oauth/consent", "VALIDATION_ERROR", '{"request":"x","approve":1}'],
+    ["request, scopes", "person", "POST /oauth/consent", "REQUEST_NOT_FOUND", JSON.stringify(REQUEST)],
+  ];
+
+test("the order holds for apps and the people who answer them, too", async () => {
+  const person = await owner(service);
+  const { access_token } = await (await App.register(service)).connect(person);
+  const before = await service.tables();
+  const tokens = { person: person.token, app: access_token };
+  for (const [wrong, as, request, code, body, type] of ROWS_OF_APPS) {
+    const [method = "", path = ""] = request.split(" ");
+    const headers = {
+      ...type !== undefined && { "content-type": type },
+      ...as !== "none" && { authorization: `Bearer ${tokens[as]}` },
+    };
+    const answer = await service.request(null, method, path, { body, headers });
+    assertEquals([wrong, answer.status], [wrong, statusOf(code)], answer.text);
+    assertRefused(answer, code);
   }
   assertEquals(await service.tables(), before);
 });

@@ -6,11 +6,12 @@ import { assert, assertEquals } from "@std/assert";
 import { z } from "zod";
 import { UNKNOWN_NAMES_ITEMS_MAX, UNKNOWN_NAMES_REPORTED_MAX } from "../../supabase/functions/api/limits.ts";
 import { allRoutes } from "../../supabase/functions/api/routes/mod.ts";
-import type { Route } from "../../supabase/functions/api/route.ts";
+import { isStrict, type Route } from "../../supabase/functions/api/route.ts";
 import { owner } from "../support/client/accounts.ts";
 import type { RequestOptions } from "../support/client/api.ts";
 import { type Answer, assertRefused, issuePaths, issuesOf } from "../support/client/contract.ts";
 import { administrator } from "../support/client/erasure.ts";
+import { App } from "../support/client/oauth.ts";
 import { suite } from "../support/stack/suite.ts";
 
 const ROUTES = await allRoutes();
@@ -19,10 +20,22 @@ const { service, files, test } = await suite();
 
 const account = await owner(service);
 const { key: admin } = await account.createKey({ scopes: ["read", "write", "admin"] });
+const { access_token } = await (await App.register(service)).connect(account);
+const app = { authorization: `Bearer ${access_token}` };
 
 /** Routes that accept any parameter, by pattern, and bodies with their own parsers. */
-const OPEN_ROUTES = ["/health", "/l/:token", "/l/:token", "/llms.txt", "/openapi.json"];
-const OPEN_BODIES = ["/mcp", "/memory"];
+const OPEN_ROUTES = [
+  "/.well-known/oauth-authorization-server",
+  "/.well-known/openid-configuration",
+  "/connect/oauth-protected-resource",
+  "/health",
+  "/l/:token",
+  "/l/:token",
+  "/llms.txt",
+  ..."authorize jwks register revoke token".split(" ").map((name) => `/oauth/${name}`),
+  "/openapi.json",
+];
+const OPEN_BODIES = ["/connect", "/mcp", "/memory"];
 
 /** The part of a JSON Schema that marks a list. */
 const list = z.looseObject({
@@ -31,7 +44,6 @@ const list = z.looseObject({
 });
 
 const TYPO = "nonsense";
-const isStrict = ({ pattern }: Route) => !OPEN_ROUTES.includes(pattern);
 const nameOf = ({ method, pattern }: Route) => `${method} ${pattern}`;
 /** The name with one letter too many. */
 const misspelt = (name: string) => `${name.slice(0, 2)}${name.slice(1)}`;
@@ -41,6 +53,9 @@ async function ask(route: Route, query: string, options: RequestOptions = {}): P
   const path = route.pattern.replace("/*", "/f.txt").replace(":runId", "run-1")
     .replace(/:\w+/, crypto.randomUUID()) + query;
   if (route.credentials === "account") return await account.request(route.method, path, options);
+  if (route.credentials === "app") {
+    return await service.request(null, route.method, path, { ...options, headers: app });
+  }
   if (route.credentials !== "secret key") return await service.request(admin, route.method, path, options);
   const headers = { authorization: `Bearer ${service.stack.secretKey}` };
   return await service.request(null, route.method, path, { ...options, headers });

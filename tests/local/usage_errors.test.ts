@@ -26,7 +26,8 @@ for (const [script, args, mistyped, meant] of MISTYPED) {
   });
 }
 
-const KEYS = "deno task keys create | list | update | revoke | rotate";
+const KEYS = "deno task keys create | list | update | revoke | rotate | disconnect";
+const SITE = "deno task console --url URL --key KEY [--github] [--issuer URL] [--out DIR]";
 const PROJECTS =
   "deno task projects create | list | owner | rename | suspend | resume | delete | tier | makers | account-quota";
 
@@ -36,6 +37,11 @@ const REFUSED: readonly (readonly [string, readonly string[], string])[] = [
   ["keys.ts", ["creat"], `Unknown command 'creat'. Did you mean create? Usage: ${KEYS}`],
   ["keys.ts", ["frobnicate"], `Unknown command 'frobnicate'. Usage: ${KEYS}`],
   ["keys.ts", ["create"], "create requires --project. Usage: deno task keys create --project PROJECT"],
+  [
+    "keys.ts",
+    ["disconnect"],
+    "disconnect requires --project. Usage: deno task keys disconnect --project PROJECT",
+  ],
   ["keys.ts", ["revoke"], "revoke requires ID. Usage: deno task keys revoke ID"],
   ["keys.ts", ["revoke", "x"], "'x' is not a key id. Usage: deno task keys revoke ID"],
   ["keys.ts", ["list", "x"], "Unexpected argument 'x'. Usage: deno task keys list [--project PROJECT]"],
@@ -49,6 +55,11 @@ const REFUSED: readonly (readonly [string, readonly string[], string])[] = [
     "projects.ts",
     ["account-quota", "1", "2"],
     "Unexpected argument '2'. Usage: deno task projects account-quota [BYTES]",
+  ],
+  [
+    "console.ts",
+    ["--url=https://ref.supabase.co", "--key=sb_publishable_x", "--issuer=https://example.com/files"],
+    `--issuer must be the address of a host, like https://files.example.com, without a path. Usage: ${SITE}`,
   ],
   ["sweep.ts", ["now"], "Unexpected argument 'now'. Usage: deno task sweep"],
 ];

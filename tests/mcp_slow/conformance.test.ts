@@ -1,11 +1,13 @@
 /**
  * The official conformance suite, in both eras. Left out are scenarios that need tools, prompts or resources of a
- * server built for the suite.
+ * server built for the suite. Of apps that sign in, all scenarios of servers run, with a person who consents.
  */
 import { assertEquals } from "@std/assert";
 import { join } from "node:path";
 import { z } from "zod";
-import { runPackage } from "../support/node_package.ts";
+import { owner } from "../support/client/accounts.ts";
+import { answerRequest, App, redirectOf } from "../support/client/oauth.ts";
+import { packageCommand, runPackage } from "../support/node_package.ts";
 import { withScratchDirectory } from "../support/scratch_directory.ts";
 import { suite, test } from "../support/stack/suite.ts";
 
@@ -64,6 +66,51 @@ for (const [revision, passed] of Object.entries(PASSED)) {
       }
     });
   });
+}
+
+test("the conformance suite of authorization servers: its metadata, and the way to a token", async () => {
+  const account = await owner(service);
+  const base = service.baseUrl;
+  const { clientId } = await App.register(service, { redirect_uris: ["http://127.0.0.1/callback"] });
+  const port = String(freePort());
+  const args = ["--url", base, "--client-id", clientId, "--resource", `${base}/connect`, "-p", port];
+  await withScratchDirectory(async (directory) => {
+    const suite = ["authorization", ...args, "-o", directory];
+    const child = packageCommand("@modelcontextprotocol/conformance", "conformance", suite, directory)
+      .spawn();
+    const errors = new Response(child.stderr).text();
+    let output = "";
+    for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
+      output += text;
+      const [, address] = /^(http\S+\/oauth\/authorize\?\S+)\n/m.exec(text) ?? [];
+      if (address === undefined) continue;
+      const { headers } = await fetch(address, { redirect: "manual" });
+      const [, request = ""] = (headers.get("location") ?? "").split("?request=");
+      const back = await fetch(redirectOf(await answerRequest(account, request)));
+      await back.body?.cancel();
+    }
+    assertEquals((await child.status).code, 0, output + await errors);
+    assertEquals(await madeChecks(directory), {
+      "authorization-server-metadata": "SUCCESS",
+      // The function may not call other hosts here, and says so.
+      "authorization-server-metadata-cimd": "WARNING",
+      "authorization-code-grant": "SUCCESS",
+    });
+  });
+});
+
+async function madeChecks(directory: string): Promise<Record<string, string>> {
+  const made: Record<string, string> = {};
+  for await (const { name } of Deno.readDir(directory)) {
+    const text = await Deno.readTextFile(join(directory, name, "checks.json"));
+    for (const { id, status } of checks.parse(JSON.parse(text))) made[id] = status;
+  }
+  return made;
+}
+
+function freePort(): number {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  return listener.addr.port;
 }
 
 /** The ids of each scenario's failed checks. */

@@ -20,19 +20,26 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** Runs a command of the npm package `name` in a folder. */
-export async function runPackage(
+/** A command of the npm package `name`, to run in a folder. */
+export function packageCommand(
   name: string,
   command: string,
   args: readonly string[],
   cwd: string,
-): Promise<Ended> {
+): Deno.Command {
   const packages = ["node", name].flatMap((one) => ["-p", packageOf(one)]);
-  const { code, stdout, stderr } = await new Deno.Command("npx", {
+  return new Deno.Command("npx", {
     args: ["--prefer-offline", "-y", ...packages, "--", command, ...args],
     cwd,
     env: { NO_COLOR: "1" },
-  }).output();
+    stdout: "piped",
+    stderr: "piped",
+  });
+}
+
+/** Runs a command of the npm package `name` in a folder. */
+export async function runPackage(...command: Parameters<typeof packageCommand>): Promise<Ended> {
+  const { code, stdout, stderr } = await packageCommand(...command).output();
   const [out, err] = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes));
   return { code, stdout: out ?? "", stderr: err ?? "" };
 }

@@ -4,6 +4,7 @@
  */
 import fc from "fast-check";
 import { z } from "zod";
+import { REDIRECT_URI } from "../support/client/oauth.ts";
 
 const parameter = z.looseObject({
   name: z.string(),
@@ -77,7 +78,12 @@ const MEANT: Readonly<Record<string, fc.Arbitrary<string>>> = {
   "If-None-Match": TAGS,
   "Idempotency-Key": numbered("key ", 40),
   Range: fc.constantFrom("bytes=0-1", "bytes=-1", "bytes=1-"),
+  redirect_uri: fc.constant(REDIRECT_URI),
+  redirect_uris: fc.constant(REDIRECT_URI),
+  code_challenge: fc.constant("E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"),
+  scope: fc.constantFrom("files:read", "files:write files:read"),
   // Replaced by one that exists when the request is taken.
+  client_id: numbered("@client@", 1000),
   id: numbered("@id@", 1000),
   token: numbered("@token@", 1000),
 };
@@ -139,6 +145,8 @@ export class RandomRequests {
   readonly keyIds: string[] = [];
   readonly linkIds: string[] = [];
   readonly tokens: string[] = [];
+  /** The id of an app that has registered. */
+  clientId = "";
   #taken = 0;
 
   constructor(document: unknown, private readonly seed: number) {
@@ -169,7 +177,11 @@ export class RandomRequests {
       const known = kind === "id" ? ids : this.tokens;
       return known[number % known.length] ?? "0190a1b2-7c3d-4e5f-8a9b-0c1d2e3f4a5b";
     });
-    return { ...request, path };
+    const withClient = (text: string) =>
+      text.replaceAll(/%40client%40\d+/g, encodeURIComponent(this.clientId));
+    const text = new TextDecoder().decode(request.body);
+    const body = text.includes("%40client%40") ? new TextEncoder().encode(withClient(text)) : request.body;
+    return { ...request, path: withClient(path), body };
   }
 
   #requests(method: string, template: string, operation: Operation): fc.Arbitrary<RandomRequest> {
@@ -189,7 +201,7 @@ export class RandomRequests {
       isHead: oneIn(20),
       isTwice: oneIn(10),
       isRaw: oneIn(6),
-      content: this.#content(requestBody?.content["application/json"]?.schema, meant),
+      content: this.#content(contentOf(requestBody)?.schema, meant, contentOf(requestBody)?.type === FORM),
     }).map((chosen) => {
       const headers: Record<string, string> = {};
       const query: string[] = [];
@@ -215,7 +227,11 @@ export class RandomRequests {
       if (operationId === "readFile" && chosen.wantsBytes) headers["accept"] = "application/octet-stream";
       const isRaw = requestBody && "application/octet-stream" in requestBody.content &&
         (query.length > 0 || chosen.isRaw);
-      if (requestBody) headers["content-type"] = isRaw ? "application/octet-stream" : "application/json";
+      if (requestBody) {
+        headers["content-type"] = isRaw
+          ? "application/octet-stream"
+          : contentOf(requestBody)?.type ?? "application/json";
+      }
       const { plain, odd, bytes } = chosen.content;
       const body = !requestBody ? undefined : isRaw ? bytes : chosen.odd === ofBody ? odd.body : plain;
       if (!isRaw && chosen.odd === ofBody) Object.assign(headers, odd.headers);
@@ -230,25 +246,26 @@ export class RandomRequests {
     });
   }
 
-  #content(schema: unknown, meant: typeof MEANT) {
+  #content(schema: unknown, meant: typeof MEANT, isForm: boolean) {
     const value = this.#values(schema, "", meant);
+    const written = isForm ? formOf : (value: unknown) => JSON.stringify(value);
     const odd = fc.oneof<fc.Arbitrary<{ body: string | Uint8Array; headers: Record<string, string> }>[]>(
       fc.tuple(value, broken).map(([value, breaking]) => ({
-        body: breaking(JSON.stringify(value)),
+        body: breaking(written(value)),
         headers: {},
       })),
       fc.tuple(value, oddType, oneIn(4)).map(([value, type, isZipped]) => ({
-        body: JSON.stringify(value),
+        body: written(value),
         headers: { "content-type": type, ...isZipped && { "content-encoding": "gzip" } },
       })),
       fc.tuple(value, fc.infiniteStream(fc.nat()), oddJson).map(([value, picks, odd]) => {
-        let text = JSON.stringify(withOddField(value, () => picks.next().value ?? 0, odd));
+        let text = written(withOddField(value, () => picks.next().value ?? 0, odd));
         for (const [name, number] of Object.entries(ODD_NUMBERS)) text = text.replaceAll(`"${name}"`, number);
         return { body: text, headers: {} };
       }),
     );
     return fc.record({
-      plain: value.map((value) => JSON.stringify(value)),
+      plain: value.map(written),
       odd,
       bytes: fc.uint8Array({ maxLength: 40 }),
     });
@@ -292,6 +309,24 @@ export class RandomRequests {
         return fc.constant(null);
     }
   }
+}
+
+const FORM = "application/x-www-form-urlencoded";
+
+/** What a route reads that takes no bytes: JSON, or a form. */
+function contentOf(requestBody: Operation["requestBody"]) {
+  const type = ["application/json", FORM].find((type) => requestBody && type in requestBody.content);
+  return type === undefined ? undefined : { type, schema: requestBody?.content[type]?.schema };
+}
+
+/** The fields as a form, one that is a list as often as it has items; what is no object is one field's name. */
+function formOf(value: unknown): string {
+  const textOfValue = (one: unknown) => escaped(typeof one === "object" ? JSON.stringify(one) : String(one));
+  if (typeof value !== "object" || value === null) return textOfValue(value);
+  const pairs = Object.entries(value).filter(([, one]) => one !== undefined).flatMap(([name, one]) =>
+    [one].flat().map((item) => `${escaped(name)}=${textOfValue(item)}`)
+  );
+  return pairs.join("&");
 }
 
 function textOf({ minLength, maxLength }: z.infer<typeof shape>): fc.Arbitrary<string> {

@@ -206,11 +206,12 @@ function isShut(outcome: Outcome): boolean {
     /^\{("rate":\{[^}]*\},)?"refusal":\{"code":"PROJECT_NOT_FOUND"/.test(text(outcome));
 }
 
-/** Functions that any signed-in person may call for their own projects. */
+/** Functions that any signed-in person may call: for their own projects, and whether the request of an app still waits. */
 const OWN_DOORS = [
   "the function filestore_account_create_project",
   "the function filestore_account_describe",
   "the function filestore_account_projects",
+  "the function filestore_account_request",
 ];
 
 for (const who of ["publishable key", "signed-in stranger", "nobody"] as const) {

@@ -45,6 +45,7 @@ const PLANS: readonly Plan[] = [
       "search", // patterns, ranking, the index
       "maintenance", // the sweep, and the health of the back end
       "files", // versions, segments, edits, compaction
+      "oauth", // apps that sign in: their descriptions, what they discover, signed records
       "auth", // who is calling, and whether they may
       "http", // bodies, headers, paths, the envelope
       "adapters", // the ports over supabase-js
@@ -109,13 +110,15 @@ const PLANS: readonly Plan[] = [
     root: "console/src/views",
     floors: [
       ..."deleted_view.tsx links_view.tsx search_view.tsx settings_view.tsx activity connect".split(" "),
-      ..."file folder keys runs settings sign_in".split(" "),
+      ..."branches consent file folder keys runs settings sign_in".split(" "),
       "erase", // dialogs for permanent erasure
     ],
     // No view imports from another one.
     only: {
       activity: [],
+      branches: [],
       connect: [],
+      consent: [],
       erase: ["deleted_view.tsx", "file"],
       file: [],
       folder: [],

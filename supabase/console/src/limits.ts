@@ -27,6 +27,11 @@ export const ACTIVITY_ENTRIES_MAX = 200;
 export const ACTIVITY_REQUESTS_MAX = 5;
 /** Runs on a page. */
 export const RUNS_PER_PAGE = 50;
+/** Branches on a page, and changes on the page of a branch. */
+export const BRANCHES_PER_PAGE = 50;
+export const BRANCH_CHANGES_PER_PAGE = 200;
+/** Branches whose changes a page counts unasked; one request each. */
+export const BRANCHES_COUNTED_MAX = 20;
 /** Files of each kind that the undo dialog names. */
 export const UNDO_FILES_SHOWN_MAX = 20;
 /** Results on a page of a search. */
@@ -118,6 +123,8 @@ export const TAIL_CHARACTERS_MAX = 1024 * 1024;
 /** Pause between checks for a key's first call, and the number of checks: ten minutes together. */
 export const FIRST_CALL_PAUSE_MILLISECONDS = 3_000;
 export const FIRST_CALL_LOOKS_MAX = 200;
+/** How long the consent page must have been in front before it takes a yes. */
+export const CONSENT_ARMED_MILLISECONDS = 1_000;
 /** Pause between attempts to reconnect. */
 export const RECONNECT_MILLISECONDS = 2_000;
 /** Pages of names that a filter reads at a time in a large folder; one request each. */

@@ -23,6 +23,15 @@ const SHOWN: readonly (readonly [Name, string])[] = [
   ["COMMIT_FILES_MAX", "files of one copy, move or deletion of a folder, one undo or one restore"],
   ["CONFLICTING_PATHS_SHOWN_MAX", "`details.paths` of a refused copy or move of a folder"],
   ["RESTORE_EXAMINED_MAX", "files that a restore of a folder, or its copy with `at`, examines"],
+  ["BRANCH_FILES_MAX", "files of a branch when it is created"],
+  ["BRANCH_NAME_LENGTH_MAX", "name of a branch, in characters"],
+  ["BRANCH_TITLE_LENGTH_MAX", "its title, in characters"],
+  ["BRANCH_SECONDS_MIN", "`expiresIn` of a branch, in seconds, at least"],
+  ["BRANCH_SECONDS_MAX", "`expiresIn` of a branch, in seconds, at most"],
+  ["BRANCH_SECONDS_DEFAULT", "`expiresIn` of a branch, in seconds, by default"],
+  ["BRANCH_CHANGES_MAX", "changes in one response about a branch"],
+  ["MERGE_TEXTS_MAX", "texts whose lines one merge merges"],
+  ["MERGE_TEXTS_BYTES_MAX", "their bytes, all three sides together"],
   ["EXPORT_FILES_MAX", "files of one export"],
   ["EXPORT_BYTES_MAX", "bytes of one export"],
   ["EXPORT_SEGMENTS_MAX", "segments of one export"],
@@ -48,6 +57,16 @@ const SHOWN: readonly (readonly [Name, string])[] = [
   ["EDIT_LINES_REPORTED_MAX", "line numbers reported for an ambiguous edit"],
   ["DIFF_BYTES_MAX", "each side of a diff"],
   ["IDEMPOTENCY_KEY_LENGTH_MAX", "`Idempotency-Key`, in printable ASCII characters"],
+  ["OAUTH_REGISTRATIONS_PER_HOUR", "registrations of apps, for each client address and hour"],
+  ["OAUTH_AUTHORIZATIONS_PER_MINUTE", "requests of apps for consent, for each client address and minute"],
+  ["OAUTH_TOKENS_PER_MINUTE", "requests of apps for tokens, for each client address and minute"],
+  ["OAUTH_REQUEST_SECONDS", "time to answer the request of an app, in seconds"],
+  ["OAUTH_STATE_LENGTH_MAX", "`state` of such a request, in characters"],
+  ["APP_CODE_SECONDS", "validity of an app's code, in seconds"],
+  ["APP_ACCESS_SECONDS", "validity of an app's access token, in seconds"],
+  ["APP_REFRESH_GRACE_SECONDS", "validity of a refresh token after its first use, in seconds"],
+  ["APP_UNUSED_DAYS", "days without use after which an app is disconnected"],
+  ["APP_TOKENS_MAX", "tokens that are kept of one app, the newest"],
   ["SEARCH_QUERY_LENGTH_MAX", "`q` of a search"],
   ["SEARCH_GLOB_LENGTH_MAX", "`glob` of a search"],
   ["SEARCH_OFFSET_MAX", "`offset` of a search"],
@@ -128,7 +147,7 @@ function value(name: Name): string {
 const COUNTED: readonly (readonly [Name, string])[] = [
   [
     "OPERATIONS_PER_REQUEST",
-    "operations of a batch; files of an undo, and of a folder that is copied, moved, deleted or restored; files of a plan",
+    "operations of a batch; files of an undo, a merge, and of a folder that is copied, moved, deleted or restored; files of a plan",
   ],
   [
     "WORK_UNITS_PER_REQUEST",
@@ -142,6 +161,7 @@ const COUNTED: readonly (readonly [Name, string])[] = [
     "files that a list with `at`, or the preview of a retention rule, examines",
   ],
   ["RUN_FILES_PER_REQUEST", "files in an answer about a run"],
+  ["BRANCH_FILES_PER_REQUEST", "files that are copied to a new branch"],
 ];
 
 const rows = new Set([...SHOWN, ...COUNTED].map(([name]): string => name));

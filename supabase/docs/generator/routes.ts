@@ -53,6 +53,7 @@ function needs({ route }: Described): string {
   if (route.credentials === "none") return " Needs no key.";
   if (route.credentials === "link") return " Needs no key: the address replaces it.";
   if (route.credentials === "secret key") return " Needs the operator's secret key.";
+  if (route.credentials === "app") return " Needs the access token of an app.";
   if (route.scopes?.length === 0) return " Needs the scope of the tool or command.";
   const scopes = scopesOf(route);
   if (scopes.length === 0) return ` Needs an ${route.credentials.replace("or key", "or a key")}.`;

@@ -1,7 +1,7 @@
 /** The service as one `fetch`: routes, the order of checks, one error renderer. */
 import { type Context as HonoContext, Hono } from "hono";
 import type { Gate } from "./auth/gate.ts";
-import { ApiError, unavailable } from "./errors.ts";
+import { ApiError, fail, unavailable } from "./errors.ts";
 import { drainBody } from "./http/body.ts";
 import { parseProvenance } from "./http/provenance.ts";
 import { parseQuery } from "./http/query.ts";
@@ -52,6 +52,12 @@ async function runRoute(route: Route, c: Exchange, parts: Parts, services: Servi
   const query = parseQuery(rawQuery);
   const { headers } = request;
   state.operation = route.operationOf?.(query) ?? route.operation ?? undefined;
+  if (route.ofOAuth) {
+    if (parts.oauth === null) {
+      fail("OAUTH_UNAVAILABLE", "Apps cannot sign in here: the operator has not set CONSOLE_URL.");
+    }
+    state.challenge = route.ofOAuth.challenge?.(request) ?? state.challenge;
+  }
   const releases: (() => void)[] = [];
   const context = contextOf(state, services, parts, request, (release) => releases.push(release));
   await state.gate.enter(headers, route.credentials, scopesOf(route, query), route.isFreeForOwner?.(query));
@@ -101,7 +107,7 @@ async function respondWithError(c: Exchange, error: ApiError): Promise<Response>
     headers: {
       "Content-Type": JSON_TYPE,
       "Cache-Control": "no-store",
-      ...(error.status === 401 && { "WWW-Authenticate": "Bearer" }),
+      ...(error.status === 401 && { "WWW-Authenticate": state.challenge }),
       ...error.headers,
     },
   });

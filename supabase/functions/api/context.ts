@@ -8,7 +8,7 @@ export interface Context
   extends
     Backend,
     Omit<Services, "indexBacklog">,
-    Pick<Parts, "log" | "mcpAllowedOrigins" | "background" | "now" | "clock"> {
+    Pick<Parts, "log" | "mcpAllowedOrigins" | "oauth" | "background" | "now" | "clock"> {
   readonly request: Request;
   readonly gate: Gate;
   /** How long the request may wait for the back end. */

@@ -12,6 +12,7 @@ import type { Deadline } from "./runtime/deadline.ts";
 import { lazy } from "./runtime/lazy.ts";
 import { consoleLog } from "./runtime/log.ts";
 import type { Embedder } from "./ports/search_index.ts";
+import type { OAuthSettings } from "./services.ts";
 
 /** Provided by the edge runtime: keeps the isolate alive until the work is done. */
 declare const EdgeRuntime: { waitUntil(work: Promise<unknown>): void };
@@ -63,6 +64,14 @@ function embedders(): (parts: CallParts) => Embedder | null {
   return (parts) => new EndpointEmbedder(present, parts, before(parts));
 }
 
+/** Null without the console's address: a person has nowhere to answer an app. */
+function oauthSettings(): OAuthSettings | null {
+  const consoleUrl = (Deno.env.get("CONSOLE_URL") ?? "").replace(/\/+$/, "");
+  if (consoleUrl === "") return null;
+  const issuer = Deno.env.get("OAUTH_ISSUER") || undefined;
+  return { consoleUrl, issuer, allowedHosts: words("OUTBOUND_ALLOWED_HOSTS") };
+}
+
 const secretKeys = keys("SUPABASE_SECRET_KEYS", "SUPABASE_SERVICE_ROLE_KEY");
 const [publishableKey] = keys("SUPABASE_PUBLISHABLE_KEYS", "SUPABASE_ANON_KEY");
 const client = supabase(secretKeys[0], "filestore");
@@ -94,6 +103,7 @@ Deno.serve(buildApp({
   log: consoleLog,
   secretKeys,
   mcpAllowedOrigins: [new URL(required("SUPABASE_URL")).origin, ...words("MCP_ALLOWED_ORIGINS")],
+  oauth: oauthSettings(),
   background: (work) => {
     if ("EdgeRuntime" in globalThis) EdgeRuntime.waitUntil(work);
   },

@@ -56,6 +56,10 @@ export const DIFF_CONTEXT_LINES = 3;
 export const DIFF_EDITS_MAX = 2_000;
 /** … and with up to this much work, in units; beyond it, a longer diff is returned. */
 export const DIFF_SEARCH_UNITS_MAX = 40_000_000;
+/** Changes that the tool finish_branch shows. */
+export const MCP_BRANCH_CHANGES_MAX = 100;
+/** The work of merging all texts of one merge, in units; texts for which none is left are conflicts. */
+export const MERGE_UNITS_MAX = 250_000_000;
 /** Operations of one batch. */
 export const BATCH_OPERATIONS_MAX = 100;
 /** The body of a batch, in bytes. All of its content together is bounded by CONTENT_LENGTH_MAX. */
@@ -64,6 +68,35 @@ export const BATCH_BYTES_MAX = 36 * 1024 * 1024;
 export const BATCH_UPLOADS_AT_ONCE = 8;
 /** Memory reserved for a raw upload, in bytes: the segments being uploaded. */
 export const RAW_UPLOAD_BYTES = 8 * 1024 * 1024;
+
+/** The body of a request of an app, in bytes. */
+export const OAUTH_BODY_BYTES_MAX = 16 * 1024;
+/** Redirect URIs of one client … */
+export const OAUTH_REDIRECT_URIS_MAX = 20;
+/** … each, in characters … */
+export const OAUTH_REDIRECT_URI_LENGTH_MAX = 512;
+/** … and all of them together: a registered client's id contains them, and stands in addresses. */
+export const OAUTH_REDIRECT_URIS_LENGTH_MAX = 1_500;
+/** The name of a client, in characters; a longer one is cut. */
+export const OAUTH_CLIENT_NAME_LENGTH_MAX = 100;
+/** A record that the service has signed, in characters; longer texts are not looked at. */
+export const OAUTH_RECORD_LENGTH_MAX = 8_192;
+/** The address of a client's metadata document, in characters. */
+export const OAUTH_CLIENT_URL_LENGTH_MAX = 512;
+/** Such a document in bytes … */
+export const OAUTH_DOCUMENT_BYTES_MAX = 64 * 1024;
+/** … and what comes with it: the head of the answer, the sizes of chunks. */
+export const OAUTH_DOCUMENT_HEAD_BYTES_MAX = 16 * 1024;
+/** How long its fetch may take, from the name's resolution to the last byte. */
+export const OAUTH_DOCUMENT_MILLISECONDS = 5_000;
+/** How long a document is remembered at most, … */
+export const OAUTH_DOCUMENT_SECONDS_MAX = 86_400;
+/** … where its answer does not say … */
+export const OAUTH_DOCUMENT_DEFAULT_SECONDS = 300;
+/** … and where there is none. */
+export const OAUTH_DOCUMENT_FAILED_SECONDS = 60;
+/** Documents that an isolate remembers, each as its client's name and redirect URIs. */
+export const OAUTH_DOCUMENTS_REMEMBERED_MAX = 1_000;
 
 /** Body of a call of `/mcp`, in bytes. */
 export const MCP_BODY_BYTES_MAX = 4 * 1024 * 1024;

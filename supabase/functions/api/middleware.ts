@@ -57,6 +57,6 @@ function setCommonHeaders(headers: Headers, requestId: string, rate: RateView, n
   headers.set("Access-Control-Allow-Origin", "*");
   headers.set(
     "Access-Control-Expose-Headers",
-    "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit, RateLimit-Policy, Retry-After, ETag, X-Request-Id, Idempotency-Replayed, Content-Range, Accept-Ranges, Content-Disposition",
+    "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit, RateLimit-Policy, Retry-After, ETag, X-Request-Id, Idempotency-Replayed, Content-Range, Accept-Ranges, Content-Disposition, WWW-Authenticate",
   );
 }

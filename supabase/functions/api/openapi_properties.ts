@@ -13,6 +13,7 @@ export type ResponseHeader =
   | "Content-Security-Policy"
   | "ETag"
   | "Idempotency-Replayed"
+  | "Location"
   | "Referrer-Policy"
   | "Retry-After"
   | "WWW-Authenticate"
@@ -33,6 +34,8 @@ export interface OpenapiProperties {
   /** Each property is a query parameter. */
   readonly query?: z.ZodType;
   readonly body?: z.ZodType;
+  /** Present where the body is a form instead of JSON. */
+  readonly form?: z.ZodType;
   /** Whether the body may be left out. */
   readonly isBodyOptional?: boolean;
   /** Whether the body may also be raw bytes; "only": it always is. */
@@ -54,6 +57,10 @@ export interface OpenapiProperties {
   readonly isPlain?: boolean;
   /** Whether the route speaks JSON-RPC: answers and faults of the protocol are not in the envelope; some have no body. */
   readonly isProtocol?: boolean;
+  /** Whether successes and failures are those of OAuth, not in the envelope. */
+  readonly speaksOAuth?: boolean;
+  /** The status of a success, where it is not 200; a redirect has no body. */
+  readonly successStatus?: 201 | 302;
   /** Statuses other than 200 that have this answer. */
   readonly statuses?: readonly number[];
   /** The errors of the route, without those that `openapi/failure.ts` derives from its inputs and credentials. */

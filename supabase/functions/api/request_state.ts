@@ -16,6 +16,8 @@ export interface RequestState {
   /** Times the calls of this request's ports. */
   readonly backendTime: Stopwatch;
   readonly backend: Backend;
+  /** The `WWW-Authenticate` of a 401. */
+  challenge: string;
   /** The code of the error with which the request is answered. */
   code: string | undefined;
   /** The operation of the matching route. */
@@ -34,21 +36,30 @@ export function createRequestState(parts: Parts, services: Services, headers: He
     embedder,
   };
   const gate = new Gate({ ...services, ...parts, ...backend, address: clientAddress(headers) }, id);
-  return { id, gate, deadline, backendTime, backend, code: undefined, operation: undefined };
+  return {
+    id,
+    gate,
+    deadline,
+    backendTime,
+    backend,
+    challenge: "Bearer",
+    code: undefined,
+    operation: undefined,
+  };
 }
 
 /** The context that the route's handler gets. */
 export function contextOf(
   { gate, deadline, backend }: RequestState,
   services: Services,
-  { background, log, now, clock, mcpAllowedOrigins }: Parts,
+  { background, log, now, clock, mcpAllowedOrigins, oauth }: Parts,
   request: Request,
   onEnd: Context["onEnd"],
 ): Context {
   return {
     ...services,
     ...backend,
-    ...{ request, gate, deadline, log, clock, now, background, mcpAllowedOrigins, onEnd },
+    ...{ request, gate, deadline, log, clock, now, background, mcpAllowedOrigins, oauth, onEnd },
     beginCostly: () => gate.beginCostly(services.costlySlots, clock, request.signal),
     indexBacklog: (begun) => services.indexBacklog(deadline, begun),
   };

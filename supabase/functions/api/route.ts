@@ -13,7 +13,7 @@ export interface Address {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /**
    * The path below the function's address. A trailing `/*` matches the path of a file, slashes included; `:id`,
-   * `:runId` and `:token` match one segment.
+   * `:name`, `:runId` and `:token` match one segment.
    */
   readonly pattern: string;
 }
@@ -35,6 +35,8 @@ interface Properties {
   readonly makesVersions?: boolean;
   /** Whether a request with this query, sent by the project's owner from the console, is not counted in the window. */
   readonly isFreeForOwner?: (query: Query) => boolean;
+  /** Present: the route is for apps that sign in, so it needs the console's address. `challenge`: of its 401. */
+  readonly ofOAuth?: { readonly challenge?: (request: Request) => string };
   readonly openapi: OpenapiProperties;
 }
 
@@ -61,7 +63,8 @@ export interface Definition extends Properties {
 export type Route = Address & Definition;
 
 /** Routes whose protocol or clients may add parameters that the service does not know. */
-const TAKES_ANY_PARAMETER = /^\/(oauth|health|openapi\.json|llms\.txt|l)(\/|$)/;
+const TAKES_ANY_PARAMETER =
+  /^\/(oauth\/(?!requests|consent)|\.well-known\/|connect\/|(health|openapi\.json|llms\.txt|l)(\/|$))/;
 
 /** Whether the route refuses query parameters that it does not know. */
 export function isStrict({ pattern }: Pick<Route, "pattern">): boolean {

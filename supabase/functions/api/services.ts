@@ -47,7 +47,18 @@ import type { SearchParts } from "./search/indexer.ts";
 /** What follows answers is loaded when it is first needed, so that a cold start does not pay for it. */
 const loadIndexer = lazy(() => import("./search/indexer.ts"));
 const loadEmbedder = lazy(() => import("./search/chunk_embedder.ts"));
+const loadOAuth = lazy(() => import("./oauth/server.ts"));
 const loadSweep = lazy(() => import("./maintenance/sweep.ts"));
+
+/** Settings of the operator for apps that sign in. */
+export interface OAuthSettings {
+  /** The address of the console, without trailing slash. */
+  readonly consoleUrl: string;
+  /** Names the server, if not its own address does. */
+  readonly issuer: string | undefined;
+  /** `host:port` of hosts of metadata documents that may be private. */
+  readonly allowedHosts: readonly string[];
+}
 
 /** Database, Storage and model; their calls have a common deadline. */
 export interface Backend {
@@ -71,6 +82,8 @@ export interface Parts {
   readonly connectBackground: (deadline: Deadline) => BackgroundBackend;
   readonly log: Log;
   readonly secretKeys: readonly [string, ...string[]];
+  /** Where people answer the requests of apps; null: apps cannot sign in. */
+  readonly oauth: OAuthSettings | null;
   /** Origins of browsers that may call `/mcp`, besides loopback ones: the service's own, and those of the settings. */
   readonly mcpAllowedOrigins: readonly string[];
   readonly background: Background;
@@ -103,6 +116,11 @@ export function createServices(parts: Parts) {
       connect: () => parts.connectBackground(new Deadline(USAGE_DEADLINE_MILLISECONDS, clock)).metadata,
     }),
     sessions: new ConsoleSessions(parts.secretKeys[0]),
+    /** Apps that sign in. */
+    oauthServer: lazy(async () => {
+      const { OAuthServer } = await loadOAuth();
+      return new OAuthServer(parts.secretKeys[0], parts.oauth?.allowedHosts ?? []);
+    }),
     bodyBudget: new BodyBudget(BODY_BUDGET_BYTES, BODY_PROJECT_BYTES),
     readAhead,
     /** Links that have written their one version, by the hashes of their tokens: no link is used twice. */

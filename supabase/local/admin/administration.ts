@@ -38,6 +38,7 @@ const key = z.object({
   expiresAt: z.string().nullable(),
   revokedAt: z.string().nullable(),
   lastUsedAt: z.string().nullable(),
+  kind: z.enum(["key", "app"]),
 });
 export type Key = z.infer<typeof key>;
 
@@ -233,6 +234,13 @@ export class Administration {
 
   revokeKey(id: string): Promise<Key> {
     return this.#administer(null, "revoke_key", { id }, key);
+  }
+
+  /** Revokes all apps of a project, and returns them. */
+  async disconnectApps(projectId: string): Promise<Key[]> {
+    const answer = z.object({ apps: z.array(key.omit({ project: true })), project: key.shape.project });
+    const { apps, project } = await this.#administer(projectId, "disconnect", {}, answer);
+    return apps.map((app) => ({ ...app, project }));
   }
 
   /** Returns the new key. The old one is revoked immediately, or expires after the grace period. */

@@ -17,13 +17,15 @@ import { newKey } from "../admin/new_key.ts";
 import { SCOPES_HELP } from "./scopes_help.ts";
 import { table } from "./table.ts";
 
-const USAGE = `deno task keys create | list | update | revoke | rotate
+const USAGE = `deno task keys create | list | update | revoke | rotate | disconnect
 
   create --project PROJECT   create a key for a project
   list [--project PROJECT]   list all keys, or those of one project
   update ID                  change its --name or --expires, or narrow its --scopes or --prefix
   revoke ID                  revoke a key immediately
   rotate ID                  revoke a key and create one with the same project, name, rights and expiry
+  disconnect --project PROJECT
+                             revoke all apps of a project, which people let in by signing in
 
   PROJECT is an id or a name. Without --owner, the name is that of a project without an owner.
 
@@ -95,6 +97,13 @@ function parseAction(
       return formatKeys(await to.listKeys(found?.id ?? null), json);
     };
   }
+  if (command === "disconnect") {
+    if (project === undefined) throw new UsageError("disconnect requires --project.");
+    return async (to) => {
+      const { id } = await to.findProject(project, owner);
+      return formatKeys(await to.disconnectApps(id), json);
+    };
+  }
   if (!UUID.test(id)) throw new UsageError(`'${id}' is not a key id.`);
   if (command === "update") {
     const changes = parseChanges(values);
@@ -111,7 +120,7 @@ function parseAction(
 function rejectUnusedOptions(command: string, values: Values): void {
   const requires: readonly (readonly [readonly (keyof Values)[], readonly string[]])[] = [
     [["name", "expires", "scopes", "prefix"], ["create", "update"]],
-    [["project", "owner"], ["create", "list"]],
+    [["project", "owner"], ["create", "list", "disconnect"]],
     [["grace"], ["create", "rotate"]],
   ];
   for (const [names, commands] of requires) {
@@ -195,9 +204,22 @@ function formatRevoked({ id, prefix, revokedAt }: Key, json: boolean): string {
 function formatKeys(keys: readonly Key[], json: boolean): string {
   if (json) return JSON.stringify(keys);
   return table(
-    ["ID", "PREFIX", "NAME", "PROJECT", "SCOPES", "BELOW", "CREATED", "EXPIRES", "REVOKED", "LAST USED"],
+    [
+      "ID",
+      "KIND",
+      "PREFIX",
+      "NAME",
+      "PROJECT",
+      "SCOPES",
+      "BELOW",
+      "CREATED",
+      "EXPIRES",
+      "REVOKED",
+      "LAST USED",
+    ],
     keys.map((key) => [
       key.id,
+      key.kind,
       key.prefix,
       key.name,
       key.project.name,

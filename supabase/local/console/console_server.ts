@@ -82,7 +82,9 @@ export class ConsoleServer {
     }
     const [path = ""] = url.split("?");
     if (path === PREFIX) return plainText(308, "", { location: `${PREFIX}/${url.slice(path.length)}` });
-    const name = path.slice(PREFIX.length + 1);
+    const file = path.slice(PREFIX.length + 1);
+    // The page for the people whom an app asks to sign in.
+    const name = file === "authorize" ? "" : file;
     if (name === "config.json") return this.config(incoming);
     if (name === "local_mail.json") return this.localMail(incoming);
     if (CLIENT_FILES.includes(name)) return await this.client(name);

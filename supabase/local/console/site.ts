@@ -13,6 +13,8 @@ export interface SiteSettings {
   readonly publishableKey: string;
   /** Whether GitHub is enabled as a provider in Supabase Auth. */
   readonly github: boolean;
+  /** The function's OAuth metadata, if apps find it at the site's host (`OAUTH_ISSUER`). */
+  readonly issuerDocument?: string | undefined;
   /** Whether `local_mail.json` beside the page contains the mail that Auth would send; true on a local stack only. */
   readonly localMail?: boolean;
 }
@@ -35,6 +37,26 @@ export function configJson({ supabaseUrl, publishableKey, github, localMail = fa
   return JSON.stringify({ supabaseUrl, publishableKey, functionUrl, github, localMail });
 }
 
+/**
+ * Returns the OAuth metadata of the deployed function, which has to be the same at the host of its issuer. Throws
+ * `StartupError` if the function names another issuer.
+ */
+export async function readIssuerDocument(supabaseUrl: string, issuer: string): Promise<string> {
+  const address = `${supabaseUrl}/functions/v1/api/.well-known/openid-configuration`;
+  const response = await fetch(address).catch(() => null);
+  const text = await response?.text() ?? "";
+  if (!response?.ok) {
+    throw new StartupError(
+      `${address} did not answer (status ${response?.status}): deploy the function first.`,
+    );
+  }
+  const named: unknown = JSON.parse(text).issuer;
+  if (named !== issuer) {
+    throw new StartupError(`The function's issuer is ${named}: set its OAUTH_ISSUER to ${issuer} first.`);
+  }
+  return text;
+}
+
 /** Writes the site to `destination`; replaces an existing site. Throws `StartupError` if the folder has other files. */
 export async function writeSite(build: string, destination: string, settings: SiteSettings): Promise<void> {
   await removeSite(destination);
@@ -44,13 +66,33 @@ export async function writeSite(build: string, destination: string, settings: Si
   const allowed = html.replace("connect-src 'self'", `connect-src 'self' ${settings.supabaseUrl}`);
   if (allowed === html) throw new Error("the page has no connect-src to extend");
   await Deno.writeTextFile(page, allowed);
+  // Hosts show it at `authorize`, where the function sends the people whom an app asks to sign in.
+  await Deno.writeTextFile(join(destination, "authorize.html"), allowed);
   await Deno.writeTextFile(join(destination, "config.json"), configJson(settings));
   for (const name of CLIENT_FILES) {
     await Deno.writeTextFile(join(destination, name), await clientFile(name));
   }
   // The format that Netlify, Cloudflare Pages and others share.
   const headers = Object.entries(SITE_HEADERS).map(([name, value]) => `  ${name}: ${value}\n`);
-  await Deno.writeTextFile(join(destination, "_headers"), `/*\n${headers.join("")}`);
+  const rules = `/*\n${headers.join("")}`;
+  const { issuerDocument } = settings;
+  if (issuerDocument !== undefined) await writeIssuer(destination, issuerDocument);
+  const more = issuerDocument === undefined ? "" : ISSUER_RULES;
+  await Deno.writeTextFile(join(destination, "_headers"), rules + more);
+}
+
+/** Apps in a browser read these documents, too; their names have no extension that tells their type. */
+const ISSUER_RULES = `/.well-known/*
+  content-type: application/json
+  access-control-allow-origin: *
+`;
+
+async function writeIssuer(destination: string, document: string): Promise<void> {
+  const folder = join(destination, ".well-known");
+  await Deno.mkdir(folder);
+  for (const name of ["oauth-authorization-server", "openid-configuration"]) {
+    await Deno.writeTextFile(join(folder, name), document);
+  }
 }
 
 async function removeSite(folder: string): Promise<void> {

@@ -28,6 +28,9 @@ const OWN_VARIABLES = [
   "EMBEDDINGS_FORMER_URL",
   "EMBEDDINGS_FORMER_API_KEY",
   "MCP_ALLOWED_ORIGINS",
+  "CONSOLE_URL",
+  "OAUTH_ISSUER",
+  "OUTBOUND_ALLOWED_HOSTS",
 ];
 
 const AS_DEPLOYED = ["--config", FUNCTION_CONFIG, "--frozen"];
@@ -66,6 +69,7 @@ export async function functionCommand(options: FunctionCommandOptions): Promise<
   const hosts = [options.supabaseUrl, ...(embeddingsUrl ? [embeddingsUrl] : [])].map((url) =>
     new URL(url).host
   );
+  const allowedHosts = options.ownVariables?.["OUTBOUND_ALLOWED_HOSTS"]?.match(/[^\s,]+/g) ?? [];
   // An older Deno cannot read the newer lock file, and uses the deployed one. Without this flag the latest Deno warns
   // that it also aborts `request.signal` after each response; the function reads the signal only before that.
   const config = denoVersion === undefined
@@ -82,7 +86,7 @@ export async function functionCommand(options: FunctionCommandOptions): Promise<
       "--no-check",
       "--allow-env",
       `--allow-read=${dirname(options.entry)}`,
-      `--allow-net=127.0.0.1,${hosts.join()}`,
+      `--allow-net=${["127.0.0.1", ...hosts, ...allowedHosts].join()}`,
       ...config,
       ...memory,
       EDGE_RUNTIME,

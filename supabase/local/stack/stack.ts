@@ -125,6 +125,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       : null;
     cleanups.push(() => embeddings?.stop());
     const functions = await startFunctions(options, secrets, backend, {
+      CONSOLE_URL: `${gateway.url}/console`,
       ...variables,
       ...embeddings && { EMBEDDINGS_URL: embeddings.url, EMBEDDINGS_MODEL: LOCAL_MODEL },
     });

@@ -127,7 +127,7 @@ export function assertInvariants(answer: Answer, circumstances: Circumstances): 
     ]
   ) assert(exposed.includes(name), `${name} is not exposed`);
   if (headers.has("etag")) assertTagHeaders(headers);
-  if (status === 202 || status === 204 || status === 304) {
+  if ([202, 204, 302, 304].includes(status)) {
     assertEquals(answer.text, "");
     return;
   }
@@ -185,7 +185,7 @@ function assertRateHeaders(
 
 function assertFailureShape({ method, status, headers, body, text }: Answer): void {
   assertEquals(headers.get("cache-control"), "no-store");
-  if (method === "HEAD" || isHealth(body) || isProtocolFault(body)) return;
+  if (method === "HEAD" || isHealth(body) || isProtocolFault(body) || isOAuthFault(body)) return;
   const parsed = failure.parse(body);
   const [, expected] = Object.entries(ERRORS).find(([code]) => code === parsed.error.code) ?? [];
   const isCondition = parsed.error.code === "FILE_ALREADY_EXISTS" && status === 412;
@@ -193,6 +193,12 @@ function assertFailureShape({ method, status, headers, body, text }: Answer): vo
   for (const internal of ["supabase", "postgres", "filestore_", "    at ", "sb_secret", "/api/domain"]) {
     assert(!text.toLowerCase().includes(internal), `the answer tells of internals: ${internal}`);
   }
+}
+
+/** An error of the routes of OAuth (RFC 6749, section 5.2). */
+function isOAuthFault(body: unknown): boolean {
+  return z.strictObject({ error: z.string().min(1), error_description: z.string().min(1) }).safeParse(body)
+    .success;
 }
 
 /** A JSON-RPC error of /mcp. */

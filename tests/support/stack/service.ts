@@ -202,10 +202,13 @@ export class Service implements Api {
 
   /**
    * Runs `work` with the address of an additional process of the function, without a gateway: for requests that the
-   * gateway would change, and for a process with nothing in memory.
+   * gateway would change, and for a process with nothing in memory. `variables`: those that an operator sets.
    */
-  async withBareFunction(work: (origin: string) => Promise<void>): Promise<void> {
-    const bare = await startBareFunction(this, this.proxy.url);
+  async withBareFunction(
+    work: (origin: string) => Promise<void>,
+    variables: Readonly<Record<string, string>> = {},
+  ): Promise<void> {
+    const bare = await startBareFunction(this, this.proxy.url, { variables });
     try {
       await work(bare.origin);
     } finally {

@@ -90,6 +90,8 @@ export interface BareFunctionOptions {
   readonly denoVersion?: string;
   /** Further arguments of `deno run`. */
   readonly flags?: readonly string[];
+  /** Variables that an operator sets. */
+  readonly variables?: Readonly<Record<string, string>>;
   readonly onLog?: (line: string) => void;
 }
 
@@ -101,6 +103,7 @@ export async function startBareFunction(
     entry = FUNCTION_ENTRY,
     denoVersion = Deno.env.get("FUNCTION_DENO"),
     flags = [],
+    variables = {},
     onLog = () => {},
   }: BareFunctionOptions = {},
 ): Promise<BareFunction> {
@@ -111,6 +114,7 @@ export async function startBareFunction(
     databaseUrl: undefined,
     denoVersion,
     memoryLimitMegabytes: undefined,
+    ownVariables: variables,
   });
   const [run = "run", ...args] = command.args;
   const process = new FunctionProcess({

@@ -115,7 +115,13 @@ class Backend {
       return value(true);
     };
     const connections = { connect: unused, connectBackground: unused };
-    const parts = { ...connections, clock: systemClock, secretKeys: ["secret"], mcpAllowedOrigins: [] };
+    const parts = {
+      ...connections,
+      clock: systemClock,
+      secretKeys: ["secret"],
+      mcpAllowedOrigins: [],
+      oauth: null,
+    };
     // deno-lint-ignore no-explicit-any -- of the service's parts those alone that an append uses
     const services = createServices({ ...parts, background: () => {}, now: Date.now } as any);
     const log = {

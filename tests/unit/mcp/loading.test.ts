@@ -1,4 +1,7 @@
-/** The protocol's package takes a tenth of a second to load, so only `/mcp` loads it. */
+/**
+ * The protocol's package takes a tenth of a second to load, so only the routes of the protocol load it; and only those
+ * of apps load the code of OAuth.
+ */
 import { assert } from "@std/assert";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
@@ -15,7 +18,7 @@ const graph = z.object({
   })),
 });
 
-Deno.test("no other route loads the package of the protocol, or its tools: they are reached by a dynamic import alone", async () => {
+Deno.test("no other route loads the package of the protocol, its tools or OAuth: they are reached by a dynamic import alone", async () => {
   const config = fileURLToPath(new URL("../../../deno.json", import.meta.url));
   const command = new Deno.Command(Deno.execPath(), {
     args: ["info", "--json", `--config=${config}`, ENTRY],
@@ -39,6 +42,9 @@ Deno.test("no other route loads the package of the protocol, or its tools: they 
   const isOfMcp = (specifier: string) =>
     specifier.includes("@modelcontextprotocol") || specifier.includes("/functions/api/mcp/");
   assert(!reach(false).some(isOfMcp), reach(false).filter(isOfMcp).join());
+  const isOfOAuth = (specifier: string) => specifier.includes("/functions/api/oauth/");
+  assert(!reach(false).some(isOfOAuth), reach(false).filter(isOfOAuth).join());
+  assert(reach(true).filter(isOfOAuth).length > 5);
   // A deployment contains only modules that an import names literally.
   assert(reach(true).some((specifier) => specifier.includes("@modelcontextprotocol/server")));
   assert(reach(true).filter((specifier) => specifier.includes("/functions/api/mcp/tools/")).length > 5);

@@ -1,7 +1,7 @@
 /** The commands of the view on screen: views register them, and the command palette lists them. */
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { goTo, type Place, place } from "../state/router.ts";
+import { goTo, place, type ProjectPlace } from "../state/router.ts";
 import type { IconName } from "./icon.tsx";
 
 export interface Command {
@@ -16,11 +16,9 @@ export interface Command {
   readonly isUnlisted?: boolean;
 }
 
-type Target = Exclude<Place, { readonly name: "home" }>;
-
 const sources = signal<ReadonlySet<() => readonly Command[]>>(new Set());
 /** A command to run once its view is shown. */
-let wanted: { readonly id: string; readonly target: Target } | null = null;
+let wanted: { readonly id: string; readonly target: ProjectPlace } | null = null;
 
 /** Offers commands while the calling component is shown. */
 export function useCommands(commands: readonly Command[]): void {
@@ -54,7 +52,7 @@ export function commandsHere(): readonly Command[] {
 }
 
 /** Runs a command of the view on screen, or navigates to the view that has it and runs it there. */
-export function runIn(target: Target, id: string): void {
+export function runIn(target: ProjectPlace, id: string): void {
   const found = commandsHere().find((command) => command.id === id);
   if (found !== undefined) return found.run();
   wanted = { id, target };

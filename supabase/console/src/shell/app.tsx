@@ -46,6 +46,8 @@ export function App() {
         ? <SignIn />
         : needsNewPassword.value
         ? <NewPasswordPage />
+        : place.value.name === "authorize"
+        ? <Consent key={`${who.id} ${place.value.request}`} request={place.value.request} />
         : <Projects key={who.id} />}
       <Notices />
     </>
@@ -63,6 +65,17 @@ function NoProject({ onReload }: { readonly onReload: () => void }) {
   return (
     <Centred>
       {Card ? <Card onReload={onReload} /> : <Pending {...{ error, reload }} what="your projects" />}
+    </Centred>
+  );
+}
+
+function Consent({ request }: { readonly request: string }) {
+  const load = async () => (await import("../views/consent/consent_view.tsx")).ConsentView;
+  const { data: View, error, reload } = useLoad("view consent", load);
+  if (View !== undefined) return <View request={request} />;
+  return (
+    <Centred>
+      <Pending {...{ error, reload }} what="the request" />
     </Centred>
   );
 }

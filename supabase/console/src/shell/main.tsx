@@ -2,7 +2,7 @@ import { render } from "preact";
 import { loadConfig } from "../config.ts";
 import { App } from "./app.tsx";
 import { openSession } from "../session/session.ts";
-import { readAddress } from "../state/router.ts";
+import { moveConsentRequest, readAddress } from "../state/router.ts";
 import "../state/preferences.ts";
 
 const root = document.getElementById("app");
@@ -10,6 +10,7 @@ if (root === null) throw new Error("the page has no element #app");
 if (globalThis.top === globalThis.self) {
   try {
     await loadConfig();
+    moveConsentRequest();
     await openSession();
     readAddress();
     render(<App />, root);

@@ -1,11 +1,11 @@
 /** The views of a project that the menu and the palette list. */
 import type { IconName } from "../components/icon.tsx";
-import type { Place } from "../state/router.ts";
+import type { ProjectPlace } from "../state/router.ts";
 
 export interface Section {
   readonly icon: IconName;
   readonly text: string;
-  readonly to: Exclude<Place, { readonly name: "home" }>;
+  readonly to: ProjectPlace;
 }
 
 export function sectionsOf(projectId: string): readonly Section[] {
@@ -14,6 +14,7 @@ export function sectionsOf(projectId: string): readonly Section[] {
     { icon: "trash", text: "Deleted files", to: { name: "deleted", projectId } },
     { icon: "activity", text: "Activity", to: { name: "activity", projectId } },
     { icon: "run", text: "Runs", to: { name: "runs", projectId } },
+    { icon: "branch", text: "Branches", to: { name: "branches", projectId } },
     { icon: "link", text: "Links", to: { name: "links", projectId } },
     { icon: "plug", text: "Connect", to: { name: "connect", projectId } },
     { icon: "key", text: "API keys", to: { name: "keys", projectId } },

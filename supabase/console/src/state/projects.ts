@@ -11,7 +11,7 @@ const LAST_PROJECT = "filestore.project";
 export const projects = signal<readonly Project[] | undefined>(undefined);
 
 /** The id in the address, whether or not the project exists. */
-export const projectId = computed(() => place.value.name === "home" ? undefined : place.value.projectId);
+export const projectId = computed(() => "projectId" in place.value ? place.value.projectId : undefined);
 
 export const project = computed(() => projects.value?.find(({ id }) => id === projectId.value));
 

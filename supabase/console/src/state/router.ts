@@ -19,7 +19,12 @@ const moment = lenient(
 );
 
 /** For each kind of place, the parameter that is the path of the address and may contain slashes. */
-const TAILS: Readonly<Record<string, string>> = { files: "directory", file: "path", run: "runId" };
+const TAILS: Readonly<Record<string, string>> = {
+  files: "directory",
+  file: "path",
+  run: "runId",
+  branch: "branch",
+};
 
 /** Returns the schema of a place in a project, with its parameters. */
 function inProject<Name extends string, Parameters extends z.core.$ZodLooseShape>(
@@ -81,6 +86,17 @@ const placeSchema = z.discriminatedUnion("name", [
   }),
   inProject("runs", { after: text }),
   inProject("run", { runId: z.string().check(z.minLength(1)), after: text }),
+  inProject("branches", {
+    state: lenient(z.enum(["open", "ready", "merged", "closed"])),
+    after: text,
+  }),
+  inProject("branch", {
+    branch: z.string().check(z.minLength(1)),
+    /** The path of the last change on the previous page. */
+    after: text,
+    /** The path in the branch of the file whose two sides are shown. */
+    file: text,
+  }),
   inProject("connect", {}),
   inProject("keys", {}),
   inProject("links", {}),
@@ -104,10 +120,16 @@ export type SearchPlace = Named<"search">;
 export type DeletedPlace = Named<"deleted">;
 export type RunsPlace = Named<"runs">;
 export type RunPlace = Named<"run">;
+export type BranchesPlace = Named<"branches">;
+export type BranchPlace = Named<"branch">;
 export type ActivityPlace = Named<"activity">;
 export type FileTab = FilePlace["tab"];
 export type SearchMode = NonNullable<SearchPlace["mode"]>;
-export type Place = { readonly name: "home" } | FilePlace | Exclude<Parsed, { readonly name: "file" }>;
+/** A place in a project. */
+export type ProjectPlace = FilePlace | Exclude<Parsed, { readonly name: "file" }>;
+/** The consent page, with the request of an app that wants to sign in. */
+export type AuthorizePlace = { readonly name: "authorize"; readonly request: string };
+export type Place = { readonly name: "home" } | AuthorizePlace | ProjectPlace;
 
 const hash = signal(globalThis.location.hash);
 
@@ -129,6 +151,18 @@ export function readAddress(): void {
   hash.value = globalThis.location.hash;
 }
 
+/**
+ * The service sends a person to `authorize?request=…` beside the page. The request moves into the fragment, so that a sign-in
+ * leads back to it, and the page keeps its one address.
+ */
+export function moveConsentRequest(): void {
+  const { pathname, search } = globalThis.location;
+  const folder = /^(.*\/)authorize(?:\.html)?$/.exec(pathname)?.[1];
+  if (folder === undefined) return;
+  const request = new URLSearchParams(search).get("request") ?? "";
+  history.replaceState(history.state, "", folder + hrefOf({ name: "authorize", request }));
+}
+
 export function goTo(next: Place): void {
   globalThis.location.hash = hrefOf(next);
 }
@@ -145,6 +179,7 @@ export function replaceWith(next: Place): void {
 
 export function hrefOf(next: Place): string {
   if (next.name === "home") return "#/";
+  if (next.name === "authorize") return `#/authorize?${new URLSearchParams({ request: next.request })}`;
   const { name, projectId, ...rest } = next.name === "file" ? { ...next, line: linesText(next) } : next;
   const query = new URLSearchParams();
   let tail = "";
@@ -160,6 +195,9 @@ export function hrefOf(next: Place): string {
 function placeOf(address: string): Place {
   const [path = "", parameters = ""] = splitOnce(address.replace(/^#\/?/, ""), "?");
   const [head, projectId = "", name = "", ...segments] = path.split("/").map(decode);
+  if (head === "authorize") {
+    return { name: "authorize", request: new URLSearchParams(parameters).get("request") ?? "" };
+  }
   if (head !== "p" || projectId === "") return { name: "home" };
   const tail = segments.join("/");
   const given = new Map([...new URLSearchParams(parameters), ["name", name], ["projectId", projectId]]);

@@ -12,6 +12,7 @@ import type { ReleaseSlot, Slots } from "../runtime/slots.ts";
 import { subjectOf } from "./access_token.ts";
 import {
   type Account,
+  APP_REFUSED,
   type Credentials,
   identify,
   type IdentifyParts,
@@ -55,6 +56,11 @@ export class Gate {
   /** The window of the rate headers: that of the project or account once it is known, otherwise of the client address. */
   get rate(): RateView {
     return this.window ?? this.parts.failedAuth.view(this.parts.address, this.parts.now());
+  }
+
+  /** The client address that the platform vouches for. */
+  get address(): string {
+    return this.parts.address;
   }
 
   /** The project and tier of the key, if the database returned them: in this request, or recently to this isolate. */
@@ -286,10 +292,18 @@ export class Gate {
       this.parts.sessions.forget(this.caller.keyHash);
       throw unavailable();
     }
+    if (refusal.code === "INVALID_API_KEY" && this.isApp) {
+      this.window = undefined;
+      fail("INVALID_API_KEY", APP_REFUSED);
+    }
     // A guessed link counts as a failed authentication, like a guessed key.
     if (refusal.code === "LINK_NOT_FOUND" && this.identity.kind === "link") countFailure(this.parts);
     if (isUnauthenticated) this.window = undefined;
     throwRefusal(refusal, this.parts, this.rate, this.granted?.pathPrefix, otherStatus);
+  }
+
+  private get isApp(): boolean {
+    return this.identity.kind === "key" && this.identity.isApp === true;
   }
 
   private get owner(): Account | null {

@@ -5,15 +5,16 @@ import type { KeyHash, RateView } from "../ports/answer.ts";
 import { sha256Hex } from "../runtime/bytes.ts";
 import { isAccessToken, isPersonsToken } from "./access_token.ts";
 import { hashApiKey, isWellFormedApiKey } from "./api_key.ts";
+import { hashAppToken, isAppToken } from "./app_token.ts";
 import type { ConsoleSessions } from "./console_sessions.ts";
 import type { KeyCache } from "./key_cache.ts";
 import { type Client, countFailure, throwRefusal, throwUnauthenticated } from "./refusals.ts";
 
 /**
  * The credentials that a route requires. `key`: a project's key, or the access token of the project's owner. `link`:
- * only the token in its address.
+ * only the token in its address. `app`: the access token of an app that a person let in.
  */
-export type Credentials = "none" | "key" | "account" | "account or key" | "secret key" | "link";
+export type Credentials = "none" | "key" | "account" | "account or key" | "secret key" | "link" | "app";
 
 /** A signed-in account, and the project that the request names; null: none. */
 export interface Account {
@@ -30,6 +31,8 @@ export type Identity =
     readonly owner: Account | null;
     /** Whether the database opened that session for this very request. */
     readonly isConfirmed: boolean;
+    /** Whether the key is an app, and `keyHash` the hash of its access token. */
+    readonly isApp?: true;
   }
   /** `keyHash` is the hash of the link's token. */
   | { readonly kind: "link"; readonly keyHash: KeyHash }
@@ -65,6 +68,8 @@ export async function identify(
       return await identifyOperator(headers, parts);
     case "key":
       return await identifyKey(headers, parts);
+    case "app":
+      return await identifyApp(headers, parts);
     case "account":
     case "account or key":
       return await identifyAccount(headers, credentials === "account or key", parts);
@@ -93,6 +98,22 @@ async function identifyKey(headers: Headers, parts: IdentifyParts): Promise<Iden
   const keyHash = await hashApiKey(key);
   if (parts.keys.isRefused(keyHash, parts.now())) throwUnauthenticated("INVALID_API_KEY", parts);
   return { kind: "key", keyHash, owner: null, isConfirmed: false };
+}
+
+export const APP_REFUSED = "The access token is not valid. Refresh it, or sign in again.";
+
+/**
+ * An app acts as a key. The first request of a client has no token, which is how it learns where to get one. No failure
+ * is counted: nobody guesses a token, and the many people who use a hosted app have one address.
+ */
+async function identifyApp(headers: Headers, parts: IdentifyParts): Promise<Identity> {
+  const token = bearerOf(headers) ?? "";
+  if (token === "") fail("INVALID_API_KEY", "Sign in to get an access token: see `WWW-Authenticate`.");
+  const keyHash = await hashAppToken(token);
+  if (!isAppToken(token, "access") || parts.keys.isRefused(keyHash, parts.now())) {
+    fail("INVALID_API_KEY", APP_REFUSED);
+  }
+  return { kind: "key", keyHash, owner: null, isConfirmed: false, isApp: true };
 }
 
 /** Opens the owner's console session, whose token stands for a key of the project on every file route. */

@@ -1,4 +1,4 @@
-/** Counts per clock minute in the memory of one isolate, best effort: failed authentications, free requests. */
+/** Counts per clock minute or hour in the memory of one isolate, best effort: failed authentications, free requests. */
 import type { RateView } from "../ports/answer.ts";
 
 const MINUTE = 60_000;
@@ -6,15 +6,23 @@ const MINUTE = 60_000;
 /** A window of `limit` for each key, such as a client address or an account. */
 export class MinuteCounts {
   private readonly counts = new Map<string, number>();
-  private minute = 0;
+  private period = 0;
 
-  constructor(private readonly limit: number, private readonly keysMax: number) {}
+  constructor(
+    private readonly limit: number,
+    private readonly keysMax: number,
+    private readonly periodMilliseconds = MINUTE,
+  ) {}
 
   /** The window of a key, for the headers. */
   view(key: string, now: number): RateView {
     this.roll(now);
     const count = this.counts.get(this.bounded(key)) ?? 0;
-    return { limit: this.limit, remaining: Math.max(0, this.limit - count), reset: (this.minute + 1) * 60 };
+    return {
+      limit: this.limit,
+      remaining: Math.max(0, this.limit - count),
+      reset: (this.period + 1) * (this.periodMilliseconds / 1000),
+    };
   }
 
   /** Counts one and returns true; returns false if the window is full. */
@@ -33,9 +41,9 @@ export class MinuteCounts {
   }
 
   private roll(now: number): void {
-    const minute = Math.floor(now / MINUTE);
-    if (minute === this.minute) return;
-    this.minute = minute;
+    const period = Math.floor(now / this.periodMilliseconds);
+    if (period === this.period) return;
+    this.period = period;
     this.counts.clear();
   }
 }

@@ -14,11 +14,25 @@ export {
   redacted,
   tombstone,
 } from "./files.ts";
+export { appRedirect, appRequest } from "./apps.ts";
+export { branch, branchDetails, branchPage, mergeResult } from "./branches.ts";
 export { key, keyList, newKey, rotatedKey } from "./keys.ts";
 export { createdLink, linkList, revokedLink } from "./links.ts";
 export { account, changedProject, deletedAccount, deletedProject, project, projectList } from "./projects.ts";
 export { runDetails, runPage, undoResult } from "./runs.ts";
 export { searchResults } from "./search.ts";
-export { health, mcpReply, memoryAnswer, openapiDocument, sweep } from "./service.ts";
+export {
+  appTokens,
+  health,
+  keySet,
+  mcpReply,
+  memoryAnswer,
+  noAnswer,
+  openapiDocument,
+  registeredClient,
+  resourceMetadata,
+  serverMetadata,
+  sweep,
+} from "./service.ts";
 export { usage } from "./usage.ts";
 export { activity, changePage, versionList } from "./versions.ts";

@@ -1,5 +1,6 @@
 /** The keys of a project. */
 import { z } from "zod";
+import { appClient } from "./apps.ts";
 import { scope, time, type Wire } from "./values.ts";
 
 export const environment = z.enum(["development", "production"]);
@@ -16,6 +17,10 @@ export const key = z.object({
   expiresAt: time.nullable(),
   revokedAt: time.nullable(),
   lastUsedAt: time.nullable(),
+  kind: z.enum(["key", "app"]).meta({
+    description: "`app`: an app that a person has let in, which has no key.",
+  }),
+  client: appClient.optional().meta({ description: "Of an app." }),
 }).meta({ id: "ApiKey" });
 export type Key = Wire<typeof key>;
 

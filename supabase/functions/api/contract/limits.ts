@@ -14,6 +14,8 @@ export const EXPORT_FILES_PER_REQUEST = 50;
 export const EXAMINED_FILES_PER_REQUEST = 50;
 /** For a run: files. The plan of an undo or a restore counts like its commit: see PLAN_REQUESTS_MAX. */
 export const RUN_FILES_PER_REQUEST = 100;
+/** For a new branch: files that are copied. Its merge counts like any commit of many files. */
+export const BRANCH_FILES_PER_REQUEST = 100;
 
 /** Longest `content` of one JSON request, in UTF-16 code units (what JSON clients count). */
 export const CONTENT_LENGTH_MAX = 10_485_760;
@@ -99,6 +101,21 @@ export const COMMIT_FILES_MAX = 1000;
 export const CONFLICTING_PATHS_SHOWN_MAX = 20;
 /** Files that restoring a folder examines to find those that changed. In SQL. */
 export const RESTORE_EXAMINED_MAX = 10_000;
+/** Files of a branch when it is created. In SQL. */
+export const BRANCH_FILES_MAX = 10_000;
+/** A branch's name and title, in characters. */
+export const BRANCH_NAME_LENGTH_MAX = 64;
+export const BRANCH_TITLE_LENGTH_MAX = 200;
+/** How long a branch stays open, in seconds: at least, at most, and by default. */
+export const BRANCH_SECONDS_MIN = 3_600;
+export const BRANCH_SECONDS_MAX = 7_776_000;
+export const BRANCH_SECONDS_DEFAULT = 2_592_000;
+/** Changes in one response about a branch. */
+export const BRANCH_CHANGES_MAX = 1_000;
+/** Texts whose lines one merge merges; each of up to DIFF_BYTES_MAX. In SQL. */
+export const MERGE_TEXTS_MAX = 200;
+/** Their bytes, all three sides together. In SQL. */
+export const MERGE_TEXTS_BYTES_MAX = 16 * 1024 * 1024;
 /** Files of one export. In SQL. */
 export const EXPORT_FILES_MAX = 500;
 /** Bytes of one export. In SQL. */
@@ -165,6 +182,25 @@ export const KEY_GRACE_PERIOD_SECONDS_MAX = 604_800;
 export const ACTIVITY_DEFAULT = 20;
 /** Failed authentications per client address and minute. */
 export const ADDRESS_REQUESTS_PER_MINUTE = 100;
+
+/** Registrations of apps per client address and hour: an app that many people use has one address for all of them. */
+export const OAUTH_REGISTRATIONS_PER_HOUR = 600;
+/** Requests of apps for a person's consent, per client address and minute. */
+export const OAUTH_AUTHORIZATIONS_PER_MINUTE = 120;
+/** Requests of apps for tokens, or to end them, per client address and minute. */
+export const OAUTH_TOKENS_PER_MINUTE = 600;
+/** How long a person may answer the request of an app. */
+export const OAUTH_REQUEST_SECONDS = 600;
+/** The `state` of such a request, in characters. */
+export const OAUTH_STATE_LENGTH_MAX = 1_024;
+/** How long a code, an access token, and a refresh token after its first use are valid. In SQL. */
+export const APP_CODE_SECONDS = 60;
+export const APP_ACCESS_SECONDS = 3_600;
+export const APP_REFRESH_GRACE_SECONDS = 30;
+/** After this long without use, an app is disconnected. In SQL. */
+export const APP_UNUSED_DAYS = 90;
+/** Tokens that are kept of one app, the newest. In SQL. */
+export const APP_TOKENS_MAX = 100;
 
 /** A search query, in UTF-16 code units. */
 export const SEARCH_QUERY_LENGTH_MAX = 1000;

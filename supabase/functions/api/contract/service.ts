@@ -33,6 +33,12 @@ export const OPERATIONS = [
   "delete_folder",
   "undo_run",
   "restore_folder",
+  "create_branch",
+  "list_branches",
+  "get_branch",
+  "change_branch",
+  "merge_branch",
+  "update_branch",
   "sweep",
   "list_projects",
   "create_project",
@@ -47,6 +53,8 @@ export const OPERATIONS = [
   "update_api_key",
   "revoke_api_key",
   "regenerate_api_key",
+  "get_app_request",
+  "answer_app_request",
   "list_activity",
   "get_usage",
 ] as const;
@@ -78,5 +86,36 @@ export const memoryAnswer = z.object({
 
 export const mcpReply = z.looseObject({ jsonrpc: z.literal("2.0") })
   .meta({ id: "McpReply", description: "A JSON-RPC 2.0 response." });
+
+const text = z.string();
+
+/** The answers to apps that sign in are those of OAuth, without the envelope. */
+export const resourceMetadata = z.object({
+  resource: z.url(),
+  authorization_servers: z.array(z.url()),
+  scopes_supported: z.array(text),
+  bearer_methods_supported: z.array(text),
+}).meta({ id: "ProtectedResourceMetadata", description: "RFC 9728." });
+
+export const serverMetadata = z.looseObject({
+  issuer: z.url(),
+  authorization_endpoint: z.url(),
+  token_endpoint: z.url(),
+}).meta({ id: "AuthorizationServerMetadata", description: "RFC 8414, and OpenID Connect Discovery." });
+
+export const keySet = z.object({ keys: z.array(z.never()) }).meta({ id: "KeySet" });
+
+export const registeredClient = z.looseObject({ client_id: text, redirect_uris: z.array(text) })
+  .meta({ id: "RegisteredClient", description: "RFC 7591, section 3.2.1." });
+
+export const appTokens = z.object({
+  access_token: text,
+  token_type: z.literal("Bearer"),
+  expires_in: count,
+  refresh_token: text,
+  scope: text,
+}).meta({ id: "AppTokens", description: "RFC 6749, section 5.1." });
+
+export const noAnswer = z.object({}).meta({ id: "NoAnswer" });
 
 export const openapiDocument = z.record(z.string(), z.unknown());

@@ -1,13 +1,14 @@
 /** OpenAPI 3.1 from the routes, their schemas, their headers and the error table. */
 import { z } from "zod";
 import * as answers from "../contract/answers.ts";
+import { BRANCH_NAME_SHAPE } from "../contract/branches.ts";
 import { RUN_ID_SHAPE } from "../contract/run_id.ts";
 import { type Scope, scope } from "../contract/values.ts";
 import { PROVENANCE_HEADERS } from "../http/provenance.ts";
 import { LINK_TOKEN_SHAPE } from "../auth/link_token.ts";
-import { PATH_BYTES_MAX } from "../limits.ts";
+import { OAUTH_RECORD_LENGTH_MAX, PATH_BYTES_MAX } from "../limits.ts";
 import { VERSION } from "../version.ts";
-import { FailureResponses } from "./failure.ts";
+import { FailureResponses, HEADERS_OF_STATUS } from "./failure.ts";
 import { HEADER_COMPONENTS, REQUEST_HEADERS, responseHeaders } from "./headers.ts";
 import { hoistSchemas, type Json, schemaOf } from "./schemas.ts";
 import type { Route } from "../route.ts";
@@ -24,12 +25,13 @@ export const TAGS: readonly { name: string; segments: readonly string[]; descrip
   },
   {
     name: "Agents",
-    segments: ["mcp"],
+    segments: ["mcp", "connect"],
     description: "The same operations for agents, over the Model Context Protocol.",
   },
   { name: "Memory", segments: ["memory"], description: "The backend of Anthropic's memory tool." },
   { name: "Search", segments: ["search"], description: "By substring, pattern, words and meaning." },
   { name: "Projects", segments: ["projects", "project"], description: "Projects, their keys and activity." },
+  { name: "Apps", segments: ["oauth", ".well-known"], description: "Apps that sign in, by OAuth 2.1." },
   { name: "Service", segments: [], description: "The service itself." },
 ];
 
@@ -61,14 +63,17 @@ function securityOf({ credentials }: Route): Record<string, []>[] {
   if (credentials === "account") return [{ account: [] }];
   if (credentials === "account or key") return [{ account: [] }, ...keys];
   if (credentials === "secret key") return [{ secretKey: [] }];
+  if (credentials === "app") return [{ app: [] }];
   return credentials === "key" ? [...keys, { account: [] }] : [];
 }
 
 /** The forms of the variable segments of a path. */
 const PARAMETERS: Readonly<Record<string, Json>> = {
   id: { format: "uuid" },
+  name: { pattern: BRANCH_NAME_SHAPE.source },
   runId: { pattern: RUN_ID_SHAPE.source },
   token: { pattern: LINK_TOKEN_SHAPE.source },
+  request: { pattern: "^[\\w-]+\\.[\\w-]+$", maxLength: OAUTH_RECORD_LENGTH_MAX },
 };
 
 function parametersOf(route: Route): Json[] {
@@ -112,14 +117,16 @@ function parametersOf(route: Route): Json[] {
 
 const BYTES = { type: "string", format: "binary" };
 
-function requestBodyOf({ openapi: { body, isBodyOptional, takesRaw, example } }: Route): Json | undefined {
-  if (!body && !takesRaw) return undefined;
+function requestBodyOf({ openapi }: Route): Json | undefined {
+  const { body, form, isBodyOptional, takesRaw, example } = openapi;
+  if (!body && !form && !takesRaw) return undefined;
   return {
     required: !isBodyOptional,
     content: {
       ...(body && {
         "application/json": { schema: schemaOf(body, "input"), ...(example !== undefined && { example }) },
       }),
+      ...(form && { "application/x-www-form-urlencoded": { schema: schemaOf(form, "input") } }),
       ...(takesRaw && {
         "application/octet-stream": {
           schema: { ...BYTES, description: "The file's bytes, up to the tier's maximum file size." },
@@ -152,6 +159,7 @@ const RAW_HEADERS = ["ETag", "Accept-Ranges", "X-Content-Type-Options", "Content
 function responsesOf(route: Route, failures: FailureResponses): Json {
   const { headers: given, returnsRaw, responseHeaders: particular = [], statuses = [], isPlain, mediaType } =
     route.openapi;
+  const { successStatus = 200 } = route.openapi;
   const isWrite = given?.includes("Idempotency-Key") ?? false;
   const ofWrite: ResponseHeader[] = isWrite ? ["Idempotency-Replayed"] : [];
   // A write answers with the tag of its version.
@@ -166,8 +174,9 @@ function responsesOf(route: Route, failures: FailureResponses): Json {
     headers: responseHeaders(["Retry-After"]),
     ...(json && { content: json }),
   }]);
+  const success = { description: "Success", headers, content: { ...json, ...(returnsRaw && bytes) } };
   return {
-    "200": { description: "Success", headers, content: { ...json, ...(returnsRaw && bytes) } },
+    [successStatus]: successStatus === 302 ? { description: "Success", headers } : success,
     ...(returnsRaw && {
       "206": {
         description: "One range of the bytes",
@@ -180,6 +189,7 @@ function responsesOf(route: Route, failures: FailureResponses): Json {
     }),
     ...failures.of(route),
     ...route.openapi.isProtocol && protocolResponses(route, failures),
+    ...route.openapi.speaksOAuth && OAUTH_FAILURES,
     ...Object.fromEntries(others),
   };
 }
@@ -205,9 +215,25 @@ function protocolResponses(route: Route, failures: FailureResponses): Json {
   };
 }
 
+const oauthFailure = z.object({ error: z.string(), error_description: z.string() })
+  .meta({ id: "OAuthFailure", description: "RFC 6749, section 5.2." });
+
+const OAUTH_FAILURES: Json = Object.fromEntries(
+  Object.entries({
+    400: "The request is not valid.",
+    401: "There is no such client.",
+    429: "The client address sent too many requests.",
+    503: "The database did not answer; try again later.",
+  }).map(([status, description]) => [status, {
+    description,
+    headers: responseHeaders(HEADERS_OF_STATUS[Number(status)] ?? []),
+    content: { "application/json": { schema: schemaOf(oauthFailure, "output") } },
+  }]),
+);
+
 const DESCRIPTION = `Every write adds a numbered version; earlier versions stay readable.
 
-Every answer has an envelope, except those of \`/health\`, \`/llms.txt\` and this document:
+Every answer has an envelope, except those of \`/health\`, \`/llms.txt\`, this document, and OAuth:
 \`{success: true, data, operation, message}\`, or \`{success: false, error: {code, message}}\` with \`operation\` and
 \`details\` if there are any. Routes with GET also answer HEAD. Any other path is 404 \`ROUTE_NOT_FOUND\`, any other
 method 405 \`METHOD_NOT_ALLOWED\` with \`Allow\`.
@@ -257,6 +283,11 @@ export function openapiDocument(routes: readonly Route[]): Json {
           scheme: "bearer",
           bearerFormat: "JWT",
           description: "The access token of a signed-in account; x-project-id selects one of its projects.",
+        },
+        app: {
+          type: "http",
+          scheme: "bearer",
+          description: "The access token of an app that a person let into a project.",
         },
         secretKey: {
           type: "http",

@@ -83,6 +83,7 @@ const PARTICULAR: Readonly<Record<ResponseHeader, HeaderEntry>> = {
     "`true`: this is the answer to an earlier request with this Idempotency-Key; the service did nothing now.",
     { const: "true" },
   ),
+  Location: header("Where the browser goes."),
   "Retry-After": header("Seconds after which to try again.", { ...count, minimum: 1 }),
   Allow: header("The methods that the route accepts, such as `GET, HEAD`."),
   "Accept-Ranges": header("`bytes`: clients can request one range of the bytes; `none`: they cannot.", {
@@ -96,7 +97,10 @@ const PARTICULAR: Readonly<Record<ResponseHeader, HeaderEntry>> = {
   "Content-Security-Policy": header("Stops browsers from running scripts in the file."),
   "Content-Disposition": header("Makes a browser save the file under its name."),
   "Referrer-Policy": header("A browser does not send the address to other sites.", { const: "no-referrer" }),
-  "WWW-Authenticate": header("`Bearer`.", { const: "Bearer" }),
+  "WWW-Authenticate": header("`Bearer`; at `/connect`, with where an app gets a token.", {
+    type: "string",
+    pattern: "^Bearer( |$)",
+  }),
 };
 
 /** The `headers` of a response: those of every response, and the given ones. */

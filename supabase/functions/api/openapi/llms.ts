@@ -15,7 +15,8 @@ const INTRODUCTION = `# Filestore
 - Paths have forward slashes and no leading slash. Folders exist only as parts of paths.
 - Send \`Idempotency-Key\` with writes that you may repeat, and \`ifVersion\` with writes that must not overwrite a version
   that you have not read.
-- Agents that speak MCP connect to \`{base}/mcp\` with the same key.
+- Agents that speak MCP connect to \`{base}/mcp\` with the same key. Apps that sign in as a person connect to
+  \`{base}/connect\`, which tells them how.
 
 ## Description
 
@@ -41,7 +42,7 @@ function lineOf(route: Route, base: string): string {
 
 /** Routes of accounts and of the operator come last, as optional: a key for files does not need them. */
 function headingOf(route: Route): string {
-  const isForPeople = route.credentials !== "key" && route.credentials !== "link";
+  const isForPeople = !["key", "link", "app"].includes(route.credentials);
   return isForPeople ? OPTIONAL : tagOf(route);
 }
 

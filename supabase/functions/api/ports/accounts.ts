@@ -1,4 +1,5 @@
 /** The actions of signed-in people on their projects. */
+import type { AppScope } from "../contract/apps.ts";
 import type { AccountAnswer, KeyHash } from "./answer.ts";
 import type { Parameters } from "./calls.ts";
 
@@ -15,6 +16,20 @@ export type AdministrativeAction =
   | "revoke_key"
   | "activity"
   | "usage";
+
+/** What a person allows an app; the rights are those of a key. */
+export interface NewApp {
+  readonly name: string;
+  readonly scopes: readonly AppScope[];
+  readonly pathPrefix: string | null;
+  readonly expiresAt: string | null;
+  /** SHA-256 of the client's id, 64 hexadecimal digits. */
+  readonly clientHash: string;
+  readonly clientName: string;
+  readonly clientHost: string;
+  readonly redirectUri: string;
+  readonly challenge: string;
+}
 
 export type Accounts = ReturnType<typeof accountsOver>;
 
@@ -43,6 +58,14 @@ export function accountsOver(
     /** Ends the account whose e-mail address is `confirm`, and all of its projects; returns `{id, deletedAt}`. */
     deleteAccount: (accessToken: string, confirm: string) =>
       call(accessToken, "filestore_account_delete", { confirm, deletionId: crypto.randomUUID() }),
+    /** Refused with REQUEST_NOT_FOUND where the request of an app is answered already. */
+    appRequest: (accessToken: string, requestId: string) =>
+      call(accessToken, "filestore_account_request", { requestId }),
+    /** Answers the request of an app once: lets it into the project; `app` null: refuses. `codeHash`: of the app's code. */
+    answerApp: (
+      accessToken: string,
+      answer: { requestId: string; codeHash: KeyHash; projectId: string | null; app: NewApp | null },
+    ) => call(accessToken, "filestore_account_consent", answer),
     /** Makes the token with this hash valid as a key of the project for ten minutes. */
     openSession: (accessToken: string, projectId: string, tokenHash: KeyHash) => {
       const parameters = { projectId, action: "session", parameters: { tokenHash } };

@@ -3,17 +3,20 @@
  * for its answer, so a cold start does not pay for the schemas.
  */
 import { z } from "zod";
+import { appScope } from "../contract/apps.ts";
 import { fileRecord, folderResult, purged, redacted } from "../contract/files.ts";
+import * as branches from "../contract/branches.ts";
 import { link } from "../contract/links.ts";
 import * as runs from "../contract/runs.ts";
 import { skipped, unsearched } from "../contract/search.ts";
 import type { Wire } from "../contract/values.ts";
 import * as versions from "../contract/versions.ts";
 import { grant, rate, refusal } from "./answer.ts";
-import { manyCommitted } from "./commit.ts";
+import { manyCommitted, textsToMerge } from "./commit.ts";
 import * as files from "./files.ts";
 import { segment } from "./segments.ts";
 
+export { branch, branchPage, mergeResult } from "../contract/branches.ts";
 export { fileRecord } from "../contract/files.ts";
 export { link, revokedLink } from "../contract/links.ts";
 export { undoResult } from "../contract/runs.ts";
@@ -34,10 +37,21 @@ export const flag = z.boolean();
 export const flags = z.array(z.boolean());
 export const number = z.number();
 export const ids = z.array(z.string());
+/** What an app gets for a code or a refresh token. `expiresIn`: seconds. */
+export const appTokens = z.union([
+  z.object({ scopes: z.array(appScope), expiresIn: z.number() }),
+  z.object({ error: z.enum(["invalid_grant", "invalid_scope"]) }),
+]);
 export const contents = z.array(files.content);
 export const links = z.array(link);
 export const folderCommitted = manyCommitted(folderResult);
 export const revertCommitted = manyCommitted(runs.undoResult);
+/** `isEnded`: whether nothing is left to merge, so that the branch has ended. */
+export const mergeCommitted = manyCommitted(branches.mergeResult.extend({ isEnded: z.boolean() }));
+export const createdBranch = z.object({ branch: branches.branch, isWhole: z.boolean() });
+/** `isInside`: whether the key is confined to the branch. */
+export const branchChanges = branches.branchDetails.extend({ isInside: z.boolean(), ...textsToMerge.shape });
+export type BranchChanges = Wire<typeof branchChanges>;
 /** Without the path, which the request names. */
 export const redaction = redacted.omit({ path: true });
 export const nextDeletedAccount = z.string().nullable();

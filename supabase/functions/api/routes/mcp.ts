@@ -70,21 +70,24 @@ const message = z.looseObject({
   }),
 }).meta({ id: "McpMessage", description: "A JSON-RPC 2.0 request or notification." });
 
+/** Serves the message in the request's body, for a caller that acts as a key. */
+export async function serveMcp(context: Context): Promise<Response> {
+  ensureOrigin(context);
+  const message = await readMessage(context);
+  if (message === undefined) {
+    await context.gate.ensureCounted();
+    const error = { code: -32700, message: "Parse error: the body is not JSON." };
+    return json({ jsonrpc: "2.0", error, id: null }, 400);
+  }
+  // Loaded on demand, so that no other route's cold start pays for it.
+  const { serve } = await import("../mcp/serve.ts");
+  return await serve(context, message);
+}
+
 export const mcp = defineRoute({
   operation: "mcp",
   scopes: [],
-  async handle(context) {
-    ensureOrigin(context);
-    const message = await readMessage(context);
-    if (message === undefined) {
-      await context.gate.ensureCounted();
-      const error = { code: -32700, message: "Parse error: the body is not JSON." };
-      return json({ jsonrpc: "2.0", error, id: null }, 400);
-    }
-    // Loaded on demand, so that no other route's cold start pays for it.
-    const { serve } = await import("../mcp/serve.ts");
-    return await serve(context, message);
-  },
+  handle: serveMcp,
   openapi: {
     summary: "Call tools through the Model Context Protocol, for agents",
     description:

@@ -20,6 +20,11 @@ export function escapeHidden(text: string): string {
   );
 }
 
+/** The text without hidden characters, even those of an emoji: for names that are compared by eye. */
+export function withoutHidden(text: string): string {
+  return text.replaceAll(new RegExp(HIDDEN, "gu"), "");
+}
+
 /** Undoes `escapeHidden`, and no other escapes. For texts that cannot contain a backslash of their own. */
 export function unescapeHidden(text: string): string {
   return text.replace(/(?:\\u[\da-f]{4})+/gi, (escapes) => {

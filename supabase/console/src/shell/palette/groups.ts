@@ -153,13 +153,13 @@ function runEntry(projectId: string, { runId, actors }: Run): Entry {
 
 function keyEntry(projectId: string, key: Key): Entry {
   const target = { name: "keys", projectId } as const;
-  const { id, name, prefix, revokedAt } = key;
+  const { id, kind, name, prefix, revokedAt } = key;
   return {
     id: `key ${id}`,
     text: name || prefix,
     about: name ? `${prefix}…` : undefined,
     icon: "key",
-    run: () => revokedAt === null ? runIn(target, `key ${id}`) : goTo(target),
+    run: () => revokedAt === null && kind === "key" ? runIn(target, `key ${id}`) : goTo(target),
   };
 }
 

@@ -13,6 +13,8 @@ export interface Step {
 export interface Client {
   readonly name: string;
   readonly steps: readonly Step[];
+  /** What a person does in an app that signs in, in order; empty for a client that has a key. */
+  readonly signIn: readonly string[];
 }
 
 /** The document's address in settings of MCP clients that cannot read a variable. */
@@ -34,7 +36,8 @@ export function clientsOf(document: string): readonly Client[] {
   return sections.map((section) => {
     const [name = "", body = ""] = splitOnce(section, "\n");
     const steps = stepsOf(body);
-    return { name, steps: steps.some(readsVariable) ? [...steps, ...shared] : steps };
+    const signIn = [...body.matchAll(/^\d\. (.+(?:\n {3}.+)*)/gm)].map(([, text = ""]) => plain(text));
+    return { name, steps: steps.some(readsVariable) ? [...steps, ...shared] : steps, signIn };
   }).filter(({ steps }) => steps.length > 0);
 }
 
@@ -46,8 +49,11 @@ function stepsOf(section: string): readonly Step[] {
 
 function lastParagraph(markdown: string): string {
   const paragraphs = markdown.replace(/<!--[^]*?-->/g, "").trim().split(/\n{2,}/);
-  return (paragraphs.at(-1) || "In a terminal:")
-    .replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").replaceAll("`", "").replaceAll("\n", " ");
+  return plain(paragraphs.at(-1) || "In a terminal:");
+}
+
+function plain(markdown: string): string {
+  return markdown.replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").replaceAll("`", "").replaceAll(/\s+/g, " ");
 }
 
 /** Whether the settings name a variable instead of containing the key, because their file is shared. */
@@ -68,6 +74,8 @@ function splitOnce(text: string, separator: string): readonly string[] {
 export function fill({ language, template }: Step, baseUrl: string, key: string): string {
   const addressed = template.replaceAll(LOCAL_ADDRESS, baseUrl);
   switch (language) {
+    case "text":
+      return addressed.replace("oa_...", key);
     case "sh":
       return addressed.replaceAll("${BASE_URL:?}", baseUrl)
         .replaceAll("${FILESTORE_API_KEY:?}", key)

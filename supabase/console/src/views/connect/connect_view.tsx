@@ -4,10 +4,11 @@ import { createKey, type NewKey } from "../../api/projects.ts";
 import { CodeBlock } from "../../components/copy.tsx";
 import { Pending } from "../../components/states.tsx";
 import { config } from "../../config.ts";
+import { visible } from "../../format.ts";
 import { keepMadeKey, madeKey } from "../../state/keys.ts";
 import { useLoad } from "../../state/use_load.ts";
 import { type Client, fill, loadClients, NO_KEY } from "./clients.ts";
-import { FirstCall } from "./first_call.tsx";
+import { FirstAppCall, FirstCall } from "./first_call.tsx";
 import { reasonFor } from "../../api/failure.ts";
 import { FormProblem, SelectField, TextField, useSubmit } from "../../components/form.tsx";
 
@@ -29,7 +30,7 @@ export function ConnectView({ projectId }: { readonly projectId: string }) {
       </div>
       <section class="card" aria-labelledby="connect-address">
         <h2 id="connect-address">Address</h2>
-        <p class="hint">API base URL. For MCP, append /mcp.</p>
+        <p class="hint">API base URL. For MCP with a key, append /mcp; for an app that signs in, /connect.</p>
         <CodeBlock text={baseUrl} what="the address" />
       </section>
       <section class="card" aria-labelledby="connect-key">
@@ -41,21 +42,22 @@ export function ConnectView({ projectId }: { readonly projectId: string }) {
       </section>
       <section class="card" aria-labelledby="connect-client">
         <h2 id="connect-client">Client</h2>
-        {made === undefined && <p class="note">Create a key above to fill it in.</p>}
-        <Clients baseUrl={baseUrl} apiKey={made?.key ?? NO_KEY} />
+        {made === undefined && <p class="note">Create a key above to fill it in, where one is needed.</p>}
+        <Clients {...{ projectId, baseUrl }} apiKey={made?.key ?? NO_KEY} />
       </section>
       {made !== undefined && <FirstCall key={made.id} {...{ projectId, made }} />}
     </section>
   );
 }
 
-function Made({ made: { key } }: { readonly made: NewKey }) {
+function Made({ made: { key, pathPrefix } }: { readonly made: NewKey }) {
   return (
     <>
       <p class="note" role="status">
         Copy the key now: only its hash is stored, and this tab forgets it when it is reloaded or closed.
       </p>
       <CodeBlock text={key} what="the key" />
+      {pathPrefix && <p class="hint">It reaches only what is below {visible(pathPrefix)}.</p>}
     </>
   );
 }
@@ -65,11 +67,13 @@ interface ClientsProperties {
   readonly apiKey: string;
 }
 
-function Clients({ baseUrl, apiKey }: ClientsProperties) {
+function Clients({ projectId, baseUrl, apiKey }: ClientsProperties & { readonly projectId: string }) {
   const { data: clients, error, reload } = useLoad("clients", loadClients);
   const [name, setName] = useState<string | null>(null);
   if (clients === undefined) return <Pending {...{ error, reload }} what="the clients" />;
-  const chosen = clients.find((one) => one.name === name) ?? clients[0];
+  // A first agent is on this machine more often than not, and the card above creates its key.
+  const chosen = clients.find((one) => one.name === name) ??
+    clients.find(({ signIn }) => signIn.length === 0);
   return (
     <>
       <div class="clients" role="group" aria-label="Clients">
@@ -86,6 +90,9 @@ function Clients({ baseUrl, apiKey }: ClientsProperties) {
         ))}
       </div>
       {chosen !== undefined && <Steps client={chosen} baseUrl={baseUrl} apiKey={apiKey} />}
+      {chosen !== undefined && chosen.signIn.length > 0 && (
+        <FirstAppCall key={chosen.name} projectId={projectId} title={chosen.name} />
+      )}
     </>
   );
 }
@@ -94,7 +101,7 @@ interface StepsProperties extends ClientsProperties {
   readonly client: Client;
 }
 
-function Steps({ client: { name, steps }, baseUrl, apiKey }: StepsProperties) {
+function Steps({ client: { name, steps, signIn }, baseUrl, apiKey }: StepsProperties) {
   return (
     <>
       {steps.map((step, index) => (
@@ -104,6 +111,7 @@ function Steps({ client: { name, steps }, baseUrl, apiKey }: StepsProperties) {
             text={fill(step, baseUrl, apiKey)}
             what={index === 0 ? `the settings of ${name}` : `part ${index + 1} of ${name}`}
           />
+          {index === 0 && signIn.length > 0 && <ol>{signIn.map((text) => <li key={text}>{text}</li>)}</ol>}
         </div>
       ))}
     </>

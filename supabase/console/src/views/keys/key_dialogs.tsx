@@ -40,6 +40,7 @@ interface RevokeKeyDialogProperties {
 
 export function RevokeKeyDialog({ projectId, revoked, onClose, onDone }: RevokeKeyDialogProperties) {
   const title = keyTitle(revoked);
+  const isApp = revoked.kind === "app";
   const { isBusy, error, submit } = useSubmit(async () => {
     await revokeKey(projectId, revoked.id);
     notify(`${title} was revoked.`);
@@ -47,8 +48,13 @@ export function RevokeKeyDialog({ projectId, revoked, onClose, onDone }: RevokeK
     onDone();
   });
   return (
-    <FormDialog title={`Revoke ${title}?`} action="Revoke key" isDangerous {...{ isBusy, submit, onClose }}>
-      <p>Requests with this key are refused from now on. This cannot be undone.</p>
+    <FormDialog
+      title={`Revoke ${title}?`}
+      action={isApp ? "Revoke access" : "Revoke key"}
+      isDangerous
+      {...{ isBusy, submit, onClose }}
+    >
+      <p>Requests with {isApp ? "its tokens" : "this key"} are refused from now on. This cannot be undone.</p>
       <FormProblem error={error} fields={[]} />
     </FormDialog>
   );

@@ -1,5 +1,5 @@
 import type { Key } from "../../api/projects.ts";
-import { localSeconds } from "../../format.ts";
+import { localSeconds, visible } from "../../format.ts";
 
 type KeyStatus = "active" | "revoked" | "expired";
 
@@ -9,7 +9,7 @@ export function keyStatus(key: Key, now: number = Date.now()): KeyStatus {
 }
 
 export function keyTitle(key: Key): string {
-  return key.name === null || key.name === "" ? `${key.prefix}…` : key.name;
+  return visible(key.name || key.client?.name || "") || `${key.prefix}…`;
 }
 
 export function isoOf(local: string): string | undefined {

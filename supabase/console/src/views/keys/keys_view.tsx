@@ -17,8 +17,11 @@ type Open =
 export function KeysView({ projectId }: { readonly projectId: string }) {
   const { error, reload } = useLoad(`keys ${projectId}`, (signal) => loadKeys(projectId, signal));
   const [open, setOpen] = useState<Open | null>(null);
-  const keys = keysOf(projectId);
+  const all = keysOf(projectId);
+  const keys = all?.filter(({ kind }) => kind === "key");
+  const apps = all?.filter(({ kind }) => kind === "app") ?? [];
   const dialog = { projectId, onClose: () => setOpen(null) };
+  const onChoose = (name: KeyAction, key: Key) => setOpen({ name, key });
   const made = (key: NewKey) => {
     setOpen({ name: "made", key });
     reload();
@@ -50,7 +53,9 @@ export function KeysView({ projectId }: { readonly projectId: string }) {
             <p>An agent reads and writes with a key. Create one for each agent and environment.</p>
           </Empty>
         )
-        : <KeyTable keys={keys} onChoose={(name, key) => setOpen({ name, key })} />}
+        : <KeyTable kind="key" {...{ keys, onChoose }} />}
+      {apps.length > 0 && <h2>Connected apps</h2>}
+      {apps.length > 0 && <KeyTable kind="app" keys={apps} onChoose={onChoose} />}
       {open?.name === "create" && <CreateKeyDialog {...dialog} onMade={made} />}
       {open?.name === "edit" && <EditKeyDialog {...dialog} edited={open.key} onDone={reload} />}
       {open?.name === "rotate" && <RotateKeyDialog {...dialog} old={open.key} onMade={made} />}

@@ -1,7 +1,7 @@
 /** The type by which a file is shown, for extensions that the service's content types do not include. */
-import { nameOf } from "../../format.ts";
-import type { FileRecord } from "../../api/files.ts";
-import { TEXT_PREVIEW_BYTES_MAX } from "../../limits.ts";
+import { nameOf } from "../format.ts";
+import type { FileRecord } from "../api/files.ts";
+import { TEXT_PREVIEW_BYTES_MAX } from "../limits.ts";
 
 /** Types of files that are stored as `application/octet-stream`, by extension. */
 const BINARY: Readonly<Record<string, string>> = {

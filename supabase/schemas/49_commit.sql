@@ -5,6 +5,10 @@ language plpgsql volatile set search_path = '' as $$
 declare
   v_result jsonb;
 begin
+  v_result := case
+    when p_kind in ('merge_branch', 'update_branch') then filestore.enter_merge(p_session, p_commit, true)
+    when filestore.sees_branches() then filestore.enter_branches(p_session, p_kind, p_commit) end;
+  if v_result is not null then return v_result; end if;
   if p_session.max_project_bytes is null and p_kind in (
     'write', 'overwrite', 'append', 'edit', 'delete', 'restore') then
     return filestore.commit_version(p_session, p_kind, p_commit);
@@ -20,7 +24,7 @@ begin
           else jsonb_set(v_result, '{value,file}', coalesce(
             v_result #> '{value,file,results,0}', v_result #> '{value,file}')) end;
       when 'batch' then v_result := filestore.commit_batch(p_session, p_commit);
-      when 'copy_folder', 'move_folder', 'delete_folder', 'undo', 'restore_folder' then
+      when 'copy_folder', 'move_folder', 'delete_folder', 'undo', 'restore_folder', 'merge_branch', 'update_branch' then
         v_result := filestore.commit_planned(p_session, p_kind, p_commit);
       when 'purge' then v_result := filestore.commit_purge(p_session, p_commit);
       else v_result := filestore.commit_version(p_session, p_kind, p_commit);
@@ -102,7 +106,8 @@ create function public.filestore_commit(p_key_hash text, p_request_id uuid, p_ki
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_session constant filestore.session := filestore.authorize(
-    p_key_hash, p_request_id, case p_kind when 'purge' then 'admin' else 'write' end);
+    p_key_hash, p_request_id, case p_kind when 'purge' then 'admin' else 'write' end,
+    p_place => filestore.branch_place(p_commit));
   v_result jsonb;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
@@ -133,7 +138,8 @@ declare
 begin
   -- Where too few requests are left nothing is counted: everything is rolled back to here.
   begin
-    v_session := filestore.authorize(p_key_hash, p_request_id, 'write', p_requests);
+    v_session := filestore.authorize(
+      p_key_hash, p_request_id, 'write', p_requests, filestore.branch_place(p_commit));
     if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
     select filestore.outside_prefix(v_session, p.path) into v_result
     from jsonb_array_elements(p_commit -> 'operations') o
@@ -163,8 +169,8 @@ end
 $$;
 comment on function public.filestore_commit_many is
   'Commits several files, all or none. p_kind: batch, copy_folder, move_folder, delete_folder, undo, '
-  'restore_folder. Counts as p_requests requests, and except for a batch as one for each ten files begun; as '
-  'none where fewer are left. Refusals: those of filestore_commit, for a batch with details.index; for the '
-  'other kinds, those of their plans.';
+  'restore_folder, merge_branch, update_branch. Counts as p_requests requests, and except for a batch as one for '
+  'each ten files begun; as none where fewer are left. Refusals: those of filestore_commit, for a batch with '
+  'details.index; for the other kinds, those of their plans.';
 call filestore.publish('public.filestore_commit_many', 'filestore_engine', 'service_role');
 

@@ -3,9 +3,10 @@
 create function filestore.plan_of(p_session filestore.session, p_kind text, p_commit jsonb) returns filestore.plan
 language plpgsql volatile set search_path = '' as $$
 begin
-  return case p_kind
-    when 'undo' then filestore.plan_undo(p_session, p_commit)
-    when 'restore_folder' then filestore.plan_restore(p_session, p_commit)
+  return case
+    when p_kind = 'undo' then filestore.plan_undo(p_session, p_commit)
+    when p_kind = 'restore_folder' then filestore.plan_restore(p_session, p_commit)
+    when p_kind in ('merge_branch', 'update_branch') then filestore.plan_merge(p_session, p_kind, p_commit)
     else filestore.plan_folder(p_session, p_kind, p_commit) end;
 end
 $$;
@@ -64,12 +65,14 @@ call filestore.grant_execute('filestore.locked_plan', 'filestore_engine');
 create function filestore.commit_planned(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  v_operation constant text := replace(p_kind, '_folder', '');
+  v_is_merge constant boolean := p_kind in ('merge_branch', 'update_branch');
+  v_operation constant text := case when v_is_merge then 'merge' else replace(p_kind, '_folder', '') end;
   v_commit jsonb;
   v_plan filestore.plan;
   v_step filestore.step;
   v_file filestore.files;
   v_applied filestore.applied;
+  v_added record;
   v_cost bigint := 0;
   v_is_deletion boolean := true;
   v_answer jsonb;
@@ -77,6 +80,7 @@ begin
   v_plan := filestore.locked_plan(p_session, p_kind, p_commit);
   if v_plan.refusal is not null then return v_plan.refusal; end if;
   v_commit := p_commit || jsonb_build_object('committedAt', v_plan.committed_at);
+  v_added := filestore.add_segments(p_session.project_id, v_plan.value -> 'segments');
   foreach v_step in array v_plan.steps loop
     select * into v_file from filestore.files f
     where f.project_id = p_session.project_id and f.path = v_step.path;
@@ -85,10 +89,13 @@ begin
     v_is_deletion := v_is_deletion and (v_step.next).is_deleted;
   end loop;
   if cardinality(v_plan.steps) > 0 then
-    v_plan.refusal := filestore.end_commit(p_session, p_commit, 0, v_cost, cardinality(v_plan.steps), v_is_deletion);
+    v_plan.refusal := filestore.end_commit(
+      p_session, p_commit, v_added.bytes, v_cost + v_added.database_bytes, cardinality(v_plan.steps), v_is_deletion);
     if v_plan.refusal is not null then return v_plan.refusal; end if;
   end if;
-  if p_kind in ('undo', 'restore_folder') then
+  if v_is_merge then
+    v_answer := filestore.end_merge(p_session, p_kind, p_commit, v_plan.value);
+  elsif p_kind in ('undo', 'restore_folder') then
     -- The new version of each file has the number after the current one.
     v_answer := v_plan.value || jsonb_build_object('runId', p_commit #> '{provenance,runId}', 'actions', (
       select coalesce(jsonb_agg(a.value || jsonb_build_object('version', (a.value ->> 'from')::integer + 1)
@@ -110,18 +117,22 @@ end
 $$;
 comment on function filestore.commit_planned is
   'Commits several files by a plan, under locks; p_kind: copy_folder, move_folder, delete_folder, undo, '
-  'restore_folder. A refusal may leave versions: the caller rolls them back.';
+  'restore_folder, merge_branch, update_branch. A refusal may leave versions: the caller rolls them back.';
 call filestore.grant_execute('filestore.commit_planned', 'filestore_engine');
 
 create function public.filestore_plan(p_key_hash text, p_request_id uuid, p_kind text, p_commit jsonb) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  v_session filestore.session := filestore.authorize(p_key_hash, p_request_id, 'write');
+  v_session filestore.session := filestore.authorize(
+    p_key_hash, p_request_id, 'write', p_place => filestore.branch_place(p_commit));
   v_plan filestore.plan;
   v_remaining integer;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
-  v_plan := filestore.plan_of(v_session, p_kind, p_commit);
+  v_plan.refusal := case
+    when p_kind in ('merge_branch', 'update_branch') then filestore.enter_merge(v_session, p_commit, false)
+    when filestore.sees_branches() then filestore.enter_branches(v_session, p_kind, p_commit) end;
+  if v_plan.refusal is null then v_plan := filestore.plan_of(v_session, p_kind, p_commit); end if;
   begin
     v_remaining := filestore.count_files(v_session, least(
       coalesce(cardinality(v_plan.paths), 1),
@@ -134,11 +145,14 @@ begin
   -- It changes nothing, so it does not wait for the disk.
   perform set_config('synchronous_commit', 'off', true);
   return v_session.envelope || coalesce(
-    v_plan.refusal, jsonb_build_object('value', v_plan.value || '{"runId": null}'));
+    v_plan.refusal, jsonb_build_object(
+      'value', v_plan.value - '{done,segments,left,position}'::text[] || '{"runId": null}'));
 end
 $$;
 comment on function public.filestore_plan is
-  'The plan of an undo or a restore; locks nothing. p_kind: undo, restore_folder. Counts as one request for '
+  'The plan of an undo, a restore, a merge or an update; locks no file. p_kind: undo, restore_folder, merge_branch, '
+  'update_branch. Counts as one request for '
   'each ten files that it returns, or examined before it was refused, up to plan_requests_max; as one, with '
-  'RATE_LIMIT_EXCEEDED, where fewer are left. Refusals: those of `plan_undo` and `plan_restore`.';
+  'RATE_LIMIT_EXCEEDED, where fewer are left. Refusals: those of `plan_undo`, `plan_restore` and '
+  '`plan_merge`.';
 call filestore.publish('public.filestore_plan', 'filestore_engine', 'service_role');

@@ -1,14 +1,14 @@
 /** Undoes a run. It first shows the effect on each file and the later changes by others. */
 import { useState } from "preact/hooks";
-import { type HowToUndo, type OnConflict, planUndo, undoRun } from "../../api/runs.ts";
-import { FormDialog, FormProblem, SelectField, useSubmit } from "../../components/form.tsx";
-import { UndoPlan } from "../../components/undo_plan.tsx";
-import { Pending } from "../../components/states.tsx";
-import { formatCount } from "../../format.ts";
-import { announceChange } from "../../state/changes.ts";
-import { notify } from "../../state/notices.ts";
-import { goTo } from "../../state/router.ts";
-import { useLoad } from "../../state/use_load.ts";
+import { type HowToUndo, type OnConflict, planUndo, undoRun } from "../api/runs.ts";
+import { FormDialog, FormProblem, SelectField, useSubmit } from "./form.tsx";
+import { UndoPlan } from "./undo_plan.tsx";
+import { Pending } from "./states.tsx";
+import { formatCount } from "../format.ts";
+import { announceChange } from "../state/changes.ts";
+import { notify } from "../state/notices.ts";
+import { goTo } from "../state/router.ts";
+import { useLoad } from "../state/use_load.ts";
 
 /** A writer whose part of a run can be undone separately. */
 export interface Writer {

@@ -198,13 +198,14 @@ begin
   returning * into v_receipt;
   insert into filestore.purged_files (
     project_id, file_id, path_hash, place_hashes, versions, bytes, pending_versions, first_pending_versions,
-    purged_at)
+    is_in_branch, purged_at)
   values (
     v_project_id, v_file_id, filestore.place_hash(v_cursor_key, v_file_id, (p_file).path),
     array(
       select filestore.place_hash(v_cursor_key, v_file_id, array_to_string(v_names[1:n], '/'))
       from generate_series(1, cardinality(v_names) - 1) n),
-    v_versions, v_released.bytes, v_pending, v_pending, v_now);
+    v_versions, v_released.bytes, v_pending, v_pending, starts_with((p_file).path, '.branches/'), v_now);
+  delete from filestore.branch_files b where b.project_id = v_project_id and b.file_id = v_file_id;
   -- After the path: an isolate that was storing the text has finished, or will find no path.
   delete from filestore.search_queue q where q.project_id = v_project_id and q.file_id = v_file_id;
   delete from filestore.search_texts t where t.project_id = v_project_id and t.file_id = v_file_id;
@@ -222,6 +223,20 @@ comment on function filestore.purge_file is
   'at once, the others in slices. One receipt takes their place in the change feed.';
 call filestore.publish('filestore.purge_file', 'filestore_admin', 'filestore_engine');
 
+create function filestore.lock_to_erase(p_project_id uuid, p_path text) returns filestore.files
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_file filestore.files;
+begin
+  select * into v_file from filestore.files f where f.project_id = p_project_id and f.path = p_path for update;
+  return v_file;
+end
+$$;
+comment on function filestore.lock_to_erase is
+  'As lock_file, and waits for the slice that copies the file to a branch, which locks its sources `for key share` so '
+  'that it delays no writer.';
+call filestore.grant_execute('filestore.lock_to_erase', 'filestore_engine');
+
 create function filestore.commit_purge(p_session filestore.session, p_commit jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -229,10 +244,11 @@ declare
   v_path constant text := p_commit ->> 'path';
   v_file filestore.files;
   v_refusal jsonb;
+  v_setting text;
 begin
   -- Links before the file, the order in which a write through a link locks them.
   delete from filestore.links l where l.project_id = p_session.project_id and l.path = v_path;
-  v_file := filestore.lock_file(p_session.project_id, v_path);
+  v_file := filestore.lock_to_erase(p_session.project_id, v_path);
   if not exists (
     select from filestore.file_versions v
     where v.project_id = p_session.project_id and v.commit_id = v_commit_id and v.operation = 'purge') then
@@ -241,16 +257,26 @@ begin
     if v_refusal is not null then return v_refusal; end if;
     perform filestore.purge_file(v_file, v_commit_id, p_session.key_id, p_commit #>> '{provenance,actor}');
   end if;
+  v_setting := set_config('filestore.branches', 'on', true);
   return (
     select jsonb_build_object('value', jsonb_build_object('file', jsonb_build_object(
-      'versions', g.versions, 'bytes', g.bytes, 'pendingVersions', g.first_pending_versions)))
+      'versions', g.versions, 'bytes', g.bytes, 'pendingVersions', g.first_pending_versions)
+      || (
+        select case when count(*) > 0 then jsonb_build_object('copies', jsonb_agg(c.path order by c.path)) else '{}' end
+        from (
+          select f.path from filestore.branch_files b
+          join filestore.files f on f.project_id = b.project_id and f.id = b.file_id
+          where b.project_id = g.project_id and b.base_file_id = g.file_id
+          order by f.path limit (filestore.limits()).conflicting_paths_shown_max
+        ) c)))
     from filestore.file_versions v
     join filestore.purged_files g on g.project_id = v.project_id and g.file_id = v.file_id
     where v.project_id = p_session.project_id and v.commit_id = v_commit_id and v.operation = 'purge');
 end
 $$;
 comment on function filestore.commit_purge is
-  'Purges the file at a path, deleted or not; its answer, stored or repeated, does not contain the path.';
+  'Purges the file at a path, deleted or not; its answer, stored or repeated, does not contain the path, but names '
+  'files of branches that were copied from it.';
 call filestore.grant_execute('filestore.commit_purge', 'filestore_engine');
 
 create function filestore.mark_unneeded_segments(
@@ -367,7 +393,8 @@ create function public.filestore_redact(
 ) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'admin');
+  v_session constant filestore.session := filestore.authorize(
+    p_key_hash, p_request_id, 'admin', p_place => p_path);
   v_file filestore.files;
   v_version filestore.file_versions;
   v_number integer;
@@ -378,7 +405,7 @@ begin
   perform from filestore.links l
   where l.project_id = v_session.project_id and l.path = p_path and l.version = any (p_versions)
   order by l.id for update;
-  v_file := filestore.lock_file(v_session.project_id, p_path);
+  v_file := filestore.lock_to_erase(v_session.project_id, p_path);
   if coalesce(v_file.version, 0) = 0 then return v_session.envelope || filestore.refusal('FILE_NOT_FOUND'); end if;
   foreach v_number in array p_versions loop
     select * into v_version from filestore.file_versions v
