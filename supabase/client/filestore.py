@@ -201,6 +201,7 @@ class Filestore:
     def __init__(self, url, key, run=None, actor=None):
         self.api = Api(url, key, run, actor)
         self.runs = Runs(self.api)
+        self.branches = Branches(self.api)
         self.links = Links(self.api)
 
     def read(self, path, **options):
@@ -326,15 +327,67 @@ class Runs:
             after = page["cursor"]
 
     def get(self, run, after=None):
-        return self._api.data(_run_address(run), query={"after": after})
+        return self._api.data(_named_address("/runs", run), query={"after": after})
 
     def undo(self, run, note=None, idempotency_key=None, **fields):
         """Without dry_run=False it only returns the plan. Fields: dry_run, on_conflict, paths, keys."""
         options = {"note": note, "idempotency_key": idempotency_key}
         # An undo is a run of its own, so its run cannot be the one that it undoes.
         headers = {"x-run-id": None} if run == self._api.run else {}
-        address = f"{_run_address(run)}/undo"
+        address = _named_address("/runs", run) + "/undo"
         return self._api.write(address, "POST", options, headers=headers, body=_fields(fields))
+
+
+class Branches:
+    """Branches: folders to work apart in, which are copies of other folders until they are merged or closed."""
+
+    def __init__(self, api):
+        self._api = api
+
+    def create(self, name, **fields):
+        """Copies a folder to .branches/{name}. Fields: directory, title, at, expires_in."""
+        return self._api.data("/branches", "POST", body={**_fields(fields), "name": name})
+
+    def list(self, state=None):
+        """The newest first."""
+        after = None
+        while True:
+            query = {"state": state, "limit": PAGE, "after": after}
+            page = self._api.data("/branches", query=query)
+            yield from page["branches"]
+            if not page["hasMore"]:
+                return
+            after = page["cursor"]
+
+    def get(self, name, after=None):
+        """A branch and what has changed in it; after is the last path of the answer before."""
+        return self._api.data(_named_address("/branches", name), query={"after": after})
+
+    def change(self, name, **fields):
+        """Fields: title, state, note, expires_in."""
+        return self._api.data(_named_address("/branches", name), "PATCH", body=_fields(fields))
+
+    def close(self, name, note=None):
+        """Ends a branch without a merge."""
+        return self.change(name, state="closed", note=note)
+
+    def merge(self, name, **options):
+        """Merges a branch into its folder. Without dry_run=False it only returns the plan.
+
+        Options: dry_run, on_conflict, paths, resolutions, expected, keep, note, idempotency_key.
+        """
+        return self._bring("merge", name, **options)
+
+    def update(self, name, **options):
+        """Brings into a branch what has changed in its folder. Without dry_run=False it only returns the plan."""
+        return self._bring("update", name, **options)
+
+    def _bring(self, action, name, note=None, idempotency_key=None, resolutions=None, **fields):
+        options = {"note": note, "idempotency_key": idempotency_key}
+        body = _fields(fields)
+        if resolutions is not None:
+            body["resolutions"] = [_fields(resolution) for resolution in resolutions]
+        return self._api.write(_named_address("/branches", name) + f"/{action}", "POST", options, body=body)
 
 
 class Links:
@@ -367,9 +420,9 @@ def _address(path, route="/files"):
     return f"{route}/" + "/".join(_quoted(name) for name in names)
 
 
-def _run_address(run):
-    # Names of dots alone would change the address.
-    return "/runs/" + (run.replace(".", "%252E") if set(run) == {"."} else _quoted(run))
+def _named_address(route, name):
+    """The address of what has a name. A name of dots alone would change the address."""
+    return f"{route}/" + (name.replace(".", "%252E") if set(name) == {"."} else _quoted(name))
 
 
 def _fields(options):

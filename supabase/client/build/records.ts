@@ -1,5 +1,6 @@
 /** The declarations of the records, from the schemas of the contract. */
 import { z } from "zod";
+import * as branches from "../../functions/api/contract/branches.ts";
 import * as files from "../../functions/api/contract/files.ts";
 import * as links from "../../functions/api/contract/links.ts";
 import * as runs from "../../functions/api/contract/runs.ts";
@@ -8,6 +9,10 @@ import * as versions from "../../functions/api/contract/versions.ts";
 
 /** The schemas of the records that `library/records.ts` names. A test compares the names. */
 export const RECORDS: Readonly<Record<string, z.ZodType>> = {
+  Branch: branches.branch,
+  BranchDetails: branches.branchDetails,
+  BranchPage: branches.branchPage,
+  MergeResult: branches.mergeResult,
   BatchResults: files.batchResults,
   DiffRecord: files.diffRecord,
   FileList: files.fileList,

@@ -7,9 +7,16 @@ import type { WriteOptions } from "../library/options.ts";
 /** Flags as commander reads them, what they mean, and how their value is parsed. */
 export type OptionLine = readonly [flags: string, meaning: string, parse?: (text: string) => unknown];
 
+export interface Group {
+  readonly name: string;
+  readonly summary: string;
+}
+
 export interface Command {
   /** `put <file> <path>` */
   readonly usage: string;
+  /** The command that has this one below it, such as `branch`. */
+  readonly group?: Group;
   readonly summary: string;
   /** More than the summary, for the command's own help. */
   readonly more?: string;

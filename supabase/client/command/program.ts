@@ -5,6 +5,7 @@ import { FilestoreError } from "../library/errors.ts";
 import { Filestore } from "../library/filestore.ts";
 import { type Command, Context, type OptionLine, UsageError } from "./command.ts";
 import { type Credentials, credentials, type Fallback, profilePath } from "./connection.ts";
+import { BRANCH_COMMANDS } from "./branch_commands.ts";
 import { LOGIN } from "./login_command.ts";
 import { printNotice, shown } from "./output.ts";
 import { READ_COMMANDS } from "./read_commands.ts";
@@ -16,6 +17,7 @@ export const COMMANDS: readonly Command[] = [
   ...READ_COMMANDS,
   ...WRITE_COMMANDS,
   ...RUN_COMMANDS,
+  ...BRANCH_COMMANDS,
   ...TRANSFER_COMMANDS,
   LOGIN,
 ];
@@ -65,7 +67,7 @@ function programOf(settings: Settings): Program {
 
 function addCommand(program: Program, command: Command, settings: Settings): void {
   const lines = command.examples.map((example) => `  ${settings.name} ${example}`);
-  const own = program.command(command.usage)
+  const own = parentOf(program, command).command(command.usage)
     .summary(command.summary)
     .description(command.more === undefined ? command.summary : `${command.summary}\n\n${command.more}`)
     .addHelpText("after", `\n${lines.length > 1 ? "Examples" : "Example"}:\n${lines.join("\n")}`);
@@ -76,6 +78,13 @@ function addCommand(program: Program, command: Command, settings: Settings): voi
       .filter((word) => typeof word === "string");
     await runCommand(command, options, words, settings);
   });
+}
+
+/** The program, or the group of the command, which the first command of it adds. */
+function parentOf(program: Program, { group }: Command): Program {
+  if (group === undefined) return program;
+  return program.commands.find((other) => other.name() === group.name) ??
+    program.command(group.name).summary(group.summary).description(group.summary).helpCommand(false);
 }
 
 async function runCommand(

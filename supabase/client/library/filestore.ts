@@ -1,6 +1,7 @@
 /** The files of a project, for programs. */
 import { PAGE } from "../limits.ts";
 import { Api, type Call, type Connection, fileAddress } from "./api.ts";
+import { Branches } from "./branches.ts";
 import { follow } from "./feed.ts";
 import { Links } from "./links.ts";
 import type {
@@ -41,11 +42,13 @@ import { write } from "./write.ts";
 export class Filestore {
   readonly api: Api;
   readonly runs: Runs;
+  readonly branches: Branches;
   readonly links: Links;
 
   constructor(connection: Connection) {
     this.api = new Api(connection);
     this.runs = new Runs(this.api);
+    this.branches = new Branches(this.api);
     this.links = new Links(this.api);
   }
 

@@ -128,6 +128,42 @@ export interface UndoOptions extends Omit<WriteOptions, "ifVersion"> {
   readonly keys?: "own" | readonly string[] | undefined;
 }
 
+export interface NewBranchOptions {
+  /** The folder that is copied; by default the root. */
+  readonly directory?: string | undefined;
+  readonly title?: string | undefined;
+  /** The folder as it was at a time, or at a cursor of the change feed. */
+  readonly at?: string | undefined;
+  /** Seconds. */
+  readonly expiresIn?: number | undefined;
+}
+
+export interface BranchOptions {
+  readonly title?: string | undefined;
+  readonly state?: "open" | "ready" | "closed" | undefined;
+  readonly note?: string | undefined;
+  /** Seconds from now. */
+  readonly expiresIn?: number | undefined;
+}
+
+/** Of a merge or an update of a branch. Paths are relative to the branch. */
+export interface MergeOptions extends Omit<WriteOptions, "ifVersion"> {
+  /** By default true: only the plan. */
+  readonly dryRun?: boolean | undefined;
+  readonly onConflict?: "refuse" | "branch" | "current" | undefined;
+  readonly paths?: readonly string[] | undefined;
+  readonly resolutions?: readonly Resolution[] | undefined;
+  /** A cursor: refuses if the folder that is written was changed since. */
+  readonly expected?: string | undefined;
+  /** Keeps the files of the branch after the merge. */
+  readonly keep?: boolean | undefined;
+}
+
+/** What a merge takes for one file. */
+export type Resolution =
+  | { readonly path: string; readonly take: "branch" | "current" }
+  | { readonly path: string; readonly content: string; readonly isBase64?: boolean | undefined };
+
 export interface LinkOptions {
   readonly for?: "read" | "write" | undefined;
   /** Seconds. */

@@ -1,5 +1,11 @@
 /** The types of answers: those of the service's contract, not a second spelling of them. */
 export type {
+  Branch,
+  BranchDetails,
+  BranchPage,
+  MergeResult,
+} from "../../functions/api/contract/branches.ts";
+export type {
   BatchResults,
   DiffRecord,
   FileList,

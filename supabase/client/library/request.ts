@@ -106,6 +106,13 @@ export function fileAddress(path: string, route = "/files"): string {
   return `${route}/${path.split("/").map(encodeURIComponent).join("/")}`;
 }
 
+/** The address of what has a name, such as a run. A name of dots alone would change the address. */
+export function namedAddress(route: string, name: string): string {
+  return `${route}/${
+    /^\.+$/.test(name) ? name.replaceAll(".", "%252E") : encodeURIComponent(name.toWellFormed())
+  }`;
+}
+
 /** The value may be a key, so the message does not repeat it. */
 function setHeader(headers: Headers, name: string, value: string): void {
   try {

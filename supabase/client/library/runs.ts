@@ -3,6 +3,7 @@ import { PAGE } from "../limits.ts";
 import type { Api } from "./api.ts";
 import type { UndoOptions } from "./options.ts";
 import type { Run, RunDetails, RunPage, UndoResult } from "./records.ts";
+import { namedAddress } from "./request.ts";
 import { write } from "./write.ts";
 
 export class Runs {
@@ -21,7 +22,7 @@ export class Runs {
 
   /** A run and its files; at most 1,000 of them, and `after` is the last `fileId` of the answer before. */
   async get(run: string, { after }: { readonly after?: string } = {}): Promise<RunDetails> {
-    return await this.api.data<RunDetails>(addressOf(run), { query: { after } });
+    return await this.api.data<RunDetails>(namedAddress("/runs", run), { query: { after } });
   }
 
   /** Without `dryRun: false` it only returns the plan. */
@@ -29,11 +30,9 @@ export class Runs {
     // An undo is a run of its own, so its run cannot be the one that it undoes.
     const headers = run === this.api.connection.run ? { "x-run-id": undefined } : {};
     const call = { method: "POST", json, headers };
-    return await write<UndoResult>(this.api, `${addressOf(run)}/undo`, call, { note, idempotencyKey });
+    return await write<UndoResult>(this.api, `${namedAddress("/runs", run)}/undo`, call, {
+      note,
+      idempotencyKey,
+    });
   }
-}
-
-/** Names of dots alone would change the address. */
-function addressOf(run: string): string {
-  return `/runs/${/^\.+$/.test(run) ? run.replaceAll(".", "%252E") : encodeURIComponent(run.toWellFormed())}`;
 }

@@ -113,6 +113,45 @@ const CASES: readonly (readonly [what: string, run: (one: Case) => Promise<void>
     assertStringIncludes(await ok("undo", "back"), "conflict a: version 3\n");
   }],
 
+  [
+    "a branch is created, shown, merged and closed; a conflict that is left is status 3",
+    async ({ own, ok, fails }) => {
+      await own.write("notes/plan.md", "# Plan\n- ship it\n");
+      assertEquals(
+        await ok("branch", "create", "shorter", "--directory", "notes", "--title", "A shorter plan"),
+        "shorter  open  of notes  1 file  A shorter plan\n",
+      );
+      await ok("branch", "create", "other", "--directory", "notes");
+      await ok("edit", ".branches/shorter/plan.md", "ship it", "ship");
+      await ok("put", "-", ".branches/shorter/new.md");
+      const shown = "added new.md\nmodified plan.md";
+      assertEquals((await ok("branch", "show", "shorter")).split("\n").slice(1).join("\n"), `${shown}\n`);
+      assertEquals(await ok("branch", "merge", "shorter", "--dry-run"), "write new.md\nwrite plan.md\n");
+      assertEquals(await own.paths({ recursive: true }), ["notes/plan.md"]);
+      assertEquals(await ok("branch", "merge", "shorter", "--run", "m"), "write new.md\nwrite plan.md\n");
+      assertEquals((await own.read("notes/plan.md")).content, "# Plan\n- ship\n");
+
+      await ok("edit", ".branches/other/plan.md", "ship it", "wait");
+      await fails(3, "MERGE_CONFLICT: ", "branch", "merge", "other");
+      assertStringIncludes(await ok("branch", "show", "other"), "modified plan.md  conflict\n");
+      assertEquals(await ok("branch", "merge", "other", "--dry-run"), "conflict plan.md: content\n");
+      assertEquals(
+        await ok("branch", "merge", "other", "--on-conflict", "branch", "--dry-run"),
+        "write plan.md\n",
+      );
+      assertEquals(await ok("branch", "close", "other"), "other  closed  of notes  1 file\n");
+      await fails(1, "BRANCH_CLOSED: ", "branch", "merge", "other");
+      assertEquals((await ok("branch", "list")).split("\n").map((line) => line.split("  ", 2).join(" ")), [
+        "other closed",
+        "shorter merged",
+        "",
+      ]);
+      assertEquals(JSON.parse(await ok("branch", "list", "--state", "merged", "--json")).name, "shorter");
+      await fails(2, "Error: missing required argument 'name'", "branch", "create");
+      await fails(2, "Error: unknown command 'mege' (Did you mean merge?)", "branch", "mege", "other");
+    },
+  ],
+
   ["a link is an address that works without a key", async ({ own, ok }) => {
     await own.write("a.txt", "hello");
     const url = (await ok("link", "a.txt")).trim();
@@ -193,19 +232,27 @@ const CASES: readonly (readonly [what: string, run: (one: Case) => Promise<void>
     "the help of each command has an example, and each example works",
     async ({ own, cwd, line, ok, suite: { service } }) => {
       const admin = await administrator(service, own.project.id);
-      const help = await ok("--help");
-      const names = [...help.matchAll(/^ {2}(\w+) (?:\[|<| {2})/gm)].map(([, one = ""]) => one);
+      const namesOf = (help: string) =>
+        [...help.matchAll(/^ {2}(\w+) (?:\[|<| {2})/gm)].map(([, one = ""]) => one);
       const expected =
-        "ls cat log diff grep search put append edit rm mv cp restore runs undo link export import purge redact login";
-      assertEquals(names, expected.split(" "));
+        "ls cat log diff grep search put append edit rm mv cp restore runs undo link branch export import purge redact login";
+      assertEquals(namesOf(await ok("--help")), expected.split(" "));
       await Deno.writeTextFile(join(cwd, "plan.md"), "# Plan\n- ship it\n- sleep\n");
       const paths = "notes/plan.md notes/plan.md notes/list.md drafts/a.md notes/old.md notes/secret.md";
-      const order =
-        "put append edit ls cat log diff grep search restore cp link export import mv rm runs undo purge redact login";
+      assertEquals(namesOf(await ok("branch", "--help")), "create list show merge close".split(" "));
+      const order = [
+        ..."put append edit ls cat log diff grep search restore cp link export import mv rm runs undo".split(
+          " ",
+        ),
+        ..."create list show merge close".split(" ").map((name) => `branch ${name}`),
+        ..."purge redact login".split(" "),
+      ];
       for (const path of paths.split(" ")) await ok("put", "plan.md", path);
-      for (const of of order.split(" ")) {
-        const lines = (await ok(of, "--help")).split(/^Examples?:\n/m)[1]?.trim().split("\n") ?? [];
+      for (const of of order) {
+        const lines = (await ok(...of.split(" "), "--help")).split(/^Examples?:\n/m)[1]?.trim().split("\n") ??
+          [];
         assert(lines.length > 0, of);
+        if (of === "branch close") await ok("branch", "create", "longer");
         if (of === "runs") await ok("put", "plan.md", "done/plan.md", "--run", "night-1");
         // The brief form reads the examples; the others run them.
         for (const example of IS_BRIEF ? [] : lines) {

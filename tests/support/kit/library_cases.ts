@@ -126,6 +126,35 @@ export const LIBRARY_CASES: readonly Case[] = [
       kit.equal(["RUN_NOT_FOUND", "VALIDATION_ERROR"].includes(code), true, `${odd}: ${code}`);
     }
   }],
+  ["a branch is created, read, updated, merged and closed", async (kit) => {
+    const store = new kit.Filestore(kit);
+    await store.write("notes/plan.md", "1\n2\n3\n");
+    const branch = await store.branches.create("try-1", { directory: "notes", title: "Shorter" });
+    kit.equal([branch.path, branch.state, branch.fileCount], [".branches/try-1", "open", 1]);
+    await store.write(".branches/try-1/plan.md", "1\n2\n3\n4\n");
+    await store.write("notes/plan.md", "0\n1\n2\n3\n");
+    const { counts, changes } = await store.branches.get("try-1");
+    kit.equal([counts.modified, counts.conflicts, changes.map((one) => one.path)], [1, 0, ["plan.md"]]);
+    kit.equal((await store.branches.update("try-1", { dryRun: false })).actions.map((one) => one.action), [
+      "merge",
+    ]);
+    kit.equal((await store.branches.change("try-1", { state: "ready", note: "please" })).state, "ready");
+    kit.equal((await all(store.branches.list({ state: "ready" }))).map((one) => one.name), ["try-1"]);
+    kit.equal((await store.branches.merge("try-1")).actions.length, 1);
+    const merged = await store.branches.merge("try-1", { dryRun: false, note: "reviewed" });
+    kit.equal([merged.actions[0]?.version, typeof merged.runId], [3, "string"]);
+    kit.equal((await store.read("notes/plan.md")).content, "0\n1\n2\n3\n4\n");
+    await store.branches.create("try-2", { directory: "notes" });
+    await store.write(".branches/try-2/plan.md", "x\n");
+    await store.write("notes/plan.md", "y\n");
+    kit.equal(await codeOf(kit, () => store.branches.merge("try-2", { dryRun: false })), "MERGE_CONFLICT");
+    const resolutions = [{ path: "plan.md", content: "xy\n" }];
+    kit.equal((await store.branches.merge("try-2", { resolutions })).conflicts, []);
+    kit.equal((await store.branches.close("try-2", { note: "no" })).state, "closed");
+    for (const odd of ["none", ".", "..", "a/b", "\ud800"]) {
+      kit.equal(await codeOf(kit, () => store.branches.get(odd)), "BRANCH_NOT_FOUND", odd);
+    }
+  }],
   ["a link reads, and is listed until it is deleted", async (kit) => {
     const store = new kit.Filestore(kit);
     await store.write("a.txt", "hello");

@@ -96,6 +96,29 @@ def runs(_):
         assert code_of(lambda: store.runs.get(odd)) in ("RUN_NOT_FOUND", "VALIDATION_ERROR"), odd
 
 
+def branches(store):
+    store.write("notes/plan.md", "1\n2\n3\n")
+    branch = store.branches.create("try-1", directory="notes", title="Shorter")
+    equal([branch["path"], branch["state"], branch["fileCount"]], [".branches/try-1", "open", 1])
+    store.write(".branches/try-1/plan.md", "1\n2\n3\n4\n")
+    store.write("notes/plan.md", "0\n1\n2\n3\n")
+    equal([change["path"] for change in store.branches.get("try-1")["changes"]], ["plan.md"])
+    equal([action["action"] for action in store.branches.update("try-1", dry_run=False)["actions"]], ["merge"])
+    equal(store.branches.change("try-1", state="ready", note="please")["state"], "ready")
+    equal([one["name"] for one in store.branches.list(state="ready")], ["try-1"])
+    equal(len(store.branches.merge("try-1")["actions"]), 1)
+    equal(store.branches.merge("try-1", dry_run=False, note="reviewed")["actions"][0]["version"], 3)
+    store.branches.create("try-2", directory="notes")
+    store.write(".branches/try-2/plan.md", "x\n")
+    store.write("notes/plan.md", "y\n")
+    equal(code_of(lambda: store.branches.merge("try-2", dry_run=False)), "MERGE_CONFLICT")
+    resolution = {"path": "plan.md", "content": "eA==", "is_base64": True}
+    equal(store.branches.merge("try-2", resolutions=[resolution])["conflicts"], [])
+    equal(store.branches.close("try-2", note="no")["state"], "closed")
+    for odd in ["none", ".", "..", "a/b"]:
+        equal(code_of(lambda: store.branches.get(odd)), "BRANCH_NOT_FOUND")
+
+
 def links(store):
     store.write("a.txt", "hello")
     created = store.links.create("a.txt", expires_in=60)
@@ -128,7 +151,7 @@ def once(store):
     equal(store.read("a")["content"], "1x")
 
 
-CASES = [texts_and_bytes, pages, following, places, runs, links, refusals, once]
+CASES = [texts_and_bytes, pages, following, places, runs, branches, links, refusals, once]
 
 if len(sys.argv) == 4:
     print(" ".join(case.__name__ for case in CASES))
