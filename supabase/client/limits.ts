@@ -18,6 +18,8 @@ export const FOLLOW_WAIT_SECONDS = 25;
 
 /** Files and versions that an export fetches, or an import sends, at the same time. */
 export const TRANSFERS_AT_ONCE = 4;
+/** A version of at most this many bytes is held in memory on its way into a git repository. */
+export const GIT_MEMORY_BYTES = 1024 * 1024;
 /** How often progress is shown on a terminal. */
 export const TRANSFER_PROGRESS_MILLISECONDS = 250;
 /** Name of one file on disk, in bytes of UTF-8: most file systems hold 255, and a suffix must have room. */

@@ -82,12 +82,13 @@ const PLANS: readonly Plan[] = [
       "build", // the bundles and the npm package
       "mod.ts", // the library, for programs
       "command", // the command line
+      "git", // the history as a git repository
       "transfer", // export and import
       "library", // the service's API, for programs; nothing of Node
       "failure.ts", // errors that are shown as one line
       "limits.ts", // every bound
     ],
-    only: { build: [], command: ["build", "main.ts"], transfer: ["command"] },
+    only: { build: [], command: ["build", "main.ts"], git: ["command"], transfer: ["command", "git"] },
   },
   {
     root: "console/src",

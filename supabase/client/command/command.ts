@@ -1,6 +1,8 @@
 /** What a command is, and what it gets. */
 import { InvalidArgumentError } from "commander";
+import { normalizeDirectory } from "../../functions/api/http/path.ts";
 import { Failure } from "../failure.ts";
+import { messageOf } from "../library/errors.ts";
 import type { Filestore } from "../library/filestore.ts";
 import type { WriteOptions } from "../library/options.ts";
 
@@ -72,6 +74,15 @@ export function whole(min: number): (text: string) => number {
     if (value >= min) return value;
     throw new InvalidArgumentError(`It must be a whole number from ${min}.`);
   };
+}
+
+/** The folder that `--directory` names, "" for the root. Throws `UsageError`. */
+export function directoryOf(text: string): string {
+  try {
+    return normalizeDirectory(text);
+  } catch (error) {
+    throw new UsageError(`--directory: ${messageOf(error)}`);
+  }
 }
 
 /** A parser of the words that an option accepts. */

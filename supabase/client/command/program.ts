@@ -6,6 +6,7 @@ import { Filestore } from "../library/filestore.ts";
 import { type Command, Context, type OptionLine, UsageError } from "./command.ts";
 import { type Credentials, credentials, type Fallback, profilePath } from "./connection.ts";
 import { BRANCH_COMMANDS } from "./branch_commands.ts";
+import { GIT } from "./git_command.ts";
 import { LOGIN } from "./login_command.ts";
 import { printNotice, shown } from "./output.ts";
 import { READ_COMMANDS } from "./read_commands.ts";
@@ -19,6 +20,7 @@ export const COMMANDS: readonly Command[] = [
   ...RUN_COMMANDS,
   ...BRANCH_COMMANDS,
   ...TRANSFER_COMMANDS,
+  GIT,
   LOGIN,
 ];
 

@@ -1,13 +1,11 @@
 /** Commands that take whole projects along, and those that erase for good. */
 import { INTEGER_MAX, REDACT_VERSIONS_MAX } from "../../functions/api/contract/limits.ts";
-import { normalizeDirectory } from "../../functions/api/http/path.ts";
 import { counted } from "../../functions/api/runtime/counted.ts";
 import { Failure } from "../failure.ts";
-import { messageOf } from "../library/errors.ts";
 import { purgeFile, redactVersions } from "../transfer/erase.ts";
 import { exportFiles } from "../transfer/export.ts";
 import { importFiles } from "../transfer/import.ts";
-import { type Command, UsageError } from "./command.ts";
+import { type Command, directoryOf, UsageError } from "./command.ts";
 import { answerTo } from "./input.ts";
 import { printJson, printLine, printNotice } from "./output.ts";
 
@@ -39,14 +37,6 @@ const exporting: Command = {
     );
   },
 };
-
-function directoryOf(text: string): string {
-  try {
-    return normalizeDirectory(text);
-  } catch (error) {
-    throw new UsageError(`--directory: ${messageOf(error)}`);
-  }
-}
 
 const importing: Command = {
   usage: "import <dir>",

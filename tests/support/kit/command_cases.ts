@@ -228,6 +228,20 @@ const CASES: readonly (readonly [what: string, run: (one: Case) => Promise<void>
     },
   ],
 
+  ["git writes the history as a repository, and goes on with it", async ({ own, cwd, line, ok, fails }) => {
+    await own.write("notes/plan.md", "1\n");
+    await own.write("plan.md", "1\n");
+    assertEquals(await ok("git", "history", "--directory", "notes"), "history: 1 new commit.\n");
+    assertEquals(await Deno.readTextFile(join(cwd, "history/plan.md")), "1\n");
+    await own.write("notes/.git/x", "1\n");
+    const { code, stdout, stderr } = await line.run("git", "history", "--directory", "/notes/", "--json");
+    assertEquals([code, JSON.parse(stdout).commits], [0, 1]);
+    assertEquals(stderr, "Left out, since git refuses their names: notes/.git/x.\n");
+    await fails(1, "Error: history has the history of notes, not of the whole project.", "git", "history");
+    await fails(1, "Error: . is not empty, and no folder that filestore git created", "git", ".");
+    await fails(2, "Error: --directory: ", "git", "other", "--directory", "../x");
+  }],
+
   [
     "the help of each command has an example, and each example works",
     async ({ own, cwd, line, ok, suite: { service } }) => {
@@ -235,7 +249,7 @@ const CASES: readonly (readonly [what: string, run: (one: Case) => Promise<void>
       const namesOf = (help: string) =>
         [...help.matchAll(/^ {2}(\w+) (?:\[|<| {2})/gm)].map(([, one = ""]) => one);
       const expected =
-        "ls cat log diff grep search put append edit rm mv cp restore runs undo link branch export import purge redact login";
+        "ls cat log diff grep search put append edit rm mv cp restore runs undo link branch export import purge redact git login";
       assertEquals(namesOf(await ok("--help")), expected.split(" "));
       await Deno.writeTextFile(join(cwd, "plan.md"), "# Plan\n- ship it\n- sleep\n");
       const paths = "notes/plan.md notes/plan.md notes/list.md drafts/a.md notes/old.md notes/secret.md";
@@ -245,7 +259,7 @@ const CASES: readonly (readonly [what: string, run: (one: Case) => Promise<void>
           " ",
         ),
         ..."create list show merge close".split(" ").map((name) => `branch ${name}`),
-        ..."purge redact login".split(" "),
+        ..."purge redact git login".split(" "),
       ];
       for (const path of paths.split(" ")) await ok("put", "plan.md", path);
       for (const of of order) {
