@@ -74,6 +74,8 @@ export const CONSOLE_PROBLEM_LENGTH_MAX = 2_000;
 export const VERIFY_OBJECTS_AT_ONCE = 8;
 /** Segments that a verification remembers as sound, since several versions may list them. */
 export const VERIFY_SEGMENTS_REMEMBERED_MAX = 200_000;
+/** Tries of a request to Storage that fails for a transient reason. */
+export const VERIFY_TRIES_MAX = 8;
 /** Objects in one page of a list of Storage. */
 export const VERIFY_LIST_OBJECTS = 1_000;
 /** Segments that a verification searches for in versions at the same time, and segments in one call to the database. */
@@ -81,24 +83,3 @@ export const VERIFY_ROWS_AT_ONCE = 500_000;
 export const VERIFY_UNNEEDED_ROWS_AT_ONCE = 1_000;
 /** Versions without bytes that a verification names; it counts all of them. */
 export const VERIFY_VERSIONS_SHOWN_MAX = 1_000;
-
-/** Files and versions that an export fetches, or an import sends, at the same time. */
-export const TRANSFERS_AT_ONCE = 4;
-/** Tries of a request of an export or import that fails for a transient reason; the pause doubles up to the longest. */
-export const TRANSFER_TRIES_MAX = 8;
-export const TRANSFER_PAUSE_FIRST_MILLISECONDS = 250;
-export const TRANSFER_PAUSE_MAX_MILLISECONDS = 15_000;
-/** Longest `Retry-After` that an export or import respects; the usual one is that of a rate window, a minute. */
-export const TRANSFER_RETRY_AFTER_SECONDS_MAX = 120;
-/** A request is aborted and tried again after this long without traffic. */
-export const TRANSFER_IDLE_TIMEOUT_MILLISECONDS = 60_000;
-/** How often progress is shown on a terminal. */
-export const TRANSFER_PROGRESS_MILLISECONDS = 250;
-/** Name of one file on disk, in bytes of UTF-8: most file systems hold 255, and a suffix must have room. */
-export const DISK_NAME_BYTES_MAX = 200;
-/** Whole name below an export's folder, in bytes: common systems allow at least 1,024, the folder included. */
-export const DISK_PATH_BYTES_MAX = 700;
-/** Problems of an import, and existing files, that a message names. */
-export const TRANSFER_PROBLEMS_SHOWN_MAX = 20;
-/** Longest line of a manifest, in bytes. */
-export const MANIFEST_LINE_BYTES_MAX = 64 * 1024;

@@ -6,6 +6,7 @@
 import { join } from "node:path";
 import {
   ACCEPTANCE_CONFIG,
+  CLIENT_CONFIG,
   CONSOLE_CONFIG,
   DENO_CONFIG,
   DEPLOYED_DENO,
@@ -59,6 +60,7 @@ const LOCKS: readonly (readonly [config: string, entries: readonly string[]])[] 
   [LOCAL_CONFIG, [join(LOCAL_CONFIG, "..")]],
   [MODEL_CONFIG, [EMBEDDINGS_PROCESS]],
   [CONSOLE_CONFIG, [join(CONSOLE_CONFIG, "..")]],
+  [CLIENT_CONFIG, [join(CLIENT_CONFIG, "..")]],
   [TESTS_CONFIG, [join(TESTS_CONFIG, "..")]],
   [ACCEPTANCE_CONFIG, [join(ACCEPTANCE_CONFIG, "..")]],
   [NPX_CONFIG, []],

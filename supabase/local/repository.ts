@@ -19,6 +19,8 @@ export const DENO_CONFIG = at("../../deno.json");
 export const LOCAL_CONFIG = at("./deno.json");
 export const MODEL_CONFIG = at("./model/deno.json");
 export const CONSOLE_CONFIG = at("../console/deno.json");
+/** The client: what it imports, and what its package is built with. */
+export const CLIENT_CONFIG = at("../client/deno.json");
 export const TESTS_CONFIG = at("../../tests/deno.jsonc");
 /** The packages of the acceptance suite alone: Deno downloads all that a lock names. */
 export const ACCEPTANCE_CONFIG = at("../../tests/acceptance/deno.json");

@@ -173,6 +173,12 @@ create view filestore.limits as select
   1000 as commit_files_max,
   -- Paths that a refused copy or move of a folder names.
   20 as conflicting_paths_shown_max,
+  -- Files that a branch is made of, in slices of commit_files_max, and the tariff of a branch.
+  10000 as branch_files_max,
+  2048 as tariff_branch_bytes,
+  -- Texts whose lines one merge may merge, and their bytes, all three sides together.
+  200 as merge_texts_max,
+  16777216 as merge_texts_bytes_max,
   -- Files that restoring a folder examines to find those that changed.
   10000 as restore_examined_max,
   -- An archive contains at most this many files, bytes and segments. Each segment costs a download.
@@ -349,6 +355,37 @@ return current_setting('filestore.path_prefix', true);
 comment on function filestore.current_path_prefix is
   'The prefix of all paths that the key may see, ending with a slash; empty: the key sees every path.';
 call filestore.grant_execute('filestore.current_path_prefix', 'filestore_engine');
+
+create function filestore.sees_branches() returns boolean
+language sql stable parallel safe
+return current_setting('filestore.branches', true) = 'on';
+comment on function filestore.sees_branches is
+  'Whether the transaction has named a place in a branch: a path or a directory below `.branches/`. Otherwise it '
+  'sees no file there.';
+call filestore.grant_execute('filestore.sees_branches', 'filestore_engine');
+
+create function filestore.branch_place(p_commit jsonb) returns text
+language plpgsql immutable set search_path = '' as $$
+begin
+  -- Most commits name one path.
+  if not p_commit ?| '{destination,directory,operations,paths}' then
+    return case when starts_with(p_commit ->> 'path' || '/', '.branches/') then p_commit ->> 'path' || '/' end;
+  end if;
+  return (
+    select min(p.path || '/') from (
+      values (p_commit ->> 'path'), (p_commit ->> 'destination'), (p_commit ->> 'directory')
+      union all
+      select n.path from jsonb_array_elements(p_commit -> 'operations') o
+      cross join lateral (values (o.value ->> 'path'), (o.value ->> 'destination')) n (path)
+      union all
+      select jsonb_array_elements_text(p_commit -> 'paths')
+    ) p (path)
+    where starts_with(p.path || '/', '.branches/'));
+end
+$$;
+comment on function filestore.branch_place is
+  'A place in a branch that a commit names, with a slash at its end; null if it names none.';
+call filestore.grant_execute('filestore.branch_place', 'filestore_engine');
 
 create function filestore.place_hash(p_cursor_key bytea, p_file_id uuid, p_place text) returns bytea
 language plpgsql stable set search_path = '' as $$
@@ -777,11 +814,12 @@ create index files_by_updated_at on filestore.files (project_id, updated_at, pat
 create index files_by_created_at on filestore.files (project_id, created_at, path) where not is_deleted;
 -- Together with files_by_updated_at: the files written last, deleted ones included.
 create index files_deleted_by_updated_at on filestore.files (project_id, updated_at, path) where is_deleted;
--- A key with a path prefix sees only files below it, and no key sees the row of a purged file.
+-- A key with a path prefix sees only files below it, and no key sees the row of a purged file. A transaction
+-- sees the files of branches only if it has named a place in one, so no reader of anything above has to leave them out.
 create policy "A key sees and changes files of its project below its prefix"
   on filestore.files to filestore_engine
   using (project_id = filestore.current_project_id() and starts_with(path, filestore.current_path_prefix())
-    and path is not null);
+    and path is not null and (not starts_with(path, '.branches/') or filestore.sees_branches()));
 grant select, insert, update on filestore.files to filestore_engine;
 create policy "The sweep sees and changes files of every project" on filestore.files to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
@@ -797,7 +835,7 @@ create policy "The search index sees every file" on filestore.files to filestore
 grant select on filestore.files to filestore_search;
 
 create type filestore.operation as enum (
-  'write', 'append', 'overwrite', 'edit', 'delete', 'restore', 'copy', 'move', 'undo', 'purge');
+  'write', 'append', 'overwrite', 'edit', 'delete', 'restore', 'copy', 'move', 'undo', 'purge', 'merge');
 comment on type filestore.operation is 'The operation that added a version.';
 
 create table filestore.file_versions (
@@ -1009,6 +1047,7 @@ create table filestore.purged_files (
   bytes bigint not null,
   pending_versions bigint not null,
   first_pending_versions bigint not null,
+  is_in_branch boolean not null default false,
   purged_at timestamptz not null,
   due_since timestamptz not null default filestore.due_since(),
   primary key (project_id, file_id)
@@ -1025,8 +1064,8 @@ comment on column filestore.purged_files.due_since is 'Since when the rest is du
 create index purged_files_pending on filestore.purged_files (project_id, due_since) where pending_versions > 0;
 create policy "A key sees the receipts of what it would have seen"
   on filestore.purged_files to filestore_engine
-  using (project_id = filestore.current_project_id() and (filestore.current_path_prefix() = ''
-    or filestore.place_hash(
+  using (project_id = filestore.current_project_id() and (not is_in_branch or filestore.sees_branches())
+    and (filestore.current_path_prefix() = '' or filestore.place_hash(
       (select p.cursor_key from filestore.projects p where p.id = filestore.current_project_id()), file_id,
       rtrim(filestore.current_path_prefix(), '/')) = any (place_hashes)));
 grant select on filestore.purged_files to filestore_engine;
@@ -1446,6 +1485,80 @@ begin
   end loop;
 end
 $$;
+-- 14_branches.sql ====================================================================================================
+-- The tables of branches, with their policies and grants. A branch is a folder below `.branches/`; its files
+-- are files like all others.
+
+create table filestore.branches (
+  project_id uuid not null references filestore.projects (id),
+  name text collate "C" not null check (name ~ '^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$'),
+  directory text collate "C" not null,
+  state text not null default 'new' check (state in ('new', 'open', 'ready', 'merged', 'closed')),
+  title text,
+  note text,
+  key_name text,
+  account_id uuid,
+  number bigint not null default nextval('filestore.positions'),
+  base_position bigint not null,
+  base_time timestamptz,
+  file_count integer not null default 0,
+  copied_to text collate "C" not null default '',
+  commit_id uuid not null,
+  created_at timestamptz(3) not null,
+  updated_at timestamptz(3) not null,
+  expires_at timestamptz(3) not null,
+  due_at timestamptz(3),
+  primary key (project_id, name)
+);
+comment on table filestore.branches is
+  'Branches. A row remains when its branch has ended, since no name is used twice: an old key that is '
+  'confined to a branch must not reach another one.';
+comment on column filestore.branches.state is
+  'new: not all files are copied yet, so nobody sees the branch. merged and closed: it has ended.';
+comment on column filestore.branches.number is 'Its place in lists.';
+comment on column filestore.branches.base_position is
+  'The moment at which its folder was copied, and later that of the last update: this position, or '
+  'base_time if the client named a time.';
+comment on column filestore.branches.copied_to is 'While it is new: the last path that was copied.';
+comment on column filestore.branches.commit_id is
+  'Chosen by the caller of the last change of this row, so that a repeated call has no effect.';
+comment on column filestore.branches.due_at is
+  'When the sweep deletes its files: when it expires, or at once if it has ended. Null: no file is to be '
+  'deleted.';
+create index branches_by_number on filestore.branches (project_id, number);
+create index branches_due on filestore.branches (due_at) where due_at is not null;
+create policy "A key sees and changes branches of its project" on filestore.branches to filestore_engine
+  using (project_id = filestore.current_project_id());
+grant select, insert, update on filestore.branches to filestore_engine;
+create policy "The sweep sees all branches" on filestore.branches to filestore_admin
+  using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
+grant select, delete on filestore.branches to filestore_admin;
+
+create table filestore.branch_files (
+  project_id uuid not null,
+  file_id uuid not null,
+  branch text collate "C" not null,
+  base_file_id uuid,
+  base_version integer not null,
+  merged_version integer,
+  primary key (project_id, file_id)
+);
+comment on table filestore.branch_files is
+  'The base of a file in a branch: the version of the file above it that it was copied from, or last merged '
+  'with. A file that was created in the branch has no row.';
+comment on column filestore.branch_files.base_file_id is
+  'With the version, since a file that is created at the path of a purged one begins at version 1, too.';
+comment on column filestore.branch_files.merged_version is
+  'The version of the file in the branch that has nothing to merge.';
+create index branch_files_by_base on filestore.branch_files (project_id, base_file_id);
+create policy "A key sees and adds bases of its project" on filestore.branch_files to filestore_engine
+  using (project_id = filestore.current_project_id());
+grant select, insert, update on filestore.branch_files to filestore_engine;
+create policy "The sweep sees and removes all bases" on filestore.branch_files to filestore_admin
+  using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
+grant select, delete on filestore.branch_files to filestore_admin;
+alter table filestore.branches enable row level security;
+alter table filestore.branch_files enable row level security;
 -- 20_records.sql =====================================================================================================
 -- The results of functions: records, refusals, envelopes.
 --
@@ -1787,8 +1900,22 @@ comment on function filestore.note_use is
   'Records when a key was last used, to the minute, and that it has written.';
 call filestore.grant_execute('filestore.note_use', 'filestore_engine');
 
+create function filestore.open_paths(p_path_prefix text, p_place text) returns text
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_setting constant text := set_config('filestore.path_prefix', coalesce(p_path_prefix || '/', ''), true);
+begin
+  return set_config('filestore.branches', case
+    when starts_with(coalesce(p_path_prefix || '/', p_place, ''), '.branches/') then 'on' else '' end, true);
+end
+$$;
+comment on function filestore.open_paths is
+  'Opens the paths below a prefix, null for all, for this transaction: those in branches only if the prefix, or a '
+  'place that the request names, is in a branch.';
+call filestore.grant_execute('filestore.open_paths', 'filestore_engine');
+
 create function filestore.authorize(
-  p_key_hash text, p_request_id uuid, p_scope text, p_requests integer default 1
+  p_key_hash text, p_request_id uuid, p_scope text, p_requests integer default 1, p_place text default null
 ) returns filestore.session
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -1814,7 +1941,7 @@ begin
   v_session.scopes := v_caller.scopes;
   v_session.path_prefix := v_caller.path_prefix;
   v_setting := set_config('filestore.project_id', v_caller.project_id::text, true);
-  v_setting := set_config('filestore.path_prefix', coalesce(v_caller.path_prefix || '/', ''), true);
+  v_setting := filestore.open_paths(v_caller.path_prefix, p_place);
   select p.tier, coalesce(p.requests_per_minute, t.requests_per_minute),
          coalesce(p.max_file_bytes, t.max_file_bytes), coalesce(p.max_project_bytes, t.max_project_bytes),
          p.suspended_at is not null, p.deleted_at is not null, p.owner_id,
@@ -1859,7 +1986,8 @@ end
 $$;
 comment on function filestore.authorize is
   'Resolves a key to its project, opens that project''s rows for this transaction (below the key''s prefix), '
-  'counts the request, and requires a scope. A project is suspended by the operator, or while its owner is '
+  'counts the request, and requires a scope. Files in branches are visible only if p_place, or the key''s prefix, is '
+  'below `.branches/`. A project is suspended by the operator, or while its owner is '
   'banned or deleted. INVALID_SESSION where the access token of a console session belongs to a session of '
   'Auth that has ended.';
 call filestore.grant_execute('filestore.authorize', 'filestore_engine');
@@ -1881,7 +2009,8 @@ create function public.filestore_authorize(
 ) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, null, p_requests);
+  v_session constant filestore.session := filestore.authorize(
+    p_key_hash, p_request_id, null, p_requests, p_path);
   v_file filestore.files;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
@@ -2116,6 +2245,7 @@ declare
   v_from constant text := coalesce(nullif(p_directory, '') || '/', '');
   -- A path has at most 1024 bytes, so none sorts after this text.
   v_to constant text := coalesce(nullif(p_directory, '') || '0', repeat(chr(1114111), 257));
+  v_rest integer;
   v_count integer;
 begin
   select count(*) into v_count from (
@@ -2125,12 +2255,20 @@ begin
     order by f.directory, f.path limit p_most
   ) f;
   if not p_recursive or v_count = p_most then return v_count; end if;
-  return v_count + (
+  v_rest := p_most - v_count;
+  -- Branches are no part of the root: their files lie between these two ranges.
+  return v_count + least(v_rest, (
     select count(*) from (
-      select from filestore.files f
-      where f.project_id = p_project_id and not f.is_deleted and f.directory > v_from and f.directory < v_to
-      order by f.directory, f.path limit p_most - v_count
-    ) f);
+      (select from filestore.files f
+       where f.project_id = p_project_id and not f.is_deleted and f.directory > v_from
+         and f.directory < case when p_directory = '' then '.branches/' else v_to end
+       order by f.directory, f.path limit v_rest)
+      union all
+      (select from filestore.files f
+       where f.project_id = p_project_id and not f.is_deleted and p_directory = ''
+         and f.directory >= '.branches0' and f.directory < v_to
+       order by f.directory, f.path limit v_rest)
+    ) f));
 end
 $$;
 comment on function filestore.count_live_files is
@@ -2221,7 +2359,8 @@ create function public.filestore_content(
 ) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
+  v_session constant filestore.session := filestore.authorize(
+    p_key_hash, p_request_id, 'read', p_place => p_path);
   v_stored jsonb;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
@@ -2250,7 +2389,9 @@ create function public.filestore_diff(
 ) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
+  v_session constant filestore.session := filestore.authorize(
+    p_key_hash, p_request_id, 'read',
+    p_place => case when starts_with(p_to_path, '.branches/') then p_to_path else p_path end);
   v_file filestore.files;
   v_to integer;
   v_from integer;
@@ -2302,7 +2443,8 @@ create function public.filestore_versions(
 ) returns json
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
+  v_session constant filestore.session := filestore.authorize(
+    p_key_hash, p_request_id, 'read', p_place => p_path);
   -- The owner, who has no key, has this scope, too.
   v_shows_keys constant boolean := 'admin' = any (v_session.scopes);
   c_iso constant text := 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"';
@@ -2317,6 +2459,8 @@ begin
   v_found := filestore.find_file(v_session, p_path, p_at);
   if v_found.refusal is not null then return (v_session.envelope || v_found.refusal)::json; end if;
   v_file := v_found.file;
+  -- Where a merge added a version, its source is in a branch.
+  perform set_config('filestore.branches', 'on', true);
   -- Version numbers have no gaps after the first one that remains, so a page is a range of numbers.
   select ('[' || coalesce(string_agg('{"version":' || v.version || ',"size":' || v.size
       || ',"createdAt":"' || t.iso || '","updatedAt":"' || t.iso || '"'
@@ -2374,10 +2518,18 @@ begin
         and f.directory >= p_directory and f.directory <= p_directory and f.path > p_after
       order by f.directory, f.path limit p_limit + 1 offset p_offset);
   elsif p_directory = '' then
+    -- Branches are no part of the root: their files lie between these two ranges.
     v_files := array(
-      select filestore.listed(f) from filestore.files f
-      where f.project_id = p_project_id and not f.is_deleted and f.path > p_after
-      order by f.path limit p_limit + 1 offset p_offset);
+      select filestore.listed(u.file) from (
+        (select f as file, f.path from filestore.files f
+         where f.project_id = p_project_id and not f.is_deleted and f.path > p_after and f.path < '.branches/'
+         order by f.path limit p_limit + 1 + p_offset)
+        union all
+        (select f as file, f.path from filestore.files f
+         where f.project_id = p_project_id and not f.is_deleted and f.path > p_after and f.path >= '.branches0'
+         order by f.path limit p_limit + 1 + p_offset)
+      ) u
+      order by u.path limit p_limit + 1 offset p_offset);
   else
     -- Below the directory, after the cursor: one range.
     v_files := array(
@@ -2479,6 +2631,8 @@ declare
   v_end constant text := coalesce(nullif(p_directory, '') || '0', repeat(chr(1114111), 257));
   -- Compares lower than any character of a path.
   v_from text := v_start || chr(1);
+  -- Branches are no part of the root, and are skipped.
+  v_until text := case when p_directory = '' then '.branches/' else v_end end;
   v_found text;
   v_name text;
 begin
@@ -2489,14 +2643,18 @@ begin
   for v_step in 1 .. 2 * c_names_max loop
     if p_deleted then
       select f.directory into v_found from filestore.files f
-      where f.project_id = p_project_id and f.is_deleted and f.directory >= v_from and f.directory < v_end
+      where f.project_id = p_project_id and f.is_deleted and f.directory >= v_from and f.directory < v_until
       order by f.directory, f.path limit 1;
     else
       select f.directory into v_found from filestore.files f
-      where f.project_id = p_project_id and not f.is_deleted and f.directory >= v_from and f.directory < v_end
+      where f.project_id = p_project_id and not f.is_deleted and f.directory >= v_from and f.directory < v_until
       order by f.directory, f.path limit 1;
     end if;
-    if not found then
+    if not found and v_until < v_end then
+      v_from := '.branches0';
+      v_until := v_end;
+      continue;
+    elsif not found then
       has_more := false;
       exit;
     end if;
@@ -2668,6 +2826,8 @@ create function filestore.page_at(
 language plpgsql volatile set search_path = '' as $$
 declare
   c_examined_max constant integer := (filestore.limits()).list_at_examined_max;
+  v_start constant text := coalesce(nullif(p_directory, '') || '/', '');
+  v_end constant text := nullif(p_directory, '') || '0'; -- Null: the root, of which branches are no part.
   v_rows refcursor;
   v_file filestore.files;
   v_then record;
@@ -2691,17 +2851,19 @@ begin
          order by f.directory, f.path limit c_examined_max + 1)
       ) u
       order by u.directory, u.path limit c_examined_max + 1;
-  elsif p_directory = '' then
-    open v_rows for
-      select f.* from filestore.files f
-      where f.project_id = p_session.project_id and f.path > p_after
-      order by f.path limit c_examined_max + 1;
   else
     open v_rows for
-      select f.* from filestore.files f
-      where f.project_id = p_session.project_id
-        and f.path > greatest(p_after collate "C", p_directory || '/') and f.path < p_directory || '0'
-      order by f.path limit c_examined_max + 1;
+      select u.* from (
+        (select f.* from filestore.files f
+         where f.project_id = p_session.project_id and f.path > greatest(p_after collate "C", v_start)
+           and f.path < coalesce(v_end, '.branches/')
+         order by f.path limit c_examined_max + 1)
+        union all
+        (select f.* from filestore.files f
+         where f.project_id = p_session.project_id and v_end is null and f.path > p_after and f.path >= '.branches0'
+         order by f.path limit c_examined_max + 1)
+      ) u
+      order by u.path limit c_examined_max + 1;
   end if;
   for v_examined in 1 .. c_examined_max + 1 loop
     fetch v_rows into v_file;
@@ -2767,7 +2929,8 @@ call filestore.grant_execute('filestore.list_at', 'filestore_engine');
 create function public.filestore_list(p_key_hash text, p_request_id uuid, p_query jsonb) returns json
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
+  v_session constant filestore.session := filestore.authorize(
+    p_key_hash, p_request_id, 'read', p_place => p_query ->> 'directory');
   v_directory constant text := p_query ->> 'directory';
   v_is_recursive constant boolean := (p_query ->> 'recursive')::boolean;
   v_seen constant text := filestore.seen_directory(v_session, v_directory);
@@ -2800,6 +2963,7 @@ call filestore.publish('public.filestore_list', 'filestore_engine', 'service_rol
 -- fence: each statement has one index that provides its order, as in `plain_page`.
 create function filestore.files_below(
   p_session filestore.session, p_directory text, p_moment filestore.moment, p_files_max integer,
+  p_after text default '',
   out files filestore.files[], out trimmed text[], out is_more boolean
 )
 language plpgsql volatile set search_path = '' as $$
@@ -2808,6 +2972,9 @@ declare
   -- A path has at most 1024 bytes, so none sorts after this text.
   v_from constant text := coalesce(nullif(p_directory, '') || '/', '');
   v_to constant text := coalesce(nullif(p_directory, '') || '0', repeat(chr(1114111), 257));
+  -- Branches are no part of the root: their files lie between two ranges. Elsewhere the second one is empty.
+  v_low_to constant text := case when p_directory = '' then '.branches/' else v_to end;
+  v_high_from constant text := case when p_directory = '' then '.branches0' else v_to end;
   v_file filestore.files;
   v_then record;
   v_examined integer := 0;
@@ -2817,16 +2984,32 @@ begin
   is_more := false;
   if p_moment is null then
     files := array(
-      select f from filestore.files f
-      where f.project_id = p_session.project_id and not f.is_deleted and f.path > v_from and f.path < v_to
-      order by f.path limit p_files_max + 1);
+      select u.file from (
+        (select f as file, f.path from filestore.files f
+         where f.project_id = p_session.project_id and not f.is_deleted and f.path > v_from and f.path < v_low_to
+         order by f.path limit p_files_max + 1)
+        union all
+        (select f as file, f.path from filestore.files f
+         where f.project_id = p_session.project_id and not f.is_deleted and f.path >= v_high_from and f.path < v_to
+         order by f.path limit p_files_max + 1)
+      ) u
+      order by u.path limit p_files_max + 1);
     is_more := cardinality(files) > p_files_max;
     return;
   end if;
   for v_file in
-    select f.* from filestore.files f
-    where f.project_id = p_session.project_id and f.version > 0 and f.path > v_from and f.path < v_to
-    order by f.path limit c_examined_max + 1
+    select u.* from (
+      (select f.* from filestore.files f
+       where f.project_id = p_session.project_id and f.version > 0 and f.path > greatest(v_from, p_after collate "C")
+         and f.path < v_low_to
+       order by f.path limit c_examined_max + 1)
+      union all
+      (select f.* from filestore.files f
+       where f.project_id = p_session.project_id and f.version > 0 and f.path > p_after
+         and f.path >= v_high_from and f.path < v_to
+       order by f.path limit c_examined_max + 1)
+    ) u
+    order by u.path limit c_examined_max + 1
   loop
     v_examined := v_examined + 1;
     v_then := filestore.file_at(v_file, p_moment);
@@ -2842,7 +3025,8 @@ end
 $$;
 comment on function filestore.files_below is
   'The live files below a directory or the root, now or at a moment, by path: up to p_files_max, and whether '
-  'there may be more. Also the files whose content at that moment is no longer complete.';
+  'there may be more; at a moment, those after the path p_after. Also the files whose content at that moment is no '
+  'longer complete.';
 call filestore.grant_execute('filestore.files_below', 'filestore_engine');
 call filestore.pin_plan('filestore.files_below');
 
@@ -2852,7 +3036,8 @@ create function public.filestore_export(
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   c_limits constant filestore.limits := filestore.limits();
-  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
+  v_session constant filestore.session := filestore.authorize(
+    p_key_hash, p_request_id, 'read', p_place => p_directory);
   v_directory constant text := filestore.seen_directory(v_session, p_directory);
   v_moment filestore.moment;
   v_found record;
@@ -3049,10 +3234,12 @@ call filestore.pin_plan('filestore.pick_changes');
 create function filestore.change_records(
   p_project_id uuid, p_positions bigint[], p_cursor_key bytea, p_shows_keys boolean
 ) returns json
-language plpgsql stable set search_path = '' as $$
+language plpgsql volatile set search_path = '' as $$
 declare
   c_iso constant text := 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"';
 begin
+  -- The positions are those of visible files. Where a merge added a version, its source is in a branch.
+  perform set_config('filestore.branches', 'on', true);
   return (
     select ('[' || coalesce(string_agg('{"cursor":"' || filestore.cursor_at(p_cursor_key, v.position)
         || '",' || coalesce('"path":' || to_json(f.path) || ',', '') || '"fileId":"' || v.file_id
@@ -3092,10 +3279,23 @@ comment on function filestore.change_records is
 call filestore.grant_execute('filestore.change_records', 'filestore_engine');
 call filestore.pin_plan('filestore.change_records');
 
+create function filestore.hides_files(p_session filestore.session) returns boolean
+language plpgsql stable set search_path = '' as $$
+begin
+  return p_session.path_prefix is not null or exists (
+    select from filestore.branches b where b.project_id = p_session.project_id);
+end
+$$;
+comment on function filestore.hides_files is
+  'Whether row-level security may hide files of the project: those beyond the key''s prefix, or in branches.';
+call filestore.grant_execute('filestore.hides_files', 'filestore_engine');
+
 create function public.filestore_changes(p_key_hash text, p_request_id uuid, p_query jsonb) returns json
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
+  v_session constant filestore.session := filestore.authorize(
+    p_key_hash, p_request_id, 'read',
+    p_place => coalesce(p_query ->> 'path', p_query ->> 'place', p_query ->> 'directory'));
   v_project_id constant uuid := v_session.project_id;
   v_limit constant integer := least((p_query ->> 'limit')::integer, (filestore.limits()).changes_limit_max);
   v_before constant text := p_query ->> 'before';
@@ -3103,9 +3303,10 @@ declare
   v_until constant timestamptz := case when v_before <> 'now' and v_before !~ '^[0-9a-f]{32}$' then v_before end;
   -- The owner, who has no key, has this scope, too.
   v_shows_keys constant boolean := 'admin' = any (v_session.scopes);
-  v_by_path constant boolean := v_session.path_prefix is not null or p_query ?| '{path,directory,place}';
-  v_examined_max constant integer := case
-    when v_by_path or v_until is not null or p_query ?| '{run,actor,keyId,operation}'
+  v_is_filtered constant boolean := v_session.path_prefix is not null or p_query ?| '{path,directory,place}';
+  v_by_path constant boolean := v_is_filtered or filestore.hides_files(v_session);
+  v_examined_max integer := case
+    when v_is_filtered or v_until is not null or p_query ?| '{run,actor,keyId,operation}'
     then (filestore.limits()).changes_examined_max
     else v_limit + 1 end;
   v_after bigint;
@@ -3135,9 +3336,15 @@ begin
   end if;
   v_last := filestore.last_position(v_project_id, v_after, v_last);
   if p_query ->> 'after' is distinct from 'now' then
-    v_picked := filestore.pick_changes(
-      v_project_id, p_query || jsonb_build_object('until', v_until), v_by_path, v_after, v_last, v_examined_max,
-      v_limit + 1);
+    loop
+      v_picked := filestore.pick_changes(
+        v_project_id, p_query || jsonb_build_object('until', v_until), v_by_path, v_after, v_last, v_examined_max,
+        v_limit + 1);
+      -- Where versions in branches are left out, a page may have to examine more.
+      exit when cardinality(v_picked.positions) > v_limit or not v_by_path
+        or v_examined_max >= (filestore.limits()).changes_examined_max;
+      v_examined_max := least(8 * v_examined_max, (filestore.limits()).changes_examined_max);
+    end loop;
     v_has_more := cardinality(v_picked.positions) > v_limit or coalesce(v_picked.examined_to < v_last, false);
     v_positions := v_picked.positions[1:v_limit];
     if v_before is not null then
@@ -3370,8 +3577,10 @@ declare
   v_counted bigint := 0;
   v_has_more boolean := false;
   v_cursor_key bytea;
+  v_hides_files boolean;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
+  v_hides_files := filestore.hides_files(v_session);
   select p.cursor_key into v_cursor_key from filestore.projects p where p.id = v_project_id;
   v_before := filestore.position_of(v_cursor_key, p_after);
   if p_after is not null and v_before is null then
@@ -3386,7 +3595,7 @@ begin
     v_has_more := jsonb_array_length(v_runs) >= p_limit or v_examined >= c_examined_max
       or v_counted >= c_counted_max;
     exit when v_has_more;
-    v_summary := filestore.summarize_run(v_project_id, v_run.run_id, v_session.path_prefix is not null);
+    v_summary := filestore.summarize_run(v_project_id, v_run.run_id, v_hides_files);
     v_examined := v_examined + 1;
     v_counted := v_counted + v_summary.counted;
     v_before := v_run.first_position;
@@ -3415,7 +3624,7 @@ declare
   v_files jsonb;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
-  v_summary := (filestore.summarize_run(v_project_id, p_run_id, v_session.path_prefix is not null)).summary;
+  v_summary := (filestore.summarize_run(v_project_id, p_run_id, filestore.hides_files(v_session))).summary;
   if v_summary is null then return v_session.envelope || filestore.refusal('RUN_NOT_FOUND'); end if;
   v_run := filestore.run_files(
     v_project_id, p_run_id, filestore.run_keys(v_project_id, p_run_id), null, p_after, p_limit + 1);
@@ -4044,7 +4253,8 @@ create function public.filestore_compact(
 ) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'write');
+  v_session constant filestore.session := filestore.authorize(
+    p_key_hash, p_request_id, 'write', p_place => p_path);
   v_file filestore.files;
   v_from integer;
   v_added record;
@@ -4311,7 +4521,7 @@ declare
 begin
   if not filestore.is_live(p_file) or not filestore.is_live(p_then) then
     return filestore.is_live(p_file) = filestore.is_live(p_then);
-  elsif (p_file).version = (p_then).version then
+  elsif (p_file).version = (p_then).version and (p_file).id = (p_then).id then
     return true;
   elsif (p_file).mime_type <> (p_then).mime_type or (p_file).size <> (p_then).size
     or cardinality(c_ids) <> cardinality(c_then_ids) then
@@ -4332,8 +4542,8 @@ begin
 end
 $$;
 comment on function filestore.is_unchanged is
-  'Whether a file equals an earlier state of it in existence, type and content. Contents are compared by the '
-  'sizes and checksums of their segments, so the same bytes with other segment boundaries count as '
+  'Whether a file equals an earlier state of it, or another file, in existence, type and content. Contents are '
+  'compared by the sizes and checksums of their segments, so the same bytes with other segment boundaries count as '
   'different. Null: no file.';
 call filestore.grant_execute('filestore.is_unchanged', 'filestore_engine');
 
@@ -4587,14 +4797,21 @@ begin
   -- changed last.
   select count(*), array_agg(f.id order by f.path) filter (where f.updated_at > p_since) into v_examined, ids
   from (
-    select o.id, o.path, o.updated_at from filestore.files o
-    where o.project_id = p_session.project_id and o.version > 0
-      and o.path > v_start and o.path < coalesce(v_end, repeat(chr(1114111), 257))
-    order by o.path limit c_examined_max + 1
+    (select o.id, o.path, o.updated_at from filestore.files o
+     where o.project_id = p_session.project_id and o.version > 0
+       and o.path > v_start and o.path < coalesce(v_end, '.branches/')
+     order by o.path limit c_examined_max + 1)
+    union all
+    -- Branches are no part of the root.
+    (select o.id, o.path, o.updated_at from filestore.files o
+     where o.project_id = p_session.project_id and o.version > 0 and v_end is null and o.path >= '.branches0'
+     order by o.path limit c_examined_max + 1)
   ) f;
   if v_examined > c_examined_max then
     select count(*),
-           array_agg(f.id order by f.path) filter (where f.path > v_start and (v_end is null or f.path < v_end))
+           array_agg(f.id order by f.path) filter (
+             where f.path > v_start and f.path < coalesce(v_end, '.branches/')
+               or v_end is null and f.path >= '.branches0')
     into v_examined, ids
     from (
       (select o.id, o.path from filestore.files o
@@ -4684,15 +4901,568 @@ comment on function filestore.plan_restore is
   'The plan that restores a folder to its state at a moment: a version for each file that was changed since '
   'then and now differs. Refusals: FORBIDDEN_SCOPE, VALIDATION_ERROR, TOO_MANY_FILES, CONTENT_TOO_LARGE.';
 call filestore.grant_execute('filestore.plan_restore', 'filestore_engine');
--- 46_plans.sql =======================================================================================================
+-- 46_branches.sql ====================================================================================================
+-- Branches: who may use one, what has changed in it, and the plans of merges and updates.
+--
+-- A merge compares three states of each file: in the branch (ours), in the folder above it (theirs), and the
+-- base. An update is the same the other way round. The lock of the branch's row comes before the locks of
+-- files: a write in a branch shares it, so no file of a branch changes while it is merged.
+
+create function filestore.branch_state(p_branch filestore.branches) returns text
+language plpgsql volatile set search_path = '' as $$
+begin
+  return case when (p_branch).state in ('open', 'ready') and (p_branch).expires_at <= filestore.sweep_clock()
+    then 'closed' else (p_branch).state end;
+end
+$$;
+comment on function filestore.branch_state is
+  'The state of a branch: closed from the moment at which it expires, although the sweep ends it later.';
+call filestore.grant_execute('filestore.branch_state', 'filestore_engine');
+
+create function filestore.branch_record(p_branch filestore.branches, p_cursor_key bytea) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+begin
+  return jsonb_build_object(
+    'name', (p_branch).name, 'path', '.branches/' || (p_branch).name, 'directory', (p_branch).directory,
+    'title', (p_branch).title, 'note', (p_branch).note, 'state', filestore.branch_state(p_branch),
+    'fileCount', (p_branch).file_count, 'base', filestore.cursor_at(p_cursor_key, (p_branch).base_position),
+    'createdBy', jsonb_strip_nulls(jsonb_build_object(
+      'keyName', (p_branch).key_name, 'account', (p_branch).account_id)),
+    'createdAt', filestore.iso((p_branch).created_at), 'updatedAt', filestore.iso((p_branch).updated_at),
+    'expiresAt', filestore.iso((p_branch).expires_at));
+end
+$$;
+comment on function filestore.branch_record is 'A branch as the API returns it.';
+call filestore.grant_execute('filestore.branch_record', 'filestore_engine');
+
+create function filestore.find_branch(
+  p_session filestore.session, p_name text, p_locks boolean,
+  out branch filestore.branches, out is_inside boolean, out refusal jsonb
+)
+language plpgsql volatile set search_path = '' as $$
+begin
+  is_inside := coalesce(p_session.path_prefix = '.branches/' || p_name, false);
+  if p_locks then
+    select * into branch from filestore.branches b
+    where b.project_id = p_session.project_id and b.name = p_name for update;
+  else
+    select * into branch from filestore.branches b where b.project_id = p_session.project_id and b.name = p_name;
+  end if;
+  if not found or branch.state = 'new'
+    or not is_inside and filestore.outside_prefix(p_session, branch.directory || '/') is not null then
+    refusal := filestore.refusal('BRANCH_NOT_FOUND');
+    return;
+  end if;
+  perform set_config('filestore.path_prefix', '', true), set_config('filestore.branches', 'on', true);
+end
+$$;
+comment on function filestore.find_branch is
+  'A branch for a key that is confined to it (is_inside) or may see its folder, locked for a change of the '
+  'branch on request. From then on the transaction sees both sides, whatever the prefix of the key.';
+call filestore.grant_execute('filestore.find_branch', 'filestore_engine');
+
+create function filestore.enter_branches(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  c_is_many constant boolean := p_kind ~ '_folder$|^undo$';
+  v_places text[];
+  v_place text;
+  v_branch filestore.branches;
+begin
+  if p_kind = 'purge' then return null; end if;
+  select array_agg(p.path order by p.path) into v_places from (
+    select p_commit ->> 'path' where p_kind <> 'copy'
+    union select p_commit ->> 'destination' union select p_commit ->> 'directory'
+    union select jsonb_array_elements_text(p_commit -> 'paths')
+    union select p_session.path_prefix || '/' where p_kind = 'undo'
+    union select o.value ->> 'path' from jsonb_array_elements(p_commit -> 'operations') o
+      where o.value ->> 'kind' <> 'copy'
+    union select o.value ->> 'destination' from jsonb_array_elements(p_commit -> 'operations') o
+  ) p (path) where p.path is not null;
+  if c_is_many and (
+    select count(distinct case when starts_with(p.path, '.branches/') then split_part(p.path, '/', 2) else '' end)
+    from unnest(v_places) p (path)
+  ) > 1 then
+    return filestore.refused_field(case when p_kind = 'undo' then 'paths' else 'destination' end,
+      'must be in one branch, or outside of branches, like the rest');
+  end if;
+  -- One place of each branch, in the order of their names, in which all lock them.
+  foreach v_place in array array(
+    select min(p.path) from unnest(v_places) p (path)
+    where starts_with(p.path || '/', '.branches/') group by split_part(p.path, '/', 2) order by 1) loop
+    select * into v_branch from filestore.branches b
+    where b.project_id = p_session.project_id and b.name = split_part(v_place, '/', 2) for share;
+    if not found or v_branch.state = 'new' or not c_is_many and v_place !~ '^\.branches/[^/]+/' then
+      return filestore.refusal('BRANCH_NOT_FOUND');
+    elsif filestore.branch_state(v_branch) in ('merged', 'closed') and not exists (
+      -- A commit that is repeated after the end of the branch returns what it returned before.
+      select from filestore.file_versions v
+      where v.project_id = p_session.project_id and v.commit_id = (p_commit ->> 'commitId')::uuid) then
+      return filestore.refusal('BRANCH_CLOSED', jsonb_build_object('state', filestore.branch_state(v_branch)));
+    end if;
+  end loop;
+  return null;
+end
+$$;
+comment on function filestore.enter_branches is
+  'Locks the branches in which a commit writes, so that each ends before or after it. Refusals: '
+  'BRANCH_NOT_FOUND, BRANCH_CLOSED; VALIDATION_ERROR for a change of many files that concerns a branch and '
+  'anything else.';
+call filestore.grant_execute('filestore.enter_branches', 'filestore_engine');
+
+create type filestore.branch_change as (
+  path text, ours filestore.files, theirs filestore.files, base filestore.files, is_ours_changed boolean,
+  is_theirs_changed boolean, conflict text
+);
+comment on type filestore.branch_change is
+  'A file of a branch, the file above it, and their base; a path is relative to the branch. conflict: why '
+  'the two sides cannot both be had; text where the lines may show that they can. Null: one side is '
+  'unchanged, or both are equal.';
+
+create function filestore.compare_branch_file(p_branch filestore.branches, p_path text) returns filestore.branch_change
+language plpgsql volatile set search_path = '' as $$
+declare
+  c_text_max constant bigint := (filestore.limits()).search_text_bytes_max;
+  v_change filestore.branch_change;
+  v_base filestore.branch_files;
+  v_version filestore.file_versions;
+  v_ours filestore.files;
+  v_theirs filestore.files;
+  v_then filestore.files;
+  v_is_gone boolean := false;
+begin
+  select * into v_ours from filestore.files f
+  where f.project_id = p_branch.project_id and f.path = '.branches/' || p_branch.name || '/' || p_path;
+  select * into v_theirs from filestore.files f
+  where f.project_id = p_branch.project_id and f.path = coalesce(nullif(p_branch.directory, '') || '/', '') || p_path;
+  select * into v_base from filestore.branch_files b
+  where b.project_id = p_branch.project_id and b.file_id = v_ours.id;
+  if v_base.base_file_id = v_theirs.id and v_base.base_version = v_theirs.version then
+    v_then := v_theirs;
+  elsif v_base.base_file_id is not null then
+    select * into v_version from filestore.file_versions v
+    where v.project_id = p_branch.project_id and v.file_id = v_theirs.id and v_theirs.id = v_base.base_file_id
+      and v.version = v_base.base_version;
+    v_is_gone := not found or v_version.redacted_at is not null;
+    if not v_is_gone then v_then := filestore.at_version(v_theirs, v_version); end if;
+  end if;
+  v_change := row (
+    p_path, v_ours, v_theirs, v_then,
+    v_ours.version is distinct from v_base.merged_version
+      and (v_is_gone or not filestore.is_unchanged(v_ours, v_then)),
+    v_is_gone or not filestore.is_unchanged(v_theirs, v_then), null);
+  if v_change.is_ours_changed and v_change.is_theirs_changed
+    and not filestore.is_unchanged(v_ours, v_theirs) then
+    v_change.conflict := case
+      when v_is_gone then 'baseGone'
+      when not filestore.is_live(v_ours) then 'deletedInBranch'
+      when not filestore.is_live(v_theirs) then 'deletedInTarget'
+      when not filestore.has_text(v_ours.mime_type, v_ours.is_text)
+        or not filestore.has_text(v_theirs.mime_type, v_theirs.is_text)
+        or filestore.is_live(v_then) and not filestore.has_text(v_then.mime_type, v_then.is_text) then 'binary'
+      when greatest(v_ours.size, v_theirs.size, v_then.size) > c_text_max then 'content'
+      else 'text' end;
+  end if;
+  return v_change;
+end
+$$;
+comment on function filestore.compare_branch_file is
+  'Compares the two sides of a path with their base. A base that was purged, redacted or trimmed counts as '
+  'changed on both sides.';
+call filestore.grant_execute('filestore.compare_branch_file', 'filestore_engine');
+
+create function filestore.live_version(p_file filestore.files) returns integer
+language plpgsql immutable set search_path = ''
+as $$ begin return case when filestore.is_live(p_file) then (p_file).version end; end $$;
+comment on function filestore.live_version is
+  'The version of a file; null where there is no file, or a tombstone.';
+call filestore.grant_execute('filestore.live_version', 'filestore_engine');
+
+create function filestore.branch_moment(p_branch filestore.branches) returns filestore.moment
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_moment filestore.moment;
+begin
+  v_moment.at := p_branch.base_time;
+  v_moment.unchanged_before := p_branch.base_time;
+  if p_branch.base_time is null then
+    v_moment.position := p_branch.base_position;
+    select min(v.created_at) - interval '1 minute' into v_moment.unchanged_before from filestore.file_versions v
+    where v.project_id = p_branch.project_id and v.position = p_branch.base_position;
+  end if;
+  return v_moment;
+end
+$$;
+comment on function filestore.branch_moment is
+  'The moment of a branch''s base. Its position is the end of the feed at that time, and so the end of a '
+  'commit.';
+call filestore.grant_execute('filestore.branch_moment', 'filestore_engine');
+
+create function filestore.touched_paths(
+  p_session filestore.session, p_branch filestore.branches, p_is_update boolean,
+  out paths text[], out is_complete boolean
+)
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_place constant text := '.branches/' || p_branch.name;
+  v_changed record;
+begin
+  is_complete := true;
+  if not p_is_update then
+    paths := array(
+      select substr(f.path, length(v_place) + 2) from filestore.files f
+      -- fence: bases are looked up one by one.
+      left join lateral (
+        select b.merged_version from filestore.branch_files b
+        where b.project_id = p_session.project_id and b.file_id = f.id offset 0
+      ) b on true
+      where f.project_id = p_session.project_id and f.path > v_place || '/' and f.path < v_place || '0'
+        and f.version > 0 and f.version is distinct from b.merged_version
+      order by f.path);
+    return;
+  end if;
+  v_changed := filestore.changed_since(p_session, p_branch.directory, coalesce(
+    (filestore.branch_moment(p_branch)).unchanged_before, '-infinity'));
+  is_complete := v_changed.is_complete;
+  paths := array(
+    select substr(f.path, coalesce(nullif(length(p_branch.directory), 0) + 2, 1))
+    from unnest(v_changed.ids) with ordinality i (id, place)
+    cross join lateral (
+      select o.path from filestore.files o where o.project_id = p_session.project_id and o.id = i.id offset 0
+    ) f
+    order by i.place);
+end
+$$;
+comment on function filestore.touched_paths is
+  'Paths that may have changed in a branch since their bases; for an update, in its folder since the last '
+  'one. Incomplete where too many files of the folder would have to be examined.';
+call filestore.grant_execute('filestore.touched_paths', 'filestore_engine');
+call filestore.pin_plan('filestore.touched_paths');
+
+create function filestore.text_tag(p_change filestore.branch_change) returns text
+language plpgsql immutable set search_path = '' as $$
+begin
+  return concat_ws('.', (p_change.ours).id, (p_change.ours).version, (p_change.theirs).id, (p_change.theirs).version,
+    (p_change.base).version);
+end
+$$;
+comment on function filestore.text_tag is 'Names the three versions that a merge of lines has read.';
+call filestore.grant_execute('filestore.text_tag', 'filestore_engine');
+
+create function filestore.text_to_merge(p_session filestore.session, p_change filestore.branch_change) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+begin
+  return jsonb_build_object(
+    'path', p_change.path, 'tag', filestore.text_tag(p_change),
+    'mimeType', case when (p_change.ours).mime_type = (p_change.base).mime_type
+      then (p_change.theirs).mime_type else (p_change.ours).mime_type end,
+    'base', filestore.segment_list(p_session.project_id, case when filestore.is_live(p_change.base)
+      then (p_change.base).segment_ids else '{}' end),
+    'branch', filestore.segment_list(p_session.project_id, (p_change.ours).segment_ids),
+    'current', filestore.segment_list(p_session.project_id, (p_change.theirs).segment_ids));
+end
+$$;
+comment on function filestore.text_to_merge is 'The three texts whose lines are to be merged, and their tag.';
+call filestore.grant_execute('filestore.text_to_merge', 'filestore_engine');
+
+create function filestore.choose_side(
+  p_session filestore.session, p_change filestore.branch_change, p_is_update boolean, p_commit jsonb, p_texts integer,
+  p_text_bytes bigint, out side text, out chosen jsonb, out text_bytes bigint, out conflict jsonb, out texts jsonb[]
+)
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_text constant jsonb := p_commit -> 'texts' -> p_change.path;
+  v_kind text := p_change.conflict;
+begin
+  texts := '{}';
+  chosen := p_commit -> 'resolutions' -> p_change.path;
+  if chosen is not null then
+    side := coalesce(chosen ->> 'take', 'content');
+  elsif v_kind is null then
+    side := case when p_is_update then 'current' else 'branch' end;
+  elsif v_kind = 'text' then
+    text_bytes := (p_change.ours).size + (p_change.theirs).size + coalesce((p_change.base).size, 0);
+    if p_texts >= (filestore.limits()).merge_texts_max
+      or p_text_bytes + text_bytes > (filestore.limits()).merge_texts_bytes_max then
+      text_bytes := null;
+    elsif v_text ->> 'tag' is distinct from filestore.text_tag(p_change) then
+      texts := array[filestore.text_to_merge(p_session, p_change)];
+      return;
+    elsif not v_text ? 'isConflict' then
+      side := 'content';
+      chosen := v_text;
+    end if;
+    v_kind := 'content';
+  end if;
+  side := coalesce(side, nullif(p_commit ->> 'onConflict', 'refuse'));
+  if side is null then
+    conflict := jsonb_build_object(
+      'path', p_change.path, 'kind', v_kind, 'base', filestore.live_version(p_change.base),
+      'branch', filestore.live_version(p_change.ours), 'current', filestore.live_version(p_change.theirs));
+  end if;
+end
+$$;
+comment on function filestore.choose_side is
+  'The side that a merge takes for a file: branch, current, or content (chosen: its segments); otherwise '
+  'the conflict, or the texts whose lines have to be merged first. text_bytes: what that merge reads, '
+  'within the bounds of a request.';
+call filestore.grant_execute('filestore.choose_side', 'filestore_engine');
+
+create function filestore.merge_step(
+  p_session filestore.session, p_change filestore.branch_change, p_place text, p_is_update boolean, p_side text,
+  p_chosen jsonb, out step filestore.step, out action jsonb, out refusal jsonb, out is_same boolean
+)
+language plpgsql volatile set search_path = '' as $$
+declare
+  -- The file that is written, and the one whose content it may get.
+  v_to filestore.files := p_change.theirs;
+  v_from filestore.files := p_change.ours;
+  v_next filestore.next_version;
+begin
+  if p_is_update then
+    v_to := p_change.ours;
+    v_from := p_change.theirs;
+  end if;
+  is_same := filestore.is_unchanged(v_to, v_from);
+  if p_side = 'content' then
+    select coalesce(array_agg((s.value ->> 'id')::uuid order by s.place), '{}'),
+           coalesce(sum((s.value ->> 'size')::bigint), 0), coalesce(bool_and((s.value ->> 'isText')::boolean), true)
+    into v_next.segment_ids, v_next.size, v_next.is_text
+    from jsonb_array_elements(p_chosen -> 'segments') with ordinality s (value, place);
+    v_next.mime_type := coalesce(p_chosen ->> 'mimeType', v_to.mime_type, v_from.mime_type);
+    v_next.is_deleted := false;
+    v_next.source_file_id := v_from.id;
+    v_next.source_version := v_from.version;
+  elsif is_same or p_side = (case when p_is_update then 'branch' else 'current' end) then
+    return;
+  else
+    v_next := case when filestore.is_live(v_from)
+      then filestore.content_of(v_from) else filestore.tombstone_of(v_to) end;
+  end if;
+  step := row (v_to.id, p_place || p_change.path, v_next);
+  action := jsonb_build_object(
+    'path', p_change.path,
+    'action', case when v_next.is_deleted then 'delete' when p_side = 'content' then 'merge' else 'write' end,
+    'from', filestore.live_version(v_to), 'to', filestore.live_version(v_from));
+  refusal := filestore.too_large(p_session, v_next.size, jsonb_build_object('path', p_change.path));
+end
+$$;
+comment on function filestore.merge_step is
+  'The version that a merge or an update adds for a file, and the same step as a plan shows it; nulls where '
+  'the file that would be written stays as it is. is_same: both sides are equal.';
+call filestore.grant_execute('filestore.merge_step', 'filestore_engine');
+
+create function filestore.refused_expectation(
+  p_session filestore.session, p_directory text, p_expected text
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_cursor_key constant bytea := (select p.cursor_key from filestore.projects p where p.id = p_session.project_id);
+  v_position constant bigint := filestore.position_of(v_cursor_key, p_expected);
+  v_changed record;
+begin
+  if p_expected is null then return null; end if;
+  if v_position is null then return filestore.refused_field('expected', 'must be a cursor of this project'); end if;
+  v_changed := filestore.changed_since(p_session, p_directory, coalesce((
+    select v.created_at - interval '1 minute' from filestore.file_versions v
+    where v.project_id = p_session.project_id and v.position <= v_position order by v.position desc limit 1),
+    '-infinity'));
+  if not v_changed.is_complete then
+    return filestore.too_many_files((filestore.limits()).restore_examined_max + 1);
+  end if;
+  return (
+    select filestore.refusal('PRECONDITION_FAILED', '{"expected": true}')
+    from unnest(v_changed.ids) i (id)
+    -- fence: rows are looked up one by one.
+    cross join lateral (
+      select f.version from filestore.files f where f.project_id = p_session.project_id and f.id = i.id offset 0) f
+    cross join lateral (
+      select v.position from filestore.file_versions v
+      where v.project_id = p_session.project_id and v.file_id = i.id and v.version = f.version offset 0) v
+    where v.position > v_position limit 1);
+end
+$$;
+comment on function filestore.refused_expectation is
+  'The refusal of a merge into a folder that was changed since the cursor that the client expects; '
+  'otherwise null.';
+call filestore.grant_execute('filestore.refused_expectation', 'filestore_engine');
+
+create function filestore.refused_merge(p_commit jsonb, p_value jsonb, p_texts jsonb[]) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return case
+    when cardinality(p_texts) > 0
+      then filestore.refusal('TEXTS_TO_MERGE', jsonb_build_object('texts', to_jsonb(p_texts)))
+    when jsonb_array_length(p_value -> 'conflicts') > 0 and not (p_commit ->> 'dryRun')::boolean
+      then filestore.refusal('MERGE_CONFLICT', jsonb_build_object('conflicts', p_value -> 'conflicts'))
+    when jsonb_array_length(p_value -> 'actions') > (filestore.limits()).commit_files_max
+      then filestore.too_many_files(jsonb_array_length(p_value -> 'actions')) end;
+end
+$$;
+comment on function filestore.refused_merge is
+  'The refusal of a merge by its plan. TEXTS_TO_MERGE never reaches a client: the edge function merges the '
+  'texts, and commits again.';
+call filestore.grant_execute('filestore.refused_merge', 'filestore_engine');
+
+create function filestore.plan_merge(p_session filestore.session, p_kind text, p_commit jsonb) returns filestore.plan
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_is_update constant boolean := p_kind = 'update_branch';
+  v_found constant record := filestore.find_branch(p_session, p_commit ->> 'branch', false);
+  v_branch constant filestore.branches := v_found.branch;
+  v_above constant text := coalesce(nullif(v_branch.directory, '') || '/', '');
+  v_inside constant text := '.branches/' || v_branch.name || '/';
+  v_only constant text[] := case when p_commit ? 'paths'
+    then array(select jsonb_array_elements_text(p_commit -> 'paths')) end;
+  v_position constant bigint := filestore.last_position(
+    p_session.project_id, 0, filestore.feed_end(p_session.project_id));
+  v_touched constant record := filestore.touched_paths(p_session, v_branch, v_is_update);
+  v_plan filestore.plan;
+  v_path text;
+  v_change filestore.branch_change;
+  v_choice record;
+  v_added record;
+  -- Variables, since they are appended to in place; fields of the plan would be copied each time.
+  v_paths text[] := '{}';
+  v_steps filestore.step[] := '{}';
+  v_actions jsonb[] := '{}';
+  v_conflicts jsonb[] := '{}';
+  v_texts jsonb[] := '{}';
+  v_done jsonb[] := '{}';
+  v_segments jsonb := '[]';
+  v_left integer := 0;
+  v_text_count integer := 0;
+  v_text_bytes bigint := 0;
+begin
+  v_plan.refusal := coalesce(
+    filestore.refused_expectation(
+      p_session, case when v_is_update then rtrim(v_inside, '/') else v_branch.directory end, p_commit ->> 'expected'),
+    case when not v_touched.is_complete
+      then filestore.too_many_files((filestore.limits()).restore_examined_max + 1) end);
+  foreach v_path in array case when v_plan.refusal is null then v_touched.paths else '{}' end loop
+    v_change := filestore.compare_branch_file(v_branch, v_path);
+    continue when not case when v_is_update then v_change.is_theirs_changed else v_change.is_ours_changed end;
+    v_left := v_left + coalesce(v_path <> all (v_only), false)::integer;
+    continue when v_path <> all (v_only);
+    v_paths := v_paths || array[v_inside || v_path, v_above || v_path];
+    v_choice := filestore.choose_side(p_session, v_change, v_is_update, p_commit, v_text_count, v_text_bytes);
+    v_text_count := v_text_count + (v_choice.text_bytes is not null)::integer;
+    v_text_bytes := v_text_bytes + coalesce(v_choice.text_bytes, 0);
+    v_texts := v_texts || v_choice.texts;
+    if v_choice.conflict is not null then v_conflicts := v_conflicts || v_choice.conflict; end if;
+    continue when v_choice.side is null;
+    v_added := filestore.merge_step(
+      p_session, v_change, case when v_is_update then v_inside else v_above end, v_is_update, v_choice.side,
+      v_choice.chosen);
+    v_plan.refusal := coalesce(v_plan.refusal, v_added.refusal);
+    v_done := v_done || jsonb_build_object(
+      'path', v_path, 'isMerged', not v_is_update or v_choice.side = 'current' or v_added.is_same);
+    continue when v_added.action is null;
+    v_steps := v_steps || v_added.step;
+    v_actions := v_actions || v_added.action;
+    if v_choice.side = 'content' then v_segments := v_segments || (v_choice.chosen -> 'segments'); end if;
+  end loop;
+  v_plan.paths := v_paths;
+  v_plan.steps := v_steps;
+  v_plan.new_paths := array(select t.path from unnest(v_steps) t);
+  v_plan.value := jsonb_build_object(
+    'actions', v_actions, 'conflicts', v_conflicts, 'done', v_done, 'segments', v_segments, 'left', v_left,
+    'position', v_position);
+  v_plan.refusal := coalesce(v_plan.refusal, filestore.refused_merge(p_commit, v_plan.value, v_texts));
+  return v_plan;
+end
+$$;
+comment on function filestore.plan_merge is
+  'The plan of merging a branch into its folder, or of updating it from there: a version for each file that '
+  'changed on the side that is taken. Refusals: TEXTS_TO_MERGE, MERGE_CONFLICT, TOO_MANY_FILES, '
+  'PRECONDITION_FAILED, CONTENT_TOO_LARGE, VALIDATION_ERROR.';
+call filestore.grant_execute('filestore.plan_merge', 'filestore_engine');
+
+create function filestore.enter_merge(p_session filestore.session, p_commit jsonb, p_locks boolean) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_found constant record := filestore.find_branch(p_session, p_commit ->> 'branch', p_locks);
+  v_state constant text := filestore.branch_state(v_found.branch);
+begin
+  return case
+    when v_found.refusal is not null then v_found.refusal
+    when v_found.is_inside
+      then filestore.refusal('FORBIDDEN_SCOPE', jsonb_build_object('pathPrefix', p_session.path_prefix))
+    when v_state in ('merged', 'closed')
+      then filestore.refusal('BRANCH_CLOSED', jsonb_build_object('state', v_state)) end;
+end
+$$;
+comment on function filestore.enter_merge is
+  'Opens a branch for a merge or an update, and locks it so that no file in it changes. Refusals: '
+  'BRANCH_NOT_FOUND, BRANCH_CLOSED, FORBIDDEN_SCOPE for a key that is confined to it.';
+call filestore.grant_execute('filestore.enter_merge', 'filestore_engine');
+
+create function filestore.end_merge(
+  p_session filestore.session, p_kind text, p_commit jsonb, p_value jsonb
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_project_id constant uuid := p_session.project_id;
+  v_is_merge constant boolean := p_kind = 'merge_branch';
+  v_is_whole constant boolean := p_value -> 'left' = '0' and (v_is_merge or not p_commit ? 'paths');
+  v_now constant timestamptz := clock_timestamp();
+  v_branch filestore.branches;
+  v_above text;
+  v_inside text;
+begin
+  update filestore.branches b
+  set updated_at = v_now, state = case when v_is_whole and v_is_merge then 'merged' else b.state end,
+      due_at = case when not v_is_whole or not v_is_merge then b.due_at
+        when not (p_commit ->> 'keep')::boolean then v_now end,
+      base_time = case when v_is_merge or not v_is_whole then b.base_time end,
+      base_position = case when v_is_merge or not v_is_whole then b.base_position
+        else (p_value ->> 'position')::bigint end
+  where b.project_id = v_project_id and b.name = p_commit ->> 'branch' returning * into v_branch;
+  v_above := coalesce(nullif(v_branch.directory, '') || '/', '');
+  v_inside := '.branches/' || v_branch.name || '/';
+  insert into filestore.branch_files as b (project_id, file_id, branch, base_file_id, base_version, merged_version)
+  select v_project_id, o.id, v_branch.name, t.id, coalesce(t.version, 0),
+         case when (d.value ->> 'isMerged')::boolean then o.version end
+  from jsonb_array_elements(p_value -> 'done') d
+  -- fence, here and below: files are looked up one by one.
+  cross join lateral (
+    select f.id, f.version from filestore.files f
+    where f.project_id = v_project_id and f.path = v_inside || (d.value ->> 'path') offset 0
+  ) o
+  left join lateral (
+    select f.id, f.version from filestore.files f
+    where f.project_id = v_project_id and f.path = v_above || (d.value ->> 'path') offset 0
+  ) t on true
+  on conflict (project_id, file_id) do update
+    set base_file_id = excluded.base_file_id, base_version = excluded.base_version,
+        merged_version = excluded.merged_version;
+  return jsonb_build_object(
+    'runId', p_commit #> '{provenance,runId}', 'conflicts', '[]'::jsonb, 'isEnded', v_branch.state = 'merged',
+    'actions', (
+      select coalesce(jsonb_agg(a.value || jsonb_build_object('version', f.version) order by a.place), '[]')
+      from jsonb_array_elements(p_value -> 'actions') with ordinality a (value, place)
+      cross join lateral (
+        select o.version from filestore.files o
+        where o.project_id = v_project_id
+          and o.path = case when v_is_merge then v_above else v_inside end || (a.value ->> 'path') offset 0
+      ) f));
+end
+$$;
+comment on function filestore.end_merge is
+  'Moves the bases of the files that a merge or an update has concerned, ends the branch once nothing is '
+  'left to merge, and returns the answer.';
+call filestore.grant_execute('filestore.end_merge', 'filestore_engine');
+call filestore.pin_plan('filestore.end_merge');
+-- 47_plans.sql =======================================================================================================
 -- Plans of all kinds: computed for a dry run, or computed again under locks and applied.
 
 create function filestore.plan_of(p_session filestore.session, p_kind text, p_commit jsonb) returns filestore.plan
 language plpgsql volatile set search_path = '' as $$
 begin
-  return case p_kind
-    when 'undo' then filestore.plan_undo(p_session, p_commit)
-    when 'restore_folder' then filestore.plan_restore(p_session, p_commit)
+  return case
+    when p_kind = 'undo' then filestore.plan_undo(p_session, p_commit)
+    when p_kind = 'restore_folder' then filestore.plan_restore(p_session, p_commit)
+    when p_kind in ('merge_branch', 'update_branch') then filestore.plan_merge(p_session, p_kind, p_commit)
     else filestore.plan_folder(p_session, p_kind, p_commit) end;
 end
 $$;
@@ -4751,12 +5521,14 @@ call filestore.grant_execute('filestore.locked_plan', 'filestore_engine');
 create function filestore.commit_planned(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  v_operation constant text := replace(p_kind, '_folder', '');
+  v_is_merge constant boolean := p_kind in ('merge_branch', 'update_branch');
+  v_operation constant text := case when v_is_merge then 'merge' else replace(p_kind, '_folder', '') end;
   v_commit jsonb;
   v_plan filestore.plan;
   v_step filestore.step;
   v_file filestore.files;
   v_applied filestore.applied;
+  v_added record;
   v_cost bigint := 0;
   v_is_deletion boolean := true;
   v_answer jsonb;
@@ -4764,6 +5536,7 @@ begin
   v_plan := filestore.locked_plan(p_session, p_kind, p_commit);
   if v_plan.refusal is not null then return v_plan.refusal; end if;
   v_commit := p_commit || jsonb_build_object('committedAt', v_plan.committed_at);
+  v_added := filestore.add_segments(p_session.project_id, v_plan.value -> 'segments');
   foreach v_step in array v_plan.steps loop
     select * into v_file from filestore.files f
     where f.project_id = p_session.project_id and f.path = v_step.path;
@@ -4772,10 +5545,13 @@ begin
     v_is_deletion := v_is_deletion and (v_step.next).is_deleted;
   end loop;
   if cardinality(v_plan.steps) > 0 then
-    v_plan.refusal := filestore.end_commit(p_session, p_commit, 0, v_cost, cardinality(v_plan.steps), v_is_deletion);
+    v_plan.refusal := filestore.end_commit(
+      p_session, p_commit, v_added.bytes, v_cost + v_added.database_bytes, cardinality(v_plan.steps), v_is_deletion);
     if v_plan.refusal is not null then return v_plan.refusal; end if;
   end if;
-  if p_kind in ('undo', 'restore_folder') then
+  if v_is_merge then
+    v_answer := filestore.end_merge(p_session, p_kind, p_commit, v_plan.value);
+  elsif p_kind in ('undo', 'restore_folder') then
     -- The new version of each file has the number after the current one.
     v_answer := v_plan.value || jsonb_build_object('runId', p_commit #> '{provenance,runId}', 'actions', (
       select coalesce(jsonb_agg(a.value || jsonb_build_object('version', (a.value ->> 'from')::integer + 1)
@@ -4797,18 +5573,22 @@ end
 $$;
 comment on function filestore.commit_planned is
   'Commits several files by a plan, under locks; p_kind: copy_folder, move_folder, delete_folder, undo, '
-  'restore_folder. A refusal may leave versions: the caller rolls them back.';
+  'restore_folder, merge_branch, update_branch. A refusal may leave versions: the caller rolls them back.';
 call filestore.grant_execute('filestore.commit_planned', 'filestore_engine');
 
 create function public.filestore_plan(p_key_hash text, p_request_id uuid, p_kind text, p_commit jsonb) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  v_session filestore.session := filestore.authorize(p_key_hash, p_request_id, 'write');
+  v_session filestore.session := filestore.authorize(
+    p_key_hash, p_request_id, 'write', p_place => filestore.branch_place(p_commit));
   v_plan filestore.plan;
   v_remaining integer;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
-  v_plan := filestore.plan_of(v_session, p_kind, p_commit);
+  v_plan.refusal := case
+    when p_kind in ('merge_branch', 'update_branch') then filestore.enter_merge(v_session, p_commit, false)
+    when filestore.sees_branches() then filestore.enter_branches(v_session, p_kind, p_commit) end;
+  if v_plan.refusal is null then v_plan := filestore.plan_of(v_session, p_kind, p_commit); end if;
   begin
     v_remaining := filestore.count_files(v_session, least(
       coalesce(cardinality(v_plan.paths), 1),
@@ -4821,15 +5601,18 @@ begin
   -- It changes nothing, so it does not wait for the disk.
   perform set_config('synchronous_commit', 'off', true);
   return v_session.envelope || coalesce(
-    v_plan.refusal, jsonb_build_object('value', v_plan.value || '{"runId": null}'));
+    v_plan.refusal, jsonb_build_object(
+      'value', v_plan.value - '{done,segments,left,position}'::text[] || '{"runId": null}'));
 end
 $$;
 comment on function public.filestore_plan is
-  'The plan of an undo or a restore; locks nothing. p_kind: undo, restore_folder. Counts as one request for '
+  'The plan of an undo, a restore, a merge or an update; locks no file. p_kind: undo, restore_folder, merge_branch, '
+  'update_branch. Counts as one request for '
   'each ten files that it returns, or examined before it was refused, up to plan_requests_max; as one, with '
-  'RATE_LIMIT_EXCEEDED, where fewer are left. Refusals: those of `plan_undo` and `plan_restore`.';
+  'RATE_LIMIT_EXCEEDED, where fewer are left. Refusals: those of `plan_undo`, `plan_restore` and '
+  '`plan_merge`.';
 call filestore.publish('public.filestore_plan', 'filestore_engine', 'service_role');
--- 47_erasure.sql =====================================================================================================
+-- 48_erasure.sql =====================================================================================================
 -- Erasure: makes versions unreadable for good, and finds the segments that no readable version needs any more.
 --
 -- The segments of a version are from its own commit, from earlier versions of its file or, by a copy or move,
@@ -5030,13 +5813,14 @@ begin
   returning * into v_receipt;
   insert into filestore.purged_files (
     project_id, file_id, path_hash, place_hashes, versions, bytes, pending_versions, first_pending_versions,
-    purged_at)
+    is_in_branch, purged_at)
   values (
     v_project_id, v_file_id, filestore.place_hash(v_cursor_key, v_file_id, (p_file).path),
     array(
       select filestore.place_hash(v_cursor_key, v_file_id, array_to_string(v_names[1:n], '/'))
       from generate_series(1, cardinality(v_names) - 1) n),
-    v_versions, v_released.bytes, v_pending, v_pending, v_now);
+    v_versions, v_released.bytes, v_pending, v_pending, starts_with((p_file).path, '.branches/'), v_now);
+  delete from filestore.branch_files b where b.project_id = v_project_id and b.file_id = v_file_id;
   -- After the path: an isolate that was storing the text has finished, or will find no path.
   delete from filestore.search_queue q where q.project_id = v_project_id and q.file_id = v_file_id;
   delete from filestore.search_texts t where t.project_id = v_project_id and t.file_id = v_file_id;
@@ -5054,6 +5838,20 @@ comment on function filestore.purge_file is
   'at once, the others in slices. One receipt takes their place in the change feed.';
 call filestore.publish('filestore.purge_file', 'filestore_admin', 'filestore_engine');
 
+create function filestore.lock_to_erase(p_project_id uuid, p_path text) returns filestore.files
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_file filestore.files;
+begin
+  select * into v_file from filestore.files f where f.project_id = p_project_id and f.path = p_path for update;
+  return v_file;
+end
+$$;
+comment on function filestore.lock_to_erase is
+  'As lock_file, and waits for the slice that copies the file to a branch, which locks its sources `for key share` so '
+  'that it delays no writer.';
+call filestore.grant_execute('filestore.lock_to_erase', 'filestore_engine');
+
 create function filestore.commit_purge(p_session filestore.session, p_commit jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -5061,10 +5859,11 @@ declare
   v_path constant text := p_commit ->> 'path';
   v_file filestore.files;
   v_refusal jsonb;
+  v_setting text;
 begin
   -- Links before the file, the order in which a write through a link locks them.
   delete from filestore.links l where l.project_id = p_session.project_id and l.path = v_path;
-  v_file := filestore.lock_file(p_session.project_id, v_path);
+  v_file := filestore.lock_to_erase(p_session.project_id, v_path);
   if not exists (
     select from filestore.file_versions v
     where v.project_id = p_session.project_id and v.commit_id = v_commit_id and v.operation = 'purge') then
@@ -5073,16 +5872,26 @@ begin
     if v_refusal is not null then return v_refusal; end if;
     perform filestore.purge_file(v_file, v_commit_id, p_session.key_id, p_commit #>> '{provenance,actor}');
   end if;
+  v_setting := set_config('filestore.branches', 'on', true);
   return (
     select jsonb_build_object('value', jsonb_build_object('file', jsonb_build_object(
-      'versions', g.versions, 'bytes', g.bytes, 'pendingVersions', g.first_pending_versions)))
+      'versions', g.versions, 'bytes', g.bytes, 'pendingVersions', g.first_pending_versions)
+      || (
+        select case when count(*) > 0 then jsonb_build_object('copies', jsonb_agg(c.path order by c.path)) else '{}' end
+        from (
+          select f.path from filestore.branch_files b
+          join filestore.files f on f.project_id = b.project_id and f.id = b.file_id
+          where b.project_id = g.project_id and b.base_file_id = g.file_id
+          order by f.path limit (filestore.limits()).conflicting_paths_shown_max
+        ) c)))
     from filestore.file_versions v
     join filestore.purged_files g on g.project_id = v.project_id and g.file_id = v.file_id
     where v.project_id = p_session.project_id and v.commit_id = v_commit_id and v.operation = 'purge');
 end
 $$;
 comment on function filestore.commit_purge is
-  'Purges the file at a path, deleted or not; its answer, stored or repeated, does not contain the path.';
+  'Purges the file at a path, deleted or not; its answer, stored or repeated, does not contain the path, but names '
+  'files of branches that were copied from it.';
 call filestore.grant_execute('filestore.commit_purge', 'filestore_engine');
 
 create function filestore.mark_unneeded_segments(
@@ -5199,7 +6008,8 @@ create function public.filestore_redact(
 ) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'admin');
+  v_session constant filestore.session := filestore.authorize(
+    p_key_hash, p_request_id, 'admin', p_place => p_path);
   v_file filestore.files;
   v_version filestore.file_versions;
   v_number integer;
@@ -5210,7 +6020,7 @@ begin
   perform from filestore.links l
   where l.project_id = v_session.project_id and l.path = p_path and l.version = any (p_versions)
   order by l.id for update;
-  v_file := filestore.lock_file(v_session.project_id, p_path);
+  v_file := filestore.lock_to_erase(v_session.project_id, p_path);
   if coalesce(v_file.version, 0) = 0 then return v_session.envelope || filestore.refusal('FILE_NOT_FOUND'); end if;
   foreach v_number in array p_versions loop
     select * into v_version from filestore.file_versions v
@@ -5398,7 +6208,7 @@ comment on function filestore.sweep_marks is
   'One slice of a pass over all versions of a project, in the order of their positions, for segments that may be '
   'unreferenced.';
 call filestore.grant_execute('filestore.sweep_marks', 'filestore_admin');
--- 48_commit.sql ======================================================================================================
+-- 49_commit.sql ======================================================================================================
 -- The entry of every commit: repeated requests, the kind of the commit, and refusals that change nothing.
 
 create function filestore.commit_or_refuse(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
@@ -5406,6 +6216,10 @@ language plpgsql volatile set search_path = '' as $$
 declare
   v_result jsonb;
 begin
+  v_result := case
+    when p_kind in ('merge_branch', 'update_branch') then filestore.enter_merge(p_session, p_commit, true)
+    when filestore.sees_branches() then filestore.enter_branches(p_session, p_kind, p_commit) end;
+  if v_result is not null then return v_result; end if;
   if p_session.max_project_bytes is null and p_kind in (
     'write', 'overwrite', 'append', 'edit', 'delete', 'restore') then
     return filestore.commit_version(p_session, p_kind, p_commit);
@@ -5421,7 +6235,7 @@ begin
           else jsonb_set(v_result, '{value,file}', coalesce(
             v_result #> '{value,file,results,0}', v_result #> '{value,file}')) end;
       when 'batch' then v_result := filestore.commit_batch(p_session, p_commit);
-      when 'copy_folder', 'move_folder', 'delete_folder', 'undo', 'restore_folder' then
+      when 'copy_folder', 'move_folder', 'delete_folder', 'undo', 'restore_folder', 'merge_branch', 'update_branch' then
         v_result := filestore.commit_planned(p_session, p_kind, p_commit);
       when 'purge' then v_result := filestore.commit_purge(p_session, p_commit);
       else v_result := filestore.commit_version(p_session, p_kind, p_commit);
@@ -5503,7 +6317,8 @@ create function public.filestore_commit(p_key_hash text, p_request_id uuid, p_ki
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_session constant filestore.session := filestore.authorize(
-    p_key_hash, p_request_id, case p_kind when 'purge' then 'admin' else 'write' end);
+    p_key_hash, p_request_id, case p_kind when 'purge' then 'admin' else 'write' end,
+    p_place => filestore.branch_place(p_commit));
   v_result jsonb;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
@@ -5534,7 +6349,8 @@ declare
 begin
   -- Where too few requests are left nothing is counted: everything is rolled back to here.
   begin
-    v_session := filestore.authorize(p_key_hash, p_request_id, 'write', p_requests);
+    v_session := filestore.authorize(
+      p_key_hash, p_request_id, 'write', p_requests, filestore.branch_place(p_commit));
     if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
     select filestore.outside_prefix(v_session, p.path) into v_result
     from jsonb_array_elements(p_commit -> 'operations') o
@@ -5564,9 +6380,9 @@ end
 $$;
 comment on function public.filestore_commit_many is
   'Commits several files, all or none. p_kind: batch, copy_folder, move_folder, delete_folder, undo, '
-  'restore_folder. Counts as p_requests requests, and except for a batch as one for each ten files begun; as '
-  'none where fewer are left. Refusals: those of filestore_commit, for a batch with details.index; for the '
-  'other kinds, those of their plans.';
+  'restore_folder, merge_branch, update_branch. Counts as p_requests requests, and except for a batch as one for '
+  'each ten files begun; as none where fewer are left. Refusals: those of filestore_commit, for a batch with '
+  'details.index; for the other kinds, those of their plans.';
 call filestore.publish('public.filestore_commit_many', 'filestore_engine', 'service_role');
 
 -- 50_links.sql =======================================================================================================
@@ -5600,7 +6416,8 @@ declare
   v_limits constant filestore.limits := filestore.limits();
   -- The largest number of stored links of a project; ended ones are removed first.
   c_kept_max constant integer := 2000;
-  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'write');
+  v_session constant filestore.session := filestore.authorize(
+    p_key_hash, p_request_id, 'write', p_place => p_link ->> 'path');
   v_scope constant text := p_link ->> 'for';
   v_path constant text := p_link ->> 'path';
   v_seconds constant integer := p_link ->> 'expiresIn';
@@ -5733,7 +6550,8 @@ begin
   end;
   if session.envelope is not null then return; end if;
   -- Null, since the project's own window counts no request of a link.
-  session := filestore.authorize(encode(coalesce(link.key_hash, link.token_hash), 'hex'), null, p_scope);
+  session := filestore.authorize(
+    encode(coalesce(link.key_hash, link.token_hash), 'hex'), null, p_scope, p_place => link.path);
   session.caller_id := link.id;
   if session.envelope #>> '{refusal,code}' = 'INVALID_API_KEY' then
     session.envelope := filestore.refusal('LINK_EXPIRED');
@@ -5831,7 +6649,401 @@ comment on function public.filestore_link_commit is
   'Writes the one version that a link allows. A refused write does not use up the link. Refusals: LINK_USED, '
   'those of filestore.open_link and of a write.';
 call filestore.publish('public.filestore_link_commit', 'filestore_engine', 'service_role');
--- 51_apps.sql ========================================================================================================
+-- 51_branches.sql ====================================================================================================
+-- Branches: creating one in slices, reading and changing them, and deleting the files of those that have
+-- ended.
+
+create function filestore.begin_branch(
+  p_session filestore.session, p_branch jsonb, out branch filestore.branches, out refusal jsonb
+)
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_project_id constant uuid := p_session.project_id;
+  v_directory constant text := p_branch ->> 'directory';
+  v_moment filestore.moment;
+  v_now constant timestamptz := clock_timestamp();
+  v_end constant bigint := filestore.feed_end(v_project_id);
+begin
+  v_moment.position := filestore.last_position(v_project_id, 0, v_end);
+  if p_branch ? 'at' then v_moment := filestore.moment_of(p_session, p_branch ->> 'at'); end if;
+  refusal := coalesce(filestore.outside_prefix(p_session, v_directory || '/'), v_moment.refusal);
+  if refusal is not null then return; end if;
+  insert into filestore.branches (
+    project_id, name, directory, title, key_name, account_id, base_position, base_time, commit_id, created_at,
+    updated_at, expires_at, due_at)
+  select v_project_id, p_branch ->> 'name', v_directory, p_branch ->> 'title', (
+      select k.name from filestore.api_keys k where k.project_id = v_project_id and k.id = p_session.key_id),
+    case when p_session.key_id is null then p_session.account_id end,
+    coalesce(v_moment.position, filestore.last_position_by(v_project_id, v_end, v_moment.at)), v_moment.at,
+    (p_branch ->> 'commitId')::uuid, v_now, v_now, e.at, e.at
+  from (values (v_now + make_interval(secs => (p_branch ->> 'expiresIn')::integer))) e (at)
+  on conflict (project_id, name) do nothing;
+  -- Waits for another request that copies the files of the same branch.
+  select * into branch from filestore.branches b
+  where b.project_id = v_project_id and b.name = p_branch ->> 'name' for update;
+  if branch.directory <> v_directory
+    or branch.state <> 'new' and branch.commit_id <> (p_branch ->> 'commitId')::uuid then
+    refusal := filestore.refusal('BRANCH_ALREADY_EXISTS');
+  end if;
+end
+$$;
+comment on function filestore.begin_branch is
+  'The row of a branch that is created, locked: a new one, or one whose creation was cut off. Its base is a '
+  'position, or the time that the client named. Refusals: BRANCH_ALREADY_EXISTS, FORBIDDEN_SCOPE, '
+  'VALIDATION_ERROR.';
+call filestore.grant_execute('filestore.begin_branch', 'filestore_engine');
+
+create function filestore.unfit_for_branch(
+  p_session filestore.session, p_branch filestore.branches, p_moment filestore.moment
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  c_files_max constant integer := (filestore.limits()).branch_files_max;
+  v_found constant record := filestore.files_below(p_session, p_branch.directory, p_moment, c_files_max);
+  v_added constant text := '.branches/' || p_branch.name || '/';
+  v_paths text[];
+begin
+  if v_found.is_more then
+    return filestore.refusal('TOO_MANY_FILES', jsonb_build_object(
+      'files', greatest(c_files_max + 1, filestore.count_live_files(p_session.project_id, p_branch.directory, true)),
+      'limit', c_files_max));
+  end if;
+  v_paths := array(
+    select f.path from unnest(v_found.files) f
+    cross join lateral (
+      select v_added || substr(f.path, coalesce(nullif(length(p_branch.directory), 0) + 2, 1)) as path) t
+    where octet_length(t.path) > (filestore.limits()).path_bytes_max
+      or cardinality(string_to_array(t.path, '/')) > (filestore.limits()).path_segments_max
+    order by f.path limit (filestore.limits()).conflicting_paths_shown_max);
+  return case when v_paths <> '{}' then filestore.refusal('PATH_TOO_LONG', jsonb_build_object('paths', v_paths)) end;
+end
+$$;
+comment on function filestore.unfit_for_branch is
+  'The refusal of a branch of a folder with too many files, or with paths that would be too long or too '
+  'deep in it.';
+call filestore.grant_execute('filestore.unfit_for_branch', 'filestore_engine');
+
+create function filestore.created_branch(p_branch filestore.branches) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+begin
+  return jsonb_build_object('value', jsonb_build_object('isWhole', (p_branch).state <> 'new', 'branch', (
+    select filestore.branch_record(p_branch, p.cursor_key) from filestore.projects p
+    where p.id = (p_branch).project_id)));
+end
+$$;
+comment on function filestore.created_branch is 'The answer to a slice of the creation of a branch.';
+call filestore.grant_execute('filestore.created_branch', 'filestore_engine');
+
+create function filestore.copy_to_branch(p_session filestore.session, p_branch jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  c_slice constant integer := (filestore.limits()).commit_files_max;
+  v_begun constant record := filestore.begin_branch(p_session, p_branch);
+  v_branch filestore.branches := v_begun.branch;
+  v_commit jsonb;
+  v_moment filestore.moment;
+  v_found record;
+  v_locked uuid[];
+  v_file filestore.files;
+  v_applied filestore.applied;
+  v_cost bigint := 0;
+  v_ids uuid[] := '{}';
+  v_bases filestore.files[] := '{}';
+  v_refusal jsonb := v_begun.refusal;
+begin
+  if v_refusal is not null or v_branch.state <> 'new' then
+    return coalesce(v_refusal, filestore.created_branch(v_branch));
+  end if;
+  perform set_config('filestore.path_prefix', '', true), set_config('filestore.branches', 'on', true);
+  v_moment := filestore.branch_moment(v_branch);
+  if v_branch.copied_to = '' then
+    v_refusal := filestore.unfit_for_branch(p_session, v_branch, v_moment);
+    if v_refusal is not null then return v_refusal; end if;
+    v_cost := (filestore.limits()).tariff_branch_bytes;
+  end if;
+  v_found := filestore.files_below(p_session, v_branch.directory, v_moment, c_slice, v_branch.copied_to);
+  -- This lock keeps the sources from being erased, and delays no writer.
+  v_locked := array(
+    select f.id from filestore.files f
+    where f.project_id = p_session.project_id and f.id in (select o.id from unnest(v_found.files) o)
+    order by f.path for key share);
+  v_commit := p_branch || jsonb_build_object(
+    'commitId', gen_random_uuid(), 'committedAt', date_trunc('milliseconds', clock_timestamp()));
+  foreach v_file in array (filestore.files_below(
+    p_session, v_branch.directory, v_moment, c_slice, v_branch.copied_to)).files[:c_slice] loop
+    continue when v_file.id <> all (v_locked);
+    v_applied := filestore.put_version(
+      p_session, null, '.branches/' || v_branch.name || '/'
+        || substr(v_file.path, coalesce(nullif(length(v_branch.directory), 0) + 2, 1)),
+      filestore.content_of(v_file), 'copy', v_commit);
+    v_cost := v_cost + v_applied.cost;
+    v_ids := v_ids || (v_applied.file).id;
+    v_bases := v_bases || v_file;
+  end loop;
+  insert into filestore.branch_files (project_id, file_id, branch, base_file_id, base_version, merged_version)
+  select p_session.project_id, c.id, v_branch.name, b.id, b.version, 1
+  from unnest(v_ids) with ordinality c (id, place)
+  join (select o.id, o.version, o.place from unnest(v_bases) with ordinality o (
+    id, project_id, path, directory, version, mime_type, size, is_deleted, is_text, segment_ids, created_at, updated_at,
+    place)) b on b.place = c.place;
+  update filestore.branches b
+  set file_count = b.file_count + cardinality(v_ids), commit_id = (p_branch ->> 'commitId')::uuid,
+      state = case when v_found.is_more then 'new' else 'open' end,
+      copied_to = case when v_found.is_more then (v_found.files[c_slice]).path else '' end
+  where b.project_id = p_session.project_id and b.name = v_branch.name returning * into v_branch;
+  v_refusal := filestore.end_commit(p_session, v_commit, 0, v_cost, cardinality(v_ids), false);
+  return coalesce(v_refusal, filestore.created_branch(v_branch));
+end
+$$;
+comment on function filestore.copy_to_branch is
+  'Begins a branch, or goes on with one, and copies the next slice of its files, all as they were at one '
+  'moment. A refusal may leave versions: the caller rolls them back.';
+call filestore.grant_execute('filestore.copy_to_branch', 'filestore_engine');
+
+create function public.filestore_create_branch(p_key_hash text, p_request_id uuid, p_branch jsonb) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'write');
+  v_result jsonb;
+begin
+  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
+  begin
+    v_result := filestore.copy_to_branch(v_session, p_branch);
+    if v_result ? 'refusal' then raise sqlstate 'FS003'; end if;
+  exception when sqlstate 'FS003' then
+    perform set_config('synchronous_commit', 'off', true);
+  end;
+  return v_session.envelope || v_result;
+end
+$$;
+comment on function public.filestore_create_branch is
+  'Copies up to commit_files_max files of a folder to a branch; isWhole shows whether these were the last. '
+  'p_branch: name, directory, title, at, expiresIn in seconds, provenance, and commitId, chosen by the '
+  'caller, the same in all calls for one request. Refusals: BRANCH_ALREADY_EXISTS, TOO_MANY_FILES, '
+  'PATH_TOO_LONG, QUOTA_EXCEEDED, VALIDATION_ERROR.';
+call filestore.publish('public.filestore_create_branch', 'filestore_engine', 'service_role');
+
+create function public.filestore_branches(
+  p_key_hash text, p_request_id uuid, p_state text, p_limit integer, p_after text
+) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  -- Branches that one page examines.
+  c_examined_max constant integer := 1000;
+  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
+  v_cursor_key bytea;
+  v_before bigint;
+  v_branch filestore.branches;
+  v_examined integer := 0;
+  v_branches jsonb[] := '{}';
+  v_has_more boolean := false;
+begin
+  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
+  select p.cursor_key into v_cursor_key from filestore.projects p where p.id = v_session.project_id;
+  v_before := filestore.position_of(v_cursor_key, p_after);
+  if p_after is not null and v_before is null then
+    return v_session.envelope || filestore.refused_field('after', 'must be a cursor of this list');
+  end if;
+  for v_branch in
+    select * from filestore.branches b
+    where b.project_id = v_session.project_id and b.number < coalesce(v_before, 9223372036854775807)
+    order by b.number desc limit c_examined_max + 1
+  loop
+    v_has_more := cardinality(v_branches) >= p_limit or v_examined >= c_examined_max;
+    exit when v_has_more;
+    v_examined := v_examined + 1;
+    v_before := v_branch.number;
+    continue when (filestore.find_branch(v_session, v_branch.name, false)).refusal is not null
+      or filestore.branch_state(v_branch) <> p_state;
+    v_branches := v_branches || filestore.branch_record(v_branch, v_cursor_key);
+  end loop;
+  return v_session.envelope || jsonb_build_object('value', jsonb_build_object(
+    'branches', v_branches, 'hasMore', v_has_more,
+    'cursor', filestore.cursor_at(v_cursor_key, coalesce(v_before, 0))));
+end
+$$;
+comment on function public.filestore_branches is
+  'One page of the branches that the key may see, newest first, in any state or in one. Where many are in '
+  'other states, a page has fewer than requested although more follow. Refusals: VALIDATION_ERROR.';
+call filestore.publish('public.filestore_branches', 'filestore_engine', 'service_role');
+
+create function public.filestore_branch(
+  p_key_hash text, p_request_id uuid, p_name text, p_limit integer, p_after text
+) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
+  v_found record;
+  v_path text;
+  v_change filestore.branch_change;
+  v_choice record;
+  v_kind text;
+  v_counts jsonb := '{"added": 0, "modified": 0, "deleted": 0, "conflicts": 0}';
+  v_changes jsonb[] := '{}';
+  v_texts jsonb[] := '{}';
+  v_text_bytes bigint := 0;
+  v_seen integer := 0;
+begin
+  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
+  v_found := filestore.find_branch(v_session, p_name, false);
+  if v_found.refusal is not null then return v_session.envelope || v_found.refusal; end if;
+  foreach v_path in array case when filestore.branch_state(v_found.branch) in ('merged', 'closed') then '{}'
+    else (filestore.touched_paths(v_session, v_found.branch, false)).paths end loop
+    v_change := filestore.compare_branch_file(v_found.branch, v_path);
+    continue when not v_change.is_ours_changed;
+    v_kind := case when not filestore.is_live(v_change.ours) then 'deleted'
+      when filestore.is_live(v_change.base) or v_change.conflict = 'baseGone' then 'modified' else 'added' end;
+    v_choice := filestore.choose_side(v_session, v_change, false, '{}', cardinality(v_texts), v_text_bytes);
+    v_text_bytes := v_text_bytes + coalesce(v_choice.text_bytes, 0);
+    v_texts := v_texts || v_choice.texts;
+    v_counts := v_counts || jsonb_build_object(
+      v_kind, (v_counts ->> v_kind)::integer + 1,
+      'conflicts', (v_counts ->> 'conflicts')::integer + (v_choice.conflict is not null)::integer);
+    continue when v_path collate "C" <= p_after;
+    v_seen := v_seen + 1;
+    continue when v_seen > p_limit;
+    v_changes := v_changes || jsonb_build_object(
+      'path', v_path, 'change', v_kind, 'base', filestore.live_version(v_change.base),
+      'branch', filestore.live_version(v_change.ours),
+      'current', case when not v_found.is_inside then filestore.live_version(v_change.theirs) end,
+      'conflict', v_choice.conflict is not null);
+  end loop;
+  return v_session.envelope || jsonb_build_object('value', filestore.created_branch(v_found.branch) #> '{value,branch}'
+    || jsonb_build_object(
+      'changes', v_changes, 'hasMore', v_seen > p_limit, 'counts', v_counts, 'isInside', v_found.is_inside,
+      'texts', case when v_found.is_inside then '{}' else v_texts end));
+end
+$$;
+comment on function public.filestore_branch is
+  'A branch with a page of its changes, those after the path p_after, the counts of all of them, and the '
+  'texts whose lines show whether they are conflicts. A key that is confined to the branch (isInside) sees '
+  'only its own side. Refusals: BRANCH_NOT_FOUND.';
+call filestore.publish('public.filestore_branch', 'filestore_engine', 'service_role');
+
+create function public.filestore_change_branch(
+  p_key_hash text, p_request_id uuid, p_name text, p_change jsonb
+) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'write');
+  v_now constant timestamptz := clock_timestamp();
+  v_expires_at constant timestamptz := v_now + make_interval(secs => (p_change ->> 'expiresIn')::integer);
+  v_found record;
+  v_branch filestore.branches;
+begin
+  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
+  v_found := filestore.find_branch(v_session, p_name, true);
+  v_branch := v_found.branch;
+  if v_found.refusal is not null then return v_session.envelope || v_found.refusal; end if;
+  if v_branch.commit_id <> (p_change ->> 'commitId')::uuid then
+    if filestore.branch_state(v_branch) in ('merged', 'closed') then
+      return v_session.envelope || filestore.refusal(
+        'BRANCH_CLOSED', jsonb_build_object('state', filestore.branch_state(v_branch)));
+    end if;
+    update filestore.branches b
+    set title = case when p_change ? 'title' then p_change ->> 'title' else b.title end,
+        note = case when p_change ? 'note' then p_change ->> 'note' else b.note end,
+        state = coalesce(p_change ->> 'state', b.state), expires_at = coalesce(v_expires_at, b.expires_at),
+        due_at = case when p_change ->> 'state' = 'closed' then v_now else coalesce(v_expires_at, b.due_at) end,
+        updated_at = v_now, commit_id = (p_change ->> 'commitId')::uuid
+    where b.project_id = v_session.project_id and b.name = p_name returning * into v_branch;
+  end if;
+  return v_session.envelope || jsonb_build_object(
+    'value', filestore.created_branch(v_branch) #> '{value,branch}');
+end
+$$;
+comment on function public.filestore_change_branch is
+  'Changes the given fields of a branch: title, note, state (open, ready or closed), expiresIn in seconds '
+  'from now; commitId is chosen by the caller. Refusals: BRANCH_NOT_FOUND, BRANCH_CLOSED.';
+call filestore.publish('public.filestore_change_branch', 'filestore_engine', 'service_role');
+
+create function filestore.remove_branch_files(p_session filestore.session, p_name text) returns boolean
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  c_slice constant integer := (filestore.limits()).commit_files_max;
+  v_place constant text := '.branches/' || p_name;
+  v_commit jsonb;
+  v_branch filestore.branches;
+  v_paths text[];
+  v_path text;
+  v_file filestore.files;
+  v_applied filestore.applied;
+  v_cost bigint := 0;
+  v_versions integer := 0;
+begin
+  perform set_config('filestore.path_prefix', '', true), set_config('filestore.branches', 'on', true);
+  -- The branch before its files: a write there has ended, or finds that the branch has.
+  select * into v_branch from filestore.branches b
+  where b.project_id = p_session.project_id and b.name = p_name for update;
+  if v_branch.due_at is null
+    or v_branch.state not in ('merged', 'closed') and v_branch.expires_at > filestore.sweep_clock() then
+    return false;
+  end if;
+  v_paths := array(
+    select f.path from filestore.files f
+    where f.project_id = p_session.project_id and not f.is_deleted
+      and f.path > v_place || '/' and f.path < v_place || '0'
+    order by f.path limit c_slice + 1);
+  -- All versions of a commit have one time, which is not before the last change of any of its files.
+  v_commit := jsonb_build_object('commitId', gen_random_uuid(), 'committedAt', (
+    select greatest(max(f.updated_at), date_trunc('milliseconds', clock_timestamp())) from filestore.files f
+    where f.project_id = p_session.project_id and f.path = any (v_paths)));
+  foreach v_path in array v_paths[:c_slice] loop
+    v_file := filestore.lock_file(p_session.project_id, v_path);
+    continue when not filestore.is_live(v_file);
+    v_applied := filestore.put_version(p_session, v_file, v_path, filestore.tombstone_of(v_file), 'delete', v_commit);
+    v_cost := v_cost + v_applied.cost;
+    v_versions := v_versions + 1;
+  end loop;
+  update filestore.branches b
+  set state = case when b.state = 'merged' then 'merged' else 'closed' end,
+      due_at = case when cardinality(v_paths) > c_slice then b.due_at end
+  where b.project_id = p_session.project_id and b.name = p_name;
+  perform filestore.end_commit(p_session, v_commit, 0, v_cost, v_versions, true);
+  return cardinality(v_paths) > c_slice;
+end
+$$;
+comment on function filestore.remove_branch_files is
+  'Deletes a slice of the files of a branch that has ended or expired, and returns whether more may be '
+  'left.';
+call filestore.publish('filestore.remove_branch_files', 'filestore_engine', 'filestore_admin');
+
+create function public.filestore_remove_branch_files(p_key_hash text, p_request_id uuid, p_name text) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'write');
+  v_found record;
+begin
+  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
+  v_found := filestore.find_branch(v_session, p_name, false);
+  return v_session.envelope || coalesce(v_found.refusal, jsonb_build_object(
+    'value', filestore.remove_branch_files(v_session, p_name)));
+end
+$$;
+comment on function public.filestore_remove_branch_files is
+  'Deletes a slice of the files of a branch that has ended, and returns whether more may be left. Refusals: '
+  'BRANCH_NOT_FOUND.';
+call filestore.publish('public.filestore_remove_branch_files', 'filestore_engine', 'service_role');
+
+create function filestore.sweep_branches(p_project_id uuid) returns void
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_session filestore.session;
+  v_name text;
+begin
+  select b.name into v_name from filestore.branches b
+  where b.project_id = p_project_id and b.due_at <= filestore.sweep_clock() order by b.due_at limit 1;
+  if not found then return; end if;
+  v_session.project_id := p_project_id;
+  perform set_config('filestore.project_id', p_project_id::text, true);
+  perform filestore.remove_branch_files(v_session, v_name);
+  perform set_config('filestore.project_id', '', true);
+end
+$$;
+comment on function filestore.sweep_branches is
+  'Deletes a slice of the files of the branch of a project that has been due longest.';
+call filestore.grant_execute('filestore.sweep_branches', 'filestore_admin');
+-- 52_apps.sql ========================================================================================================
 -- Apps: the programs of others that a person let into a project by signing in. The app exchanges the code of a
 -- consent for tokens, and refreshes these. `caller_of` recognizes its access tokens; 73_consent.sql has the consent.
 
@@ -6015,10 +7227,14 @@ declare
   v_moment filestore.moment;
 begin
   if (p_file).path is null or (p_file).version = 0 then return 0; end if;
+  -- The versions that an open branch is based on are kept.
+  select least(v_cut, min(b.base_version) - 1) into v_cut
+  from filestore.branch_files b join filestore.branches r on r.project_id = b.project_id and r.name = b.branch
+  where b.project_id = (p_file).project_id and b.base_file_id = (p_file).id and r.state in ('open', 'ready');
   if (p_file).is_deleted then
     return case when (p_file).updated_at
       < filestore.sweep_clock() - make_interval(days => (p_rule ->> 'deletedDays')::integer)
-      then (p_file).version else 0 end;
+      and v_cut = (p_file).version - 1 then (p_file).version else 0 end;
   end if;
   if not p_rule ?| '{keepVersions,keepDays}' then return 0; end if;
   if p_rule ? 'keepVersions' then
@@ -6113,11 +7329,11 @@ begin
   begin
     if p_waits then
       select * into v_file from filestore.files f
-      where f.project_id = (p_seen).project_id and f.id = (p_seen).id and f.path is not null for no key update;
+      where f.project_id = (p_seen).project_id and f.id = (p_seen).id and f.path is not null for update;
     else
       select * into v_file from filestore.files f
       where f.project_id = (p_seen).project_id and f.id = (p_seen).id and f.path is not null
-      for no key update skip locked;
+      for update skip locked;
     end if;
   exception when lock_not_available then
     null;
@@ -6429,6 +7645,9 @@ begin
     when 'answers' then
       return query select p.id, p.answers_blank_since from filestore.projects p
       where p.answers_blank_through is not null;
+    when 'branches' then
+      return query select b.project_id, min(b.due_at) from filestore.branches b
+      where b.due_at <= filestore.sweep_clock() group by b.project_id;
     when 'retention' then
       -- A project is due if a pass is under way, or if, since the last pass began, something was written, the
       -- rule changed or enough time passed. With p_begun: only a pass that was under way then, or the first
@@ -6488,6 +7707,7 @@ begin
       when 'marks' then perform filestore.sweep_marks(v_project_id);
       when 'answers' then perform filestore.sweep_answers(v_project_id);
       when 'retention' then perform filestore.sweep_retention(v_project_id);
+      when 'branches' then perform filestore.sweep_branches(v_project_id);
     end case;
   exception when lock_not_available then
     -- The slice counts as a step all the same, or no other project would be served.
@@ -6499,8 +7719,8 @@ end
 $$;
 comment on function public.filestore_sweep_erasures is
   'One step of one kind, for the project that has waited longest: versions, marks and answers of what was '
-  'erased, retention, or usage, which is counted for several projects. False where no work is due; with '
-  'p_begun, no work that was due by then, so that a sweep ends even while other work arrives.';
+  'erased, retention, ended branches, or usage, which is counted for several projects. False where no work is due; '
+  'with p_begun, no work that was due by then, so that a sweep ends even while other work arrives.';
 call filestore.publish('public.filestore_sweep_erasures', 'filestore_admin', 'service_role');
 
 create function filestore.sweepable_through() returns date
@@ -6513,7 +7733,7 @@ call filestore.grant_execute('filestore.sweepable_through', 'filestore_admin');
 
 create function public.filestore_sweep_dead(p_limit integer, p_begun timestamptz default null) returns jsonb
 language sql volatile security definer
--- By index, whatever the statistics are, as in 47_erasure.sql.
+-- By index, whatever the statistics are, as in 48_erasure.sql.
 set search_path = '' set enable_seqscan = off set enable_bitmapscan = off
 as $$
   with forgotten as materialized (
@@ -6938,9 +8158,9 @@ declare
   -- The tables with rows of projects, each before the tables that its rows refer to. Segments are left out: they
   -- are removed with their objects.
   c_tables constant text[] := '{search_queue, search_chunks, search_texts, search_contents, shared_segments,
-    possibly_unreferenced_segments, dead_segments, retention_passes, purged_files, file_versions, files, runs,
-    idempotency_keys, link_windows, links, console_sessions, app_consents, app_tokens, api_keys, rate_windows,
-    project_usage, sweeps, usage_days, usage_levels, usage_folds}';
+    possibly_unreferenced_segments, dead_segments, retention_passes, purged_files, branch_files, branches,
+    file_versions, files, runs, idempotency_keys, link_windows, links, console_sessions, app_consents, app_tokens,
+    api_keys, rate_windows, project_usage, sweeps, usage_days, usage_levels, usage_folds}';
   v_table text;
   v_key text;
   v_removed integer := 0;
@@ -7102,6 +8322,7 @@ begin
         and v_prefix !~ ('^/|/$|//|\\|(^|/)\.{1,2}(/|$)'
           -- Control characters, and those that change the direction of text.
           || '|[\u0001-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]')),
+      ('pathPrefix', 'must name a branch', v_prefix is distinct from '.branches'),
       ('pathPrefix', 'must not be combined with the scope admin', v_prefix is null or not v_scopes ? 'admin'),
       ('expiresAt', 'must lie in the future', v_expires_at is null
         or case when v_expires_at ~ c_time then v_expires_at::timestamptz > clock_timestamp() end)
@@ -7417,7 +8638,7 @@ call filestore.grant_execute('filestore.revoke_key', 'filestore_account');
 create function filestore.latest_writes(p_project_id uuid, p_limit integer) returns jsonb
 language sql stable set search_path = '' as $$
   select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
-    'fileId', f.id, 'path', f.path, 'version', v.version, 'operation', v.operation, 'size', v.size,
+    'fileId', v.file_id, 'path', v.path, 'version', v.version, 'operation', v.operation, 'size', v.size,
     'mimeType', v.mime_type, 'deleted', nullif(v.is_deleted, false), 'runId', v.run_id, 'actor', v.actor,
     'note', v.note, 'from', case when s.id is not null
       then jsonb_build_object('path', s.path, 'version', v.source_version) end,
@@ -7425,10 +8646,14 @@ language sql stable set search_path = '' as $$
     || jsonb_build_object('keyId', nullif(v.key_id, '00000000-0000-0000-0000-000000000000'))
     order by v.position desc), '[]')
   from (
-    select l.* from filestore.file_versions l
-    where l.project_id = p_project_id order by l.position desc limit p_limit
+    select l.*, o.path from filestore.file_versions l
+    -- fence: files are looked up one by one, only as many as are shown or lie in branches.
+    cross join lateral (
+      select f.path from filestore.files f where f.project_id = p_project_id and f.id = l.file_id offset 0
+    ) o
+    where l.project_id = p_project_id and not starts_with(o.path, '.branches/')
+    order by l.position desc limit p_limit
   ) v
-  join filestore.files f on f.project_id = p_project_id and f.id = v.file_id
   left join filestore.files s on s.project_id = p_project_id and s.id = v.source_file_id
 $$;
 comment on function filestore.latest_writes is 'The latest versions of a project''s files, newest first.';
@@ -8536,7 +9761,9 @@ call filestore.publish('public.filestore_search_requeue', 'filestore_search', 's
 create function filestore.search_filter(p_query jsonb) returns text
 language plpgsql stable set search_path = '' as $$
 begin
-  return case when coalesce(p_query ->> 'directory', '') = '' then ''
+  return case when coalesce(p_query ->> 'directory', '') = ''
+      -- Branches are no part of the root.
+      then ' and (t.path < ''.branches/'' or t.path >= ''.branches0'')'
       else format(
         ' and t.path >= %L and t.path < %L', (p_query ->> 'directory') || '/', (p_query ->> 'directory') || '0') end
     || coalesce(' and t.path > ' || quote_literal(p_query ->> 'after'), '')
@@ -8714,7 +9941,8 @@ declare
     join filestore.search_texts t
       on t.project_id = c.project_id and t.file_id = c.file_id and t.version = c.version
     where c.project_id = p_project_id and t.project_id = p_project_id
-      and c.model = p_model and (p_from is null or t.path >= p_from and t.path < p_to)
+      and c.model = p_model and (
+        p_from is null and (t.path < '.branches/' or t.path >= '.branches0') or t.path >= p_from and t.path < p_to)
       and (p_glob is null or t.path ~ p_glob) and (p_content_type is null or t.mime_type = p_content_type)
   $f$;
 begin
@@ -8994,13 +10222,15 @@ begin
     with waiting as materialized (
       (select q.file_id from filestore.search_queue q
        where q.project_id = p_session.project_id and q.stage <= p_stage
-         and (p_scope = '' or (q.path >= p_scope || '/' and q.path < p_scope || '0'))
+         and (p_scope = '' and (q.path < '.branches/' or q.path >= '.branches0')
+           or q.path >= p_scope || '/' and q.path < p_scope || '0')
        limit v_max)
       union
       (select t.file_id from filestore.search_texts t
        where t.project_id = p_session.project_id and (t.skipped in ('too_large', 'not_indexable') or t.is_cut)
          and (t.skipped is not null or not v_is_scan)
-         and (p_scope = '' or (t.path >= p_scope || '/' and t.path < p_scope || '0'))
+         and (p_scope = '' and (t.path < '.branches/' or t.path >= '.branches0')
+           or t.path >= p_scope || '/' and t.path < p_scope || '0')
        order by t.path limit v_max)
       union
       (select e.file_id from filestore.search_unembedded(p_session.project_id, p_query, v_max) e where p_stage = 2)
@@ -9211,7 +10441,8 @@ declare
   -- Files that are not indexed yet are counted up to this number, which also stands for all larger ones.
   c_pending_max constant integer := 10000;
   c_chunks_max constant integer := (filestore.limits()).search_exact_chunks_max;
-  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
+  v_session constant filestore.session := filestore.authorize(
+    p_key_hash, p_request_id, 'read', p_place => p_query ->> 'directory');
   -- The part of the requested directory that the key may see.
   v_scope constant text := filestore.seen_directory(v_session, p_query ->> 'directory');
   v_stage constant integer := case when p_query -> 'vector' <> 'null'::jsonb then 2 else 1 end;
@@ -9241,7 +10472,8 @@ begin
     'pending', (select count(*) from (
       select from filestore.search_queue q
       where q.project_id = v_session.project_id and q.stage <= v_stage
-        and (v_scope = '' or (q.path >= v_scope || '/' and q.path < v_scope || '0'))
+        and (v_scope = '' and (q.path < '.branches/' or q.path >= '.branches0')
+          or q.path >= v_scope || '/' and q.path < v_scope || '0')
       limit c_pending_max) q),
     'unsearched', case when v_scope is not null
       then filestore.search_unsearched(v_session, v_scope, p_query, v_stage) end));
@@ -9261,7 +10493,8 @@ begin
     select not exists (
       select from filestore.search_queue q
       where q.project_id = p_project_id and q.stage <= s.stage
-        and (s.scope = '' or (q.path >= s.scope || '/' and q.path < s.scope || '0')))
+        and (s.scope = '' and (q.path < '.branches/' or q.path >= '.branches0')
+          or q.path >= s.scope || '/' and q.path < s.scope || '0'))
     from unnest(p_scopes, p_stages) with ordinality s (scope, stage, place) order by s.place);
 end
 $$;

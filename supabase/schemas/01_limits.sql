@@ -64,6 +64,12 @@ create view filestore.limits as select
   1000 as commit_files_max,
   -- Paths that a refused copy or move of a folder names.
   20 as conflicting_paths_shown_max,
+  -- Files that a branch is made of, in slices of commit_files_max, and the tariff of a branch.
+  10000 as branch_files_max,
+  2048 as tariff_branch_bytes,
+  -- Texts whose lines one merge may merge, and their bytes, all three sides together.
+  200 as merge_texts_max,
+  16777216 as merge_texts_bytes_max,
   -- Files that restoring a folder examines to find those that changed.
   10000 as restore_examined_max,
   -- An archive contains at most this many files, bytes and segments. Each segment costs a download.

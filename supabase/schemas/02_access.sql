@@ -127,6 +127,37 @@ comment on function filestore.current_path_prefix is
   'The prefix of all paths that the key may see, ending with a slash; empty: the key sees every path.';
 call filestore.grant_execute('filestore.current_path_prefix', 'filestore_engine');
 
+create function filestore.sees_branches() returns boolean
+language sql stable parallel safe
+return current_setting('filestore.branches', true) = 'on';
+comment on function filestore.sees_branches is
+  'Whether the transaction has named a place in a branch: a path or a directory below `.branches/`. Otherwise it '
+  'sees no file there.';
+call filestore.grant_execute('filestore.sees_branches', 'filestore_engine');
+
+create function filestore.branch_place(p_commit jsonb) returns text
+language plpgsql immutable set search_path = '' as $$
+begin
+  -- Most commits name one path.
+  if not p_commit ?| '{destination,directory,operations,paths}' then
+    return case when starts_with(p_commit ->> 'path' || '/', '.branches/') then p_commit ->> 'path' || '/' end;
+  end if;
+  return (
+    select min(p.path || '/') from (
+      values (p_commit ->> 'path'), (p_commit ->> 'destination'), (p_commit ->> 'directory')
+      union all
+      select n.path from jsonb_array_elements(p_commit -> 'operations') o
+      cross join lateral (values (o.value ->> 'path'), (o.value ->> 'destination')) n (path)
+      union all
+      select jsonb_array_elements_text(p_commit -> 'paths')
+    ) p (path)
+    where starts_with(p.path || '/', '.branches/'));
+end
+$$;
+comment on function filestore.branch_place is
+  'A place in a branch that a commit names, with a slash at its end; null if it names none.';
+call filestore.grant_execute('filestore.branch_place', 'filestore_engine');
+
 create function filestore.place_hash(p_cursor_key bytea, p_file_id uuid, p_place text) returns bytea
 language plpgsql stable set search_path = '' as $$
 begin

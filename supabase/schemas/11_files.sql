@@ -47,11 +47,12 @@ create index files_by_updated_at on filestore.files (project_id, updated_at, pat
 create index files_by_created_at on filestore.files (project_id, created_at, path) where not is_deleted;
 -- Together with files_by_updated_at: the files written last, deleted ones included.
 create index files_deleted_by_updated_at on filestore.files (project_id, updated_at, path) where is_deleted;
--- A key with a path prefix sees only files below it, and no key sees the row of a purged file.
+-- A key with a path prefix sees only files below it, and no key sees the row of a purged file. A transaction
+-- sees the files of branches only if it has named a place in one, so no reader of anything above has to leave them out.
 create policy "A key sees and changes files of its project below its prefix"
   on filestore.files to filestore_engine
   using (project_id = filestore.current_project_id() and starts_with(path, filestore.current_path_prefix())
-    and path is not null);
+    and path is not null and (not starts_with(path, '.branches/') or filestore.sees_branches()));
 grant select, insert, update on filestore.files to filestore_engine;
 create policy "The sweep sees and changes files of every project" on filestore.files to filestore_admin
   using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
@@ -67,7 +68,7 @@ create policy "The search index sees every file" on filestore.files to filestore
 grant select on filestore.files to filestore_search;
 
 create type filestore.operation as enum (
-  'write', 'append', 'overwrite', 'edit', 'delete', 'restore', 'copy', 'move', 'undo', 'purge');
+  'write', 'append', 'overwrite', 'edit', 'delete', 'restore', 'copy', 'move', 'undo', 'purge', 'merge');
 comment on type filestore.operation is 'The operation that added a version.';
 
 create table filestore.file_versions (

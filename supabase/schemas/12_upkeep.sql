@@ -21,6 +21,7 @@ create table filestore.purged_files (
   bytes bigint not null,
   pending_versions bigint not null,
   first_pending_versions bigint not null,
+  is_in_branch boolean not null default false,
   purged_at timestamptz not null,
   due_since timestamptz not null default filestore.due_since(),
   primary key (project_id, file_id)
@@ -37,8 +38,8 @@ comment on column filestore.purged_files.due_since is 'Since when the rest is du
 create index purged_files_pending on filestore.purged_files (project_id, due_since) where pending_versions > 0;
 create policy "A key sees the receipts of what it would have seen"
   on filestore.purged_files to filestore_engine
-  using (project_id = filestore.current_project_id() and (filestore.current_path_prefix() = ''
-    or filestore.place_hash(
+  using (project_id = filestore.current_project_id() and (not is_in_branch or filestore.sees_branches())
+    and (filestore.current_path_prefix() = '' or filestore.place_hash(
       (select p.cursor_key from filestore.projects p where p.id = filestore.current_project_id()), file_id,
       rtrim(filestore.current_path_prefix(), '/')) = any (place_hashes)));
 grant select on filestore.purged_files to filestore_engine;

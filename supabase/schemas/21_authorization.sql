@@ -134,8 +134,22 @@ comment on function filestore.note_use is
   'Records when a key was last used, to the minute, and that it has written.';
 call filestore.grant_execute('filestore.note_use', 'filestore_engine');
 
+create function filestore.open_paths(p_path_prefix text, p_place text) returns text
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_setting constant text := set_config('filestore.path_prefix', coalesce(p_path_prefix || '/', ''), true);
+begin
+  return set_config('filestore.branches', case
+    when starts_with(coalesce(p_path_prefix || '/', p_place, ''), '.branches/') then 'on' else '' end, true);
+end
+$$;
+comment on function filestore.open_paths is
+  'Opens the paths below a prefix, null for all, for this transaction: those in branches only if the prefix, or a '
+  'place that the request names, is in a branch.';
+call filestore.grant_execute('filestore.open_paths', 'filestore_engine');
+
 create function filestore.authorize(
-  p_key_hash text, p_request_id uuid, p_scope text, p_requests integer default 1
+  p_key_hash text, p_request_id uuid, p_scope text, p_requests integer default 1, p_place text default null
 ) returns filestore.session
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -161,7 +175,7 @@ begin
   v_session.scopes := v_caller.scopes;
   v_session.path_prefix := v_caller.path_prefix;
   v_setting := set_config('filestore.project_id', v_caller.project_id::text, true);
-  v_setting := set_config('filestore.path_prefix', coalesce(v_caller.path_prefix || '/', ''), true);
+  v_setting := filestore.open_paths(v_caller.path_prefix, p_place);
   select p.tier, coalesce(p.requests_per_minute, t.requests_per_minute),
          coalesce(p.max_file_bytes, t.max_file_bytes), coalesce(p.max_project_bytes, t.max_project_bytes),
          p.suspended_at is not null, p.deleted_at is not null, p.owner_id,
@@ -206,7 +220,8 @@ end
 $$;
 comment on function filestore.authorize is
   'Resolves a key to its project, opens that project''s rows for this transaction (below the key''s prefix), '
-  'counts the request, and requires a scope. A project is suspended by the operator, or while its owner is '
+  'counts the request, and requires a scope. Files in branches are visible only if p_place, or the key''s prefix, is '
+  'below `.branches/`. A project is suspended by the operator, or while its owner is '
   'banned or deleted. INVALID_SESSION where the access token of a console session belongs to a session of '
   'Auth that has ended.';
 call filestore.grant_execute('filestore.authorize', 'filestore_engine');
@@ -228,7 +243,8 @@ create function public.filestore_authorize(
 ) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, null, p_requests);
+  v_session constant filestore.session := filestore.authorize(
+    p_key_hash, p_request_id, null, p_requests, p_path);
   v_file filestore.files;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope; end if;

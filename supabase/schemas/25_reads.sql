@@ -25,6 +25,7 @@ declare
   v_from constant text := coalesce(nullif(p_directory, '') || '/', '');
   -- A path has at most 1024 bytes, so none sorts after this text.
   v_to constant text := coalesce(nullif(p_directory, '') || '0', repeat(chr(1114111), 257));
+  v_rest integer;
   v_count integer;
 begin
   select count(*) into v_count from (
@@ -34,12 +35,20 @@ begin
     order by f.directory, f.path limit p_most
   ) f;
   if not p_recursive or v_count = p_most then return v_count; end if;
-  return v_count + (
+  v_rest := p_most - v_count;
+  -- Branches are no part of the root: their files lie between these two ranges.
+  return v_count + least(v_rest, (
     select count(*) from (
-      select from filestore.files f
-      where f.project_id = p_project_id and not f.is_deleted and f.directory > v_from and f.directory < v_to
-      order by f.directory, f.path limit p_most - v_count
-    ) f);
+      (select from filestore.files f
+       where f.project_id = p_project_id and not f.is_deleted and f.directory > v_from
+         and f.directory < case when p_directory = '' then '.branches/' else v_to end
+       order by f.directory, f.path limit v_rest)
+      union all
+      (select from filestore.files f
+       where f.project_id = p_project_id and not f.is_deleted and p_directory = ''
+         and f.directory >= '.branches0' and f.directory < v_to
+       order by f.directory, f.path limit v_rest)
+    ) f));
 end
 $$;
 comment on function filestore.count_live_files is
@@ -130,7 +139,8 @@ create function public.filestore_content(
 ) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
+  v_session constant filestore.session := filestore.authorize(
+    p_key_hash, p_request_id, 'read', p_place => p_path);
   v_stored jsonb;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
@@ -159,7 +169,9 @@ create function public.filestore_diff(
 ) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
+  v_session constant filestore.session := filestore.authorize(
+    p_key_hash, p_request_id, 'read',
+    p_place => case when starts_with(p_to_path, '.branches/') then p_to_path else p_path end);
   v_file filestore.files;
   v_to integer;
   v_from integer;
@@ -211,7 +223,8 @@ create function public.filestore_versions(
 ) returns json
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
+  v_session constant filestore.session := filestore.authorize(
+    p_key_hash, p_request_id, 'read', p_place => p_path);
   -- The owner, who has no key, has this scope, too.
   v_shows_keys constant boolean := 'admin' = any (v_session.scopes);
   c_iso constant text := 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"';
@@ -226,6 +239,8 @@ begin
   v_found := filestore.find_file(v_session, p_path, p_at);
   if v_found.refusal is not null then return (v_session.envelope || v_found.refusal)::json; end if;
   v_file := v_found.file;
+  -- Where a merge added a version, its source is in a branch.
+  perform set_config('filestore.branches', 'on', true);
   -- Version numbers have no gaps after the first one that remains, so a page is a range of numbers.
   select ('[' || coalesce(string_agg('{"version":' || v.version || ',"size":' || v.size
       || ',"createdAt":"' || t.iso || '","updatedAt":"' || t.iso || '"'

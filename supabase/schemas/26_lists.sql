@@ -21,10 +21,18 @@ begin
         and f.directory >= p_directory and f.directory <= p_directory and f.path > p_after
       order by f.directory, f.path limit p_limit + 1 offset p_offset);
   elsif p_directory = '' then
+    -- Branches are no part of the root: their files lie between these two ranges.
     v_files := array(
-      select filestore.listed(f) from filestore.files f
-      where f.project_id = p_project_id and not f.is_deleted and f.path > p_after
-      order by f.path limit p_limit + 1 offset p_offset);
+      select filestore.listed(u.file) from (
+        (select f as file, f.path from filestore.files f
+         where f.project_id = p_project_id and not f.is_deleted and f.path > p_after and f.path < '.branches/'
+         order by f.path limit p_limit + 1 + p_offset)
+        union all
+        (select f as file, f.path from filestore.files f
+         where f.project_id = p_project_id and not f.is_deleted and f.path > p_after and f.path >= '.branches0'
+         order by f.path limit p_limit + 1 + p_offset)
+      ) u
+      order by u.path limit p_limit + 1 offset p_offset);
   else
     -- Below the directory, after the cursor: one range.
     v_files := array(
@@ -126,6 +134,8 @@ declare
   v_end constant text := coalesce(nullif(p_directory, '') || '0', repeat(chr(1114111), 257));
   -- Compares lower than any character of a path.
   v_from text := v_start || chr(1);
+  -- Branches are no part of the root, and are skipped.
+  v_until text := case when p_directory = '' then '.branches/' else v_end end;
   v_found text;
   v_name text;
 begin
@@ -136,14 +146,18 @@ begin
   for v_step in 1 .. 2 * c_names_max loop
     if p_deleted then
       select f.directory into v_found from filestore.files f
-      where f.project_id = p_project_id and f.is_deleted and f.directory >= v_from and f.directory < v_end
+      where f.project_id = p_project_id and f.is_deleted and f.directory >= v_from and f.directory < v_until
       order by f.directory, f.path limit 1;
     else
       select f.directory into v_found from filestore.files f
-      where f.project_id = p_project_id and not f.is_deleted and f.directory >= v_from and f.directory < v_end
+      where f.project_id = p_project_id and not f.is_deleted and f.directory >= v_from and f.directory < v_until
       order by f.directory, f.path limit 1;
     end if;
-    if not found then
+    if not found and v_until < v_end then
+      v_from := '.branches0';
+      v_until := v_end;
+      continue;
+    elsif not found then
       has_more := false;
       exit;
     end if;

@@ -86,6 +86,8 @@ create function filestore.page_at(
 language plpgsql volatile set search_path = '' as $$
 declare
   c_examined_max constant integer := (filestore.limits()).list_at_examined_max;
+  v_start constant text := coalesce(nullif(p_directory, '') || '/', '');
+  v_end constant text := nullif(p_directory, '') || '0'; -- Null: the root, of which branches are no part.
   v_rows refcursor;
   v_file filestore.files;
   v_then record;
@@ -109,17 +111,19 @@ begin
          order by f.directory, f.path limit c_examined_max + 1)
       ) u
       order by u.directory, u.path limit c_examined_max + 1;
-  elsif p_directory = '' then
-    open v_rows for
-      select f.* from filestore.files f
-      where f.project_id = p_session.project_id and f.path > p_after
-      order by f.path limit c_examined_max + 1;
   else
     open v_rows for
-      select f.* from filestore.files f
-      where f.project_id = p_session.project_id
-        and f.path > greatest(p_after collate "C", p_directory || '/') and f.path < p_directory || '0'
-      order by f.path limit c_examined_max + 1;
+      select u.* from (
+        (select f.* from filestore.files f
+         where f.project_id = p_session.project_id and f.path > greatest(p_after collate "C", v_start)
+           and f.path < coalesce(v_end, '.branches/')
+         order by f.path limit c_examined_max + 1)
+        union all
+        (select f.* from filestore.files f
+         where f.project_id = p_session.project_id and v_end is null and f.path > p_after and f.path >= '.branches0'
+         order by f.path limit c_examined_max + 1)
+      ) u
+      order by u.path limit c_examined_max + 1;
   end if;
   for v_examined in 1 .. c_examined_max + 1 loop
     fetch v_rows into v_file;
@@ -185,7 +189,8 @@ call filestore.grant_execute('filestore.list_at', 'filestore_engine');
 create function public.filestore_list(p_key_hash text, p_request_id uuid, p_query jsonb) returns json
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
+  v_session constant filestore.session := filestore.authorize(
+    p_key_hash, p_request_id, 'read', p_place => p_query ->> 'directory');
   v_directory constant text := p_query ->> 'directory';
   v_is_recursive constant boolean := (p_query ->> 'recursive')::boolean;
   v_seen constant text := filestore.seen_directory(v_session, v_directory);

@@ -3,6 +3,7 @@
 -- fence: each statement has one index that provides its order, as in `plain_page`.
 create function filestore.files_below(
   p_session filestore.session, p_directory text, p_moment filestore.moment, p_files_max integer,
+  p_after text default '',
   out files filestore.files[], out trimmed text[], out is_more boolean
 )
 language plpgsql volatile set search_path = '' as $$
@@ -11,6 +12,9 @@ declare
   -- A path has at most 1024 bytes, so none sorts after this text.
   v_from constant text := coalesce(nullif(p_directory, '') || '/', '');
   v_to constant text := coalesce(nullif(p_directory, '') || '0', repeat(chr(1114111), 257));
+  -- Branches are no part of the root: their files lie between two ranges. Elsewhere the second one is empty.
+  v_low_to constant text := case when p_directory = '' then '.branches/' else v_to end;
+  v_high_from constant text := case when p_directory = '' then '.branches0' else v_to end;
   v_file filestore.files;
   v_then record;
   v_examined integer := 0;
@@ -20,16 +24,32 @@ begin
   is_more := false;
   if p_moment is null then
     files := array(
-      select f from filestore.files f
-      where f.project_id = p_session.project_id and not f.is_deleted and f.path > v_from and f.path < v_to
-      order by f.path limit p_files_max + 1);
+      select u.file from (
+        (select f as file, f.path from filestore.files f
+         where f.project_id = p_session.project_id and not f.is_deleted and f.path > v_from and f.path < v_low_to
+         order by f.path limit p_files_max + 1)
+        union all
+        (select f as file, f.path from filestore.files f
+         where f.project_id = p_session.project_id and not f.is_deleted and f.path >= v_high_from and f.path < v_to
+         order by f.path limit p_files_max + 1)
+      ) u
+      order by u.path limit p_files_max + 1);
     is_more := cardinality(files) > p_files_max;
     return;
   end if;
   for v_file in
-    select f.* from filestore.files f
-    where f.project_id = p_session.project_id and f.version > 0 and f.path > v_from and f.path < v_to
-    order by f.path limit c_examined_max + 1
+    select u.* from (
+      (select f.* from filestore.files f
+       where f.project_id = p_session.project_id and f.version > 0 and f.path > greatest(v_from, p_after collate "C")
+         and f.path < v_low_to
+       order by f.path limit c_examined_max + 1)
+      union all
+      (select f.* from filestore.files f
+       where f.project_id = p_session.project_id and f.version > 0 and f.path > p_after
+         and f.path >= v_high_from and f.path < v_to
+       order by f.path limit c_examined_max + 1)
+    ) u
+    order by u.path limit c_examined_max + 1
   loop
     v_examined := v_examined + 1;
     v_then := filestore.file_at(v_file, p_moment);
@@ -45,7 +65,8 @@ end
 $$;
 comment on function filestore.files_below is
   'The live files below a directory or the root, now or at a moment, by path: up to p_files_max, and whether '
-  'there may be more. Also the files whose content at that moment is no longer complete.';
+  'there may be more; at a moment, those after the path p_after. Also the files whose content at that moment is no '
+  'longer complete.';
 call filestore.grant_execute('filestore.files_below', 'filestore_engine');
 call filestore.pin_plan('filestore.files_below');
 
@@ -55,7 +76,8 @@ create function public.filestore_export(
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   c_limits constant filestore.limits := filestore.limits();
-  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
+  v_session constant filestore.session := filestore.authorize(
+    p_key_hash, p_request_id, 'read', p_place => p_directory);
   v_directory constant text := filestore.seen_directory(v_session, p_directory);
   v_moment filestore.moment;
   v_found record;

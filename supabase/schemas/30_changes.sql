@@ -148,10 +148,12 @@ call filestore.pin_plan('filestore.pick_changes');
 create function filestore.change_records(
   p_project_id uuid, p_positions bigint[], p_cursor_key bytea, p_shows_keys boolean
 ) returns json
-language plpgsql stable set search_path = '' as $$
+language plpgsql volatile set search_path = '' as $$
 declare
   c_iso constant text := 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"';
 begin
+  -- The positions are those of visible files. Where a merge added a version, its source is in a branch.
+  perform set_config('filestore.branches', 'on', true);
   return (
     select ('[' || coalesce(string_agg('{"cursor":"' || filestore.cursor_at(p_cursor_key, v.position)
         || '",' || coalesce('"path":' || to_json(f.path) || ',', '') || '"fileId":"' || v.file_id
@@ -191,10 +193,23 @@ comment on function filestore.change_records is
 call filestore.grant_execute('filestore.change_records', 'filestore_engine');
 call filestore.pin_plan('filestore.change_records');
 
+create function filestore.hides_files(p_session filestore.session) returns boolean
+language plpgsql stable set search_path = '' as $$
+begin
+  return p_session.path_prefix is not null or exists (
+    select from filestore.branches b where b.project_id = p_session.project_id);
+end
+$$;
+comment on function filestore.hides_files is
+  'Whether row-level security may hide files of the project: those beyond the key''s prefix, or in branches.';
+call filestore.grant_execute('filestore.hides_files', 'filestore_engine');
+
 create function public.filestore_changes(p_key_hash text, p_request_id uuid, p_query jsonb) returns json
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
+  v_session constant filestore.session := filestore.authorize(
+    p_key_hash, p_request_id, 'read',
+    p_place => coalesce(p_query ->> 'path', p_query ->> 'place', p_query ->> 'directory'));
   v_project_id constant uuid := v_session.project_id;
   v_limit constant integer := least((p_query ->> 'limit')::integer, (filestore.limits()).changes_limit_max);
   v_before constant text := p_query ->> 'before';
@@ -202,9 +217,10 @@ declare
   v_until constant timestamptz := case when v_before <> 'now' and v_before !~ '^[0-9a-f]{32}$' then v_before end;
   -- The owner, who has no key, has this scope, too.
   v_shows_keys constant boolean := 'admin' = any (v_session.scopes);
-  v_by_path constant boolean := v_session.path_prefix is not null or p_query ?| '{path,directory,place}';
-  v_examined_max constant integer := case
-    when v_by_path or v_until is not null or p_query ?| '{run,actor,keyId,operation}'
+  v_is_filtered constant boolean := v_session.path_prefix is not null or p_query ?| '{path,directory,place}';
+  v_by_path constant boolean := v_is_filtered or filestore.hides_files(v_session);
+  v_examined_max integer := case
+    when v_is_filtered or v_until is not null or p_query ?| '{run,actor,keyId,operation}'
     then (filestore.limits()).changes_examined_max
     else v_limit + 1 end;
   v_after bigint;
@@ -234,9 +250,15 @@ begin
   end if;
   v_last := filestore.last_position(v_project_id, v_after, v_last);
   if p_query ->> 'after' is distinct from 'now' then
-    v_picked := filestore.pick_changes(
-      v_project_id, p_query || jsonb_build_object('until', v_until), v_by_path, v_after, v_last, v_examined_max,
-      v_limit + 1);
+    loop
+      v_picked := filestore.pick_changes(
+        v_project_id, p_query || jsonb_build_object('until', v_until), v_by_path, v_after, v_last, v_examined_max,
+        v_limit + 1);
+      -- Where versions in branches are left out, a page may have to examine more.
+      exit when cardinality(v_picked.positions) > v_limit or not v_by_path
+        or v_examined_max >= (filestore.limits()).changes_examined_max;
+      v_examined_max := least(8 * v_examined_max, (filestore.limits()).changes_examined_max);
+    end loop;
     v_has_more := cardinality(v_picked.positions) > v_limit or coalesce(v_picked.examined_to < v_last, false);
     v_positions := v_picked.positions[1:v_limit];
     if v_before is not null then

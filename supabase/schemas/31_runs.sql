@@ -192,8 +192,10 @@ declare
   v_counted bigint := 0;
   v_has_more boolean := false;
   v_cursor_key bytea;
+  v_hides_files boolean;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
+  v_hides_files := filestore.hides_files(v_session);
   select p.cursor_key into v_cursor_key from filestore.projects p where p.id = v_project_id;
   v_before := filestore.position_of(v_cursor_key, p_after);
   if p_after is not null and v_before is null then
@@ -208,7 +210,7 @@ begin
     v_has_more := jsonb_array_length(v_runs) >= p_limit or v_examined >= c_examined_max
       or v_counted >= c_counted_max;
     exit when v_has_more;
-    v_summary := filestore.summarize_run(v_project_id, v_run.run_id, v_session.path_prefix is not null);
+    v_summary := filestore.summarize_run(v_project_id, v_run.run_id, v_hides_files);
     v_examined := v_examined + 1;
     v_counted := v_counted + v_summary.counted;
     v_before := v_run.first_position;
@@ -237,7 +239,7 @@ declare
   v_files jsonb;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
-  v_summary := (filestore.summarize_run(v_project_id, p_run_id, v_session.path_prefix is not null)).summary;
+  v_summary := (filestore.summarize_run(v_project_id, p_run_id, filestore.hides_files(v_session))).summary;
   if v_summary is null then return v_session.envelope || filestore.refusal('RUN_NOT_FOUND'); end if;
   v_run := filestore.run_files(
     v_project_id, p_run_id, filestore.run_keys(v_project_id, p_run_id), null, p_after, p_limit + 1);

@@ -5,7 +5,8 @@ create function public.filestore_compact(
 ) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'write');
+  v_session constant filestore.session := filestore.authorize(
+    p_key_hash, p_request_id, 'write', p_place => p_path);
   v_file filestore.files;
   v_from integer;
   v_added record;

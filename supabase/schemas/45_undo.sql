@@ -8,7 +8,7 @@ declare
 begin
   if not filestore.is_live(p_file) or not filestore.is_live(p_then) then
     return filestore.is_live(p_file) = filestore.is_live(p_then);
-  elsif (p_file).version = (p_then).version then
+  elsif (p_file).version = (p_then).version and (p_file).id = (p_then).id then
     return true;
   elsif (p_file).mime_type <> (p_then).mime_type or (p_file).size <> (p_then).size
     or cardinality(c_ids) <> cardinality(c_then_ids) then
@@ -29,8 +29,8 @@ begin
 end
 $$;
 comment on function filestore.is_unchanged is
-  'Whether a file equals an earlier state of it in existence, type and content. Contents are compared by the '
-  'sizes and checksums of their segments, so the same bytes with other segment boundaries count as '
+  'Whether a file equals an earlier state of it, or another file, in existence, type and content. Contents are '
+  'compared by the sizes and checksums of their segments, so the same bytes with other segment boundaries count as '
   'different. Null: no file.';
 call filestore.grant_execute('filestore.is_unchanged', 'filestore_engine');
 
@@ -284,14 +284,21 @@ begin
   -- changed last.
   select count(*), array_agg(f.id order by f.path) filter (where f.updated_at > p_since) into v_examined, ids
   from (
-    select o.id, o.path, o.updated_at from filestore.files o
-    where o.project_id = p_session.project_id and o.version > 0
-      and o.path > v_start and o.path < coalesce(v_end, repeat(chr(1114111), 257))
-    order by o.path limit c_examined_max + 1
+    (select o.id, o.path, o.updated_at from filestore.files o
+     where o.project_id = p_session.project_id and o.version > 0
+       and o.path > v_start and o.path < coalesce(v_end, '.branches/')
+     order by o.path limit c_examined_max + 1)
+    union all
+    -- Branches are no part of the root.
+    (select o.id, o.path, o.updated_at from filestore.files o
+     where o.project_id = p_session.project_id and o.version > 0 and v_end is null and o.path >= '.branches0'
+     order by o.path limit c_examined_max + 1)
   ) f;
   if v_examined > c_examined_max then
     select count(*),
-           array_agg(f.id order by f.path) filter (where f.path > v_start and (v_end is null or f.path < v_end))
+           array_agg(f.id order by f.path) filter (
+             where f.path > v_start and f.path < coalesce(v_end, '.branches/')
+               or v_end is null and f.path >= '.branches0')
     into v_examined, ids
     from (
       (select o.id, o.path from filestore.files o

@@ -28,7 +28,8 @@ declare
   v_limits constant filestore.limits := filestore.limits();
   -- The largest number of stored links of a project; ended ones are removed first.
   c_kept_max constant integer := 2000;
-  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'write');
+  v_session constant filestore.session := filestore.authorize(
+    p_key_hash, p_request_id, 'write', p_place => p_link ->> 'path');
   v_scope constant text := p_link ->> 'for';
   v_path constant text := p_link ->> 'path';
   v_seconds constant integer := p_link ->> 'expiresIn';
@@ -161,7 +162,8 @@ begin
   end;
   if session.envelope is not null then return; end if;
   -- Null, since the project's own window counts no request of a link.
-  session := filestore.authorize(encode(coalesce(link.key_hash, link.token_hash), 'hex'), null, p_scope);
+  session := filestore.authorize(
+    encode(coalesce(link.key_hash, link.token_hash), 'hex'), null, p_scope, p_place => link.path);
   session.caller_id := link.id;
   if session.envelope #>> '{refusal,code}' = 'INVALID_API_KEY' then
     session.envelope := filestore.refusal('LINK_EXPIRED');

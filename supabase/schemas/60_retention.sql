@@ -8,10 +8,14 @@ declare
   v_moment filestore.moment;
 begin
   if (p_file).path is null or (p_file).version = 0 then return 0; end if;
+  -- The versions that an open branch is based on are kept.
+  select least(v_cut, min(b.base_version) - 1) into v_cut
+  from filestore.branch_files b join filestore.branches r on r.project_id = b.project_id and r.name = b.branch
+  where b.project_id = (p_file).project_id and b.base_file_id = (p_file).id and r.state in ('open', 'ready');
   if (p_file).is_deleted then
     return case when (p_file).updated_at
       < filestore.sweep_clock() - make_interval(days => (p_rule ->> 'deletedDays')::integer)
-      then (p_file).version else 0 end;
+      and v_cut = (p_file).version - 1 then (p_file).version else 0 end;
   end if;
   if not p_rule ?| '{keepVersions,keepDays}' then return 0; end if;
   if p_rule ? 'keepVersions' then
@@ -106,11 +110,11 @@ begin
   begin
     if p_waits then
       select * into v_file from filestore.files f
-      where f.project_id = (p_seen).project_id and f.id = (p_seen).id and f.path is not null for no key update;
+      where f.project_id = (p_seen).project_id and f.id = (p_seen).id and f.path is not null for update;
     else
       select * into v_file from filestore.files f
       where f.project_id = (p_seen).project_id and f.id = (p_seen).id and f.path is not null
-      for no key update skip locked;
+      for update skip locked;
     end if;
   exception when lock_not_available then
     null;

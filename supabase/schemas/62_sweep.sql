@@ -23,6 +23,9 @@ begin
     when 'answers' then
       return query select p.id, p.answers_blank_since from filestore.projects p
       where p.answers_blank_through is not null;
+    when 'branches' then
+      return query select b.project_id, min(b.due_at) from filestore.branches b
+      where b.due_at <= filestore.sweep_clock() group by b.project_id;
     when 'retention' then
       -- A project is due if a pass is under way, or if, since the last pass began, something was written, the
       -- rule changed or enough time passed. With p_begun: only a pass that was under way then, or the first
@@ -82,6 +85,7 @@ begin
       when 'marks' then perform filestore.sweep_marks(v_project_id);
       when 'answers' then perform filestore.sweep_answers(v_project_id);
       when 'retention' then perform filestore.sweep_retention(v_project_id);
+      when 'branches' then perform filestore.sweep_branches(v_project_id);
     end case;
   exception when lock_not_available then
     -- The slice counts as a step all the same, or no other project would be served.
@@ -93,8 +97,8 @@ end
 $$;
 comment on function public.filestore_sweep_erasures is
   'One step of one kind, for the project that has waited longest: versions, marks and answers of what was '
-  'erased, retention, or usage, which is counted for several projects. False where no work is due; with '
-  'p_begun, no work that was due by then, so that a sweep ends even while other work arrives.';
+  'erased, retention, ended branches, or usage, which is counted for several projects. False where no work is due; '
+  'with p_begun, no work that was due by then, so that a sweep ends even while other work arrives.';
 call filestore.publish('public.filestore_sweep_erasures', 'filestore_admin', 'service_role');
 
 create function filestore.sweepable_through() returns date
@@ -107,7 +111,7 @@ call filestore.grant_execute('filestore.sweepable_through', 'filestore_admin');
 
 create function public.filestore_sweep_dead(p_limit integer, p_begun timestamptz default null) returns jsonb
 language sql volatile security definer
--- By index, whatever the statistics are, as in 47_erasure.sql.
+-- By index, whatever the statistics are, as in 48_erasure.sql.
 set search_path = '' set enable_seqscan = off set enable_bitmapscan = off
 as $$
   with forgotten as materialized (

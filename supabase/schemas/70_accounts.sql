@@ -111,6 +111,7 @@ begin
         and v_prefix !~ ('^/|/$|//|\\|(^|/)\.{1,2}(/|$)'
           -- Control characters, and those that change the direction of text.
           || '|[\u0001-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]')),
+      ('pathPrefix', 'must name a branch', v_prefix is distinct from '.branches'),
       ('pathPrefix', 'must not be combined with the scope admin', v_prefix is null or not v_scopes ? 'admin'),
       ('expiresAt', 'must lie in the future', v_expires_at is null
         or case when v_expires_at ~ c_time then v_expires_at::timestamptz > clock_timestamp() end)
@@ -426,7 +427,7 @@ call filestore.grant_execute('filestore.revoke_key', 'filestore_account');
 create function filestore.latest_writes(p_project_id uuid, p_limit integer) returns jsonb
 language sql stable set search_path = '' as $$
   select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
-    'fileId', f.id, 'path', f.path, 'version', v.version, 'operation', v.operation, 'size', v.size,
+    'fileId', v.file_id, 'path', v.path, 'version', v.version, 'operation', v.operation, 'size', v.size,
     'mimeType', v.mime_type, 'deleted', nullif(v.is_deleted, false), 'runId', v.run_id, 'actor', v.actor,
     'note', v.note, 'from', case when s.id is not null
       then jsonb_build_object('path', s.path, 'version', v.source_version) end,
@@ -434,10 +435,14 @@ language sql stable set search_path = '' as $$
     || jsonb_build_object('keyId', nullif(v.key_id, '00000000-0000-0000-0000-000000000000'))
     order by v.position desc), '[]')
   from (
-    select l.* from filestore.file_versions l
-    where l.project_id = p_project_id order by l.position desc limit p_limit
+    select l.*, o.path from filestore.file_versions l
+    -- fence: files are looked up one by one, only as many as are shown or lie in branches.
+    cross join lateral (
+      select f.path from filestore.files f where f.project_id = p_project_id and f.id = l.file_id offset 0
+    ) o
+    where l.project_id = p_project_id and not starts_with(o.path, '.branches/')
+    order by l.position desc limit p_limit
   ) v
-  join filestore.files f on f.project_id = p_project_id and f.id = v.file_id
   left join filestore.files s on s.project_id = p_project_id and s.id = v.source_file_id
 $$;
 comment on function filestore.latest_writes is 'The latest versions of a project''s files, newest first.';

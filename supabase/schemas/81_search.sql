@@ -8,7 +8,9 @@
 create function filestore.search_filter(p_query jsonb) returns text
 language plpgsql stable set search_path = '' as $$
 begin
-  return case when coalesce(p_query ->> 'directory', '') = '' then ''
+  return case when coalesce(p_query ->> 'directory', '') = ''
+      -- Branches are no part of the root.
+      then ' and (t.path < ''.branches/'' or t.path >= ''.branches0'')'
       else format(
         ' and t.path >= %L and t.path < %L', (p_query ->> 'directory') || '/', (p_query ->> 'directory') || '0') end
     || coalesce(' and t.path > ' || quote_literal(p_query ->> 'after'), '')
@@ -186,7 +188,8 @@ declare
     join filestore.search_texts t
       on t.project_id = c.project_id and t.file_id = c.file_id and t.version = c.version
     where c.project_id = p_project_id and t.project_id = p_project_id
-      and c.model = p_model and (p_from is null or t.path >= p_from and t.path < p_to)
+      and c.model = p_model and (
+        p_from is null and (t.path < '.branches/' or t.path >= '.branches0') or t.path >= p_from and t.path < p_to)
       and (p_glob is null or t.path ~ p_glob) and (p_content_type is null or t.mime_type = p_content_type)
   $f$;
 begin
@@ -466,13 +469,15 @@ begin
     with waiting as materialized (
       (select q.file_id from filestore.search_queue q
        where q.project_id = p_session.project_id and q.stage <= p_stage
-         and (p_scope = '' or (q.path >= p_scope || '/' and q.path < p_scope || '0'))
+         and (p_scope = '' and (q.path < '.branches/' or q.path >= '.branches0')
+           or q.path >= p_scope || '/' and q.path < p_scope || '0')
        limit v_max)
       union
       (select t.file_id from filestore.search_texts t
        where t.project_id = p_session.project_id and (t.skipped in ('too_large', 'not_indexable') or t.is_cut)
          and (t.skipped is not null or not v_is_scan)
-         and (p_scope = '' or (t.path >= p_scope || '/' and t.path < p_scope || '0'))
+         and (p_scope = '' and (t.path < '.branches/' or t.path >= '.branches0')
+           or t.path >= p_scope || '/' and t.path < p_scope || '0')
        order by t.path limit v_max)
       union
       (select e.file_id from filestore.search_unembedded(p_session.project_id, p_query, v_max) e where p_stage = 2)
@@ -683,7 +688,8 @@ declare
   -- Files that are not indexed yet are counted up to this number, which also stands for all larger ones.
   c_pending_max constant integer := 10000;
   c_chunks_max constant integer := (filestore.limits()).search_exact_chunks_max;
-  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
+  v_session constant filestore.session := filestore.authorize(
+    p_key_hash, p_request_id, 'read', p_place => p_query ->> 'directory');
   -- The part of the requested directory that the key may see.
   v_scope constant text := filestore.seen_directory(v_session, p_query ->> 'directory');
   v_stage constant integer := case when p_query -> 'vector' <> 'null'::jsonb then 2 else 1 end;
@@ -713,7 +719,8 @@ begin
     'pending', (select count(*) from (
       select from filestore.search_queue q
       where q.project_id = v_session.project_id and q.stage <= v_stage
-        and (v_scope = '' or (q.path >= v_scope || '/' and q.path < v_scope || '0'))
+        and (v_scope = '' and (q.path < '.branches/' or q.path >= '.branches0')
+          or q.path >= v_scope || '/' and q.path < v_scope || '0')
       limit c_pending_max) q),
     'unsearched', case when v_scope is not null
       then filestore.search_unsearched(v_session, v_scope, p_query, v_stage) end));
@@ -733,7 +740,8 @@ begin
     select not exists (
       select from filestore.search_queue q
       where q.project_id = p_project_id and q.stage <= s.stage
-        and (s.scope = '' or (q.path >= s.scope || '/' and q.path < s.scope || '0')))
+        and (s.scope = '' and (q.path < '.branches/' or q.path >= '.branches0')
+          or q.path >= s.scope || '/' and q.path < s.scope || '0'))
     from unnest(p_scopes, p_stages) with ordinality s (scope, stage, place) order by s.place);
 end
 $$;

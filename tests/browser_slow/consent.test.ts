@@ -4,6 +4,7 @@ import type { Page } from "playwright-core";
 import { CONSENT_ARMED_MILLISECONDS } from "../../supabase/console/src/limits.ts";
 import { browserSuite, type Visit } from "../support/browser/browser.ts";
 import { press, says } from "../support/browser/page_actions.ts";
+import { Branches } from "../support/client/branches.ts";
 import { App, connected, tokensOf } from "../support/client/oauth.ts";
 
 const { test, service } = await browserSuite();
@@ -99,6 +100,30 @@ test(
   },
   { isSignedOut: true },
 );
+
+test("an unfinished branch is offered beside the folder; the app then reads and writes in it alone", async (visit) => {
+  const { page, account: { files } } = visit;
+  const branches = new Branches(files);
+  for (const path of ["notes/a.md", "out.md"]) await files.write(path, "x\n");
+  for (const name of ["try-1", "merged"]) {
+    await branches.create(name, { directory: "notes", title: "A title" });
+  }
+  await branches.merge("merged");
+  const { app } = await openRequest(visit);
+  const field = page.getByLabel("Only in this branch");
+  assertEquals(await field.getByRole("option").allTextContents(), ["no branch", "try-1: A title"]);
+  await field.selectOption("try-1: A title");
+  assertEquals(await page.getByLabel("Only in this folder").inputValue(), ".branches/try-1");
+  await says(page, "see anything outside of the folder .branches/try-1");
+  await allowButton(page).click();
+  const { access_token } = await tokensFor(app, await backAtApp(page));
+  const agent = connected(service, access_token);
+  const seen = await agent.call("list_files", { recursive: true });
+  assert(seen.includes("a.md") && !seen.includes("out.md"), seen);
+  await agent.call("write_file", { path: ".branches/try-1/new.md", content: "new\n" });
+  assertEquals(await files.paths({ recursive: true }), ["notes/a.md", "out.md"]);
+  assertEquals((await branches.get("try-1")).changes.map(({ path }) => path), ["new.md"]);
+});
 
 test("with the keyboard alone: Enter in a field answers nothing, and to deny takes no more keys than to allow", async (visit) => {
   const { page, step, calls } = visit;

@@ -29,13 +29,16 @@ export const DEFINERS: ReadonlyMap<string, Definer> = new Map([
     ["service_role"],
     `
     public.filestore_administer public.filestore_app_exchange public.filestore_app_refresh
-    public.filestore_app_revoke public.filestore_authorize public.filestore_changes
+    public.filestore_app_revoke public.filestore_authorize public.filestore_branch
+    public.filestore_branches public.filestore_change_branch public.filestore_changes
     public.filestore_commit public.filestore_commit_many public.filestore_compact
-    public.filestore_content public.filestore_create_link public.filestore_diff
+    public.filestore_content public.filestore_create_branch public.filestore_create_link
+    public.filestore_diff
     public.filestore_export
     public.filestore_link public.filestore_link_commit
     public.filestore_list public.filestore_list_links public.filestore_plan
-    public.filestore_redact public.filestore_revoke_link public.filestore_run
+    public.filestore_redact public.filestore_remove_branch_files public.filestore_revoke_link
+    public.filestore_run
     public.filestore_runs public.filestore_search public.filestore_versions`,
   ),
   // Projects and keys of the operator, the sweep and verification: only with the secret key.
@@ -107,6 +110,13 @@ export const DEFINERS: ReadonlyMap<string, Definer> = new Map([
     `
     filestore.purge_file filestore.redact_versions`,
   ),
+  // The sweep deletes the files of branches that have ended, by commits like those of a key.
+  ...definers(
+    "filestore_engine",
+    ["filestore_admin"],
+    `
+    filestore.remove_branch_files`,
+  ),
   // They read the text of every project, and return ids to the engine.
   ...definers(
     "filestore_search",
@@ -157,6 +167,7 @@ export const INLINED = [
   "current_owner_id",
   "current_key_hash",
   "current_path_prefix",
+  "sees_branches",
   "listed",
 ].map((name) => `filestore.${name}`);
 
@@ -192,6 +203,8 @@ export const TABLES: Record<string, IntendedTable> = {
     "filestore_admin delete, select(project_id), select(token_hash)",
     "filestore_engine select",
   ),
+  branch_files: table("filestore_admin delete, select", "filestore_engine insert, select, update"),
+  branches: table("filestore_admin delete, select", "filestore_engine insert, select, update"),
   possibly_unreferenced_segments: table(
     "filestore_admin delete, insert, select, update",
     "filestore_engine delete, insert, select",
@@ -285,9 +298,10 @@ const OWN_TOKEN = "(token_hash = filestore.current_key_hash())";
 const VISIBLE_LINK = `(${OWN_ROWS} AND starts_with(path, filestore.current_path_prefix()))`;
 /** The files that it can see. A purged file has no visible row, only its receipt, which records who could see the file. */
 const VISIBLE_FILE =
-  `(${OWN_ROWS} AND starts_with((path)::text, filestore.current_path_prefix()) AND (path IS NOT NULL))`;
+  `(${OWN_ROWS} AND starts_with((path)::text, filestore.current_path_prefix()) AND (path IS NOT NULL) AND ` +
+  "((NOT starts_with((path)::text, '.branches/'::text)) OR filestore.sees_branches()))";
 const SEEN_RECEIPT =
-  `(${OWN_ROWS} AND ((filestore.current_path_prefix() = ''::text) OR (filestore.place_hash(( SELECT p.cursor_key ` +
+  `(${OWN_ROWS} AND ((NOT is_in_branch) OR filestore.sees_branches()) AND ((filestore.current_path_prefix() = ''::text) OR (filestore.place_hash(( SELECT p.cursor_key ` +
   "FROM filestore.projects p WHERE (p.id = filestore.current_project_id())), file_id, rtrim(filestore.current_path_prefix(), '/'::text)) = ANY (place_hashes))))";
 
 /** One policy for all commands; grants decide which of them the role may use. */
@@ -306,7 +320,7 @@ export const POLICIES: string[] = [
   ...all(
     "engine",
     OWN_ROWS,
-    `file_versions idempotency_keys link_windows possibly_unreferenced_segments project_usage rate_windows runs
+    `branch_files branches file_versions idempotency_keys link_windows possibly_unreferenced_segments project_usage rate_windows runs
     search_chunks search_contents search_queue search_texts segments shared_segments`,
   ),
   ...all("engine", VISIBLE_FILE, "files"),
@@ -322,7 +336,7 @@ export const POLICIES: string[] = [
   ...all(
     "admin",
     OPENED_OR_ALL,
-    `app_tokens dead_segments file_versions files idempotency_keys possibly_unreferenced_segments project_usage purged_files
+    `app_tokens branch_files branches dead_segments file_versions files idempotency_keys possibly_unreferenced_segments project_usage purged_files
     retention_passes search_queue search_texts shared_segments usage_days usage_folds usage_levels`,
   ),
   // A deletion removes rows of the project that it has opened, and no rows if it has opened none.

@@ -75,6 +75,11 @@ export async function fill(sql: postgres.Sql, project: Project, contents: Conten
   await commit("write", "notes/deep/b.txt", true, { provenance: { runId: "of both" } });
   await commit("write", "gone.txt");
   await commit("delete", "gone.txt", false);
+  const branch = { name: "both", directory: "notes", expiresIn: 3600, commitId: commitId(contents, 850) };
+  await sql`select public.filestore_create_branch(${project.keyHash}, null, ${
+    JSON.stringify(branch)
+  }::text::jsonb)`;
+  await commit("write", ".branches/both/a.txt");
   if (!contents.isOther) return await makeLinks(sql, project, "notes/a.txt", OWN_LINKS);
   await commit("write", "only/secret.txt", true, { provenance: { runId: "of the other", actor: "other" } });
   await commit("append", "only/secret.txt", true, { provenance: { runId: "of both" } });
@@ -82,6 +87,10 @@ export async function fill(sql: postgres.Sql, project: Project, contents: Conten
   await commit("delete", "only-gone.txt", false);
   const idempotency = { key: "again", fingerprint: FINGERPRINT };
   await commit("write", "only/once.txt", true, { idempotency });
+  const other = { ...branch, name: "secret", directory: "only", commitId: commitId(contents, 851) };
+  await sql`select public.filestore_create_branch(${project.keyHash}, null, ${
+    JSON.stringify(other)
+  }::text::jsonb)`;
   await makeLinks(sql, project, "only/secret.txt", OTHER_LINKS);
 }
 
@@ -218,7 +227,7 @@ function batch(what: string, operations: readonly object[]): Call {
 /** An operation on many files: the commit, and the plan if the operation has one. */
 function many(what: string, kind: string, fields: object): Call[] {
   const body = JSON.stringify({ commitId: commitId(OWN, 900), dryRun: false, onConflict: "skip", ...fields });
-  const isBack = kind === "undo" || kind === "restore_folder";
+  const isBack = kind === "undo" || kind === "restore_folder" || kind.endsWith("_branch");
   return [
     call("filestore_commit_many", what, `null, 1, '${kind}', '${body}'`),
     ...isBack ? [call("filestore_plan", what, `null, '${kind}', '${body}'`)] : [],
@@ -228,6 +237,11 @@ function many(what: string, kind: string, fields: object): Call[] {
 function compact(what: string, path: string, run: readonly string[], size: number): Call {
   const compacted = JSON.stringify([segmentOf(segmentId(OWN, 901), size)]);
   return call("filestore_compact", what, `null, '${path}', '{${run.join(",")}}', '${compacted}'`);
+}
+
+function createBranch(what: string, name: string, directory: string): Call {
+  const given = { name, directory, expiresIn: 3600, commitId: commitId(OWN, 853) };
+  return call("filestore_create_branch", what, `null, '${JSON.stringify(given)}'`);
 }
 
 /** A call with a link's token. It is the same for every project, since such a call takes no key. */
@@ -366,6 +380,24 @@ export const calls: readonly Call[] = [
   call("filestore_runs", "all", "null, 100, null"),
   call("filestore_run", "one that both have", "null, 'nightly', 100, null"),
   call("filestore_run", "one that the other has", "null, 'secret', 100, null"),
+  call("filestore_branches", "all", "null, null, 100, null"),
+  ...["both", "secret"].flatMap((name) => [
+    call("filestore_branch", name, `null, '${name}', 100, null`),
+    call(
+      "filestore_change_branch",
+      name,
+      `null, '${name}', '{"commitId": "${commitId(OWN, 852)}", "state": "closed"}'`,
+    ),
+    call("filestore_remove_branch_files", name, `null, '${name}'`),
+    createBranch("a name that is taken here or there", name, "notes"),
+    ...["merge_branch", "update_branch"].flatMap((kind) =>
+      many(`${kind} ${name}`, kind, { branch: name, onConflict: "branch", keep: false })
+    ),
+  ]),
+  createBranch("a folder that the other has", "new", "only"),
+  record("what is in a branch of both", "null, '.branches/both/a.txt'"),
+  record("what is in a branch of the other", "null, '.branches/secret/secret.txt'"),
+  list("a branch of both", { directory: ".branches/both", recursive: true }),
   list("the root", {}),
   list("everything", { recursive: true }),
   list("a directory that both have", { directory: "notes" }),

@@ -11,7 +11,8 @@ const READING = "read_file list_files grep_files search_files file_history diff_
   .split(" ");
 const ALL = [
   ..."read_file list_files grep_files search_files write_file edit_file append_file delete_file".split(" "),
-  ..."move_file file_history diff_versions restore_file recent_changes undo_run create_link".split(" "),
+  ..."move_file file_history diff_versions restore_file recent_changes undo_run".split(" "),
+  ..."create_branch finish_branch create_link".split(" "),
 ];
 
 const HANDSHAKE = {

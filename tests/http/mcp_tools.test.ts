@@ -627,7 +627,7 @@ test("the owner of a project, signed in, may call it as a key may", async () => 
   const account = await owner(service);
   const body = { jsonrpc: "2.0", id: 1, method: "tools/list" };
   const answer = await account.request("POST", "/mcp", { body });
-  assertEquals(Object(answer.body).result.tools.length, 15);
+  assertEquals(Object(answer.body).result.tools.length, 17);
 });
 
 test("file_history and refused writes name the writer, if it was recorded", async () => {

@@ -16,12 +16,12 @@ Deno.test("every generated part is in exactly one document", async () => {
 
 Deno.test("every error code and every limit that a document names exists", async () => {
   const variables =
-    /^(BASE_URL|API_KEY|KEY_ID|DATABASE_URL|CHROMIUM|TEST_\w+|SUPABASE_\w+|EMBEDDINGS_\w+|MCP_ALLOWED_ORIGINS|CONSOLE_URL|OAUTH_ISSUER|OUTBOUND_ALLOWED_HOSTS)$/;
+    /^(BASE_URL|API_KEY|FILESTORE_URL|FILESTORE_KEY|KEY_ID|DATABASE_URL|CHROMIUM|TEST_\w+|SUPABASE_\w+|EMBEDDINGS_\w+|MCP_ALLOWED_ORIGINS|CONSOLE_URL|OAUTH_ISSUER|OUTBOUND_ALLOWED_HOSTS)$/;
   const unknown: string[] = [];
   for (const { path, lines } of await readDocuments()) {
     for (const [index, line] of lines.entries()) {
       for (const [, name = ""] of line.matchAll(/`([A-Z]+(?:_[A-Z0-9]+)+)`/g)) {
-        if (!(name in ERRORS || name in limits || variables.test(name))) {
+        if (!(name in ERRORS || OF_THE_CLIENT.includes(name) || name in limits || variables.test(name))) {
           unknown.push(`${path}:${index + 1}: ${name}`);
         }
       }
@@ -29,6 +29,9 @@ Deno.test("every error code and every limit that a document names exists", async
   }
   assertEquals(unknown, []);
 });
+
+/** Codes of failures without an answer of the service. */
+const OF_THE_CLIENT = ["NETWORK_ERROR", "UNKNOWN_ANSWER"];
 
 const part = (text: string) => `a\n\n<!-- generated: x -->\n\n${text}\n\n<!-- end of generated -->\n\nb\n`;
 const blocks = { x: () => "new" };

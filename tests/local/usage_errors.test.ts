@@ -9,7 +9,6 @@ import { REPOSITORY, runCommand } from "../support/stack/command.ts";
 /** Script, otherwise valid arguments, the mistyped option, the intended option. */
 const MISTYPED: readonly (readonly [string, readonly string[], string, string])[] = [
   ["console.ts", ["--local"], "--githb", "--github"],
-  ["files.ts", ["import", "x"], "--overwite", "--overwrite"],
   ["keys.ts", ["create", "--project", "p"], "--path-prefix=docs", "--prefix"],
   ["keys.ts", ["create", "--project", "p"], "--expries", "--expires"],
   ["projects.ts", ["delete", "p", "--confirm", "p"], "--ownr", "--owner"],
@@ -56,21 +55,6 @@ const REFUSED: readonly (readonly [string, readonly string[], string])[] = [
     "projects.ts",
     ["account-quota", "1", "2"],
     "Unexpected argument '2'. Usage: deno task projects account-quota [BYTES]",
-  ],
-  [
-    "files.ts",
-    ["exprot", "d"],
-    "Unknown command 'exprot'. Did you mean export? Usage: deno task files export | import | purge | redact",
-  ],
-  [
-    "files.ts",
-    ["export"],
-    "export requires DIR. Usage: deno task files export DIR [--directory D] [--at T] [--history]",
-  ],
-  [
-    "files.ts",
-    ["import", "d", "--history"],
-    "import does not take --history. Usage: deno task files import DIR [--overwrite]",
   ],
   [
     "console.ts",

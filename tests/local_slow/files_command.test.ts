@@ -4,12 +4,12 @@
  */
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { dirname, join } from "node:path";
-import { exportFiles, type ExportOptions } from "../../supabase/local/transfer/export.ts";
-import { type Call, FileApi } from "../../supabase/local/transfer/file_api.ts";
-import { importFiles } from "../../supabase/local/transfer/import.ts";
-import type { ManifestLine } from "../../supabase/local/transfer/manifest.ts";
+import { exportFiles, type ExportOptions } from "../../supabase/client/transfer/export.ts";
+import { Api, type Call } from "../../supabase/client/library/api.ts";
+import { importFiles } from "../../supabase/client/transfer/import.ts";
+import type { ManifestLine } from "../../supabase/client/transfer/manifest.ts";
 import { sha256Hex } from "../../supabase/functions/api/runtime/bytes.ts";
-import { StartupError } from "../../supabase/local/startup_error.ts";
+import { Failure } from "../../supabase/client/failure.ts";
 import type { Files, ProjectFiles } from "../support/client/files.ts";
 import { patternBytes } from "../support/content/streams.ts";
 import { eventually } from "../support/eventually.ts";
@@ -23,16 +23,16 @@ const { service, files } = await suite();
 const ALL: ExportOptions = { directory: "", at: undefined, hasHistory: true };
 const CURRENT: ExportOptions = { ...ALL, hasHistory: false };
 
-const apiOf = (own: Files) => new FileApi(service.baseUrl, own.key);
+const apiOf = (own: Files) => new Api({ url: service.baseUrl, key: own.key });
 
 /** An API whose process ends after a number of requests. */
-class Interrupted extends FileApi {
+class Interrupted extends Api {
   constructor(own: Files, private left: number) {
-    super(service.baseUrl, own.key);
+    super({ url: service.baseUrl, key: own.key });
   }
 
   override send<T>(path: string, call: Call, read: (response: Response) => Promise<T>): Promise<T> {
-    if (this.left-- <= 0) return Promise.reject(new StartupError("interrupted"));
+    if (this.left-- <= 0) return Promise.reject(new Failure("interrupted"));
     return super.send(path, call, read);
   }
 }
@@ -161,7 +161,7 @@ test("an export and an import that are interrupted twice go on, lose nothing and
       const requests = Math.floor(6 * count / part);
       await assertRejects(
         () => exportFiles(new Interrupted(own, requests / 2), out, ALL),
-        StartupError,
+        Failure,
         "interrupted",
       );
     }
@@ -173,7 +173,7 @@ test("an export and an import that are interrupted twice go on, lose nothing and
       const requests = Math.floor(6 * count / part);
       await assertRejects(
         () => importFiles(new Interrupted(other, requests / 2), out, { overwrites: false }),
-        StartupError,
+        Failure,
         "interrupted",
       );
     }
@@ -195,16 +195,16 @@ test("what was begun for something else, or is complete, is not gone on with", a
   await own.write("a/b.txt", "x");
   await withScratchDirectory(async (folder) => {
     const out = join(folder, "out");
-    await assertRejects(() => exportFiles(new Interrupted(own, 3), out, ALL), StartupError, "interrupted");
-    await assertRejects(() => exportFiles(apiOf(own), out, CURRENT), StartupError, "other options");
+    await assertRejects(() => exportFiles(new Interrupted(own, 3), out, ALL), Failure, "interrupted");
+    await assertRejects(() => exportFiles(apiOf(own), out, CURRENT), Failure, "other options");
     await assertRejects(
       () => importFiles(apiOf(own), out, { overwrites: false }),
-      StartupError,
+      Failure,
       "not complete",
     );
     await exportFiles(apiOf(own), out, ALL);
-    await assertRejects(() => exportFiles(apiOf(own), out, ALL), StartupError, "complete");
-    await assertRejects(() => exportFiles(apiOf(own), folder, ALL), StartupError, "not empty");
+    await assertRejects(() => exportFiles(apiOf(own), out, ALL), Failure, "complete");
+    await assertRejects(() => exportFiles(apiOf(own), folder, ALL), Failure, "not empty");
   });
 });
 
@@ -223,7 +223,7 @@ test("an import with traversal, wrong sums, missing files or links is refused be
       await arrange();
       const error = await assertRejects(
         () => importFiles(apiOf(other), out, { overwrites: true }),
-        StartupError,
+        Failure,
         undefined,
         what,
       );
@@ -287,7 +287,7 @@ test("a file that exists is never replaced silently; --overwrite makes its next 
     const before = await service.tables();
     const error = await assertRejects(
       () => importFiles(apiOf(other), out, { overwrites: false }),
-      StartupError,
+      Failure,
     );
     assertStringIncludes(error.message, "exist; give --overwrite to add versions to them: b.txt");
     assertEquals(await service.tables(), before);
@@ -305,7 +305,7 @@ test("a file that exists is never replaced silently; --overwrite makes its next 
   });
 });
 
-test("the command: killed in the middle it goes on; refusals are one line and status 1", async () => {
+test("the command: killed in the middle it goes on; refusals are one line, and status 1 or 2", async () => {
   const [own, other] = [await files(), await files()];
   await populate(own, 40);
   await withScratchDirectory(async (folder) => {
@@ -339,16 +339,16 @@ test("the command: killed in the middle it goes on; refusals are one line and st
     assertEquals(exported.files, 40);
     assert(exported.versions < 200, "it went on");
     assertEquals((await succeed("import", out, ...to(other))).versions, 200);
-    const refuse = async (expected: string, ...args: string[]) => {
+    const refuse = async (status: number, expected: string, ...args: string[]) => {
       const { code, stdout, stderr } = await runCommand("files.ts", ...args);
-      assertEquals([code, stdout, stderr.trimEnd().split("\n").length], [1, "", 1], stderr);
+      assertEquals([code, stdout, stderr.trimEnd().split("\n").length], [status, "", 1], stderr);
       assertStringIncludes(stderr, expected);
     };
-    await refuse("A command is missing", ...to(own));
-    await refuse("export requires DIR", "export", ...to(own));
-    await refuse("import does not take --history", "import", out, "--history", ...to(own));
-    await refuse("requires both", "import", out, "--url", service.baseUrl);
+    await refuse(2, "missing required argument 'dir'", "export", ...to(own));
+    await refuse(2, "unknown option '--history'", "import", out, "--history", ...to(own));
+    await refuse(2, "requires both", "import", out, "--url", service.baseUrl);
     await refuse(
+      1,
       "INVALID_API_KEY",
       "export",
       join(folder, "x"),
@@ -357,7 +357,7 @@ test("the command: killed in the middle it goes on; refusals are one line and st
       "--key",
       "oa_wrong",
     );
-    await refuse("a complete export", "export", out, "--history", ...to(own));
-    await refuse("VALIDATION_ERROR", "export", join(folder, "y"), "--at", "soon", ...to(own));
+    await refuse(1, "a complete export", "export", out, "--history", ...to(own));
+    await refuse(1, "VALIDATION_ERROR", "export", join(folder, "y"), "--at", "soon", ...to(own));
   });
 });

@@ -9,6 +9,11 @@ function packageOf(name: string): string {
   return found.replace(/^npm:/, "");
 }
 
+/** The words that start a command of a package, which has the name of its package. */
+export function packagedCommand(name: string): readonly string[] {
+  return ["npx", "--prefer-offline", "-y", "-p", packageOf(name), "--", name];
+}
+
 export interface Ended {
   readonly code: number;
   readonly stdout: string;

@@ -10,7 +10,7 @@ import { Administration } from "../../supabase/local/admin/administration.ts";
 import { newVerification, verify } from "../../supabase/local/admin/verification.ts";
 import { openDataDirectory } from "../../supabase/local/stack/data_directory.ts";
 import { type Stack, startStack } from "../../supabase/local/stack/stack.ts";
-import { fileAddress } from "../../supabase/local/transfer/file_api.ts";
+import { fileAddress } from "../../supabase/client/library/api.ts";
 import { readDocument } from "../support/content/documents.ts";
 import { withScratchDirectory } from "../support/scratch_directory.ts";
 import { type PostgresServer, startPostgres, SUPERUSER } from "../support/postgres/postgres.ts";

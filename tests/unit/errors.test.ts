@@ -30,7 +30,7 @@ async function codesOfSchema(): Promise<Set<string>> {
 Deno.test("REFUSAL_CODES are the codes with which the database refuses, besides those that no client sees", async () => {
   assertEquals(
     [...await codesOfSchema()].sort(),
-    [...REFUSAL_CODES, "SEGMENT_LIST_FULL", ...OPERATOR_CODES].sort(),
+    [...REFUSAL_CODES, "SEGMENT_LIST_FULL", "TEXTS_TO_MERGE", ...OPERATOR_CODES].sort(),
   );
 });
 

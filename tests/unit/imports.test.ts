@@ -64,7 +64,6 @@ const PLANS: readonly Plan[] = [
       "cli", // the commands of `deno task`
       "model", // the model for search by meaning, in a process of its own
       "locks.ts", // the packages that each part downloads
-      "transfer", // export and import over the public API
       "stack", // the gateway, the back end and the function processes
       "console", // building and serving the console
       "local_mail.ts", // the mail that Auth would send
@@ -75,6 +74,21 @@ const PLANS: readonly Plan[] = [
       "limits.ts", // every bound
     ],
     only: { cli: [], stack: ["cli"] },
+  },
+  {
+    root: "client",
+    floors: [
+      "main.ts", // the one file: the command, and the library
+      "build", // the bundles and the npm package
+      "mod.ts", // the library, for programs
+      "command", // the command line
+      "git", // the history as a git repository
+      "transfer", // export and import
+      "library", // the service's API, for programs; nothing of Node
+      "failure.ts", // errors that are shown as one line
+      "limits.ts", // every bound
+    ],
+    only: { build: [], command: ["build", "main.ts"], git: ["command"], transfer: ["command", "git"] },
   },
   {
     root: "console/src",
@@ -97,12 +111,13 @@ const PLANS: readonly Plan[] = [
     root: "console/src/views",
     floors: [
       ..."deleted_view.tsx links_view.tsx search_view.tsx settings_view.tsx activity connect".split(" "),
-      ..."consent file folder keys runs settings sign_in".split(" "),
+      ..."branches consent file folder keys runs settings sign_in".split(" "),
       "erase", // dialogs for permanent erasure
     ],
     // No view imports from another one.
     only: {
       activity: [],
+      branches: [],
       connect: [],
       consent: [],
       erase: ["deleted_view.tsx", "file"],
@@ -141,6 +156,30 @@ Deno.test("functions/api/contract: its files import each other and zod, nothing 
     const others = readSpecifiers(source).filter((name) => name !== "zod" && !/^\.\/[a-z_]+\.ts$/.test(name));
     assertEquals(others, [], file);
   }
+});
+
+/** The modules of the service that the client contains, apart from types. */
+const IN_CLIENT = [
+  ...["contract/limits.ts", "files/disk_name.ts", "http/path.ts", "runtime/counted.ts"],
+  "runtime/hidden_characters.ts",
+];
+
+Deno.test("client: of the service it imports types of the contract and small modules; the library nothing of Node", async () => {
+  const root = join(supabase, "client");
+  const files = [...(await readImports(root)).keys()].filter((file) => !file.startsWith("build/"));
+  const found: string[] = [];
+  for (const file of files) {
+    const source = await Deno.readTextFile(join(root, file));
+    for (const specifier of readSpecifiers(source)) {
+      const [, module] = /\/functions\/api\/(.*)$/.exec(specifier) ?? [];
+      const isType = file === "library/records.ts" && module?.startsWith("contract/");
+      const isOfNode = !specifier.startsWith(".") && file.startsWith("library/");
+      if (isOfNode || module !== undefined && !isType && !IN_CLIENT.includes(module)) {
+        found.push(`${file}: ${specifier}`);
+      }
+    }
+  }
+  assertEquals(found, []);
 });
 
 /** The modules of the service that the console's build contains, apart from types; none of them imports a package. */

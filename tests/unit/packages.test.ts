@@ -7,6 +7,7 @@ import { filesBelow } from "../support/files_below.ts";
 import { reduced } from "../../supabase/local/locks.ts";
 import {
   ACCEPTANCE_CONFIG,
+  CLIENT_CONFIG,
   CONSOLE_CONFIG,
   DENO_CONFIG,
   FUNCTION_CONFIG,
@@ -19,7 +20,7 @@ import {
 } from "../../supabase/local/repository.ts";
 import { importsOf } from "../support/import_map.ts";
 
-const CONFIGS = [LOCAL_CONFIG, MODEL_CONFIG, CONSOLE_CONFIG, TESTS_CONFIG, ACCEPTANCE_CONFIG];
+const CONFIGS = [CLIENT_CONFIG, LOCAL_CONFIG, MODEL_CONFIG, CONSOLE_CONFIG, TESTS_CONFIG, ACCEPTANCE_CONFIG];
 const MAPS = [IMPORT_MAP, FUNCTION_CONFIG, ...CONFIGS, NPX_CONFIG];
 
 /**
@@ -29,7 +30,9 @@ const OF_A_START = [
   ..."@electric-sql/pglite @modelcontextprotocol/core @modelcontextprotocol/server".split(" "),
   ..."@opentelemetry/api @pgsql/quotes @pgsql/types @supabase/auth-js @supabase/functions-js".split(" "),
   ..."@supabase/lite @supabase/phoenix @supabase/postgrest-js @supabase/realtime-js".split(" "),
-  ..."@supabase/storage-js @supabase/supabase-js bcryptjs client-zip hono iceberg-js jose".split(" "),
+  ..."@supabase/storage-js @supabase/supabase-js bcryptjs client-zip commander hono iceberg-js jose".split(
+    " ",
+  ),
   ..."jsonv-ts kysely kysely-postgres-js pgsql-deparser postgres tslib uuid zod".split(" "),
 ];
 
@@ -52,12 +55,12 @@ const lockOf = (config: string) => JSON.parse(Deno.readTextFileSync(join(dirname
 
 const nameOf = (id: string) => id.slice(0, id.lastIndexOf("@"));
 
-Deno.test("a start resolves 27 packages, and no other version of one for the function", async () => {
+Deno.test("a start resolves 28 packages, and no other version of one for the function", async () => {
   const ofStack = await resolvedFor(LOCAL_CONFIG, join(dirname(LOCAL_CONFIG), "cli/start.ts"));
   const ofFunction = await resolvedFor(DENO_CONFIG, FUNCTION_ENTRY);
   const all = [...new Set([...ofStack, ...ofFunction])];
   assertEquals(all.map(nameOf).sort(), OF_A_START);
-  assertEquals(OF_A_START.length, 27);
+  assertEquals(OF_A_START.length, 28);
 });
 
 Deno.test("the lock of the local stack names nothing that the stack never loads", () => {

@@ -25,6 +25,7 @@ export const OPERATIONS: Readonly<Record<string, string>> = {
   copy: "copied",
   move: "moved",
   undo: "undone",
+  merge: "merged",
   purge: "purged",
 };
 
@@ -54,9 +55,9 @@ export function formatTotal(total: number, isExact = true): string {
   return formatNumber(total) + (isExact ? "" : "+");
 }
 
-/** `one file`, `2 files`. */
-export function formatCount(count: number, noun: string): string {
-  return `${formatNumber(count)} ${noun}${count === 1 ? "" : "s"}`;
+/** `1 file`, `2 files`. `many` is given if it is not the noun with an s. */
+export function formatCount(count: number, noun: string, many = `${noun}s`): string {
+  return `${formatNumber(count)} ${count === 1 ? noun : many}`;
 }
 
 const moments = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" });

@@ -27,6 +27,11 @@ export const ACTIVITY_ENTRIES_MAX = 200;
 export const ACTIVITY_REQUESTS_MAX = 5;
 /** Runs on a page. */
 export const RUNS_PER_PAGE = 50;
+/** Branches on a page, and changes on the page of a branch. */
+export const BRANCHES_PER_PAGE = 50;
+export const BRANCH_CHANGES_PER_PAGE = 200;
+/** Branches whose changes a page counts unasked; one request each. */
+export const BRANCHES_COUNTED_MAX = 20;
 /** Files of each kind that the undo dialog names. */
 export const UNDO_FILES_SHOWN_MAX = 20;
 /** Results on a page of a search. */

@@ -37,6 +37,16 @@ export const API_PAGES: readonly ApiPage[] = [
   page("batch", "Several files as one commit", "POST /batch"),
   page("past", "As it was", "POST /restore"),
   page("runs", "Runs and undo", "GET /runs", "GET /runs/{runId}", "POST /runs/{runId}/undo"),
+  page(
+    "branches",
+    "Branches",
+    "POST /branches",
+    "GET /branches",
+    "GET /branches/{name}",
+    "PATCH /branches/{name}",
+    "POST /branches/{name}/merge",
+    "POST /branches/{name}/update",
+  ),
   page("changes", "Change feed", "GET /changes"),
   page("export", "Export", "GET /export"),
   page(

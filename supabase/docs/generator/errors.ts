@@ -18,6 +18,7 @@ const ADVICE: Readonly<Record<ErrorCode, string>> = {
   VERSION_NOT_FOUND: "Ask for a version that `?versions` lists.",
   PROJECT_NOT_FOUND: "`GET /projects` lists the projects of the account.",
   KEY_NOT_FOUND: "`GET /project/apikeys` lists the keys of the project.",
+  BRANCH_NOT_FOUND: "`GET /branches` lists the branches that the key sees. Create one with `POST /branches`.",
   RUN_NOT_FOUND: "`GET /runs` lists the runs that the key sees.",
   LINK_NOT_FOUND: "Check the address, or ask for a new link.",
   REQUEST_NOT_FOUND: "Connect the app again.",
@@ -25,12 +26,16 @@ const ADVICE: Readonly<Record<ErrorCode, string>> = {
   METHOD_NOT_ALLOWED: "Use a method that `Allow` names.",
   FILE_ALREADY_EXISTS:
     "Set `overwrite` on a copy or move. For a folder `details.paths` names some of the files.",
+  BRANCH_ALREADY_EXISTS: "Choose a name that was never used.",
+  BRANCH_CLOSED: "Create another branch, with a name of its own.",
   IDEMPOTENCY_KEY_IN_USE: "Send the same request again shortly afterwards.",
   PROJECT_NAME_TAKEN: "Choose another name.",
   KEY_REVOKED: "Create a new key.",
   VERSION_CONFLICT: "Read the file again and retry.",
   RUN_CONFLICT:
     "Read the plan. Then send `onConflict` as `skip` or `overwrite`, or choose files with `paths`.",
+  MERGE_CONFLICT:
+    "Update the branch and solve them there, or choose with `onConflict`, `resolutions` or `paths`.",
   LINK_EXPIRED: "Ask the person who sent the link for a new one.",
   LINK_USED: "Check with `?versions` whether the upload was yours. Otherwise ask for a new link.",
   PRECONDITION_FAILED:
@@ -45,6 +50,7 @@ const ADVICE: Readonly<Record<ErrorCode, string>> = {
   KEY_LIMIT_REACHED: "Revoke a key.",
   LINK_LIMIT_REACHED: "Revoke a link with `DELETE /links/{id}`.",
   NOT_TEXT: "Read it as base64 or as bytes; overwrite it instead of editing it.",
+  PATH_TOO_LONG: "Branch a deeper folder, or rename the files.",
   PROJECT_LIMIT_REACHED:
     "`GET /account` gives the reason. Delete a project, or ask the operator to create one.",
   SEARCH_TOO_BROAD:

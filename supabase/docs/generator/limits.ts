@@ -23,6 +23,15 @@ const SHOWN: readonly (readonly [Name, string])[] = [
   ["COMMIT_FILES_MAX", "files of one copy, move or deletion of a folder, one undo or one restore"],
   ["CONFLICTING_PATHS_SHOWN_MAX", "`details.paths` of a refused copy or move of a folder"],
   ["RESTORE_EXAMINED_MAX", "files that a restore of a folder, or its copy with `at`, examines"],
+  ["BRANCH_FILES_MAX", "files of a branch when it is created"],
+  ["BRANCH_NAME_LENGTH_MAX", "name of a branch, in characters"],
+  ["BRANCH_TITLE_LENGTH_MAX", "its title, in characters"],
+  ["BRANCH_SECONDS_MIN", "`expiresIn` of a branch, in seconds, at least"],
+  ["BRANCH_SECONDS_MAX", "`expiresIn` of a branch, in seconds, at most"],
+  ["BRANCH_SECONDS_DEFAULT", "`expiresIn` of a branch, in seconds, by default"],
+  ["BRANCH_CHANGES_MAX", "changes in one response about a branch"],
+  ["MERGE_TEXTS_MAX", "texts whose lines one merge merges"],
+  ["MERGE_TEXTS_BYTES_MAX", "their bytes, all three sides together"],
   ["EXPORT_FILES_MAX", "files of one export"],
   ["EXPORT_BYTES_MAX", "bytes of one export"],
   ["EXPORT_SEGMENTS_MAX", "segments of one export"],
@@ -138,7 +147,7 @@ function value(name: Name): string {
 const COUNTED: readonly (readonly [Name, string])[] = [
   [
     "OPERATIONS_PER_REQUEST",
-    "operations of a batch; files of an undo, and of a folder that is copied, moved, deleted or restored; files of a plan",
+    "operations of a batch; files of an undo, a merge, and of a folder that is copied, moved, deleted or restored; files of a plan",
   ],
   [
     "WORK_UNITS_PER_REQUEST",
@@ -152,6 +161,7 @@ const COUNTED: readonly (readonly [Name, string])[] = [
     "files that a list with `at`, or the preview of a retention rule, examines",
   ],
   ["RUN_FILES_PER_REQUEST", "files in an answer about a run"],
+  ["BRANCH_FILES_PER_REQUEST", "files that are copied to a new branch"],
 ];
 
 const rows = new Set([...SHOWN, ...COUNTED].map(([name]): string => name));

@@ -54,6 +54,9 @@ export function messageOf(
       if (deletedVersion !== undefined) return `The file was deleted by its version ${deletedVersion}.`;
       return keyPrefix === null ? message : `${message} The key reaches only paths below \`${keyPrefix}\`.`;
     case "PRECONDITION_FAILED":
+      if (details.expected === true) {
+        return "The folder was changed since the cursor `expected`. Nothing was done.";
+      }
       if (version === undefined) return message;
       return `The file is at version ${version}, which is not the one that the request expects. Nothing was done. ` +
         "`If-Match` takes the `ETag` of a read.";

@@ -56,6 +56,10 @@ export const DIFF_CONTEXT_LINES = 3;
 export const DIFF_EDITS_MAX = 2_000;
 /** … and with up to this much work, in units; beyond it, a longer diff is returned. */
 export const DIFF_SEARCH_UNITS_MAX = 40_000_000;
+/** Changes that the tool finish_branch shows. */
+export const MCP_BRANCH_CHANGES_MAX = 100;
+/** The work of merging all texts of one merge, in units; texts for which none is left are conflicts. */
+export const MERGE_UNITS_MAX = 250_000_000;
 /** Operations of one batch. */
 export const BATCH_OPERATIONS_MAX = 100;
 /** The body of a batch, in bytes. All of its content together is bounded by CONTENT_LENGTH_MAX. */

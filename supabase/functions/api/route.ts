@@ -13,7 +13,7 @@ export interface Address {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /**
    * The path below the function's address. A trailing `/*` matches the path of a file, slashes included; `:id`,
-   * `:runId` and `:token` match one segment.
+   * `:name`, `:runId` and `:token` match one segment.
    */
   readonly pattern: string;
 }

@@ -2,7 +2,7 @@
 import { createClient } from "@supabase/supabase-js";
 import { createHash } from "node:crypto";
 import { dayOfFolder, segmentFolder } from "../../functions/api/ports/segment_name.ts";
-import { ADMINISTRATION_TIMEOUT_MILLISECONDS, TRANSFER_TRIES_MAX, VERIFY_LIST_OBJECTS } from "../limits.ts";
+import { ADMINISTRATION_TIMEOUT_MILLISECONDS, VERIFY_LIST_OBJECTS, VERIFY_TRIES_MAX } from "../limits.ts";
 import { messageOf, StartupError } from "../startup_error.ts";
 
 const BUCKET = "filestore-segments";
@@ -102,7 +102,7 @@ export class StoredObjects {
       try {
         return await work(AbortSignal.timeout(ADMINISTRATION_TIMEOUT_MILLISECONDS));
       } catch (error) {
-        if (tries < TRANSFER_TRIES_MAX) {
+        if (tries < VERIFY_TRIES_MAX) {
           await new Promise((resolve) => setTimeout(resolve, pause));
           continue;
         }

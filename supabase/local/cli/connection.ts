@@ -1,11 +1,10 @@
-/** Connects the commands to a Supabase project, and the command `files` to the service. */
+/** Connects the commands to a Supabase project, and the command `files` to the demo project. */
 import { loadEnvFile } from "node:process";
 import { Administration } from "../admin/administration.ts";
 import { stateFileOf } from "../stack/data_directory.ts";
 import { DATA_DIRECTORY, ENV_FILE } from "../repository.ts";
 import { codeOf, StartupError } from "../startup_error.ts";
 import { readState, type RunningStack } from "../stack/state.ts";
-import { FileApi } from "../transfer/file_api.ts";
 
 /** Options that these commands share. */
 export const CONNECTION_OPTIONS = {
@@ -49,46 +48,11 @@ export async function connect(values: ConnectionValues): Promise<Administration>
   return new Administration(supabaseUrl, secretKey);
 }
 
-/** Options of the commands that use the public API of a project. */
-export const FILES_OPTIONS = {
-  data: { type: "string" },
-  url: { type: "string" },
-  key: { type: "string" },
-  json: { type: "boolean" },
-} as const;
-
-export const FILES_USAGE = `
-  --url URL   address of the service, like https://REF.supabase.co/functions/v1/api, with a key of the project;
-  --key KEY   both are also read from the environment or .env: BASE_URL and API_KEY
-  --data DIR  data folder of the local stack (default supabase/.temp/local), whose demo project is used without them
-  --json      print one line of JSON on standard output
-  --help      print this text`;
-
-interface FilesValues {
-  readonly data?: string | undefined;
-  readonly url?: string | undefined;
-  readonly key?: string | undefined;
-}
-
-/** Connects to a project's files. Options take precedence over the environment, --data over both. Throws `StartupError`. */
-export async function connectToFiles(values: FilesValues): Promise<FileApi> {
-  loadEnv();
-  const { data, url = env("BASE_URL", data), key = env("API_KEY", data) } = values;
-  if (data !== undefined && (values.url !== undefined || values.key !== undefined)) {
-    throw new StartupError("Give either --data, or --url and --key.");
-  }
-  if (url !== undefined && key !== undefined) {
-    if (!/^https?:\/\/[^/]/.test(url) || !URL.canParse(url)) {
-      throw new StartupError("--url must be an address like https://REF.supabase.co/functions/v1/api.");
-    }
-    return new FileApi(url.replace(/\/+$/, ""), key);
-  }
-  if (url !== undefined || key !== undefined) {
-    throw new StartupError("A project requires both the service's address and a key.");
-  }
+/** The demo project of a running local stack. Throws `StartupError`. */
+export async function demoProject(data: string | undefined): Promise<{ url: string; key: string }> {
   const { supabaseUrl, apiKey } = await runningStack(data);
   if (apiKey === undefined) throw new StartupError("Start the local stack again, or give --url and --key.");
-  return new FileApi(`${supabaseUrl}/functions/v1/api`, apiKey);
+  return { url: `${supabaseUrl}/functions/v1/api`, key: apiKey };
 }
 
 async function runningStack(directory = DATA_DIRECTORY): Promise<RunningStack> {
@@ -98,7 +62,7 @@ async function runningStack(directory = DATA_DIRECTORY): Promise<RunningStack> {
 }
 
 /** Adds the variables of `.env` to the environment; variables that are set already take precedence. */
-function loadEnv(): void {
+export function loadEnv(): void {
   try {
     loadEnvFile(ENV_FILE);
   } catch (error) {

@@ -7,7 +7,9 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { CONSOLE_BUILD_RETRY_SECONDS, CONSOLE_COMPRESS_BYTES_MIN } from "../limits.ts";
 import type { LocalMail } from "../local_mail.ts";
+import { messageOf } from "../startup_error.ts";
 import { BuildProcess } from "./build_process.ts";
+import { CLIENT_FILES, clientFile } from "./client_files.ts";
 import { configJson, SITE_HEADERS } from "./site.ts";
 import { buildDirectory } from "./sources.ts";
 
@@ -19,6 +21,7 @@ const TYPES: Readonly<Record<string, string>> = {
   js: "text/javascript; charset=utf-8",
   json: "application/json; charset=utf-8",
   mjs: "text/javascript; charset=utf-8",
+  py: "text/x-python; charset=utf-8",
   svg: "image/svg+xml",
 };
 
@@ -84,6 +87,7 @@ export class ConsoleServer {
     const name = file === "authorize" ? "" : file;
     if (name === "config.json") return this.config(incoming);
     if (name === "local_mail.json") return this.localMail(incoming);
+    if (CLIENT_FILES.includes(name)) return await this.client(name);
     if (name === "" || this.directory === null) this.directory = await buildDirectory();
     if (!await isDirectory(this.directory)) return this.unbuilt(name);
     return await readBuildFile(this.directory, name === "" ? "index.html" : name) ??
@@ -114,6 +118,15 @@ export class ConsoleServer {
     }
     const body = JSON.stringify({ mails: this.mail.mails });
     return { status: 200, type: contentType("x.json"), body, headers: { "cache-control": "no-store" } };
+  }
+
+  /** Does not wait for the build of the console. */
+  private async client(name: string): Promise<PageResponse> {
+    try {
+      return { status: 200, type: contentType(name), body: await clientFile(name) };
+    } catch (error) {
+      return plainText(503, messageOf(error), { "retry-after": String(CONSOLE_BUILD_RETRY_SECONDS) });
+    }
   }
 
   private unbuilt(name: string): PageResponse {

@@ -1,9 +1,10 @@
 /**
  * Converts a build to a site for one Supabase project: writes the project's address into the policy, the settings into
- * config.json, and the required headers into _headers.
+ * config.json, and the required headers into _headers; and puts the clients beside them.
  */
 import { join } from "node:path";
 import { StartupError } from "../startup_error.ts";
+import { CLIENT_FILES, clientFile } from "./client_files.ts";
 
 export interface SiteSettings {
   /** Address of the Supabase project, without path. */
@@ -68,6 +69,9 @@ export async function writeSite(build: string, destination: string, settings: Si
   // Hosts show it at `authorize`, where the function sends the people whom an app asks to sign in.
   await Deno.writeTextFile(join(destination, "authorize.html"), allowed);
   await Deno.writeTextFile(join(destination, "config.json"), configJson(settings));
+  for (const name of CLIENT_FILES) {
+    await Deno.writeTextFile(join(destination, name), await clientFile(name));
+  }
   // The format that Netlify, Cloudflare Pages and others share.
   const headers = Object.entries(SITE_HEADERS).map(([name, value]) => `  ${name}: ${value}\n`);
   const rules = `/*\n${headers.join("")}`;

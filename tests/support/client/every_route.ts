@@ -75,6 +75,12 @@ export const FILE_ROUTES: readonly RouteCall[] = [
     dryRun: false,
   }),
   call("undo a run", `POST /runs/${RUN}/undo`, ["write"], { dryRun: false, onConflict: "overwrite" }),
+  call("create a branch", "POST /branches", ["write"], { name: "every-route", directory: "{file}" }),
+  call("branches", "GET /branches", ["read"]),
+  call("a branch", "GET /branches/nobodys", ["read"], undefined, { status: 404 }),
+  call("change a branch", "PATCH /branches/nobodys", ["write"], { title: "x" }, { status: 404 }),
+  call("merge a branch", "POST /branches/nobodys/merge", ["write"], undefined, { status: 404 }),
+  call("update a branch", "POST /branches/nobodys/update", ["write"], undefined, { status: 404 }),
   call("make a link for reading", "POST /links", ["write", "read"], { path: "{file}", for: "read" }),
   call("make a link for writing", "POST /links", ["write"], { path: "{file}", for: "write" }),
 ];

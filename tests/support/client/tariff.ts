@@ -13,6 +13,9 @@ export const TARIFF_INDEXED_FACTOR = 6;
 /** For each byte of a version's provenance. */
 export const TARIFF_PROVENANCE_FACTOR = 2;
 
+/** For each branch, whatever its state. */
+export const TARIFF_BRANCH_BYTES = 2048;
+
 export interface WriteCost {
   /** The path, if the file is new. */
   readonly newPath?: string;

@@ -1,6 +1,7 @@
 /** Invariants of the tables that must hold whenever no work is under way. */
 import { assertEquals } from "@std/assert";
 import {
+  TARIFF_BRANCH_BYTES,
   TARIFF_LISTED_SEGMENT_BYTES,
   TARIFF_PROVENANCE_FACTOR,
   TARIFF_SEGMENT_BYTES,
@@ -18,7 +19,8 @@ export function databaseBytes(projectId: string): string {
         + ${TARIFF_PROVENANCE_FACTOR} * octet_length(concat(v.run_id, v.actor, v.note)))
       from filestore.file_versions v where v.project_id = ${projectId}), 0)
     + ${TARIFF_SEGMENT_BYTES} * (select count(*) from filestore.segments s where s.project_id = ${projectId}
-      and s.id not in (select d.segment_id from filestore.dead_segments d))`;
+      and s.id not in (select d.segment_id from filestore.dead_segments d))
+    + ${TARIFF_BRANCH_BYTES} * (select count(*) from filestore.branches b where b.project_id = ${projectId})`;
 }
 
 const INCONSISTENCIES = `

@@ -46,6 +46,7 @@ function jobsOfTest(): Job[] {
     together("browser", filesOf("browser")),
     ...filesOf("trust").map((file) => alone(file, [file])),
     alone("local", filesOf("local")),
+    together("client", filesOf("client")),
     alone("http, stacks of their own", http.filter(not(SHARES_A_STACK))),
     ...dealt("http", http.filter(has(SHARES_A_STACK)), HTTP_JOBS, together),
   ];
@@ -71,8 +72,9 @@ function jobsOfAll(): Job[] {
     alone("http, embedded", http.filter(has(IS_FOR_EMBEDDED))),
     ...each("trust_slow", "trust"),
     ...ofDatabase,
-    ...each("mcp_slow", "local_slow"),
+    ...each("mcp_slow", "local_slow", "client_slow"),
     alone("local", filesOf("local")),
+    together("client", filesOf("client")),
     together("unit", filesOf("unit")),
   ];
 }

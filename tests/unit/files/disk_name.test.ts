@@ -7,6 +7,7 @@ const ARCHIVES: readonly Readonly<Record<string, string>>[] = [
   { "notes/plan.md": "notes/plan.md", "Über uns.md": "Über uns.md", ".env": ".env", a: "a", "a/b": "a/b" },
   { "C:/x": "C%3A/x", "c:x": "c%3Ax", "C:": "C%3A" },
   { "a/con": "a/_con", "CON.txt": "_CON.txt", "com¹": "_com¹", "lpt9.a.b": "_lpt9.a.b", icon: "icon" },
+  { "aux .txt": "_aux .txt", "CONIN$": "_CONIN$", "conout$.x": "_conout$.x", "conin": "conin" },
   { "a./b ": "a%2E/b%20", "...": "..%2E", "a.b/c d": "a.b/c d" },
   { "<>|?*": "%3C%3E%7C%3F%2A", 'q"': "q%22" },
   { "a:": "a%3A~1", "a%3A": "a%3A" },

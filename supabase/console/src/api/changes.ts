@@ -19,6 +19,12 @@ export function followChanges(
   return call({ path: "/changes", projectId, query, signal, isRepeated: false });
 }
 
+/** Returns the cursor of now. */
+export async function readCursor(projectId: string, signal: AbortSignal): Promise<string> {
+  const query = { after: "now", wait: 0, limit: 1 };
+  return (await call<ChangePage>({ path: "/changes", projectId, query, signal })).cursor;
+}
+
 /** A change must match all filters that are given. */
 export interface ChangeFilters {
   readonly actor?: string | undefined;

@@ -55,16 +55,9 @@ export async function mountCode(root: ShadowRoot, options: CodeOptions): Promise
   const { text, label, onChange, onSave } = options;
   const lineBreak = lineBreakOf(text);
   const save = { key: SHORTCUTS.save.keys[0], preventDefault: true, run: () => (onSave?.(), true) };
-  const editing: Extension = onChange === undefined ? reading(label) : [
-    history(),
-    highlightActiveLine(),
-    highlightActiveLineGutter(),
-    EditorView.contentAttributes.of({ "aria-label": label }),
-    keymap.of([save, ...historyKeymap]),
-    EditorView.updateListener.of(({ docChanged, state }) => {
-      if (docChanged) onChange(state.sliceDoc());
-    }),
-  ];
+  const kind: Extension = onChange === undefined
+    ? reading(label)
+    : [keymap.of([save, ...historyKeymap]), editing(label, onChange)];
   const language = await loadLanguage(options.mimeType);
   const parts = { numbers: new Compartment(), wrapping: new Compartment(), mark: new Compartment() };
   const state = EditorState.create({
@@ -75,17 +68,18 @@ export async function mountCode(root: ShadowRoot, options: CodeOptions): Promise
       parts.wrapping.of(wrapping(options)),
       parts.mark.of([]),
       common(),
-      editing,
+      kind,
       language ?? [],
       language === null || onChange !== undefined ? [] : [codeFolding(), foldGutter(), keymap.of(foldKeymap)],
     ],
   });
-  const view = new EditorView({ state, root, parent: place(root) });
+  const parent = place(root);
+  const view = new EditorView({ state, root, parent });
   if (onChange !== undefined) view.focus();
   show(view, parts.mark, options);
   let shown = options;
   return {
-    destroy: () => view.destroy(),
+    destroy: () => leave(view, parent),
     update: (next) => {
       const before = shown;
       shown = next;
@@ -180,23 +174,32 @@ export interface ComparisonOptions {
   readonly after: string;
   readonly mimeType: string;
   readonly labels: readonly [before: string, after: string];
+  /** With it, the text on the right can be edited. */
+  readonly onChange?: ((text: string) => void) | undefined;
 }
 
 export async function mountComparison(root: ShadowRoot, options: ComparisonOptions): Promise<Mounted> {
-  const { before, after, labels, mimeType } = options;
+  const { before, after, labels, mimeType, onChange } = options;
   const language = await loadLanguage(mimeType);
-  const side = (doc: string, label: string) => ({
+  const side = (doc: string, kind: Extension) => ({
     doc,
-    extensions: [lineNumbers(), common(), reading(label), language ?? []],
+    extensions: [lineNumbers(), common(), kind, language ?? []],
   });
-  return new MergeView({
-    a: side(before, labels[0]),
-    b: side(after, labels[1]),
+  const editable = onChange && [
+    EditorState.lineSeparator.of(lineBreakOf(after)),
+    keymap.of(historyKeymap),
+    editing(labels[1], onChange),
+  ];
+  const parent = place(root);
+  const view = new MergeView({
+    a: side(before, reading(labels[0])),
+    b: side(after, editable ?? reading(labels[1])),
     root,
-    parent: place(root),
+    parent,
     collapseUnchanged: { margin: DIFF_CONTEXT_LINES, minSize: DIFF_FOLD_LINES_MIN },
     gutter: true,
   });
+  return { destroy: () => leave(view, parent) };
 }
 
 function common(): Extension {
@@ -211,6 +214,18 @@ function common(): Extension {
   ];
 }
 
+function editing(label: string, onChange: (text: string) => void): Extension {
+  return [
+    history(),
+    highlightActiveLine(),
+    highlightActiveLineGutter(),
+    EditorView.contentAttributes.of({ "aria-label": label }),
+    EditorView.updateListener.of(({ docChanged, state }) => {
+      if (docChanged) onChange(state.sliceDoc());
+    }),
+  ];
+}
+
 /** Not editable, but focusable with the keyboard, for scrolling and copying. */
 function reading(label: string): Extension {
   return [
@@ -220,10 +235,16 @@ function reading(label: string): Extension {
   ];
 }
 
+/** Each view has its own element: one that is replaced while it loads may be mounted after its successor. */
 function place(root: ShadowRoot): HTMLElement {
   const element = document.createElement("div");
-  root.replaceChildren(element);
+  root.append(element);
   return element;
+}
+
+function leave(view: EditorView | MergeView, element: HTMLElement): void {
+  view.destroy();
+  element.remove();
 }
 
 /** Returns the line break of a text, so that a save changes no other line. */

@@ -5,6 +5,7 @@ import type { ComponentProps } from "preact";
 const PATHS = {
   activity: "M1.5 8h3l2-5 3 10 2-5h3",
   back: "M10 3 5 8l5 5",
+  branch: "M4.5 2v12M4.5 9.5h3a4 4 0 0 0 4-4V5M11.5 5a1.5 1.5 0 1 0 0-3 1.5 1.5 0 0 0 0 3z",
   check: "m3 8.5 3.5 3.5L13 4.5",
   chevron: "m6 3.5 4.5 4.5L6 12.5",
   close: "m4 4 8 8M12 4l-8 8",

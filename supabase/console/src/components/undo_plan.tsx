@@ -51,6 +51,7 @@ function by(actor: string | null, runId: string | null): string {
   return ` by ${[actor && visible(actor), runId && `run ${runId}`].filter(Boolean).join(", ")}`;
 }
 
+/** A part of a plan. */
 interface FilesProperties {
   /** The text of the summary for one file and for several: "1 file gets …", "2 files get …". */
   readonly one: string;
@@ -59,7 +60,7 @@ interface FilesProperties {
   readonly lines: readonly string[];
 }
 
-function Files({ one, many, what, lines }: FilesProperties) {
+export function Files({ one, many, what, lines }: FilesProperties) {
   if (lines.length === 0) return null;
   const shown = lines.slice(0, UNDO_FILES_SHOWN_MAX);
   const more = lines.length - shown.length;

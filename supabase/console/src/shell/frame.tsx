@@ -23,7 +23,7 @@ import { TransferPanel } from "./transfer_panel.tsx";
 import { Overlays } from "./overlays.tsx";
 import { useShortcuts } from "./shortcuts.ts";
 import { useStrayDrops } from "./stray_drops.ts";
-import type { FunctionComponent } from "preact";
+import { type FunctionComponent, h } from "preact";
 import { useLoad } from "../state/use_load.ts";
 import { Pending } from "../components/states.tsx";
 
@@ -88,16 +88,28 @@ function View() {
     case "links":
       return <LinksView projectId={here.projectId} />;
     case "connect":
-      return <LazyView what="Connect" projectId={here.projectId} load={loadConnect} />;
+      return <LazyView what="Connect" given={{ projectId: here.projectId }} load={loadConnect} />;
     case "search":
       return <SearchView place={here} />;
     case "settings":
-      return <LazyView what="the settings" projectId={here.projectId} load={loadSettings} />;
+      return <LazyView what="the settings" given={{ projectId: here.projectId }} load={loadSettings} />;
+    case "branches":
+      return <LazyView what="the branches" given={{ place: here }} load={loadBranches} />;
+    case "branch":
+      return <LazyView key={here.branch} what="the branch" given={{ place: here }} load={loadBranch} />;
   }
 }
 
 async function loadConnect() {
   return (await import("../views/connect/connect_view.tsx")).ConnectView;
+}
+
+async function loadBranches() {
+  return (await import("../views/branches/branches_view.tsx")).BranchesView;
+}
+
+async function loadBranch() {
+  return (await import("../views/branches/branch_view.tsx")).BranchView;
 }
 
 async function loadSettings() {
@@ -107,21 +119,22 @@ async function loadSettings() {
 function pageTitle(): string {
   const here = place.value;
   if (here.name === "file") return here.path;
+  if (here.name === "branch") return `Branch ${here.branch}`;
   if (here.name === "run") return `Run ${here.runId}`;
   if (here.name === "files") return here.directory === "" ? "Files" : here.directory;
   return here.name.charAt(0).toUpperCase() + here.name.slice(1);
 }
 
-interface Properties {
+interface Properties<Given> {
   /** Identifies the view; a different view has a different value. */
   readonly what: string;
-  readonly projectId: string;
-  readonly load: () => Promise<FunctionComponent<{ readonly projectId: string }>>;
+  readonly given: Given;
+  readonly load: () => Promise<FunctionComponent<Given>>;
 }
 
-export function LazyView({ what, projectId, load }: Properties) {
+export function LazyView<Given extends object>({ what, given, load }: Properties<Given>) {
   const { data: View, error, reload } = useLoad(`view ${what}`, load);
-  if (View !== undefined) return <View projectId={projectId} />;
+  if (View !== undefined) return h(View, given);
   return (
     <section class="view">
       <Pending {...{ error, reload, what }} />

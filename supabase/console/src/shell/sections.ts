@@ -14,6 +14,7 @@ export function sectionsOf(projectId: string): readonly Section[] {
     { icon: "trash", text: "Deleted files", to: { name: "deleted", projectId } },
     { icon: "activity", text: "Activity", to: { name: "activity", projectId } },
     { icon: "run", text: "Runs", to: { name: "runs", projectId } },
+    { icon: "branch", text: "Branches", to: { name: "branches", projectId } },
     { icon: "link", text: "Links", to: { name: "links", projectId } },
     { icon: "plug", text: "Connect", to: { name: "connect", projectId } },
     { icon: "key", text: "API keys", to: { name: "keys", projectId } },

@@ -59,7 +59,7 @@ function closeAfterChoice({ target }: MouseEvent): void {
 }
 
 /** The menu item of places that have no item of their own. */
-const PARENTS: Readonly<Record<string, string>> = { file: "files", run: "runs" };
+const PARENTS: Readonly<Record<string, string>> = { file: "files", run: "runs", branch: "branches" };
 
 function Item({ icon, text, to }: Section) {
   const { name } = place.value;

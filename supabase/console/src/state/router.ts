@@ -19,7 +19,12 @@ const moment = lenient(
 );
 
 /** For each kind of place, the parameter that is the path of the address and may contain slashes. */
-const TAILS: Readonly<Record<string, string>> = { files: "directory", file: "path", run: "runId" };
+const TAILS: Readonly<Record<string, string>> = {
+  files: "directory",
+  file: "path",
+  run: "runId",
+  branch: "branch",
+};
 
 /** Returns the schema of a place in a project, with its parameters. */
 function inProject<Name extends string, Parameters extends z.core.$ZodLooseShape>(
@@ -81,6 +86,17 @@ const placeSchema = z.discriminatedUnion("name", [
   }),
   inProject("runs", { after: text }),
   inProject("run", { runId: z.string().check(z.minLength(1)), after: text }),
+  inProject("branches", {
+    state: lenient(z.enum(["open", "ready", "merged", "closed"])),
+    after: text,
+  }),
+  inProject("branch", {
+    branch: z.string().check(z.minLength(1)),
+    /** The path of the last change on the previous page. */
+    after: text,
+    /** The path in the branch of the file whose two sides are shown. */
+    file: text,
+  }),
   inProject("connect", {}),
   inProject("keys", {}),
   inProject("links", {}),
@@ -104,6 +120,8 @@ export type SearchPlace = Named<"search">;
 export type DeletedPlace = Named<"deleted">;
 export type RunsPlace = Named<"runs">;
 export type RunPlace = Named<"run">;
+export type BranchesPlace = Named<"branches">;
+export type BranchPlace = Named<"branch">;
 export type ActivityPlace = Named<"activity">;
 export type FileTab = FilePlace["tab"];
 export type SearchMode = NonNullable<SearchPlace["mode"]>;

@@ -28,6 +28,7 @@ export function throwRefusal(
   if (code === "INVALID_API_KEY" || code === "INVALID_SESSION") throwUnauthenticated(code, client);
   if (code === "RATE_LIMIT_EXCEEDED") throwRateLimitExceeded(rate.reset, client.now());
   if (code === "SEGMENT_LIST_FULL") throw new Error("a full segment list was not compacted");
+  if (code === "TEXTS_TO_MERGE") throw new Error("texts were not merged");
   if (code === "METHOD_NOT_ALLOWED") {
     const allowed = refusal.details["for"] === "read" ? "GET, HEAD" : "PUT";
     fail(code, ERRORS[code].message, undefined, { Allow: allowed });

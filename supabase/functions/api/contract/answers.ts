@@ -15,6 +15,7 @@ export {
   tombstone,
 } from "./files.ts";
 export { appRedirect, appRequest } from "./apps.ts";
+export { branch, branchDetails, branchPage, mergeResult } from "./branches.ts";
 export { key, keyList, newKey, rotatedKey } from "./keys.ts";
 export { createdLink, linkList, revokedLink } from "./links.ts";
 export { account, changedProject, deletedAccount, deletedProject, project, projectList } from "./projects.ts";

@@ -17,6 +17,7 @@ export const ERRORS = {
   FORBIDDEN_ORIGIN: { status: 403 },
   FILE_NOT_FOUND: { status: 404, message: "There is no file at this path." },
   VERSION_NOT_FOUND: { status: 404, message: "The file has no such version." },
+  BRANCH_NOT_FOUND: { status: 404, message: "There is no such branch." },
   RUN_NOT_FOUND: { status: 404, message: "There is no such run." },
   PROJECT_NOT_FOUND: { status: 404, message: "There is no such project in this account." },
   KEY_NOT_FOUND: { status: 404, message: "There is no such key in this project." },
@@ -28,6 +29,11 @@ export const ERRORS = {
   ROUTE_NOT_FOUND: { status: 404 },
   METHOD_NOT_ALLOWED: { status: 405, message: "The link does not accept this method." },
   FILE_ALREADY_EXISTS: { status: 409, message: "A file already exists at this path." },
+  BRANCH_ALREADY_EXISTS: {
+    status: 409,
+    message: "A branch of this name exists or existed. Choose another name: none is used twice.",
+  },
+  BRANCH_CLOSED: { status: 409, message: "The branch is merged or closed, and takes no more changes." },
   IDEMPOTENCY_KEY_IN_USE: {
     status: 409,
     message: "A request with this Idempotency-Key is still running. Try again shortly.",
@@ -44,6 +50,10 @@ export const ERRORS = {
   RUN_CONFLICT: {
     status: 409,
     message: "Others have changed the run's files since. Nothing was done; see `details.conflicts`.",
+  },
+  MERGE_CONFLICT: {
+    status: 409,
+    message: "Both sides have changed the same files. Nothing was done; see `details.conflicts`.",
   },
   LINK_EXPIRED: { status: 410, message: "The link has expired. Ask for a new one." },
   LINK_USED: { status: 410, message: "The link has already written its one version. Ask for a new link." },
@@ -71,6 +81,10 @@ export const ERRORS = {
       "The project has reached its maximum number of links. Revoke one first, or wait until one expires.",
   },
   NOT_TEXT: { status: 422 },
+  PATH_TOO_LONG: {
+    status: 422,
+    message: "Paths would be too long or too deep in the branch: see `details.paths`. Nothing was done.",
+  },
   PROJECT_LIMIT_REACHED: {
     status: 422,
     message:

@@ -1,6 +1,6 @@
 /** Files as answers show them. */
 import { z } from "zod";
-import { LIST_TOTAL_MAX, REDACT_REMAINING_MAX } from "./limits.ts";
+import { CONFLICTING_PATHS_SHOWN_MAX, LIST_TOTAL_MAX, REDACT_REMAINING_MAX } from "./limits.ts";
 import { count, time, version, type Wire } from "./values.ts";
 
 /** A file at one version. */
@@ -107,6 +107,10 @@ export const purged = z.object({
   pendingVersions: count.meta({
     description:
       "The number of versions that are already unreadable, and whose rows and bytes the next sweeps remove.",
+  }),
+  copies: z.array(z.string()).optional().meta({
+    description:
+      `Files that branches have copied from it, at most ${CONFLICTING_PATHS_SHOWN_MAX}. Absent: none.`,
   }),
 }).meta({ id: "Purge" });
 export type Purged = Wire<typeof purged>;

@@ -14,6 +14,8 @@ export const EXPORT_FILES_PER_REQUEST = 50;
 export const EXAMINED_FILES_PER_REQUEST = 50;
 /** For a run: files. The plan of an undo or a restore counts like its commit: see PLAN_REQUESTS_MAX. */
 export const RUN_FILES_PER_REQUEST = 100;
+/** For a new branch: files that are copied. Its merge counts like any commit of many files. */
+export const BRANCH_FILES_PER_REQUEST = 100;
 
 /** Longest `content` of one JSON request, in UTF-16 code units (what JSON clients count). */
 export const CONTENT_LENGTH_MAX = 10_485_760;
@@ -99,6 +101,21 @@ export const COMMIT_FILES_MAX = 1000;
 export const CONFLICTING_PATHS_SHOWN_MAX = 20;
 /** Files that restoring a folder examines to find those that changed. In SQL. */
 export const RESTORE_EXAMINED_MAX = 10_000;
+/** Files of a branch when it is created. In SQL. */
+export const BRANCH_FILES_MAX = 10_000;
+/** A branch's name and title, in characters. */
+export const BRANCH_NAME_LENGTH_MAX = 64;
+export const BRANCH_TITLE_LENGTH_MAX = 200;
+/** How long a branch stays open, in seconds: at least, at most, and by default. */
+export const BRANCH_SECONDS_MIN = 3_600;
+export const BRANCH_SECONDS_MAX = 7_776_000;
+export const BRANCH_SECONDS_DEFAULT = 2_592_000;
+/** Changes in one response about a branch. */
+export const BRANCH_CHANGES_MAX = 1_000;
+/** Texts whose lines one merge merges; each of up to DIFF_BYTES_MAX. In SQL. */
+export const MERGE_TEXTS_MAX = 200;
+/** Their bytes, all three sides together. In SQL. */
+export const MERGE_TEXTS_BYTES_MAX = 16 * 1024 * 1024;
 /** Files of one export. In SQL. */
 export const EXPORT_FILES_MAX = 500;
 /** Bytes of one export. In SQL. */

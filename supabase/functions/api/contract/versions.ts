@@ -13,6 +13,7 @@ export const versionOperation = z.enum([
   "move",
   "undo",
   "purge",
+  "merge",
 ]);
 export type VersionOperation = z.infer<typeof versionOperation>;
 
@@ -23,7 +24,8 @@ export const versionOrigin = z.object({
   actor: z.string().optional().meta({ description: "`X-Actor` of the request." }),
   note: z.string().optional().meta({ description: "`X-Change-Note` of the request, decoded." }),
   from: z.object({ path: z.string(), version }).optional().meta({
-    description: "For a copy, move or restore: the source of the content, if the key can see its path.",
+    description:
+      "For a copy, move, restore or merge: the source of the content, if the key can see its path.",
   }),
   keyId: z.uuid().optional().meta({
     description:

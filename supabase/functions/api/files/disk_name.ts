@@ -1,7 +1,7 @@
 /** Names that every common system allows on disk, for exported files: a segment of a path may not be such a name. */
 
-/** Names of devices on Windows, with any extension. */
-const RESERVED = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?$/i;
+/** Names of devices on Windows, with any extension, also after blanks. */
+const RESERVED = /^(con(in\$|out\$)?|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]) *(\..*)?$/i;
 /** Characters that Windows does not allow in names, and dots and spaces at the end of a name. */
 // deno-lint-ignore no-control-regex
 const UNHOLDABLE = /[<>:"|?*\\\x00-\x1f\x7f]|[. ]$/g;

@@ -34,7 +34,7 @@ export function matches(pattern: string, rawPath: string): boolean {
 
 /**
  * The parameters of a raw path that matches the pattern. For `/*`, `path` is the decoded, valid path of a file; for
- * `:id`, `:runId` or `:token`, `id` is the raw segment; otherwise they are "". Throws INVALID_PATH.
+ * `:id`, `:name`, `:runId` or `:token`, `id` is the raw segment; otherwise they are "". Throws INVALID_PATH.
  */
 export function pathParameters(pattern: string, rawPath: string) {
   const idAt = pattern.split("/").findIndex((part) => part.startsWith(":"));

@@ -120,7 +120,7 @@ class Exchange {
   private server(message: unknown): Server {
     const server = new Server({ name: "filestore", title: "Versioned files", version: VERSION }, {
       capabilities: { tools: {} },
-      instructions: INSTRUCTIONS,
+      instructions: INSTRUCTIONS + instructionsInBranch(this.context.gate.grant?.pathPrefix ?? null),
     });
     server.setRequestHandler("tools/list", () => ({ tools: this.tools() }));
     server.setRequestHandler("tools/call", ({ params }) => this.call(params.name, params.arguments, message));
@@ -128,8 +128,10 @@ class Exchange {
   }
 
   private tools() {
-    const scopes = this.context.gate.grant?.scopes ?? [];
-    const allowed = TOOLS.filter((tool) => tool.scopes.every((scope) => scopes.includes(scope)));
+    const { scopes = [], pathPrefix = null } = this.context.gate.grant ?? {};
+    const allowed = TOOLS.filter((tool) =>
+      tool.scopes.every((scope) => scopes.includes(scope)) && tool.mayUse?.(pathPrefix) !== false
+    );
     return allowed.map(({ name, title, description, inputSchema, effect }) => ({
       ...{ name, title, description, inputSchema },
       // Clients describe a tool to people by these, and ask for consent.
@@ -149,7 +151,13 @@ class Exchange {
     try {
       const { gate, request: { headers } } = this.context;
       if (tool.effect !== "reads") gate.provenance = provenanceOf(headers, message);
-      await gate.require(tool.scopes);
+      const { pathPrefix } = await gate.require(tool.scopes);
+      if (tool.mayUse?.(pathPrefix) === false) {
+        throw new ToolRefusal(
+          "FORBIDDEN_SCOPE",
+          `This tool is not for a key that is confined to ${pathPrefix}.`,
+        );
+      }
       const { text, image } = await tool.call(this.context, given);
       return { content: [{ type: "text", text }, ...image ? [{ type: "image" as const, ...image }] : []] };
     } catch (error) {
@@ -170,6 +178,15 @@ const INSTRUCTIONS =
   "read_file, which shows the version. Change a part with edit_file, add to the end with append_file. write_file " +
   "replaces a whole file and needs the version you read as expected_version. If the file changed meanwhile, the " +
   "result shows how: redo your change on that. A failure begins with a CODE and says what to do next.";
+
+/** What an agent whose key is confined to a branch needs to know; "" for other keys. */
+function instructionsInBranch(pathPrefix: string | null): string {
+  const [, name] = /^\.branches\/([^/]+)/.exec(pathPrefix ?? "") ?? [];
+  return name === undefined
+    ? ""
+    : ` You work in the branch ${name}, a copy: all paths begin with ${pathPrefix}/. Nothing counts until a person ` +
+      "merges it. When you are done, call finish_branch.";
+}
 
 /**
  * From the request's headers; without them, the run is the trace (W3C Trace Context) of `_meta`, and the actor the

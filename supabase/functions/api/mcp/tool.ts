@@ -18,6 +18,8 @@ interface ToolProperties {
   readonly description: string;
   /** A key that lacks one of them is not shown the tool. */
   readonly scopes: readonly Scope[];
+  /** By default every key may use it; otherwise a key confined to one of these folders, or to none. */
+  readonly mayUse?: (pathPrefix: string | null) => boolean;
   /** `reads` changes nothing; `adds` keeps the file's present content in the latest version; `replaces` may not. */
   readonly effect: "reads" | "adds" | "replaces";
 }

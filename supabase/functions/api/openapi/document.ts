@@ -1,6 +1,7 @@
 /** OpenAPI 3.1 from the routes, their schemas, their headers and the error table. */
 import { z } from "zod";
 import * as answers from "../contract/answers.ts";
+import { BRANCH_NAME_SHAPE } from "../contract/branches.ts";
 import { RUN_ID_SHAPE } from "../contract/run_id.ts";
 import { type Scope, scope } from "../contract/values.ts";
 import { PROVENANCE_HEADERS } from "../http/provenance.ts";
@@ -69,6 +70,7 @@ function securityOf({ credentials }: Route): Record<string, []>[] {
 /** The forms of the variable segments of a path. */
 const PARAMETERS: Readonly<Record<string, Json>> = {
   id: { format: "uuid" },
+  name: { pattern: BRANCH_NAME_SHAPE.source },
   runId: { pattern: RUN_ID_SHAPE.source },
   token: { pattern: LINK_TOKEN_SHAPE.source },
   request: { pattern: "^[\\w-]+\\.[\\w-]+$", maxLength: OAUTH_RECORD_LENGTH_MAX },

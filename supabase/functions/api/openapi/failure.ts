@@ -1,6 +1,7 @@
 /** Error responses: the envelope of a failure, what its details may hold, and which codes each status may have. */
 import { z } from "zod";
 import type { Credentials } from "../auth/identify.ts";
+import { branchState, mergeResult } from "../contract/branches.ts";
 import { undoResult } from "../contract/runs.ts";
 import { count, scope, version } from "../contract/values.ts";
 import { ERROR_CODES, type ErrorCode, ERRORS } from "../errors.ts";
@@ -25,7 +26,7 @@ const OF_CALLER: Readonly<Record<Credentials, readonly ErrorCode[]>> = {
 };
 
 function errorsOf(route: Route): ReadonlySet<DocumentedError> {
-  const { credentials, pattern, openapi } = route;
+  const { credentials, pattern, makesVersions, openapi } = route;
   const { takesRaw, headers = [], isPlain, isProtocol, speaksOAuth, errors = [] } = openapi;
   const body = speaksOAuth ? undefined : openapi.body;
   return new Set<DocumentedError>([
@@ -40,6 +41,8 @@ function errorsOf(route: Route): ReadonlySet<DocumentedError> {
     ...headers.includes("If-Match")
       ? ["PRECONDITION_FAILED", ["FILE_ALREADY_EXISTS", 412] as const] as const
       : [],
+    // What is written may be in a branch.
+    ...makesVersions ? ["BRANCH_NOT_FOUND", "BRANCH_CLOSED"] as const : [],
     ...OF_CALLER[credentials],
     ...credentials === "none" ? [] : ["RATE_LIMIT_EXCEEDED", "SERVICE_UNAVAILABLE"] as const,
     ...errors,
@@ -123,7 +126,8 @@ const details = z.object({
     .describe(`STRING_NOT_FOUND: the most similar lines, at most ${EDIT_NEAREST_MAX}.`),
   path: z.string().describe("The file that the error is about, if the request concerns several."),
   paths: z.array(z.string()).describe(
-    `FILE_ALREADY_EXISTS: files that exist at the destination, at most ${CONFLICTING_PATHS_SHOWN_MAX}.`,
+    `FILE_ALREADY_EXISTS: files that exist at the destination. PATH_TOO_LONG: files whose paths would be too long. At ` +
+      `most ${CONFLICTING_PATHS_SHOWN_MAX}.`,
   ),
   files: count.describe("TOO_MANY_FILES, EXPORT_TOO_LARGE: the number of files, or a minimum of it."),
   limitFiles: count.describe("EXPORT_TOO_LARGE: the largest number of files in one export."),
@@ -132,8 +136,14 @@ const details = z.object({
   trimmed: z.union([z.boolean(), z.array(z.string())]).describe(
     "FILE_NOT_FOUND: the version at that moment was erased; for a folder, the paths of such files.",
   ),
-  conflicts: undoResult.shape.conflicts
-    .describe("RUN_CONFLICT: files that others have changed since, or whose content was erased."),
+  conflicts: z.union([undoResult.shape.conflicts, mergeResult.shape.conflicts]).describe(
+    "RUN_CONFLICT: files that others have changed since, or whose content was erased. MERGE_CONFLICT: files that both " +
+      "sides have changed.",
+  ),
+  state: branchState.describe("BRANCH_CLOSED: the state of the branch."),
+  expected: z.literal(true).describe(
+    "PRECONDITION_FAILED: the folder was changed since the cursor `expected`.",
+  ),
   differsOnlyBy: z.enum(["whitespace", "lineEndings", "case", "escaping"]).nullable()
     .describe("STRING_NOT_FOUND: the only difference between the string and the nearest place."),
   occurrences: count.describe("STRING_NOT_UNIQUE: the number of occurrences of the string."),

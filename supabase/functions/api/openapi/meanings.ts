@@ -15,6 +15,8 @@ const OTHER_MEANINGS: Readonly<Meanings> = {
     "(`details.suspended`).",
   FORBIDDEN_ORIGIN: "A web page called `/mcp`, and its origin is not allowed: see `MCP_ALLOWED_ORIGINS`.",
   VERSION_NOT_FOUND: "The file has no such version; see `details.latestVersion`.",
+  BRANCH_NOT_FOUND:
+    "There is no such branch, or the key may not see it; a path below `.branches/` is in none.",
   RUN_NOT_FOUND: "The project has no such run, or the key sees none of its files.",
   LINK_NOT_FOUND: "There is no such link, or it ended long ago.",
   ROUTE_NOT_FOUND: "There is no such route.",
@@ -27,6 +29,9 @@ const OTHER_MEANINGS: Readonly<Meanings> = {
   VERSION_CONFLICT:
     "Other requests kept changing the file or folder during this request; nothing was written.",
   RUN_CONFLICT: "Others have changed the run's files since; nothing was done. See `details.conflicts`.",
+  BRANCH_ALREADY_EXISTS: "A branch of this name exists or existed; no name is used twice.",
+  BRANCH_CLOSED: "The branch is merged or closed; see `details.state`.",
+  MERGE_CONFLICT: "Both sides have changed the same files; nothing was done. See `details.conflicts`.",
   LINK_EXPIRED: "The link expired or was revoked, or the key that created it is no longer valid.",
   LINK_USED: "The link has already written its one version.",
   PRECONDITION_FAILED: "The file is not at the version that the request requires; see `details.version`.",
@@ -37,6 +42,7 @@ const OTHER_MEANINGS: Readonly<Meanings> = {
   IDEMPOTENCY_KEY_REUSED: "The Idempotency-Key was used for another request.",
   KEY_LIMIT_REACHED: "The project has reached its maximum number of active keys.",
   LINK_LIMIT_REACHED: "The project has reached its maximum number of links.",
+  PATH_TOO_LONG: "Paths would be too long or too deep in the branch; see `details.paths`.",
   PROJECT_LIMIT_REACHED: "The account has reached its maximum number of projects.",
   NOT_TEXT: "The file is not text, so it cannot be edited or read as text.",
   SEARCH_TOO_BROAD:

@@ -73,9 +73,10 @@ export type Answer<T> = AccountAnswer<T> & {
 export const refusal = z.object({
   /**
    * The codes that `errors.ts` marks as refusals of the database, and SEGMENT_LIST_FULL: the file has the maximum
-   * number of segments; compact some of `segments`, then commit again.
+   * number of segments; compact some of `segments`, then commit again. TEXTS_TO_MERGE: merge the lines of
+   * `details.texts`, then plan or commit again.
    */
-  code: z.enum([...REFUSAL_CODES, "SEGMENT_LIST_FULL"]),
+  code: z.enum([...REFUSAL_CODES, "SEGMENT_LIST_FULL", "TEXTS_TO_MERGE"]),
   details: z.record(z.string(), z.unknown()),
   /** With SEGMENT_LIST_FULL: the file's segment list. */
   segments: z.array(segment).optional(),

@@ -131,6 +131,47 @@ export interface RestoreFolder {
   readonly at: string;
 }
 
+/** Merges a branch into its folder (`merge_branch`), or what changed there into the branch (`update_branch`). */
+export interface Merge {
+  readonly kind: "merge_branch" | "update_branch";
+  readonly branch: string;
+  /** What to do with a file that both sides have changed. */
+  readonly onConflict: "refuse" | "branch" | "current";
+  /** Only these files; paths are relative to the branch. */
+  readonly paths?: readonly string[] | undefined;
+  /** By path, what to take instead. */
+  readonly resolutions?: Readonly<Record<string, Resolution>> | undefined;
+  /** By path, the merged lines of texts that TEXTS_TO_MERGE has named. */
+  readonly texts?: Readonly<Record<string, MergedText>> | undefined;
+  /** A cursor: the folder that is written must not have changed since. */
+  readonly expected?: string | undefined;
+  /** Whether the files of the branch stay after a merge. */
+  readonly keep: boolean;
+}
+
+export type Resolution = { readonly take: "branch" | "current" } | { readonly segments: readonly Segment[] };
+
+export interface MergedText {
+  readonly tag: string;
+  readonly mimeType?: string;
+  /** Absent: both sides have changed the same lines. */
+  readonly segments?: readonly Segment[];
+  readonly isConflict?: true;
+}
+
+/** `details` of TEXTS_TO_MERGE: the three sides of each text. */
+export const textsToMerge = z.object({
+  texts: z.array(z.object({
+    path: z.string(),
+    tag: z.string(),
+    mimeType: z.string(),
+    base: z.array(segment),
+    branch: z.array(segment),
+    current: z.array(segment),
+  })),
+});
+export type TextToMerge = Wire<typeof textsToMerge>["texts"][number];
+
 export type FolderCommit =
   | {
     readonly kind: "copy_folder" | "move_folder";

@@ -11,6 +11,7 @@ import type {
   FolderCommit,
   Idempotency,
   ManyBasis,
+  Merge,
   Redaction,
   RestoreFolder,
   Undo,
@@ -21,7 +22,7 @@ import type { IndexedScope, SearchQuery } from "./search_index.ts";
 import type { Segment } from "./segments.ts";
 
 /** The kinds of work that the sweep does in the database: one step of each kind in each slice. */
-export const SWEEP_KINDS = ["versions", "marks", "answers", "retention", "usage"] as const;
+export const SWEEP_KINDS = ["versions", "marks", "answers", "retention", "branches", "usage"] as const;
 
 export interface NewLink {
   /** UUID, chosen by the caller: a repeated call with the same UUID returns the same link. */
@@ -61,6 +62,28 @@ export interface TokenRefresh {
   readonly clientHash: string;
   /** Scopes that the app must have; undefined: any. */
   readonly scopes: readonly Scope[] | undefined;
+}
+
+export interface NewBranch {
+  readonly name: string;
+  readonly directory: string;
+  readonly title?: string | null | undefined;
+  /** The moment at which the folder is read. */
+  readonly at?: string | undefined;
+  /** In seconds. */
+  readonly expiresIn: number;
+  /** Chosen by the caller, the same in all calls for one request. */
+  readonly commitId: string;
+}
+
+/** Absent fields stay as they are. */
+export interface BranchUpdate {
+  readonly title?: string | null | undefined;
+  readonly note?: string | null | undefined;
+  readonly state?: "open" | "ready" | "closed" | undefined;
+  readonly expiresIn?: number | undefined;
+  /** Chosen by the caller: a repeated call changes nothing. */
+  readonly commitId: string;
 }
 
 /** Requests of one key on one day. */
@@ -154,6 +177,29 @@ export function metadataOver(
     /** The steps that an undo or a restore would commit now. */
     plan: (caller: Caller, { kind, ...commit }: Undo | RestoreFolder) =>
       call("filestore_plan", caller, { kind, commit: { dryRun: true, ...commit } }, "undoResult"),
+    /** Copies the next slice of a folder's files to a new branch. */
+    createBranch: (caller: Caller, created: NewBranch) =>
+      call(
+        "filestore_create_branch",
+        caller,
+        { branch: { ...created, provenance: caller.provenance } },
+        "createdBranch",
+      ),
+    branches: (caller: Caller, limit: number, state?: string, after?: Cursor) =>
+      call("filestore_branches", caller, { state, limit, after }, "branchPage"),
+    /** A branch with up to a number of its changes, those after a path, and the texts that may be conflicts. */
+    branch: (caller: Caller, name: string, limit: number, after?: string) =>
+      call("filestore_branch", caller, { name, limit, after }, "branchChanges"),
+    changeBranch: (caller: Caller, name: string, change: BranchUpdate) =>
+      call("filestore_change_branch", caller, { name, change }, "branch"),
+    /** The steps of a merge or an update. Refuses with TEXTS_TO_MERGE while `texts` lacks some. */
+    planMerge: (caller: Caller, { kind, ...commit }: Merge) =>
+      call("filestore_plan", caller, { kind, commit: { dryRun: true, ...commit } }, "mergeResult"),
+    commitMerge: (caller: Caller, commit: Merge & ManyBasis) =>
+      commitMany(caller, { dryRun: false, ...commit }, "mergeCommitted"),
+    /** Deletes a slice of the files of a branch that has ended; returns whether more may be left. */
+    removeBranchFiles: (caller: Caller, name: string) =>
+      call("filestore_remove_branch_files", caller, { name }, "flag"),
     commit: (caller: Caller, commit: Commit): Promise<Answer<Committed>> =>
       call("filestore_commit", caller, withProvenance(caller, commit), "committed"),
     /** Commits several operations, all or none, and counts as a number of requests. A refusal has `details.index`. */

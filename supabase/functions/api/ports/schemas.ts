@@ -5,16 +5,18 @@
 import { z } from "zod";
 import { appScope } from "../contract/apps.ts";
 import { fileRecord, folderResult, purged, redacted } from "../contract/files.ts";
+import * as branches from "../contract/branches.ts";
 import { link } from "../contract/links.ts";
 import * as runs from "../contract/runs.ts";
 import { skipped, unsearched } from "../contract/search.ts";
 import type { Wire } from "../contract/values.ts";
 import * as versions from "../contract/versions.ts";
 import { grant, rate, refusal } from "./answer.ts";
-import { manyCommitted } from "./commit.ts";
+import { manyCommitted, textsToMerge } from "./commit.ts";
 import * as files from "./files.ts";
 import { segment } from "./segments.ts";
 
+export { branch, branchPage, mergeResult } from "../contract/branches.ts";
 export { fileRecord } from "../contract/files.ts";
 export { link, revokedLink } from "../contract/links.ts";
 export { undoResult } from "../contract/runs.ts";
@@ -44,6 +46,12 @@ export const contents = z.array(files.content);
 export const links = z.array(link);
 export const folderCommitted = manyCommitted(folderResult);
 export const revertCommitted = manyCommitted(runs.undoResult);
+/** `isEnded`: whether nothing is left to merge, so that the branch has ended. */
+export const mergeCommitted = manyCommitted(branches.mergeResult.extend({ isEnded: z.boolean() }));
+export const createdBranch = z.object({ branch: branches.branch, isWhole: z.boolean() });
+/** `isInside`: whether the key is confined to the branch. */
+export const branchChanges = branches.branchDetails.extend({ isInside: z.boolean(), ...textsToMerge.shape });
+export type BranchChanges = Wire<typeof branchChanges>;
 /** Without the path, which the request names. */
 export const redaction = redacted.omit({ path: true });
 export const nextDeletedAccount = z.string().nullable();

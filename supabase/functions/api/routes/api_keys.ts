@@ -5,7 +5,7 @@ import type { Context } from "../context.ts";
 import { apiKeyPrefix, generateApiKey, hashApiKey } from "../auth/api_key.ts";
 import { isBodyAbsent } from "../http/body.ts";
 import { checkPath } from "../http/path.ts";
-import { ApiError, ERRORS, fail } from "../errors.ts";
+import { ApiError, ERRORS, fail, failField } from "../errors.ts";
 import { KEY_GRACE_PERIOD_SECONDS_MAX } from "../limits.ts";
 import type { AdministrativeAction } from "../ports/accounts.ts";
 import type { RequestData } from "../http/request_data.ts";
@@ -18,6 +18,7 @@ export const pathPrefix = z.string().transform((text, context) => {
   const directory = text.replace(/^\/+|\/+$/g, "");
   try {
     checkPath(directory);
+    if (directory === ".branches") failField("pathPrefix", "must name a branch");
     return directory;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;

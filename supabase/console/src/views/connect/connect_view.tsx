@@ -4,6 +4,7 @@ import { createKey, type NewKey } from "../../api/projects.ts";
 import { CodeBlock } from "../../components/copy.tsx";
 import { Pending } from "../../components/states.tsx";
 import { config } from "../../config.ts";
+import { visible } from "../../format.ts";
 import { keepMadeKey, madeKey } from "../../state/keys.ts";
 import { useLoad } from "../../state/use_load.ts";
 import { type Client, fill, loadClients, NO_KEY } from "./clients.ts";
@@ -49,13 +50,14 @@ export function ConnectView({ projectId }: { readonly projectId: string }) {
   );
 }
 
-function Made({ made: { key } }: { readonly made: NewKey }) {
+function Made({ made: { key, pathPrefix } }: { readonly made: NewKey }) {
   return (
     <>
       <p class="note" role="status">
         Copy the key now: only its hash is stored, and this tab forgets it when it is reloaded or closed.
       </p>
       <CodeBlock text={key} what="the key" />
+      {pathPrefix && <p class="hint">It reaches only what is below {visible(pathPrefix)}.</p>}
     </>
   );
 }

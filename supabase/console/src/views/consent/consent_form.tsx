@@ -1,11 +1,13 @@
 /** What the person lets the app do, and the two answers. */
 import { useState } from "preact/hooks";
+import { isUnfinished, listBranches } from "../../api/branches.ts";
 import { answerApp, type AppRequest, type AppScope, type Grant } from "../../api/consent.ts";
 import { isCode, reasonFor } from "../../api/failure.ts";
 import { FormProblem, SelectField, useSubmit } from "../../components/form.tsx";
 import { PathField } from "../../components/path_field.tsx";
 import { visible } from "../../format.ts";
 import { preferredProject, projects } from "../../state/projects.ts";
+import { useLoad } from "../../state/use_load.ts";
 import { useArmed } from "./use_armed.ts";
 import { WhatItCan } from "./who_asks.tsx";
 
@@ -110,9 +112,38 @@ function Choices({ asked, choice, setChoice, error }: ChoicesProperties) {
         onInput={onInput}
         {...folder}
       />
+      <BranchField projectId={choice.projectId} value={choice.pathPrefix} onChange={onInput} />
       <SelectField label="How long" options={DURATIONS} {...field("days", "expiresAt")} />
       <WhatItCan scopes={scopesOf(choice)} pathPrefix={choice.pathPrefix} />
     </>
+  );
+}
+
+interface BranchProperties {
+  readonly projectId: string;
+  /** The folder that the person has chosen. */
+  readonly value: string;
+  readonly onChange: (pathPrefix: string) => void;
+}
+
+/** Fills in the folder of a branch, in which the app changes nothing outside until the person merges. */
+function BranchField({ projectId, value, onChange }: BranchProperties) {
+  const { data } = useLoad(`branches ${projectId}`, (signal) => listBranches(projectId, {}, signal));
+  const branches = (data?.branches ?? []).filter(isUnfinished);
+  // Without them, the folder is the whole choice.
+  if (branches.length === 0) return null;
+  return (
+    <SelectField
+      label="Only in this branch"
+      value={branches.find(({ path }) => path === value)?.path ?? ""}
+      onChange={onChange}
+      options={[
+        ["", "no branch"],
+        ...branches.map(({ path, name, title }) =>
+          [path, title ? `${name}: ${visible(title)}` : name] as const
+        ),
+      ]}
+    />
   );
 }
 

@@ -6,7 +6,7 @@ import { FormProblem, useSubmit } from "../../components/form.tsx";
 import { Pending } from "../../components/states.tsx";
 import type { Draft } from "../../state/drafts.ts";
 import { useLoad } from "../../state/use_load.ts";
-import { decodeText } from "./shown_type.ts";
+import { decodeText } from "../../components/shown_type.ts";
 
 interface Properties {
   readonly projectId: string;

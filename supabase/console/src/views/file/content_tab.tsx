@@ -19,7 +19,7 @@ import { download } from "../../state/transfers.ts";
 import { FollowToggle, FollowView } from "./follow_view.tsx";
 import { ImagePreview, MediaPreview } from "./media_preview.tsx";
 import { PdfPreview } from "./pdf_preview.tsx";
-import { decodeText, type Kind, previewKind, shownType } from "./shown_type.ts";
+import { decodeText, type Kind, previewKind, shownType } from "../../components/shown_type.ts";
 import { formOf, isData } from "./reading/form.ts";
 import { LargeText } from "./reading/large_text.tsx";
 import { asksForSource, Reader } from "./reading/reader.tsx";

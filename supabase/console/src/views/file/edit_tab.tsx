@@ -12,7 +12,7 @@ import { useLoad } from "../../state/use_load.ts";
 import { endUndo, notify } from "../../state/notices.ts";
 import { type FilePlace, goTo } from "../../state/router.ts";
 import { ConflictDialog } from "./conflict_dialog.tsx";
-import { decodeText, mayBeEdited, shownType } from "./shown_type.ts";
+import { decodeText, mayBeEdited, shownType } from "../../components/shown_type.ts";
 import { NewerVersion } from "./newer_version.tsx";
 
 interface Properties {

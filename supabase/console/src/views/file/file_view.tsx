@@ -12,7 +12,7 @@ import { useChanges } from "../../state/changes.ts";
 import { type FilePlace, type FileTab, goTo, hrefOf } from "../../state/router.ts";
 import { download, isUploading } from "../../state/transfers.ts";
 import { draftKey, drafts } from "../../state/drafts.ts";
-import { mayBeEdited } from "./shown_type.ts";
+import { mayBeEdited } from "../../components/shown_type.ts";
 import { PurgeDialog } from "../erase/purge_dialog.tsx";
 import { CompareTab } from "./compare_tab.tsx";
 import { ContentTab } from "./content_tab.tsx";

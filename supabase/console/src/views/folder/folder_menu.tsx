@@ -2,6 +2,7 @@
 import { useCommands } from "../../components/commands.ts";
 import { Icon } from "../../components/icon.tsx";
 import { MenuButton } from "../../components/menu_button.tsx";
+import { NewBranchDialog } from "../../components/new_branch_dialog.tsx";
 import { TimeDialog } from "../../components/time_dialog.tsx";
 import { directoryOf, nameOf, visible } from "../../format.ts";
 import { downloadFolder } from "../../state/archive.ts";
@@ -11,7 +12,7 @@ import { type FolderChangeKind, FolderDialog } from "./folder_dialog.tsx";
 
 /** A choice in the menu of a folder that opens a dialog. */
 export interface FolderQuestion {
-  readonly what: FolderChangeKind | "delete" | "time";
+  readonly what: FolderChangeKind | "delete" | "time" | "branch";
   readonly path: string;
   /** The menu is on the folder's own page, which follows the folder when it moves. */
   readonly isPage: boolean;
@@ -19,7 +20,7 @@ export interface FolderQuestion {
 
 interface MenuProperties {
   readonly projectId: string;
-  /** Empty for the root, which can only be downloaded and viewed at a past time. */
+  /** Empty for the root, which can only be downloaded, viewed at a past time, and copied to a branch. */
   readonly path: string;
   readonly isPage?: boolean;
   readonly onAsk: (question: FolderQuestion) => void;
@@ -36,6 +37,7 @@ export function FolderMenu({ projectId, path, isPage = false, onAsk }: MenuPrope
     ...(path === "" ? [] : change),
     { text: "Download as ZIP", run: () => downloadFolder(projectId, path) },
     { text: "As it was …", run: ask("time") },
+    ...(isInBranch(path) ? [] : [{ text: "New branch …", run: ask("branch") }]),
     ...(path === "" ? [] : [{ text: "Delete …", isDangerous: true, run: ask("delete") }]),
   ];
   useCommands(
@@ -79,6 +81,7 @@ export function FolderQuestionDialog({ projectId, question, onClose }: DialogPro
       />
     );
   }
+  if (what === "branch") return <NewBranchDialog {...{ projectId, onClose }} directory={path} />;
   if (what === "delete") {
     return (
       <DeleteSelectedDialog
@@ -89,6 +92,11 @@ export function FolderQuestionDialog({ projectId, question, onClose }: DialogPro
     );
   }
   return <FolderDialog kind={what} {...{ projectId, path, onClose }} onDone={show} />;
+}
+
+/** A branch of a branch is refused. */
+function isInBranch(path: string): boolean {
+  return `${path}/`.startsWith(".branches/");
 }
 
 function titleOf(path: string): string {

@@ -12,7 +12,7 @@ import { useLive } from "../../state/live.ts";
 import { usePacedCall } from "../../state/paced.ts";
 import { type FilesPlace, goTo, hrefOf, type RunPlace } from "../../state/router.ts";
 import { useLoad } from "../../state/use_load.ts";
-import { UndoDialog, type Writer } from "./undo_dialog.tsx";
+import { UndoDialog, type Writer } from "../../components/undo_dialog.tsx";
 
 export function RunView({ place }: { readonly place: RunPlace }) {
   const { projectId, runId, after } = place;

@@ -1,5 +1,6 @@
 /** All tools, in the order in which clients show them. */
 import type { Tool } from "../tool.ts";
+import { createBranch, finishBranch } from "./branches.ts";
 import { recentChanges, undoRun } from "./changes.ts";
 import { createLink } from "./create_link.ts";
 import { editFile } from "./edit_file.ts";
@@ -25,5 +26,7 @@ export const TOOLS: readonly Tool[] = [
   restoreFile,
   recentChanges,
   undoRun,
+  createBranch,
+  finishBranch,
   createLink,
 ];

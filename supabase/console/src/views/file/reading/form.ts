@@ -1,6 +1,6 @@
 /** The form in which a text is shown, other than its source. */
 import { nameOf } from "../../../format.ts";
-import { shownType } from "../shown_type.ts";
+import { shownType } from "../../../components/shown_type.ts";
 import type { FileRecord } from "../../../api/files.ts";
 import type { FilePlace } from "../../../state/router.ts";
 

@@ -8,7 +8,7 @@ import { type FilePlace, replaceWith } from "../../../state/router.ts";
 import { linesBetween } from "../../../state/lines.ts";
 import { useLoad } from "../../../state/use_load.ts";
 import { ImagePreview } from "../media_preview.tsx";
-import { shownType } from "../shown_type.ts";
+import { shownType } from "../../../components/shown_type.ts";
 import { type Form, formOf, type FormProperties, type RowAsked } from "./form.ts";
 import { LargeText } from "./large_text.tsx";
 import { Source } from "./source.tsx";

@@ -7,7 +7,7 @@ import { IMAGE_PREVIEW_BYTES_MAX } from "../../../../limits.ts";
 import type { FilePlace } from "../../../../state/router.ts";
 import { useLoad } from "../../../../state/use_load.ts";
 import { useObjectUrl } from "../../media_preview.tsx";
-import { shownType } from "../../shown_type.ts";
+import { shownType } from "../../../../components/shown_type.ts";
 
 interface Properties {
   readonly place: FilePlace;
