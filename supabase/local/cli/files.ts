@@ -23,7 +23,8 @@ const USAGE = `deno task files export | import | purge | redact
   export DIR [--directory D] [--at T] [--history]
       writes the files into the folder DIR: \`files/\`, and \`manifest.jsonl\` with version, size, SHA-256, type,
       provenance and times of each. --directory: only what is below D. --at: as they were at a time or a cursor of
-      the change feed. --history: every version, those of deleted files, too
+      the change feed. --history: every version, those of deleted files, too. Branches are left out, here and in an
+      import
   import DIR [--overwrite]
       writes the files of DIR into the project, as new versions. Changes nothing if a file is missing, has another
       SHA-256, or exists in the project; --overwrite adds versions to files that exist
