@@ -186,7 +186,12 @@ export const OPERATIONS: readonly Operation[] = [
   write("merge the lines of a branch", branch("POST", "/merge", { dryRun: false }), BOTH_CHANGED),
   write("update a branch", branch("POST", "/update", { dryRun: false }), BOTH_CHANGED),
   write("close a branch", branch("PATCH", "", { state: "closed" }), BRANCH),
-  { name: "plan the merge of a branch", ...branch("POST", "/merge", {}), writes: false, prepare: BOTH_CHANGED },
+  {
+    name: "plan the merge of a branch",
+    ...branch("POST", "/merge", {}),
+    writes: false,
+    prepare: BOTH_CHANGED,
+  },
   { name: "read a branch", ...branch("GET"), writes: false, prepare: BOTH_CHANGED },
   read("list branches", "/branches", {}, BRANCH),
   write("memory create", remember({ command: "create", path: "/memories/new.md", file_text: "new\n" })),
