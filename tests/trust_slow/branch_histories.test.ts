@@ -18,7 +18,7 @@ import { suite, test } from "../support/stack/suite.ts";
 const { files } = await suite();
 
 const HISTORIES = IS_LONG ? 1000 : 300;
-const BRANCH_HISTORIES = 20;
+const BRANCH_HISTORIES = 10;
 const NAMES = ["a.md", "b.md", "deep/c.md", "d.bin"];
 const NUL = "\0";
 /** A type of binary content: git recognizes it by its NUL. */
@@ -30,7 +30,6 @@ const LAST = { "last.md": "last\n" } as const;
 type Group = readonly { readonly number: number; readonly sides: Sides; readonly merge: GitMerge }[];
 
 test(`${HISTORIES} random histories end as with git merge (seed ${SEED})`, async () => {
-  const own = await files();
   const all = Array.from({ length: HISTORIES }, (_, number) => sidesOf(randomFrom(SEED + number)));
   const merges = await gitMerges(all);
   const histories = all.flatMap((sides, number) => {
@@ -41,7 +40,7 @@ test(`${HISTORIES} random histories end as with git merge (seed ${SEED})`, async
     { length: HISTORIES / BRANCH_HISTORIES },
     (_, index) => histories.slice(index * BRANCH_HISTORIES, (index + 1) * BRANCH_HISTORIES),
   );
-  await inParallel(groups, 4, (group, index) => run(own, group, index));
+  await inParallel(groups, 2, async (group, index) => run(await files(), group, index));
 });
 
 /** Conflicts are resolved in one of three ways. */

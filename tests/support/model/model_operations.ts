@@ -144,7 +144,7 @@ const writing = fc.oneof(
   },
 );
 /** Paths in a branch. */
-const INSIDE = ["a", "b", "a/b", "b.md", "a/b.md", "x.png", "deep/y.JSON"];
+const INSIDE = ["a", "a", "a", "a/b", "a/b", "b", "b", "b.md", "a/b.md", "x.png", "deep/y.JSON"];
 const inside = {
   branch: fc.nat(1),
   path: fc.constantFrom(...INSIDE),
