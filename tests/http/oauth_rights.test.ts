@@ -32,6 +32,12 @@ GET /export                                  | 401 INVALID_API_KEY         | 404
 POST /folders/copy                           | 401 INVALID_API_KEY         | 400 INVALID_JSON
 POST /folders/move                           | 401 INVALID_API_KEY         | 400 INVALID_JSON
 DELETE /folders/*                            | 401 INVALID_API_KEY         | 404 FILE_NOT_FOUND
+POST /branches                               | 401 INVALID_API_KEY         | 400 INVALID_JSON
+GET /branches                                | 401 INVALID_API_KEY         | 200
+GET /branches/:name                          | 401 INVALID_API_KEY         | 404 BRANCH_NOT_FOUND
+PATCH /branches/:name                        | 401 INVALID_API_KEY         | 400 INVALID_JSON
+POST /branches/:name/merge                   | 401 INVALID_API_KEY         | 404 BRANCH_NOT_FOUND
+POST /branches/:name/update                  | 401 INVALID_API_KEY         | 404 BRANCH_NOT_FOUND
 POST /runs/:runId/undo                       | 401 INVALID_API_KEY         | 404 RUN_NOT_FOUND
 POST /restore                                | 401 INVALID_API_KEY         | 400 INVALID_JSON
 POST /batch                                  | 401 INVALID_API_KEY         | 400 INVALID_JSON
@@ -128,6 +134,9 @@ const CALLS: readonly (readonly [string, Arguments])[] = ["notes/a.txt", "other/
     ["create_link", { path, for: "download" }],
     ["create_link", { path, for: "upload" }],
     ["delete_file", { path }],
+    ["create_branch", { name: `of-${folder}`, path: folder }],
+    ["write_file", { path: `.branches/of-${folder}/new.txt`, content: "new" }],
+    ["finish_branch", { name: `of-${folder}` }],
     ["undo_run", { run: "r1" }],
   ];
   return calls;
