@@ -239,6 +239,8 @@ test("a commit whose answers are all lost is 503 and one version, and the same r
   await inParallel(lostAnswers(), AT_ONCE, async ({ operation, fault }) => {
     const name = `${operation.name}, ${fault}`;
     const whole = await faults.expectedOf(operation);
+    // Where the function merges lines, the first call commits nothing: it names the texts.
+    if (whole.calls.filter(isCommit).length > 1) return;
     const key = { "idempotency-key": crypto.randomUUID() };
     const ran = await faults.runWith(operation, breakCommits(fault, Infinity), key);
     assertEquals(ran.outcome.status, 503, name);
