@@ -8,11 +8,11 @@ import {
   TARIFF_SEGMENT_BYTES,
   TARIFF_VERSION_BYTES,
 } from "../support/client/tariff.ts";
-import { Administration } from "../../supabase/local/admin/administration.ts";
 import { fileCost } from "../support/client/tariff.ts";
 import { type Bench, sized } from "./bench.ts";
 import { Client } from "./client.ts";
 import { KILOBYTE } from "./contents.ts";
+import { whenIndexed } from "./indexed.ts";
 import { atMost } from "./report.ts";
 
 const FILES = 2_000;
@@ -21,7 +21,6 @@ const TEXT_BYTES = 4 * KILOBYTE;
 const APPENDS = 4_000;
 /** Size of the made-up vocabulary, about that of a working language. */
 const VOCABULARY = 5_000;
-const INDEXED_TIMEOUT_MILLISECONDS = 300_000;
 
 const TABLES = {
   files: ["files", "project_usage"],
@@ -39,7 +38,7 @@ export async function capacity({ stack, report }: Bench): Promise<void> {
 
   const empty = await sizes(stack);
   await parallel(sized(FILES), (file) => client.write(path(file), text(words, TEXT_BYTES)));
-  await isIndexed(stack);
+  await whenIndexed(stack);
   const filled = await sizes(stack);
   const grown = (part: Part) => (filled[part] - empty[part]) / sized(FILES);
   report.against(
@@ -57,7 +56,7 @@ export async function capacity({ stack, report }: Bench): Promise<void> {
   report.against("a byte of text in the index", indexed, "B", "the tariff", TARIFF_INDEXED_FACTOR, null);
 
   await parallel(sized(APPENDS), (append) => client.append(path(append % sized(FILES)), "one line more\n"));
-  await isIndexed(stack);
+  await whenIndexed(stack);
   const appended = await sizes(stack);
   const later = (part: Part) => (appended[part] - filled[part]) / sized(APPENDS);
   report.value("an append: what files grow by", later("files"), "B", null);
@@ -77,21 +76,6 @@ async function sizes(stack: Bench["stack"]): Promise<Record<Part, number>> {
     Object.assign(found, { [part]: row?.bytes ?? NaN });
   }
   return found as Record<Part, number>;
-}
-
-async function isIndexed(stack: Bench["stack"]): Promise<void> {
-  const sweeper = new Administration(stack.supabaseUrl, stack.secretKey);
-  const deadline = Date.now() + INDEXED_TIMEOUT_MILLISECONDS;
-  while (Date.now() < deadline) {
-    const [row] = await stack.sql<{ waiting: number }>(
-      "select count(*)::integer as waiting from filestore.search_queue where stage = 1",
-    );
-    if (row?.waiting === 0) return;
-    // Without writes only the sweep indexes, and only when a text's next indexing is due.
-    await sweeper.sweep(new Date());
-    await new Promise((resolve) => setTimeout(resolve, 200));
-  }
-  throw new Error("the texts were not indexed in time");
 }
 
 async function parallel(count: number, work: (index: number) => Promise<unknown>): Promise<void> {

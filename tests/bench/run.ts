@@ -46,7 +46,7 @@ const GROUPS: Readonly<Record<string, Group>> = {
   search: largeSearch,
 };
 /** Groups that only make sense on a real Postgres; without --db they get one of their own. */
-const ON_POSTGRES = ["projects", "clients", "flushes", "capacity", "neighbours", "search"];
+const ON_POSTGRES = ["projects", "clients", "flushes", "branches", "capacity", "neighbours", "search"];
 
 const ROUNDS_DEFAULT = 100;
 const ROUNDS_MIN = 3;

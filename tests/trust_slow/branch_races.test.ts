@@ -27,6 +27,7 @@ const CHECKS: Readonly<Record<string, (world: World) => Promise<void>>> = {
   "16 merges of one branch at the same time make one": mergesRace,
   "a merge beside 32 writers of its folder merges over none of them": writersAboveRace,
   "what 32 writers write in a branch while it is merged is merged or refused": writersInsideRace,
+  "a merge waits for a write in the branch that has begun": mergeWaits,
   "while a slice is copied, its files are written, and not erased": sliceDelaysNobody,
   "a creation that is killed in its second slice is made again, from the same moment": creationIsKilled,
 };
@@ -127,6 +128,19 @@ async function writersInsideRace(world: World): Promise<void> {
       where v.project_id = ${project.id} and f.path = ${`in/${FILES[index]}`} and v.operation = 'merge'`;
     assertEquals(source?.source, written === "BRANCH_CLOSED" ? 2 : written);
   }
+}
+
+async function mergeWaits(world: World): Promise<void> {
+  await changedBranch(world);
+  await world.clients.begin(async (sql) => {
+    assertEquals(await write(sql, world.project, ".branches/try/f0", 12), 3);
+    // Until its time for locks is over.
+    await assertRejects(() => merge(world));
+  });
+  assertEquals((await merge(world)).refusal, undefined);
+  const [merged] = await world.owner<{ size: number }[]>`
+    select f.size::integer as size from filestore.files f where f.project_id = ${world.project.id} and f.path = 'in/f0'`;
+  assertEquals(merged?.size, 12);
 }
 
 async function purge({ clients, project }: Pick<World, "clients" | "project">, path: string): Promise<void> {
