@@ -10,7 +10,7 @@ import { readDocument } from "../support/content/documents.ts";
 import { commandCases } from "../support/kit/command_cases.ts";
 import { CommandLine, type Started } from "../support/kit/command_line.ts";
 import { LIBRARY_CASES } from "../support/kit/library_cases.ts";
-import { packagedCommand } from "../support/node_package.ts";
+import { packagedNode } from "../support/node_package.ts";
 import { withScratchDirectory } from "../support/scratch_directory.ts";
 import { REPOSITORY } from "../support/stack/command.ts";
 import { suite } from "../support/stack/suite.ts";
@@ -50,7 +50,7 @@ Deno.test("a built console has the one file beside it", async () => {
 
 const NODES: readonly (readonly [name: string, node: Started])[] = [
   ["Node of this machine", ["node"]],
-  ["Node 22", packagedCommand("node")],
+  ["Node 22", [await packagedNode()]],
 ];
 
 for (const [name, node] of NODES) {

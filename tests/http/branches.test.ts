@@ -283,6 +283,17 @@ test("200 merge in parts: the branch stays open until nothing is left", async (o
   ]);
 });
 
+test("200 merge in parts: what was decided for the folder's side is not asked again", async (own) => {
+  const { branches } = await sample(own);
+  await own.write(".branches/try/a.md", "a2");
+  await own.write(".branches/try/c.md", "c");
+  const resolutions = [{ path: "a.md", take: "current" as const }];
+  assertEquals((await branches.merge("try", { paths: ["a.md"], resolutions })).actions, []);
+  assertEquals((await branches.get("try")).changes.map(({ path }) => path), ["c.md"]);
+  assertEquals((await branches.merge("try", { keep: true })).actions.map(({ path }) => path), ["c.md"]);
+  assertEquals((await branches.get("try")).state, "merged");
+});
+
 test("412: the folder was changed since the expected position", async (own) => {
   const { branches, created } = await sample(own);
   await own.write(".branches/try/a.md", "changed");

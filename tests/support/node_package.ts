@@ -9,9 +9,12 @@ function packageOf(name: string): string {
   return found.replace(/^npm:/, "");
 }
 
-/** The words that start a command of a package, which has the name of its package. */
-export function packagedCommand(name: string): readonly string[] {
-  return ["npx", "--prefer-offline", "-y", "-p", packageOf(name), "--", name];
+/** The program of the pinned Node, to be started without npx, which takes longer than most commands. */
+export async function packagedNode(): Promise<string> {
+  const { code, stdout, stderr } = await packageCommand("node", "node", ["-p", "process.execPath"], ".")
+    .output();
+  if (code !== 0) throw new Error(new TextDecoder().decode(stderr));
+  return new TextDecoder().decode(stdout).trim();
 }
 
 export interface Ended {

@@ -5,6 +5,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import type postgres from "postgres";
 import { assertConsistent } from "../support/postgres/consistency.ts";
+import { eventually } from "../support/eventually.ts";
 import { startPostgres } from "../support/postgres/postgres.ts";
 import { connect, createMigrated } from "../support/postgres/postgres_hosted.ts";
 import {
@@ -28,6 +29,7 @@ const CHECKS: Readonly<Record<string, (world: World) => Promise<void>>> = {
   "a merge beside 32 writers of its folder merges over none of them": writersAboveRace,
   "what 32 writers write in a branch while it is merged is merged or refused": writersInsideRace,
   "a merge waits for a write in the branch that has begun": mergeWaits,
+  "a request to close a branch that waits for its merge is refused": closingWaits,
   "while a slice is copied, its files are written, and not erased": sliceDelaysNobody,
   "a creation that is killed in its second slice is made again, from the same moment": creationIsKilled,
 };
@@ -65,7 +67,10 @@ async function create(sql: Sql, project: Project, commitId: string = crypto.rand
   return row?.answer ?? {};
 }
 
-async function merge({ clients, project }: World, fields: object = {}): Promise<Answer> {
+async function merge(
+  { clients, project }: { clients: Sql; project: Project },
+  fields: object = {},
+): Promise<Answer> {
   const body = {
     ...{ branch: "try", onConflict: "refuse", dryRun: false, keep: true, commitId: crypto.randomUUID() },
     ...{ provenance: { runId: crypto.randomUUID() }, ...fields },
@@ -141,6 +146,26 @@ async function mergeWaits(world: World): Promise<void> {
   const [merged] = await world.owner<{ size: number }[]>`
     select f.size::integer as size from filestore.files f where f.project_id = ${world.project.id} and f.path = 'in/f0'`;
   assertEquals(merged?.size, 12);
+}
+
+async function closingWaits({ owner, clients, project }: World): Promise<void> {
+  await changedBranch({ owner, clients, project });
+  const change = JSON.stringify({ state: "closed", commitId: crypto.randomUUID() });
+  let closing: Promise<string | undefined> | undefined;
+  await clients.begin(async (sql) => {
+    assertEquals((await merge({ clients: sql, project })).refusal, undefined);
+    // A request that waits for too long fails, and has closed nothing either.
+    closing = clients<{ answer: Answer }[]>`
+      select public.filestore_change_branch(${project.keyHash}, null, 'try', ${change}::text::jsonb) as answer`
+      .then(([row]) => row?.answer.refusal?.code, () => "BRANCH_CLOSED");
+    await eventually("it waits", async () =>
+      (await owner`
+        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`)
+        .length > 0);
+  });
+  assertEquals(await closing, "BRANCH_CLOSED");
+  const [branch] = await owner`select state from filestore.branches where project_id = ${project.id}`;
+  assertEquals(branch?.["state"], "merged");
 }
 
 async function purge({ clients, project }: Pick<World, "clients" | "project">, path: string): Promise<void> {
