@@ -11,10 +11,9 @@ function packageOf(name: string): string {
 
 /** The program of the pinned Node, to be started without npx, which takes longer than most commands. */
 export async function packagedNode(): Promise<string> {
-  const { code, stdout, stderr } = await packageCommand("node", "node", ["-p", "process.execPath"], ".")
-    .output();
-  if (code !== 0) throw new Error(new TextDecoder().decode(stderr));
-  return new TextDecoder().decode(stdout).trim();
+  const { code, stdout, stderr } = await runPackage("node", "node", ["-p", "process.execPath"], ".");
+  if (code !== 0) throw new Error(stderr);
+  return stdout.trim();
 }
 
 export interface Ended {
