@@ -1549,7 +1549,8 @@ comment on table filestore.branch_files is
 comment on column filestore.branch_files.base_file_id is
   'With the version, since a file that is created at the path of a purged one begins at version 1, too.';
 comment on column filestore.branch_files.merged_version is
-  'The version of the file in the branch that has nothing to merge.';
+  'The version of the file in the branch that has nothing to merge: what the file and the one above it both '
+  'come from.';
 create index branch_files_by_base on filestore.branch_files (project_id, base_file_id);
 create policy "A key sees and adds bases of its project" on filestore.branch_files to filestore_engine
   using (project_id = filestore.current_project_id());
@@ -5013,13 +5014,14 @@ comment on function filestore.enter_branches is
 call filestore.grant_execute('filestore.enter_branches', 'filestore_engine');
 
 create type filestore.branch_change as (
-  path text, ours filestore.files, theirs filestore.files, base filestore.files, is_ours_changed boolean,
-  is_theirs_changed boolean, conflict text
+  path text, ours filestore.files, theirs filestore.files, base filestore.files, base_version integer,
+  is_ours_changed boolean, is_theirs_changed boolean, conflict text
 );
 comment on type filestore.branch_change is
-  'A file of a branch, the file above it, and their base; a path is relative to the branch. conflict: why '
-  'the two sides cannot both be had; text where the lines may show that they can. Null: one side is '
-  'unchanged, or both are equal.';
+  'A file of a branch, the file above it, and what both come from; a path is relative to the branch. '
+  'base_version: the version above that the branch is based on; null where there was none. conflict: why the '
+  'two sides cannot both be had; text where the lines may show that they can. Null: one side is unchanged, or '
+  'both are equal.';
 
 create function filestore.compare_branch_file(p_branch filestore.branches, p_path text) returns filestore.branch_change
 language plpgsql volatile set search_path = '' as $$
@@ -5032,6 +5034,7 @@ declare
   v_theirs filestore.files;
   v_then filestore.files;
   v_is_gone boolean := false;
+  v_base_version integer;
 begin
   select * into v_ours from filestore.files f
   where f.project_id = p_branch.project_id and f.path = '.branches/' || p_branch.name || '/' || p_path;
@@ -5048,8 +5051,22 @@ begin
     v_is_gone := not found or v_version.redacted_at is not null;
     if not v_is_gone then v_then := filestore.at_version(v_theirs, v_version); end if;
   end if;
+  v_base_version := filestore.live_version(v_then);
+  -- A merge may have written something else than the branch contained then: what both sides come from is that
+  -- state of the branch. After a copy or an update it equals the base.
+  if v_base.merged_version = v_ours.version then
+    v_then := v_ours;
+  elsif v_base.merged_version is not null and not v_is_gone then
+    select * into v_version from filestore.file_versions v
+    where v.project_id = p_branch.project_id and v.file_id = v_ours.id and v.version = v_base.merged_version;
+    if found and v_version.redacted_at is null then
+      v_then := filestore.at_version(v_ours, v_version);
+    else
+      v_is_gone := v_base.merged_version > 1;
+    end if;
+  end if;
   v_change := row (
-    p_path, v_ours, v_theirs, v_then,
+    p_path, v_ours, v_theirs, v_then, v_base_version,
     v_ours.version is distinct from v_base.merged_version
       and (v_is_gone or not filestore.is_unchanged(v_ours, v_then)),
     v_is_gone or not filestore.is_unchanged(v_theirs, v_then), null);
@@ -5069,8 +5086,8 @@ begin
 end
 $$;
 comment on function filestore.compare_branch_file is
-  'Compares the two sides of a path with their base. A base that was purged, redacted or trimmed counts as '
-  'changed on both sides.';
+  'Compares the two sides of a path with what both come from. A base that was purged, redacted or trimmed '
+  'counts as changed on both sides.';
 call filestore.grant_execute('filestore.compare_branch_file', 'filestore_engine');
 
 create function filestore.live_version(p_file filestore.files) returns integer
@@ -5199,7 +5216,7 @@ begin
   side := coalesce(side, nullif(p_commit ->> 'onConflict', 'refuse'));
   if side is null then
     conflict := jsonb_build_object(
-      'path', p_change.path, 'kind', v_kind, 'base', filestore.live_version(p_change.base),
+      'path', p_change.path, 'kind', v_kind, 'base', p_change.base_version,
       'branch', filestore.live_version(p_change.ours), 'current', filestore.live_version(p_change.theirs));
   end if;
 end
@@ -6907,7 +6924,7 @@ begin
     v_seen := v_seen + 1;
     continue when v_seen > p_limit;
     v_changes := v_changes || jsonb_build_object(
-      'path', v_path, 'change', v_kind, 'base', filestore.live_version(v_change.base),
+      'path', v_path, 'change', v_kind, 'base', v_change.base_version,
       'branch', filestore.live_version(v_change.ours),
       'current', case when not v_found.is_inside then filestore.live_version(v_change.theirs) end,
       'conflict', v_choice.conflict is not null);
@@ -7231,10 +7248,17 @@ declare
   v_moment filestore.moment;
 begin
   if (p_file).path is null or (p_file).version = 0 then return 0; end if;
-  -- The versions that an open branch is based on are kept.
-  select least(v_cut, min(b.base_version) - 1) into v_cut
-  from filestore.branch_files b join filestore.branches r on r.project_id = b.project_id and r.name = b.branch
-  where b.project_id = (p_file).project_id and b.base_file_id = (p_file).id and r.state in ('open', 'ready');
+  -- The versions that an open branch is based on are kept, and those of its own files that it has merged.
+  select least(v_cut, min(b.version) - 1) into v_cut
+  from (
+    select o.branch, o.base_version from filestore.branch_files o
+    where o.project_id = (p_file).project_id and o.base_file_id = (p_file).id
+    union all
+    select o.branch, o.merged_version from filestore.branch_files o
+    where o.project_id = (p_file).project_id and o.file_id = (p_file).id and o.merged_version > 1
+  ) b (branch, version)
+  join filestore.branches r on r.project_id = (p_file).project_id and r.name = b.branch
+  where r.state in ('open', 'ready');
   if (p_file).is_deleted then
     return case when (p_file).updated_at
       < filestore.sweep_clock() - make_interval(days => (p_rule ->> 'deletedDays')::integer)

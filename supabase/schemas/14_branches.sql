@@ -61,7 +61,8 @@ comment on table filestore.branch_files is
 comment on column filestore.branch_files.base_file_id is
   'With the version, since a file that is created at the path of a purged one begins at version 1, too.';
 comment on column filestore.branch_files.merged_version is
-  'The version of the file in the branch that has nothing to merge.';
+  'The version of the file in the branch that has nothing to merge: what the file and the one above it both '
+  'come from.';
 create index branch_files_by_base on filestore.branch_files (project_id, base_file_id);
 create policy "A key sees and adds bases of its project" on filestore.branch_files to filestore_engine
   using (project_id = filestore.current_project_id());

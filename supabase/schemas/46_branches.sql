@@ -107,13 +107,14 @@ comment on function filestore.enter_branches is
 call filestore.grant_execute('filestore.enter_branches', 'filestore_engine');
 
 create type filestore.branch_change as (
-  path text, ours filestore.files, theirs filestore.files, base filestore.files, is_ours_changed boolean,
-  is_theirs_changed boolean, conflict text
+  path text, ours filestore.files, theirs filestore.files, base filestore.files, base_version integer,
+  is_ours_changed boolean, is_theirs_changed boolean, conflict text
 );
 comment on type filestore.branch_change is
-  'A file of a branch, the file above it, and their base; a path is relative to the branch. conflict: why '
-  'the two sides cannot both be had; text where the lines may show that they can. Null: one side is '
-  'unchanged, or both are equal.';
+  'A file of a branch, the file above it, and what both come from; a path is relative to the branch. '
+  'base_version: the version above that the branch is based on; null where there was none. conflict: why the '
+  'two sides cannot both be had; text where the lines may show that they can. Null: one side is unchanged, or '
+  'both are equal.';
 
 create function filestore.compare_branch_file(p_branch filestore.branches, p_path text) returns filestore.branch_change
 language plpgsql volatile set search_path = '' as $$
@@ -126,6 +127,7 @@ declare
   v_theirs filestore.files;
   v_then filestore.files;
   v_is_gone boolean := false;
+  v_base_version integer;
 begin
   select * into v_ours from filestore.files f
   where f.project_id = p_branch.project_id and f.path = '.branches/' || p_branch.name || '/' || p_path;
@@ -142,8 +144,22 @@ begin
     v_is_gone := not found or v_version.redacted_at is not null;
     if not v_is_gone then v_then := filestore.at_version(v_theirs, v_version); end if;
   end if;
+  v_base_version := filestore.live_version(v_then);
+  -- A merge may have written something else than the branch contained then: what both sides come from is that
+  -- state of the branch. After a copy or an update it equals the base.
+  if v_base.merged_version = v_ours.version then
+    v_then := v_ours;
+  elsif v_base.merged_version is not null and not v_is_gone then
+    select * into v_version from filestore.file_versions v
+    where v.project_id = p_branch.project_id and v.file_id = v_ours.id and v.version = v_base.merged_version;
+    if found and v_version.redacted_at is null then
+      v_then := filestore.at_version(v_ours, v_version);
+    else
+      v_is_gone := v_base.merged_version > 1;
+    end if;
+  end if;
   v_change := row (
-    p_path, v_ours, v_theirs, v_then,
+    p_path, v_ours, v_theirs, v_then, v_base_version,
     v_ours.version is distinct from v_base.merged_version
       and (v_is_gone or not filestore.is_unchanged(v_ours, v_then)),
     v_is_gone or not filestore.is_unchanged(v_theirs, v_then), null);
@@ -163,8 +179,8 @@ begin
 end
 $$;
 comment on function filestore.compare_branch_file is
-  'Compares the two sides of a path with their base. A base that was purged, redacted or trimmed counts as '
-  'changed on both sides.';
+  'Compares the two sides of a path with what both come from. A base that was purged, redacted or trimmed '
+  'counts as changed on both sides.';
 call filestore.grant_execute('filestore.compare_branch_file', 'filestore_engine');
 
 create function filestore.live_version(p_file filestore.files) returns integer
@@ -293,7 +309,7 @@ begin
   side := coalesce(side, nullif(p_commit ->> 'onConflict', 'refuse'));
   if side is null then
     conflict := jsonb_build_object(
-      'path', p_change.path, 'kind', v_kind, 'base', filestore.live_version(p_change.base),
+      'path', p_change.path, 'kind', v_kind, 'base', p_change.base_version,
       'branch', filestore.live_version(p_change.ours), 'current', filestore.live_version(p_change.theirs));
   end if;
 end

@@ -252,7 +252,7 @@ begin
     v_seen := v_seen + 1;
     continue when v_seen > p_limit;
     v_changes := v_changes || jsonb_build_object(
-      'path', v_path, 'change', v_kind, 'base', filestore.live_version(v_change.base),
+      'path', v_path, 'change', v_kind, 'base', v_change.base_version,
       'branch', filestore.live_version(v_change.ours),
       'current', case when not v_found.is_inside then filestore.live_version(v_change.theirs) end,
       'conflict', v_choice.conflict is not null);

@@ -8,10 +8,17 @@ declare
   v_moment filestore.moment;
 begin
   if (p_file).path is null or (p_file).version = 0 then return 0; end if;
-  -- The versions that an open branch is based on are kept.
-  select least(v_cut, min(b.base_version) - 1) into v_cut
-  from filestore.branch_files b join filestore.branches r on r.project_id = b.project_id and r.name = b.branch
-  where b.project_id = (p_file).project_id and b.base_file_id = (p_file).id and r.state in ('open', 'ready');
+  -- The versions that an open branch is based on are kept, and those of its own files that it has merged.
+  select least(v_cut, min(b.version) - 1) into v_cut
+  from (
+    select o.branch, o.base_version from filestore.branch_files o
+    where o.project_id = (p_file).project_id and o.base_file_id = (p_file).id
+    union all
+    select o.branch, o.merged_version from filestore.branch_files o
+    where o.project_id = (p_file).project_id and o.file_id = (p_file).id and o.merged_version > 1
+  ) b (branch, version)
+  join filestore.branches r on r.project_id = (p_file).project_id and r.name = b.branch
+  where r.state in ('open', 'ready');
   if (p_file).is_deleted then
     return case when (p_file).updated_at
       < filestore.sweep_clock() - make_interval(days => (p_rule ->> 'deletedDays')::integer)

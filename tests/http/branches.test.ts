@@ -294,6 +294,27 @@ test("200 merge in parts: what was decided for the folder's side is not asked ag
   assertEquals((await branches.get("try")).state, "merged");
 });
 
+for (const take of ["lines", "current", "content"] as const) {
+  test(`200 merge after a merge in parts (${take}): what the folder had is not taken back`, async (own) => {
+    const { branches } = await sample(own);
+    await own.write("notes/a.md", "1\n2\n3\n4\n5\n");
+    await own.write("notes/later.md", "");
+    await branches.update("try");
+    await own.write(".branches/try/a.md", "one\n2\n3\n4\n5\n");
+    await own.write("notes/a.md", "1\n2\nthree\n4\n5\n");
+    const resolutions = take === "lines"
+      ? []
+      : [{ path: "a.md", ...take === "current" ? { take } : { content: "by hand\n2\nthree\n4\n5\n" } }];
+    await own.write(".branches/try/later.md", "later");
+    await branches.merge("try", { paths: ["a.md"], resolutions });
+    const first = { lines: "one", current: "1", content: "by hand" }[take];
+    assertEquals((await tree(own, "notes"))["notes/a.md"], `${first}\n2\nthree\n4\n5\n`);
+    await own.write(".branches/try/a.md", "one\n2\n3\n4\nfive\n");
+    await branches.merge("try");
+    assertEquals((await tree(own, "notes"))["notes/a.md"], `${first}\n2\nthree\n4\nfive\n`);
+  });
+}
+
 test("412: the folder was changed since the expected position", async (own) => {
   const { branches, created } = await sample(own);
   await own.write(".branches/try/a.md", "changed");

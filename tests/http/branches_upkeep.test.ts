@@ -50,23 +50,31 @@ test("a base that was redacted is gone", async (own) => {
   ]);
 });
 
-test("retention keeps the versions that an open branch is based on", async (own) => {
+test("retention keeps the versions that an open branch is based on, and has merged", async (own) => {
+  const versions = async (path: string) => (await own.versions(path)).versions.map(({ version }) => version);
   await own.write("a.md", "1");
+  await own.write("b.md", "1");
   await own.write("a.md", "2");
   const branches = new Branches(own);
   await branches.create("one");
   await own.write("a.md", "3");
   await own.write("a.md", "4");
+  await own.write(".branches/one/b.md", "2");
+  await own.write(".branches/one/c.md", "");
+  await branches.merge("one", { paths: ["b.md"] });
+  await own.write(".branches/one/b.md", "3");
+  await own.write(".branches/one/b.md", "4");
   await service.sql(
     `update filestore.projects set (retention, retention_set_at) = ('{"keepVersions": 1}', now()) where id = $1`,
     [own.project.id],
   );
   await sweepAll(service);
-  assertEquals((await own.versions("a.md")).versions.map(({ version }) => version), [4, 3, 2]);
+  assertEquals(await versions("a.md"), [4, 3, 2]);
+  assertEquals(await versions(".branches/one/b.md"), [4, 3, 2]);
   await branches.change("one", { state: "closed" });
   await service.sql("update filestore.projects set retention_set_at = now() where id = $1", [own.project.id]);
   await sweepAll(service);
-  assertEquals((await own.versions("a.md")).versions.map(({ version }) => version), [4]);
+  assertEquals(await versions("a.md"), [4]);
 });
 
 test("links and the memory tool work in a branch", async (own) => {
