@@ -72,6 +72,7 @@ test("console: from sign-up to a revoked key", async (visit) => {
     await press(page, "Restore version 1");
     await says(page, "version 3 has the content of version 1");
     await page.getByRole("link", { name: "Version 2" }).waitFor();
+    await page.getByText("version 3", { exact: true }).waitFor();
     await follow(page, "Content");
     assertEquals((await shownText(page, "Content of hello.md")).trimEnd(), "# Hello");
   });

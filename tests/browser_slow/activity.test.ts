@@ -127,7 +127,7 @@ test("activity: filters are in the address, hold together and for what comes", a
 });
 
 test("activity: where few pass, it says how far it has looked, and looks further", async (visit) => {
-  const { page, open, part, account: { files } } = visit;
+  const { page, openFollowing, part, account: { files } } = visit;
   await files.post({ path: "early.txt", content: "x" }, { "x-actor": "ada" });
   for (let n = 0; n < 8; n++) await files.write(`${n}.txt`, "x");
   // Simulates a service that examines one write per request.
@@ -140,7 +140,7 @@ test("activity: where few pass, it says how far it has looked, and looks further
     const changes = data.changes.filter(({ actor }: { readonly actor?: string }) => actor === "ada");
     await route.fulfill({ response, json: { ...rest, data: { ...data, changes } } });
   });
-  await open("activity?actor=ada");
+  await openFollowing("activity?actor=ada");
   await part("it pauses, and never says that there is none", async () => {
     await says(page, "Looked at 50,000 writes.");
     assertEquals(await page.getByText("No write passes").count(), 0);

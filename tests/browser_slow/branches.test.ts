@@ -166,6 +166,7 @@ test("conflicts: a side, or a text edited by hand, for each file; the merge does
     assertEquals((await files.read("notes/hand.md")).content, "one\nbranch\nthree\n");
     assertEquals((await files.read("notes/right.md")).content, "one\nfolder\n");
     assertEquals((await files.read("notes/left.md")).content, "one\nunseen\n");
+    await page.getByRole("row", { name: "right.md" }).waitFor({ state: "detached" });
     assertEquals(await rowsOf(page, CHANGES), ["left.md modified conflict 2, folder 3"]);
   });
   await step(

@@ -113,6 +113,7 @@ test("folders: on its own page a folder is copied, followed when it moves, and l
     await says(page, "Deleted 2 files.");
     await page.getByRole("heading", { name: "Files", level: 1 }).waitFor();
     await press(page, "Undo deleting 2 files");
+    await says(page, /^Undone:/);
     await page.getByRole("row").getByRole("link", { name: /^copy/ }).waitFor();
     assertEquals((await files.paths({ recursive: true })).length, 4);
   });

@@ -109,6 +109,7 @@ test("keyboard: the menu of a phone takes the focus, and gives it back on Escape
   await step("a choice closes it and leads into the view, also where one is already", async () => {
     for (const section of ["API keys", "API keys"]) {
       await menu.click();
+      await becomesFocused(page, close);
       await page.getByRole("navigation", { name: "Sections" }).getByRole("link", { name: section }).focus();
       await page.keyboard.press("Enter");
       await close.waitFor({ state: "hidden" });

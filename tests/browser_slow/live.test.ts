@@ -168,10 +168,11 @@ test("live: the open file shows its new version where it is, and a deletion", as
   });
 });
 
-test("live: the activity, the runs and the deleted files", async ({ page, part, open, account: { files } }) => {
+test("live: the activity, the runs and the deleted files", async (visit) => {
+  const { page, part, open, openFollowing, account: { files } } = visit;
   await files.write("a.txt", "a\n");
   await part("the activity has a write at its top, marked", async () => {
-    await open("activity");
+    await openFollowing("activity");
     const rows = page.getByRole("table", { name: "Latest writes" }).getByRole("row");
     await rows.nth(1).getByRole("link", { name: "a.txt" }).waitFor();
     await files.post({ path: "b.txt", content: "b" }, { "x-actor": "planner", "x-run-id": "r-1" });
@@ -284,7 +285,7 @@ test("live: a service that is away is asked less and less often, and then from w
   for (let failures = 1; failures <= 5; failures++) {
     // The pause is between three quarters of this and all of it.
     const pause = 1000 * 2 ** (failures - 1);
-    await page.clock.runFor(pause * 0.7);
+    await page.clock.runFor(pause * 0.6);
     await page.evaluate(() => 0);
     assertEquals(asked(), failures);
     await eventually(`failure ${failures + 1}`, async () => {
@@ -302,7 +303,7 @@ test("live: a service that is away is asked less and less often, and then from w
 });
 
 test("follow: what is appended arrives at the end, by its own bytes alone", async (visit) => {
-  const { page, step, open, account: { files } } = visit;
+  const { page, step, openFollowing, account: { files } } = visit;
   const ranges: string[] = [];
   page.on("request", (request) => {
     const { range } = request.headers();
@@ -311,7 +312,7 @@ test("follow: what is appended arrives at the end, by its own bytes alone", asyn
   const many = Array.from({ length: 9_000 }, (_, index) => `line ${index} ü\n`).join("");
   const size = new TextEncoder().encode(many).length;
   await files.write("log.txt", many);
-  await open("file/log.txt");
+  await openFollowing("file/log.txt");
   await press(page, "Follow");
   const end = page.getByRole("log", { name: "End of log.txt" });
   const isAtEnd = () => end.evaluate((box) => box.scrollHeight - box.scrollTop - box.clientHeight <= 8);
@@ -359,11 +360,11 @@ test("follow: what is appended arrives at the end, by its own bytes alone", asyn
 });
 
 test("editor: a newer version is reported with its writer, and the user chooses what to do", async (visit) => {
-  const { page, step, open, account: { files } } = visit;
+  const { page, step, openFollowing, account: { files } } = visit;
   await files.write("plan.md", "one\n");
   const append = (text: string) =>
     files.put("append", "plan.md", { content: text }, { "x-actor": "planner/2.1" });
-  await open("file/plan.md?tab=edit");
+  await openFollowing("file/plan.md?tab=edit");
   await page.getByRole("textbox", { name: "Edit plan.md" }).waitFor();
   await step("without a draft, it is a button away", async () => {
     await append("two\n");

@@ -85,7 +85,10 @@ test("markdown: a document is rendered, and its source is one click away", async
   await step("an image of the project is loaded with the session, one of the web is a link", async () => {
     const image = document.getByRole("img", { name: "in the project" });
     await image.scrollIntoViewIfNeeded();
-    assertEquals(await image.evaluate((one) => one instanceof HTMLImageElement ? one.naturalWidth : 0), 1);
+    await page.waitForFunction(
+      (one) => one instanceof HTMLImageElement && one.naturalWidth === 1,
+      await image.elementHandle(),
+    );
     assertMatch(await image.getAttribute("src") ?? "", /^blob:/);
     assertEquals(
       await document.getByRole("link", { name: /elsewhere/ }).getAttribute("href"),

@@ -74,6 +74,7 @@ test("lines: a click on a number, the field and the address lead to a line, and 
     await marked.getByText("const n3 = 1;", { exact: true }).waitFor();
     assertMatch(page.url(), /file\/code\.ts\?line=3$/);
     await press(page, "Copy link to line 3");
+    await page.getByRole("button", { name: "Copied to line 3" }).waitFor();
     assertEquals(await copied(page), page.url());
   });
   await step("Ctrl-G in the text leads to the field, Enter to the line", async () => {
@@ -92,10 +93,12 @@ test("lines: a click on a number, the field and the address lead to a line, and 
     assertEquals(await marked.allTextContents(), [3, 4, 5].map((number) => `const n${number} = 1;`));
     assertMatch(page.url(), /\?line=3-5$/);
     await press(page, "Copy link to lines 3 to 5");
+    await page.getByRole("button", { name: "Copied to lines 3 to 5" }).waitFor();
     assertEquals(await copied(page), page.url());
   });
   await step("all of it is copied", async () => {
     await press(page, "Copy content of code.ts");
+    await page.getByRole("button", { name: "Copied content of code.ts" }).waitFor();
     assertEquals(await copied(page), text);
   });
   await step("what is nested folds", async () => {

@@ -70,8 +70,8 @@ test("selection: by keyboard alone, from choosing to deleting and undoing", asyn
     assertEquals(await files.paths({}), ["c.md", "d.md"]);
     await page.getByRole("link", { name: "c.md" }).and(page.locator(":focus")).waitFor();
     await press(page, "Undo deleting 2 files");
-    await page.getByRole("link", { name: "a.md" }).waitFor();
     await press(page, "Dismiss");
+    await page.getByRole("link", { name: "a.md" }).waitFor();
     await page.getByRole("link", { name: "a.md" }).focus();
   });
   await step("the bar follows the list; what it did is undone from the notice", async () => {

@@ -10,7 +10,7 @@ import type { Files } from "../support/client/files.ts";
 import { eventually } from "../support/eventually.ts";
 import { press, says } from "../support/browser/page_actions.ts";
 
-const SLOW_BYTES_PER_SECOND = 300_000;
+const SLOW_BYTES_PER_SECOND = 100_000;
 const LARGE_BYTES = 3_000_000;
 const IN_FOLDER = {
   "read me.md": "top\n",

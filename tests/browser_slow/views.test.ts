@@ -224,16 +224,18 @@ const VIEWS: Readonly<Record<string, View>> = {
     return visit.page.getByLabel("Version 2", { exact: true });
   },
   "a conflict": conflict,
-  "a newer version beside the editor": async ({ page, open, account: { files } }) => {
+  "a newer version beside the editor": async ({ page, openFollowing, follows, account: { files } }) => {
     await files.write("both.md", "one\n");
-    await open("file/both.md?tab=edit");
+    follows.length = 0;
+    await openFollowing("file/both.md?tab=edit");
     await typeAtEnd(page, "both.md", "mine\n");
     await files.put("append", "both.md", { content: "theirs\n" }, { "x-actor": "planner/2.1" });
     return page.getByText("Version 2 was written by planner");
   },
   "a file that is followed": at(`file/${ENCODED}?follow=true`, (page) => page.getByRole("log")),
-  "a row that has just changed": async ({ page, open, account: { files } }) => {
-    await open("files");
+  "a row that has just changed": async ({ page, openFollowing, follows, account: { files } }) => {
+    follows.length = 0;
+    await openFollowing("files");
     await page.getByRole("link", { name: "drawing.svg" }).waitFor();
     await files.append("data/run.json", "\n");
     await files.write("changed.md", "x");
