@@ -161,7 +161,7 @@ Deno.test("functions/api/contract: its files import each other and zod, nothing 
 /** The modules of the service that the client contains, apart from types. */
 const IN_CLIENT = [
   ...["contract/limits.ts", "files/disk_name.ts", "http/path.ts", "runtime/counted.ts"],
-  "runtime/hidden_characters.ts",
+  ...["runtime/hidden_characters.ts", "search/glob.ts"],
 ];
 
 Deno.test("client: of the service it imports types of the contract and small modules; the library nothing of Node", async () => {

@@ -6,7 +6,17 @@ import { recordTypes } from "./records.ts";
 const at = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
 
 /** The modules of the library whose declarations are those of their sources, and their names in the package. */
-const MODULES = ["api", "branches", "errors", "filestore", "links", "options", "request", "runs"];
+const MODULES = [
+  "api",
+  "branches",
+  "deep_agents",
+  "errors",
+  "filestore",
+  "links",
+  "options",
+  "request",
+  "runs",
+];
 
 /** File name → content, of all declarations of the package. */
 export async function declarations(): Promise<ReadonlyMap<string, string>> {
