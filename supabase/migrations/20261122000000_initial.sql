@@ -2826,8 +2826,6 @@ create function filestore.page_at(
 language plpgsql volatile set search_path = '' as $$
 declare
   c_examined_max constant integer := (filestore.limits()).list_at_examined_max;
-  v_start constant text := coalesce(nullif(p_directory, '') || '/', '');
-  v_end constant text := nullif(p_directory, '') || '0'; -- Null: the root, of which branches are no part.
   v_rows refcursor;
   v_file filestore.files;
   v_then record;
@@ -2838,8 +2836,7 @@ begin
   examined := 0;
   -- One row beyond those to be examined shows whether there are more.
   if not p_recursive then
-    open v_rows for
-      select u.* from (
+    open v_rows for select u.* from (
         (select f.* from filestore.files f
          where f.project_id = p_session.project_id and not f.is_deleted
            and f.directory >= p_directory and f.directory <= p_directory and f.path > p_after
@@ -2851,19 +2848,23 @@ begin
          order by f.directory, f.path limit c_examined_max + 1)
       ) u
       order by u.directory, u.path limit c_examined_max + 1;
-  else
-    open v_rows for
-      select u.* from (
+  elsif p_directory = '' then
+    -- Branches are no part of the root: their files lie between these two ranges.
+    open v_rows for select u.* from (
         (select f.* from filestore.files f
-         where f.project_id = p_session.project_id and f.path > greatest(p_after collate "C", v_start)
-           and f.path < coalesce(v_end, '.branches/')
+         where f.project_id = p_session.project_id and f.path > p_after and f.path < '.branches/'
          order by f.path limit c_examined_max + 1)
         union all
         (select f.* from filestore.files f
-         where f.project_id = p_session.project_id and v_end is null and f.path > p_after and f.path >= '.branches0'
+         where f.project_id = p_session.project_id and f.path > p_after and f.path >= '.branches0'
          order by f.path limit c_examined_max + 1)
       ) u
       order by u.path limit c_examined_max + 1;
+  else
+    open v_rows for select f.* from filestore.files f
+      where f.project_id = p_session.project_id
+        and f.path > greatest(p_after collate "C", p_directory || '/') and f.path < p_directory || '0'
+      order by f.path limit c_examined_max + 1;
   end if;
   for v_examined in 1 .. c_examined_max + 1 loop
     fetch v_rows into v_file;
@@ -2879,8 +2880,7 @@ begin
         continue;
       end if;
       v_file := v_then.file;
-    elsif v_file.is_deleted then
-      examined := examined + 1;
+    elsif v_file.is_deleted then examined := examined + 1;
     end if;
     continue when v_file.id is null or v_file.is_deleted;
     v_listed := v_listed || filestore.listed(v_file);
@@ -3159,7 +3159,7 @@ call filestore.pin_plan('filestore.last_position_by');
 
 create function filestore.pick_changes(
   p_project_id uuid, p_query jsonb, p_by_path boolean, p_after bigint, p_end bigint, p_examined_max integer,
-  p_picked_max integer, out positions bigint[], out examined_to bigint
+  p_picked_max integer, out positions bigint[], out examined_to bigint, out is_end boolean
 )
 language plpgsql stable set search_path = '' as $$
 declare
@@ -3187,6 +3187,7 @@ begin
       where v.project_id = p_project_id and v.position > p_after and v.position <= p_end
       order by v.position limit p_examined_max);
   end if;
+  is_end := cardinality(v_examined) < p_examined_max;
   positions := array(
     select e.position from unnest(v_examined) with ordinality e (position, number)
     -- fence: rows are looked up one by one, and only those that are picked.
@@ -3227,7 +3228,8 @@ $$;
 comment on function filestore.pick_changes is
   'The positions of the first (newestFirst: the last) p_picked_max versions after p_after and up to p_end that pass '
   'the filters, among the first (last) p_examined_max there. examined_to: the position of the last version examined, '
-  'where fewer than p_picked_max pass; with newestFirst only for a page before a cursor, and only if more may follow.';
+  'where fewer than p_picked_max pass; with newestFirst only for a page before a cursor, and only if more may follow. '
+  'is_end: there are no versions beyond those examined.';
 call filestore.grant_execute('filestore.pick_changes', 'filestore_engine');
 call filestore.pin_plan('filestore.pick_changes');
 
@@ -3308,7 +3310,8 @@ declare
   v_examined_max integer := case
     when v_is_filtered or v_until is not null or p_query ?| '{run,actor,keyId,operation}'
     then (filestore.limits()).changes_examined_max
-    else v_limit + 1 end;
+    -- Where versions in branches are left out, a page is mostly found among twice as many.
+    else (1 + v_by_path::integer) * (v_limit + 1) end;
   v_after bigint;
   v_last bigint;
   v_refusal jsonb;
@@ -3340,8 +3343,7 @@ begin
       v_picked := filestore.pick_changes(
         v_project_id, p_query || jsonb_build_object('until', v_until), v_by_path, v_after, v_last, v_examined_max,
         v_limit + 1);
-      -- Where versions in branches are left out, a page may have to examine more.
-      exit when cardinality(v_picked.positions) > v_limit or not v_by_path
+      exit when cardinality(v_picked.positions) > v_limit or not v_by_path or v_picked.is_end
         or v_examined_max >= (filestore.limits()).changes_examined_max;
       v_examined_max := least(8 * v_examined_max, (filestore.limits()).changes_examined_max);
     end loop;
@@ -3723,7 +3725,7 @@ declare
   v_has_quota constant boolean := p_session.max_project_bytes is not null and not p_may_exceed;
   v_used bigint;
 begin
-  if c_run_id is not null and not exists (
+  if c_run_id is not null and p_versions > 0 and not exists (
     select from filestore.runs r where r.project_id = p_session.project_id and r.run_id = c_run_id) then
     insert into filestore.runs (project_id, run_id, first_position)
     select p_session.project_id, c_run_id, min(v.position) from filestore.file_versions v
@@ -5590,8 +5592,9 @@ begin
     when filestore.sees_branches() then filestore.enter_branches(v_session, p_kind, p_commit) end;
   if v_plan.refusal is null then v_plan := filestore.plan_of(v_session, p_kind, p_commit); end if;
   begin
+    -- A merge depends on two files at each path.
     v_remaining := filestore.count_files(v_session, least(
-      coalesce(cardinality(v_plan.paths), 1),
+      coalesce(cardinality(v_plan.paths) / (1 + (p_kind ~ '_branch$')::integer), 1),
       (filestore.limits()).plan_requests_max * (filestore.limits()).operations_per_request));
     v_session.envelope := jsonb_set(
       v_session.envelope, '{rate,remaining}', coalesce(to_jsonb(v_remaining), 'null'));
@@ -6726,12 +6729,13 @@ call filestore.grant_execute('filestore.unfit_for_branch', 'filestore_engine');
 create function filestore.created_branch(p_branch filestore.branches) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 begin
-  return jsonb_build_object('value', jsonb_build_object('isWhole', (p_branch).state <> 'new', 'branch', (
+  return jsonb_build_object('value', jsonb_build_object('branch', (
     select filestore.branch_record(p_branch, p.cursor_key) from filestore.projects p
-    where p.id = (p_branch).project_id)));
+    where p.id = (p_branch).project_id and (p_branch).state <> 'new')));
 end
 $$;
-comment on function filestore.created_branch is 'The answer to a slice of the creation of a branch.';
+comment on function filestore.created_branch is
+  'The answer to a slice of the creation of a branch: null until it is whole.';
 call filestore.grant_execute('filestore.created_branch', 'filestore_engine');
 
 create function filestore.copy_to_branch(p_session filestore.session, p_branch jsonb) returns jsonb
@@ -6817,7 +6821,7 @@ begin
 end
 $$;
 comment on function public.filestore_create_branch is
-  'Copies up to commit_files_max files of a folder to a branch; isWhole shows whether these were the last. '
+  'Copies up to commit_files_max files of a folder to a branch; branch is null until these were the last. '
   'p_branch: name, directory, title, at, expiresIn in seconds, provenance, and commitId, chosen by the '
   'caller, the same in all calls for one request. Refusals: BRANCH_ALREADY_EXISTS, TOO_MANY_FILES, '
   'PATH_TOO_LONG, QUOTA_EXCEEDED, VALIDATION_ERROR.';

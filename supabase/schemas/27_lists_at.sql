@@ -86,8 +86,6 @@ create function filestore.page_at(
 language plpgsql volatile set search_path = '' as $$
 declare
   c_examined_max constant integer := (filestore.limits()).list_at_examined_max;
-  v_start constant text := coalesce(nullif(p_directory, '') || '/', '');
-  v_end constant text := nullif(p_directory, '') || '0'; -- Null: the root, of which branches are no part.
   v_rows refcursor;
   v_file filestore.files;
   v_then record;
@@ -98,8 +96,7 @@ begin
   examined := 0;
   -- One row beyond those to be examined shows whether there are more.
   if not p_recursive then
-    open v_rows for
-      select u.* from (
+    open v_rows for select u.* from (
         (select f.* from filestore.files f
          where f.project_id = p_session.project_id and not f.is_deleted
            and f.directory >= p_directory and f.directory <= p_directory and f.path > p_after
@@ -111,19 +108,23 @@ begin
          order by f.directory, f.path limit c_examined_max + 1)
       ) u
       order by u.directory, u.path limit c_examined_max + 1;
-  else
-    open v_rows for
-      select u.* from (
+  elsif p_directory = '' then
+    -- Branches are no part of the root: their files lie between these two ranges.
+    open v_rows for select u.* from (
         (select f.* from filestore.files f
-         where f.project_id = p_session.project_id and f.path > greatest(p_after collate "C", v_start)
-           and f.path < coalesce(v_end, '.branches/')
+         where f.project_id = p_session.project_id and f.path > p_after and f.path < '.branches/'
          order by f.path limit c_examined_max + 1)
         union all
         (select f.* from filestore.files f
-         where f.project_id = p_session.project_id and v_end is null and f.path > p_after and f.path >= '.branches0'
+         where f.project_id = p_session.project_id and f.path > p_after and f.path >= '.branches0'
          order by f.path limit c_examined_max + 1)
       ) u
       order by u.path limit c_examined_max + 1;
+  else
+    open v_rows for select f.* from filestore.files f
+      where f.project_id = p_session.project_id
+        and f.path > greatest(p_after collate "C", p_directory || '/') and f.path < p_directory || '0'
+      order by f.path limit c_examined_max + 1;
   end if;
   for v_examined in 1 .. c_examined_max + 1 loop
     fetch v_rows into v_file;
@@ -139,8 +140,7 @@ begin
         continue;
       end if;
       v_file := v_then.file;
-    elsif v_file.is_deleted then
-      examined := examined + 1;
+    elsif v_file.is_deleted then examined := examined + 1;
     end if;
     continue when v_file.id is null or v_file.is_deleted;
     v_listed := v_listed || filestore.listed(v_file);

@@ -73,7 +73,7 @@ call filestore.pin_plan('filestore.last_position_by');
 
 create function filestore.pick_changes(
   p_project_id uuid, p_query jsonb, p_by_path boolean, p_after bigint, p_end bigint, p_examined_max integer,
-  p_picked_max integer, out positions bigint[], out examined_to bigint
+  p_picked_max integer, out positions bigint[], out examined_to bigint, out is_end boolean
 )
 language plpgsql stable set search_path = '' as $$
 declare
@@ -101,6 +101,7 @@ begin
       where v.project_id = p_project_id and v.position > p_after and v.position <= p_end
       order by v.position limit p_examined_max);
   end if;
+  is_end := cardinality(v_examined) < p_examined_max;
   positions := array(
     select e.position from unnest(v_examined) with ordinality e (position, number)
     -- fence: rows are looked up one by one, and only those that are picked.
@@ -141,7 +142,8 @@ $$;
 comment on function filestore.pick_changes is
   'The positions of the first (newestFirst: the last) p_picked_max versions after p_after and up to p_end that pass '
   'the filters, among the first (last) p_examined_max there. examined_to: the position of the last version examined, '
-  'where fewer than p_picked_max pass; with newestFirst only for a page before a cursor, and only if more may follow.';
+  'where fewer than p_picked_max pass; with newestFirst only for a page before a cursor, and only if more may follow. '
+  'is_end: there are no versions beyond those examined.';
 call filestore.grant_execute('filestore.pick_changes', 'filestore_engine');
 call filestore.pin_plan('filestore.pick_changes');
 
@@ -222,7 +224,8 @@ declare
   v_examined_max integer := case
     when v_is_filtered or v_until is not null or p_query ?| '{run,actor,keyId,operation}'
     then (filestore.limits()).changes_examined_max
-    else v_limit + 1 end;
+    -- Where versions in branches are left out, a page is mostly found among twice as many.
+    else (1 + v_by_path::integer) * (v_limit + 1) end;
   v_after bigint;
   v_last bigint;
   v_refusal jsonb;
@@ -254,8 +257,7 @@ begin
       v_picked := filestore.pick_changes(
         v_project_id, p_query || jsonb_build_object('until', v_until), v_by_path, v_after, v_last, v_examined_max,
         v_limit + 1);
-      -- Where versions in branches are left out, a page may have to examine more.
-      exit when cardinality(v_picked.positions) > v_limit or not v_by_path
+      exit when cardinality(v_picked.positions) > v_limit or not v_by_path or v_picked.is_end
         or v_examined_max >= (filestore.limits()).changes_examined_max;
       v_examined_max := least(8 * v_examined_max, (filestore.limits()).changes_examined_max);
     end loop;

@@ -74,7 +74,7 @@ declare
   v_has_quota constant boolean := p_session.max_project_bytes is not null and not p_may_exceed;
   v_used bigint;
 begin
-  if c_run_id is not null and not exists (
+  if c_run_id is not null and p_versions > 0 and not exists (
     select from filestore.runs r where r.project_id = p_session.project_id and r.run_id = c_run_id) then
     insert into filestore.runs (project_id, run_id, first_position)
     select p_session.project_id, c_run_id, min(v.position) from filestore.file_versions v

@@ -134,8 +134,9 @@ begin
     when filestore.sees_branches() then filestore.enter_branches(v_session, p_kind, p_commit) end;
   if v_plan.refusal is null then v_plan := filestore.plan_of(v_session, p_kind, p_commit); end if;
   begin
+    -- A merge depends on two files at each path.
     v_remaining := filestore.count_files(v_session, least(
-      coalesce(cardinality(v_plan.paths), 1),
+      coalesce(cardinality(v_plan.paths) / (1 + (p_kind ~ '_branch$')::integer), 1),
       (filestore.limits()).plan_requests_max * (filestore.limits()).operations_per_request));
     v_session.envelope := jsonb_set(
       v_session.envelope, '{rate,remaining}', coalesce(to_jsonb(v_remaining), 'null'));

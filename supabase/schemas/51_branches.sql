@@ -74,12 +74,13 @@ call filestore.grant_execute('filestore.unfit_for_branch', 'filestore_engine');
 create function filestore.created_branch(p_branch filestore.branches) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 begin
-  return jsonb_build_object('value', jsonb_build_object('isWhole', (p_branch).state <> 'new', 'branch', (
+  return jsonb_build_object('value', jsonb_build_object('branch', (
     select filestore.branch_record(p_branch, p.cursor_key) from filestore.projects p
-    where p.id = (p_branch).project_id)));
+    where p.id = (p_branch).project_id and (p_branch).state <> 'new')));
 end
 $$;
-comment on function filestore.created_branch is 'The answer to a slice of the creation of a branch.';
+comment on function filestore.created_branch is
+  'The answer to a slice of the creation of a branch: null until it is whole.';
 call filestore.grant_execute('filestore.created_branch', 'filestore_engine');
 
 create function filestore.copy_to_branch(p_session filestore.session, p_branch jsonb) returns jsonb
@@ -165,7 +166,7 @@ begin
 end
 $$;
 comment on function public.filestore_create_branch is
-  'Copies up to commit_files_max files of a folder to a branch; isWhole shows whether these were the last. '
+  'Copies up to commit_files_max files of a folder to a branch; branch is null until these were the last. '
   'p_branch: name, directory, title, at, expiresIn in seconds, provenance, and commitId, chosen by the '
   'caller, the same in all calls for one request. Refusals: BRANCH_ALREADY_EXISTS, TOO_MANY_FILES, '
   'PATH_TOO_LONG, QUOTA_EXCEEDED, VALIDATION_ERROR.';

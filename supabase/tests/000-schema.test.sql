@@ -1,6 +1,6 @@
 -- The schema exists, row-level security is on for every table, and each function runs as the intended role.
 begin;
-select plan(75);
+select plan(80);
 
 select has_schema('filestore');
 select has_role('filestore_engine');
@@ -8,8 +8,8 @@ select has_role('filestore_admin');
 select has_role('filestore_account');
 select has_role('filestore_search');
 select tables_are('filestore', array[
-  'account_deletions', 'account_windows', 'api_keys', 'app_consents', 'app_tokens', 'console_sessions', 'dead_segments',
-  'file_versions', 'files', 'idempotency_keys', 'link_windows', 'links',
+  'account_deletions', 'account_windows', 'api_keys', 'app_consents', 'app_tokens', 'branch_files', 'branches', 'console_sessions',
+  'dead_segments', 'file_versions', 'files', 'idempotency_keys', 'link_windows', 'links',
   'possibly_unreferenced_segments', 'project_deletions', 'project_usage', 'projects', 'purged_files',
   'rate_windows', 'retention_passes', 'runs', 'search_chunks', 'search_contents',
   'search_queue', 'search_texts', 'segments', 'settings', 'shared_segments', 'sweeps', 'tiers',
@@ -68,8 +68,8 @@ select is(
   0::bigint, 'indexing runs as filestore_search');
 select is(
   array(select p.proname::text from pg_proc p where p.pronamespace = 'filestore'::regnamespace and p.prosecdef order by 1),
-  '{account_settings,administer,consent_answered,current_account_id,end_account,find_account,find_owner,fold_usage,is_account_active,is_session_active,preview_retention,purge_file,redact_versions,repeated_deletion,search_pattern_candidates,search_rank_candidates,search_release_content,shared_bytes}',
-  'what is behind them runs as its caller, but for what keys administer, what asks Auth or the settings about an account, what ends one, what erases or counts, and what finds candidates for a search or deletes contents');
+  '{account_settings,administer,consent_answered,current_account_id,end_account,find_account,find_owner,fold_usage,is_account_active,is_session_active,preview_retention,purge_file,redact_versions,remove_branch_files,repeated_deletion,search_pattern_candidates,search_rank_candidates,search_release_content,shared_bytes}',
+  'what is behind them runs as its caller, but for what keys administer, what asks Auth or the settings about an account, what ends one, what erases or counts, what ends a branch, and what finds candidates for a search or deletes contents');
 select is((select public from storage.buckets where id = 'filestore-segments'), false, 'the bucket is private');
 select is((select count(*) from pg_policies where schemaname = 'storage' and qual like '%filestore%'), 0::bigint,
   'no policy opens the bucket');

@@ -1,6 +1,6 @@
 -- The policies alone: as the engine, with a project set, each table shows and accepts only its rows.
 begin;
-select plan(50);
+select plan(64);
 
 insert into filestore.projects (id, name, tier) values
   ('a0000000-0000-4000-8000-000000000000', 'pgtap a', 'enterprise'),
@@ -18,6 +18,11 @@ insert into filestore.project_usage (project_id, shard) select p.id, 0 from file
 insert into filestore.idempotency_keys (project_id, key, fingerprint, created_at)
 select p.id, 'k', sha256(''), now() from filestore.projects p where p.name like 'pgtap _';
 
+insert into filestore.branches (project_id, name, directory, base_position, commit_id, created_at, updated_at, expires_at)
+select p.id, 'one', '', 0, p.id, now(), now(), now() from filestore.projects p where p.name like 'pgtap _';
+insert into filestore.branch_files (project_id, file_id, branch, base_version)
+select p.id, p.id, 'one', 1 from filestore.projects p where p.name like 'pgtap _';
+
 insert into filestore.search_texts (project_id, file_id, version, path, mime_type, content, bytes, json_bytes, words)
 select p.id, p.id, 1, 'same.txt', 'text/plain', 'text', 4, 6, '' from filestore.projects p where p.name like 'pgtap _';
 insert into filestore.search_contents select p.id, sha256('text'), 'text', '' from filestore.projects p where p.name like 'pgtap _';
@@ -28,7 +33,7 @@ select p.id, p.id, p.id, 1, 1, 0, 4 from filestore.projects p where p.name like 
 create temporary table tenant_tables (name text);
 insert into tenant_tables values
   ('rate_windows'), ('files'), ('file_versions'), ('segments'), ('project_usage'), ('idempotency_keys'),
-  ('search_queue'), ('search_texts'), ('search_contents'), ('search_chunks');
+  ('branches'), ('branch_files'), ('search_queue'), ('search_texts'), ('search_contents'), ('search_chunks');
 
 create function pg_temp.visible(p_table text, p_column text default 'project_id') returns uuid[]
 language plpgsql as $$
@@ -38,6 +43,16 @@ begin
   execute format('select array_agg(distinct %I) from filestore.%I', p_column, p_table) into v_ids;
   reset role;
   return v_ids;
+end
+$$;
+create function pg_temp.paths() returns text[]
+language plpgsql as $$
+declare v_paths text[];
+begin
+  set local role filestore_engine;
+  select array_agg(f.path order by f.path) from filestore.files f into v_paths;
+  reset role;
+  return v_paths;
 end
 $$;
 create function pg_temp.attempt(p_statement text) returns text
@@ -85,8 +100,25 @@ from unnest(array[
     values (gen_random_uuid(), 'b0000000-0000-4000-8000-000000000000', now(), 1, sha256(''), 0, false, true)$$,
   $$insert into filestore.project_usage (project_id, shard) values ('b0000000-0000-4000-8000-000000000000', 1)$$,
   $$insert into filestore.idempotency_keys (project_id, key, fingerprint, created_at)
-    values ('b0000000-0000-4000-8000-000000000000', 'x', sha256(''), now())$$
+    values ('b0000000-0000-4000-8000-000000000000', 'x', sha256(''), now())$$,
+  $$insert into filestore.branches (project_id, name, directory, base_position, commit_id, created_at, updated_at, expires_at)
+    values ('b0000000-0000-4000-8000-000000000000', 'two', '', 0, gen_random_uuid(), now(), now(), now())$$,
+  $$insert into filestore.branch_files (project_id, file_id, branch, base_version)
+    values ('b0000000-0000-4000-8000-000000000000', gen_random_uuid(), 'one', 1)$$
 ]) statement;
+
+-- Files in branches: there for a transaction that has named a place in one.
+insert into filestore.files (project_id, path, version, mime_type, size, segment_ids, created_at, updated_at)
+select 'a0000000-0000-4000-8000-000000000000', n.path, 1, 'text/plain', 0, '{}', now(), now()
+from (values ('.branches/one/x.txt'), ('.branches-old/x.txt')) n (path);
+select is(pg_temp.paths(), array['.branches-old/x.txt', 'same.txt'], 'without a place in a branch its files are not visible');
+select is(
+  pg_temp.attempt($$update filestore.files set size = 0 where path = '.branches/one/x.txt'$$), '0 rows', 'nor there to change');
+select set_config('filestore.branches', 'on', true);
+select is(
+  pg_temp.paths(), array['.branches-old/x.txt', '.branches/one/x.txt', 'same.txt'], 'with one they are');
+select set_config('filestore.branches', '', true);
+select is(pg_temp.paths(), array['.branches-old/x.txt', 'same.txt'], 'an empty setting is no place');
 
 select set_config('filestore.project_id', '', true), set_config('filestore.key_hash', '', true);
 select is(pg_temp.visible('files'), null::uuid[], 'an empty setting is no project');

@@ -12,6 +12,7 @@ import {
 import { startPostgres } from "../support/postgres/postgres.ts";
 import { type Group, makeBrief } from "./bench.ts";
 import { type BenchStack, openDeployment, startBenchStack } from "./bench_stack.ts";
+import { branches } from "./branches.ts";
 import { capacity } from "./capacity.ts";
 import { clients } from "./clients.ts";
 import { commits } from "./commits.ts";
@@ -38,6 +39,7 @@ const GROUPS: Readonly<Record<string, Group>> = {
   clients,
   flushes,
   commits,
+  branches,
   capacity,
   neighbours,
   ranking,

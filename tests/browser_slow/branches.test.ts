@@ -225,7 +225,7 @@ test("the page of branches: what waits, filtered by state, and many closed at on
     await says(page, "3 items chosen");
     await press(page, "Close …");
     const asked = dialog(page, "Close 3 branches?");
-    await press(asked, "Close");
+    await press(asked, "Close branches");
     await says(page, "Closed: 3 branches.");
     await page.getByText("items chosen").waitFor({ state: "detached" });
     assertEquals(

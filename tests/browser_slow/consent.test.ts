@@ -111,6 +111,7 @@ test("an unfinished branch is offered beside the folder; the app then reads and 
   await branches.merge("merged");
   const { app } = await openRequest(visit);
   const field = page.getByLabel("Only in this branch");
+  await field.waitFor();
   assertEquals(await field.getByRole("option").allTextContents(), ["no branch", "try-1: A title"]);
   await field.selectOption("try-1: A title");
   assertEquals(await page.getByLabel("Only in this folder").inputValue(), ".branches/try-1");

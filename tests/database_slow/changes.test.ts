@@ -207,19 +207,22 @@ async function pagesByPlan(t: Deno.TestContext, url: string): Promise<void> {
       await changes(sql, project, { after: valueOf(await changes(sql, project, { limit: WHOLE })).cursor }),
     ).cursor;
 
+    /** Pages of up to 100 changes. `more`: further rows, of positions, and of files that are looked up for their paths. */
+    const assertPages = async (more: number) => {
+      const backwards = ["now", middle].map((before) => ({ newestFirst: true, before }));
+      for (const query of [{}, { after: middle }, { newestFirst: true }, { after: "now" }, ...backwards]) {
+        const rows = await noted(() => changes(sql, project, { limit: 100, ...query }));
+        // The positions and filtered columns, of one version more than shown; the records; and the last position.
+        assert((rows["file_versions"] ?? 0) <= 3 * 100 + 3 + more, JSON.stringify([query, rows]));
+        assert((rows["files"] ?? 0) <= 2 * 100 + more, JSON.stringify([query, rows]));
+        assertEquals(sorts(plans), [], JSON.stringify(query));
+        assert(indexesUsed(plans, "file_versions").every((name) => name === "file_versions_by_position"));
+      }
+    };
+
     await t.step(
       "a page reads its own versions, at the beginning, in the middle and at the end",
-      async () => {
-        const backwards = ["now", middle].map((before) => ({ newestFirst: true, before }));
-        for (const query of [{}, { after: middle }, { newestFirst: true }, { after: "now" }, ...backwards]) {
-          const rows = await noted(() => changes(sql, project, { limit: 100, ...query }));
-          // The positions and filtered columns, of one version more than shown; the records; and the last position.
-          assert((rows["file_versions"] ?? 0) <= 3 * 100 + 3, JSON.stringify([query, rows]));
-          assert((rows["files"] ?? 0) <= 2 * 100, JSON.stringify([query, rows]));
-          assertEquals(sorts(plans), [], JSON.stringify(query));
-          assert(indexesUsed(plans, "file_versions").every((name) => name === "file_versions_by_position"));
-        }
-      },
+      () => assertPages(0),
     );
     await t.step("a filtered page looks at as many as it may, and no more", async () => {
       const rows = await noted(() => changes(sql, project, { actor: "nobody" }));
@@ -262,6 +265,16 @@ async function pagesByPlan(t: Deno.TestContext, url: string): Promise<void> {
       const page = valueOf(await runs(sql, confined, 10, null));
       assertEquals([page.runs, page.hasMore], [[], true]);
     });
+    await t.step(
+      "with a branch, a page also looks up the file of each of its versions, and looks once",
+      async () => {
+        const branch = { name: "try", directory: "", expiresIn: 3600, commitId: crypto.randomUUID() };
+        await sql`select public.filestore_create_branch(${project.keyHash}, null, ${
+          JSON.stringify(branch)
+        }::text::jsonb)`;
+        await assertPages(100 + 2);
+      },
+    );
   } finally {
     await sql.end();
   }

@@ -96,6 +96,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
     "filestore.current_path_prefix",
     "filestore.current_project_id",
     "filestore.listed",
+    "filestore.sees_branches",
   ],
   unindexed_foreign_keys: [
     "file_versions_project_id_file_id_fkey",

@@ -124,6 +124,13 @@ test("409 and 400: names and folders of branches", async (own) => {
     assertRefused(await branches.tryCreate("inner", { directory }), "VALIDATION_ERROR");
   }
   assertEquals((await branches.create("empty", { directory: "nothing" })).fileCount, 0);
+  // A run without versions is none.
+  const inRun = {
+    body: { name: "empty-in-run", directory: "nothing" },
+    headers: { "x-run-id": "of-nothing" },
+  };
+  assertEquals((await own.request("POST", "/branches", inRun)).status, 200);
+  assertRefused(await own.request("GET", "/runs/of-nothing"), "RUN_NOT_FOUND");
   const long = `${"x".repeat(250)}/`.repeat(4) + "y".repeat(18);
   await own.write(long, "long");
   const details = assertRefused(await branches.tryCreate("long"), "PATH_TOO_LONG");

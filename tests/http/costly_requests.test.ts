@@ -34,6 +34,8 @@ const tool = (name: string, args: Record<string, unknown>): Costly => [
   () => messageOf("modern", "tools/call", { name, arguments: args }),
 ];
 const BY_OWNER = "PATCH /project by the owner";
+/** No name of a branch is used twice. */
+const newBranch = () => ({ name: crypto.randomUUID() });
 
 const COSTLY: readonly Costly[] = [
   ...["text", "regex", "hybrid"].map((mode): Costly => [`GET /search?q=line&mode=${mode}`]),
@@ -50,6 +52,15 @@ const COSTLY: readonly Costly[] = [
   ["POST /restore", ({ at }) => ({ body: { directory: "in", at } })],
   ["PATCH /project", () => ({ body: { dryRun: true } })],
   [BY_OWNER, () => ({ body: { dryRun: true } })],
+  ["POST /branches", () => ({ body: { ...newBranch(), directory: "in" } })],
+  ["GET /branches/try"],
+  ["POST /branches/try/merge", () => ({ body: {} })],
+  ["POST /branches/try/update", () => ({ body: {} })],
+  [
+    "POST /mcp create_branch",
+    () => messageOf("modern", "tools/call", { name: "create_branch", arguments: newBranch() }),
+  ],
+  tool("finish_branch", { name: "try" }),
   tool("grep_files", { pattern: "line" }),
   tool("search_files", { query: "line" }),
   tool("diff_versions", { path: "a.txt" }),
@@ -76,6 +87,7 @@ async function prepared(account: Account): Promise<Own> {
   await files.write("in/b.txt", "one line\n");
   const { updatedAt: at } = await files.write("edited.txt", "one line\n");
   await files.append("a.txt", "another line\n");
+  await files.request("POST", "/branches", { body: { name: "try", directory: "in" } });
   return { account, files, at };
 }
 
@@ -156,20 +168,24 @@ test("costly requests: one that waits goes on as soon as another has ended, also
 const lines = (count: number, text: string) =>
   Array.from({ length: count }, (_, n) => `${text} ${n}\n`).join("");
 
+/** How many requests of a free project's window the request counts, of which some are used already. */
+async function countedIn({ account: { projectId }, files }: Own, request: string, used = 0, body?: unknown) {
+  if (projectId === null) throw new Error("the account is about a project");
+  await service.setTier(projectId, "free");
+  await service.freezeWindow(projectId, used);
+  const [method = "", path = ""] = request.split(" ");
+  const answer = await files.request(method, path, { body });
+  assertEquals(answer.status, 200, request);
+  return FREE_LIMIT - used - rateOf(answer.headers).remaining;
+}
+
 test("costly requests count by the work that was done, at most as ten; where fewer are left they are used up", async () => {
   const [small, large] = [await prepared(await owner(service)), await prepared(await owner(service))];
   await large.files.write("changed.txt", lines(110_000, "b"));
   // The more lines have moved, the longer the search for the shortest diff takes.
   await large.files.overwrite("changed.txt", lines(110_000, "b").split("\n").toReversed().join("\n"));
   await large.files.write("large.txt", lines(1_000_000, "c"));
-  const counted = async ({ account: { projectId }, files }: Own, path: string, used = 0) => {
-    if (projectId === null) throw new Error("the account is about a project");
-    await service.setTier(projectId, "free");
-    await service.freezeWindow(projectId, used);
-    const answer = await files.request("GET", path);
-    assertEquals(answer.status, 200, path);
-    return FREE_LIMIT - used - rateOf(answer.headers).remaining;
-  };
+  const counted = (own: Own, path: string, used = 0) => countedIn(own, `GET ${path}`, used);
   for (const path of ["/diff/a.txt", "/export", "/search?mode=regex&q=l.ne"]) {
     assertEquals(await counted(small, path), 1, path);
   }
@@ -179,5 +195,23 @@ test("costly requests count by the work that was done, at most as ten; where few
   assertEquals(await counted(large, "/diff/changed.txt", FREE_LIMIT - 4), 4);
   for (const path of ["/files", "/search?q=c"]) {
     assertRefused(await large.files.request("GET", path), "RATE_LIMIT_EXCEEDED");
+  }
+});
+
+test("costly requests: a branch counts one for each 100 files begun, a merge one for each ten", async () => {
+  const own = await prepared(await owner(service));
+  await service.setTier(own.account.projectId ?? "", "pro");
+  const write = async (folder: string, from: number, count: number) =>
+    await own.files.commit(Array.from({ length: count }, (_, index) => ({
+      ...{ op: "write", path: `${folder}/${from + index}.txt`, content: folder },
+    })));
+  for (const from of [0, 70, 140]) await write("big", from, 70);
+  const branch = { name: "big", directory: "big" };
+  assertEquals(await countedIn(own, "POST /branches", 0, branch), 3);
+  assertEquals(await countedIn(own, "POST /branches", 0, { name: "small", directory: "in" }), 1);
+  await service.setTier(own.account.projectId ?? "", "pro");
+  await write(".branches/big", 0, 21);
+  for (const dryRun of [true, false]) {
+    assertEquals(await countedIn(own, "POST /branches/big/merge", 0, { dryRun, keep: true }), 3, `${dryRun}`);
   }
 });

@@ -303,7 +303,7 @@ test("an app cannot let itself in: only the person's own token answers, and only
   assertEquals((await answerRequest(person, request, { scopes: ["read"] })).status, 200);
 });
 
-test("a request is answered once, by whoever comes first", async () => {
+test("a request is answered once, by the person who comes first", async () => {
   const [person, other] = [await owner(service), await owner(service)];
   const app = await App.register(service);
   const request = await app.request();

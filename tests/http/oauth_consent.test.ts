@@ -81,7 +81,7 @@ test("consent gives at most what was asked for, never admin, and only for one's 
   );
 });
 
-test("a request is answered once, whatever the answer and whoever gives it", async () => {
+test("a request is answered once, whatever the answer, and whichever person gives it", async () => {
   for (const approve of [true, false]) {
     const request = await app.request();
     assertEquals((await answerRequest(person, request, { approve })).status, 200);

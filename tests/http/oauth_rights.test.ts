@@ -32,6 +32,12 @@ GET /export                                  | 401 INVALID_API_KEY         | 404
 POST /folders/copy                           | 401 INVALID_API_KEY         | 400 INVALID_JSON
 POST /folders/move                           | 401 INVALID_API_KEY         | 400 INVALID_JSON
 DELETE /folders/*                            | 401 INVALID_API_KEY         | 404 FILE_NOT_FOUND
+POST /branches                               | 401 INVALID_API_KEY         | 400 INVALID_JSON
+GET /branches                                | 401 INVALID_API_KEY         | 200
+GET /branches/:name                          | 401 INVALID_API_KEY         | 404 BRANCH_NOT_FOUND
+PATCH /branches/:name                        | 401 INVALID_API_KEY         | 400 INVALID_JSON
+POST /branches/:name/merge                   | 401 INVALID_API_KEY         | 404 BRANCH_NOT_FOUND
+POST /branches/:name/update                  | 401 INVALID_API_KEY         | 404 BRANCH_NOT_FOUND
 POST /runs/:runId/undo                       | 401 INVALID_API_KEY         | 404 RUN_NOT_FOUND
 POST /restore                                | 401 INVALID_API_KEY         | 400 INVALID_JSON
 POST /batch                                  | 401 INVALID_API_KEY         | 400 INVALID_JSON
@@ -77,15 +83,13 @@ GET /openapi.json                            | 200                         | 200
 GET /llms.txt                                | 200                         | 200
 `;
 
-/**
- * Status, and the code or error of a failure. Without a body, so that nothing is changed. Each request has an address of
- * its own, since together they are more failed authentications than one address has in a minute.
- */
-async function answerTo(route: string, credentials: Record<string, string>): Promise<string> {
-  const headers = { ...credentials, "cf-connecting-ip": crypto.randomUUID() };
+/** Status, and the code or error of a failure. Without a body, so that nothing is changed. */
+async function answerTo(url: string, route: string, credentials: Record<string, string>): Promise<string> {
   const [method = "", pattern = ""] = route.split(" ");
   const path = pattern.replace("/*", "/none.txt").replace(":id", ID).replace(/:\w+/, "none");
-  const { status, body } = await apiAt(service.baseUrl).request(null, method, path, { headers });
+  // Each request has an address of its own: together they are more failed authentications than one has in a minute.
+  const headers = { ...credentials, "cf-connecting-ip": crypto.randomUUID() };
+  const { status, body } = await apiAt(url).request(null, method, path, { headers });
   const { error } = Object(body);
   return [status, error?.code ?? error].filter((part) => part !== undefined).join(" ");
 }
@@ -94,14 +98,18 @@ test("each route answers an app's token and a person's as this table says", asyn
   const person = await owner(service);
   const { access_token } = await (await App.register(service)).connect(person);
   const found: string[] = [];
-  for (const { method, pattern } of ENTRIES) {
-    const route = `${method} ${pattern}`;
-    const ofApp = await answerTo(route, { authorization: `Bearer ${access_token}` });
-    const asKey = await answerTo(route, { "x-api-key": access_token });
-    const ofPerson = await answerTo(route, person.headers);
-    found.push([route, ofApp, ofPerson].join(" | "));
-    assert(asKey === ofApp || asKey === "401 INVALID_API_KEY" || asKey === "401 INVALID_SESSION", route);
-  }
+  // Without the gateway, which lets no client say its address.
+  await service.withBareFunction(async (origin) => {
+    for (const { method, pattern } of ENTRIES) {
+      const route = `${method} ${pattern}`;
+      const answer = (credentials: Record<string, string>) => answerTo(`${origin}/api`, route, credentials);
+      const ofApp = await answer({ authorization: `Bearer ${access_token}` });
+      const asKey = await answer({ "x-api-key": access_token });
+      const ofPerson = await answer(person.headers);
+      found.push([route, ofApp, ofPerson].join(" | "));
+      assert(asKey === ofApp || asKey === "401 INVALID_API_KEY" || asKey === "401 INVALID_SESSION", route);
+    }
+  }, { CONSOLE_URL: `${service.stack.supabaseUrl}/console` });
   assertEquals(found, ROUTES.trim().split("\n").map((row) => row.replaceAll(/ +\| /g, " | ")));
 });
 
@@ -126,6 +134,9 @@ const CALLS: readonly (readonly [string, Arguments])[] = ["notes/a.txt", "other/
     ["create_link", { path, for: "download" }],
     ["create_link", { path, for: "upload" }],
     ["delete_file", { path }],
+    ["create_branch", { name: `of-${folder}`, path: folder }],
+    ["write_file", { path: `.branches/of-${folder}/new.txt`, content: "new" }],
+    ["finish_branch", { name: `of-${folder}` }],
     ["undo_run", { run: "r1" }],
   ];
   return calls;

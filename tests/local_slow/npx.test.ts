@@ -49,6 +49,8 @@ Deno.test("the README's npx command asks the registry once, and never again for 
         env: {
           npm_config_registry: `http://127.0.0.1:${registry.addr.port}/`,
           npm_config_cache: join(directory, "cache"),
+          // The test itself may run by such a command.
+          npm_config_prefer_offline: "false",
           npm_config_update_notifier: "false",
         },
       }).output();

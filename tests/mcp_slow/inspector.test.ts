@@ -35,7 +35,7 @@ test("the Inspector lists the tools, whose schemas any client can take", async (
   const { code, stdout, stderr } = await inspect(await files(), "--method", "tools/list", "--strict");
   assertEquals(code, 0, stdout + stderr);
   const { tools } = z.object({ tools: z.array(z.object({ name: z.string() })) }).parse(JSON.parse(stdout));
-  assertEquals(tools.length, 15);
+  assertEquals(tools.length, 17);
 });
 
 test("the Inspector reads, writes, is refused, edits with a near miss, and searches", async () => {

@@ -100,7 +100,7 @@ export function shown(outcome: Outcome): string {
     .replaceAll(/\/l\/[\w-]{43}/g, "/l/TOKEN")
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME")
     // In a field, and in a tool's text.
-    .replaceAll(/(?<="cursor":"|since=)[0-9a-f]{32}/g, "CURSOR");
+    .replaceAll(/(?<="cursor":"|"base":"|since=)[0-9a-f]{32}/g, "CURSOR");
 }
 
 /**
@@ -139,7 +139,8 @@ export function assertWhole(
   whole: Expected,
 ): void {
   if (outcome.status < 300) return assertState(state, whole.after, "after");
-  const isAfter = JSON.stringify(state.files) === JSON.stringify(whole.after.files);
+  const changed = ({ files, branches }: ProjectState) => JSON.stringify([files, branches]);
+  const isAfter = changed(state) === changed(whole.after);
   // The back end acted but could not report it: all changes are there, or none.
   if (lasts && actsBefore(fault) && operation.writes && isAfter) {
     return assertState(state, whole.after, "after");
@@ -149,7 +150,7 @@ export function assertWhole(
 
 /** The message names the parts that differ, since a whole state is too long to read. */
 export function assertState(state: ProjectState, wanted: ProjectState, name: string): void {
-  const parts = ["files", "versions", "dead", "idempotencyKeys"] as const;
+  const parts = ["files", "versions", "dead", "idempotencyKeys", "branches"] as const;
   const other = parts.filter((part) => JSON.stringify(state[part]) !== JSON.stringify(wanted[part]));
   const shown = other.map((part) =>
     `${part} ${JSON.stringify(state[part])} not ${JSON.stringify(wanted[part])}`

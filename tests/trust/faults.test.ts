@@ -239,6 +239,8 @@ test("a commit whose answers are all lost is 503 and one version, and the same r
   await inParallel(lostAnswers(), AT_ONCE, async ({ operation, fault }) => {
     const name = `${operation.name}, ${fault}`;
     const whole = await faults.expectedOf(operation);
+    // Where the function merges lines, the first call commits nothing: it names the texts.
+    if (whole.calls.filter(isCommit).length > 1) return;
     const key = { "idempotency-key": crypto.randomUUID() };
     const ran = await faults.runWith(operation, breakCommits(fault, Infinity), key);
     assertEquals(ran.outcome.status, 503, name);
@@ -270,9 +272,9 @@ test("a request whose answers are lost counts once in its project's window", asy
 
 test("the retry of a commit whose answer was lost answers its own version, whatever was written since", async () => {
   // Excluded: an edit that deletes everything, a restore and an empty write, whose versions have no bytes to compare;
-  // the memory tool, which names no version; and a batch, which names several.
+  // the memory tool, which names no version; a batch, which names several; and branches, whose paths are relative.
   await inParallel(
-    COMMITS.filter(({ name }) => !/move|copy|new|write several|write raw|memory|batch/.test(name)),
+    COMMITS.filter(({ name }) => !/move|copy|new|write several|write raw|memory|batch|branch/.test(name)),
     AT_ONCE,
     async (operation) => {
       const tenant = await lab.tenant();

@@ -33,7 +33,7 @@ const LINKS = 20;
 
 /**
  * The state for the requests: every file exists and contains the text that edits search for, the known links are
- * unused, and the account is new and has sent no request.
+ * unused, the known branch is open, and the account is new and has sent no request.
  */
 async function prepared(own: ProjectFiles, generator: RandomRequests, links: number): Promise<Account> {
   for (const path of FILES) await own.write(path, "one");
@@ -44,6 +44,8 @@ async function prepared(own: ProjectFiles, generator: RandomRequests, links: num
       remember(generator, answer.body);
     }
   }
+  generator.branch = crypto.randomUUID();
+  await own.request("POST", "/branches", { body: { name: generator.branch, directory: "dir" } });
   const account = await owner(service);
   generator.keyIds.length = 0;
   generator.keyIds.push((await account.createKey()).id);

@@ -93,6 +93,15 @@ const MEANT_FOR_FOLDERS = {
   destination: numbered("copied/", 1000),
 };
 
+const MEANT_FOR_NEW_BRANCHES = { ...MEANT, name: numbered("new-", 1_000_000) };
+const MEANT_FOR_BRANCHES = { ...MEANT, name: numbered("@branch@", 1000) };
+
+function meantFor(template: string): typeof MEANT {
+  if (template.startsWith("/folders")) return MEANT_FOR_FOLDERS;
+  if (template === "/branches") return MEANT_FOR_NEW_BRANCHES;
+  return template.startsWith("/branches/") ? MEANT_FOR_BRANCHES : MEANT;
+}
+
 /** Values at the bounds of what a schema expects, or invalid everywhere. */
 const oddText = fc.oneof(
   fc.string({ unit: "binary", maxLength: 300 }),
@@ -147,6 +156,8 @@ export class RandomRequests {
   readonly tokens: string[] = [];
   /** The id of an app that has registered. */
   clientId = "";
+  /** The name of a branch. */
+  branch = "";
   #taken = 0;
 
   constructor(document: unknown, private readonly seed: number) {
@@ -177,16 +188,17 @@ export class RandomRequests {
       const known = kind === "id" ? ids : this.tokens;
       return known[number % known.length] ?? "0190a1b2-7c3d-4e5f-8a9b-0c1d2e3f4a5b";
     });
-    const withClient = (text: string) =>
-      text.replaceAll(/%40client%40\d+/g, encodeURIComponent(this.clientId));
+    const withNames = (text: string) =>
+      text.replaceAll(/%40client%40\d+/g, encodeURIComponent(this.clientId))
+        .replaceAll(/%40branch%40\d+/g, this.branch);
     const text = new TextDecoder().decode(request.body);
-    const body = text.includes("%40client%40") ? new TextEncoder().encode(withClient(text)) : request.body;
-    return { ...request, path: withClient(path), body };
+    const body = text.includes("%40client%40") ? new TextEncoder().encode(withNames(text)) : request.body;
+    return { ...request, path: withNames(path), body };
   }
 
   #requests(method: string, template: string, operation: Operation): fc.Arbitrary<RandomRequest> {
     const { operationId, security, parameters, requestBody } = operation;
-    const meant = template.startsWith("/folders") ? MEANT_FOR_FOLDERS : MEANT;
+    const meant = meantFor(template);
     const [ofBody, ofQuery] = [parameters.length + 1, parameters.length];
     return fc.record({
       // The part that is odd, if one is: a parameter, the query, or the body.

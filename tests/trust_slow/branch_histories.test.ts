@@ -1,10 +1,16 @@
 /**
  * Random histories of branches, against `git merge` of the same trees: the same files conflict, and the others have the
- * same text. What is undone afterwards is as before, and an updated branch merges without a conflict.
+ * same text. An undo of the merge, an update and a second merge then end as the contract says.
+ *
+ * One branch has several histories, each in a folder of its own, so that a request concerns all of them.
  */
 import { assertEquals } from "@std/assert";
 import { Branches } from "../support/client/branches.ts";
+import { assertRefused } from "../support/client/contract.ts";
 import type { Files } from "../support/client/files.ts";
+import { type GitMerge, gitMerges, type Sides, type Tree } from "../support/content/git_merges.ts";
+import { unzipped } from "../support/content/unzipped.ts";
+import { inParallel } from "../support/in_parallel.ts";
 import { type Random, randomFrom, SEED } from "../support/random.ts";
 import { IS_LONG } from "../support/runner/long.ts";
 import { suite, test } from "../support/stack/suite.ts";
@@ -12,66 +18,78 @@ import { suite, test } from "../support/stack/suite.ts";
 const { files } = await suite();
 
 const HISTORIES = IS_LONG ? 1000 : 300;
+const BRANCH_HISTORIES = 10;
 const NAMES = ["a.md", "b.md", "deep/c.md", "d.bin"];
 const NUL = "\0";
 /** A type of binary content: git recognizes it by its NUL. */
 const BINARY = { contentType: "image/png" } as const;
+/** Changed in each branch, and merged last. */
+const LAST = { "last.md": "last\n" } as const;
 
-/** Path → content. */
-type Tree = Readonly<Record<string, string>>;
-
-/** Chains of histories that run at the same time, each with its own repository. */
-const CHAINS = 4;
+/** The histories of one branch. */
+type Group = readonly { readonly number: number; readonly sides: Sides; readonly merge: GitMerge }[];
 
 test(`${HISTORIES} random histories end as with git merge (seed ${SEED})`, async () => {
-  const own = await files();
-  await Promise.all(Array.from({ length: CHAINS }, async (_, chain) => {
-    const git = await Repository.create();
-    try {
-      for (let number = chain; number < HISTORIES; number += CHAINS) {
-        await history(own, git, randomFrom(SEED + number), number);
-      }
-    } finally {
-      await git.remove();
-    }
-  }));
+  const all = Array.from({ length: HISTORIES }, (_, number) => sidesOf(randomFrom(SEED + number)));
+  const merges = await gitMerges(all);
+  const histories = all.flatMap((sides, number) => {
+    const merge = merges[number];
+    return merge ? [{ number, sides, merge }] : [];
+  });
+  const groups = Array.from(
+    { length: HISTORIES / BRANCH_HISTORIES },
+    (_, index) => histories.slice(index * BRANCH_HISTORIES, (index + 1) * BRANCH_HISTORIES),
+  );
+  await inParallel(groups, 2, async (group, index) => run(await files(), group, index));
 });
 
-async function history(own: Files, git: Repository, random: Random, number: number): Promise<void> {
-  const folder = `h${number}`;
-  const inside = `.branches/b${number}`;
+/** Conflicts are resolved in one of three ways. */
+async function run(own: Files, group: Group, index: number): Promise<void> {
+  const [name, folder, inside] = [`b${index}`, `g${index}`, `.branches/b${index}`];
   const branches = new Branches(own);
-  const base = startOf(random);
+  const [base, ours, theirs] = [sideOf(group, "base"), sideOf(group, "ours"), sideOf(group, "theirs")];
+  const conflicts = group.flatMap(({ number, merge }) => merge.conflicts.map((path) => `h${number}/${path}`));
+  const clean = joined(group.map(({ number, merge }) => [number, merge.clean]));
+  const take = index % 3 === 0 ? "current" : "branch";
+  const taken = take === "current" ? theirs : ours;
+  const merged = { ...clean, ...only(taken, conflicts) };
+  const what = JSON.stringify(group);
+
   await put(own, folder, {}, base);
-  await branches.create(`b${number}`, { directory: folder });
-  const ours = changeOf(random, base, "ours");
-  const theirs = changeOf(random, base, "theirs");
-  await put(own, inside, base, ours);
+  await branches.create(name, { directory: folder });
+  await put(own, inside, base, { ...ours, ...LAST });
   await put(own, folder, base, theirs);
-  const expected = await git.merge(base, theirs, ours);
-  const what = JSON.stringify({ number, base, ours, theirs });
-  const plan = await branches.merge(`b${number}`, { dryRun: true });
-  assertEquals(plan.conflicts.map(({ path }) => path), expected.conflicts, what);
-  if (expected.conflicts.length > 0) {
+  const plan = await branches.merge(name, { dryRun: true });
+  assertEquals(plan.conflicts.map(({ path }) => path).toSorted(), conflicts.toSorted(), what);
+  assertEquals((await branches.get(name)).counts.conflicts, conflicts.length, what);
+  if (conflicts.length > 0) assertRefused(await branches.tryMerge(name), "MERGE_CONFLICT");
+  if (index % 3 === 1) {
     // The branch takes its own side of the conflicts, and then has nothing in conflict.
-    await branches.update(`b${number}`, { onConflict: "branch" });
-    assertEquals((await branches.get(`b${number}`)).counts.conflicts, 0, what);
+    await branches.update(name, { onConflict: "branch" });
+    assertEquals((await branches.get(name)).counts.conflicts, 0, what);
   }
-  const merged = await branches.merge(`b${number}`);
-  const chosen = Object.fromEntries(expected.conflicts.flatMap((path) => {
-    const content = ours[path];
-    return content === undefined ? [] : [[path, content]];
-  }));
-  assertEquals(await treeOf(own, folder), sorted({ ...expected.clean, ...chosen }), what);
-  if (merged.actions.length === 0) return;
-  const undo = await own.request("POST", `/runs/${merged.runId}/undo`, { body: { dryRun: false } });
+  const paths = Object.keys({ ...base, ...ours, ...theirs });
+  const { runId } = await branches.merge(name, { paths, onConflict: take });
+  assertEquals(await treeOf(own, folder), sorted(merged), what);
+
+  const undo = await own.request("POST", `/runs/${runId}/undo`, { body: { dryRun: false } });
   assertEquals(undo.status, 200, undo.text);
   assertEquals(await treeOf(own, folder), sorted(theirs), what);
+  // What came since the merge is its undo. A side that the merge did not take stays in the branch.
+  await branches.update(name);
+  const kept = take === "current" ? only(ours, conflicts) : only(theirs, conflicts);
+  const updated = { ...without(theirs, conflicts), ...kept, ...LAST };
+  assertEquals(await treeOf(own, inside), sorted(updated), what);
+  const last = await branches.merge(name);
+  assertEquals(last.actions.map(({ path }) => path), Object.keys(LAST), what);
+  assertEquals(await treeOf(own, folder), sorted({ ...theirs, ...LAST }), what);
+  assertEquals((await branches.get(name)).state, "merged");
 }
 
-function startOf(random: Random): Tree {
+function sidesOf(random: Random): Sides {
   const names = NAMES.filter(() => random.below(4) > 0);
-  return Object.fromEntries(names.map((name) => [name, textOf(name, linesOf(random))]));
+  const base = Object.fromEntries(names.map((name) => [name, textOf(name, linesOf(random))]));
+  return { base, ours: changeOf(random, base, "ours"), theirs: changeOf(random, base, "theirs") };
 }
 
 function linesOf(random: Random): string[] {
@@ -106,6 +124,27 @@ function changedLines(random: Random, old: string, side: string): string[] {
   });
 }
 
+function sideOf(group: Group, side: keyof Sides): Tree {
+  return joined(group.map(({ number, sides }) => [number, sides[side]]));
+}
+
+/** The trees of histories, each in the folder of its own. */
+function joined(trees: readonly (readonly [number, Tree])[]): Tree {
+  return Object.fromEntries(
+    trees.flatMap(([number, tree]) =>
+      Object.entries(tree).map(([path, text]) => [`h${number}/${path}`, text])
+    ),
+  );
+}
+
+function only(tree: Tree, paths: readonly string[]): Tree {
+  return Object.fromEntries(Object.entries(tree).filter(([path]) => paths.includes(path)));
+}
+
+function without(tree: Tree, paths: readonly string[]): Tree {
+  return Object.fromEntries(Object.entries(tree).filter(([path]) => !paths.includes(path)));
+}
+
 async function put(own: Files, folder: string, before: Tree, after: Tree): Promise<void> {
   const operations = [
     ...Object.keys(before).filter((name) => !(name in after)).map((name) => ({
@@ -120,93 +159,18 @@ async function put(own: Files, folder: string, before: Tree, after: Tree): Promi
       ...name.endsWith(".bin") && BINARY,
     })),
   ];
-  if (operations.length > 0) await own.commit(operations);
+  await own.commit(operations);
 }
 
 async function treeOf(own: Files, directory: string): Promise<Tree> {
-  const paths = await own.paths({ directory, recursive: true, limit: 100 });
-  const entries = paths.map(async (path) =>
-    [path.slice(directory.length + 1), new TextDecoder().decode(await own.readBytes(path))] as const
+  const answer = await own.request("GET", "/export", { query: { directory } });
+  assertEquals(answer.status, 200);
+  const entries = [...await unzipped(answer.bytes)].map(([path, bytes]) =>
+    [path.slice(directory.length + 1), new TextDecoder("latin1").decode(bytes)] as const
   );
-  return sorted(Object.fromEntries(await Promise.all(entries)));
+  return sorted(Object.fromEntries(entries));
 }
 
 function sorted(tree: Tree): Tree {
   return Object.fromEntries(Object.entries(tree).toSorted(([one], [other]) => one < other ? -1 : 1));
-}
-
-class Repository {
-  constructor(private readonly directory: string) {}
-
-  static async create(): Promise<Repository> {
-    const repository = new Repository(await Deno.makeTempDir());
-    await repository.git("init", "--quiet");
-    return repository;
-  }
-
-  /** Merges `theirs` into `ours`, both made from `base`. */
-  async merge(base: Tree, ours: Tree, theirs: Tree): Promise<{ conflicts: string[]; clean: Tree }> {
-    const root = await this.commit(base);
-    const [one, other] = [await this.commit(ours, root), await this.commit(theirs, root)];
-    const args = [
-      "-c",
-      "merge.renames=false",
-      "merge-tree",
-      "--write-tree",
-      "--name-only",
-      "--no-messages",
-      one,
-      other,
-    ];
-    const [tree = "", ...named] = (await this.git(...args)).split("\n").filter((line) => line !== "");
-    const conflicts = [...new Set(named)].toSorted();
-    const clean: Record<string, string> = {};
-    for (const path of (await this.git("ls-tree", "-r", "--name-only", tree)).split("\n")) {
-      if (path === "" || conflicts.includes(path)) continue;
-      clean[path] = await this.git("show", `${tree}:${path}`);
-    }
-    return { conflicts, clean };
-  }
-
-  private async commit(tree: Tree, ...parents: string[]): Promise<string> {
-    await this.git("read-tree", "--empty");
-    for (const [path, content] of Object.entries(tree)) {
-      const id = (await this.git("hash-object", "-w", "--stdin", { input: content })).trim();
-      await this.git("update-index", "--add", "--cacheinfo", `100644,${id},${path}`);
-    }
-    const id = (await this.git("write-tree")).trim();
-    const identity = ["-c", "user.name=test", "-c", "user.email=test@example.org"];
-    return (await this.git(
-      ...identity,
-      "commit-tree",
-      "-m",
-      "x",
-      ...parents.flatMap((one) => ["-p", one]),
-      id,
-    )).trim();
-  }
-
-  /** The output; a merge with conflicts ends with 1. */
-  private async git(...given: (string | { readonly input: string })[]): Promise<string> {
-    const args = given.filter((one) => typeof one === "string");
-    const input = given.find((one) => typeof one === "object")?.input;
-    const command = new Deno.Command("git", {
-      args,
-      cwd: this.directory,
-      stdin: "piped",
-      stdout: "piped",
-      stderr: "piped",
-    });
-    const process = command.spawn();
-    const writer = process.stdin.getWriter();
-    if (input !== undefined) await writer.write(new TextEncoder().encode(input));
-    await writer.close();
-    const { code, stdout, stderr } = await process.output();
-    if (code > 1) throw new Error(`git ${args.join(" ")}: ${new TextDecoder().decode(stderr)}`);
-    return new TextDecoder().decode(stdout);
-  }
-
-  async remove(): Promise<void> {
-    await Deno.remove(this.directory, { recursive: true });
-  }
 }

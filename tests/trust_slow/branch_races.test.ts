@@ -154,7 +154,7 @@ async function creationIsKilled({ owner, clients, project }: World): Promise<voi
       ),
     );
   }
-  assertEquals((await create(clients, project)).value?.["isWhole"], false);
+  assertEquals((await create(clients, project)).value?.["branch"], null);
   await assertRejects(() =>
     clients.begin(async (sql) => {
       await create(sql, project);
@@ -165,7 +165,7 @@ async function creationIsKilled({ owner, clients, project }: World): Promise<voi
   await write(clients, project, "in/1099", 99);
   await write(clients, project, "in/later", 10);
   const finished = await create(clients, project);
-  assertEquals(finished.value?.["isWhole"], true);
+  assert(finished.value?.["branch"]);
   const [found] = await owner<{ files: number; bytes: number }[]>`
     select count(*)::integer as files, sum(f.size)::integer as bytes from filestore.files f
     where f.project_id = ${project.id} and starts_with(f.path, '.branches/try/')`;

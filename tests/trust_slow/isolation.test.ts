@@ -94,6 +94,8 @@ test("every operation with another project's key answers as for a file that neve
       alike++;
     } else if (operation.path.startsWith("/runs/")) {
       assertEquals(codeOf(outcome), "RUN_NOT_FOUND", operation.name);
+    } else if (operation.path.startsWith("/branches/")) {
+      assertEquals(codeOf(outcome), "BRANCH_NOT_FOUND", operation.name);
     } else {
       assertEquals(
         outcome.status,

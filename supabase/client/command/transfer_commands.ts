@@ -14,7 +14,7 @@ const exporting: Command = {
   summary: "write the files into a folder of this machine, with a manifest",
   more:
     "`files/` has the files, and `manifest.jsonl` version, size, SHA-256, type, provenance and times of each. " +
-    "Run an export that was interrupted again: it continues where it stopped.",
+    "Branches are left out. Run an export that was interrupted again: it continues where it stopped.",
   options: [
     ["--directory <dir>", "only what is below this folder"],
     ["--at <moment>", "as it was at a time, or at a cursor of the change feed"],

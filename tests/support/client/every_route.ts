@@ -2,7 +2,10 @@
 export interface RouteCall {
   readonly name: string;
   readonly method: string;
-  /** `{file}` is replaced by the path of a file with two versions, or of a folder that contains `in.txt`. */
+  /**
+   * `{file}` is replaced by the path of a file with two versions, or of a folder that contains `in.txt`; in a body,
+   * `{new}` by a name that was never used.
+   */
   readonly path: string;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
@@ -75,7 +78,7 @@ export const FILE_ROUTES: readonly RouteCall[] = [
     dryRun: false,
   }),
   call("undo a run", `POST /runs/${RUN}/undo`, ["write"], { dryRun: false, onConflict: "overwrite" }),
-  call("create a branch", "POST /branches", ["write"], { name: "every-route", directory: "{file}" }),
+  call("branch off a folder", "POST /branches", ["write"], { name: "{new}", directory: "{file}" }),
   call("branches", "GET /branches", ["read"]),
   call("a branch", "GET /branches/nobodys", ["read"], undefined, { status: 404 }),
   call("change a branch", "PATCH /branches/nobodys", ["write"], { title: "x" }, { status: 404 }),
@@ -102,7 +105,7 @@ export const PROJECT_ROUTES: readonly RouteCall[] = [
 /** The call with `{file}` replaced by this path. */
 export function aboutFile({ path, body, headers }: RouteCall, file: string) {
   const filled: unknown = typeof body === "object"
-    ? JSON.parse(JSON.stringify(body).replaceAll("{file}", file))
+    ? JSON.parse(JSON.stringify(body).replaceAll("{file}", file).replaceAll("{new}", crypto.randomUUID()))
     : body;
   return {
     path: path.replace("{file}", encodeURIComponent(file)),

@@ -42,6 +42,7 @@ export interface ProjectState {
   /** The number of segments that no readable version names. */
   readonly dead: unknown;
   readonly idempotencyKeys: unknown;
+  readonly branches: unknown;
 }
 
 /** The project's objects in the bucket. */
@@ -121,8 +122,12 @@ export class Laboratory {
     return join(this.dataDir, "storage", "filestore-segments", name);
   }
 
-  /** The project's state. Throws if a version names bytes that are missing. */
+  /**
+   * The project's state, once the sweep has deleted the files of branches that have ended. Throws if a version names
+   * bytes that are missing.
+   */
   async state(tenant: Tenant): Promise<ProjectState> {
+    await this.stack.exec("select filestore.sweep_branches($1)", [tenant.id]);
     const [row] = await this.stack.exec<{ state: ProjectState; segments: SegmentRow[] }>(STATE, [tenant.id]);
     if (!row) throw new Error("no state");
     for (const { name, sha256 } of row.segments) {
@@ -192,7 +197,11 @@ select jsonb_build_object(
     from filestore.idempotency_keys i
     -- A commit of several files without a key has its own id for one.
     cross join lateral (select case when ascii(i.key) = 1 then 'own' else i.key end) k (key)
-    where i.project_id = $1)
+    where i.project_id = $1),
+  'branches', (
+    select jsonb_agg(jsonb_build_array(b.name, b.state, b.file_count, b.due_at is null, (
+      select count(*) from filestore.branch_files o where o.project_id = $1 and o.branch = b.name)) order by b.name)
+    from filestore.branches b where b.project_id = $1)
 ) as state, (
   select coalesce(jsonb_agg(jsonb_build_object(
     'id', s.id, 'name', s.project_id || '/' || to_char(s.stored_on, 'YYYYMMDD') || '/' || s.id,

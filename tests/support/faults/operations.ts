@@ -65,6 +65,24 @@ const IN_A_RUN: readonly Sending[] = [{
   headers: { "x-run-id": "nightly-42", "x-actor": "planner/2.1" },
 }];
 
+/** A branch of the folder with a change. */
+const BRANCH: readonly Sending[] = [
+  { method: "POST", path: "/branches", body: { name: "try", directory: "dir" } },
+  put("append", ".branches/try/old.txt", { content: "in the branch\n" }),
+  post(".branches/try/new.txt", "new\n"),
+];
+/** Both sides have changed the same text, in different lines. */
+const BOTH_CHANGED: readonly Sending[] = [
+  post("dir/old.txt", "one\ntwo\nthree\n"),
+  ...BRANCH,
+  put("edit", "dir/old.txt", { oldString: "one", newString: "ONE" }),
+];
+const branch = (method: string, route = "", body?: unknown): Sending => ({
+  method,
+  path: `/branches/try${route}`,
+  ...body !== undefined && { body },
+});
+
 /** One append before a compaction is due. */
 const MANY_APPENDS: readonly Sending[] = Array.from(
   { length: COMPACTION_CHECK_EVERY_SEGMENTS - 2 },
@@ -163,6 +181,19 @@ export const OPERATIONS: readonly Operation[] = [
     path: "/restore",
     body: { directory: "dir", at: "2026-01-01", dryRun: false },
   }, IN_FOLDER),
+  write("create a branch", { method: "POST", path: "/branches", body: { name: "try", directory: "dir" } }),
+  write("merge a branch", branch("POST", "/merge", { dryRun: false }), BRANCH),
+  write("merge the lines of a branch", branch("POST", "/merge", { dryRun: false }), BOTH_CHANGED),
+  write("update a branch", branch("POST", "/update", { dryRun: false }), BOTH_CHANGED),
+  write("close a branch", branch("PATCH", "", { state: "closed" }), BRANCH),
+  {
+    name: "plan the merge of a branch",
+    ...branch("POST", "/merge", {}),
+    writes: false,
+    prepare: BOTH_CHANGED,
+  },
+  { name: "read a branch", ...branch("GET"), writes: false, prepare: BOTH_CHANGED },
+  read("list branches", "/branches", {}, BRANCH),
   write("memory create", remember({ command: "create", path: "/memories/new.md", file_text: "new\n" })),
   write(
     "memory str_replace",
@@ -200,8 +231,10 @@ export const OPERATIONS: readonly Operation[] = [
   },
 ];
 
-/** The operations that take an Idempotency-Key; a redaction does not. */
-export const COMMITS = OPERATIONS.filter(({ name, writes }) => writes && name !== "redact");
+/** The operations that take an Idempotency-Key. */
+export const COMMITS = OPERATIONS.filter(({ name, writes }) =>
+  writes && !["redact", "create a branch", "close a branch"].includes(name)
+);
 /** Whether a call of the back end commits one of them. */
 export const isCommit = (call: string) => /^filestore_(commit|purge)/.test(call);
 
@@ -247,6 +280,8 @@ export const TOOL_CALLS: readonly Operation[] = [
   tool("recent_changes", {}, false),
   tool("recent_changes", { run: "nightly-42" }, false, IN_A_RUN),
   tool("diff_versions", { path: "dir/old.txt" }, false),
+  tool("create_branch", { name: "try", path: "dir" }, true),
+  tool("finish_branch", { name: "try" }, true, BRANCH),
 ];
 
 /** Writes the files that the operation needs. */

@@ -3,6 +3,7 @@
  * transactions or storage. If the service and the model differ, one of them breaks the contract.
  */
 import type { Code } from "../client/contract.ts";
+import { ModelBranches } from "./model_branches.ts";
 import { compareUtf8, EXTENSIONS, isBinaryType, isUtf8 } from "./model_content.ts";
 import {
   type BackPlan,
@@ -124,6 +125,8 @@ export interface Purge {
 
 export interface Purged {
   readonly purged: File;
+  /** What branches have copied of it. */
+  readonly copies: readonly string[];
 }
 
 /** Erases the content of versions for good. */
@@ -172,6 +175,14 @@ export class Model {
   readonly receipts: number[] = [];
   /** For each undone run, the runs that undid it. Erasing their versions does not change it. */
   readonly undos = new Map<string, Set<string>>();
+  readonly branches = new ModelBranches({
+    files: this.files,
+    begin: (run) => this.#begin(run),
+    add: (path, content, operation, from) => {
+      const type = content?.type ?? this.files.get(path)?.versions.at(-1)?.type ?? "";
+      this.#put(path, content, type, content?.isText ?? true, operation, from);
+    },
+  });
   readonly #answers = new Map<string, { readonly fingerprint: string; readonly written: Done }>();
   #commit = { number: 0, run: undefined as string | undefined, undone: undefined as string | undefined };
 
@@ -197,12 +208,13 @@ export class Model {
   purge({ path }: Purge): Refused | Purged {
     const file = this.files.get(path);
     if (!file) return notFound(undefined);
+    const copies = this.branches.copiesOf(file);
     this.files.delete(path);
     this.receipts.push(file.versions.length + 1);
     for (const { versions } of this.files.values()) {
       for (const version of versions) if (version.from?.path === path) version.from = undefined;
     }
-    return { purged: file };
+    return { purged: file, copies };
   }
 
   redact({ path, versions }: Redact): Refused | Redacted {
@@ -234,7 +246,8 @@ export class Model {
     let gone = 0;
     for (const file of this.files.values()) {
       if (file.versions.at(-1)?.deleted !== false) continue;
-      const first = Math.max(file.first, file.versions.length - keep + 1);
+      const last = Math.min(file.versions.length - keep + 1, this.branches.firstNeeded(file));
+      const first = Math.max(file.first, last);
       gone += first - file.first;
       file.first = first;
     }
@@ -317,6 +330,8 @@ export class Model {
   }
 
   #perform(write: Write): Refused | Written | Preview {
+    const closed = this.branches.refusalAt(write.path);
+    if (closed) return closed;
     const file = this.files.get(write.path);
     const latest = file?.versions.at(-1);
     const live = latest?.deleted ? undefined : latest;

@@ -143,6 +143,46 @@ const writing = fc.oneof(
     }),
   },
 );
+/** Paths in a branch. */
+const INSIDE = ["a", "a", "a", "a/b", "a/b", "b", "b", "b.md", "a/b.md", "x.png", "deep/y.JSON"];
+const inside = {
+  branch: fc.nat(1),
+  path: fc.constantFrom(...INSIDE),
+  ...{ ifMatch: sometimes(tag), ifVersion: sometimes(number) },
+  ...{ run: fc.constant(undefined), key: fc.constant(undefined) },
+};
+const ofBranch = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant("create_branch" as const),
+      directory: fc.constantFrom("", ...FOLDERS),
+    }),
+  },
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      kind: fc.constantFrom("write" as const, "append" as const, "overwrite" as const, "delete" as const),
+      bytes: utf8,
+      ...inside,
+    }),
+  },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      kind: fc.constantFrom("merge_branch" as const, "merge_branch" as const, "update_branch" as const),
+      branch: fc.nat(1),
+      onConflict: fc.constantFrom("refuse" as const, "branch" as const, "current" as const),
+      dryRun,
+      keep: fc.boolean(),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant("get_branch" as const), branch: fc.nat(1) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("close_branch" as const), branch: fc.nat(1) }) },
+).map((act) => ({ kind: "branch" as const, act }));
+/** An operation on a branch or in it; `branch` counts back from the last one that was created. */
+export type BranchOperation = Of<typeof ofBranch>["act"];
+
 /** Operations that can be part of a batch. */
 export type WriteOperation = Of<typeof writing>;
 
@@ -191,6 +231,7 @@ const operation = fc.oneof(
       key,
     }),
   },
+  { weight: 14, arbitrary: ofBranch },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant("purge" as const), path }) },
   {
     weight: 4,
@@ -300,8 +341,21 @@ const appends: fc.Arbitrary<Operation[]> = fc.array(
   { minLength: COMPACTION_CHECK_EVERY_SEGMENTS, maxLength: 2 * COMPACTION_CHECK_EVERY_SEGMENTS, size: "max" },
 );
 
+/** A branch, and changes of both sides of it. */
+const branched: fc.Arbitrary<Operation[]> = fc.tuple(
+  fc.constantFrom("", "a").map((directory): Operation => ({
+    kind: "branch",
+    act: { kind: "create_branch", directory },
+  })),
+  fc.array(fc.oneof<fc.Arbitrary<Operation>[]>(ofBranch, ofBranch, writing), {
+    minLength: 6,
+    maxLength: 16,
+    size: "max",
+  }),
+).map(([created, then]) => [created, ...then]);
+
 export const sequence: fc.Arbitrary<Operation[]> = fc.tuple(
   fc.array(opening, { minLength: 2, maxLength: 5, size: "max" }),
-  fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, appends),
+  fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, { weight: 2, arbitrary: branched }, appends),
   fc.array(operation, { minLength: 1, maxLength: OPERATIONS_MAX, size: "max" }),
 ).map(([first, appends, then]) => [...first, ...appends, ...then]);

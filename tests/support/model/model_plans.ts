@@ -2,6 +2,7 @@
  * Changes of many files at once, as the contract defines them: the version that each file gets. Whole histories, in
  * memory.
  */
+import { isInBranch } from "./model_branches.ts";
 import { compareUtf8 } from "./model_content.ts";
 import { type File, kept, type Model, type Refused, refused, type Version } from "./model.ts";
 
@@ -86,7 +87,7 @@ function isGone(then: Version | "trimmed" | undefined): then is Version | "trimm
 
 function below(model: Model, directory: string): File[] {
   const prefix = directory === "" ? "" : `${directory}/`;
-  return [...model.files.values()].filter(({ path }) => path.startsWith(prefix))
+  return [...model.files.values()].filter((file) => file.path.startsWith(prefix) && !isInBranch(file))
     .toSorted((a, b) => compareUtf8(a.path, b.path));
 }
 
@@ -130,7 +131,8 @@ function ownRuns(model: Model, run: string): Set<string> {
   return own;
 }
 
-function isSame(one: Version | undefined, other: Version | undefined): boolean {
+/** Whether both have the same content, or neither is there. */
+export function isSame(one: Version | undefined, other: Version | undefined): boolean {
   const [isLive, wasLive] = [one?.deleted === false, other?.deleted === false];
   if (!one || !other || !isLive || !wasLive) return isLive === wasLive;
   return one.type === other.type && one.bytes.toHex() === other.bytes.toHex() &&

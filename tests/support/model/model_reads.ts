@@ -1,4 +1,5 @@
 /** The expected answers of the reading operations, computed from the model's files. */
+import { isInBranch } from "./model_branches.ts";
 import { compareUtf8, isBinaryType, linesOf } from "./model_content.ts";
 import {
   type File,
@@ -217,7 +218,8 @@ export function list(model: Model, asked: List): Data {
   const prefix = directory === "" ? "" : `${directory}/`;
   const all = [...model.files.values()].flatMap((file) => {
     const latest = file.versions.at(-1);
-    return latest && latest.deleted === deleted && file.path.startsWith(prefix) ? [{ file, latest }] : [];
+    const isShown = file.path.startsWith(prefix) && isInBranch(file) === isInBranch({ path: prefix });
+    return latest && latest.deleted === deleted && isShown ? [{ file, latest }] : [];
   });
   const inside = all.filter(({ file }) => recursive || !file.path.slice(prefix.length).includes("/"));
   const matching = inside.filter(({ file, latest }) =>

@@ -2,7 +2,9 @@
 import { assert, assertEquals } from "@std/assert";
 import { inParallel } from "../in_parallel.ts";
 import { type Batch, type File, kept, type Many, Model, type Write } from "./model.ts";
+import { type BranchRequest, isInBranch } from "./model_branches.ts";
 import type {
+  BranchOperation,
   MomentChoice,
   NearChoice,
   NumberChoice,
@@ -75,7 +77,7 @@ export class ModelRun {
   }
 
   async #step(request: Request): Promise<void> {
-    const expected = this.#expect(request);
+    const expected = await this.#expect(request);
     const isErasure = request.kind === "purge" || request.kind === "redact";
     const answer = await send(this.api, isErasure ? this.adminKey : this.key, request);
     check(request, expected, answer);
@@ -85,12 +87,13 @@ export class ModelRun {
     if (request.kind === "batch") {
       for (const { kind, path } of request.operations) if (kind === "move") await this.#learn(path);
     }
-    if ("folder" in expected || ("back" in expected && expected.run !== null)) {
+    const isOfBranch = request.kind.endsWith("_branch");
+    if ("folder" in expected || ("back" in expected && expected.run !== null) || isOfBranch) {
       for (const path of this.#model.files.keys()) await this.#learn(path);
     }
   }
 
-  #expect(request: Request): Expected {
+  #expect(request: Request): Expected | Promise<Expected> {
     switch (request.kind) {
       case "read":
         return read(this.#model, request);
@@ -118,6 +121,12 @@ export class ModelRun {
       case "restore_folder":
         if (request.key !== undefined) this.#lastWithKey = request;
         return this.#model.many(request);
+      case "create_branch":
+      case "get_branch":
+      case "close_branch":
+      case "merge_branch":
+      case "update_branch":
+        return this.#model.branches.perform(request);
       default:
         if (request.key !== undefined) this.#lastWithKey = request;
         return this.#model.write(request);
@@ -161,6 +170,15 @@ export class ModelRun {
   async #checkEverything(): Promise<void> {
     for (const deleted of [false, true]) {
       await this.#step({ kind: "list", recursive: true, deleted, limit: 100 });
+      for (const name of this.#model.branches.names) {
+        await this.#step({
+          kind: "list",
+          directory: `.branches/${name}`,
+          recursive: true,
+          deleted,
+          limit: 100,
+        });
+      }
     }
     for (const { path, versions } of this.#model.files.values()) {
       if (versions.length > 1) await this.#step({ kind: "versions", path, limit: 100 });
@@ -182,7 +200,7 @@ export class ModelRun {
       [path, version, operation, runId].join(" ")
     );
     const shown = ({ path, version }: { path: string; version: number }) => `${path} ${version}`;
-    const files = [...this.#model.files.values()];
+    const files = this.#filesAbove();
     const made = files.flatMap((file) =>
       kept(file).filter(({ redacted }) => !redacted)
         .map(({ version, operation, run = "" }) => [file.path, version, operation, run].join(" "))
@@ -213,7 +231,7 @@ export class ModelRun {
   /** Each run must be listed with its versions. */
   async #checkRuns(): Promise<void> {
     const expected = new Map<string, { fileCount: number; versionCount: number }>();
-    for (const file of this.#model.files.values()) {
+    for (const file of this.#filesAbove()) {
       const seen = new Set<string>();
       for (const { run } of kept(file)) {
         if (run === undefined) continue;
@@ -229,6 +247,11 @@ export class ModelRun {
       [runId, { fileCount, versionCount }] as const
     );
     assertEquals(Object.fromEntries(listed), Object.fromEntries(expected));
+  }
+
+  /** The files that are in no branch. */
+  #filesAbove(): File[] {
+    return [...this.#model.files.values()].filter((file) => !isInBranch(file));
   }
 
   #get(path: string) {
@@ -257,6 +280,8 @@ export class ModelRun {
       };
     }
     switch (operation.kind) {
+      case "branch":
+        return this.#resolveBranch(operation.act);
       case "purge":
         return operation;
       case "redact": {
@@ -325,6 +350,32 @@ export class ModelRun {
       }
       default:
         return this.#resolveWrite(operation);
+    }
+  }
+
+  /** Undefined while there is no branch. */
+  #resolveBranch(act: BranchOperation): BranchRequest | Write | undefined {
+    const { names } = this.#model.branches;
+    if (act.kind === "create_branch") return { ...act, name: `b${names.length + 1}` };
+    const name = names.at(-1 - act.branch);
+    if (name === undefined) return undefined;
+    switch (act.kind) {
+      case "get_branch":
+      case "close_branch":
+        return { kind: act.kind, name };
+      case "merge_branch":
+      case "update_branch": {
+        const { branch: _, ...rest } = act;
+        return { ...rest, name, run: this.#nextUndo() };
+      }
+      default: {
+        const { kind, bytes, branch: _, path, ...rest } = act;
+        const all = { ...rest, path: `.branches/${name}/${path}` };
+        if (kind === "delete") return this.#resolveWrite({ kind, ...all });
+        if (kind !== "write") return this.#resolveWrite({ kind, bytes, form: "text", ...all });
+        const fields = { type: undefined, ifNoneMatch: undefined };
+        return this.#resolveWrite({ kind, bytes, form: "text", ...fields, ...all });
+      }
     }
   }
 

@@ -6,6 +6,7 @@ import type { Api, RequestOptions } from "../client/api.ts";
 import { type Answer, assertRefused, newLink, statusOf, TIMESTAMP } from "../client/contract.ts";
 import { encodePath } from "../client/files.ts";
 import { kept } from "./model.ts";
+import type { BranchRecord, BranchRequest } from "./model_branches.ts";
 import type {
   BackWritten,
   Batch,
@@ -36,13 +37,25 @@ import {
 } from "./model_reads.ts";
 
 /** A request with every choice fixed. */
-export type Request = Batch | Many | Purge | Redact | Write | Read | Metadata | Versions | Diff | List;
+export type Request =
+  | BranchRequest
+  | Batch
+  | Many
+  | Purge
+  | Redact
+  | Write
+  | Read
+  | Metadata
+  | Versions
+  | Diff
+  | List;
 export type Expected =
   | Refused
   | Written
   | BatchWritten
   | FolderWritten
   | BackWritten
+  | BranchRecord
   | Purged
   | Redacted
   | Preview
@@ -86,6 +99,11 @@ const OPERATION_NAMES: Readonly<Record<Request["kind"], string>> = {
   delete_folder: "delete_folder",
   undo_run: "undo_run",
   restore_folder: "restore_folder",
+  create_branch: "create_branch",
+  get_branch: "get_branch",
+  close_branch: "change_branch",
+  merge_branch: "merge_branch",
+  update_branch: "update_branch",
 };
 
 export async function send(api: Api, key: string, request: Request): Promise<Answer> {
@@ -160,6 +178,20 @@ function sentOf(request: Request): Sent {
     case "undo_run":
     case "restore_folder":
       return manySent(request);
+    case "create_branch": {
+      const { name, directory } = request;
+      return ["POST", "/branches", { body: { name, directory } }];
+    }
+    case "get_branch":
+      return ["GET", `/branches/${request.name}`];
+    case "close_branch":
+      return ["PATCH", `/branches/${request.name}`, { body: { state: "closed" } }];
+    case "merge_branch":
+    case "update_branch": {
+      const { kind, name, run, onConflict, dryRun, keep } = request;
+      const path = `/branches/${name}/${kind.replace("_branch", "")}`;
+      return ["POST", path, { headers: { "x-run-id": run }, body: { onConflict, dryRun, keep } }];
+    }
     default:
       return writeSent(request);
   }
@@ -276,10 +308,12 @@ export function check(request: Request, expected: Expected, answer: Answer): voi
   const { data, operation } = success.parse(answer.body);
   assertEquals(operation, isByLink(request) ? "write_link" : OPERATION_NAMES[request.kind]);
   if ("version" in expected) return checkWritten(expected, answer, data);
+  if ("branch" in expected) return assertEquals(data, { ...data, ...expected.branch });
   if ("purged" in expected) {
-    const { path } = expected.purged;
+    const { purged, copies } = expected;
     const { bytes: _, ...rest } = data;
-    return assertEquals(rest, { path, versions: kept(expected.purged).length, pendingVersions: 0 });
+    const counts = { versions: kept(purged).length, pendingVersions: 0 };
+    return assertEquals(rest, { path: purged.path, ...counts, ...copies.length > 0 && { copies } });
   }
   if ("redacted" in expected) return checkRedacted(expected, data);
   if ("batch" in expected) return checkBatch(expected, answer, data);

@@ -3,6 +3,8 @@
  * processor time, because other load on the machine does not add to it, as it does to elapsed time.
  */
 
+import { assertLess } from "@std/assert";
+
 /** CPU seconds used by a process's first thread, which runs JavaScript: without compilation and garbage collection. */
 export function threadCpuSeconds(pid: number): number {
   const [user = NaN, system = NaN] = ticksOf(`/proc/${pid}/task/${pid}/stat`);
@@ -11,6 +13,7 @@ export function threadCpuSeconds(pid: number): number {
 
 /** Clock ticks a second in /proc; the same on every platform of Deno. */
 const TICKS_PER_SECOND = 100;
+const HANG_SECONDS = 10;
 
 function ticksOf(file: string): number[] {
   const stat = Deno.readTextFileSync(file);
@@ -19,13 +22,14 @@ function ticksOf(file: string): number[] {
 }
 
 /**
- * Milliseconds of processor time that the calling thread uses while `work` runs. Other test files, which run in other
- * threads of the process, do not add to it.
+ * Fails if `work` keeps the processor busy for longer than only an algorithm of a worse complexity does. Its input must
+ * be so large that the right algorithm takes a hundredth of that. Other test files, which run in other threads of the
+ * process, do not count.
  */
-export async function ownCpuMilliseconds(work: () => unknown): Promise<number> {
+export async function assertNoHang(work: () => unknown, message: string): Promise<void> {
   const before = ownTicks();
   await work();
-  return (ownTicks() - before) * 1000 / TICKS_PER_SECOND;
+  assertLess((ownTicks() - before) / TICKS_PER_SECOND, HANG_SECONDS, message);
 }
 
 function ownTicks(): number {

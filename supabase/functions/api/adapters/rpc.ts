@@ -25,6 +25,14 @@ const CODE = /^([0-9A-Z]{5}|PGRST\d+)$/;
 /** The gateway's message for an unknown `apikey`, which has no code. */
 const API_KEY_REFUSED = /api key|authentication credentials/i;
 
+/** A call failed with a code that names a defect. The log shows an error's name, never its message. */
+class CallError extends Error {
+  constructor(call: string, code: string) {
+    super(`${call} failed with ${code}`);
+    this.name = `CallError ${call} ${code}`;
+  }
+}
+
 export interface CallOptions {
   /** An account's token, which replaces the client's own key. */
   readonly accessToken?: string;
@@ -70,7 +78,7 @@ export function callFunction(
       error,
       isAccount ? "publishable_key_refused" : "secret_key_refused",
     );
-    if (failure === undefined) throw new Error(`${name} failed with ${error.code}`);
+    if (failure === undefined) throw new CallError(name, error.code);
     return failure;
   }, options.onLost);
 }

@@ -8,8 +8,7 @@ export type AppScope = z.infer<typeof appScope>;
 export const appClient = z.object({
   name: z.string().meta({ description: "What the app calls itself. Nobody has verified it." }),
   host: z.string().meta({
-    description:
-      "The host that gets the answer, or that describes the app; empty: an app on the person's device.",
+    description: "The host that gets the code; empty: an app on the person's device.",
   }),
 });
 

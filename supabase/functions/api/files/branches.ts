@@ -24,9 +24,9 @@ export async function createWholeBranch(
   const { expiresIn = BRANCH_SECONDS_DEFAULT } = creation;
   const created = { ...creation, expiresIn, commitId: crypto.randomUUID() };
   for (;;) {
-    const { branch, isWhole } = gate.unwrap(await metadata.createBranch(gate.caller, created));
+    const { branch } = gate.unwrap(await metadata.createBranch(gate.caller, created));
     onCommit();
-    if (!isWhole) continue;
+    if (branch === null) continue;
     gate.addWork(branch.fileCount / BRANCH_FILES_PER_REQUEST);
     return branch;
   }

@@ -48,7 +48,8 @@ export const folderCommitted = manyCommitted(folderResult);
 export const revertCommitted = manyCommitted(runs.undoResult);
 /** `isEnded`: whether nothing is left to merge, so that the branch has ended. */
 export const mergeCommitted = manyCommitted(branches.mergeResult.extend({ isEnded: z.boolean() }));
-export const createdBranch = z.object({ branch: branches.branch, isWhole: z.boolean() });
+/** Null: further files are to be copied. */
+export const createdBranch = z.object({ branch: branches.branch.nullable() });
 /** `isInside`: whether the key is confined to the branch. */
 export const branchChanges = branches.branchDetails.extend({ isInside: z.boolean(), ...textsToMerge.shape });
 export type BranchChanges = Wire<typeof branchChanges>;

@@ -28,7 +28,12 @@ export function CloseDialog({ projectId, names, onClose, onDone }: Properties) {
     onDone();
   });
   return (
-    <FormDialog title={`Close ${what}?`} action="Close" isDangerous {...{ isBusy, submit, onClose }}>
+    <FormDialog
+      title={`Close ${what}?`}
+      action={names.length === 1 ? "Close branch" : "Close branches"}
+      isDangerous
+      {...{ isBusy, submit, onClose }}
+    >
       <p>
         Nothing is merged. The files of the branch are deleted, and it cannot be opened again.
       </p>

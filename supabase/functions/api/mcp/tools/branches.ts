@@ -54,8 +54,9 @@ export const finishBranch = defineTool({
   input: z.object({ name, title }),
   async run(context, { name, title }) {
     context.onEnd(await context.beginCostly());
-    await changeBranch(context, name, { state: "ready", title });
+    // Read first: where that fails, the branch is as before.
     const { changes, counts, path } = await readBranch(context, name, MCP_BRANCH_CHANGES_MAX);
+    await changeBranch(context, name, { state: "ready", title });
     const { added, modified, deleted, conflicts } = counts;
     const total = `${added} added, ${modified} modified, ${deleted} deleted`;
     const also = conflicts === 0
