@@ -155,6 +155,60 @@ test("what cannot be merged is kept twice: the service's at the path, the disk's
     assertEquals([path, base, current, contents[copy]], ["a.md", 1, 2, "3\n"]);
   }));
 
+test("a version of the service that is equal to the file on the disk is taken over: nothing is sent or replaced", (own) =>
+  withScratchDirectory(async (root) => {
+    const here = new Synced(own, root);
+    for (const path of ["changed", "kept"]) await own.write(path, "1");
+    await here.sync();
+    const versionsOf = async (path: string) =>
+      (await own.versions(path)).versions.map(({ version }) => version);
+    const modified = async (path: string) => (await Deno.stat(here.at(path))).mtime?.getTime();
+    for (const path of ["changed", "new"]) {
+      await own.write(path, "2");
+      await here.write(path, "2");
+    }
+    await own.write("kept", "1");
+    const before = await Promise.all(["changed", "kept", "new"].map(modified));
+    assertEquals(await here.sync(), [[], 0]);
+    assertEquals(await Promise.all(["changed", "kept", "new"].map(modified)), before);
+    assertEquals(await Promise.all(["changed", "kept", "new"].map(versionsOf)), [[2, 1], [2, 1], [1]]);
+    // A file whose version was not taken over would now conflict, or be sent on the condition of an earlier version.
+    for (const path of ["changed", "kept", "new"]) await here.write(path, "3");
+    assertEquals(await here.sync(), [["upload changed", "upload kept", "upload new"], 0]);
+    assertEquals(await Promise.all(["changed", "kept", "new"].map(versionsOf)), [[3, 2, 1], [3, 2, 1], [
+      2,
+      1,
+    ]]);
+    assertEquals(Object.keys(await here.files()).sort(), ["changed", "kept", "new"]);
+  }));
+
+test("a pass over files that have not changed is one call, however many they are", (own) =>
+  withScratchDirectory(async (root) => {
+    const here = new Synced(own, root);
+    for (let index = 0; index < 120; index++) await here.write(`d/${index}`, `${index}`);
+    for (let index = 0; index < 3; index++) await own.write(`theirs/${index}`, "x");
+    await here.sync();
+    const calls: string[] = [];
+    const { fetch } = globalThis;
+    globalThis.fetch = (input, init) => {
+      const { href } = new URL(String(input));
+      // What the function calls is counted elsewhere.
+      if (href.startsWith(service.baseUrl)) {
+        calls.push(href.slice(service.baseUrl.length).split("?", 1)[0] ?? "");
+      }
+      return fetch(input, init);
+    };
+    try {
+      // The feed brings what the first pass has sent.
+      await here.sync();
+      calls.length = 0;
+      assertEquals(await here.sync(), [[], 0]);
+    } finally {
+      globalThis.fetch = fetch;
+    }
+    assertEquals(calls, ["/changes"]);
+  }));
+
 test("what one side has deleted and the other has changed stays", (own) =>
   withScratchDirectory(async (root) => {
     const here = new Synced(own, root);

@@ -5,6 +5,7 @@ import {
   lstatSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmdirSync,
   rmSync,
@@ -13,7 +14,7 @@ import {
 import { dirname, join } from "node:path";
 import { checkPath } from "../../functions/api/http/path.ts";
 import { messageOf } from "../library/errors.ts";
-import { RACY_MILLISECONDS } from "../limits.ts";
+import { RACY_MILLISECONDS, SYNC_SMALL_BYTES } from "../limits.ts";
 import { INSIDE, Rules } from "./rules.ts";
 import type { Known } from "./state.ts";
 
@@ -55,7 +56,7 @@ export class LocalFolder {
       const before = known.get(path);
       const isKnown = before !== undefined && before.size === size && before.mtime === mtime;
       try {
-        const sha256 = isKnown ? before.sha256 : await digestOf(join(this.root, path));
+        const sha256 = isKnown ? before.sha256 : await digestOf(join(this.root, path), size);
         files.set(path, { size, mtime, isRacy: isRacy(mtime), sha256 });
       } catch (error) {
         if (Reflect.get(Object(error), "code") !== "ENOENT") leftOut.set(path, messageOf(error));
@@ -176,8 +177,10 @@ function isRacy(mtime: number): boolean {
   return Date.now() - mtime < (mtime % 1000 === 0 ? 20 : 1) * RACY_MILLISECONDS;
 }
 
-export async function digestOf(file: string): Promise<string> {
+/** Small files are read at once, which takes a tenth of the time. */
+export async function digestOf(file: string, size = Infinity): Promise<string> {
   const hash = createHash("sha256");
+  if (size <= SYNC_SMALL_BYTES) return hash.update(readFileSync(file)).digest("hex");
   for await (const part of createReadStream(file)) hash.update(part);
   return hash.digest("hex");
 }

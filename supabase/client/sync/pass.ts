@@ -80,7 +80,7 @@ export class Pass {
     // Rules come first, since they decide about the rest.
     const rules = this.#places(scan, files).filter(({ path, step }) => step === "download" && hasRules(path));
     if (rules.length > 0 && !this.options.dryRun) {
-      for (const place of rules) await this.#bring(place);
+      for (const place of rules) await this.#bring(place, await this.#download(place));
       scan = await this.folder.scan(this.state.known);
       files = await this.#remoteFiles(scan);
     }
@@ -103,9 +103,7 @@ export class Pass {
   }
 
   #places(scan: Scan, { files }: RemoteFiles): Place[] {
-    const left = [...scan.leftOut.keys()];
-    const isLeftOut = (path: string) =>
-      scan.rules.isIgnored(path) || scan.leftOut.has(path) || left.some((one) => path.startsWith(`${one}/`));
+    const isLeftOut = (path: string) => scan.rules.isIgnored(path) || isWithin(path, scan.leftOut);
     const paths = new Set([...scan.files.keys(), ...files.keys(), ...this.state.known.keys()]);
     return [...paths].sort().flatMap((path) => {
       const local = scan.files.get(path) ?? null;
@@ -153,8 +151,13 @@ export class Pass {
       const upload = await this.#compare(place, isTaken);
       if (upload !== null) copies.push(upload);
     }
-    const brought = inOrder(of("download"), TRANSFERS_AT_ONCE, (place) => this.#bring(place));
-    for await (const _ of brought) this.state.flush();
+    const fetched = inOrder(of("download"), TRANSFERS_AT_ONCE, async (place) => {
+      return { place, got: await this.#download(place) };
+    });
+    for await (const { place, got } of fetched) {
+      await this.#bring(place, got);
+      this.state.flush();
+    }
     for (const { path, step, local, remote } of of("upload", "deleteRemote")) {
       await this.#uploads.add({
         path,
@@ -183,9 +186,18 @@ export class Pass {
     await this.#say({ action: "deleteLocal", path });
   }
 
-  async #bring(place: Place): Promise<void> {
-    const got = await this.#download(place);
-    if (got !== null) await this.#put(place, got, "download");
+  async #bring(place: Place, got: Download | null): Promise<void> {
+    if (got === null) return;
+    if (got.sha256 === place.local?.sha256) await this.#takeOver(place, got);
+    else await this.#put(place, got, "download");
+  }
+
+  /** The service's version is what the disk has already. */
+  async #takeOver({ path, local, remote }: Place, { file, sha256 }: Download): Promise<void> {
+    await rm(file);
+    if (local === null || remote === null) return;
+    const { id, version } = remote;
+    this.state.set(path, { id, version, sha256, size: local.size, mtime: local.isRacy ? 0 : local.mtime });
   }
 
   /** Null: the version was erased, or replaced by another one, and the next pass sees which. */
@@ -246,15 +258,7 @@ export class Pass {
     if (got === null || local === null || remote === null) return null;
     const { mode } = this.options;
     if (got.sha256 === local.sha256) {
-      await rm(got.file);
-      const { id, version } = remote;
-      this.state.set(path, {
-        id,
-        version,
-        sha256: got.sha256,
-        size: local.size,
-        mtime: local.isRacy ? 0 : local.mtime,
-      });
+      await this.#takeOver(place, got);
       return null;
     }
     if (mode === "push") {
@@ -334,4 +338,12 @@ export class Pass {
   #say(action: Action): Promise<void> {
     return this.options.report(action);
   }
+}
+
+/** Whether the path, or a folder that it is in, is one of these. */
+function isWithin(path: string, those: ReadonlyMap<string, string>): boolean {
+  for (let end = path.length; end > 0; end = path.lastIndexOf("/", end - 1)) {
+    if (those.has(path.slice(0, end))) return true;
+  }
+  return those.has("");
 }

@@ -36,6 +36,13 @@ interface Prepared {
   readonly sha256: string;
 }
 
+interface Done {
+  readonly upload: Upload;
+  /** Of the bytes that were sent. */
+  readonly sha256: string;
+  readonly result: { readonly id: string; readonly version: number };
+}
+
 export class Uploads {
   #batch: Prepared[] = [];
   #bytes = 0;
@@ -63,10 +70,11 @@ export class Uploads {
     while (batch.length > 0) {
       try {
         const { results } = await this.remote.store.batch(batch.map(({ operation }) => operation));
-        for (const [index, { upload, sha256 }] of batch.entries()) {
+        const sent = batch.flatMap(({ upload, sha256 }, index) => {
           const result = results[index];
-          if (result !== undefined) await this.#done(upload, sha256, result);
-        }
+          return result === undefined ? [] : [{ upload, sha256, result }];
+        });
+        await this.#done(sent);
         return;
       } catch (error) {
         if (!(error instanceof FilestoreError)) throw error;
@@ -106,7 +114,7 @@ export class Uploads {
     };
     try {
       const record = await this.remote.store.write(this.remote.at(path), opened, { ifVersion });
-      await this.#done(upload, hash.digest("hex"), record);
+      await this.#done([{ upload, sha256: hash.digest("hex"), result: record }]);
     } catch (error) {
       const outcome = error instanceof FilestoreError ? outcomeOf(error) : null;
       if (outcome === null) throw error;
@@ -114,20 +122,19 @@ export class Uploads {
     }
   }
 
-  async #done(
-    upload: Upload,
-    sha256: string,
-    { id, version }: { readonly id: string; readonly version: number },
-  ): Promise<void> {
-    const { path, local } = upload;
-    if (local === null) this.state.set(path, null);
-    else {
+  /** Remembers what was sent before it is said. */
+  async #done(all: readonly Done[]): Promise<void> {
+    for (const { upload: { path, local }, sha256, result: { id, version } } of all) {
+      if (local === null) {
+        this.state.set(path, null);
+        continue;
+      }
       // What was sent may be newer than what was scanned; then the next pass reads the file again.
       const isSame = sha256 === local.sha256 && !local.isRacy && this.folder.isStill(path, local);
       this.state.set(path, { id, version, sha256, size: local.size, mtime: isSame ? local.mtime : 0 });
     }
     this.state.flush();
-    await this.report(upload, { version });
+    for (const { upload, result: { version } } of all) await this.report(upload, { version });
   }
 }
 
