@@ -6,12 +6,13 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmdirSync,
   rmSync,
   type Stats,
 } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { checkPath } from "../../functions/api/http/path.ts";
 import { messageOf } from "../library/errors.ts";
 import { RACY_MILLISECONDS, SYNC_SMALL_BYTES } from "../limits.ts";
@@ -34,6 +35,13 @@ export interface Scan {
   readonly leftOut: ReadonlyMap<string, string>;
 }
 
+/** A file that is there; nothing else is kept of what the disk says, since there can be very many. */
+interface Found {
+  readonly path: string;
+  readonly size: number;
+  readonly mtime: number;
+}
+
 export class LocalFolder {
   /** For downloads; on the same disk, so that they can be renamed. */
   readonly #temporary: string;
@@ -49,10 +57,9 @@ export class LocalFolder {
     const rules = new Rules();
     const files = new Map<string, Local>();
     const leftOut = new Map<string, string>();
-    const found: [path: string, stats: Stats][] = [];
+    const found: Found[] = [];
     this.#walk("", rules, leftOut, found);
-    for (const [path, stats] of found) {
-      const { size, mtimeMs: mtime } = stats;
+    for (const { path, size, mtime } of found) {
       const before = known.get(path);
       const isKnown = before !== undefined && before.size === size && before.mtime === mtime;
       try {
@@ -65,7 +72,7 @@ export class LocalFolder {
     return { rules, files, leftOut };
   }
 
-  #walk(folder: string, rules: Rules, leftOut: Map<string, string>, found: [string, Stats][]): void {
+  #walk(folder: string, rules: Rules, leftOut: Map<string, string>, found: Found[]): void {
     rules.read(this.root, folder);
     let entries;
     try {
@@ -82,7 +89,7 @@ export class LocalFolder {
       else if (entry.isDirectory()) this.#walk(path, rules, leftOut, found);
       else {
         const stats = statsOf(join(this.root, path));
-        if (stats !== null) found.push([path, stats]);
+        if (stats !== null) found.push({ path, size: stats.size, mtime: stats.mtimeMs });
       }
     }
   }
@@ -114,8 +121,7 @@ export class LocalFolder {
   place(download: string, path: string): void {
     mkdirSync(dirname(this.at(path)), { recursive: true });
     renameSync(download, this.at(path));
-    const name = path.slice(path.lastIndexOf("/") + 1);
-    if (readdirSync(dirname(this.at(path))).includes(name)) return;
+    if (this.#isNamed(path)) return;
     rmSync(this.at(path));
     throw new Error("the disk gives it another name");
   }
@@ -134,8 +140,15 @@ export class LocalFolder {
 
   /** Whether the disk takes the path for that of another file. */
   isOther(path: string): boolean {
+    return this.stats(path) !== null && !this.#isNamed(path);
+  }
+
+  /** Whether the disk has a file at the path under this name. Nothing is read but its own entry, among however many. */
+  #isNamed(path: string): boolean {
     const name = path.slice(path.lastIndexOf("/") + 1);
-    return this.stats(path) !== null && !readdirSync(dirname(this.at(path))).includes(name);
+    // Windows takes what follows a colon for a part of the file before it, which no folder lists.
+    if (name.includes(":")) return readdirSync(dirname(this.at(path))).includes(name);
+    return basename(realpathSync.native(this.at(path))) === name;
   }
 
   move(path: string, to: string): void {

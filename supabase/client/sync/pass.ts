@@ -131,7 +131,7 @@ export class Pass {
         await this.#say({ action: "download", path, version: remote.version });
       } else if (step === "deleteLocal" || step === "deleteRemote") await this.#say({ action: step, path });
       else if (step === "compare" && local !== null && remote !== null) {
-        const { file, sha256 } = await download(this.remote, this.folder, path, remote.version);
+        const { file, sha256 } = await download(this.remote, this.folder, path, remote);
         await rm(file);
         if (sha256 !== local.sha256) await this.#say({ action: "conflict", path, version: remote.version });
       }
@@ -202,8 +202,9 @@ export class Pass {
 
   /** Null: the version was erased, or replaced by another one, and the next pass sees which. */
   async #download({ path, remote }: Place): Promise<Download | null> {
+    if (remote === null) return null;
     try {
-      return await download(this.remote, this.folder, path, remote?.version ?? 0);
+      return await download(this.remote, this.folder, path, remote);
     } catch (error) {
       const gone = ["FILE_NOT_FOUND", "VERSION_NOT_FOUND", "VERSION_REDACTED"];
       if (!(error instanceof FilestoreError) || !gone.includes(error.code)) throw error;
@@ -276,7 +277,7 @@ export class Pass {
     if (local === null || remote === null || Math.max(local.size, remote.size) > SYNC_MERGE_BYTES) {
       return false;
     }
-    const base = await this.#download({ ...place, remote: { ...remote, version: known.version } });
+    const base = await this.#download({ ...place, remote: { ...remote, ...known } });
     if (base === null) {
       this.#again--;
       return false;
