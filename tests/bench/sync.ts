@@ -14,7 +14,7 @@ import { median, timed } from "./measure.ts";
 import { pathIn, populate } from "./populate.ts";
 import { atMost } from "./report.ts";
 
-const FILES = 1_000;
+const FILES = 10_000;
 const FILES_PER_DIRECTORY = 100;
 const MANY_FILES = 100_000;
 /** Most milliseconds that a pass over FILES files that have not changed, or one change until it is seen, may take. */

@@ -159,7 +159,7 @@ export class LocalFolder {
 /** Null: there is nothing at the path, or a file where it has a folder. */
 function statsOf(path: string): Stats | null {
   try {
-    return lstatSync(path);
+    return lstatSync(path, { throwIfNoEntry: false }) ?? null;
   } catch (error) {
     if (["ENOENT", "ENOTDIR", "ENAMETOOLONG"].includes(Reflect.get(Object(error), "code"))) return null;
     throw error;

@@ -3,7 +3,7 @@
  * version that was known, so nothing that others have written meanwhile is overwritten.
  */
 import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
 import { BATCH_OPERATIONS_MAX, SYNC_BATCH_BYTES, SYNC_SMALL_BYTES } from "../limits.ts";
 import { FilestoreError } from "../library/errors.ts";
 import type { Operation } from "../library/options.ts";
@@ -56,8 +56,7 @@ export class Uploads {
 
   async add(upload: Upload): Promise<void> {
     if ((upload.local?.size ?? 0) > SYNC_SMALL_BYTES) return await this.#sendLarge(upload);
-    const prepared = await this.#prepare(upload).catch(() => null);
-    // The file has disappeared since it was scanned.
+    const prepared = this.#prepare(upload);
     if (prepared === null) return await this.report(upload, "again");
     this.#batch.push(prepared);
     this.#bytes += upload.local?.size ?? 0;
@@ -88,11 +87,17 @@ export class Uploads {
     }
   }
 
-  async #prepare(upload: Upload): Promise<Prepared> {
+  /** Null: the file has disappeared since it was scanned. */
+  #prepare(upload: Upload): Prepared | null {
     const { path, local, ifVersion } = upload;
     const common = { path: this.remote.at(path), ifVersion };
     if (local === null) return { upload, operation: { op: "delete", ...common }, sha256: "" };
-    const bytes = await readFile(this.folder.at(path));
+    let bytes: Uint8Array;
+    try {
+      bytes = readFileSync(this.folder.at(path));
+    } catch {
+      return null;
+    }
     const text = textOf(bytes);
     const content = text === null ? { content: base64(bytes), isBase64: true } : { content: text };
     const sha256 = createHash("sha256").update(bytes).digest("hex");
