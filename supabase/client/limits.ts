@@ -20,6 +20,19 @@ export const FOLLOW_WAIT_SECONDS = 25;
 export const TRANSFERS_AT_ONCE = 4;
 /** A version of at most this many bytes is held in memory on its way into a git repository. */
 export const GIT_MEMORY_BYTES = 1024 * 1024;
+/** Operations of one batch; the service allows no more. */
+export const BATCH_OPERATIONS_MAX = 100;
+/** A sync sends files of at most this size in batches, and a batch once it has so many bytes. */
+export const SYNC_SMALL_BYTES = 1024 * 1024;
+export const SYNC_BATCH_BYTES = 4 * 1024 * 1024;
+/** A sync merges texts of at most this size by lines. */
+export const SYNC_MERGE_BYTES = 1024 * 1024;
+/** How often a sync tries again because others have changed the same files. */
+export const SYNC_ROUNDS_MAX = 10;
+/** A file that was changed so shortly before it was examined can change again without a new time. */
+export const RACY_MILLISECONDS = 100;
+/** How long a sync waits for further changes on the disk before it begins. */
+export const SYNC_PAUSE_MILLISECONDS = 100;
 /** How often progress is shown on a terminal. */
 export const TRANSFER_PROGRESS_MILLISECONDS = 250;
 /** Name of one file on disk, in bytes of UTF-8: most file systems hold 255, and a suffix must have room. */

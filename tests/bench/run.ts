@@ -26,6 +26,7 @@ import { ranking } from "./ranking/ranking.ts";
 import { Report } from "./report.ts";
 import { smallOperations } from "./small_operations.ts";
 import { startUp } from "./start_up.ts";
+import { sync } from "./sync.ts";
 import { toolCalls } from "./tool_calls.ts";
 
 const GROUPS: Readonly<Record<string, Group>> = {
@@ -40,13 +41,23 @@ const GROUPS: Readonly<Record<string, Group>> = {
   flushes,
   commits,
   branches,
+  sync,
   capacity,
   neighbours,
   ranking,
   search: largeSearch,
 };
 /** Groups that only make sense on a real Postgres; without --db they get one of their own. */
-const ON_POSTGRES = ["projects", "clients", "flushes", "branches", "capacity", "neighbours", "search"];
+const ON_POSTGRES = [
+  "projects",
+  "clients",
+  "flushes",
+  "branches",
+  "capacity",
+  "neighbours",
+  "search",
+  "sync",
+];
 
 const ROUNDS_DEFAULT = 100;
 const ROUNDS_MIN = 3;

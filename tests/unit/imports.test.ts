@@ -82,13 +82,20 @@ const PLANS: readonly Plan[] = [
       "build", // the bundles and the npm package
       "mod.ts", // the library, for programs
       "command", // the command line
+      "sync", // a folder and the service kept equal
       "git", // the history as a git repository
       "transfer", // export and import
       "library", // the service's API, for programs; nothing of Node
       "failure.ts", // errors that are shown as one line
       "limits.ts", // every bound
     ],
-    only: { build: [], command: ["build", "main.ts"], git: ["command"], transfer: ["command", "git"] },
+    only: {
+      build: [],
+      command: ["build", "main.ts"],
+      git: ["command"],
+      sync: ["command"],
+      transfer: ["command", "git", "sync"],
+    },
   },
   {
     root: "console/src",
@@ -160,8 +167,14 @@ Deno.test("functions/api/contract: its files import each other and zod, nothing 
 
 /** The modules of the service that the client contains, apart from types. */
 const IN_CLIENT = [
-  ...["contract/limits.ts", "files/disk_name.ts", "http/path.ts", "runtime/counted.ts"],
-  ...["runtime/hidden_characters.ts", "search/glob.ts"],
+  ...[
+    "contract/limits.ts",
+    "files/disk_name.ts",
+    "files/merge_lines.ts",
+    "http/path.ts",
+    "runtime/counted.ts",
+  ],
+  ...["runtime/hidden_characters.ts", "runtime/work.ts", "search/glob.ts"],
 ];
 
 Deno.test("client: of the service it imports types of the contract and small modules; the library nothing of Node", async () => {

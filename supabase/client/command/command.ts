@@ -33,6 +33,11 @@ export class UsageError extends Failure {
   override readonly name = "UsageError";
 }
 
+/** Thrown where a conflict is left: status 3. */
+export class ConflictError extends Failure {
+  override readonly name = "ConflictError";
+}
+
 export class Context {
   constructor(
     readonly options: Readonly<Record<string, unknown>>,

@@ -3,7 +3,7 @@ import { Command as Program, CommanderError, InvalidArgumentError } from "comman
 import { Failure } from "../failure.ts";
 import { FilestoreError } from "../library/errors.ts";
 import { Filestore } from "../library/filestore.ts";
-import { type Command, Context, type OptionLine, UsageError } from "./command.ts";
+import { type Command, ConflictError, Context, type OptionLine, UsageError } from "./command.ts";
 import { type Credentials, credentials, type Fallback, profilePath } from "./connection.ts";
 import { BRANCH_COMMANDS } from "./branch_commands.ts";
 import { GIT } from "./git_command.ts";
@@ -11,6 +11,7 @@ import { LOGIN } from "./login_command.ts";
 import { printNotice, shown } from "./output.ts";
 import { READ_COMMANDS } from "./read_commands.ts";
 import { RUN_COMMANDS } from "./run_commands.ts";
+import { SYNC } from "./sync_command.ts";
 import { TRANSFER_COMMANDS } from "./transfer_commands.ts";
 import { WRITE_COMMANDS } from "./write_commands.ts";
 
@@ -21,6 +22,7 @@ export const COMMANDS: readonly Command[] = [
   ...BRANCH_COMMANDS,
   ...TRANSFER_COMMANDS,
   GIT,
+  SYNC,
   LOGIN,
 ];
 
@@ -146,6 +148,7 @@ function statusOf(error: unknown, name: string): number {
   }
   if (error instanceof Failure) {
     printNotice(`Error: ${error.message}`);
+    if (error instanceof ConflictError) return CONFLICT;
     return error instanceof UsageError ? USAGE : REFUSED;
   }
   printNotice(`Error: ${shown(String(error))}`);

@@ -243,13 +243,34 @@ const CASES: readonly (readonly [what: string, run: (one: Case) => Promise<void>
   }],
 
   [
+    "sync makes a folder and the files equal; a conflict is status 3 once",
+    async ({ own, cwd, ok, line, fails }) => {
+      await own.write("notes/a.md", "1");
+      await Deno.mkdir(join(cwd, "notes"));
+      await Deno.writeTextFile(join(cwd, "notes/b.md"), "2");
+      const command = ["sync", "notes", "--directory", "notes"];
+      assertEquals(await ok(...command, "--dry-run"), "download a.md\nupload b.md\n");
+      assertEquals(await ok(...command, "--once-ready"), "download a.md\nupload b.md\nready\n");
+      await own.write("notes/a.md", "theirs");
+      await Deno.writeTextFile(join(cwd, "notes/a.md"), "mine");
+      const { code, stderr, stdout } = await line.run(...command, "--json");
+      assertEquals([code, stderr], [3, "Error: 1 conflict left; see notes/.filestore/conflicts.jsonl.\n"]);
+      const actions = stdout.trim().split("\n").map((text) => JSON.parse(text).action);
+      assertEquals(actions, ["conflict", "download", "upload"]);
+      assertEquals(await ok(...command), "");
+      await fails(1, "Error: This folder is in sync with notes of ", "sync", "notes");
+      await fails(2, "Error: --pull and --push exclude each other.", ...command, "--pull", "--push");
+    },
+  ],
+
+  [
     "the help of each command has an example, and each example works",
     async ({ own, cwd, line, ok, suite: { service } }) => {
       const admin = await administrator(service, own.project.id);
       const namesOf = (help: string) =>
         [...help.matchAll(/^ {2}(\w+) (?:\[|<| {2})/gm)].map(([, one = ""]) => one);
       const expected =
-        "ls cat log diff grep search put append edit rm mv cp restore runs undo link branch export import purge redact git login";
+        "ls cat log diff grep search put append edit rm mv cp restore runs undo link branch export import purge redact git sync login";
       assertEquals(namesOf(await ok("--help")), expected.split(" "));
       await Deno.writeTextFile(join(cwd, "plan.md"), "# Plan\n- ship it\n- sleep\n");
       const paths = "notes/plan.md notes/plan.md notes/list.md drafts/a.md notes/old.md notes/secret.md";
@@ -259,7 +280,7 @@ const CASES: readonly (readonly [what: string, run: (one: Case) => Promise<void>
           " ",
         ),
         ..."create list show merge close".split(" ").map((name) => `branch ${name}`),
-        ..."purge redact git login".split(" "),
+        ..."purge redact git sync login".split(" "),
       ];
       for (const path of paths.split(" ")) await ok("put", "plan.md", path);
       for (const of of order) {

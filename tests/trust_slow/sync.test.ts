@@ -1,0 +1,170 @@
+/**
+ * Sync never loses: two folders, a writer over the API, and runs that are ended at any moment. Afterwards both folders and the
+ * service are equal, every content that a whole pass has seen is in a version, no version repeats the one before, and a
+ * further pass does nothing. TEST_SEED repeats a sequence that a failure names; SYNC_RUNS sets their number.
+ */
+import { assert, assertEquals } from "@std/assert";
+import { AsyncLocalStorage } from "node:async_hooks";
+import { join } from "node:path";
+import { Filestore, FilestoreError } from "../../supabase/client/mod.ts";
+import { digestOf } from "../../supabase/client/sync/local_folder.ts";
+import { Sync } from "../../supabase/client/sync/sync.ts";
+import type { ProjectFiles } from "../support/client/files.ts";
+import { inParallel } from "../support/in_parallel.ts";
+import { rounds } from "../support/runner/long.ts";
+import { type Random, randomFrom, SEED } from "../support/random.ts";
+import { withScratchDirectory } from "../support/scratch_directory.ts";
+import { suite } from "../support/stack/suite.ts";
+
+const SEQUENCES = Number(Deno.env.get("SYNC_RUNS") ?? rounds(300, 3000));
+/** Sequences that run at the same time; most of their time is spent waiting for the service. */
+const AT_ONCE = 6;
+/** Sequences of one test. */
+const GROUP = 50;
+const STEPS = 10;
+const PATHS = ["a.md", "d/b", "d/e/c.txt", ".env"];
+
+const { service, files, test } = await suite();
+
+/** Thrown in the middle of a pass, in place of the end of the process. */
+class Killed extends Error {}
+
+/** What is called when an answer arrives, in the passes that may be killed then. */
+const onAnswer = new AsyncLocalStorage<() => void>();
+const { fetch } = globalThis;
+globalThis.fetch = async (...request) => {
+  const answer = await fetch(...request);
+  onAnswer.getStore()?.();
+  return answer;
+};
+
+class Machine {
+  /** Digests of what was in the folder when a pass began that was whole. */
+  readonly seen = new Set<string>();
+  #written = 0;
+
+  constructor(readonly root: string, private readonly key: string, private readonly random: Random) {}
+
+  async edit(): Promise<void> {
+    const path = join(this.root, this.random.pick(PATHS));
+    const isDeletion = this.random.below(4) === 0;
+    // The paths of the two folders do not clash, so that a refusal is a fault.
+    if (isDeletion) return await Deno.remove(path).catch(() => {});
+    await Deno.mkdir(join(path, ".."), { recursive: true });
+    await Deno.writeTextFile(path, `${this.root.at(-1)}${this.#written++}`);
+  }
+
+  /** Returns what the pass did. A run that is killed loses what it had not written to the disk. */
+  async sync(killedAfter = Infinity): Promise<string[]> {
+    const before = Object.values(await filesOf(this.root));
+    const done: string[] = [];
+    let steps = 0;
+    const end = new AbortController();
+    const step = () => {
+      if (++steps > killedAfter) {
+        end.abort();
+        throw new Killed();
+      }
+    };
+    const connection = { url: service.baseUrl, key: this.key, signal: end.signal };
+    const store = new Filestore(connection);
+    const sync = new Sync(store, this.root, "", {
+      mode: "both",
+      force: true,
+      dryRun: false,
+      report({ action, path }) {
+        step();
+        done.push(`${action} ${path}`);
+        return Promise.resolve();
+      },
+    });
+    try {
+      await onAnswer.run(step, () => sync.once());
+      for (const digest of before) this.seen.add(digest);
+    } catch (error) {
+      if (!(error instanceof Killed) && !(error instanceof FilestoreError && error.code === "ABORTED")) {
+        throw error;
+      }
+    } finally {
+      sync.end();
+    }
+    return done;
+  }
+}
+
+/** The digests of the files of a folder by path. */
+async function filesOf(root: string, folder = ""): Promise<Record<string, string>> {
+  const found: Record<string, string> = {};
+  for await (const { name, isDirectory } of Deno.readDir(join(root, folder))) {
+    const path = folder === "" ? name : `${folder}/${name}`;
+    if (path === ".filestore") continue;
+    if (isDirectory) Object.assign(found, await filesOf(root, path));
+    else found[path] = await digestOf(join(root, path));
+  }
+  return found;
+}
+
+/** Every version by its digest; reading each of them over the API would take most of the test's time. */
+const VERSIONS = `select f.path, v.version, encode(s.sha256, 'hex') as digest
+from filestore.file_versions v join filestore.files f on f.id = v.file_id
+left join filestore.segments s on s.id = v.segment_ids[1]
+where v.project_id = $1 order by v.position`;
+
+interface History {
+  /** The digests of all versions. */
+  readonly all: ReadonlySet<string | null>;
+  /** The latest digest of each file. */
+  readonly latest: Readonly<Record<string, string>>;
+}
+
+/** No version may have the content of the one before. */
+async function historyOf(projectId: string): Promise<History> {
+  const all = new Set<string | null>();
+  const last = new Map<string, string | null>();
+  const rows = await service.sql<{ path: string; version: number; digest: string | null }>(VERSIONS, [
+    projectId,
+  ]);
+  for (const { path, version, digest } of rows) {
+    assert((last.get(path) ?? null) !== digest, `${path}: version ${version} repeats the one before`);
+    last.set(path, digest);
+    all.add(digest);
+  }
+  const files = [...last].flatMap(([path, digest]) => digest === null ? [] : [[path, digest]]);
+  return { all, latest: Object.fromEntries(files) };
+}
+
+async function sequence(own: ProjectFiles, scratch: string, seed: number): Promise<void> {
+  const random = randomFrom(seed);
+  const machines = ["A", "B"].map((name) => new Machine(join(scratch, name), own.key, random));
+  for (const { root } of machines) await Deno.mkdir(root);
+  const store = new Filestore({ url: service.baseUrl, key: own.key });
+  for (let step = 0; step < STEPS; step++) {
+    const machine = random.pick(machines);
+    const kind = random.below(6);
+    if (kind <= 1) await machine.edit();
+    else if (kind === 2) await store.write(random.pick(PATHS), `api${step}`);
+    else if (kind === 3 && random.below(2) === 0) await store.delete(random.pick(PATHS)).catch(() => {});
+    else if (kind === 4) await machine.sync();
+    else await machine.sync(random.below(8));
+  }
+  for (const machine of [...machines, ...machines.slice(0, 1)]) await machine.sync();
+  for (const machine of machines) assertEquals(await machine.sync(), [], "a further pass does nothing");
+  const { all, latest } = await historyOf(own.project.id);
+  for (const { root, seen } of machines) {
+    assertEquals(await filesOf(root), latest);
+    for (const digest of seen) assert(all.has(digest), `${digest} is lost`);
+  }
+}
+
+for (let begin = 0; begin < SEQUENCES; begin += GROUP) {
+  const count = Math.min(GROUP, SEQUENCES - begin);
+  const seeds = Array.from({ length: count }, (_, index) => SEED + begin + index);
+  test(`no sequence of edits, API writes and killed runs loses anything (${count} seeds from ${seeds[0]})`, async () => {
+    await inParallel(seeds, AT_ONCE, async (seed) => {
+      const own = await files();
+      await withScratchDirectory((scratch) => sequence(own, scratch, seed)).catch((error) => {
+        throw new Error(`seed ${seed}`, { cause: error });
+      });
+    });
+  });
+}
