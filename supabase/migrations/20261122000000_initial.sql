@@ -1541,6 +1541,7 @@ create table filestore.branch_files (
   base_file_id uuid,
   base_version integer not null,
   merged_version integer,
+  base_is_merged boolean not null default false,
   primary key (project_id, file_id)
 );
 comment on table filestore.branch_files is
@@ -1549,8 +1550,10 @@ comment on table filestore.branch_files is
 comment on column filestore.branch_files.base_file_id is
   'With the version, since a file that is created at the path of a purged one begins at version 1, too.';
 comment on column filestore.branch_files.merged_version is
-  'The version of the file in the branch that has nothing to merge: what the file and the one above it both '
-  'come from.';
+  'The version of the file in the branch that has nothing to merge.';
+comment on column filestore.branch_files.base_is_merged is
+  'A merge has written something else than the branch contained: both sides come from merged_version then, as '
+  'in git, and not from the version that the merge wrote.';
 create index branch_files_by_base on filestore.branch_files (project_id, base_file_id);
 create policy "A key sees and adds bases of its project" on filestore.branch_files to filestore_engine
   using (project_id = filestore.current_project_id());
@@ -5052,18 +5055,14 @@ begin
     if not v_is_gone then v_then := filestore.at_version(v_theirs, v_version); end if;
   end if;
   v_base_version := filestore.live_version(v_then);
-  -- A merge may have written something else than the branch contained then: what both sides come from is that
-  -- state of the branch. After a copy or an update it equals the base.
-  if v_base.merged_version = v_ours.version then
+  -- The merge wrote what neither side contained, or kept the other side: both come from the branch as it was.
+  if v_base.base_is_merged and v_base.merged_version = v_ours.version then
     v_then := v_ours;
-  elsif v_base.merged_version is not null and not v_is_gone then
+  elsif v_base.base_is_merged then
     select * into v_version from filestore.file_versions v
     where v.project_id = p_branch.project_id and v.file_id = v_ours.id and v.version = v_base.merged_version;
-    if found and v_version.redacted_at is null then
-      v_then := filestore.at_version(v_ours, v_version);
-    else
-      v_is_gone := v_base.merged_version > 1;
-    end if;
+    v_is_gone := v_is_gone or not found or v_version.redacted_at is not null;
+    v_then := case when not v_is_gone then filestore.at_version(v_ours, v_version) end;
   end if;
   v_change := row (
     p_path, v_ours, v_theirs, v_then, v_base_version,
@@ -5375,7 +5374,8 @@ begin
       v_choice.chosen);
     v_plan.refusal := coalesce(v_plan.refusal, v_added.refusal);
     v_done := v_done || jsonb_build_object(
-      'path', v_path, 'isMerged', not v_is_update or v_choice.side = 'current' or v_added.is_same);
+      'path', v_path, 'isMerged', not v_is_update or v_choice.side = 'current' or v_added.is_same,
+      'isOther', not v_is_update and v_choice.side <> 'branch' and not v_added.is_same);
     continue when v_added.action is null;
     v_steps := v_steps || v_added.step;
     v_actions := v_actions || v_added.action;
@@ -5439,9 +5439,10 @@ begin
   where b.project_id = v_project_id and b.name = p_commit ->> 'branch' returning * into v_branch;
   v_above := coalesce(nullif(v_branch.directory, '') || '/', '');
   v_inside := '.branches/' || v_branch.name || '/';
-  insert into filestore.branch_files as b (project_id, file_id, branch, base_file_id, base_version, merged_version)
+  insert into filestore.branch_files as b (
+    project_id, file_id, branch, base_file_id, base_version, merged_version, base_is_merged)
   select v_project_id, o.id, v_branch.name, t.id, coalesce(t.version, 0),
-         case when (d.value ->> 'isMerged')::boolean then o.version end
+         case when (d.value ->> 'isMerged')::boolean then o.version end, (d.value ->> 'isOther')::boolean
   from jsonb_array_elements(p_value -> 'done') d
   -- fence, here and below: files are looked up one by one.
   cross join lateral (
@@ -5454,7 +5455,7 @@ begin
   ) t on true
   on conflict (project_id, file_id) do update
     set base_file_id = excluded.base_file_id, base_version = excluded.base_version,
-        merged_version = excluded.merged_version;
+        merged_version = excluded.merged_version, base_is_merged = excluded.base_is_merged;
   return jsonb_build_object(
     'runId', p_commit #> '{provenance,runId}', 'conflicts', '[]'::jsonb, 'isEnded', v_branch.state = 'merged',
     'actions', (
@@ -7255,7 +7256,7 @@ begin
     where o.project_id = (p_file).project_id and o.base_file_id = (p_file).id
     union all
     select o.branch, o.merged_version from filestore.branch_files o
-    where o.project_id = (p_file).project_id and o.file_id = (p_file).id and o.merged_version > 1
+    where o.project_id = (p_file).project_id and o.file_id = (p_file).id and o.base_is_merged
   ) b (branch, version)
   join filestore.branches r on r.project_id = (p_file).project_id and r.name = b.branch
   where r.state in ('open', 'ready');

@@ -53,6 +53,7 @@ create table filestore.branch_files (
   base_file_id uuid,
   base_version integer not null,
   merged_version integer,
+  base_is_merged boolean not null default false,
   primary key (project_id, file_id)
 );
 comment on table filestore.branch_files is
@@ -61,8 +62,10 @@ comment on table filestore.branch_files is
 comment on column filestore.branch_files.base_file_id is
   'With the version, since a file that is created at the path of a purged one begins at version 1, too.';
 comment on column filestore.branch_files.merged_version is
-  'The version of the file in the branch that has nothing to merge: what the file and the one above it both '
-  'come from.';
+  'The version of the file in the branch that has nothing to merge.';
+comment on column filestore.branch_files.base_is_merged is
+  'A merge has written something else than the branch contained: both sides come from merged_version then, as '
+  'in git, and not from the version that the merge wrote.';
 create index branch_files_by_base on filestore.branch_files (project_id, base_file_id);
 create policy "A key sees and adds bases of its project" on filestore.branch_files to filestore_engine
   using (project_id = filestore.current_project_id());

@@ -15,7 +15,7 @@ begin
     where o.project_id = (p_file).project_id and o.base_file_id = (p_file).id
     union all
     select o.branch, o.merged_version from filestore.branch_files o
-    where o.project_id = (p_file).project_id and o.file_id = (p_file).id and o.merged_version > 1
+    where o.project_id = (p_file).project_id and o.file_id = (p_file).id and o.base_is_merged
   ) b (branch, version)
   join filestore.branches r on r.project_id = (p_file).project_id and r.name = b.branch
   where r.state in ('open', 'ready');

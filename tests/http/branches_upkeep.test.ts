@@ -61,7 +61,8 @@ test("retention keeps the versions that an open branch is based on, and has merg
   await own.write("a.md", "4");
   await own.write(".branches/one/b.md", "2");
   await own.write(".branches/one/c.md", "");
-  await branches.merge("one", { paths: ["b.md"] });
+  await own.write("b.md", "the folder's");
+  await branches.merge("one", { paths: ["b.md"], onConflict: "current" });
   await own.write(".branches/one/b.md", "3");
   await own.write(".branches/one/b.md", "4");
   await service.sql(
