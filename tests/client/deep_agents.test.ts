@@ -38,7 +38,8 @@ const CASES: readonly Case[] = [
     (backend) => Promise.resolve(backend.downloadFiles(["/pictures/a.png", "/top.txt", "/nowhere.txt"])),
   ],
   ["the root is listed", (backend) => Promise.resolve(backend.ls("/"))],
-  ["a folder is listed, with a slash or without", async (backend) => [
+  ["a folder is listed, with slashes or without", async (backend) => [
+    await backend.ls("notes"),
     await backend.ls("/notes"),
     await backend.ls("/notes/"),
   ]],

@@ -87,9 +87,12 @@ export class FilestoreBackend {
     return await answered(async () => {
       const files: BackendFile[] = [];
       const folders = new Set<string>();
-      for await (const page of this.store.listPages(this.#at(path))) {
+      const place = this.#at(path);
+      for await (const page of this.store.listPages(place)) {
         files.push(...page.files.map((file) => this.#file(file)));
-        for (const name of page.directories ?? []) folders.add(`${path.replace(/\/*$/, "")}/${name}/`);
+        for (const name of page.directories ?? []) {
+          folders.add(`${this.#shown(place === "" ? name : `${place}/${name}`)}/`);
+        }
       }
       return { files: [...files, ...[...folders].map(folderOf)].sort(byPath) };
     });

@@ -2,6 +2,7 @@
  * Sends what has changed on the disk: small files and deletions in batches, large files one by one. Each is conditional on the
  * version that was known, so nothing that others have written meanwhile is overwritten.
  */
+import type { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { BATCH_OPERATIONS_MAX, SYNC_BATCH_BYTES, SYNC_SMALL_BYTES } from "../limits.ts";
@@ -92,14 +93,14 @@ export class Uploads {
     const { path, local, ifVersion } = upload;
     const common = { path: this.remote.at(path), ifVersion };
     if (local === null) return { upload, operation: { op: "delete", ...common }, sha256: "" };
-    let bytes: Uint8Array;
+    let bytes: Buffer;
     try {
       bytes = readFileSync(this.folder.at(path));
     } catch {
       return null;
     }
     const text = textOf(bytes);
-    const content = text === null ? { content: base64(bytes), isBase64: true } : { content: text };
+    const content = text === null ? { content: bytes.toString("base64"), isBase64: true } : { content: text };
     const sha256 = createHash("sha256").update(bytes).digest("hex");
     return { upload, operation: { op: "write", ...common, ...content }, sha256 };
   }
@@ -155,12 +156,4 @@ export function textOf(bytes: Uint8Array): string | null {
   } catch {
     return null;
   }
-}
-
-function base64(bytes: Uint8Array): string {
-  let binary = "";
-  for (let from = 0; from < bytes.length; from += 0x8000) {
-    binary += String.fromCharCode(...bytes.subarray(from, from + 0x8000));
-  }
-  return btoa(binary);
 }
