@@ -4,8 +4,11 @@
  */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import type postgres from "postgres";
-import { assertConsistent } from "../support/postgres/consistency.ts";
+import { Branches } from "../support/client/branches.ts";
+import { assertRefused } from "../support/client/contract.ts";
+import { filesAt } from "../support/client/files_client.ts";
 import { eventually } from "../support/eventually.ts";
+import { assertConsistent } from "../support/postgres/consistency.ts";
 import { startPostgres } from "../support/postgres/postgres.ts";
 import { connect, createMigrated } from "../support/postgres/postgres_hosted.ts";
 import {
@@ -15,6 +18,7 @@ import {
   newSegment,
   type Project,
 } from "../support/postgres/postgres_filestore.ts";
+import { newTarget, onPostgres } from "../support/stack/on_postgres.ts";
 
 interface World {
   readonly owner: postgres.Sql;
@@ -48,6 +52,32 @@ Deno.test("branches with many requests at a time", async (t) => {
     await Promise.all([owner.end(), clients.end()]);
     await server.stop();
   }
+});
+
+Deno.test("16 merges of one branch at the same time, sent to three processes, make one", async () => {
+  await onPostgres(3, async (service) => {
+    const files = filesAt(await newTarget(service));
+    const branches = new Branches(files);
+    const writeAll = (directory: string) =>
+      files.commit(FILES.map((file) => ({ op: "write", path: `${directory}/${file}`, content: directory })));
+    for (const round of ["one", "two", "three"]) {
+      await writeAll(round);
+      await branches.create(round, { directory: round });
+      await writeAll(`.branches/${round}`);
+      const answers = await Promise.all(
+        Array.from(
+          { length: 16 },
+          () => branches.tryMerge(round),
+        ),
+      );
+      assertEquals(answers.filter(({ status }) => status === 200).length, 1);
+      // One that has waited too long for the others is told to come again.
+      for (const answer of answers.filter(({ status }) => status !== 200)) {
+        assertRefused(answer, answer.status === 503 ? "SERVICE_UNAVAILABLE" : "BRANCH_CLOSED");
+      }
+      for (const file of FILES) assertEquals((await files.read(`${round}/${file}`)).version, 2);
+    }
+  });
 });
 
 async function write(sql: Sql, project: Project, path: string, size: number): Promise<string | number> {
