@@ -242,11 +242,16 @@ class Filestore:
 
     def list(self, directory="", **options):
         """The files of a folder, in order of path. Options: recursive, at, deleted, and the API's filters."""
+        for page in self.list_pages(directory, **options):
+            yield from page["files"]
+
+    def list_pages(self, directory="", **options):
+        """The same by pages, which also name the sub-folders."""
         after = None
         while True:
             query = {**_fields(options), "directory": directory or "/", "limit": PAGE, "after": after}
             page = self.api.data("/files", query=query)
-            yield from page["files"]
+            yield page
             after = page.get("next") or (page["files"][-1]["path"] if page["files"] else None)
             if not page["hasMore"] or after is None:
                 return

@@ -1,4 +1,4 @@
-/** The client of one file in Python does what the library does, and is served beside the console. */
+/** The clients in Python do what the library and its backend do, and are served beside the console. */
 import { assertEquals } from "@std/assert";
 import { join } from "node:path";
 import { CommandLine } from "../support/kit/command_line.ts";
@@ -14,7 +14,9 @@ const python = [
   client,
   service.baseUrl,
 ];
-const line = (...words: string[]) => new CommandLine([...python, ...words], { cwd: REPOSITORY });
+/** The package deepagents is not in the registries of the tests, so that its interface stands for it. */
+const env = { PYTHONPATH: join(REPOSITORY, "tests/support/kit") };
+const line = (...words: string[]) => new CommandLine([...python, ...words], { cwd: REPOSITORY, env });
 
 const { stdout: names, stderr } = await line("no key").run();
 assertEquals(stderr, "");
@@ -24,7 +26,9 @@ for (const name of names.trim().split(" ")) {
   });
 }
 
-Deno.test("filestore.py is served beside the console as it is", async () => {
-  const served = await fetch(`${service.stack.supabaseUrl}/console/filestore.py`);
-  assertEquals(await served.text(), await Deno.readTextFile(join(client, "filestore.py")));
-});
+for (const name of ["filestore.py", "filestore_deepagents.py"]) {
+  Deno.test(`${name} is served beside the console as it is`, async () => {
+    const served = await fetch(`${service.stack.supabaseUrl}/console/${name}`);
+    assertEquals(await served.text(), await Deno.readTextFile(join(client, name)));
+  });
+}

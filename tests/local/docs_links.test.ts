@@ -66,7 +66,7 @@ Deno.test("every table, function and role of the database that a document names 
       for (const [, name = ""] of line.matchAll(/`((?:filestore\.|filestore_)[a-z_]+)/g)) {
         const isThere = new RegExp(`\\b${name.replace(/_$/, "")}`).test(schemas);
         // The secret is in the vault of a hosted project; the others are files of the client.
-        const others = ["filestore_secret_key", "filestore.py", "filestore.mjs"];
+        const others = ["filestore_secret_key", "filestore.py", "filestore_deepagents", "filestore.mjs"];
         if (!isThere && !others.includes(name)) unknown.push(`${path}:${index + 1}: ${name}`);
       }
     }

@@ -4,6 +4,7 @@ import sys
 
 sys.path.insert(0, sys.argv[1])
 from filestore import Filestore, FilestoreError  # noqa: E402
+from filestore_deepagents import FilestoreBackend  # noqa: E402
 
 URL, KEY = sys.argv[2:4]
 
@@ -151,7 +152,80 @@ def once(store):
     equal(store.read("a")["content"], "1x")
 
 
+def backend_writes(store):
+    store.write("outside.md", "ship\n")
+    backend = FilestoreBackend(store, "agents")
+    equal(backend.write("/notes/plan.md", "# Plan\n- ship\n").path, "/notes/plan.md")
+    equal(backend.edit("/notes/plan.md", "ship", "sleep").occurrences, 1)
+    assert backend.edit("/notes/plan.md", "ship", "rest").error.startswith("STRING_NOT_FOUND: ")
+    assert backend.edit("/nowhere.md", "a", "b").error.startswith("FILE_NOT_FOUND: ")
+    equal(store.read("agents/notes/plan.md")["content"], "# Plan\n- sleep\n")
+    uploaded = backend.upload_files([("/a.png", b"\x89PNG\x00"), ("/../b", b"x")])
+    equal([(one.path, one.error) for one in uploaded], [("/a.png", None), ("/../b", "invalid_path")])
+    downloaded = backend.download_files(["/a.png", "/nowhere"])
+    equal([(one.content, one.error) for one in downloaded], [(b"\x89PNG\x00", None), (None, "file_not_found")])
+    equal(backend.delete("/a.png").error, None)
+    equal(backend.delete("/notes").path, "/notes")
+    assert backend.delete("/nowhere").error
+    equal([file["path"] for file in store.list(recursive=True)], ["outside.md"])
+    refused = FilestoreBackend(Filestore(URL, "oa_wrong"))
+    assert refused.write("/a", "x").error.startswith("INVALID_API_KEY: ")
+    equal(refused.upload_files([("/a", b"x")])[0].error, "permission_denied")
+
+
+def backend_reads(store):
+    backend = FilestoreBackend(store)
+    for path, content in {"plan.md": "one\ntwo\nthree\n", "empty.txt": "", "a.png": b"\x89PNG\x00"}.items():
+        store.write(path, content)
+
+    def window(*arguments):
+        read = backend.read(*arguments)
+        return [read.file_data["content"], read.start_line, read.end_line, read.total_lines, read.next_offset]
+
+    equal(window("/plan.md"), ["one\ntwo\nthree\n", 1, 3, 3, None])
+    equal(window("/plan.md", 1, 1), ["two\n", 2, 2, 3, 2])
+    equal(window("/plan.md", -5, 2), ["one\ntwo\n", 1, 2, 3, 2])
+    equal(window("/plan.md", 0, 0), ["", None, None, None, None])
+    assert backend.read("/plan.md", 0, 0).no_lines_requested
+    equal(window("/empty.txt"), ["", None, None, None, None])
+    assert backend.read("/plan.md", 3).error and backend.read("/nowhere").error
+    picture = backend.read("/a.png").file_data
+    equal([picture["content"], picture["encoding"]], ["iVBORwA=", "base64"])
+    assert backend.read("/plan.md").file_data["modified_at"].startswith("2")
+
+
+def backend_finds(store):
+    files = ["a.py", "src/b.py", "src/deep/c.py", ".github/ci.yml"]
+    store.batch([{"op": "write", "path": f"in/{path}", "content": "ship\n(a|b) ship\n"} for path in files])
+    store.write("out.py", "ship\n")
+    backend = FilestoreBackend(store, "in")
+    paths = lambda found: sorted(entry["path"] for entry in found)
+    equal(paths(backend.ls("/").entries), ["/.github/", "/a.py", "/src/"])
+    equal(paths(backend.ls("src/").entries), ["/src/b.py", "/src/deep/"])
+    equal(backend.ls("/nowhere").entries, [])
+    for pattern, path, found in [
+        ("*.py", None, ["/a.py", "/src/b.py", "/src/deep/c.py"]),
+        ("*.py", "/src", ["/src/b.py", "/src/deep/c.py"]),
+        ("/*.py", "/", ["/a.py"]),
+        ("src/**/*.py", None, ["/src/b.py", "/src/deep/c.py"]),
+        ("*.{yml,md}", None, ["/.github/ci.yml"]),
+        ("**/*.yml", None, []),
+        ("[!a].py", "/", ["/src/b.py", "/src/deep/c.py"]),
+        ("?.p*", "/src/deep", ["/src/deep/c.py"]),
+    ]:
+        equal(paths(backend.glob(pattern, path).matches), found)
+    assert backend.glob("{a").error
+    equal(len(backend.grep("ship").matches), 8)
+    found = backend.grep("(a|b)", "/src", "*.py")
+    equal([paths(found.matches), found.matches[0]["line"]], [["/src/b.py", "/src/deep/c.py"], 2])
+    equal([found.matches[0]["text"], found.truncated], ["(a|b) ship", False])
+    equal([len(backend.grep("ship", max_count=3).matches), backend.grep("ship", max_count=3).truncated], [3, True])
+    equal([len(backend.grep("ship", max_count=8).matches), backend.grep("ship", max_count=8).truncated], [8, False])
+    equal(backend.grep("Ship").matches, [])
+
+
 CASES = [texts_and_bytes, pages, following, places, runs, branches, links, refusals, once]
+CASES += [backend_writes, backend_reads, backend_finds]
 
 if len(sys.argv) == 4:
     print(" ".join(case.__name__ for case in CASES))
