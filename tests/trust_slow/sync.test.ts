@@ -1,7 +1,8 @@
 /**
  * Sync never loses: two folders, a writer over the API, and runs that are ended at any moment. Afterwards both folders and the
- * service are equal, every content that a whole pass has seen is in a version, no version repeats the one before, and a
- * further pass does nothing. TEST_SEED repeats a sequence that a failure names; SYNC_RUNS sets their number.
+ * service are equal, every content that a whole pass has seen is in a version (of a text that is merged, every line), no
+ * version repeats the one before, and a further pass does nothing. TEST_SEED repeats a sequence that a failure names;
+ * SYNC_RUNS sets their number.
  */
 import { assert, assertEquals } from "@std/assert";
 import { AsyncLocalStorage } from "node:async_hooks";
@@ -22,7 +23,10 @@ const AT_ONCE = 6;
 /** Sequences of one test. */
 const GROUP = 50;
 const STEPS = 10;
-const PATHS = ["a.md", "d/b", "d/e/c.txt", ".env"];
+/** A text of many lines, of which a change replaces one; the other files are replaced whole. */
+const TEXT = "d/lines.txt";
+const LINES = Array.from({ length: 30 }, (_, line) => `line ${line}`);
+const PATHS = ["a.md", "d/b", "d/e/c.txt", ".env", TEXT];
 
 const { service, files, test } = await suite();
 
@@ -38,25 +42,36 @@ globalThis.fetch = async (...request) => {
   return answer;
 };
 
+/** The next content of a file: `before` with one line replaced, or the new line alone. */
+function changed(path: string, before: string | null, line: string, random: Random): string {
+  if (path !== TEXT) return line;
+  const lines = before === null ? [...LINES] : before.split("\n").slice(0, -1);
+  lines[random.below(lines.length)] = line;
+  return `${lines.join("\n")}\n`;
+}
+
 class Machine {
-  /** Digests of what was in the folder when a pass began that was whole. */
+  /** Digests, and lines of texts, of what was in the folder when a pass began that was whole. */
   readonly seen = new Set<string>();
+  merges = 0;
   #written = 0;
 
   constructor(readonly root: string, private readonly key: string, private readonly random: Random) {}
 
-  async edit(): Promise<void> {
-    const path = join(this.root, this.random.pick(PATHS));
-    const isDeletion = this.random.below(4) === 0;
+  async edit(name: string): Promise<void> {
+    const path = join(this.root, name);
+    const isDeletion = this.random.below(name === TEXT ? 16 : 4) === 0;
     // The paths of the two folders do not clash, so that a refusal is a fault.
     if (isDeletion) return await Deno.remove(path).catch(() => {});
     await Deno.mkdir(join(path, ".."), { recursive: true });
-    await Deno.writeTextFile(path, `${this.root.at(-1)}${this.#written++}`);
+    const before = await Deno.readTextFile(path).catch(() => null);
+    const line = `${this.root.at(-1)}${this.#written++}`;
+    await Deno.writeTextFile(path, changed(name, before, line, this.random));
   }
 
   /** Returns what the pass did. A run that is killed loses what it had not written to the disk. */
   async sync(killedAfter = Infinity): Promise<string[]> {
-    const before = Object.values(await filesOf(this.root));
+    const before = await contentsOf(this.root);
     const done: string[] = [];
     let steps = 0;
     const end = new AbortController();
@@ -72,15 +87,16 @@ class Machine {
       mode: "both",
       force: true,
       dryRun: false,
-      report({ action, path }) {
+      report: ({ action, path }) => {
         step();
         done.push(`${action} ${path}`);
+        if (action === "merge") this.merges++;
         return Promise.resolve();
       },
     });
     try {
       await onAnswer.run(step, () => sync.once());
-      for (const digest of before) this.seen.add(digest);
+      for (const content of before) this.seen.add(content);
     } catch (error) {
       if (!(error instanceof Killed) && !(error instanceof FilestoreError && error.code === "ABORTED")) {
         throw error;
@@ -104,6 +120,20 @@ async function filesOf(root: string, folder = ""): Promise<Record<string, string
   return found;
 }
 
+/** What must not be lost: the digests of files, and the lines of texts, also in copies of conflicts. */
+async function contentsOf(root: string): Promise<string[]> {
+  const contents: string[] = [];
+  for (const [path, digest] of Object.entries(await filesOf(root))) {
+    if (isText(path)) contents.push(...(await Deno.readTextFile(join(root, path))).split("\n"));
+    else contents.push(digest);
+  }
+  return contents;
+}
+
+function isText(path: string): boolean {
+  return path.startsWith("d/lines");
+}
+
 /** Every version by its digest; reading each of them over the API would take most of the test's time. */
 const VERSIONS = `select f.path, v.version, encode(s.sha256, 'hex') as digest
 from filestore.file_versions v join filestore.files f on f.id = v.file_id
@@ -111,60 +141,78 @@ left join filestore.segments s on s.id = v.segment_ids[1]
 where v.project_id = $1 order by v.position`;
 
 interface History {
-  /** The digests of all versions. */
+  /** The digests of all versions, and the lines of those of texts. */
   readonly all: ReadonlySet<string | null>;
   /** The latest digest of each file. */
   readonly latest: Readonly<Record<string, string>>;
 }
 
 /** No version may have the content of the one before. */
-async function historyOf(projectId: string): Promise<History> {
+async function historyOf(own: ProjectFiles): Promise<History> {
   const all = new Set<string | null>();
   const last = new Map<string, string | null>();
   const rows = await service.sql<{ path: string; version: number; digest: string | null }>(VERSIONS, [
-    projectId,
+    own.project.id,
   ]);
   for (const { path, version, digest } of rows) {
     assert((last.get(path) ?? null) !== digest, `${path}: version ${version} repeats the one before`);
     last.set(path, digest);
     all.add(digest);
+    if (digest === null || !isText(path)) continue;
+    for (const line of (await own.read(path, { version })).content.split("\n")) all.add(line);
   }
   const files = [...last].flatMap(([path, digest]) => digest === null ? [] : [[path, digest]]);
   return { all, latest: Object.fromEntries(files) };
 }
 
-async function sequence(own: ProjectFiles, scratch: string, seed: number): Promise<void> {
+/** Returns how many texts were merged. */
+async function sequence(own: ProjectFiles, scratch: string, seed: number): Promise<number> {
   const random = randomFrom(seed);
   const machines = ["A", "B"].map((name) => new Machine(join(scratch, name), own.key, random));
   for (const { root } of machines) await Deno.mkdir(root);
   const store = new Filestore({ url: service.baseUrl, key: own.key });
+  await store.write(TEXT, changed(TEXT, null, "first", random));
+  for (const machine of machines) await machine.sync();
   for (let step = 0; step < STEPS; step++) {
     const machine = random.pick(machines);
-    const kind = random.below(6);
-    if (kind <= 1) await machine.edit();
-    else if (kind === 2) await store.write(random.pick(PATHS), `api${step}`);
-    else if (kind === 3 && random.below(2) === 0) await store.delete(random.pick(PATHS)).catch(() => {});
-    else if (kind === 4) await machine.sync();
-    else await machine.sync(random.below(8));
+    const kind = random.pick(
+      ["both", "edit", "edit", "write", "delete", "pass", "killed", "killed"] as const,
+    );
+    const path = kind === "both" ? TEXT : random.pick(PATHS);
+    if (kind === "both" || kind === "edit") await machine.edit(path);
+    if (kind === "both" || kind === "write") {
+      const before = await store.read(path).then(({ content }) => content, () => null);
+      await store.write(path, changed(path, before, `api${step}`, random));
+    }
+    if (kind === "delete" && random.below(2) === 0) await store.delete(path).catch(() => {});
+    if (kind === "pass") await machine.sync();
+    if (kind === "killed") await machine.sync(random.below(8));
   }
   for (const machine of [...machines, ...machines.slice(0, 1)]) await machine.sync();
   for (const machine of machines) assertEquals(await machine.sync(), [], "a further pass does nothing");
-  const { all, latest } = await historyOf(own.project.id);
+  const { all, latest } = await historyOf(own);
   for (const { root, seen } of machines) {
     assertEquals(await filesOf(root), latest);
-    for (const digest of seen) assert(all.has(digest), `${digest} is lost`);
+    for (const content of seen) assert(all.has(content), `${content} is lost`);
   }
+  return machines.reduce((sum, { merges }) => sum + merges, 0);
 }
 
 for (let begin = 0; begin < SEQUENCES; begin += GROUP) {
   const count = Math.min(GROUP, SEQUENCES - begin);
   const seeds = Array.from({ length: count }, (_, index) => SEED + begin + index);
   test(`no sequence of edits, API writes and killed runs loses anything (${count} seeds from ${seeds[0]})`, async () => {
+    let merges = 0;
     await inParallel(seeds, AT_ONCE, async (seed) => {
       const own = await files();
-      await withScratchDirectory((scratch) => sequence(own, scratch, seed)).catch((error) => {
+      try {
+        await withScratchDirectory(async (scratch) => {
+          merges += await sequence(own, scratch, seed);
+        });
+      } catch (error) {
         throw new Error(`seed ${seed}`, { cause: error });
-      });
+      }
     });
+    if (count === GROUP) assert(merges > 0, "no text was merged");
   });
 }
