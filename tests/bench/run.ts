@@ -17,6 +17,7 @@ import { capacity } from "./capacity.ts";
 import { clients } from "./clients.ts";
 import { commits } from "./commits.ts";
 import { flushes } from "./flushes.ts";
+import { git } from "./git.ts";
 import { largeAppends, largeEdits } from "./large_files.ts";
 import { largeProjects } from "./large_projects.ts";
 import { largeSearch } from "./large_search.ts";
@@ -42,6 +43,7 @@ const GROUPS: Readonly<Record<string, Group>> = {
   commits,
   branches,
   sync,
+  git,
   capacity,
   neighbours,
   ranking,
@@ -57,6 +59,7 @@ const ON_POSTGRES = [
   "neighbours",
   "search",
   "sync",
+  "git",
 ];
 
 const ROUNDS_DEFAULT = 100;
