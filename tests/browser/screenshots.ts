@@ -1,66 +1,42 @@
-/** `deno task screenshots`: creates the documents' pictures from the running console with realistic files. */
+/**
+ * `deno task screenshots [DIR]`: takes the pictures of the documents from the running console. With a folder it takes those of
+ * every view instead, at both widths and in both themes, to compare in a review.
+ */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Page } from "playwright-core";
+import type { Browser, BrowserContext, Page } from "playwright-core";
 import { bundle } from "../../supabase/local/console/bundle.ts";
 import { newPerson, type Person } from "../support/browser/person.ts";
 import { launchChromium, SESSION_KEY } from "../support/browser/browser.ts";
 import { App } from "../support/client/oauth.ts";
 import { startService } from "../support/stack/service.ts";
+import { fillWeek, FOLDER_SHOWN, REPORT, RUN } from "./week.ts";
 
 const FOLDER = fileURLToPath(new URL("../../supabase/docs", import.meta.url));
 const VIEWPORT = { width: 1280, height: 800 };
+const PHONE_WIDTH = 390;
 const CONSENT_VIEWPORT = { width: 640, height: 1060 };
 /** Larger pictures would slow down the page that contains them. */
 const PICTURE_BYTES_MAX = 200_000;
-const REPORT = "research/battery-prices/report.md";
-const FOLDER_SHOWN = "research/battery-prices";
-const RUN = "weekly-report-47";
-
-const REPORT_FIRST = `# Battery prices, third quarter
-
-Prices fell for the third quarter in a row. The main reason is lithium carbonate.
-
-## Figures
-
-| month     | price per kWh |
-| --------- | ------------- |
-| July      | 112 $         |
-| August    | 109 $         |
-| September | 108 $         |
-
-## Open questions
-
-- Is the September figure final?
-- Which share do stationary batteries have?
-`;
-
-const CHANGES: readonly (readonly [before: string, after: string])[] = [
-  [
-    "The main reason is lithium carbonate.",
-    "Lithium carbonate explains two thirds of it; the rest is\novercapacity in cell production.",
-  ],
-  ["| September | 108 $         |", "| September | 106 $         |"],
-  ["- Is the September figure final?\n", ""],
-];
-
-const OTHERS: Readonly<Record<string, string>> = {
-  "research/battery-prices/sources.json": JSON.stringify({
-    sources: Array.from({ length: 40 }, (_, n) => `source ${n}`),
-  }),
-  "research/battery-prices/prices.csv": "month,price\n".padEnd(5_200, "2026-07,112\n"),
-  "research/battery-prices/notes.md": "- ask for the August revision\n".repeat(20),
-  "research/battery-prices/chart.svg": `<svg xmlns="http://www.w3.org/2000/svg" width="640" height="360"/>\n`
-    .repeat(12),
-  "research/battery-prices/clean_prices.py": "import csv\n".repeat(90),
-  "research/battery-prices/run.log": "fetched 40 sources\n".repeat(2_400),
-  "research/battery-prices/raw/july.html": "<p>112</p>\n",
-  "research/battery-prices/drafts/outline.md": "# Outline\n",
-  "research/solar/plan.md": "# Plan\n",
-  "research/wind/plan.md": "# Plan\n",
-  "agents/writer/memory.md": "- short sentences\n",
-  "agents/editor/memory.md": "- figures need a source\n",
-  "inbox/question.txt": "What happened in September?\n",
+/** Every view by the name of its pictures: its address in the project. */
+const VIEWS: Readonly<Record<string, string>> = {
+  files: `files/${FOLDER_SHOWN}`,
+  file: `file/${REPORT}`,
+  edit: `file/${REPORT}?tab=edit`,
+  history: `file/${REPORT}?tab=history`,
+  compare: `file/${REPORT}?tab=compare`,
+  missing: "file/nowhere.md",
+  deleted: "deleted",
+  search: "search?q=September",
+  activity: "activity",
+  runs: "runs",
+  run: `run/${RUN}`,
+  branches: "branches",
+  branch: "branch/shorter-report",
+  links: "links",
+  connect: "connect",
+  keys: "keys",
+  settings: "settings",
 };
 
 const service = await startService();
@@ -68,67 +44,72 @@ const browser = await launchChromium();
 try {
   await bundle();
   const account = await newPerson(service, "pro", "ada@example.com");
-  await fillProject(account);
-  const { supabaseUrl } = service.stack;
-  const context = await browser.newContext({
-    viewport: VIEWPORT,
-    colorScheme: "light",
+  await fillWeek(service, account);
+  const [folder] = Deno.args;
+  if (folder === undefined) await takeForDocuments(browser, account);
+  else await takeAll(browser, account, folder);
+} finally {
+  await browser.close();
+  await service.stop();
+}
+
+function contextOf(
+  browser: Browser,
+  account: Person,
+  viewport: { readonly width: number; readonly height: number },
+  colorScheme: "light" | "dark",
+): Promise<BrowserContext> {
+  const localStorage = [{ name: SESSION_KEY, value: account.session }];
+  return browser.newContext({
+    viewport,
+    colorScheme,
     reducedMotion: "reduce",
-    storageState: {
-      cookies: [],
-      origins: [{ origin: supabaseUrl, localStorage: [{ name: SESSION_KEY, value: account.session }] }],
-    },
+    storageState: { cookies: [], origins: [{ origin: service.stack.supabaseUrl, localStorage }] },
   });
-  const page = await context.newPage();
-  const start = `${supabaseUrl}/console/#/p/${account.projectId}`;
+}
+
+async function takeForDocuments(browser: Browser, account: Person): Promise<void> {
+  const page = await (await contextOf(browser, account, VIEWPORT, "light")).newPage();
+  const start = `${service.stack.supabaseUrl}/console/#/p/${account.projectId}`;
   await page.goto(`${start}/files/${FOLDER_SHOWN}`);
   await page.getByRole("link", { name: "report.md" }).waitFor();
   await page.getByRole("button", { name: "Close research", exact: true }).waitFor();
   // While the folder is on screen, an agent writes into it.
-  await account.files.append(`${FOLDER_SHOWN}/run.log`, "step 6 done\n");
+  await account.files.append(`${FOLDER_SHOWN}/run.log`, "06:02:12 step 6 done\n");
   await page.locator("tr.changed").waitFor();
   await take(page, "console-files.png");
   await page.goto(`${start}/run/${RUN}`);
   await page.getByRole("link", { name: `${FOLDER_SHOWN}/summary.md` }).waitFor();
   await take(page, "console-run.png");
   await page.goto(`${start}/file/${REPORT}?tab=compare`);
-  await page.getByRole("region", { name: "Changes from version 1 to 2" }).waitFor();
+  await page.getByRole("region", { name: /^Changes from version/ }).waitFor();
   await take(page, "console-diff.png");
   await openRequest(page);
   await take(page, "console-consent.png");
-} finally {
-  await browser.close();
-  await service.stop();
 }
 
-async function fillProject({ files, projectId }: Person): Promise<void> {
-  for (const [path, content] of Object.entries(OTHERS)) await files.write(path, content);
-  for (let entry = 0; entry < 6; entry++) {
-    await files.append(`${FOLDER_SHOWN}/run.log`, `step ${entry} done\n`);
+async function takeAll(browser: Browser, account: Person, folder: string): Promise<void> {
+  await Deno.mkdir(folder, { recursive: true });
+  await account.files.remove("inbox/question.txt");
+  const branch = { name: "shorter-report", directory: FOLDER_SHOWN, title: "A shorter report" };
+  await account.files.request("POST", "/branches", { body: branch });
+  await account.files.write(`.branches/${branch.name}/summary.md`, "Prices fell again.\n");
+  for (const width of [VIEWPORT.width, PHONE_WIDTH]) {
+    for (const theme of ["light", "dark"] as const) {
+      const context = await contextOf(browser, account, { ...VIEWPORT, width }, theme);
+      for (const [name, place] of Object.entries(VIEWS)) {
+        const page = await context.newPage();
+        await page.goto(`${service.stack.supabaseUrl}/console/#/p/${account.projectId}/${place}`);
+        await page.getByRole("heading", { level: 1 }).waitFor();
+        // The feed is followed by one request that waits, so the network is never idle.
+        await page.locator(".loading").first().waitFor({ state: "detached" });
+        const picture = await page.screenshot({ animations: "disabled", caret: "hide", fullPage: true });
+        await Deno.writeFile(join(folder, `${name}-${width}-${theme}.png`), picture);
+        await page.close();
+      }
+      await context.close();
+    }
   }
-  await files.write(REPORT, REPORT_FIRST);
-  const edits = CHANGES.map(([oldString, newString]) => ({ oldString, newString }));
-  const headers = {
-    "x-run-id": RUN,
-    "x-actor": "planner/2.1",
-    "x-change-note": "the revised September figure",
-  };
-  const write = (path: string, content: string) =>
-    files.request("POST", "/files", { body: { path: `${FOLDER_SHOWN}/${path}`, content }, headers });
-  await files.request("PUT", `/files/edit/${REPORT}`, { body: { edits }, headers });
-  await write("prices.csv", "month,price\n".padEnd(5_200, "2026-07,111\n"));
-  await write("summary.md", "Prices fell for the third quarter in a row.\n");
-  await files.request("PUT", `/files/append/${FOLDER_SHOWN}/notes.md`, {
-    body: { content: "- September is final\n" },
-    headers,
-  });
-  await service.sql("update filestore.projects set name = 'Market research' where id = $1", [projectId]);
-  // Spreads the files over several days; otherwise all would be of the same second.
-  await service.sql(
-    `update filestore.files set updated_at = updated_at - interval '47 minutes' * length(path) ^ 2 / 300
-     where project_id = $1`,
-    [projectId],
-  );
 }
 
 /** Opens the request of an app as claude.ai sends it, in a window that shows all of it. */

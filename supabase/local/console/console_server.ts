@@ -23,13 +23,14 @@ const TYPES: Readonly<Record<string, string>> = {
   mjs: "text/javascript; charset=utf-8",
   py: "text/x-python; charset=utf-8",
   svg: "image/svg+xml",
+  woff2: "font/woff2",
 };
 
 /** The policy of the page itself, and the policies that are only valid in a header. */
 const HEADERS = {
   ...SITE_HEADERS,
   "content-security-policy":
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; media-src blob:; " +
+    "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' blob: data:; media-src blob:; " +
     "connect-src 'self'; worker-src 'self'; frame-src 'none'; object-src 'none'; base-uri 'none'; " +
     `form-action 'self'; ${SITE_HEADERS["content-security-policy"]}`,
 };

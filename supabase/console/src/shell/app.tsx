@@ -9,6 +9,7 @@ import { discardDrafts } from "../state/drafts.ts";
 import { clearKeys } from "../state/keys.ts";
 import { clearNotices } from "../state/notices.ts";
 import { useLoad } from "../state/use_load.ts";
+import type { Project } from "../api/projects.ts";
 import {
   clearProjects,
   loadProjects,
@@ -20,7 +21,6 @@ import {
 import { goTo, place, replaceWith } from "../state/router.ts";
 import { account, hasExpired, needsNewPassword } from "../session/session.ts";
 import { cancelAll } from "../state/transfers.ts";
-import { Frame } from "./frame.tsx";
 
 export function App() {
   const who = account.value;
@@ -69,6 +69,21 @@ function NoProject({ onReload }: { readonly onReload: () => void }) {
   );
 }
 
+async function loadFrame() {
+  return (await import("./frame.tsx")).Frame;
+}
+
+/** The sign-in page does without the code of what is behind it. */
+function OpenProject({ project }: { readonly project: Project }) {
+  const { data: Frame, error, reload } = useLoad("view project", loadFrame);
+  if (Frame !== undefined) return <Frame project={project} />;
+  return (
+    <Centred>
+      <Pending {...{ error, reload }} what="your projects" />
+    </Centred>
+  );
+}
+
 function Consent({ request }: { readonly request: string }) {
   const load = async () => (await import("../views/consent/consent_view.tsx")).ConsentView;
   const { data: View, error, reload } = useLoad("view consent", load);
@@ -82,6 +97,8 @@ function Consent({ request }: { readonly request: string }) {
 
 function Projects() {
   const { data, error, reload } = useLoad("projects", async () => {
+    // At the same time; whoever needs it reports a failure.
+    loadFrame().catch(() => {});
     await loadProjects();
     return true;
   });
@@ -94,7 +111,7 @@ function Projects() {
       replaceWith({ name: "files", projectId: preferred.id, directory: "" });
     }
   }, [data, isHome, current?.id, projects.value]);
-  if (current !== undefined) return <Frame project={current} />;
+  if (current !== undefined) return <OpenProject project={current} />;
   if (data !== undefined && isHome && projects.value?.length === 0) return <NoProject onReload={reload} />;
   if (data === undefined || isHome) {
     return (
