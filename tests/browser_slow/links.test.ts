@@ -1,7 +1,7 @@
 /** Links: created for a file, used without a key, listed and revoked. */
 import { assertEquals } from "@std/assert";
 import { browserSuite } from "../support/browser/browser.ts";
-import { dialog, follow, press, says } from "../support/browser/page_actions.ts";
+import { becomesFocused, dialog, follow, press, says } from "../support/browser/page_actions.ts";
 
 const { test } = await browserSuite();
 
@@ -14,7 +14,11 @@ test("links: one that reads is made by keyboard, copied, works without a key, an
   const links = dialog(page, "Links to this file");
   let url = "";
   await step("made for this version alone", async () => {
-    await page.getByRole("button", { name: "Links" }).focus();
+    await page.getByRole("button", { name: "Actions for plan.md" }).focus();
+    await page.keyboard.press("Enter");
+    await becomesFocused(page, page.getByRole("menuitem", { name: "Compare versions" }));
+    await page.keyboard.press("ArrowDown");
+    await becomesFocused(page, page.getByRole("menuitem", { name: "Links …" }));
     await page.keyboard.press("Enter");
     await links.getByLabel("Only version 1").focus();
     await page.keyboard.press("Space");

@@ -201,9 +201,9 @@ test("live: the activity, the runs and the deleted files", async (visit) => {
   });
   await part("a history", async () => {
     await open("file/c.txt?tab=history");
-    await page.getByRole("link", { name: "Version 1" }).waitFor();
+    await page.getByRole("link", { name: "Version 1", exact: true }).waitFor();
     await files.append("c.txt", "more");
-    await page.getByRole("link", { name: "Version 2" }).waitFor();
+    await page.getByRole("link", { name: "Version 2", exact: true }).waitFor();
   });
 });
 

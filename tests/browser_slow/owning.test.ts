@@ -2,7 +2,7 @@
 import { assertEquals } from "@std/assert";
 import { browserSuite } from "../support/browser/browser.ts";
 import { descriptionOf } from "../support/browser/form_input.ts";
-import { dialog, press, says } from "../support/browser/page_actions.ts";
+import { choose, dialog, press, says } from "../support/browser/page_actions.ts";
 import { assertRefused } from "../support/client/contract.ts";
 
 const { test } = await browserSuite();
@@ -103,7 +103,7 @@ test("a file is erased for good once its name was typed, from its page and from 
   const title = "Erase secret.md for good?";
   await step("another name erases nothing", async () => {
     await open("file/notes/secret.md");
-    await press(page, "Erase for good …");
+    await choose(page, "Erase for good …");
     const field = dialog(page, title).getByRole("textbox");
     await field.fill("secret");
     await press(dialog(page, title), "Erase for good");
@@ -156,7 +156,7 @@ test("the content of versions is erased from the history, which says what may st
     await press(also, "Done");
   });
   await step("the versions stay in the list, without anything to read", async () => {
-    const row = page.getByRole("row").filter({ hasText: "Version 1" });
+    const row = page.getByRole("listitem").filter({ hasText: "Version 1" });
     await row.getByText("erased").waitFor();
     await row.getByText("a password").waitFor();
     assertEquals(await row.getByRole("button").count() + await row.getByRole("checkbox").count(), 0);

@@ -4,7 +4,7 @@ import type { Locator, Page } from "playwright-core";
 import { graveFindings } from "../support/browser/axe.ts";
 import { browserSuite, type Visit } from "../support/browser/browser.ts";
 import { App } from "../support/client/oauth.ts";
-import { dialog, press, says, typeAtEnd } from "../support/browser/page_actions.ts";
+import { choose, dialog, press, says, typeAtEnd } from "../support/browser/page_actions.ts";
 
 const DESK = { width: 1280, height: 800 };
 const TABLET = { width: 800, height: 1100 };
@@ -104,12 +104,12 @@ const VIEWS: Readonly<Record<string, View>> = {
   "the links of a file": async (visit) => {
     await visit.account.files.request("POST", "/links", { body: { path: FILE, for: "read" } });
     await visit.open(`file/${ENCODED}`);
-    await press(visit.page, "Links");
+    await choose(visit.page, "Links …");
     return dialog(visit.page, "Links to this file").getByText("read, expires");
   },
   "a new link": async (visit) => {
     await visit.open(`file/${ENCODED}`);
-    await press(visit.page, "Links");
+    await choose(visit.page, "Links …");
     await press(dialog(visit.page, "Links to this file"), "Make the link");
     return visit.page.getByLabel("Address");
   },
@@ -128,7 +128,7 @@ const VIEWS: Readonly<Record<string, View>> = {
       destination: "renamed.md",
     });
     await visit.open("file/renamed.md?tab=history");
-    return visit.page.getByRole("region", { name: /^Before the move/ }).getByRole("table");
+    return visit.page.getByRole("region", { name: /^Before the move/ }).getByRole("list");
   },
   "chosen deleted files": async ({ page, open }) => {
     await open("deleted");
@@ -137,7 +137,7 @@ const VIEWS: Readonly<Record<string, View>> = {
   },
   "the command palette": async ({ page, open }) => {
     await open(`file/${ENCODED}`);
-    await page.getByRole("button", { name: "Erase for good …" }).waitFor();
+    await page.getByRole("button", { name: /^Actions for plan/ }).waitFor();
     await press(page, "Commands");
     return page.getByRole("option", { name: "Erase for good …" });
   },
@@ -204,7 +204,7 @@ const VIEWS: Readonly<Record<string, View>> = {
     return visit.page.getByText("Lines 9,501 to 10,000 of 10,000.");
   },
   "an old version": at(`file/${ENCODED}?version=1`, (page) => page.getByText("Restore this version")),
-  "the move dialog": inDialog(`file/${ENCODED}`, "Move", "Move or rename"),
+  "the move dialog": inFileMenu("Move or rename …", "Move or rename"),
   "a picture": async (visit) => {
     await visit.open("file/drawing.svg");
     await press(visit.page, "Show as picture");
@@ -232,7 +232,17 @@ const VIEWS: Readonly<Record<string, View>> = {
     await files.put("append", "both.md", { content: "theirs\n" }, { "x-actor": "planner/2.1" });
     return page.getByText("Version 2 was written by planner");
   },
-  "a file that is followed": at(`file/${ENCODED}?follow=true`, (page) => page.getByRole("log")),
+  "a file that is followed": async (visit) => {
+    await visit.account.files.write("followed.log", "a line of a log\n");
+    await visit.open("file/followed.log?follow=true");
+    return visit.page.getByRole("log");
+  },
+  "the menu of a file": async (visit) => {
+    await visit.open(`file/${ENCODED}`);
+    await press(visit.page, /^Actions for plan/);
+    return visit.page.getByRole("menuitem", { name: "Erase for good …" });
+  },
+  "the copy dialog": inFileMenu("Copy …", "Copy file"),
   "a row that has just changed": async ({ page, openFollowing, follows, account: { files } }) => {
     follows.length = 0;
     await openFollowing("files");
@@ -319,7 +329,7 @@ const VIEWS: Readonly<Record<string, View>> = {
     await press(page, "Show what would go");
     return page.getByText(/would go for good/);
   },
-  "the erasure of a file": inDialog(`file/${ENCODED}`, "Erase for good …", /^Erase .* for good/),
+  "the erasure of a file": inFileMenu("Erase for good …", /^Erase .* for good/),
   "the erasure of a version": async (visit) => {
     // "55 minutes ago" needs more room than "just now".
     await visit.service.sql(
@@ -444,6 +454,14 @@ function inDialog(place: string, button: string, title: string | RegExp): View {
   return async ({ page, open }) => {
     await open(place);
     await press(page, button);
+    return dialog(page, title);
+  };
+}
+
+function inFileMenu(action: string, title: string | RegExp): View {
+  return async ({ page, open }) => {
+    await open(`file/${ENCODED}`);
+    await choose(page, action);
     return dialog(page, title);
   };
 }

@@ -5,14 +5,12 @@ import { FileView } from "../views/file/file_view.tsx";
 import { PastFileView } from "../views/file/past_file_view.tsx";
 import { FolderView } from "../views/folder/folder_view.tsx";
 import { PastFolderView } from "../views/folder/past_folder_view.tsx";
-import { DeletedView } from "../views/deleted_view.tsx";
 import { KeysView } from "../views/keys/keys_view.tsx";
 import { closeMenu, isMenuOpen } from "../state/overlay.ts";
 import { followedProject, followProject } from "../state/live.ts";
 import { refreshProject } from "../state/projects.ts";
 import { place } from "../state/router.ts";
 import { uploadsSettled } from "../state/transfers.ts";
-import { LinksView } from "../views/links_view.tsx";
 import { ActivityView } from "../views/activity/activity_view.tsx";
 import { RunView } from "../views/runs/run_view.tsx";
 import { RunsView } from "../views/runs/runs_view.tsx";
@@ -76,7 +74,7 @@ function View() {
       if (here.at !== undefined) return <PastFileView key={here.path} place={here} at={here.at} />;
       return <FileView key={here.path} place={here} />;
     case "deleted":
-      return <DeletedView place={here} />;
+      return <LazyView what="the deleted files" given={{ place: here }} load={loadDeleted} />;
     case "activity":
       return <ActivityView place={here} />;
     case "runs":
@@ -86,7 +84,7 @@ function View() {
     case "keys":
       return <KeysView projectId={here.projectId} />;
     case "links":
-      return <LinksView projectId={here.projectId} />;
+      return <LazyView what="the links" given={{ projectId: here.projectId }} load={loadLinks} />;
     case "connect":
       return <LazyView what="Connect" given={{ projectId: here.projectId }} load={loadConnect} />;
     case "search":
@@ -98,6 +96,14 @@ function View() {
     case "branch":
       return <LazyView key={here.branch} what="the branch" given={{ place: here }} load={loadBranch} />;
   }
+}
+
+async function loadDeleted() {
+  return (await import("../views/deleted_view.tsx")).DeletedView;
+}
+
+async function loadLinks() {
+  return (await import("../views/links_view.tsx")).LinksView;
 }
 
 async function loadConnect() {
