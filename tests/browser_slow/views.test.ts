@@ -251,7 +251,11 @@ const VIEWS: Readonly<Record<string, View>> = {
     await files.write("changed.md", "x");
     return page.locator("tr.changed");
   },
-  "a file that is not there": at("file/nowhere.md", (page) => page.getByRole("alert")),
+  "a file that is not there": at(
+    "file/nowhere.md",
+    (page) => page.getByRole("button", { name: "Create it here" }),
+  ),
+  "a page that is not there": at("nope", (page) => page.getByRole("heading", { name: "No such page" })),
   "the deleted files": at("deleted", (page) => page.getByRole("button", { name: "Restore old.md" })),
   "the activity": at("activity", (page) => page.getByRole("table", { name: "Latest writes" })),
   "the activity with filters": at(

@@ -9,7 +9,7 @@ import { KeysView } from "../views/keys/keys_view.tsx";
 import { closeMenu, isMenuOpen } from "../state/overlay.ts";
 import { followedProject, followProject } from "../state/live.ts";
 import { refreshProject } from "../state/projects.ts";
-import { place } from "../state/router.ts";
+import { hrefOf, place } from "../state/router.ts";
 import { uploadsSettled } from "../state/transfers.ts";
 import { ActivityView } from "../views/activity/activity_view.tsx";
 import { RunView } from "../views/runs/run_view.tsx";
@@ -89,6 +89,8 @@ function View() {
       return <LazyView what="Connect" given={{ projectId: here.projectId }} load={loadConnect} />;
     case "search":
       return <SearchView place={here} />;
+    case "nowhere":
+      return <Nowhere projectId={here.projectId} />;
     case "settings":
       return <LazyView what="the settings" given={{ projectId: here.projectId }} load={loadSettings} />;
     case "branches":
@@ -96,6 +98,20 @@ function View() {
     case "branch":
       return <LazyView key={here.branch} what="the branch" given={{ place: here }} load={loadBranch} />;
   }
+}
+
+function Nowhere({ projectId }: { readonly projectId: string }) {
+  return (
+    <section class="view" aria-labelledby="nowhere-title">
+      <div class="view-head">
+        <h1 id="nowhere-title">No such page</h1>
+      </div>
+      <p>
+        The console has no page at this address.{" "}
+        <a href={hrefOf({ name: "files", projectId, directory: "" })}>Open the files</a>
+      </p>
+    </section>
+  );
 }
 
 async function loadDeleted() {
@@ -127,6 +143,7 @@ function pageTitle(): string {
   if (here.name === "file") return here.path;
   if (here.name === "branch") return `Branch ${here.branch}`;
   if (here.name === "run") return `Run ${here.runId}`;
+  if (here.name === "nowhere") return "No such page";
   if (here.name === "files") return here.directory === "" ? "Files" : here.directory;
   return here.name.charAt(0).toUpperCase() + here.name.slice(1);
 }

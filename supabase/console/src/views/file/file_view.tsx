@@ -1,5 +1,6 @@
 /** One file: its content, with its history beside it, editing, and comparison. */
 import { useRef } from "preact/hooks";
+import { isCode } from "../../api/failure.ts";
 import type { FileRecord } from "../../api/files.ts";
 import { Breadcrumbs } from "../../components/breadcrumbs.tsx";
 import { formatBytes } from "../../format.ts";
@@ -15,6 +16,7 @@ import { ContentTab } from "./content_tab.tsx";
 import { EditTab } from "./edit_tab.tsx";
 import { FileTools } from "./file_tools.tsx";
 import { HistoryPanel } from "./history_panel.tsx";
+import { MissingFile } from "./missing_file.tsx";
 import { useRecord } from "./use_record.ts";
 
 export function FileView({ place }: { readonly place: FilePlace }) {
@@ -22,6 +24,7 @@ export function FileView({ place }: { readonly place: FilePlace }) {
   const { data, error, reload, onSaved } = useRecord(projectId, path);
   const last = useRef<FileRecord | null>(null);
   if (data) last.current = data;
+  const isMissing = isCode(error, "FILE_NOT_FOUND");
   useChanges(({ path: changed }) => {
     // A batch of uploads reports its changed files only at its end.
     if (changed !== undefined || !isUploading()) reload();
@@ -33,14 +36,18 @@ export function FileView({ place }: { readonly place: FilePlace }) {
           <Breadcrumbs projectId={projectId} path={path} />
           {data && <FileTools place={place} record={data} />}
         </div>
-        {data !== undefined && <Facts place={place} record={data} />}
+        {data && <Facts place={place} record={data} />}
       </header>
       {data === null && (
         <p class="note" role="status">
-          This file is deleted. Its history has all versions; restore one to recover the file.
+          This file is deleted. Its{" "}
+          <a href={hrefOf({ name: "file", projectId, path, tab: "history" })}>history</a>{" "}
+          has all versions; restore one to recover the file.
         </p>
       )}
-      {data === undefined && <Pending {...{ error, reload }} what="the file" />}
+      {data === undefined && (isMissing
+        ? <MissingFile {...{ projectId, path }} onMade={reload} />
+        : <Pending {...{ error, reload }} what="the file" />)}
       {data !== undefined && <Tab {...{ place, record: data, last: last.current, onSaved }} />}
     </section>
   );
@@ -80,7 +87,7 @@ function Tab({ place, record, last, onSaved }: TabProperties) {
 }
 
 /** Version, size and age in one line, which opens and closes the history. */
-function Facts({ place, record }: Pick<TabProperties, "place" | "record">) {
+function Facts({ place, record }: { readonly place: FilePlace; readonly record: FileRecord }) {
   const { projectId, path, version } = place;
   const isOpen = place.tab === "history";
   return (
@@ -90,11 +97,9 @@ function Facts({ place, record }: Pick<TabProperties, "place" | "record">) {
       aria-expanded={isOpen}
     >
       <Icon name="history" />
-      {record === null ? "Deleted" : (
-        <span>
-          Version {record.version} · {formatBytes(record.size)} · <Age iso={record.updatedAt} />
-        </span>
-      )}
+      <span title={`Type: ${record.mimeType}`}>
+        Version {record.version} · {formatBytes(record.size)} · <Age iso={record.updatedAt} />
+      </span>
       <span class="file-facts-action">{isOpen ? "Hide history" : "History"}</span>
     </a>
   );
