@@ -120,7 +120,7 @@ test("a file is erased for good once its name was typed, from its page and from 
   });
   await step("a deleted file, too", async () => {
     await open("deleted");
-    await press(page, "Erase old.md for good");
+    await choose(page, "Erase for good …");
     await dialog(page, "Erase old.md for good?").getByRole("textbox").fill("old.md");
     await press(dialog(page, "Erase old.md for good?"), "Erase for good");
     await page.getByText("Nothing is deleted.").waitFor();

@@ -2,6 +2,7 @@
 import { assertEquals } from "@std/assert";
 import type { Locator, Page } from "playwright-core";
 import { graveFindings } from "../support/browser/axe.ts";
+import { brokenWords } from "../support/browser/broken_words.ts";
 import { browserSuite, type Visit } from "../support/browser/browser.ts";
 import { App } from "../support/client/oauth.ts";
 import { choose, dialog, press, says, typeAtEnd } from "../support/browser/page_actions.ts";
@@ -11,8 +12,6 @@ const TABLET = { width: 800, height: 1100 };
 const PHONE = { width: 390, height: 844 };
 /** The size of a desktop window at 200 % zoom: half as many pixels in each direction. */
 const ZOOMED = { width: 640, height: 400 };
-/** Longest word, in letters, that fits into every column. */
-const WORD_LETTERS_MAX = 15;
 
 /** Opens a view and returns a locator of it; the view is ready once the locator is visible. */
 type View = (visit: Visit) => Promise<Locator>;
@@ -394,27 +393,6 @@ test(
   },
   { isSignedOut: true },
 );
-
-/** Returns the words that are broken across lines, except long words and names of people and agents. */
-async function brokenWords(page: Page): Promise<string[]> {
-  return await page.evaluate((lettersMax) => {
-    const broken: string[] = [];
-    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-    for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
-      if (node.parentElement?.closest("option, .visually-hidden, .account")) continue;
-      for (const word of (node.textContent ?? "").matchAll(/\p{L}+/gu)) {
-        if (word[0].length > lettersMax) continue;
-        const range = document.createRange();
-        range.setStart(node, word.index);
-        range.setEnd(node, word.index + word[0].length);
-        if (new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size > 1) {
-          broken.push(word[0]);
-        }
-      }
-    }
-    return broken;
-  }, WORD_LETTERS_MAX);
-}
 
 let examined = 0;
 

@@ -5,7 +5,7 @@ import { visible } from "../format.ts";
 export function Name({ text }: { readonly text: string }) {
   return (
     <>
-      {visible(text).split(/(?<=[/_.-])/).map((part, index) => (
+      {visible(text).split(/(?<=[/_-])/).map((part, index) => (
         <Fragment key={index}>
           {index > 0 && <wbr />}
           {part}

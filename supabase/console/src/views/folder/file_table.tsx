@@ -184,6 +184,7 @@ function Row({ projectId, file, isChosen, isChanged, onChoose, onDelete }: RowPr
       <td class="number">{formatBytes(size)}</td>
       <td class="when">
         <Age iso={updatedAt} />
+        <span class="size-below">{formatBytes(size)}</span>
         <ChangedMark isChanged={isChanged} />
       </td>
       <td class="number version">{version}</td>
