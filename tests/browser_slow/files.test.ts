@@ -28,7 +28,7 @@ test("editor: a newer version is shown beside the text, and never overwritten un
     assertEquals((await files.record("plan.md")).version, 2);
   });
   await step("going on with editing keeps the text", async () => {
-    await press(changed, "Continue editing");
+    await press(changed, "Keep editing");
     await changed.waitFor({ state: "detached" });
     assertEquals(await shownText(page, "Edit plan.md"), "first\nmine\n");
   });

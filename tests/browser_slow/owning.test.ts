@@ -151,7 +151,7 @@ test("the content of versions is erased from the history, which says what may st
     await says(page, "Erased the content of 2 versions of plan.md for good.");
   });
   await step("what shares a piece is named", async () => {
-    const also = dialog(page, "Look at these, too");
+    const also = dialog(page, "Check these, too");
     assertEquals(await also.getByRole("link").allTextContents(), ["plan.md, version 5"]);
     await press(also, "Done");
   });

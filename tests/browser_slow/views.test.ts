@@ -62,8 +62,8 @@ const VIEWS: Readonly<Record<string, View>> = {
   },
   "a selection": async ({ page, open }) => {
     await open("files");
-    await page.getByRole("checkbox", { name: "Choose all files and folders" }).click();
-    return page.getByText("items chosen");
+    await page.getByRole("checkbox", { name: "Select all files and folders" }).click();
+    return page.getByText("selected");
   },
   "the menu of a folder": async ({ page, open }) => {
     await open("files");
@@ -74,27 +74,27 @@ const VIEWS: Readonly<Record<string, View>> = {
   "the moving of a folder": inMenu("Move …", "Move notes"),
   "the deletion of a folder": async (visit) => {
     const asked = await inMenu("Delete …", "Delete notes?")(visit);
-    return asked.getByText("1 file goes");
+    return asked.getByText("1 file will be deleted");
   },
-  "the choice of a time": inMenu("As it was …", "Look at notes as it was"),
+  "the choice of a time": inMenu("View at a past time …", "View notes at a past time"),
   "the moving of a selection, with a file in the way": async ({ page, open, account: { files } }) => {
     await files.write("data/drawing.svg", SVG);
     await open("files");
-    await page.getByRole("checkbox", { name: "Choose drawing.svg" }).click();
+    await page.getByRole("checkbox", { name: "Select drawing.svg" }).click();
     await press(page, "Move …");
     const form = dialog(page, "Move 1 item");
     await form.getByLabel("To folder").fill("data");
     await press(form, "Move");
-    return form.getByLabel("Write over them");
+    return form.getByLabel("Overwrite them");
   },
   "a folder as it was": async (visit) => {
     await visit.open(`files/notes?at=${await momentOf(visit)}`);
-    return visit.page.getByText("Restore this folder from here");
+    return visit.page.getByText("Restore this folder to this time");
   },
   "the restoring of a folder": async (visit) => {
     await visit.open(`files?at=${await momentOf(visit)}`);
-    await press(visit.page, "Restore the project from here …");
-    return dialog(visit.page, "Restore the project?").getByText("made later");
+    await press(visit.page, "Restore the project to this time …");
+    return dialog(visit.page, "Restore the project?").getByText("created later");
   },
   "a file as it was": async (visit) => {
     await visit.open(`file/${ENCODED}?at=${await momentOf(visit)}`);
@@ -109,12 +109,12 @@ const VIEWS: Readonly<Record<string, View>> = {
   "a new link": async (visit) => {
     await visit.open(`file/${ENCODED}`);
     await choose(visit.page, "Links …");
-    await press(dialog(visit.page, "Links to this file"), "Make the link");
+    await press(dialog(visit.page, "Links to this file"), "Create link");
     return visit.page.getByLabel("Address");
   },
   "the links": at(
     "links",
-    (page) => page.getByRole("table", { name: "Links that can be used, newest first" }),
+    (page) => page.getByRole("table", { name: "Active links, newest first" }),
   ),
   "the new link dialog": inDialog("links", "New link", "New link"),
   "a comparison of two files": at(
@@ -131,8 +131,8 @@ const VIEWS: Readonly<Record<string, View>> = {
   },
   "chosen deleted files": async ({ page, open }) => {
     await open("deleted");
-    await page.getByRole("checkbox", { name: "Choose all deleted files" }).click();
-    return page.getByText("chosen");
+    await page.getByRole("checkbox", { name: "Select all deleted files" }).click();
+    return page.getByText("selected");
   },
   "the command palette": async ({ page, open }) => {
     await open(`file/${ENCODED}`);
@@ -162,14 +162,14 @@ const VIEWS: Readonly<Record<string, View>> = {
   "the new project dialog where the operator makes projects": async (visit) => {
     await answerOnce(visit, "account", NO_MAKER);
     const form = await inDialog("files", "New project", "New project")(visit);
-    return form.getByText("Only the operator of this service creates projects");
+    return form.getByText("Only the operator of this service can create projects");
   },
   "no project": async (visit) => {
     await answerOnce(visit, "projects", { projects: [] });
     // Read once to create no project, and once to explain it.
     for (const _ of [1, 2]) await answerOnce(visit, "account", NO_MAKER);
     await visit.page.goto(`${visit.service.stack.supabaseUrl}/console/`);
-    return visit.page.getByText("Only the operator of this service creates projects");
+    return visit.page.getByText("Only the operator of this service can create projects");
   },
   "a file": at(`file/${ENCODED}`, (page) => page.getByLabel(`Content of ${FILE}`)),
   "the source of a file": at(`file/${ENCODED}?show=source`, (page) => page.getByText("Wrap lines")),
@@ -305,12 +305,12 @@ const VIEWS: Readonly<Record<string, View>> = {
     await answerOnce(visit, "projects", { projects: [] });
     for (const _ of [1, 2]) await answerOnce(visit, "account", NO_MAKER);
     await ask(visit);
-    return visit.page.getByText("Only the operator of this service creates projects");
+    return visit.page.getByText("Only the operator of this service can create projects");
   },
   "an answer to an app on this device": async (visit) => {
     await ask(visit);
     await press(visit.page, "Allow");
-    return visit.page.getByText("Go on in the app");
+    return visit.page.getByText("Continue in the app");
   },
   "a request that is no more": async ({ page, service }) => {
     await page.goto(`${service.stack.supabaseUrl}/console/authorize?request=none`);

@@ -83,11 +83,11 @@ export function LinksDialog({ projectId, path, version, onClose }: LinksDialogPr
   };
   return (
     <Dialog title="Links to this file" onClose={onClose}>
-      <p class="hint">A link needs no key: it reads the file, or writes it once.</p>
+      <p class="hint">A link works without a key: it reads the file, or writes it once.</p>
       {made === null ? <LinkForm {...{ projectId, path, version, onMade }} /> : <MadeLink made={made} />}
       {data === undefined && <Pending {...{ error, reload }} what="the links" />}
       {data !== undefined && data.length > 0 && (
-        <ul class="file-links" aria-label="Links that can be used">
+        <ul class="file-links" aria-label="Active links">
           {data.map((link) => (
             <li key={link.id}>
               <span>
@@ -99,7 +99,7 @@ export function LinksDialog({ projectId, path, version, onClose }: LinksDialogPr
         </ul>
       )}
       <footer class="dialog-foot">
-        {made !== null && <button type="button" onClick={() => setMade(null)}>Make another</button>}
+        {made !== null && <button type="button" onClick={() => setMade(null)}>Create another</button>}
         <button type="button" onClick={onClose}>Done</button>
       </footer>
     </Dialog>

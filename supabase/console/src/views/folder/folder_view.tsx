@@ -111,7 +111,7 @@ function EmptyFolder({ place, filter, isSearching, scan }: EmptyFolderProperties
   }
   if (first > 0) {
     return (
-      <Empty icon="folder" title="There are no files on this page any more.">
+      <Empty icon="folder" title="There are no files on this page.">
         <a href={hrefOf({ name: "files", projectId, directory })}>Show the first page</a>
       </Empty>
     );
