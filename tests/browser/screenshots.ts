@@ -1,4 +1,7 @@
-/** `deno task screenshots`: creates the documents' pictures from the running console with realistic files. */
+/**
+ * `deno task screenshots`: creates the documents' pictures from the running console with realistic files. For a review, it
+ * also takes every main view at the width of a desk and of a phone, into `supabase/.temp/screenshots`.
+ */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
@@ -11,6 +14,8 @@ import { startService } from "../support/stack/service.ts";
 const FOLDER = fileURLToPath(new URL("../../supabase/docs", import.meta.url));
 const VIEWPORT = { width: 1280, height: 800 };
 const CONSENT_VIEWPORT = { width: 640, height: 1060 };
+const REVIEWED = fileURLToPath(new URL("../../supabase/.temp/screenshots", import.meta.url));
+const PHONE_WIDTH = 390;
 /** Larger pictures would slow down the page that contains them. */
 const PICTURE_BYTES_MAX = 200_000;
 const REPORT = "research/battery-prices/report.md";
@@ -94,6 +99,7 @@ try {
   await page.goto(`${start}/file/${REPORT}?tab=compare`);
   await page.getByRole("region", { name: "Changes from version 1 to 2" }).waitFor();
   await take(page, "console-diff.png");
+  await takeViews(page, start);
   await openRequest(page);
   await take(page, "console-consent.png");
 } finally {
@@ -129,6 +135,40 @@ async function fillProject({ files, projectId }: Person): Promise<void> {
      where project_id = $1`,
     [projectId],
   );
+}
+
+async function takeViews(page: Page, start: string): Promise<void> {
+  const places = {
+    folder: `files/${FOLDER_SHOWN}`,
+    file: `file/${REPORT}`,
+    history: `file/${REPORT}?tab=history`,
+    comparison: `file/${REPORT}?tab=compare`,
+    log: `file/${FOLDER_SHOWN}/run.log`,
+    table: `file/${FOLDER_SHOWN}/prices.csv`,
+    editor: `file/${REPORT}?tab=edit`,
+    deleted: "deleted",
+    activity: "activity",
+    runs: "runs",
+    run: `run/${RUN}`,
+    branches: "branches",
+    links: "links",
+    connect: "connect",
+    keys: "keys",
+    search: "search?q=September",
+    settings: "settings",
+  };
+  await Deno.mkdir(REVIEWED, { recursive: true });
+  for (const width of [VIEWPORT.width, PHONE_WIDTH]) {
+    await page.setViewportSize({ ...VIEWPORT, width });
+    for (const [name, place] of Object.entries(places)) {
+      await page.goto(`${start}/${place}`);
+      await page.getByRole("main").getByRole("heading").first().waitFor();
+      // The feed stays open, so the network is never idle: a view is ready when nothing says that it loads.
+      await page.getByText(/^Loading /).first().waitFor({ state: "detached" });
+      await page.screenshot({ path: join(REVIEWED, `${name}-${width}.png`), animations: "disabled" });
+    }
+  }
+  await page.setViewportSize(VIEWPORT);
 }
 
 /** Opens the request of an app as claude.ai sends it, in a window that shows all of it. */

@@ -60,7 +60,7 @@ export function UndoDialog({ projectId, runId, writers, onClose }: Properties) {
           options={[["", "any key"], ...writers.map(({ name }, index) => [String(index), name] as const)]}
         />
       )}
-      {data === undefined ? <Pending {...plan} what="what it would do" /> : <UndoPlan plan={data} />}
+      {data === undefined ? <Pending {...plan} what="the plan" /> : <UndoPlan plan={data} />}
       {data !== undefined && data.conflicts.length > 0 && (
         <SelectField
           label="These files"

@@ -35,7 +35,7 @@ export function UndoPlan(
       <Files
         one="stays"
         many="stay"
-        what="as it is: retention has deleted the earlier version"
+        what="unchanged: retention has deleted the earlier version"
         lines={trimmed}
       />
       <Files

@@ -99,7 +99,7 @@ function Summary({ projectId, branch }: SummaryProperties) {
             <span>
               closes <Age iso={expiresAt} />
             </span>
-            <span>{folder(path, "Its files")}</span>
+            <span>{folder(path, "Open its files")}</span>
           </>
         )}
       </p>

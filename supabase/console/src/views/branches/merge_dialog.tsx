@@ -74,7 +74,7 @@ export function MergeDialog({ projectId, branch: { name }, kind, ...properties }
           </div>
         )
         : data === undefined
-        ? <Pending {...plan} what="what it would do" />
+        ? <Pending {...plan} what="the plan" />
         : <Plan plan={data} into={words.into} />}
       <SelectField
         label="Other files in conflict"

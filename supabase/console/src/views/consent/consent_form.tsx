@@ -107,7 +107,7 @@ function Choices({ asked, choice, setChoice, error }: ChoicesProperties) {
       <PathField
         projectId={choice.projectId}
         label="Only in this folder"
-        hint="Optional. Empty: the whole project."
+        hint="Optional. Leave empty for the whole project."
         isFolder
         onInput={onInput}
         {...folder}

@@ -182,9 +182,8 @@ function Row({ projectId, file, isChosen, isChanged, onChoose, onDelete }: RowPr
         />
       </td>
       <td class="number">{formatBytes(size)}</td>
-      <td class="when">
+      <td class="when" data-size={formatBytes(size)}>
         <Age iso={updatedAt} />
-        <span class="size-below">{formatBytes(size)}</span>
         <ChangedMark isChanged={isChanged} />
       </td>
       <td class="number version">{version}</td>

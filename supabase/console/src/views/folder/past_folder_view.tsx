@@ -171,7 +171,7 @@ function RestoreFolderDialog({ projectId, directory, at, onClose }: RestoreFolde
       {isCode(plan.error, "TOO_MANY_FILES")
         ? <p class="form-problem" role="alert">{describeRefusal(plan.error)}</p>
         : data === undefined
-        ? <Pending {...plan} what="what it would do" />
+        ? <Pending {...plan} what="the plan" />
         : <UndoPlan plan={data} gone="created later" same="it was then" />}
       <p class="hint">Each file gets a new version; later versions stay in its history.</p>
       {error !== undefined && (
