@@ -40,7 +40,7 @@ test("a branch, from its folder to its merge and back: an agent works with a key
     async () => {
       await press(page, "Key …");
       const made = dialog(page, "A key for try-1");
-      await press(made, "Make the key");
+      await press(made, "Create key");
       const key = await page.getByRole("region", { name: "The key" }).textContent() ?? "";
       await says(page, "It reaches only what is below .branches/try-1.");
       await page.getByRole("region", { name: "The settings of Claude Code" }).getByText(key).first()
@@ -92,7 +92,7 @@ test("a branch, from its folder to its merge and back: an agent works with a key
     await page.reload();
     await page.getByRole("button", { name: /^Undo run / }).click();
     const undo = dialog(page, /^Undo run /);
-    await undo.getByText("2 files get back what was before").waitFor();
+    await undo.getByText("2 files get earlier content back").waitFor();
     await press(undo, "Undo the run");
     await says(page, "Undone: 3 files.");
     assertEquals(await files.paths({ recursive: true }), ["notes/old.md", "notes/plan.md", "other.md"]);
@@ -113,9 +113,9 @@ test("conflicts: a side, or a text edited by hand, for each file; the merge does
   await open("branch/try-1");
 
   await step("each is named as a conflict, and the merge is refused as a whole", async () => {
-    await says(page, "3 conflicts: open a file to choose what it becomes");
+    await says(page, "3 conflicts: open a file to resolve it");
     await press(page, "Merge …");
-    await asked.getByText("3 files are in conflict, and not decided").waitFor();
+    await asked.getByText("3 files are in conflict and unresolved").waitFor();
     await asked.getByText("left.md: the same lines were changed on both sides").waitFor();
     assertEquals(await asked.getByRole("button", { name: "Merge", exact: true }).isDisabled(), true);
     await press(asked, "Cancel");
@@ -124,8 +124,8 @@ test("conflicts: a side, or a text edited by hand, for each file; the merge does
     await page.getByRole("link", { name: "hand.md" }).focus();
     await page.keyboard.press("Enter");
     const sides = dialog(page, "hand.md");
-    await sides.getByLabel("Both sides have changed it. It becomes").selectOption("content");
-    const text = sides.getByRole("textbox", { name: "What it becomes" });
+    await sides.getByLabel("Both sides changed this file. Result").selectOption("content");
+    const text = sides.getByRole("textbox", { name: "Result" });
     await text.focus();
     await page.keyboard.press("ControlOrMeta+End");
     await page.keyboard.insertText("three\n");
@@ -136,11 +136,11 @@ test("conflicts: a side, or a text edited by hand, for each file; the merge does
   });
   await step("what was written by hand is still there; the others get a side", async () => {
     await follow(page, "hand.md");
-    assertEquals(await linesOf(page, "What it becomes"), ["one", "branch", "three", ""]);
+    assertEquals(await linesOf(page, "Result"), ["one", "branch", "three", ""]);
     await press(dialog(page, "hand.md"), "Done");
     for (const [file, side] of [["left.md", "as in the branch"], ["right.md", "as in the folder"]] as const) {
       await follow(page, file);
-      await dialog(page, file).getByLabel("Both sides have changed it. It becomes").selectOption(side);
+      await dialog(page, file).getByLabel("Both sides changed this file. Result").selectOption(side);
       await press(dialog(page, file), "Done");
     }
   });
@@ -149,7 +149,7 @@ test("conflicts: a side, or a text edited by hand, for each file; the merge does
     async () => {
       await files.overwrite("notes/left.md", "one\nunseen\n");
       await press(page, "Merge …");
-      await asked.getByText("There are changes since you have looked at the conflicts.").waitFor();
+      await asked.getByText("Files changed after you reviewed the conflicts.").waitFor();
       await press(asked, "Cancel");
       await press(page, "Refresh");
       await page.getByRole("row", { name: "left.md" }).getByText("conflict", { exact: true }).waitFor();
@@ -157,8 +157,8 @@ test("conflicts: a side, or a text edited by hand, for each file; the merge does
     },
   );
   await step("only the chosen files are merged, and the branch stays open", async () => {
-    await page.getByRole("checkbox", { name: "Choose hand.md" }).click();
-    await page.getByRole("checkbox", { name: "Choose right.md" }).click();
+    await page.getByRole("checkbox", { name: "Select hand.md" }).click();
+    await page.getByRole("checkbox", { name: "Select right.md" }).click();
     await press(page, "Merge these …");
     await asked.getByText("1 file is merged from both sides, or as edited here").waitFor();
     await press(asked, "Merge");
@@ -175,7 +175,7 @@ test("conflicts: a side, or a text edited by hand, for each file; the merge does
       await files.write("notes/later.md", "later\n");
       await press(page, "Update …");
       const update = dialog(page, "Update try-1?");
-      await update.getByText("1 file is in conflict, and not decided").waitFor();
+      await update.getByText("1 file is in conflict and unresolved").waitFor();
       await update.getByLabel("Other files in conflict").selectOption("current");
       await update.getByText("files are written to the branch").waitFor();
       await press(update, "Update");
@@ -223,12 +223,12 @@ test("the page of branches: what waits, filtered by state, and many closed at on
   await step("with the keyboard, many are chosen and closed; a merged one is not among them", async () => {
     await table.getByRole("link", { name: "four" }).focus();
     await page.keyboard.press("ControlOrMeta+a");
-    await says(page, "3 items chosen");
+    await says(page, "3 selected");
     await press(page, "Close …");
     const asked = dialog(page, "Close 3 branches?");
     await press(asked, "Close branches");
     await says(page, "Closed: 3 branches.");
-    await page.getByText("items chosen").waitFor({ state: "detached" });
+    await page.getByText("selected").waitFor({ state: "detached" });
     assertEquals(
       (await branches.list()).branches.map(({ name, state }) => `${name} ${state}`),
       ["four closed", "three closed", "two closed", "one merged"],
@@ -249,11 +249,11 @@ test("every view of branches: no grave finding of axe, and nothing wider than a 
   await files.overwrite(`.branches/${name}/plan for the next quarter.md`, "branch\n");
   await files.overwrite("notes/plan for the next quarter.md", "folder\n");
   const file = encodeURIComponent("plan for the next quarter.md");
-  const by = "Both sides have changed it. It becomes";
+  const by = "Both sides changed this file. Result";
   const views: Readonly<Record<string, () => Promise<void>>> = {
     "the page of branches": async () => {
       await open("branches");
-      await page.getByRole("checkbox", { name: "Choose all unfinished branches" }).click();
+      await page.getByRole("checkbox", { name: "Select all unfinished branches" }).click();
       await says(page, "1 conflict");
     },
     "a new branch": async () => {
@@ -268,12 +268,12 @@ test("every view of branches: no grave finding of axe, and nothing wider than a 
     "a conflict, edited by hand": async () => {
       await open(`branch/${name}?file=${file}`);
       await dialog(page, "plan for the next quarter.md").getByLabel(by).selectOption("content");
-      await page.getByRole("textbox", { name: "What it becomes" }).waitFor();
+      await page.getByRole("textbox", { name: "Result" }).waitFor();
     },
     "the plan of a merge": async () => {
       await open(`branch/${name}`);
       await press(page, "Merge …");
-      await dialog(page, `Merge ${name}?`).getByText("in conflict, and not decided").waitFor();
+      await dialog(page, `Merge ${name}?`).getByText("in conflict and unresolved").waitFor();
     },
     "a key": async () => {
       await open(`branch/${name}`);

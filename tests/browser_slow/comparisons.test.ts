@@ -1,7 +1,7 @@
 /** Comparisons of two files, and a history that continues through renames. */
 import { assertEquals } from "@std/assert";
 import { browserSuite } from "../support/browser/browser.ts";
-import { dialog, follow, press, says, shownText } from "../support/browser/page_actions.ts";
+import { choose, dialog, press, says, shownText, toggleHistory } from "../support/browser/page_actions.ts";
 
 const { test } = await browserSuite();
 
@@ -29,8 +29,7 @@ test("comparisons: with another file, found by typing, at any versions, unified 
     await says(page, "From notes/draft.md, the latest version");
   });
   await step("a version of one", async () => {
-    await page.getByRole("textbox", { name: "From version" }).fill("1");
-    await page.keyboard.press("Enter");
+    await page.getByLabel("From version", { exact: true }).selectOption("1");
     await changes.getByText("old").waitFor();
     await says(page, "From notes/draft.md, version 1");
   });
@@ -62,25 +61,25 @@ test("history: a renamed file shows where it came from and its versions there, t
   await files.write("a.md", "another\n");
   await open("file/b.md");
   await step("renamed in the console, too", async () => {
-    await press(page, "Move");
+    await choose(page, "Move or rename …");
     const form = dialog(page, "Move or rename");
     await form.getByLabel("New path").fill("c.md");
     await press(form, "Move");
     await says(page, "Moved to c.md.");
-    await follow(page, "History");
+    await toggleHistory(page);
   });
   await step("the version says which file it was", async () => {
     await page.getByText("moved from b.md").first().waitFor();
   });
   await step("the versions before are there, and not those that came to the old name later", async () => {
-    const b = page.getByRole("table", { name: "Versions of b.md" });
+    const b = page.getByRole("list", { name: "Versions of b.md" });
     await b.waitFor();
     assertEquals(await b.getByRole("link", { name: /^Version/ }).allTextContents(), [
       "Version 2",
       "Version 1",
     ]);
     await press(page, "Show what was before, as a.md");
-    const a = page.getByRole("table", { name: "Versions of a.md" });
+    const a = page.getByRole("list", { name: "Versions of a.md" });
     await a.waitFor();
     assertEquals(await a.getByRole("link", { name: /^Version/ }).allTextContents(), [
       "Version 2",

@@ -73,7 +73,7 @@ test("session: an address that was opened signed out is where signing in leads",
   await account.files.write("notes/plan.md", "a\n");
   await open("file/notes/plan.md?tab=history");
   await signIn(page, account);
-  await page.getByRole("table", { name: "Versions of notes/plan.md" }).waitFor();
+  await page.getByRole("list", { name: "Versions of notes/plan.md" }).waitFor();
   assertStringIncludes(page.url(), "/file/notes/plan.md?tab=history");
 }, { isSignedOut: true });
 

@@ -1,7 +1,15 @@
 /** Editing while others write, and deleting with an undo. */
 import { assertEquals } from "@std/assert";
 import { browserSuite } from "../support/browser/browser.ts";
-import { dialog, follow, press, says, shownText, typeAtEnd } from "../support/browser/page_actions.ts";
+import {
+  choose,
+  dialog,
+  follow,
+  press,
+  says,
+  shownText,
+  typeAtEnd,
+} from "../support/browser/page_actions.ts";
 
 const { test } = await browserSuite();
 
@@ -20,7 +28,7 @@ test("editor: a newer version is shown beside the text, and never overwritten un
     assertEquals((await files.record("plan.md")).version, 2);
   });
   await step("going on with editing keeps the text", async () => {
-    await press(changed, "Continue editing");
+    await press(changed, "Keep editing");
     await changed.waitFor({ state: "detached" });
     assertEquals(await shownText(page, "Edit plan.md"), "first\nmine\n");
   });
@@ -87,7 +95,7 @@ test("files: a new file opens for editing; a moved one is followed", async (visi
   await typeAtEnd(page, "drafts/ideas.md", "An idea.\n");
   await page.keyboard.press("ControlOrMeta+s");
   await says(page, "Saved as version 2.");
-  await press(page, "Move");
+  await choose(page, "Move or rename …");
   await dialog(page, "Move or rename").getByLabel("New path").fill("done/ideas.md");
   await press(dialog(page, "Move or rename"), "Move");
   assertEquals(await shownText(page, "Content of done/ideas.md"), "An idea.\n");

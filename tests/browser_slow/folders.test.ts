@@ -78,9 +78,9 @@ test("folders: one into itself, an invalid name, and more files than one change 
   await step("too many files", async () => {
     const form = dialog(page, "Delete many?");
     await choose(page, "many", "Delete …");
-    await form.getByText("1,001 files go").waitFor();
+    await form.getByText("1,001 files will be deleted").waitFor();
     await press(form, "Delete");
-    await form.getByText("There are 1,001 files, and one change takes at most 1,000.").waitFor();
+    await form.getByText("There are 1,001 files, and one change can have at most 1,000.").waitFor();
     await press(form, "Cancel");
   });
   assertEquals((await files.list({ recursive: true, limit: 1 })).total, 1_002);

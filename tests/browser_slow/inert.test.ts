@@ -2,7 +2,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import type { Page } from "playwright-core";
 import { browserSuite } from "../support/browser/browser.ts";
-import { follow, press, shownText } from "../support/browser/page_actions.ts";
+import { choose, follow, press, shownText, toggleHistory } from "../support/browser/page_actions.ts";
 
 /** The server that the traps would call. */
 const calledPaths: string[] = [];
@@ -110,12 +110,12 @@ test("preview: HTML, SVG, Markdown, CSV and JSON with scripts are shown and noth
       assertStringIncludes(source.replaceAll(/\\"|""/g, '"'), SCRIPT);
       await nothingRan();
       if (!isWhole) return;
-      await follow(page, "Compare");
+      await choose(page, "Compare versions");
       await page.getByRole("region", { name: "Changes from version 1 to 2" }).waitFor();
       await page.getByLabel("Layout").selectOption("Side by side");
       await page.getByLabel("Version 2", { exact: true }).waitFor();
-      await follow(page, "History");
-      await page.getByRole("table", { name: `Versions of ${path}` }).waitFor();
+      await toggleHistory(page);
+      await page.getByRole("list", { name: `Versions of ${path}` }).waitFor();
       await follow(page, "Edit");
       await page.getByRole("textbox", { name: `Edit ${path}` }).waitFor();
       await nothingRan();

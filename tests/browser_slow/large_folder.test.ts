@@ -152,7 +152,7 @@ test("folder of 3,000 files: paged, sorted and filtered, one request each and no
     await leave();
     await open(`files/${FOLDER}?filter=file-0002999`);
     await link(2999).waitFor();
-    await says(page, "Looking through 2,999 names …");
+    await says(page, "Searching 2,999 names …");
     await page.unrouteAll({ behavior: "ignoreErrors" });
   });
   await step(
@@ -170,10 +170,10 @@ test("folder of 3,000 files: paged, sorted and filtered, one request each and no
       });
       await leave();
       await open(`files/${FOLDER}?filter=02888`);
-      await says(page, "1,000 of 2,999 names were looked through.");
+      await says(page, "Searched 1,000 of 2,999 names.");
       assertEquals(await page.getByText("No name contains").count(), 0);
-      await press(page, "Look through more");
-      await says(page, "2,000 of 2,999 names were looked through.");
+      await press(page, "Search more");
+      await says(page, "Searched 2,000 of 2,999 names.");
       await page.unrouteAll({ behavior: "wait" });
     },
   );

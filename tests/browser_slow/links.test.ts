@@ -1,7 +1,7 @@
 /** Links: created for a file, used without a key, listed and revoked. */
 import { assertEquals } from "@std/assert";
 import { browserSuite } from "../support/browser/browser.ts";
-import { dialog, follow, press, says } from "../support/browser/page_actions.ts";
+import { becomesFocused, dialog, follow, press, says } from "../support/browser/page_actions.ts";
 
 const { test } = await browserSuite();
 
@@ -14,11 +14,15 @@ test("links: one that reads is made by keyboard, copied, works without a key, an
   const links = dialog(page, "Links to this file");
   let url = "";
   await step("made for this version alone", async () => {
-    await page.getByRole("button", { name: "Links" }).focus();
+    await page.getByRole("button", { name: "Actions for plan.md" }).focus();
+    await page.keyboard.press("Enter");
+    await becomesFocused(page, page.getByRole("menuitem", { name: "Compare versions" }));
+    await page.keyboard.press("ArrowDown");
+    await becomesFocused(page, page.getByRole("menuitem", { name: "Links …" }));
     await page.keyboard.press("Enter");
     await links.getByLabel("Only version 1").focus();
     await page.keyboard.press("Space");
-    await links.getByRole("button", { name: "Make the link" }).focus();
+    await links.getByRole("button", { name: "Create link" }).focus();
     await page.keyboard.press("Enter");
     url = await links.getByLabel("Address").inputValue();
     assertEquals(await (await fetch(url)).text(), "first\n");
@@ -30,7 +34,7 @@ test("links: one that reads is made by keyboard, copied, works without a key, an
     assertEquals(await page.evaluate(() => navigator.clipboard.readText()), url);
   });
   await step("ended", async () => {
-    await links.getByRole("button", { name: /^End the read link to plan\.md/ }).click();
+    await links.getByRole("button", { name: /^Revoke the read link to plan\.md/ }).click();
     await links.getByText("read version 1").waitFor({ state: "detached" });
     const answer = await fetch(url);
     await answer.body?.cancel();
@@ -47,13 +51,13 @@ test("links: one that writes once, for a file that is not there yet; the list sh
     await press(page, "New link");
     const form = dialog(page, "New link");
     await form.getByLabel("File").fill("inbox/report.md");
-    await form.getByLabel("It may").selectOption("write one version");
-    assertEquals(await form.getByLabel("For", { exact: true }).locator("option").allTextContents(), [
+    await form.getByLabel("Permission").selectOption("Write one version");
+    assertEquals(await form.getByLabel("Expires in", { exact: true }).locator("option").allTextContents(), [
       "10 minutes",
       "30 minutes",
       "1 hour",
     ]);
-    await press(form, "Make the link");
+    await press(form, "Create link");
     const made = dialog(page, "Your new link");
     url = await made.getByLabel("Address").inputValue();
     await press(made, "Done");
@@ -71,7 +75,7 @@ test("links: one that writes once, for a file that is not there yet; the list sh
     await press(page, "New link");
     const form = dialog(page, "New link");
     await form.getByLabel("File").fill("nowhere.md");
-    await press(form, "Make the link");
+    await press(form, "Create link");
     await form.getByText("There is no file at this path.").waitFor();
     await press(form, "Cancel");
   });
@@ -80,8 +84,8 @@ test("links: one that writes once, for a file that is not there yet; the list sh
     await page.reload();
     await press(page, "New link");
     await press(dialog(page, "New link"), "Cancel");
-    await page.getByRole("button", { name: /^End the read link to inbox\/report\.md/ }).click();
-    await says(page, "Ended the link to report.md.");
+    await page.getByRole("button", { name: /^Revoke the read link to inbox\/report\.md/ }).click();
+    await says(page, "Revoked the link to report.md.");
     await says(page, "There are no links.");
   });
   await follow(page, "Files");

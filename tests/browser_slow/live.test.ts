@@ -201,9 +201,9 @@ test("live: the activity, the runs and the deleted files", async (visit) => {
   });
   await part("a history", async () => {
     await open("file/c.txt?tab=history");
-    await page.getByRole("link", { name: "Version 1" }).waitFor();
+    await page.getByRole("link", { name: "Version 1", exact: true }).waitFor();
     await files.append("c.txt", "more");
-    await page.getByRole("link", { name: "Version 2" }).waitFor();
+    await page.getByRole("link", { name: "Version 2", exact: true }).waitFor();
   });
 });
 
@@ -350,7 +350,7 @@ test("follow: what is appended arrives at the end, by its own bytes alone", asyn
   });
   await step("an overwritten text is read again, and the page reports it", async () => {
     await files.overwrite("log.txt", "short\n");
-    await says(page, "was not appended: it was read anew.");
+    await says(page, "was not an append: the whole text was read again.");
     assertEquals(await end.innerText(), "short\n");
   });
   await step("switched off, the whole text is back", async () => {
@@ -368,7 +368,7 @@ test("editor: a newer version is reported with its writer, and the user chooses 
   await page.getByRole("textbox", { name: "Edit plan.md" }).waitFor();
   await step("without a draft, it is a button away", async () => {
     await append("two\n");
-    await says(page, /^Version 2 was written by planner\/2\.1 \(.+\); you are looking at version 1\.$/);
+    await says(page, /^Version 2 was written by planner\/2\.1 \(.+\); you are viewing version 1\.$/);
     await press(page, "Edit version 2");
     await says(page, "Editing version 2.");
     assertEquals(await shownText(page, "Edit plan.md"), "one\ntwo\n");
@@ -385,7 +385,7 @@ test("editor: a newer version is reported with its writer, and the user chooses 
     await press(page, "Compare and choose");
     const choice = dialog(page, "The file has changed");
     await choice.getByLabel("Version 4", { exact: true }).waitFor();
-    await press(choice, "Continue editing");
+    await press(choice, "Keep editing");
     await says(page, "Unsaved changes.");
   });
   await step("a deletion does not close it", async () => {

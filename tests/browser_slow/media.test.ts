@@ -24,7 +24,7 @@ test("console: sound and film of common types play, whether or not the service n
     await page.getByLabel("Upload files").setInputFiles({ name: "up.WAV", mimeType: "audio/wav", buffer });
     await page.getByRole("link", { name: "up.WAV" }).click();
     assertEquals(Math.round(await play(page, "up.WAV")), 3);
-    await says(page, "application/octet-stream");
+    await page.getByTitle("Type: application/octet-stream").waitFor();
   });
   await part("a film", async () => {
     await files.writeBytes("film.webm", await recordFilm(page));

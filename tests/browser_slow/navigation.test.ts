@@ -3,7 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import type { Locator, Page } from "playwright-core";
 import { populate } from "../bench/populate.ts";
 import { browserSuite } from "../support/browser/browser.ts";
-import { follow, press, says, shownText } from "../support/browser/page_actions.ts";
+import { follow, press, says, shownText, toggleHistory } from "../support/browser/page_actions.ts";
 
 const FILES = 230;
 const FILES_PER_PAGE = 100;
@@ -19,7 +19,7 @@ test("navigation: page, sort and filter survive opening a file and going back", 
   const goAndComeBack = async (link: Locator) => {
     const address = page.url();
     await link.click();
-    await page.getByRole("navigation", { name: "Views of the file" }).waitFor();
+    await page.getByRole("link", { name: /History$/ }).waitFor();
     await page.goBack();
     await becomesFocused(page, link);
     assertEquals(page.url(), address);
@@ -123,9 +123,9 @@ test("navigation: a new view has the focus and begins at its top; Back has both 
   });
   await step("over two steps, through another tab of the file", async () => {
     await link.click();
-    await follow(page, "History");
-    await page.getByRole("table", { name: "Versions of notes/55.md" }).waitFor();
-    await becomesFocused(page, page.getByRole("link", { name: "History" }));
+    await toggleHistory(page);
+    await page.getByRole("list", { name: "Versions of notes/55.md" }).waitFor();
+    await becomesFocused(page, page.getByRole("link", { name: "Hide history" }));
     await page.goBack();
     assertEquals(await shownText(page, "Content of notes/55.md"), "55\n");
     await page.goBack();

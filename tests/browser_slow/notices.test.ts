@@ -2,7 +2,7 @@
 import { assertEquals } from "@std/assert";
 import { Buffer } from "node:buffer";
 import { browserSuite } from "../support/browser/browser.ts";
-import { dialog, follow, isGone, press, says } from "../support/browser/page_actions.ts";
+import { choose, dialog, follow, isGone, press, says } from "../support/browser/page_actions.ts";
 
 const { test } = await browserSuite();
 
@@ -73,7 +73,7 @@ test("undo: stays in its project, and does not lead away from where one is", asy
   await step("another project does not show it", async () => {
     await open("file/notes/a.md");
     await page.getByLabel("Content of notes/a.md").waitFor();
-    await press(page, "Delete");
+    await choose(page, "Delete");
     await undo.waitFor();
     await press(page, "New project");
     await dialog(page, "New project").getByLabel("Name").fill("Another");

@@ -2,7 +2,7 @@
 import { assertEquals } from "@std/assert";
 import { browserSuite } from "../support/browser/browser.ts";
 import { descriptionOf } from "../support/browser/form_input.ts";
-import { dialog, press, says } from "../support/browser/page_actions.ts";
+import { choose, dialog, press, says } from "../support/browser/page_actions.ts";
 import { assertRefused } from "../support/client/contract.ts";
 
 const { test } = await browserSuite();
@@ -103,7 +103,7 @@ test("a file is erased for good once its name was typed, from its page and from 
   const title = "Erase secret.md for good?";
   await step("another name erases nothing", async () => {
     await open("file/notes/secret.md");
-    await press(page, "Erase for good …");
+    await choose(page, "Erase for good …");
     const field = dialog(page, title).getByRole("textbox");
     await field.fill("secret");
     await press(dialog(page, title), "Erase for good");
@@ -120,7 +120,7 @@ test("a file is erased for good once its name was typed, from its page and from 
   });
   await step("a deleted file, too", async () => {
     await open("deleted");
-    await press(page, "Erase old.md for good");
+    await choose(page, "Erase for good …");
     await dialog(page, "Erase old.md for good?").getByRole("textbox").fill("old.md");
     await press(dialog(page, "Erase old.md for good?"), "Erase for good");
     await page.getByText("Nothing is deleted.").waitFor();
@@ -151,12 +151,12 @@ test("the content of versions is erased from the history, which says what may st
     await says(page, "Erased the content of 2 versions of plan.md for good.");
   });
   await step("what shares a piece is named", async () => {
-    const also = dialog(page, "Look at these, too");
+    const also = dialog(page, "Check these, too");
     assertEquals(await also.getByRole("link").allTextContents(), ["plan.md, version 5"]);
     await press(also, "Done");
   });
   await step("the versions stay in the list, without anything to read", async () => {
-    const row = page.getByRole("row").filter({ hasText: "Version 1" });
+    const row = page.getByRole("listitem").filter({ hasText: "Version 1" });
     await row.getByText("erased").waitFor();
     await row.getByText("a password").waitFor();
     assertEquals(await row.getByRole("button").count() + await row.getByRole("checkbox").count(), 0);

@@ -28,7 +28,7 @@ test("palette: a file, a folder, a run, a key, a view and an action are a few ke
     await link.focus();
     await ask(page);
     await becomesFocused(page, field);
-    await option(palette, "As it was …").waitFor();
+    await option(palette, "View at a past time …").waitFor();
     await option(palette, "New file …").waitFor();
     assertEquals(await graveFindings(page), []);
     await page.keyboard.press("Escape");
@@ -157,7 +157,7 @@ test(
       await typeQuickly(field, "file-0000042");
       await says(
         page,
-        "1,000 of 1,501 files were looked through by name, and the search was asked for others.",
+        "Searched 1,000 of 1,501 files by name, and others by search.",
       );
       await option(palette, /file-0000042\.txt$/).waitFor();
       const names = made();
@@ -175,7 +175,7 @@ test(
         await field.fill("");
         await typeQuickly(field, "zz/the last");
         await isActive(palette, "zz/the last of all.md");
-        await says(page, "and the search was asked for others.");
+        await says(page, ", and others by search.");
         const asked = made();
         assertEquals(asked.length, 2, asked.join("\n"));
       },

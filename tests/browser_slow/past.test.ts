@@ -45,7 +45,7 @@ test("the past: a folder and its files as they were, reading only, and the folde
     assertEquals(new TextDecoder().decode(entries.get("notes/plan.md")), "first\n");
   });
   await step("a copy of it", async () => {
-    await press(page, "Copy from here …");
+    await press(page, "Copy from this time …");
     const form = dialog(page, "Copy notes");
     await form.getByLabel("New path").fill("then");
     await press(form, "Copy");
@@ -54,11 +54,11 @@ test("the past: a folder and its files as they were, reading only, and the folde
     await open(`files/notes?at=${encodeURIComponent(at)}`);
   });
   await step("the plan names each file, and does nothing", async () => {
-    await press(page, "Restore this folder from here …");
+    await press(page, "Restore this folder to this time …");
     const plan = dialog(page, "Restore notes?");
-    await plan.getByText("2 files get back what was before").waitFor();
+    await plan.getByText("2 files get earlier content back").waitFor();
     await plan.getByText("notes/plan.md: version 1").waitFor();
-    await plan.getByText("1 file goes away: made later").waitFor();
+    await plan.getByText("1 file is deleted: created later").waitFor();
     assertEquals((await files.record("notes/plan.md")).version, version);
     await press(plan, "Restore");
   });
@@ -82,13 +82,13 @@ test("the past: a time is chosen by keyboard, one in the future is not, and one 
   const { page, step, open, account: { files } } = visit;
   await files.write("notes/plan.md", "first\n");
   await open("files/notes");
-  const form = dialog(page, "Look at notes as it was");
+  const form = dialog(page, "View notes at a past time");
   await step("the future cannot be shown", async () => {
     await page.getByRole("button", { name: "Actions for notes" }).focus();
     await page.keyboard.press("Enter");
     // The menu moves the focus to its first item a moment after it is shown.
     await page.locator("[role=menuitem]:focus").waitFor();
-    await page.getByRole("menuitem", { name: "As it was …" }).focus();
+    await page.getByRole("menuitem", { name: "View at a past time …" }).focus();
     await page.keyboard.press("Enter");
     await form.getByLabel("Time").fill("2999-01-01T00:00:00");
     await form.getByText("must not be in the future").waitFor();
@@ -113,7 +113,7 @@ test("the past: a file that was deleted is shown and restored from there", async
   await files.request("DELETE", "/files/plan.md");
   await open(`file/plan.md?at=${encodeURIComponent(at)}`);
   assertEquals(await shownText(page, "Content of plan.md"), "first\n");
-  await press(page, "Restore this file from here");
+  await press(page, "Restore this version");
   await says(page, "Restored plan.md");
   assertEquals((await files.read("plan.md")).content, "first\n");
   await page.getByRole("note", { name: "The past" }).waitFor({ state: "detached" });

@@ -19,7 +19,7 @@ test("provenance: operation, key, actor, run and note stand in the history and i
   await files.move("copy.md", "moved.md");
   await step("the history of a file", async () => {
     await open("file/notes/plan.md?tab=history");
-    const rows = page.getByRole("table", { name: "Versions of notes/plan.md" }).getByRole("row");
+    const rows = page.getByRole("list", { name: "Versions of notes/plan.md" }).getByRole("listitem");
     const second = rows.filter({ has: page.getByRole("link", { name: "Version 2" }) });
     for (const text of ["appended to", "planner/2.1", "run nightly-42", NOTE]) {
       await second.getByText(text).waitFor();

@@ -12,16 +12,16 @@ test("selection: a range by shift-click, all by the box of the head, none by Esc
   for (const name of ["a", "b", "c", "d"]) await files.write(`${name}.md`, name);
   await files.write("notes/x.md", "x");
   await open("files");
-  const box = (name: string) => page.getByRole("checkbox", { name: `Choose ${name}`, exact: true });
+  const box = (name: string) => page.getByRole("checkbox", { name: `Select ${name}`, exact: true });
   await step("one, and all up to another", async () => {
     await box("a.md").click();
-    await says(page, "1 item chosen");
+    await says(page, "1 selected");
     await box("c.md").click({ modifiers: ["Shift"] });
-    await says(page, "3 items chosen");
+    await says(page, "3 selected");
     assertEquals(await chosenNames(page), ["a.md", "b.md", "c.md"]);
   });
   await step("all, folders too, and none", async () => {
-    const all = page.getByRole("checkbox", { name: "Choose all files and folders" });
+    const all = page.getByRole("checkbox", { name: "Select all files and folders" });
     assertEquals(await all.evaluate((one) => one instanceof HTMLInputElement && one.indeterminate), true);
     await all.click();
     assertEquals(await chosenNames(page), ["notes, folder", "a.md", "b.md", "c.md", "d.md"]);
@@ -32,7 +32,7 @@ test("selection: a range by shift-click, all by the box of the head, none by Esc
     await box("a.md").click();
     await box("d.md").click();
     await press(page, "Delete d.md");
-    await says(page, "1 item chosen");
+    await says(page, "1 selected");
     assertEquals(await chosenNames(page), ["a.md"]);
   });
 });
@@ -95,11 +95,11 @@ test("selection: files and folders are deleted as one, and an undo that would lo
   for (const path of ["a.md", "keep.md", "notes/x.md", "notes/deep/y.md"]) await files.write(path, path);
   await open("files");
   await step("the dialog first shows how many files will be deleted", async () => {
-    await page.getByRole("checkbox", { name: "Choose a.md" }).click();
-    await page.getByRole("checkbox", { name: "Choose notes, folder" }).click();
+    await page.getByRole("checkbox", { name: "Select a.md" }).click();
+    await page.getByRole("checkbox", { name: "Select notes, folder" }).click();
     await press(page.getByRole("group", { name: "Selection" }), "Delete");
     const asked = dialog(page, "Delete 2 items?");
-    await asked.getByText("3 files go to the deleted files").waitFor();
+    await asked.getByText("3 files will be deleted").waitFor();
     await press(asked, "Delete");
     await says(page, "Deleted 3 files.");
     assertEquals(await files.paths({ recursive: true }), ["keep.md"]);
@@ -118,8 +118,8 @@ test("selection: moving is all or nothing, names the files at the destination, a
   await open("files");
   const move = dialog(page, "Move 2 items");
   await step("the file in the way is named, and nothing was moved", async () => {
-    await page.getByRole("checkbox", { name: "Choose a.md" }).click();
-    await page.getByRole("checkbox", { name: "Choose b.md" }).click();
+    await page.getByRole("checkbox", { name: "Select a.md" }).click();
+    await page.getByRole("checkbox", { name: "Select b.md" }).click();
     await press(page, "Move …");
     await move.getByLabel("To folder").fill("archive");
     await press(move, "Move");
@@ -127,7 +127,7 @@ test("selection: moving is all or nothing, names the files at the destination, a
     assertEquals(await files.paths({ recursive: true }), ["a.md", "archive/b.md", "b.md"]);
   });
   await step("over it, as its next version", async () => {
-    await move.getByLabel("Write over them").check();
+    await move.getByLabel("Overwrite them").check();
     await press(move, "Move");
     await says(page, "Moved 2 files.");
     assertEquals(await files.paths({ recursive: true }), ["archive/a.md", "archive/b.md"]);
@@ -153,10 +153,10 @@ test("selection: more files than one commit takes are refused before anything is
     await files.request("POST", "/batch", { body: { operations } });
   }
   await open("files");
-  await page.getByRole("checkbox", { name: "Choose all files and folders" }).click();
+  await page.getByRole("checkbox", { name: "Select all files and folders" }).click();
   await press(page.getByRole("group", { name: "Selection" }), "Delete");
   const asked = dialog(page, "Delete 2 items?");
-  await asked.getByText("121 files go").waitFor();
+  await asked.getByText("121 files will be deleted").waitFor();
   await press(asked, "Delete");
   await asked.getByRole("alert").getByText("at most 100 files").waitFor();
   assertEquals((await files.paths({ recursive: true, limit: 100 })).length, 100);
@@ -172,8 +172,8 @@ test("selection: deleted files are restored together, or, where one has changed 
     await files.request("DELETE", `/files/${path}`);
   }
   await open("deleted");
-  await page.getByRole("checkbox", { name: "Choose a.md" }).click();
-  await page.getByRole("checkbox", { name: "Choose b.md" }).click();
+  await page.getByRole("checkbox", { name: "Select a.md" }).click();
+  await page.getByRole("checkbox", { name: "Select b.md" }).click();
   const bar = page.getByRole("group", { name: "Selection" });
   await step("an agent was quicker with one", async () => {
     await files.write("b.md", "by an agent");
@@ -186,7 +186,7 @@ test("selection: deleted files are restored together, or, where one has changed 
   await step("both", async () => {
     await files.request("DELETE", "/files/b.md");
     await page.reload();
-    await page.getByRole("checkbox", { name: "Choose all deleted files" }).click();
+    await page.getByRole("checkbox", { name: "Select all deleted files" }).click();
     await press(bar, "Restore");
     await says(page, "Restored 3 files.");
     await says(page, "Nothing is deleted.");
@@ -218,7 +218,7 @@ test("archives: a folder as the service makes it, a selection as the browser doe
   });
   await step("any selection", async () => {
     const saved = page.waitForEvent("download");
-    await page.getByRole("checkbox", { name: "Choose all files and folders" }).click();
+    await page.getByRole("checkbox", { name: "Select all files and folders" }).click();
     await press(page, "Download ZIP");
     const entries = await unzipped(await Deno.readFile(await (await saved).path()));
     assertEquals([...entries.keys()].sort(), ["notes/deep/photo.bin", "notes/plan.md", "read me.txt"]);
@@ -235,9 +235,9 @@ test("archives: a folder as the service makes it, a selection as the browser doe
 
 /** Returns the names of the selected rows, in their order. */
 async function chosenNames(page: Page): Promise<string[]> {
-  const boxes = page.getByRole("row").getByRole("checkbox", { name: /^Choose (?!all)/, checked: true });
+  const boxes = page.getByRole("row").getByRole("checkbox", { name: /^Select (?!all)/, checked: true });
   const labels = await boxes.evaluateAll((all) => all.map((one) => one.getAttribute("aria-label") ?? ""));
-  return labels.map((label) => label.replace("Choose ", ""));
+  return labels.map((label) => label.replace("Select ", ""));
 }
 
 /** Presses Tab until the button of the group has the focus. */

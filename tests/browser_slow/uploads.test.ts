@@ -84,7 +84,7 @@ test("upload: too many files are refused as a whole, before the first one is sen
     buffer: Buffer.from(""),
   }));
   await page.getByLabel("Upload files").setInputFiles(few);
-  await says(page, "An upload takes at most 1,000 files.");
+  await says(page, "An upload can have at most 1,000 files.");
   assertEquals(calls.filter((call) => call.startsWith("POST ")), []);
 });
 

@@ -2,17 +2,16 @@
 import { assertEquals } from "@std/assert";
 import type { Locator, Page } from "playwright-core";
 import { graveFindings } from "../support/browser/axe.ts";
+import { brokenWords } from "../support/browser/broken_words.ts";
 import { browserSuite, type Visit } from "../support/browser/browser.ts";
 import { App } from "../support/client/oauth.ts";
-import { dialog, press, says, typeAtEnd } from "../support/browser/page_actions.ts";
+import { choose, dialog, press, says, typeAtEnd } from "../support/browser/page_actions.ts";
 
 const DESK = { width: 1280, height: 800 };
 const TABLET = { width: 800, height: 1100 };
 const PHONE = { width: 390, height: 844 };
 /** The size of a desktop window at 200 % zoom: half as many pixels in each direction. */
 const ZOOMED = { width: 640, height: 400 };
-/** Longest word, in letters, that fits into every column. */
-const WORD_LETTERS_MAX = 15;
 
 /** Opens a view and returns a locator of it; the view is ready once the locator is visible. */
 type View = (visit: Visit) => Promise<Locator>;
@@ -63,8 +62,8 @@ const VIEWS: Readonly<Record<string, View>> = {
   },
   "a selection": async ({ page, open }) => {
     await open("files");
-    await page.getByRole("checkbox", { name: "Choose all files and folders" }).click();
-    return page.getByText("items chosen");
+    await page.getByRole("checkbox", { name: "Select all files and folders" }).click();
+    return page.getByText("selected");
   },
   "the menu of a folder": async ({ page, open }) => {
     await open("files");
@@ -75,27 +74,27 @@ const VIEWS: Readonly<Record<string, View>> = {
   "the moving of a folder": inMenu("Move …", "Move notes"),
   "the deletion of a folder": async (visit) => {
     const asked = await inMenu("Delete …", "Delete notes?")(visit);
-    return asked.getByText("1 file goes");
+    return asked.getByText("1 file will be deleted");
   },
-  "the choice of a time": inMenu("As it was …", "Look at notes as it was"),
+  "the choice of a time": inMenu("View at a past time …", "View notes at a past time"),
   "the moving of a selection, with a file in the way": async ({ page, open, account: { files } }) => {
     await files.write("data/drawing.svg", SVG);
     await open("files");
-    await page.getByRole("checkbox", { name: "Choose drawing.svg" }).click();
+    await page.getByRole("checkbox", { name: "Select drawing.svg" }).click();
     await press(page, "Move …");
     const form = dialog(page, "Move 1 item");
     await form.getByLabel("To folder").fill("data");
     await press(form, "Move");
-    return form.getByLabel("Write over them");
+    return form.getByLabel("Overwrite them");
   },
   "a folder as it was": async (visit) => {
     await visit.open(`files/notes?at=${await momentOf(visit)}`);
-    return visit.page.getByText("Restore this folder from here");
+    return visit.page.getByText("Restore this folder to this time");
   },
   "the restoring of a folder": async (visit) => {
     await visit.open(`files?at=${await momentOf(visit)}`);
-    await press(visit.page, "Restore the project from here …");
-    return dialog(visit.page, "Restore the project?").getByText("made later");
+    await press(visit.page, "Restore the project to this time …");
+    return dialog(visit.page, "Restore the project?").getByText("created later");
   },
   "a file as it was": async (visit) => {
     await visit.open(`file/${ENCODED}?at=${await momentOf(visit)}`);
@@ -104,18 +103,18 @@ const VIEWS: Readonly<Record<string, View>> = {
   "the links of a file": async (visit) => {
     await visit.account.files.request("POST", "/links", { body: { path: FILE, for: "read" } });
     await visit.open(`file/${ENCODED}`);
-    await press(visit.page, "Links");
+    await choose(visit.page, "Links …");
     return dialog(visit.page, "Links to this file").getByText("read, expires");
   },
   "a new link": async (visit) => {
     await visit.open(`file/${ENCODED}`);
-    await press(visit.page, "Links");
-    await press(dialog(visit.page, "Links to this file"), "Make the link");
+    await choose(visit.page, "Links …");
+    await press(dialog(visit.page, "Links to this file"), "Create link");
     return visit.page.getByLabel("Address");
   },
   "the links": at(
     "links",
-    (page) => page.getByRole("table", { name: "Links that can be used, newest first" }),
+    (page) => page.getByRole("table", { name: "Active links, newest first" }),
   ),
   "the new link dialog": inDialog("links", "New link", "New link"),
   "a comparison of two files": at(
@@ -128,16 +127,16 @@ const VIEWS: Readonly<Record<string, View>> = {
       destination: "renamed.md",
     });
     await visit.open("file/renamed.md?tab=history");
-    return visit.page.getByRole("region", { name: /^Before the move/ }).getByRole("table");
+    return visit.page.getByRole("region", { name: /^Before the move/ }).getByRole("list");
   },
   "chosen deleted files": async ({ page, open }) => {
     await open("deleted");
-    await page.getByRole("checkbox", { name: "Choose all deleted files" }).click();
-    return page.getByText("chosen");
+    await page.getByRole("checkbox", { name: "Select all deleted files" }).click();
+    return page.getByText("selected");
   },
   "the command palette": async ({ page, open }) => {
     await open(`file/${ENCODED}`);
-    await page.getByRole("button", { name: "Erase for good …" }).waitFor();
+    await page.getByRole("button", { name: /^Actions for plan/ }).waitFor();
     await press(page, "Commands");
     return page.getByRole("option", { name: "Erase for good …" });
   },
@@ -163,14 +162,14 @@ const VIEWS: Readonly<Record<string, View>> = {
   "the new project dialog where the operator makes projects": async (visit) => {
     await answerOnce(visit, "account", NO_MAKER);
     const form = await inDialog("files", "New project", "New project")(visit);
-    return form.getByText("Only the operator of this service creates projects");
+    return form.getByText("Only the operator of this service can create projects");
   },
   "no project": async (visit) => {
     await answerOnce(visit, "projects", { projects: [] });
     // Read once to create no project, and once to explain it.
     for (const _ of [1, 2]) await answerOnce(visit, "account", NO_MAKER);
     await visit.page.goto(`${visit.service.stack.supabaseUrl}/console/`);
-    return visit.page.getByText("Only the operator of this service creates projects");
+    return visit.page.getByText("Only the operator of this service can create projects");
   },
   "a file": at(`file/${ENCODED}`, (page) => page.getByLabel(`Content of ${FILE}`)),
   "the source of a file": at(`file/${ENCODED}?show=source`, (page) => page.getByText("Wrap lines")),
@@ -204,7 +203,7 @@ const VIEWS: Readonly<Record<string, View>> = {
     return visit.page.getByText("Lines 9,501 to 10,000 of 10,000.");
   },
   "an old version": at(`file/${ENCODED}?version=1`, (page) => page.getByText("Restore this version")),
-  "the move dialog": inDialog(`file/${ENCODED}`, "Move", "Move or rename"),
+  "the move dialog": inFileMenu("Move or rename …", "Move or rename"),
   "a picture": async (visit) => {
     await visit.open("file/drawing.svg");
     await press(visit.page, "Show as picture");
@@ -232,7 +231,17 @@ const VIEWS: Readonly<Record<string, View>> = {
     await files.put("append", "both.md", { content: "theirs\n" }, { "x-actor": "planner/2.1" });
     return page.getByText("Version 2 was written by planner");
   },
-  "a file that is followed": at(`file/${ENCODED}?follow=true`, (page) => page.getByRole("log")),
+  "a file that is followed": async (visit) => {
+    await visit.account.files.write("followed.log", "a line of a log\n");
+    await visit.open("file/followed.log?follow=true");
+    return visit.page.getByRole("log");
+  },
+  "the menu of a file": async (visit) => {
+    await visit.open(`file/${ENCODED}`);
+    await press(visit.page, /^Actions for plan/);
+    return visit.page.getByRole("menuitem", { name: "Erase for good …" });
+  },
+  "the copy dialog": inFileMenu("Copy …", "Copy file"),
   "a row that has just changed": async ({ page, openFollowing, follows, account: { files } }) => {
     follows.length = 0;
     await openFollowing("files");
@@ -241,7 +250,11 @@ const VIEWS: Readonly<Record<string, View>> = {
     await files.write("changed.md", "x");
     return page.locator("tr.changed");
   },
-  "a file that is not there": at("file/nowhere.md", (page) => page.getByRole("alert")),
+  "a file that is not there": at(
+    "file/nowhere.md",
+    (page) => page.getByRole("button", { name: "Create it here" }),
+  ),
+  "a page that is not there": at("nope", (page) => page.getByRole("heading", { name: "No such page" })),
   "the deleted files": at("deleted", (page) => page.getByRole("button", { name: "Restore old.md" })),
   "the activity": at("activity", (page) => page.getByRole("table", { name: "Latest writes" })),
   "the activity with filters": at(
@@ -292,12 +305,12 @@ const VIEWS: Readonly<Record<string, View>> = {
     await answerOnce(visit, "projects", { projects: [] });
     for (const _ of [1, 2]) await answerOnce(visit, "account", NO_MAKER);
     await ask(visit);
-    return visit.page.getByText("Only the operator of this service creates projects");
+    return visit.page.getByText("Only the operator of this service can create projects");
   },
   "an answer to an app on this device": async (visit) => {
     await ask(visit);
     await press(visit.page, "Allow");
-    return visit.page.getByText("Go on in the app");
+    return visit.page.getByText("Continue in the app");
   },
   "a request that is no more": async ({ page, service }) => {
     await page.goto(`${service.stack.supabaseUrl}/console/authorize?request=none`);
@@ -319,7 +332,7 @@ const VIEWS: Readonly<Record<string, View>> = {
     await press(page, "Show what would go");
     return page.getByText(/would go for good/);
   },
-  "the erasure of a file": inDialog(`file/${ENCODED}`, "Erase for good …", /^Erase .* for good/),
+  "the erasure of a file": inFileMenu("Erase for good …", /^Erase .* for good/),
   "the erasure of a version": async (visit) => {
     // "55 minutes ago" needs more room than "just now".
     await visit.service.sql(
@@ -381,27 +394,6 @@ test(
   { isSignedOut: true },
 );
 
-/** Returns the words that are broken across lines, except long words and names of people and agents. */
-async function brokenWords(page: Page): Promise<string[]> {
-  return await page.evaluate((lettersMax) => {
-    const broken: string[] = [];
-    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-    for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
-      if (node.parentElement?.closest("option, .visually-hidden, .account")) continue;
-      for (const word of (node.textContent ?? "").matchAll(/\p{L}+/gu)) {
-        if (word[0].length > lettersMax) continue;
-        const range = document.createRange();
-        range.setStart(node, word.index);
-        range.setEnd(node, word.index + word[0].length);
-        if (new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size > 1) {
-          broken.push(word[0]);
-        }
-      }
-    }
-    return broken;
-  }, WORD_LETTERS_MAX);
-}
-
 let examined = 0;
 
 async function examine(page: Page, shown: Locator, desk = DESK): Promise<void> {
@@ -444,6 +436,14 @@ function inDialog(place: string, button: string, title: string | RegExp): View {
   return async ({ page, open }) => {
     await open(place);
     await press(page, button);
+    return dialog(page, title);
+  };
+}
+
+function inFileMenu(action: string, title: string | RegExp): View {
+  return async ({ page, open }) => {
+    await open(`file/${ENCODED}`);
+    await choose(page, action);
     return dialog(page, title);
   };
 }

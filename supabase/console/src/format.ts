@@ -85,7 +85,8 @@ export function formatAge(iso: string, now: number = Date.now()): string {
   const seconds = (new Date(iso).getTime() - now) / 1000;
   if (Math.abs(seconds) > 7 * 86_400) return formatTime(iso);
   for (const [unit, length] of STEPS) {
-    if (Math.abs(seconds) >= length) return relative.format(Math.round(seconds / length), unit);
+    // Just under an hour is an hour, and not 60 minutes.
+    if (Math.abs(seconds) >= length * 0.99) return relative.format(Math.round(seconds / length), unit);
   }
   return "just now";
 }
@@ -115,6 +116,11 @@ export function joinPath(directory: string, name: string): string {
 /** Encodes each segment, so that a name may contain any character. */
 export function encodePath(path: string): string {
   return path.split("/").map(encodeURIComponent).join("/");
+}
+
+/** Shortens a long id in its middle, such as a UUID with a prefix: `run-3f2b0c1e…0b2f7d5c1a77`. */
+export function shortenId(id: string): string {
+  return id.length <= 28 ? id : `${id.slice(0, 12)}…${id.slice(-12)}`;
 }
 
 /** Quotes any text as one argument of a shell command. */

@@ -19,6 +19,8 @@ export const NEXT_PAGE_PIXELS = 1_000;
 export const SCROLL_SETTLED_MILLISECONDS = 150;
 /** Versions on a page of a file's history. */
 export const VERSIONS_PER_PAGE = 50;
+/** Folders that are listed to find the links of a document that lead nowhere. */
+export const LINKED_FOLDERS_MAX = 3;
 /** Writes on a page of the activity. */
 export const ACTIVITY_ENTRIES = 50;
 /** Writes that stay on the first page of the activity while new ones arrive. */

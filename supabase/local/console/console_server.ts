@@ -10,7 +10,7 @@ import type { LocalMail } from "../local_mail.ts";
 import { messageOf } from "../startup_error.ts";
 import { BuildProcess } from "./build_process.ts";
 import { CLIENT_FILES, clientFile } from "./client_files.ts";
-import { configJson, SITE_HEADERS } from "./site.ts";
+import { configJson, messagePage, SITE_HEADERS } from "./site.ts";
 import { buildDirectory } from "./sources.ts";
 
 const PREFIX = "/console";
@@ -92,7 +92,7 @@ export class ConsoleServer {
     if (name === "" || this.directory === null) this.directory = await buildDirectory();
     if (!await isDirectory(this.directory)) return this.unbuilt(name);
     return await readBuildFile(this.directory, name === "" ? "index.html" : name) ??
-      plainText(404, "File not found.");
+      (incoming.headers.accept?.includes("text/html") ? NOWHERE : plainText(404, "File not found."));
   }
 
   /** Uses the address of the request, which may be a forwarded one. */
@@ -195,11 +195,12 @@ export function respondStarting(incoming: IncomingMessage, outgoing: ServerRespo
   outgoing.end(incoming.method === "HEAD" ? undefined : body);
 }
 
-function messagePage(text: string): string {
-  const escaped = text.replace(/[&<]/g, (character) => character === "&" ? "&amp;" : "&lt;");
-  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Filestore</title>` +
-    `<meta name="color-scheme" content="light dark"></head><body><main><p role="status">${escaped}</p></main></body></html>`;
-}
+/** What a person sees at an address that is no file of the console. */
+const NOWHERE: PageResponse = {
+  status: 404,
+  type: contentType("index.html"),
+  body: messagePage("There is no page at this address.", `<p><a href="${PREFIX}/">Open the console</a></p>`),
+};
 
 async function isDirectory(path: string): Promise<boolean> {
   return await Deno.stat(path).then((info) => info.isDirectory, () => false);

@@ -68,6 +68,8 @@ export async function writeSite(build: string, destination: string, settings: Si
   await Deno.writeTextFile(page, allowed);
   // Hosts show it at `authorize`, where the function sends the people whom an app asks to sign in.
   await Deno.writeTextFile(join(destination, "authorize.html"), allowed);
+  // The name under which hosts look for the page that they show at an unknown address.
+  await Deno.writeTextFile(join(destination, "404.html"), UNKNOWN_PAGE);
   await Deno.writeTextFile(join(destination, "config.json"), configJson(settings));
   for (const name of CLIENT_FILES) {
     await Deno.writeTextFile(join(destination, name), await clientFile(name));
@@ -79,6 +81,19 @@ export async function writeSite(build: string, destination: string, settings: Si
   if (issuerDocument !== undefined) await writeIssuer(destination, issuerDocument);
   const more = issuerDocument === undefined ? "" : ISSUER_RULES;
   await Deno.writeTextFile(join(destination, "_headers"), rules + more);
+}
+
+const UNKNOWN_PAGE = messagePage(
+  "There is no page at this address.",
+  `<p><a href="/">Open the console</a></p>`,
+);
+
+/** Returns a page without scripts or styles. `more` is HTML. */
+export function messagePage(text: string, more = ""): string {
+  const escaped = text.replace(/[&<]/g, (character) => character === "&" ? "&amp;" : "&lt;");
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Filestore</title>` +
+    `<meta name="color-scheme" content="light dark"></head>` +
+    `<body><main><p role="status">${escaped}</p>${more}</main></body></html>`;
 }
 
 /** Apps in a browser read these documents, too; their names have no extension that tells their type. */

@@ -7,13 +7,24 @@ export function dialog(page: Page, title: string | RegExp): Locator {
 }
 
 /** Presses the button with exactly this name. */
-export async function press(within: Page | Locator, name: string): Promise<void> {
+export async function press(within: Page | Locator, name: string | RegExp): Promise<void> {
   await within.getByRole("button", { name, exact: true }).click();
 }
 
 /** Follows the link with exactly this name. */
 export async function follow(within: Page | Locator, name: string): Promise<void> {
   await within.getByRole("link", { name, exact: true }).click();
+}
+
+/** Opens or closes the history of a file, by the line with its version, size and age. */
+export async function toggleHistory(page: Page): Promise<void> {
+  await page.getByRole("link", { name: /History$/i }).click();
+}
+
+/** Chooses an action in the menu of the file or folder on screen. */
+export async function choose(page: Page, action: string): Promise<void> {
+  await page.getByRole("main").getByRole("button", { name: /^Actions for / }).first().click();
+  await page.getByRole("menuitem", { name: action, exact: true }).click();
 }
 
 /** Waits for a notice or a status with this text. */

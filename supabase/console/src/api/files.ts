@@ -148,6 +148,11 @@ export function moveFile({ projectId, path }: FileAt, destination: string): Prom
   return call({ method: "PUT", path: url, projectId, body: { destination } });
 }
 
+export function copyFile({ projectId, path }: FileAt, destination: string): Promise<FileRecord> {
+  const url = `/files/copy/${encodePath(path)}`;
+  return call({ method: "PUT", path: url, projectId, body: { destination } });
+}
+
 /** Compares two versions of a file or, with `toPath`, of two files. An omitted version is the latest one. */
 export function readDiff(
   { projectId, path }: FileAt,

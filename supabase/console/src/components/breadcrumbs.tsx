@@ -1,5 +1,5 @@
-import { visible } from "../format.ts";
 import { hrefOf } from "../state/router.ts";
+import { Name } from "./name.tsx";
 
 interface Properties {
   readonly projectId: string;
@@ -19,10 +19,14 @@ export function Breadcrumbs({ projectId, path, at }: Properties) {
         {names.map((name, depth) => (
           <li key={depth}>
             {depth === names.length - 1
-              ? <h1>{visible(name)}</h1>
+              ? (
+                <h1>
+                  <Name text={name} />
+                </h1>
+              )
               : (
                 <a href={hrefOf({ name: "files", projectId, directory: directoryAt(depth), at })}>
-                  {visible(name)}
+                  <Name text={name} />
                 </a>
               )}
           </li>

@@ -1,8 +1,9 @@
 /** Lists: their frame, the times and marks in their rows, and arrow-key navigation. */
 import type { ComponentChildren } from "preact";
-import { formatAge, formatExactTime, visible } from "../format.ts";
+import { formatAge, formatExactTime } from "../format.ts";
 import { hrefOf, type Place } from "../state/router.ts";
 import { Icon, type IconName } from "./icon.tsx";
+import { Name } from "./name.tsx";
 import { isPressed } from "./shortcut_table.ts";
 
 /** The heading of a column, and the class of its cells. A screen reader alone reads the heading of a column of controls. */
@@ -52,7 +53,9 @@ export function RowLink({ to, icon, text, more, title }: RowLinkProperties) {
   return (
     <a class="row-link" href={hrefOf(to)} title={title}>
       <Icon name={icon} />
-      {visible(text)}
+      <span>
+        <Name text={text} />
+      </span>
       {more && <span class="visually-hidden">{more}</span>}
     </a>
   );

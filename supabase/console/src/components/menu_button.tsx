@@ -5,6 +5,8 @@ import { useEffect, useRef, useState } from "preact/hooks";
 interface MenuAction {
   readonly text: string;
   readonly isDangerous?: boolean;
+  /** A line sets the action apart from those above it. */
+  readonly isApart?: boolean;
   readonly run: () => void;
 }
 
@@ -59,13 +61,13 @@ export function MenuButton({ label, actions, class: kind = "icon-button", childr
       </button>
       {isOpen && (
         <div class="menu-list" role="menu" aria-label={label}>
-          {actions.map(({ text, isDangerous, run }) => (
+          {actions.map(({ text, isDangerous, isApart, run }) => (
             <button
               key={text}
               type="button"
               role="menuitem"
               tabIndex={-1}
-              class={isDangerous ? "danger" : ""}
+              class={`${isDangerous ? "danger" : ""} ${isApart ? "apart" : ""}`}
               onClick={() => {
                 close();
                 run();

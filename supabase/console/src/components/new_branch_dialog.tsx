@@ -29,7 +29,7 @@ export function NewBranchDialog({ projectId, directory: start, onClose }: Proper
   return (
     <FormDialog title="New branch" action="Create branch" {...{ isBusy, submit, onClose }}>
       <p class="hint">
-        A copy of a folder to work apart in. Nothing outside shows it or changes until it is merged. It closes
+        A branch is a copy of a folder. The folder does not change until you merge the branch, which closes
         after 30 days.
       </p>
       <TextField
@@ -45,7 +45,7 @@ export function NewBranchDialog({ projectId, directory: start, onClose }: Proper
         label="Folder"
         value={directory}
         onInput={setDirectory}
-        hint="Empty: the whole project."
+        hint="Leave empty for the whole project."
         problem={folderProblem}
         isFolder
       />

@@ -29,7 +29,7 @@ export function PastBanner({ at, placeAt, children }: Properties) {
       </div>
       {isChoosing && (
         <TimeDialog
-          title="Look at another time"
+          title="View another time"
           start={at}
           onChoose={(time) => goTo(placeAt(time))}
           onClose={() => setChoosing(false)}

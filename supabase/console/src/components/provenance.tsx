@@ -1,5 +1,5 @@
 /** Actor, run and note of a change, as the client sent them. The service verifies the key beside them, but not these. */
-import { visible } from "../format.ts";
+import { shortenId, visible } from "../format.ts";
 import { hrefOf } from "../state/router.ts";
 
 interface Properties {
@@ -16,7 +16,9 @@ export function Provenance({ projectId, actor, runId, note }: Properties) {
     <div class="provenance">
       {actor !== undefined && <span class="actor" title="X-Actor">{visible(actor)}</span>}
       {runId !== undefined && (
-        <a class="run" title="X-Run-Id" href={hrefOf({ name: "run", projectId, runId })}>run {runId}</a>
+        <a class="run" title={`Run ${runId}`} href={hrefOf({ name: "run", projectId, runId })}>
+          run {shortenId(runId)}
+        </a>
       )}
       {note !== undefined && <q title="X-Change-Note">{visible(note)}</q>}
     </div>

@@ -6,7 +6,7 @@ import { useRef, useState } from "preact/hooks";
 import { moveBy, moveInList } from "./list.tsx";
 import { isPressed } from "./shortcut_table.ts";
 import type { ComponentChildren } from "preact";
-import { formatCount, visible } from "../format.ts";
+import { formatNumber, visible } from "../format.ts";
 import { IconButton } from "./icon.tsx";
 
 export interface Selection {
@@ -108,7 +108,7 @@ export function PickAll({ selection, what }: { readonly selection: Selection; re
     <th scope="col" class="pick">
       <input
         type="checkbox"
-        aria-label={`Choose all ${what}`}
+        aria-label={`Select all ${what}`}
         ref={(box) => {
           if (box !== null) box.indeterminate = chosen.length > 0 && !isAll;
         }}
@@ -130,7 +130,7 @@ export function Pick({ name, isChosen, onChoose }: PickProperties) {
     <td class="pick">
       <input
         type="checkbox"
-        aria-label={`Choose ${visible(name)}`}
+        aria-label={`Select ${visible(name)}`}
         checked={isChosen}
         onClick={({ shiftKey }) => onChoose(shiftKey)}
       />
@@ -148,11 +148,11 @@ export function SelectionBar({ selection: { chosen, clear }, children }: BarProp
   const count = chosen.length;
   return (
     <div class={count === 0 ? "visually-hidden" : "selection-bar"} role="group" aria-label="Selection">
-      <p role="status">{count === 0 ? "" : `${formatCount(count, "item")} chosen`}</p>
+      <p role="status">{count === 0 ? "" : `${formatNumber(count)} selected`}</p>
       {count > 0 && (
         <>
           {children}
-          <IconButton icon="close" label="Choose nothing" title="Esc" onClick={clear} />
+          <IconButton icon="close" label="Clear selection" title="Esc" onClick={clear} />
         </>
       )}
     </div>

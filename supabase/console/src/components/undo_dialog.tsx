@@ -60,7 +60,7 @@ export function UndoDialog({ projectId, runId, writers, onClose }: Properties) {
           options={[["", "any key"], ...writers.map(({ name }, index) => [String(index), name] as const)]}
         />
       )}
-      {data === undefined ? <Pending {...plan} what="what it would do" /> : <UndoPlan plan={data} />}
+      {data === undefined ? <Pending {...plan} what="the plan" /> : <UndoPlan plan={data} />}
       {data !== undefined && data.conflicts.length > 0 && (
         <SelectField
           label="These files"
@@ -68,12 +68,12 @@ export function UndoDialog({ projectId, runId, writers, onClose }: Properties) {
           onChange={(value) => setOnConflict(value === "overwrite" ? "overwrite" : "skip")}
           options={[
             ["skip", "stay as they are; undo the others"],
-            ["overwrite", "go back all the same; what others wrote stays in their history"],
+            ["overwrite", "revert anyway; others' changes stay in history"],
           ]}
         />
       )}
       <p class="hint">
-        Every file gets a new version, so the undo can be undone, too: it is a run of its own.
+        Each file gets a new version. The undo is a run of its own, so you can undo it, too.
       </p>
       <FormProblem error={error} fields={[]} />
     </FormDialog>

@@ -22,12 +22,22 @@ export function UndoPlan(
       <Files
         one="gets"
         many="get"
-        what="back what was before"
+        what="earlier content back"
         lines={back.map(({ path, to }) => `${visible(path)}: version ${to}`)}
       />
-      <Files one="goes" many="go" what={`away: ${goneText}`} lines={gone.map(({ path }) => visible(path))} />
+      <Files
+        one="is deleted:"
+        many="are deleted:"
+        what={goneText}
+        lines={gone.map(({ path }) => visible(path))}
+      />
       <Files one="is" many="are" what={`the same as ${same}`} lines={unchanged} />
-      <Files one="stays" many="stay" what="as now: retention has removed what was there" lines={trimmed} />
+      <Files
+        one="stays"
+        many="stay"
+        what="unchanged: retention has deleted the earlier version"
+        lines={trimmed}
+      />
       <Files
         one="was"
         many="were"
@@ -41,9 +51,9 @@ export function UndoPlan(
 }
 
 function because(reason: string | undefined): string | undefined {
-  if (reason === "gone") return "what it was is not there any more";
-  if (reason === "unexamined") return "too many versions to see whether others wrote some";
-  return reason === "moved" ? "the other file of its move is not part of this" : undefined;
+  if (reason === "gone") return "its earlier content no longer exists";
+  if (reason === "unexamined") return "too many versions to check for others' changes";
+  return reason === "moved" ? "the other file of its move is not included" : undefined;
 }
 
 function by(actor: string | null, runId: string | null): string {

@@ -123,8 +123,8 @@ function Projects() {
   return (
     <Centred>
       <div class="signin-card">
-        <h1>No such project</h1>
-        <p>There is no project at this address, or it belongs to another account.</p>
+        <h1>{place.value.name === "nowhere" ? "No such page" : "No such project"}</h1>
+        <p>There is nothing at this address, or it belongs to another account.</p>
         <button type="button" class="primary" onClick={() => goTo({ name: "home" })}>Open my project</button>
       </div>
     </Centred>

@@ -5,14 +5,12 @@ import { FileView } from "../views/file/file_view.tsx";
 import { PastFileView } from "../views/file/past_file_view.tsx";
 import { FolderView } from "../views/folder/folder_view.tsx";
 import { PastFolderView } from "../views/folder/past_folder_view.tsx";
-import { DeletedView } from "../views/deleted_view.tsx";
 import { KeysView } from "../views/keys/keys_view.tsx";
 import { closeMenu, isMenuOpen } from "../state/overlay.ts";
 import { followedProject, followProject } from "../state/live.ts";
 import { refreshProject } from "../state/projects.ts";
-import { place } from "../state/router.ts";
+import { hrefOf, place } from "../state/router.ts";
 import { uploadsSettled } from "../state/transfers.ts";
-import { LinksView } from "../views/links_view.tsx";
 import { ActivityView } from "../views/activity/activity_view.tsx";
 import { RunView } from "../views/runs/run_view.tsx";
 import { RunsView } from "../views/runs/runs_view.tsx";
@@ -76,7 +74,7 @@ function View() {
       if (here.at !== undefined) return <PastFileView key={here.path} place={here} at={here.at} />;
       return <FileView key={here.path} place={here} />;
     case "deleted":
-      return <DeletedView place={here} />;
+      return <LazyView what="the deleted files" given={{ place: here }} load={loadDeleted} />;
     case "activity":
       return <ActivityView place={here} />;
     case "runs":
@@ -86,11 +84,13 @@ function View() {
     case "keys":
       return <KeysView projectId={here.projectId} />;
     case "links":
-      return <LinksView projectId={here.projectId} />;
+      return <LazyView what="the links" given={{ projectId: here.projectId }} load={loadLinks} />;
     case "connect":
       return <LazyView what="Connect" given={{ projectId: here.projectId }} load={loadConnect} />;
     case "search":
       return <SearchView place={here} />;
+    case "nowhere":
+      return <Nowhere projectId={here.projectId} />;
     case "settings":
       return <LazyView what="the settings" given={{ projectId: here.projectId }} load={loadSettings} />;
     case "branches":
@@ -98,6 +98,28 @@ function View() {
     case "branch":
       return <LazyView key={here.branch} what="the branch" given={{ place: here }} load={loadBranch} />;
   }
+}
+
+function Nowhere({ projectId }: { readonly projectId: string }) {
+  return (
+    <section class="view" aria-labelledby="nowhere-title">
+      <div class="view-head">
+        <h1 id="nowhere-title">No such page</h1>
+      </div>
+      <p>
+        The console has no page at this address.{" "}
+        <a href={hrefOf({ name: "files", projectId, directory: "" })}>Open the files</a>
+      </p>
+    </section>
+  );
+}
+
+async function loadDeleted() {
+  return (await import("../views/deleted_view.tsx")).DeletedView;
+}
+
+async function loadLinks() {
+  return (await import("../views/links_view.tsx")).LinksView;
 }
 
 async function loadConnect() {
@@ -121,6 +143,7 @@ function pageTitle(): string {
   if (here.name === "file") return here.path;
   if (here.name === "branch") return `Branch ${here.branch}`;
   if (here.name === "run") return `Run ${here.runId}`;
+  if (here.name === "nowhere") return "No such page";
   if (here.name === "files") return here.directory === "" ? "Files" : here.directory;
   return here.name.charAt(0).toUpperCase() + here.name.slice(1);
 }

@@ -90,10 +90,10 @@ function ensureSmall(files: readonly FileRecord[]): void {
   const bytes = sizeOf(files);
   if (files.length <= ARCHIVE_FILES_MAX && bytes <= ARCHIVE_BYTES_MAX) return;
   throw new Error(
-    `An archive takes at most ${formatNumber(ARCHIVE_FILES_MAX)} files and ${
+    `An archive can have at most ${formatNumber(ARCHIVE_FILES_MAX)} files and ${
       formatBytes(ARCHIVE_BYTES_MAX)
     }. ` +
-      "Choose less, or use “deno task files export”, which takes any size.",
+      "Select fewer files, or use “deno task files export”, which exports any size.",
   );
 }
 

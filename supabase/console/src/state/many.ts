@@ -101,8 +101,10 @@ export function describeRefusal(error: unknown): string {
     return `${namesOf(conflicts.map(({ path }) => path))} changed since.`;
   }
   if (isCode(error, "TOO_MANY_FILES") && files !== undefined && limit !== undefined) {
-    return `There are ${formatNumber(files)} files, and one change takes at most ${formatNumber(limit)}. ` +
-      "Take the sub-folders one by one.";
+    return `There are ${formatNumber(files)} files, and one change can have at most ${
+      formatNumber(limit)
+    }. ` +
+      "Change the subfolders one by one.";
   }
   return reasonOf(error);
 }
@@ -139,9 +141,9 @@ async function committed(projectId: string, operations: readonly BatchOperation[
 
 function sentence(error: ApiFailure, operation: BatchOperation): string {
   const { path } = operation;
-  if (isCode(error, "FILE_NOT_FOUND")) return `${path} is not there any more.`;
+  if (isCode(error, "FILE_NOT_FOUND")) return `${path} no longer exists.`;
   if (isCode(error, "FILE_ALREADY_EXISTS") && "destination" in operation) {
-    return `${operation.destination} exists already.`;
+    return `${operation.destination} already exists.`;
   }
   if (isCode(error, "FILE_ALREADY_EXISTS")) return `${path} exists again.`;
   return `${path}: ${reasonOf(error)}`;
@@ -156,8 +158,8 @@ async function filesOf(projectId: string, { files, folders }: Selected): Promise
   }
   if (all.length <= BATCH_OPERATIONS_MAX) return all;
   throw new Error(
-    `All or nothing takes at most ${BATCH_OPERATIONS_MAX} files of a selection, and these are more. ` +
-      "Choose fewer, or one folder by itself.",
+    `A selection can have at most ${BATCH_OPERATIONS_MAX} files. ` +
+      "Select fewer, or a single folder.",
   );
 }
 

@@ -101,6 +101,8 @@ const placeSchema = z.discriminatedUnion("name", [
   inProject("keys", {}),
   inProject("links", {}),
   inProject("settings", {}),
+  /** An address without a view. The project may be empty. */
+  inProject("nowhere", {}),
 ]);
 
 /** Default values, which an address omits. */
@@ -198,13 +200,15 @@ function placeOf(address: string): Place {
   if (head === "authorize") {
     return { name: "authorize", request: new URLSearchParams(parameters).get("request") ?? "" };
   }
-  if (head !== "p" || projectId === "") return { name: "home" };
+  if (path === "") return { name: "home" };
+  if (head !== "p") return { name: "nowhere", projectId: "" };
+  if (name === "") return { name: "files", projectId, directory: "" };
   const tail = segments.join("/");
   const given = new Map([...new URLSearchParams(parameters), ["name", name], ["projectId", projectId]]);
   const tailName = TAILS[name];
   if (tailName !== undefined) given.set(tailName, tail);
   const known = placeSchema.safeParse(Object.fromEntries(given)).data;
-  if (known === undefined) return { name: "files", projectId, directory: tail };
+  if (known === undefined) return { name: "nowhere", projectId };
   return known.name === "file" ? { ...known, line: undefined, ...known.line } : known;
 }
 

@@ -4,6 +4,7 @@ import { type FileRecord, listFiles } from "../api/files.ts";
 import { Age, ListTable, RowLink } from "../components/list.tsx";
 import { fileIcon } from "../components/file_icon.ts";
 import { Icon } from "../components/icon.tsx";
+import { MenuButton } from "../components/menu_button.tsx";
 import { Pager } from "../components/pager.tsx";
 import { Empty, Pending } from "../components/states.tsx";
 import { visible } from "../format.ts";
@@ -117,14 +118,12 @@ function Table({ projectId, files, selection }: TableProperties) {
               >
                 <Icon name="restore" />Restore
               </button>
-              <button
-                type="button"
-                class="danger"
-                aria-label={`Erase ${visible(path)} for good`}
-                onClick={() => setErasing(path)}
+              <MenuButton
+                label={`Actions for ${visible(path)}`}
+                actions={[{ text: "Erase for good …", isDangerous: true, run: () => setErasing(path) }]}
               >
-                Erase …
-              </button>
+                <Icon name="more" />
+              </MenuButton>
             </td>
           </tr>
         ))}

@@ -29,7 +29,7 @@ export function LinksView({ projectId }: { readonly projectId: string }) {
         : data.length === 0
         ? (
           <Empty icon="link" title="There are no links.">
-            <p>A link reads one file, or writes it once, without a key. Agents make them, too.</p>
+            <p>A link reads one file, or writes it once, without a key. Agents can create links, too.</p>
           </Empty>
         )
         : <Table {...{ projectId, reload }} links={data} />}
@@ -47,8 +47,8 @@ interface TableProperties {
 function Table({ projectId, links, reload }: TableProperties) {
   return (
     <ListTable
-      caption="Links that can be used, newest first"
-      columns={[["File"], ["It may"], ["Made by", "made-by extra"], ["Made", "when extra"], [
+      caption="Active links, newest first"
+      columns={[["File"], ["Permission"], ["Created by", "made-by extra"], ["Created", "when extra"], [
         "Expires",
         "when",
       ], ["Actions", "actions"]]}

@@ -55,11 +55,11 @@ export function Palette({ project, isOpen, onClose }: Properties) {
 
 /** Tells what the list leaves out, and why. */
 function statusOf({ paths, total, isComplete }: Names, isBusy: boolean, isAnswered: boolean): string {
-  if (isBusy) return "Looking for more …";
+  if (isBusy) return "Searching …";
   if (isComplete) return "";
   const all = total === null ? "" : `of ${total} `;
-  const others = isAnswered ? ", and the search was asked for others" : "";
-  return `${formatNumber(paths.length)} ${all}files were looked through by name${others}.`;
+  const others = isAnswered ? ", and others by search" : "";
+  return `Searched ${formatNumber(paths.length)} ${all}files by name${others}.`;
 }
 
 function foldersOf(paths: Iterable<string>): ReadonlySet<string> {

@@ -41,8 +41,8 @@ export function BranchTools({ projectId, branch: { name, state }, reload, onOpen
   ] as const;
   const more = [
     state === "ready"
-      ? { text: "Not ready yet", run: () => void mark("open") }
-      : { text: "Ready to merge", run: () => void mark("ready") },
+      ? { text: "Mark as not ready", run: () => void mark("open") }
+      : { text: "Mark as ready", run: () => void mark("ready") },
     { text: "Close …", isDangerous: true, run: () => onOpen("close") },
   ];
   useCommands([

@@ -99,7 +99,7 @@ function Summary({ projectId, branch }: SummaryProperties) {
             <span>
               closes <Age iso={expiresAt} />
             </span>
-            <span>{folder(path, "Its files")}</span>
+            <span>{folder(path, "Open its files")}</span>
           </>
         )}
       </p>
@@ -129,7 +129,7 @@ function Changes({ place, branch, selection, resolutions }: ChangesProperties) {
         <span>{added} added, {modified} modified, {deleted} deleted</span>
         {conflicts > 0 && (
           <span class="removed-count">
-            {formatCount(conflicts, "conflict")}: open a file to choose what it becomes
+            {formatCount(conflicts, "conflict")}: open a file to resolve it
           </span>
         )}
       </p>

@@ -85,7 +85,7 @@ export function BranchesView({ place }: { readonly place: BranchesPlace }) {
 }
 
 function NoBranches({ isFiltered }: { readonly isFiltered: boolean }) {
-  if (isFiltered) return <Empty icon="branch" title="There are no such branches." />;
+  if (isFiltered) return <Empty icon="branch" title="No matching branches." />;
   return (
     <Empty icon="branch" title="There are no branches yet.">
       <p>A branch is a copy of a folder, in which an agent works apart until a person merges it.</p>

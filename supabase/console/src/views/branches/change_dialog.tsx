@@ -119,7 +119,7 @@ function Differences({ change, texts, resolution, onResolve }: DifferencesProper
         before={texts.current}
         after={start.text}
         mimeType={texts.mimeType}
-        labels={["In the folder", isByHand ? "What it becomes" : "In the branch"]}
+        labels={["In the folder", isByHand ? "Result" : "In the branch"]}
         onChange={isByHand ? (content) => onResolve({ content }) : undefined}
       />
     </div>
@@ -139,11 +139,11 @@ function Choice({ change, resolution, onResolve, text }: ChoiceProperties) {
   const value = resolution === undefined ? "" : "take" in resolution ? resolution.take : "content";
   return (
     <SelectField
-      label="Both sides have changed it. It becomes"
+      label="Both sides changed this file. Result"
       {...{ value }}
       onChange={choose}
       options={[
-        ["", "not decided"],
+        ["", "undecided"],
         ["branch", describeChoice({ take: "branch" }, change)],
         ["current", describeChoice({ take: "current" }, change)],
         ...text === null ? [] : [["content", "as edited here, on the right"] as const],

@@ -69,25 +69,25 @@ export function MergeDialog({ projectId, branch: { name }, kind, ...properties }
         ? (
           <div class="form-problem" role="alert">
             <p>
-              There are changes since you have looked at the conflicts. Close this, refresh, and look again.
+              Files changed after you reviewed the conflicts. Close this, refresh, and review them again.
             </p>
           </div>
         )
         : data === undefined
-        ? <Pending {...plan} what="what it would do" />
+        ? <Pending {...plan} what="the plan" />
         : <Plan plan={data} into={words.into} />}
       <SelectField
         label="Other files in conflict"
         value={onConflict}
         onChange={(value) => setOnConflict(value === "branch" || value === "current" ? value : "refuse")}
         options={[
-          ["refuse", "are decided one by one, before this"],
-          ["branch", "become as in the branch"],
-          ["current", "become as in the folder"],
+          ["refuse", "must be resolved one by one first"],
+          ["branch", "take the branch's version"],
+          ["current", "take the folder's version"],
         ]}
       />
       <p class="hint">
-        Every file gets a new version in {words.into}, and all of it is one run that can be undone.
+        Each file gets a new version in {words.into}. All changes are one run, which you can undo.
       </p>
       {!isStale && <FormProblem error={error} fields={[]} />}
     </FormDialog>
@@ -106,14 +106,13 @@ function Plan({ plan: { actions, conflicts }, into }: { readonly plan: Merge; re
       <Files
         one="is"
         many="are"
-        what="in conflict, and not decided"
+        what="in conflict and unresolved"
         lines={conflicts.map(({ path, kind }) => `${visible(path)}: ${KINDS[kind]}`)}
       />
       {conflicts.length > 0 && (
         <p class="hint">
-          Nothing is done while {formatCount(conflicts.length, "conflict")}{" "}
-          {conflicts.length === 1 ? "is" : "are"}{" "}
-          left: open the files on the page of the branch, or choose a side below.
+          Resolve {formatCount(conflicts.length, "conflict")}{" "}
+          first: open the files on the page of the branch, or choose a side below.
         </p>
       )}
     </>
@@ -122,8 +121,8 @@ function Plan({ plan: { actions, conflicts }, into }: { readonly plan: Merge; re
 
 const KINDS: Readonly<Record<Merge["conflicts"][number]["kind"], string>> = {
   content: "the same lines were changed on both sides",
-  binary: "changed on both sides, and it has no lines",
+  binary: "changed on both sides, and not a text",
   deletedInBranch: "deleted in the branch, changed in the folder",
   deletedInTarget: "changed in the branch, deleted in the folder",
-  baseGone: "what both sides had was erased",
+  baseGone: "the version that both sides started from was erased",
 };

@@ -100,14 +100,14 @@ function Choices({ asked, choice, setChoice, error }: ChoicesProperties) {
         {...field("projectId")}
       />
       <SelectField
-        label="It may"
+        label="Permission"
         options={scopeChoices(asked.scopes).map((scopes) => [scopes, SCOPES[scopes] ?? ""])}
         {...field("scopes")}
       />
       <PathField
         projectId={choice.projectId}
         label="Only in this folder"
-        hint="Optional. Empty: the whole project."
+        hint="Optional. Leave empty for the whole project."
         isFolder
         onInput={onInput}
         {...folder}

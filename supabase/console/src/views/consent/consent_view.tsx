@@ -100,7 +100,7 @@ function Answered({ redirectTo }: { readonly redirectTo: string }) {
     <div role="status">
       <h1>The app has your answer</h1>
       <p>
-        Go on in the app; you can close this page. If the app did not open,{" "}
+        Continue in the app; you can close this page. If the app did not open,{" "}
         <a href={redirectTo}>open it here</a>.
       </p>
     </div>

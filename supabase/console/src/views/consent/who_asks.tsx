@@ -28,7 +28,7 @@ const CAN: Readonly<Record<AppScope, readonly string[]>> = {
   read: ["list, search and read files, with their earlier versions and who wrote them"],
   write: [
     "create, change, move and delete files; the earlier versions stay, so you can undo it",
-    "make links with which anyone reads a file, or writes it once; they end with this permission",
+    "create links with which anyone can read a file, or write it once; they end with this permission",
   ],
 };
 

@@ -33,9 +33,9 @@ export function PurgeDialog({ projectId, path, onErased, onClose }: Properties) 
       onClose={onClose}
     >
       <p>
-        Every version of <strong class="path">{visible(path)}</strong>{" "}
-        goes, with its notes, and its place in search and the links to it. Copies at other paths stay. This
-        cannot be undone.
+        This erases all versions of <strong class="path">{visible(path)}</strong>{" "}
+        with their notes, removes the file from search, and revokes the links to it. Copies at other paths
+        stay. You cannot undo this.
       </p>
     </ConfirmDialog>
   );

@@ -48,9 +48,8 @@ export function RedactDialog({ projectId, path, versions, onErased, onClose }: P
       onClose={onClose}
     >
       <p>
-        What {versions.length === 1 ? "it says" : "they say"}{" "}
-        is gone for good, and the note with it; the number, the time and the writer stay in the history. This
-        cannot be undone.
+        The content and the note are erased; the number, the time and the writer stay in the history. You
+        cannot undo this.
       </p>
       <TextField
         label="New note (optional)"
@@ -72,8 +71,8 @@ interface RemainingProperties {
 
 function Remaining({ projectId, remaining, onClose }: RemainingProperties) {
   return (
-    <Dialog title="Look at these, too" onClose={onClose}>
-      <p>These versions can still be read, and contain a part of the same text as what was erased.</p>
+    <Dialog title="Check these, too" onClose={onClose}>
+      <p>These versions are still readable, and share a part of the erased content.</p>
       <ul class="plain-list">
         {remaining.map(({ path, version }) => (
           <li key={`${path} ${version}`}>

@@ -1,10 +1,11 @@
 /** The differences between two versions, of one file or of two: as a unified diff, or side by side. */
 import { useEffect, useState } from "preact/hooks";
-import { readBytes, readDiff, readRecord } from "../../api/files.ts";
+import { listVersions, readBytes, readDiff, readRecord } from "../../api/files.ts";
 import { Comparison } from "../../code/code_view.tsx";
-import { Field, SelectField } from "../../components/form.tsx";
+import { SelectField } from "../../components/form.tsx";
 import { Empty, Pending } from "../../components/states.tsx";
-import { visible } from "../../format.ts";
+import { formatAge, visible } from "../../format.ts";
+import { usePaced } from "../../state/paced.ts";
 import { useLoad } from "../../state/use_load.ts";
 import { type FilePlace, hrefOf, replaceWith } from "../../state/router.ts";
 import { decodeText } from "../../components/shown_type.ts";
@@ -31,8 +32,19 @@ export function CompareTab({ place, latest }: CompareTabProperties) {
   return (
     <>
       <div class="compare-tools">
-        <VersionField label="From version" value={from} onChange={(version) => change({ from: version })} />
-        <VersionField label="To version" value={to} onChange={(version) => change({ to: version })} />
+        <VersionField
+          label="From version"
+          {...{ projectId, path, latest }}
+          value={from}
+          onChange={(version) => change({ from: version })}
+        />
+        <VersionField
+          label="To version"
+          {...{ projectId, latest }}
+          path={toPath ?? path}
+          value={to}
+          onChange={(version) => change({ to: version })}
+        />
         <OtherFileField place={place} />
         <SelectField
           label="Layout"
@@ -40,6 +52,7 @@ export function CompareTab({ place, latest }: CompareTabProperties) {
           onChange={(value) => setLayout(value === "unified" ? "unified" : "side-by-side")}
           options={[["unified", "Unified"], ["side-by-side", "Side by side"]]}
         />
+        <a class="button" href={hrefOf({ name: "file", projectId, path, tab: "content" })}>Close</a>
       </div>
       {toPath !== undefined && (
         <p class="hint">
@@ -118,37 +131,42 @@ async function readSide(projectId: string, path: string, version: number | undef
 
 interface VersionFieldProperties {
   readonly label: string;
+  readonly projectId: string;
+  readonly path: string;
+  /** The latest version, if it is known; a newer one loads the choices again. */
+  readonly latest: number | null;
   /** Undefined: the latest version. */
   readonly value: number | undefined;
   readonly onChange: (version: number) => void;
 }
 
-/** Takes effect on blur or Enter, so that typing a digit sends no request. */
-function VersionField({ label, value, onChange }: VersionFieldProperties) {
-  const [text, setText] = useState(textOf(value));
-  useEffect(() => setText(textOf(value)), [value]);
-  const isVersion = /^[1-9]\d{0,9}$/.test(text);
-  const isLatest = value === undefined && text === "";
-  return (
-    <Field label={label} problem={isVersion || isLatest ? undefined : "must be a whole number, 1 or greater"}>
-      {(attributes) => (
-        <input
-          {...attributes}
-          class="version-field"
-          inputMode="numeric"
-          placeholder={value === undefined ? "latest" : undefined}
-          value={text}
-          onInput={(event) => setText(event.currentTarget.value)}
-          onChange={() =>
-            isVersion && onChange(Number(text))}
-        />
-      )}
-    </Field>
+/** Offers the newest versions, the first, and the chosen one. The history lists the others, to pick them there. */
+function VersionField({ label, projectId, path, latest, value, onChange }: VersionFieldProperties) {
+  const newest = usePaced(projectId, latest);
+  const { data: versions = [] } = useLoad(
+    `choices ${projectId} ${path} ${newest}`,
+    async (signal) => (await listVersions({ projectId, path }, 0, signal)).versions,
   );
-}
-
-function textOf(version: number | undefined): string {
-  return version === undefined ? "" : String(version);
+  const ages = new Map(
+    versions.filter(({ deleted, redactedAt }) => !deleted && redactedAt === undefined)
+      .map(({ version, createdAt }) => [version, `, ${formatAge(createdAt)}`]),
+  );
+  const isFirstListed = versions.some(({ version }) => version === 1);
+  const offered = new Set([...ages.keys(), value ?? 0, isFirstListed ? 0 : 1]);
+  const numbers = [...offered].filter((version) => version > 0).sort((a, b) => b - a);
+  return (
+    <SelectField
+      label={label}
+      value={value === undefined ? "" : String(value)}
+      onChange={(chosen) => onChange(Number(chosen))}
+      options={[
+        ...value === undefined ? [["", "Latest version"] as const] : [],
+        ...numbers.map((version) =>
+          [String(version), `Version ${version}${ages.get(version) ?? ""}`] as const
+        ),
+      ]}
+    />
+  );
 }
 
 /** The other file of a comparison; empty for the same file. Takes effect on blur or Enter. */

@@ -52,7 +52,7 @@ export function ConflictDialog(properties: Properties) {
       <FormProblem error={problem} fields={[]} />
       <footer class="dialog-foot">
         <button type="button" class="danger" onClick={onDiscard}>Discard my changes</button>
-        <button type="button" onClick={onClose}>Continue editing</button>
+        <button type="button" onClick={onClose}>Keep editing</button>
         <button type="button" class="primary" disabled={isBusy || !data?.etag} onClick={submit}>
           Save mine as the newest version
         </button>

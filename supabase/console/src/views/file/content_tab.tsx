@@ -16,11 +16,11 @@ import { Empty, Pending } from "../../components/states.tsx";
 import { useLoad } from "../../state/use_load.ts";
 import { type FilePlace, goTo, hrefOf } from "../../state/router.ts";
 import { download } from "../../state/transfers.ts";
-import { FollowToggle, FollowView } from "./follow_view.tsx";
+import { FollowView } from "./follow_view.tsx";
 import { ImagePreview, MediaPreview } from "./media_preview.tsx";
 import { PdfPreview } from "./pdf_preview.tsx";
 import { decodeText, type Kind, previewKind, shownType } from "../../components/shown_type.ts";
-import { formOf, isData } from "./reading/form.ts";
+import { formOf, isData, mayGrow } from "./reading/form.ts";
 import { LargeText } from "./reading/large_text.tsx";
 import { asksForSource, Reader } from "./reading/reader.tsx";
 
@@ -40,32 +40,35 @@ export function ContentTab({ place, latest: newest }: Properties) {
   const { projectId, path } = place;
   const latest = usePaced(projectId, newest);
   const version = place.version ?? latest?.version;
+  const isFollowed = place.follow === true && latest !== null && canFollow(place, latest);
   // The source of a large text is read in parts, but its table or tree needs the whole text.
   const { data, error, reload } = useLoad(
-    `content ${projectId} ${path} ${place.follow ? "followed" : version} ${
+    `content ${projectId} ${path} ${isFollowed ? "followed" : version} ${
       latest !== null && isInParts(place, latest)
     }`,
     // A followed file is read only at its end.
-    async (signal) => place.follow ? null : await loadPreview(place, latest, signal),
+    async (signal) => isFollowed ? null : await loadPreview(place, latest, signal),
   );
   // The previous version stays on screen until the next one is loaded.
   const kept = useRef<Loaded | null>(null);
   if (data !== undefined) kept.current = data;
   const isOld = place.version !== undefined && place.version !== latest?.version;
   const shown = data ?? (place.version === undefined ? kept.current : null);
-  const canFollow = latest !== null && place.version === undefined &&
-    previewKind(shownType(latest)) === "text";
   return (
     <>
       {isOld && <OldVersion {...{ place, latest }} />}
-      {canFollow && <FollowToggle place={place} />}
-      {canFollow && place.follow
+      {isFollowed
         ? <FollowView projectId={projectId} record={latest} />
         : error !== undefined || shown === null
         ? <Pending {...{ error, reload }} what="the content" />
         : <Preview place={place} {...shown} />}
     </>
   );
+}
+
+/** Whether the end of the file can be followed. */
+export function canFollow({ tab, version }: FilePlace, latest: FileRecord): boolean {
+  return tab === "content" && version === undefined && mayGrow(latest);
 }
 
 interface Loaded {
@@ -140,9 +143,10 @@ function NoPreview({ projectId, record, isTooLarge }: NoPreviewProperties) {
 }
 
 function OldVersion({ place, latest }: Properties) {
-  const { projectId, path, version = 1 } = place;
+  const { projectId, path, tab, version = 1 } = place;
+  const newest: FilePlace = { name: "file", projectId, path, tab };
   const restoreIt = async () => {
-    if (await restore(place, version)) goTo({ name: "file", projectId, path, tab: "content" });
+    if (await restore(place, version)) goTo(newest);
   };
   return (
     <div class="note" role="status">
@@ -153,7 +157,7 @@ function OldVersion({ place, latest }: Properties) {
       <button type="button" onClick={restoreIt}>
         <Icon name="restore" />Restore this version
       </button>
-      {latest && <a href={hrefOf({ name: "file", projectId, path, tab: "content" })}>Show the latest</a>}
+      {latest && <a href={hrefOf(newest)}>Show the latest</a>}
     </div>
   );
 }

@@ -7,7 +7,7 @@ import { visible } from "../../format.ts";
 import { RENAMES_FOLLOWED_MAX, VERSIONS_PER_PAGE } from "../../limits.ts";
 import { hrefOf } from "../../state/router.ts";
 import { useLoad } from "../../state/use_load.ts";
-import { VersionsTable } from "./versions_table.tsx";
+import { Timeline } from "./timeline.tsx";
 
 interface Origin {
   readonly path: string;
@@ -52,7 +52,7 @@ export function EarlierHistory({ projectId, origin, depth = 0 }: Properties) {
         Before the move, as{" "}
         <a href={hrefOf({ name: "file", projectId, path, tab: "history" })}>{visible(path)}</a>
       </h2>
-      <VersionsTable {...{ projectId, path }} versions={data.versions} />
+      <Timeline {...{ projectId, path }} versions={data.versions} />
       {data.hasMore && (
         <p class="hint">
           <a href={hrefOf({ name: "file", projectId, path, tab: "history" })}>

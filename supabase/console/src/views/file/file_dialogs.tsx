@@ -1,7 +1,7 @@
-/** Dialogs of a file: moving it, and its links. */
+/** Dialogs of a file: moving it, copying it, and its links. */
 import { useState } from "preact/hooks";
 import { reasonForPath } from "../../api/failure.ts";
-import { moveFile } from "../../api/files.ts";
+import { copyFile, moveFile } from "../../api/files.ts";
 import { FormDialog, FormProblem, TextField, useSubmit } from "../../components/form.tsx";
 import { endUndo, notify } from "../../state/notices.ts";
 import { goTo } from "../../state/router.ts";
@@ -12,30 +12,50 @@ import { describeLink, EndLink, LinkForm, MadeLink } from "../../components/link
 import { Pending } from "../../components/states.tsx";
 import { useLoad } from "../../state/use_load.ts";
 
-interface MoveDialogProperties {
+interface PathDialogProperties {
+  readonly kind: "move" | "copy";
   readonly projectId: string;
   readonly path: string;
   readonly onClose: () => void;
 }
 
-/** Existing versions stay at the old path, which becomes a deleted file. The history links to them. */
-export function MoveDialog({ projectId, path, onClose }: MoveDialogProperties) {
+const PATH_DIALOGS = {
+  move: {
+    title: "Move or rename",
+    action: "Move",
+    done: "Moved",
+    run: moveFile,
+    // They stay there as those of a deleted file.
+    hint: "Earlier versions stay at the old path; the file's history links to them.",
+  },
+  copy: {
+    title: "Copy file",
+    action: "Copy",
+    done: "Copied",
+    run: copyFile,
+    hint: "The copy has a history of its own, which starts with the latest version.",
+  },
+} as const;
+
+/** Asks for a new path, and opens the file there. */
+export function PathDialog({ kind, projectId, path, onClose }: PathDialogProperties) {
+  const { title, action, done, run, hint } = PATH_DIALOGS[kind];
   const [destination, setDestination] = useState(path);
   const { isBusy, error, submit } = useSubmit(async () => {
-    const moved = await moveFile({ projectId, path }, destination);
+    const { path: made } = await run({ projectId, path }, destination);
     onClose();
-    endUndo({ projectId, path: moved.path });
-    notify(`Moved to ${moved.path}.`, { projectId, path: moved.path });
-    goTo({ name: "file", projectId, path: moved.path, tab: "content" });
+    endUndo({ projectId, path: made });
+    notify(`${done} to ${made}.`, { projectId, path: made });
+    goTo({ name: "file", projectId, path: made, tab: "content" });
   });
   const problem = reasonForPath(error, "destination");
   return (
-    <FormDialog title="Move or rename" action="Move" {...{ isBusy, submit, onClose }}>
+    <FormDialog {...{ title, action, isBusy, submit, onClose }}>
       <TextField
         label="New path"
         value={destination}
         onInput={setDestination}
-        hint="The versions so far stay at the old path; the history of the file goes on to show them."
+        hint={hint}
         problem={problem}
         input={{ autoFocus: true, autoComplete: "off", spellcheck: false }}
       />
@@ -63,11 +83,11 @@ export function LinksDialog({ projectId, path, version, onClose }: LinksDialogPr
   };
   return (
     <Dialog title="Links to this file" onClose={onClose}>
-      <p class="hint">A link needs no key: it reads the file, or writes it once.</p>
+      <p class="hint">A link works without a key: it reads the file, or writes it once.</p>
       {made === null ? <LinkForm {...{ projectId, path, version, onMade }} /> : <MadeLink made={made} />}
       {data === undefined && <Pending {...{ error, reload }} what="the links" />}
       {data !== undefined && data.length > 0 && (
-        <ul class="file-links" aria-label="Links that can be used">
+        <ul class="file-links" aria-label="Active links">
           {data.map((link) => (
             <li key={link.id}>
               <span>
@@ -79,7 +99,7 @@ export function LinksDialog({ projectId, path, version, onClose }: LinksDialogPr
         </ul>
       )}
       <footer class="dialog-foot">
-        {made !== null && <button type="button" onClick={() => setMade(null)}>Make another</button>}
+        {made !== null && <button type="button" onClick={() => setMade(null)}>Create another</button>}
         <button type="button" onClick={onClose}>Done</button>
       </footer>
     </Dialog>

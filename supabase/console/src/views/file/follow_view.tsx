@@ -51,7 +51,8 @@ export function FollowView({ projectId, record }: Properties) {
         <p class="hint">
           Following version {tail.version}, {formatBytes(tail.end)}.
           {tail.isCut && " Only the end is shown."}
-          {tail.rewritten !== null && ` Version ${tail.rewritten} was not appended: it was read anew.`}
+          {tail.rewritten !== null &&
+            ` Version ${tail.rewritten} was not an append: the whole text was read again.`}
         </p>
         <button type="button" disabled={isAtEnd} onClick={toEnd}>To the end</button>
       </div>

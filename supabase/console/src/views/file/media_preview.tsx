@@ -81,10 +81,21 @@ function Player({ isFilm, ...shown }: ShownBytes & { readonly isFilm: boolean })
   return <div class="picture">{isFilm ? <video playsInline {...shared} /> : <audio {...shared} />}</div>;
 }
 
+/** Whether every browser shows images of this type, so that one that it does not show is broken. */
+export function mayBeShown(mimeType: string): boolean {
+  return /^image\/(apng|bmp|gif|jpeg|png|svg\+xml|webp|x-icon)$/.test(mimeType);
+}
+
 function Broken({ what, mimeType }: { readonly what: "show" | "play"; readonly mimeType: string }) {
   return (
     <p class="problem" role="alert">
-      This browser cannot {what} {mimeType}. Download the file to {what === "show" ? "see" : "play"} it.
+      {mayBeShown(mimeType)
+        ? `This file is broken, or it is not ${mimeType}. Download the file to examine it.`
+        : (
+          `This browser cannot ${what} ${mimeType}. Download the file to ${
+            what === "show" ? "see" : "play"
+          } it.`
+        )}
     </p>
   );
 }

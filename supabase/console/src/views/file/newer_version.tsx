@@ -38,7 +38,7 @@ export function NewerVersion(properties: Properties) {
       <div class="note newer-version">
         <span>
           {isDeleted ? `The file was deleted${by}` : `Version ${newest} was written${by}`};{" "}
-          {hasDraft ? `your draft is based on version ${base}.` : `you are looking at version ${base}.`}
+          {hasDraft ? `your draft is based on version ${base}.` : `you are viewing version ${base}.`}
         </span>
         {isDeleted
           ? (

@@ -29,7 +29,7 @@ export function PastFileView({ place, at }: { readonly place: FilePlace; readonl
         {data && (
           <>
             <button type="button" onClick={() => restoreIt(data.version)}>
-              <Icon name="restore" />Restore this file from here
+              <Icon name="restore" />Restore this version
             </button>
             <button type="button" onClick={() => download(place, data.version)}>
               <Icon name="download" />Download

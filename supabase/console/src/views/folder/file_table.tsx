@@ -182,7 +182,7 @@ function Row({ projectId, file, isChosen, isChanged, onChoose, onDelete }: RowPr
         />
       </td>
       <td class="number">{formatBytes(size)}</td>
-      <td class="when">
+      <td class="when" data-size={formatBytes(size)}>
         <Age iso={updatedAt} />
         <ChangedMark isChanged={isChanged} />
       </td>

@@ -26,7 +26,7 @@ const WORDS = {
 } as const;
 
 const HINT =
-  "Its files keep their versions at the old paths, under deleted files; their history names where they came from.";
+  "Earlier versions stay at the old paths, under Deleted files; each file's history links to them.";
 
 export function FolderDialog({ projectId, path, kind, at, onClose, onDone }: FolderDialogProperties) {
   const words = WORDS[kind];
@@ -86,7 +86,7 @@ export function InTheWay({ error, isOverwriting, overwrite }: InTheWayProperties
     <>
       {error !== undefined && (
         <div class="form-problem" role="alert">
-          <p>{isInTheWay ? "Nothing was changed: there are files in the way." : describeRefusal(error)}</p>
+          <p>{isInTheWay ? "Nothing was changed: these files already exist." : describeRefusal(error)}</p>
           {paths.length > 0 && (
             <ul class="paths">{paths.map((path) => <li key={path}>{visible(path)}</li>)}</ul>
           )}
@@ -99,7 +99,7 @@ export function InTheWay({ error, isOverwriting, overwrite }: InTheWayProperties
             checked={isOverwriting}
             onChange={({ currentTarget }) => overwrite(currentTarget.checked)}
           />
-          Write over them: what was there stays in their history
+          Overwrite them; their earlier versions stay in history
         </label>
       )}
     </>

@@ -36,7 +36,7 @@ export function FolderMenu({ projectId, path, isPage = false, onAsk }: MenuPrope
   const actions = [
     ...(path === "" ? [] : change),
     { text: "Download as ZIP", run: () => downloadFolder(projectId, path) },
-    { text: "As it was …", run: ask("time") },
+    { text: "View at a past time …", run: ask("time") },
     ...(isInBranch(path) ? [] : [{ text: "New branch …", run: ask("branch") }]),
     ...(path === "" ? [] : [{ text: "Delete …", isDangerous: true, run: ask("delete") }]),
   ];
@@ -75,7 +75,7 @@ export function FolderQuestionDialog({ projectId, question, onClose }: DialogPro
   if (what === "time") {
     return (
       <TimeDialog
-        title={`Look at ${visible(titleOf(path))} as it was`}
+        title={`View ${visible(titleOf(path))} at a past time`}
         onChoose={(at) => goTo({ name: "files", projectId, directory: path, at })}
         onClose={onClose}
       />

@@ -2,6 +2,7 @@ import { useRef, useState } from "preact/hooks";
 import { keepFocus } from "../../components/selection.tsx";
 import { Breadcrumbs } from "../../components/breadcrumbs.tsx";
 import { enterList } from "../../components/list.tsx";
+import { Near } from "../../components/near.tsx";
 import { Empty, Loading, Pending } from "../../components/states.tsx";
 import { formatNumber } from "../../format.ts";
 import { FOLDERS_LISTED_MAX } from "../../limits.ts";
@@ -110,7 +111,7 @@ function EmptyFolder({ place, filter, isSearching, scan }: EmptyFolderProperties
   }
   if (first > 0) {
     return (
-      <Empty icon="folder" title="There are no files on this page any more.">
+      <Empty icon="folder" title="There are no files on this page.">
         <a href={hrefOf({ name: "files", projectId, directory })}>Show the first page</a>
       </Empty>
     );
@@ -121,6 +122,7 @@ function EmptyFolder({ place, filter, isSearching, scan }: EmptyFolderProperties
         Drop files or folders here, upload some, or let an agent write:{" "}
         <a href={hrefOf({ name: "keys", projectId })}>create an API key</a> for it.
       </p>
+      {directory !== "" && <Near {...{ projectId }} path={directory} />}
     </Empty>
   );
 }

@@ -65,13 +65,13 @@ export function ScanProgress({ scan, filter, total, count }: ScanProperties) {
         {isComplete
           ? found
           : isRunning
-          ? `Looking through ${total} names …`
-          : `${read} of ${total} names were looked through.`}
+          ? `Searching ${total} names …`
+          : `Searched ${read} of ${total} names.`}
         {count > FILTER_FILES_MAX && ` The first ${FILTER_FILES_MAX} are shown.`}
         {error !== undefined && ` ${reasonOf(error)}`}
       </p>
       {!isComplete && !isRunning && files.length > 0 && (
-        <button type="button" onClick={resume}>Look through more</button>
+        <button type="button" onClick={resume}>Search more</button>
       )}
     </div>
   );

@@ -59,9 +59,11 @@ function Tools({ projectId, directory, at }: ToolProperties) {
     <>
       <button type="button" onClick={() => setOpen("restore")}>
         <Icon name="restore" />
-        {directory === "" ? "Restore the project from here …" : "Restore this folder from here …"}
+        {directory === "" ? "Restore the project to this time …" : "Restore this folder to this time …"}
       </button>
-      {directory !== "" && <button type="button" onClick={() => setOpen("copy")}>Copy from here …</button>}
+      {directory !== "" && (
+        <button type="button" onClick={() => setOpen("copy")}>Copy from this time …</button>
+      )}
       <button type="button" onClick={() => downloadFolder(projectId, directory, at)}>
         <Icon name="download" />Download ZIP
       </button>
@@ -129,8 +131,7 @@ function LeftOut({ list: { trimmed = [], hasMoreDirectories } }: { readonly list
       {trimmed.length > 0 && (
         <details class="plan">
           <summary>
-            {formatCount(trimmed.length, "file")} {trimmed.length === 1 ? "was" : "were"}{" "}
-            there in a version that retention has removed since
+            {formatCount(trimmed.length, "file")} existed in a version that retention has deleted since
           </summary>
           <ul>{trimmed.map((path) => <li key={path}>{visible(path)}</li>)}</ul>
         </details>
@@ -170,9 +171,9 @@ function RestoreFolderDialog({ projectId, directory, at, onClose }: RestoreFolde
       {isCode(plan.error, "TOO_MANY_FILES")
         ? <p class="form-problem" role="alert">{describeRefusal(plan.error)}</p>
         : data === undefined
-        ? <Pending {...plan} what="what it would do" />
-        : <UndoPlan plan={data} gone="made later" same="it was then" />}
-      <p class="hint">Every file gets a new version: what came later stays in its history.</p>
+        ? <Pending {...plan} what="the plan" />
+        : <UndoPlan plan={data} gone="created later" same="it was then" />}
+      <p class="hint">Each file gets a new version; later versions stay in its history.</p>
       {error !== undefined && (
         <p class="form-problem" role="alert">Nothing was restored. {describeRefusal(error)}</p>
       )}

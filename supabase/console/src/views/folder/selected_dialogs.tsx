@@ -47,9 +47,8 @@ export function DeleteSelectedDialog(
     >
       {count.data === undefined ? <Pending {...count} what="how many files there are" /> : (
         <p>
-          {count.data.isExact ? "" : "More than "}
-          {formatCount(count.data.count, "file")} {count.data.count === 1 ? "goes" : "go"}{" "}
-          to the deleted files, with all versions, and can be restored.
+          {count.data.isExact ? "" : "More than "} {formatCount(count.data.count, "file")}{" "}
+          will be deleted. You can restore deleted files with all versions.
         </p>
       )}
       {error !== undefined && (
@@ -87,7 +86,7 @@ export function MoveSelectedDialog(
         label="To folder"
         value={destination}
         onInput={setDestination}
-        hint="Empty: the top of the project. A folder that is not there yet is made."
+        hint="Leave empty for the top of the project. A new folder is created."
         problem={problem}
         isFolder
         autoFocus

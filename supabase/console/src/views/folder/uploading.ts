@@ -14,7 +14,9 @@ interface ChosenFile {
 export function uploadAll(projectId: string, directory: string, chosen: readonly ChosenFile[]): void {
   if (chosen.length > UPLOAD_FILES_MAX) {
     return notifyProblem(
-      `An upload takes at most ${formatNumber(UPLOAD_FILES_MAX)} files. Nothing was uploaded: choose fewer.`,
+      `An upload can have at most ${
+        formatNumber(UPLOAD_FILES_MAX)
+      } files. Nothing was uploaded: select fewer.`,
     );
   }
   if (chosen.length === 0) notify("There are no files in this folder.");

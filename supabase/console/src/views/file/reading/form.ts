@@ -45,6 +45,12 @@ export function isData(form: Form): boolean {
   return form === "csv" || form === "tsv" || form === "jsonl" || form === "json";
 }
 
+/** Whether agents usually append to such a file: a log, plain text, or lines of JSON. */
+export function mayGrow(file: { readonly path: string; readonly mimeType: string }): boolean {
+  const form = formOf(file);
+  return form === "jsonl" || form === "source" && shownType(file) === "text/plain";
+}
+
 /** A requested row. A new `goes` requests the same row again. */
 export interface RowAsked {
   readonly number: number;

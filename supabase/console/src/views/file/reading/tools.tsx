@@ -110,7 +110,7 @@ function GoTo({ counted = "line", onGo }: Pick<Properties, "counted" | "onGo">) 
         value={value}
         onInput={({ currentTarget }) => setValue(currentTarget.value)}
       />
-      <button type="submit">Go</button>
+      <button type="submit" class="go">Go</button>
     </form>
   );
 }

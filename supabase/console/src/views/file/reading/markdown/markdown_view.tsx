@@ -4,6 +4,7 @@ import { Loading } from "../../../../components/states.tsx";
 import { DOCUMENT_BLOCKS_PER_STEP } from "../../../../limits.ts";
 import type { FilePlace } from "../../../../state/router.ts";
 import type { FormProperties } from "../form.ts";
+import { DeadLinks, useDeadLinks } from "./dead_links.ts";
 import { Nodes } from "./nodes.tsx";
 import type { MarkdownNode } from "./parse.ts";
 
@@ -28,10 +29,13 @@ export function MarkdownView({ place, text, onProblem }: FormProperties) {
       target.focus({ preventScroll: true });
     });
   }, [heading, nodes]);
+  const dead = useDeadLinks(nodes, place);
   if (nodes === null) return <Loading what="the document" />;
   return (
     <article class="document" ref={article} aria-label={`Content of ${visible(place.path)}`}>
-      <Blocks nodes={nodes} place={place} />
+      <DeadLinks.Provider value={dead}>
+        <Blocks nodes={nodes} place={place} />
+      </DeadLinks.Provider>
     </article>
   );
 }

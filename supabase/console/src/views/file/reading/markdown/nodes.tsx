@@ -1,8 +1,10 @@
 /** The elements of a document. This module creates each element: no text of a file is ever parsed as HTML. */
 import { type ComponentChildren, h } from "preact";
 import { type FilePlace, hrefOf } from "../../../../state/router.ts";
+import { useContext } from "preact/hooks";
 import { addressOf } from "./address.ts";
 import { CodeBlock } from "./code_block.tsx";
+import { DeadLinks } from "./dead_links.ts";
 import type { MarkdownElement, MarkdownNode } from "./parse.ts";
 import { ProjectImage } from "./project_image.tsx";
 
@@ -82,10 +84,18 @@ function Heading({ element, place, isInLink, children }: ElementProperties) {
 }
 
 function Link({ element, place, isInLink, children }: ElementProperties) {
+  const dead = useContext(DeadLinks);
   const { href = "", title, id } = element.attributes;
   const address = isInLink ? null : addressOf(href, place);
   const inside = isInLink ? children : <Nodes nodes={element.children} place={place} isInLink />;
   if (address === null || address.kind === "inline") return <span title={title}>{inside}</span>;
+  if (address.kind === "file" && dead.has(address.place.path)) {
+    return (
+      <a id={id} class="dead" href={hrefOf(address.place)} title={title ?? "There is no file at this path."}>
+        {inside}
+      </a>
+    );
+  }
   if (address.kind !== "external") return <a id={id} href={hrefOf(address.place)} title={title}>{inside}</a>;
   return <a id={id} href={address.href} title={title} target="_blank" rel="noopener noreferrer">{inside}</a>;
 }

@@ -6,7 +6,7 @@ import { useSeen } from "../../../../components/use_seen.ts";
 import { IMAGE_PREVIEW_BYTES_MAX } from "../../../../limits.ts";
 import type { FilePlace } from "../../../../state/router.ts";
 import { useLoad } from "../../../../state/use_load.ts";
-import { useObjectUrl } from "../../media_preview.tsx";
+import { mayBeShown, useObjectUrl } from "../../media_preview.tsx";
 import { shownType } from "../../../../components/shown_type.ts";
 
 interface Properties {
@@ -25,7 +25,12 @@ export function ProjectImage({ place, alt, title }: Properties) {
   const url = useObjectUrl(blob);
   const [isBroken, setBroken] = useState(false);
   if (error !== undefined || isBroken) {
-    const why = error === undefined ? "This browser cannot show it." : reasonOf(error);
+    const isDamaged = mayBeShown(blob?.type ?? "");
+    const why = error !== undefined
+      ? reasonOf(error)
+      : isDamaged
+      ? "The file is broken."
+      : "This browser cannot show it.";
     return <span class="image-missing" title={why}>{alt === "" ? path : alt} (image not shown: {why})</span>;
   }
   if (url === null) return <span class="image-missing" ref={room}>{alt === "" ? "Image" : alt} …</span>;

@@ -24,6 +24,7 @@ export function TableView({ place, form, text, row, onProblem }: FormProperties)
   if (table.columns.length === 0) return <Empty icon="file" title="There are no rows." />;
   return (
     <>
+      <Grid {...{ table, row }} path={place.path} />
       <p class="facts" role="status">
         <span>{table.isLast ? formatCount(table.rows.length, "row") : "Reading the rows …"}</span>
         <span>{formatCount(table.columnCount, "column")}</span>
@@ -33,7 +34,6 @@ export function TableView({ place, form, text, row, onProblem }: FormProperties)
         {table.badRows > 0 && <span>{describeBad(form, table.badRows)}</span>}
         {table.isCut && <span>only the first {formatNumber(DATA_ROWS_MAX)} rows are shown</span>}
       </p>
-      <Grid {...{ table, row }} path={place.path} />
     </>
   );
 }

@@ -64,18 +64,6 @@ function Rows({ path, text }: { readonly path: string; readonly text: string }) 
   const shown = opened === null ? undefined : rows[opened];
   return (
     <>
-      <div class="tools">
-        <button type="button" onClick={() => change(() => tree.unfoldAll())}>Unfold all</button>
-        <button
-          type="button"
-          onClick={() => {
-            setActive(0);
-            change(() => tree.foldAll());
-          }}
-        >
-          Fold all
-        </button>
-      </div>
       <div
         class="json-tree"
         ref={scroller}
@@ -97,6 +85,18 @@ function Rows({ path, text }: { readonly path: string; readonly text: string }) 
           />
         ))}
         <div role="none" style={{ height: `${below}px` }} />
+      </div>
+      <div class="tools">
+        <button type="button" onClick={() => change(() => tree.unfoldAll())}>Unfold all</button>
+        <button
+          type="button"
+          onClick={() => {
+            setActive(0);
+            change(() => tree.foldAll());
+          }}
+        >
+          Fold all
+        </button>
       </div>
       {shown !== undefined && opened !== null && (
         <ValueDialog

@@ -1,4 +1,4 @@
-/** All versions with writer, time and size. Two versions can be compared, and any can be restored. */
+/** The history beside the content, as a timeline. Two versions can be compared, and any can be restored. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { listVersions } from "../../api/files.ts";
 import { VERSIONS_PER_PAGE } from "../../limits.ts";
@@ -10,7 +10,7 @@ import { usePaced } from "../../state/paced.ts";
 import { useLoad } from "../../state/use_load.ts";
 import { EarlierHistory, originOf } from "./earlier_history.tsx";
 import { type FilePlace, goTo } from "../../state/router.ts";
-import { VersionsTable } from "./versions_table.tsx";
+import { Timeline } from "./timeline.tsx";
 
 interface Properties {
   readonly place: FilePlace;
@@ -18,7 +18,7 @@ interface Properties {
   readonly latest: number | null;
 }
 
-export function HistoryTab({ place, latest }: Properties) {
+export function HistoryPanel({ place, latest }: Properties) {
   const { projectId, path, first: offset = 0 } = place;
   const [chosen, setChosen] = useState<readonly number[]>([]);
   const [erased, setErased] = useState<readonly number[] | null>(null);
@@ -39,10 +39,12 @@ export function HistoryTab({ place, latest }: Properties) {
   };
   const choose = (version: number, isChosen: boolean) =>
     setChosen(isChosen ? [...chosen, version] : chosen.filter((one) => one !== version));
+  const shown = place.version ?? latest;
   if (data === undefined) return <Pending {...{ error, reload }} what="the history" />;
   const origin = originOf(path, data.versions);
   return (
-    <>
+    <section class="history" aria-labelledby="history-title">
+      <h2 id="history-title">History</h2>
       <div class="history-tools">
         <p class="hint">Select two versions to compare, or older versions to erase.</p>
         <div class="tools">
@@ -57,7 +59,11 @@ export function HistoryTab({ place, latest }: Properties) {
           </button>
         </div>
       </div>
-      <VersionsTable {...{ projectId, path, latest }} versions={data.versions} choice={{ chosen, choose }} />
+      <Timeline
+        {...{ projectId, path }}
+        versions={data.versions}
+        choice={{ latest, shown, chosen, choose }}
+      />
       <Pager
         label="Pages of versions"
         first={offset}
@@ -79,6 +85,6 @@ export function HistoryTab({ place, latest }: Properties) {
         />
       )}
       {origin !== undefined && <EarlierHistory {...{ projectId, origin }} />}
-    </>
+    </section>
   );
 }
