@@ -14,11 +14,14 @@ const SILENT = new Set(
 
 const LITERALS = new Set(["String", "TemplateString", "JSXAttributeValue"]);
 
+const out = Deno.stdout.writable.getWriter();
 for await (const path of filesBelow(ROOT)) {
   const source = await Deno.readTextFile(path);
   for (const { text, offset } of readableTexts(source)) {
     const line = source.slice(0, offset).split("\n").length;
-    console.info(`${path.pathname.slice(ROOT.pathname.length)}:${line}: ${text}`);
+    await out.write(
+      new TextEncoder().encode(`${path.pathname.slice(ROOT.pathname.length)}:${line}: ${text}\n`),
+    );
   }
 }
 
