@@ -249,7 +249,7 @@ const VIEWS: Readonly<Record<string, View>> = {
     (page) => page.getByText("No write passes these filters."),
   ),
   "the runs": at("runs", (page) => page.getByRole("table", { name: "Runs" })),
-  "a run": at(`run/${RUN}`, (page) => page.getByRole("table", { name: `Files of ${RUN}` })),
+  "a run": at(`run/${RUN}`, (page) => page.getByRole("list", { name: `Files of ${RUN}` })),
   "the undo of a run": async (visit) => {
     const undo = await inDialog(`run/${RUN}`, "Undo …", `Undo run ${RUN}?`)(visit);
     return undo.getByText("version 1");

@@ -4,7 +4,7 @@ import { type HowToUndo, type OnConflict, planUndo, undoRun } from "../api/runs.
 import { FormDialog, FormProblem, SelectField, useSubmit } from "./form.tsx";
 import { UndoPlan } from "./undo_plan.tsx";
 import { Pending } from "./states.tsx";
-import { formatCount } from "../format.ts";
+import { formatCount, shortId } from "../format.ts";
 import { announceChange } from "../state/changes.ts";
 import { notify } from "../state/notices.ts";
 import { goTo } from "../state/router.ts";
@@ -19,11 +19,15 @@ export interface Writer {
 interface Properties {
   readonly projectId: string;
   readonly runId: string;
+  /** What is undone, if it is not called by its id: `the undo of nightly-42`. */
+  readonly title?: string | undefined;
   readonly writers: readonly Writer[];
   readonly onClose: () => void;
 }
 
-export function UndoDialog({ projectId, runId, writers, onClose }: Properties) {
+export function UndoDialog(
+  { projectId, runId, title = `run ${shortId(runId)}`, writers, onClose }: Properties,
+) {
   const [onConflict, setOnConflict] = useState<OnConflict>("skip");
   /** The index in `writers` of the one whose part is undone. */
   const [writer, setWriter] = useState<number>();
@@ -47,7 +51,7 @@ export function UndoDialog({ projectId, runId, writers, onClose }: Properties) {
   const hasNothingToDo = data === undefined || data.actions.length === 0;
   return (
     <FormDialog
-      title={`Undo run ${runId}?`}
+      title={`Undo ${title}?`}
       action="Undo the run"
       isBusy={isBusy || hasNothingToDo}
       {...{ submit, onClose }}
@@ -60,20 +64,20 @@ export function UndoDialog({ projectId, runId, writers, onClose }: Properties) {
           options={[["", "any key"], ...writers.map(({ name }, index) => [String(index), name] as const)]}
         />
       )}
-      {data === undefined ? <Pending {...plan} what="what it would do" /> : <UndoPlan plan={data} />}
+      {data === undefined ? <Pending {...plan} what="the plan" /> : <UndoPlan plan={data} />}
       {data !== undefined && data.conflicts.length > 0 && (
         <SelectField
-          label="These files"
+          label="Files changed by others"
           value={onConflict}
           onChange={(value) => setOnConflict(value === "overwrite" ? "overwrite" : "skip")}
           options={[
-            ["skip", "stay as they are; undo the others"],
-            ["overwrite", "go back all the same; what others wrote stays in their history"],
+            ["skip", "Leave them; undo the others"],
+            ["overwrite", "Revert anyway; others' changes stay in history"],
           ]}
         />
       )}
       <p class="hint">
-        Every file gets a new version, so the undo can be undone, too: it is a run of its own.
+        The undo is a run of its own, so you can undo it, too.
       </p>
       <FormProblem error={error} fields={[]} />
     </FormDialog>

@@ -20,14 +20,19 @@ export function UndoPlan(
     <>
       {actions.length === 0 && <p>Nothing would be changed.</p>}
       <Files
-        one="gets"
-        many="get"
-        what="back what was before"
+        one="would be"
+        many="would be"
+        what="restored"
         lines={back.map(({ path, to }) => `${visible(path)}: version ${to}`)}
       />
-      <Files one="goes" many="go" what={`away: ${goneText}`} lines={gone.map(({ path }) => visible(path))} />
+      <Files
+        one="would be"
+        many="would be"
+        what={`deleted: ${goneText}`}
+        lines={gone.map(({ path }) => visible(path))}
+      />
       <Files one="is" many="are" what={`the same as ${same}`} lines={unchanged} />
-      <Files one="stays" many="stay" what="as now: retention has removed what was there" lines={trimmed} />
+      <Files one="stays" many="stay" what="as it is: retention erased the earlier version" lines={trimmed} />
       <Files
         one="was"
         many="were"
@@ -41,7 +46,7 @@ export function UndoPlan(
 }
 
 function because(reason: string | undefined): string | undefined {
-  if (reason === "gone") return "what it was is not there any more";
+  if (reason === "gone") return "its earlier content was erased";
   if (reason === "unexamined") return "too many versions to see whether others wrote some";
   return reason === "moved" ? "the other file of its move is not part of this" : undefined;
 }
