@@ -33,7 +33,7 @@ test("a run: from the activity to its files, their changes, and an undo that ask
 
   await step("the activity leads to the run, which names its files", async () => {
     await open("activity");
-    await page.getByRole("link", { name: `run ${RUN}` }).first().click();
+    await follow(page, `View run ${RUN}`);
     await page.getByRole("heading", { name: `Run ${RUN}` }).waitFor();
     await says(page, "3 versions of 3 files");
     await says(page, "planner/2.1");

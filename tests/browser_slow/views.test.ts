@@ -246,7 +246,7 @@ const VIEWS: Readonly<Record<string, View>> = {
   "the activity": at("activity", (page) => page.getByRole("table", { name: "Latest writes" })),
   "the activity with filters": at(
     "activity?actor=nobody&directory=notes",
-    (page) => page.getByText("No write passes these filters."),
+    (page) => page.getByText("No matching writes."),
   ),
   "the runs": at("runs", (page) => page.getByRole("table", { name: "Runs" })),
   "a run": at(`run/${RUN}`, (page) => page.getByRole("list", { name: `Files of ${RUN}` })),

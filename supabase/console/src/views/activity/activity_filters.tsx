@@ -1,5 +1,5 @@
 /** The filters of the activity, a chip for each; the address stores them. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { IconButton } from "../../components/icon.tsx";
 import { MenuButton } from "../../components/menu_button.tsx";
 import { formatTime, OPERATIONS, shortId, visible } from "../../format.ts";
@@ -31,7 +31,9 @@ export function hasFilters(place: ActivityPlace): boolean {
 
 export function useFilters(place: ActivityPlace) {
   const [edited, setEdited] = useState<Name | null>(null);
-  return { place, edited, setEdited };
+  /** The chip that takes the focus once it is drawn, after its field was closed with a key. */
+  const focused = useRef<Name | null>(null);
+  return { place, edited, setEdited, focused };
 }
 
 type Filters = ReturnType<typeof useFilters>;
@@ -51,7 +53,7 @@ export function AddFilter({ place, edited, setEdited }: Filters) {
   );
 }
 
-export function FilterChips({ place, edited, setEdited }: Filters) {
+export function FilterChips({ place, edited, setEdited, focused }: Filters) {
   const { projectId } = place;
   useEffect(() => void ensureKeys(projectId), [projectId]);
   const names = NAMES.filter((name) => place[name] !== undefined || name === edited);
@@ -67,7 +69,7 @@ export function FilterChips({ place, edited, setEdited }: Filters) {
           ? (
             <EditedChip
               key={name}
-              {...{ place, name }}
+              {...{ place, name, focused }}
               onApply={(value) => apply(name, value)}
               onDone={() => setEdited(null)}
             />
@@ -75,11 +77,11 @@ export function FilterChips({ place, edited, setEdited }: Filters) {
           : (
             <Chip
               key={name}
-              {...{ place, name }}
+              {...{ place, name, focused }}
               onEdit={() => setEdited(name)}
               onRemove={() => {
+                focusAddFilter();
                 apply(name, "");
-                focusFilter(name);
               }}
             />
           )
@@ -97,26 +99,30 @@ export function FilterChips({ place, edited, setEdited }: Filters) {
   );
 }
 
-/** Moves the focus to the filter's chip or, if it has none, to the button that adds one. */
-function focusFilter(name: Name): void {
-  requestAnimationFrame(() => {
-    const chip = document.querySelector<HTMLElement>(`[data-filter="${name}"] button`);
-    (chip ?? document.querySelector<HTMLElement>(".view-head [aria-haspopup]"))?.focus();
-  });
+/** A chip that is removed leaves the focus to the button that adds one. */
+function focusAddFilter(): void {
+  document.querySelector<HTMLElement>(".view-head [aria-haspopup]")?.focus();
 }
 
 interface ChipProperties {
   readonly place: ActivityPlace;
   readonly name: Name;
+  readonly focused: Filters["focused"];
   readonly onEdit: () => void;
   readonly onRemove: () => void;
 }
 
 /** `Actor: planner/2.1`, which opens its field, and a button that removes it. */
-function Chip({ place, name, onEdit, onRemove }: ChipProperties) {
+function Chip({ place, name, focused, onEdit, onRemove }: ChipProperties) {
+  const button = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    if (focused.current !== name) return;
+    focused.current = null;
+    button.current?.focus();
+  }, []);
   return (
-    <span class="chip" data-filter={name}>
-      <button type="button" class="link" onClick={onEdit}>
+    <span class="chip">
+      <button ref={button} type="button" class="link" onClick={onEdit}>
         {LABELS[name]}: {shownValue(place, name)}
       </button>
       <IconButton icon="close" label={`Remove the filter ${LABELS[name]}`} onClick={onRemove} />
@@ -135,23 +141,28 @@ function shownValue(place: ActivityPlace, name: Name): string {
 interface EditedProperties {
   readonly place: ActivityPlace;
   readonly name: Name;
+  readonly focused: Filters["focused"];
   readonly onApply: (value: string) => void;
   readonly onDone: () => void;
 }
 
 /** A choice takes effect at once, a text on Enter or when the field is left; Escape leaves it as it was. */
-function EditedChip({ place, name, onApply, onDone }: EditedProperties) {
+function EditedChip({ place, name, focused, onApply, onDone }: EditedProperties) {
   const control = useRef<HTMLInputElement & HTMLSelectElement>(null);
+  const id = useId();
   const options = optionsOf(place, name);
   useEffect(() => control.current?.focus(), []);
   const value = place[name] ?? "";
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== "Escape" && (event.key !== "Enter" || options !== undefined)) return;
     if (event.key === "Escape" && control.current !== null) control.current.value = value;
-    control.current?.blur();
-    focusFilter(name);
+    // The key must not press the button that takes the focus.
+    event.preventDefault();
+    if (control.current?.value) focused.current = name;
+    focusAddFilter();
   };
   const shared = {
+    id,
     ref: control,
     onKeyDown,
     onBlur: () => {
@@ -160,8 +171,8 @@ function EditedChip({ place, name, onApply, onDone }: EditedProperties) {
     },
   };
   return (
-    <label class="chip edited">
-      {LABELS[name]}
+    <span class="chip edited">
+      <label for={id}>{LABELS[name]}</label>
       {options !== undefined
         ? (
           <select {...shared} value={value} onChange={({ currentTarget }) => onApply(currentTarget.value)}>
@@ -173,7 +184,7 @@ function EditedChip({ place, name, onApply, onDone }: EditedProperties) {
         : name === "since" || name === "until"
         ? <input {...shared} type="datetime-local" defaultValue={value} />
         : <input {...shared} type="text" defaultValue={value} autoComplete="off" spellcheck={false} />}
-    </label>
+    </span>
   );
 }
 

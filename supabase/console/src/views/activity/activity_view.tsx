@@ -18,9 +18,9 @@ export function ActivityView({ place }: { readonly place: ActivityPlace }) {
     <section class="view" aria-labelledby="activity-title">
       <div class="view-head">
         <h1 id="activity-title">Activity</h1>
+        <FilterChips {...filters} />
         <AddFilter {...filters} />
       </div>
-      <FilterChips {...filters} />
       {error !== undefined && <Problem error={error} onRetry={reload} />}
       {activity === null
         ? error === undefined && <Loading what="the activity" />
