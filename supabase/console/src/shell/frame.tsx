@@ -16,7 +16,7 @@ import { LinksView } from "../views/links_view.tsx";
 import { ActivityView } from "../views/activity/activity_view.tsx";
 import { RunView } from "../views/runs/run_view.tsx";
 import { RunsView } from "../views/runs/runs_view.tsx";
-import { SearchView } from "../views/search_view.tsx";
+import { SearchView } from "../views/search/search_view.tsx";
 import { Sidebar } from "./sidebar.tsx";
 import { TopBar } from "./top_bar.tsx";
 import { TransferPanel } from "./transfer_panel.tsx";
