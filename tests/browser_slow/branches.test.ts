@@ -40,7 +40,7 @@ test("a branch, from its folder to its merge and back: an agent works with a key
     async () => {
       await press(page, "Key …");
       const made = dialog(page, "A key for try-1");
-      await press(made, "Make the key");
+      await press(made, "Create key");
       const key = await page.getByRole("region", { name: "The key" }).textContent() ?? "";
       await says(page, "It reaches only what is below .branches/try-1.");
       await page.getByRole("region", { name: "The settings of Claude Code" }).getByText(key).first()

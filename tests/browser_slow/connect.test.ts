@@ -77,8 +77,8 @@ test("connect: an app that signs in gets an address without a key, and the first
 async function makeKey({ page, open }: Visit, name: string, may: string): Promise<string> {
   await open("connect");
   await page.getByLabel("Name").fill(name);
-  await page.getByLabel("It may").selectOption(may);
-  await press(page, "Make the key");
+  await page.getByLabel("Permission").selectOption(may);
+  await press(page, "Create key");
   return await page.getByRole("region", { name: "The key", exact: true }).innerText();
 }
 

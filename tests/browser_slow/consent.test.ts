@@ -77,7 +77,7 @@ test(
     });
     await step("what it can and cannot do follows the choices", async () => {
       await says(page, "create, change, move and delete files");
-      await page.getByLabel("It may").selectOption("only read files");
+      await page.getByLabel("Permission").selectOption("only read files");
       await page.getByLabel("Only in this folder").fill("agents/a");
       await says(page, "change or delete anything");
       await says(page, "see anything outside of the folder agents/a");
@@ -195,7 +195,7 @@ test("a request is answered once; what is left of it says what to do", async (vi
 
 test("only what the app asks for can be chosen", async (visit) => {
   await openRequest(visit, { scope: "files:read" });
-  const choice = visit.page.getByLabel("It may");
+  const choice = visit.page.getByLabel("Permission");
   await choice.waitFor();
   assertEquals(await choice.locator("option").allTextContents(), ["only read files"]);
 });

@@ -18,7 +18,7 @@ test("links: one that reads is made by keyboard, copied, works without a key, an
     await page.keyboard.press("Enter");
     await links.getByLabel("Only version 1").focus();
     await page.keyboard.press("Space");
-    await links.getByRole("button", { name: "Make the link" }).focus();
+    await links.getByRole("button", { name: "Create link" }).focus();
     await page.keyboard.press("Enter");
     url = await links.getByLabel("Address").inputValue();
     assertEquals(await (await fetch(url)).text(), "first\n");
@@ -30,7 +30,7 @@ test("links: one that reads is made by keyboard, copied, works without a key, an
     assertEquals(await page.evaluate(() => navigator.clipboard.readText()), url);
   });
   await step("ended", async () => {
-    await links.getByRole("button", { name: /^End the read link to plan\.md/ }).click();
+    await links.getByRole("button", { name: /^Revoke the read link to plan\.md/ }).click();
     await links.getByText("read version 1").waitFor({ state: "detached" });
     const answer = await fetch(url);
     await answer.body?.cancel();
@@ -47,13 +47,13 @@ test("links: one that writes once, for a file that is not there yet; the list sh
     await press(page, "New link");
     const form = dialog(page, "New link");
     await form.getByLabel("File").fill("inbox/report.md");
-    await form.getByLabel("It may").selectOption("write one version");
+    await form.getByLabel("Permission").selectOption("write one version");
     assertEquals(await form.getByLabel("For", { exact: true }).locator("option").allTextContents(), [
       "10 minutes",
       "30 minutes",
       "1 hour",
     ]);
-    await press(form, "Make the link");
+    await press(form, "Create link");
     const made = dialog(page, "Your new link");
     url = await made.getByLabel("Address").inputValue();
     await press(made, "Done");
@@ -71,7 +71,7 @@ test("links: one that writes once, for a file that is not there yet; the list sh
     await press(page, "New link");
     const form = dialog(page, "New link");
     await form.getByLabel("File").fill("nowhere.md");
-    await press(form, "Make the link");
+    await press(form, "Create link");
     await form.getByText("There is no file at this path.").waitFor();
     await press(form, "Cancel");
   });
@@ -80,8 +80,8 @@ test("links: one that writes once, for a file that is not there yet; the list sh
     await page.reload();
     await press(page, "New link");
     await press(dialog(page, "New link"), "Cancel");
-    await page.getByRole("button", { name: /^End the read link to inbox\/report\.md/ }).click();
-    await says(page, "Ended the link to report.md.");
+    await page.getByRole("button", { name: /^Revoke the read link to inbox\/report\.md/ }).click();
+    await says(page, "Revoked the link to report.md.");
     await says(page, "There are no links.");
   });
   await follow(page, "Files");

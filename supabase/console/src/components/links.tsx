@@ -49,13 +49,13 @@ export function LinkForm({ projectId, path: given, version, onMade }: FormProper
           label="File"
           value={path}
           onInput={setPath}
-          hint="For writing it need not be there yet."
+          hint="For uploads, the file may not exist yet."
           problem={problem}
         />
       )}
       <div class="link-choices">
         <SelectField
-          label="It may"
+          label="Permission"
           value={purpose}
           onChange={(value) => {
             setPurpose(value === "write" ? "write" : "read");
@@ -81,7 +81,7 @@ export function LinkForm({ projectId, path: given, version, onMade }: FormProper
         </label>
       )}
       {(given !== undefined || problem === undefined) && <FormProblem error={error} fields={["path"]} />}
-      <button type="submit" class="primary" disabled={isBusy || path === ""}>Make the link</button>
+      <button type="submit" class="primary" disabled={isBusy || path === ""}>Create link</button>
     </form>
   );
 }
@@ -92,7 +92,7 @@ export function MadeLink({ made }: { readonly made: NewLink }) {
   return (
     <div class="made-link">
       <p class="note" role="status">
-        Copy the address now: it is stored nowhere, and not shown again. Anyone with it may{" "}
+        Copy the address now: it is not stored, and not shown again. Anyone with it may{" "}
         {method === "GET" ? "read" : "write"} the file until {formatTime(expiresAt)}.
       </p>
       <CopyField label="Address" text={url} what="the address" rows={3} />
@@ -111,9 +111,9 @@ export function EndLink({ projectId, link: { id, path, for: purpose, expiresAt }
   const end = async () => {
     try {
       await revokeLink(projectId, id);
-      notify(`Ended the link to ${nameOf(path)}.`);
+      notify(`Revoked the link to ${nameOf(path)}.`);
     } catch (error) {
-      notifyProblem(`The link to ${nameOf(path)} could not be ended. ${reasonOf(error)}`);
+      notifyProblem(`The link to ${nameOf(path)} could not be revoked. ${reasonOf(error)}`);
     }
     onEnded();
   };
@@ -121,10 +121,10 @@ export function EndLink({ projectId, link: { id, path, for: purpose, expiresAt }
     <button
       type="button"
       class="danger"
-      aria-label={`End the ${purpose} link to ${visible(path)} that expires ${formatTime(expiresAt)}`}
+      aria-label={`Revoke the ${purpose} link to ${visible(path)} that expires ${formatTime(expiresAt)}`}
       onClick={end}
     >
-      End
+      Revoke
     </button>
   );
 }

@@ -15,14 +15,14 @@ export function WhyNoProject({ account: { email, reason, limits, usage } }: { re
     case "not_listed":
       return (
         <p>
-          Only e-mail addresses that the operator of this service has listed may make projects, and {who}{" "}
+          Only e-mail addresses that the operator of this service has listed may create projects, and {who}{" "}
           is not among them. Ask them to list it, or to give you a project.
         </p>
       );
     case "address_unconfirmed":
       return (
         <p>
-          Only e-mail addresses that the operator of this service has listed may make projects, and {who}{" "}
+          Only e-mail addresses that the operator of this service has listed may create projects, and {who}{" "}
           is not confirmed. Follow the link in the mail that came when you signed up, then look again.
         </p>
       );
@@ -35,6 +35,6 @@ export function WhyNoProject({ account: { email, reason, limits, usage } }: { re
         </p>
       );
     default:
-      return <p>This account may not make projects. Ask the operator of this service for one.</p>;
+      return <p>This account may not create projects. Ask the operator of this service for one.</p>;
   }
 }

@@ -92,7 +92,7 @@ function View() {
     case "search":
       return <SearchView place={here} />;
     case "settings":
-      return <LazyView what="the settings" given={{ projectId: here.projectId }} load={loadSettings} />;
+      return <LazyView what="the settings" given={{ place: here }} load={loadSettings} />;
     case "branches":
       return <LazyView what="the branches" given={{ place: here }} load={loadBranches} />;
     case "branch":

@@ -9,6 +9,7 @@ import { Icon } from "../components/icon.tsx";
 import { describeLink, EndLink, LinkForm, MadeLink } from "../components/links.tsx";
 import { Empty, Pending } from "../components/states.tsx";
 import { ensureKeys, writerName } from "../state/keys.ts";
+import { hrefOf } from "../state/router.ts";
 import { useLoad } from "../state/use_load.ts";
 
 export function LinksView({ projectId }: { readonly projectId: string }) {
@@ -28,8 +29,11 @@ export function LinksView({ projectId }: { readonly projectId: string }) {
         ? <Pending {...{ error, reload }} what="the links" />
         : data.length === 0
         ? (
-          <Empty icon="link" title="There are no links.">
-            <p>A link reads one file, or writes it once, without a key. Agents make them, too.</p>
+          <Empty icon="link" title="There are no active links.">
+            <p>A link reads one file, or writes it once, without a key. Agents can create them, too.</p>
+            <p>
+              <a href={hrefOf({ name: "connect", projectId })}>Connect an agent</a>
+            </p>
           </Empty>
         )
         : <Table {...{ projectId, reload }} links={data} />}
@@ -47,8 +51,8 @@ interface TableProperties {
 function Table({ projectId, links, reload }: TableProperties) {
   return (
     <ListTable
-      caption="Links that can be used, newest first"
-      columns={[["File"], ["It may"], ["Made by", "made-by extra"], ["Made", "when extra"], [
+      caption="Active links, newest first"
+      columns={[["File"], ["Permission"], ["Created by", "made-by extra"], ["Created", "when extra"], [
         "Expires",
         "when",
       ], ["Actions", "actions"]]}

@@ -22,7 +22,7 @@ export function KeyDialog({ projectId, branch: { name: branch, path, expiresAt }
     goTo({ name: "connect", projectId });
   });
   return (
-    <FormDialog title={`A key for ${branch}`} action="Make the key" {...{ isBusy, submit, onClose }}>
+    <FormDialog title={`A key for ${branch}`} action="Create key" {...{ isBusy, submit, onClose }}>
       <p class="hint">
         It reads and writes in this branch alone, until the branch closes, and may mark the branch as ready.
         The next page has the key, and what to paste into the settings of the agent.

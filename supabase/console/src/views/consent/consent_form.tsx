@@ -100,7 +100,7 @@ function Choices({ asked, choice, setChoice, error }: ChoicesProperties) {
         {...field("projectId")}
       />
       <SelectField
-        label="It may"
+        label="Permission"
         options={scopeChoices(asked.scopes).map((scopes) => [scopes, SCOPES[scopes] ?? ""])}
         {...field("scopes")}
       />
