@@ -92,7 +92,7 @@ test("a branch, from its folder to its merge and back: an agent works with a key
     await page.reload();
     await page.getByRole("button", { name: /^Undo run / }).click();
     const undo = dialog(page, /^Undo run /);
-    await undo.getByText("2 files would be restored").waitFor();
+    await undo.getByText("2 files get earlier content back").waitFor();
     await press(undo, "Undo the run");
     await says(page, "Undone: 3 files.");
     assertEquals(await files.paths({ recursive: true }), ["notes/old.md", "notes/plan.md", "other.md"]);

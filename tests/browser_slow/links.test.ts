@@ -47,8 +47,8 @@ test("links: one that writes once, for a file that is not there yet; the list sh
     await press(page, "New link");
     const form = dialog(page, "New link");
     await form.getByLabel("File").fill("inbox/report.md");
-    await form.getByLabel("Permission").selectOption("write one version");
-    assertEquals(await form.getByLabel("For", { exact: true }).locator("option").allTextContents(), [
+    await form.getByLabel("Permission").selectOption("Write one version");
+    assertEquals(await form.getByLabel("Expires in", { exact: true }).locator("option").allTextContents(), [
       "10 minutes",
       "30 minutes",
       "1 hour",

@@ -56,9 +56,9 @@ test("the past: a folder and its files as they were, reading only, and the folde
   await step("the plan names each file, and does nothing", async () => {
     await press(page, "Restore this folder from here …");
     const plan = dialog(page, "Restore notes?");
-    await plan.getByText("2 files would be restored").waitFor();
+    await plan.getByText("2 files get earlier content back").waitFor();
     await plan.getByText("notes/plan.md: version 1").waitFor();
-    await plan.getByText("1 file would be deleted: made later").waitFor();
+    await plan.getByText("1 file is deleted: made later").waitFor();
     assertEquals((await files.record("notes/plan.md")).version, version);
     await press(plan, "Restore");
   });

@@ -26,9 +26,8 @@ async function withMakers(
 }
 
 const NOBODY =
-  /^Only the operator of this service creates projects, .* Ask the operator for one for \S+@\S+\.$/;
-const NOT_LISTED =
-  /^Only e-mail addresses that .* has listed may create projects, and \S+@\S+ is not among them\./;
+  /^Only the operator of this service can create projects\. Ask the operator for one for \S+@\S+\.$/;
+const NOT_LISTED = /^Only listed e-mail addresses can create projects, and \S+@\S+ is not on the list\./;
 
 test("who may create projects: the settings say it, and so does the place where one would be made", async (visit) => {
   const { page, part, open } = visit;
@@ -82,13 +81,13 @@ test("an account without a project sees that its e-mail address is not listed, o
     });
     await step("not confirmed", async () => {
       await service.sql("update auth.users set email_confirmed_at = null where email = $1", [email]);
-      await press(page, "Look again");
+      await press(page, "Check again");
       await page.getByText(`${email} is not confirmed.`).waitFor();
     });
     await step("once it is listed and confirmed, there is a project", async () => {
       await service.sql("update auth.users set email_confirmed_at = now() where email = $1", [email]);
       await service.sql("update filestore.settings set project_makers = $1", [[email]]);
-      await press(page, "Look again");
+      await press(page, "Check again");
       await page.getByText("There are no files yet.").waitFor();
     });
   });

@@ -76,9 +76,9 @@ test("a run: from the activity to its files, their changes, and an undo that ask
     const before = await contents();
     await press(page, "Undo …");
     const undo = dialog(page, `Undo run ${RUN}?`);
-    await undo.getByText("1 file would be restored").waitFor();
+    await undo.getByText("1 file gets earlier content back").waitFor();
     await undo.getByText("kept.md: version 1").waitFor();
-    await undo.getByText("1 file would be deleted: created by the run").waitFor();
+    await undo.getByText("1 file is deleted: created by the run").waitFor();
     await undo.getByText("shared.md: version 3").waitFor();
     await page.keyboard.press("Escape");
     await undo.waitFor({ state: "detached" });
@@ -87,10 +87,10 @@ test("a run: from the activity to its files, their changes, and an undo that ask
   await step("what others changed stays as it is, unless one says otherwise; the undo is a run", async () => {
     await press(page, "Undo …");
     const undo = dialog(page, `Undo run ${RUN}?`);
-    await undo.getByLabel("Files changed by others").selectOption("overwrite");
-    await undo.getByText("2 files would be restored").waitFor();
-    await undo.getByLabel("Files changed by others").selectOption("skip");
-    await undo.getByText("1 file would be restored").waitFor();
+    await undo.getByLabel("These files").selectOption("overwrite");
+    await undo.getByText("2 files get earlier content back").waitFor();
+    await undo.getByLabel("These files").selectOption("skip");
+    await undo.getByText("1 file gets earlier content back").waitFor();
     await press(undo, "Undo the run");
     await says(page, "Undone: 2 files.");
     await page.getByRole("heading", { name: `Undo of ${RUN}` }).waitFor();
@@ -165,11 +165,11 @@ test("a run that two keys wrote under: what one of them did is undone alone", as
   await step("the undo shows what would become of one's files, and leaves the other's", async () => {
     await press(page, "Undo …");
     const undo = dialog(page, `Undo run ${RUN}?`);
-    await undo.getByText("1 file would be restored").waitFor();
-    await undo.getByText("1 file would be deleted: created by the run").waitFor();
+    await undo.getByText("1 file gets earlier content back").waitFor();
+    await undo.getByText("1 file is deleted: created by the run").waitFor();
     await undo.getByLabel("Written with").selectOption("The other agent");
-    await undo.getByText("1 file would be restored").waitFor({ state: "detached" });
-    await undo.getByText("1 file would be deleted: created by the run").waitFor();
+    await undo.getByText("1 file gets earlier content back").waitFor({ state: "detached" });
+    await undo.getByText("1 file is deleted: created by the run").waitFor();
     await press(undo, "Undo the run");
     await says(page, "Undone: 1 file.");
     assertEquals(await files.paths({ recursive: true }), ["a.md"]);

@@ -105,11 +105,6 @@ export function formatSpan(from: string, to: string): string | null {
   return formatCount(Math.floor(value), spans[unit] ?? "day");
 }
 
-/** Shortens an id that nobody chose: the first eight characters of a UUID. */
-export function shortId(id: string): string {
-  return /^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(id) ? id.slice(0, 8) : id;
-}
-
 /** Formats a time for a field with seconds. The field has no time zone, so the value is in the browser's. */
 export function localSeconds(iso: string): string {
   const time = new Date(iso);
@@ -135,6 +130,11 @@ export function joinPath(directory: string, name: string): string {
 /** Encodes each segment, so that a name may contain any character. */
 export function encodePath(path: string): string {
   return path.split("/").map(encodeURIComponent).join("/");
+}
+
+/** Shortens a long id in its middle, such as a UUID with a prefix: `run-3f2b0c1e…0b2f7d5c1a77`. */
+export function shortenId(id: string): string {
+  return id.length <= 28 ? id : `${id.slice(0, 12)}…${id.slice(-12)}`;
 }
 
 /** Quotes any text as one argument of a shell command. */

@@ -61,10 +61,10 @@ export function LinkForm({ projectId, path: given, version, onMade }: FormProper
             setPurpose(value === "write" ? "write" : "read");
             setExpiresIn(LINK_SECONDS_DEFAULT);
           }}
-          options={[["read", "read the file"], ["write", "write one version"]]}
+          options={[["read", "Read the file"], ["write", "Write one version"]]}
         />
         <SelectField
-          label="For"
+          label="Expires in"
           value={String(expiresIn)}
           onChange={(value) => setExpiresIn(Number(value))}
           options={LIFETIMES[purpose].map(([seconds, text]) => [String(seconds), text])}
@@ -77,7 +77,7 @@ export function LinkForm({ projectId, path: given, version, onMade }: FormProper
             checked={isPinned}
             onChange={({ currentTarget }) => setPinned(currentTarget.checked)}
           />
-          Only version {version}, not what is written later
+          Only version {version}, not later ones
         </label>
       )}
       {(given !== undefined || problem === undefined) && <FormProblem error={error} fields={["path"]} />}
@@ -92,7 +92,7 @@ export function MadeLink({ made }: { readonly made: NewLink }) {
   return (
     <div class="made-link">
       <p class="note" role="status">
-        Copy the address now: it is not stored, and not shown again. Anyone with it may{" "}
+        Copy the address now; it will not be shown again. Anyone who has it can{" "}
         {method === "GET" ? "read" : "write"} the file until {formatTime(expiresAt)}.
       </p>
       <CopyField label="Address" text={url} what="the address" rows={3} />

@@ -4,7 +4,7 @@ import { type HowToUndo, type OnConflict, planUndo, undoRun } from "../api/runs.
 import { FormDialog, FormProblem, SelectField, useSubmit } from "./form.tsx";
 import { UndoPlan } from "./undo_plan.tsx";
 import { Pending } from "./states.tsx";
-import { formatCount, shortId } from "../format.ts";
+import { formatCount, shortenId } from "../format.ts";
 import { announceChange } from "../state/changes.ts";
 import { notify } from "../state/notices.ts";
 import { goTo } from "../state/router.ts";
@@ -26,7 +26,7 @@ interface Properties {
 }
 
 export function UndoDialog(
-  { projectId, runId, title = `run ${shortId(runId)}`, writers, onClose }: Properties,
+  { projectId, runId, title = `run ${shortenId(runId)}`, writers, onClose }: Properties,
 ) {
   const [onConflict, setOnConflict] = useState<OnConflict>("skip");
   /** The index in `writers` of the one whose part is undone. */
@@ -67,17 +67,17 @@ export function UndoDialog(
       {data === undefined ? <Pending {...plan} what="the plan" /> : <UndoPlan plan={data} />}
       {data !== undefined && data.conflicts.length > 0 && (
         <SelectField
-          label="Files changed by others"
+          label="These files"
           value={onConflict}
           onChange={(value) => setOnConflict(value === "overwrite" ? "overwrite" : "skip")}
           options={[
-            ["skip", "Leave them; undo the others"],
-            ["overwrite", "Revert anyway; others' changes stay in history"],
+            ["skip", "stay as they are; undo the others"],
+            ["overwrite", "revert anyway; others' changes stay in history"],
           ]}
         />
       )}
       <p class="hint">
-        The undo is a run of its own, so you can undo it, too.
+        Each file gets a new version. The undo is a run of its own, so you can undo it, too.
       </p>
       <FormProblem error={error} fields={[]} />
     </FormDialog>

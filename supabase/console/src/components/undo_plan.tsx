@@ -20,19 +20,24 @@ export function UndoPlan(
     <>
       {actions.length === 0 && <p>Nothing would be changed.</p>}
       <Files
-        one="would be"
-        many="would be"
-        what="restored"
+        one="gets"
+        many="get"
+        what="earlier content back"
         lines={back.map(({ path, to }) => `${visible(path)}: version ${to}`)}
       />
       <Files
-        one="would be"
-        many="would be"
-        what={`deleted: ${goneText}`}
+        one="is deleted:"
+        many="are deleted:"
+        what={goneText}
         lines={gone.map(({ path }) => visible(path))}
       />
       <Files one="is" many="are" what={`the same as ${same}`} lines={unchanged} />
-      <Files one="stays" many="stay" what="as it is: retention erased the earlier version" lines={trimmed} />
+      <Files
+        one="stays"
+        many="stay"
+        what="as it is: retention has deleted the earlier version"
+        lines={trimmed}
+      />
       <Files
         one="was"
         many="were"
@@ -46,9 +51,9 @@ export function UndoPlan(
 }
 
 function because(reason: string | undefined): string | undefined {
-  if (reason === "gone") return "its earlier content was erased";
-  if (reason === "unexamined") return "too many versions to see whether others wrote some";
-  return reason === "moved" ? "the other file of its move is not part of this" : undefined;
+  if (reason === "gone") return "its earlier content no longer exists";
+  if (reason === "unexamined") return "too many versions to check for others' changes";
+  return reason === "moved" ? "the other file of its move is not included" : undefined;
 }
 
 function by(actor: string | null, runId: string | null): string {

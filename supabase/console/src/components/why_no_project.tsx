@@ -8,33 +8,32 @@ export function WhyNoProject({ account: { email, reason, limits, usage } }: { re
     case "operator_only":
       return (
         <p>
-          Only the operator of this service creates projects, and gives them to accounts. Ask the operator for
-          one for {who}.
+          Only the operator of this service can create projects. Ask the operator for one for {who}.
         </p>
       );
     case "not_listed":
       return (
         <p>
-          Only e-mail addresses that the operator of this service has listed may create projects, and {who}{" "}
-          is not among them. Ask them to list it, or to give you a project.
+          Only listed e-mail addresses can create projects, and {who}{" "}
+          is not on the list. Ask the operator of this service to add it, or to give you a project.
         </p>
       );
     case "address_unconfirmed":
       return (
         <p>
-          Only e-mail addresses that the operator of this service has listed may create projects, and {who}{" "}
-          is not confirmed. Follow the link in the mail that came when you signed up, then look again.
+          Only confirmed e-mail addresses can create projects, and {who}{" "}
+          is not confirmed. Follow the link in the mail from your sign-up, then check again.
         </p>
       );
     case "project_limit":
       return (
         <p>
-          An account with {formatCount(limits.maxProjects, "project")} makes no more, and you have{" "}
-          {formatNumber(usage.projects)}. Delete one that is not needed, under “Settings and usage”, or ask
-          the operator of this service for another one.
+          You have {formatNumber(usage.projects)} of{" "}
+          {formatCount(limits.maxProjects, "project")}. Delete one under “Settings and usage”, or ask the
+          operator of this service for another one.
         </p>
       );
     default:
-      return <p>This account may not create projects. Ask the operator of this service for one.</p>;
+      return <p>This account cannot create projects. Ask the operator of this service for one.</p>;
   }
 }

@@ -17,10 +17,10 @@ export function NoProject({ onReload }: { readonly onReload: () => void }) {
       {account !== undefined
         ? account.mayCreateProjects
           // The operator has allowed projects since the list was requested.
-          ? <p>You may make projects now. Look again, and there is the first one.</p>
+          ? <p>You can create projects now. Check again to open your first one.</p>
           : <WhyNoProject account={account} />
         : <Pending error={error} what="what you may do" />}
-      <button type="button" class="primary" onClick={lookAgain}>Look again</button>
+      <button type="button" class="primary" onClick={lookAgain}>Check again</button>
       <button type="button" onClick={signOut}>Sign out</button>
     </div>
   );

@@ -29,8 +29,8 @@ export function LinksView({ projectId }: { readonly projectId: string }) {
         ? <Pending {...{ error, reload }} what="the links" />
         : data.length === 0
         ? (
-          <Empty icon="link" title="There are no active links.">
-            <p>A link reads one file, or writes it once, without a key. Agents can create them, too.</p>
+          <Empty icon="link" title="There are no links.">
+            <p>A link reads one file, or writes it once, without a key. Agents can create links, too.</p>
             <p>
               <a href={hrefOf({ name: "connect", projectId })}>Connect an agent</a>
             </p>

@@ -2,7 +2,7 @@
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { IconButton } from "../../components/icon.tsx";
 import { MenuButton } from "../../components/menu_button.tsx";
-import { formatTime, OPERATIONS, shortId, visible } from "../../format.ts";
+import { formatTime, OPERATIONS, shortenId, visible } from "../../format.ts";
 import { ensureKeys, keysOf } from "../../state/keys.ts";
 import { type ActivityPlace, goTo } from "../../state/router.ts";
 
@@ -133,7 +133,7 @@ function Chip({ place, name, focused, onEdit, onRemove }: ChipProperties) {
 function shownValue(place: ActivityPlace, name: Name): string {
   const value = place[name] ?? "";
   if (name === "since" || name === "until") return formatTime(new Date(value).toISOString());
-  if (name === "run") return shortId(value);
+  if (name === "run") return shortenId(value);
   const options = optionsOf(place, name);
   return options?.find(([option]) => option === value)?.[1] ?? visible(value);
 }

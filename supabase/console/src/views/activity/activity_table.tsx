@@ -5,7 +5,7 @@ import { Age, changedClass, ChangedMark, ListTable, moveInList, RowLink } from "
 import { fileIcon } from "../../components/file_icon.ts";
 import { Icon } from "../../components/icon.tsx";
 import { Provenance } from "../../components/provenance.tsx";
-import { describeOperation, formatBytes, formatCount, OPERATIONS, shortId, visible } from "../../format.ts";
+import { describeOperation, formatBytes, formatCount, OPERATIONS, shortenId, visible } from "../../format.ts";
 import { writerName } from "../../state/keys.ts";
 import { isMarked } from "../../state/live.ts";
 import { hrefOf } from "../../state/router.ts";
@@ -77,7 +77,7 @@ function GroupRow({ projectId, group: { runId, entries }, isOpen, onToggle }: Gr
       <td class="name">
         <button type="button" class="row-link" aria-expanded={isOpen} onClick={onToggle} title={runId}>
           <Icon name="chevron" />
-          {runId === undefined ? writerName(projectId, keyId) : `${isUndo ? "Undo " : ""}${shortId(runId)}`}
+          {runId === undefined ? writerName(projectId, keyId) : `${isUndo ? "Undo " : ""}${shortenId(runId)}`}
         </button>{" "}
         <span class="hint">
           {formatCount(files, "file")}

@@ -1,13 +1,13 @@
 /** What a run is called: by the id that an agent chose, or as the undo of another run. */
 import type { Run } from "../../api/runs.ts";
-import { shortId } from "../../format.ts";
+import { shortenId } from "../../format.ts";
 import { hrefOf } from "../../state/router.ts";
 
 type Named = Pick<Run, "runId" | "undoneRunId">;
 
 /** `nightly-42`, `Undo of nightly-42`. */
 export function runName({ runId, undoneRunId }: Named): string {
-  return undoneRunId === undefined ? shortId(runId) : `Undo of ${shortId(undoneRunId)}`;
+  return undoneRunId === undefined ? shortenId(runId) : `Undo of ${shortenId(undoneRunId)}`;
 }
 
 /** `Run nightly-42`, `Undo of nightly-42`. */

@@ -5,7 +5,7 @@ import { readRun, type RunDetails } from "../../api/runs.ts";
 import { useCommands } from "../../components/commands.ts";
 import { Icon } from "../../components/icon.tsx";
 import { Empty, Pending } from "../../components/states.tsx";
-import { shortId } from "../../format.ts";
+import { shortenId } from "../../format.ts";
 import { ensureKeys, writerName } from "../../state/keys.ts";
 import { useLive } from "../../state/live.ts";
 import { usePacedCall } from "../../state/paced.ts";
@@ -53,7 +53,7 @@ export function RunView({ place }: { readonly place: RunPlace }) {
       {isUndoing && (
         <UndoDialog
           {...{ projectId, runId, writers }}
-          title={data?.undoneRunId && `the undo of ${shortId(data.undoneRunId)}`}
+          title={data?.undoneRunId && `the undo of ${shortenId(data.undoneRunId)}`}
           onClose={() => setUndoing(false)}
         />
       )}
