@@ -148,7 +148,7 @@ function KeyForm({ projectId, onMade }: Properties) {
           label="Permission"
           value={may}
           onChange={setMay}
-          options={[["write", "read and write"], ["read", "read only"]]}
+          options={[["write", "Read and write"], ["read", "Read only"]]}
           problem={reasonFor(error, "scopes")}
         />
       </div>
