@@ -123,7 +123,19 @@ test("400: versions and paths that are none", async () => {
   const own = await files();
   await own.write("f.txt", "1");
   for (const name of ["from", "to"]) {
-    for (const value of [...name === "to" ? ["0"] : [], "-1", "1.5", "a", "", " 1", "2147483648", "1e1", "9".repeat(30)]) {
+    for (
+      const value of [
+        ...name === "to" ? ["0"] : [],
+        "-1",
+        "1.5",
+        "a",
+        "",
+        " 1",
+        "2147483648",
+        "1e1",
+        "9".repeat(30),
+      ]
+    ) {
       const answer = await own.tryDiff("f.txt", { [name]: value });
       assertEquals(issuePaths(assertRefused(answer, "VALIDATION_ERROR", "diff_file")), [name], value);
     }

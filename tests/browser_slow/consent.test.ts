@@ -213,7 +213,7 @@ test("a person without a project can deny, and learns why they cannot allow", as
     await route.fulfill({ response: answer, json: { ...envelope, data: { ...data, ...noMaker } } });
   });
   await openRequest(visit);
-  await says(page, "Only the operator of this service creates projects");
+  await says(page, "Only the operator of this service can create projects");
   assertEquals(await allowButton(page).isDisabled(), true);
   await press(page, "Deny");
   await backAtApp(page);

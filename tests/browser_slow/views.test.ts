@@ -163,14 +163,14 @@ const VIEWS: Readonly<Record<string, View>> = {
   "the new project dialog where the operator makes projects": async (visit) => {
     await answerOnce(visit, "account", NO_MAKER);
     const form = await inDialog("files", "New project", "New project")(visit);
-    return form.getByText("Only the operator of this service creates projects");
+    return form.getByText("Only the operator of this service can create projects");
   },
   "no project": async (visit) => {
     await answerOnce(visit, "projects", { projects: [] });
     // Read once to create no project, and once to explain it.
     for (const _ of [1, 2]) await answerOnce(visit, "account", NO_MAKER);
     await visit.page.goto(`${visit.service.stack.supabaseUrl}/console/`);
-    return visit.page.getByText("Only the operator of this service creates projects");
+    return visit.page.getByText("Only the operator of this service can create projects");
   },
   "a file": at(`file/${ENCODED}`, (page) => page.getByLabel(`Content of ${FILE}`)),
   "the source of a file": at(`file/${ENCODED}?show=source`, (page) => page.getByText("Wrap lines")),
@@ -292,7 +292,7 @@ const VIEWS: Readonly<Record<string, View>> = {
     await answerOnce(visit, "projects", { projects: [] });
     for (const _ of [1, 2]) await answerOnce(visit, "account", NO_MAKER);
     await ask(visit);
-    return visit.page.getByText("Only the operator of this service creates projects");
+    return visit.page.getByText("Only the operator of this service can create projects");
   },
   "an answer to an app on this device": async (visit) => {
     await ask(visit);

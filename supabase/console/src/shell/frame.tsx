@@ -13,6 +13,7 @@ import { refreshProject } from "../state/projects.ts";
 import { place } from "../state/router.ts";
 import { uploadsSettled } from "../state/transfers.ts";
 import { LinksView } from "../views/links_view.tsx";
+import { ActivityView } from "../views/activity/activity_view.tsx";
 import { Sidebar } from "./sidebar.tsx";
 import { TopBar } from "./top_bar.tsx";
 import { TransferPanel } from "./transfer_panel.tsx";
@@ -74,7 +75,7 @@ function View() {
     case "deleted":
       return <DeletedView place={here} />;
     case "activity":
-      return <LazyView what="the activity" given={{ place: here }} load={loadActivity} />;
+      return <ActivityView place={here} />;
     case "runs":
       return <LazyView what="the runs" given={{ place: here }} load={loadRuns} />;
     case "run":
@@ -106,10 +107,6 @@ async function loadBranches() {
 
 async function loadBranch() {
   return (await import("../views/branches/branch_view.tsx")).BranchView;
-}
-
-async function loadActivity() {
-  return (await import("../views/activity/activity_view.tsx")).ActivityView;
 }
 
 async function loadRuns() {

@@ -11,8 +11,8 @@ import { describeOperation, formatCount, formatNumber, visible } from "../../for
 import { RUN_DIFFS_OPEN } from "../../limits.ts";
 import { hrefOf } from "../../state/router.ts";
 import { useLoad } from "../../state/use_load.ts";
-import { DiffLines } from "../file/unified_diff.tsx";
-import { inNaturalOrder } from "../folder/merge_changes.ts";
+import { DiffLines } from "../../components/unified_diff.tsx";
+import { inNaturalOrder } from "../../components/natural_order.ts";
 
 export interface LineCounts {
   readonly additions: number;

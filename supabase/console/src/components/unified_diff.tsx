@@ -1,6 +1,6 @@
-import type { Diff } from "../../api/files.ts";
-import { formatCount } from "../../format.ts";
-import { DIFF_LINES_MAX } from "../../limits.ts";
+import type { Diff } from "../api/files.ts";
+import { formatCount } from "../format.ts";
+import { DIFF_LINES_MAX } from "../limits.ts";
 
 const MARKS: Record<DiffLine["kind"], string> = { added: "+", removed: "−", same: "", hunk: "" };
 const SPOKEN: Record<DiffLine["kind"], string> = {
