@@ -3511,6 +3511,55 @@ comment on function filestore.whose is
   'scope admin.';
 call filestore.grant_execute('filestore.whose', 'filestore_engine');
 
+create function filestore.run_undos(p_project_id uuid, p_run_id text) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  -- Versions of an undo that are examined to find one of a file that the key sees; and undos that are named.
+  c_examined_max constant integer := 100;
+  c_named_max constant integer := 20;
+  v_undone_run_id text;
+  v_undone_by text[];
+begin
+  select l.undone_run_id into v_undone_run_id from (
+    select v.file_id, v.undone_run_id from filestore.file_versions v
+    where v.project_id = p_project_id and v.run_id = p_run_id
+    order by v.key_id, v.file_id, v.version limit c_examined_max
+  ) l
+  join filestore.files f on f.project_id = p_project_id and f.id = l.file_id limit 1;
+  v_undone_by := array(
+    with recursive undos (run_id) as (
+      (select v.run_id from filestore.file_versions v
+       where v.project_id = p_project_id and v.undone_run_id = p_run_id
+       order by v.undone_run_id, v.run_id limit 1)
+      union all
+      select n.run_id from undos u
+      cross join lateral (
+        select v.run_id from filestore.file_versions v
+        where v.project_id = p_project_id and v.undone_run_id = p_run_id and v.run_id > u.run_id
+        order by v.undone_run_id, v.run_id limit 1
+      ) n
+    )
+    select u.run_id from (select r.run_id from undos r limit c_named_max) u
+    where not exists (
+        select from filestore.file_versions v
+        where v.project_id = p_project_id and v.undone_run_id = u.run_id)
+      and exists (
+        select from (
+          select v.file_id from filestore.file_versions v
+          where v.project_id = p_project_id and v.undone_run_id = p_run_id and v.run_id = u.run_id
+          limit c_examined_max
+        ) l
+        join filestore.files f on f.project_id = p_project_id and f.id = l.file_id));
+  return jsonb_strip_nulls(jsonb_build_object(
+    'undoneRunId', v_undone_run_id, 'undoneBy', nullif(v_undone_by, '{}')));
+end
+$$;
+comment on function filestore.run_undos is
+  'The run that a run undoes, and the undos of it that have not been undone themselves, as the API returns '
+  'them: those that changed files which the key sees.';
+call filestore.grant_execute('filestore.run_undos', 'filestore_engine');
+call filestore.pin_plan('filestore.run_undos');
+
 create function filestore.summarize_run(
   p_project_id uuid, p_run_id text, p_is_confined boolean, out summary jsonb, out counted bigint
 )
@@ -3557,6 +3606,7 @@ begin
   summary := jsonb_build_object(
     'runId', p_run_id, 'fileCount', v_files, 'versionCount', v_versions, 'firstAt', filestore.iso(v_first_at),
     'lastAt', filestore.iso(v_last_at), 'actors', v_actors)
+    || filestore.run_undos(p_project_id, p_run_id)
     || case when counted > c_counted_max then '{"countsAreExact": false}'::jsonb else '{}'::jsonb end;
 end
 $$;
@@ -10417,6 +10467,8 @@ begin
     from placed p group by p.file_id, p.path, p.json_bytes
   ), page as (
     select u.*, row_number() over (order by u.score desc, u.path) as place from fused u
+    -- Neither a word nor, compared with the others that were found, the meaning: not a result.
+    where u.score > 0 or not v_is_fused
     order by u.score desc, u.path limit (p_query ->> 'files')::integer + 1 offset (p_query ->> 'skip')::integer
   )
   select p.file_id, p.hash, p.score, p.place, row_number() over (order by p.place) <= (p_query ->> 'files')::integer

@@ -635,6 +635,8 @@ begin
     from placed p group by p.file_id, p.path, p.json_bytes
   ), page as (
     select u.*, row_number() over (order by u.score desc, u.path) as place from fused u
+    -- Neither a word nor, compared with the others that were found, the meaning: not a result.
+    where u.score > 0 or not v_is_fused
     order by u.score desc, u.path limit (p_query ->> 'files')::integer + 1 offset (p_query ->> 'skip')::integer
   )
   select p.file_id, p.hash, p.score, p.place, row_number() over (order by p.place) <= (p_query ->> 'files')::integer

@@ -16,7 +16,7 @@ test("connect: a new key is put into every text, and the copied command turns th
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await page.clock.install();
   await files.write("a.txt", "a\n");
-  const key = await makeKey(visit, "planner", "read and write");
+  const key = await makeKey(visit, "planner", "Read and write");
   await step("it waits", () => says(page, /^Waiting for the first call with planner/));
   await step("every client's text has it, or says where it goes", async () => {
     for (const button of await page.locator(".clients").getByRole("button").all()) {
@@ -77,8 +77,8 @@ test("connect: an app that signs in gets an address without a key, and the first
 async function makeKey({ page, open }: Visit, name: string, may: string): Promise<string> {
   await open("connect");
   await page.getByLabel("Name").fill(name);
-  await page.getByLabel("It may").selectOption(may);
-  await press(page, "Make the key");
+  await page.getByLabel("Permission").selectOption(may);
+  await press(page, "Create key");
   return await page.getByRole("region", { name: "The key", exact: true }).innerText();
 }
 

@@ -11,7 +11,7 @@ test("a project is deleted once its name was typed, and another one opens", asyn
   const { files, projectId } = account;
   await files.write("f.txt", "x\n");
   const title = "Delete My project for good?";
-  await open("settings");
+  await open("settings?tab=danger");
   await step("the dialog begins at Cancel, Escape closes it", async () => {
     await press(page, "Delete project");
     await becomesFocused(page, dialog(page, title).getByRole("button", { name: "Cancel" }));
@@ -46,7 +46,7 @@ test("an account is deleted once its address was typed, and is signed out", asyn
   );
   const { email, id } = row ?? { email: "", id: "" };
   const title = "Delete your account for good?";
-  await open("settings");
+  await open("settings?tab=danger");
   await step("another address deletes nothing", async () => {
     await press(page, "Delete account");
     await dialog(page, title).getByRole("textbox").fill("somebody@example.org");

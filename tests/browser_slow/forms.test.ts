@@ -39,7 +39,7 @@ async function newKey({ page, open }: Visit): Promise<Locator> {
 }
 
 async function settings({ page, open }: Visit): Promise<Page> {
-  await open("settings");
+  await open("settings?tab=account");
   return page;
 }
 

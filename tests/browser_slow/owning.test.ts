@@ -22,7 +22,7 @@ test("usage over time: a chart and tables by day and by key, of one key where it
   await step("the last 30 days, with what each key did", async () => {
     await open("settings");
     await page.getByRole("heading", { name: "Usage over time" }).waitFor();
-    await page.getByText(`at most 100 on ${day(3)}.`).waitFor();
+    await page.getByText(`peak 100 on ${day(3)}.`).waitFor();
     await row("Usage by key", /^Key [0-9a-f]{8}, forgotten 100 7 2 KB$/).waitFor();
     await row("Usage by key", /^test \d+ 2 8 B$/).waitFor();
   });
@@ -35,15 +35,15 @@ test("usage over time: a chart and tables by day and by key, of one key where it
   });
   await step("a longer period, another quantity, one key", async () => {
     await page.getByLabel("Period").selectOption("90 days");
-    await page.getByText(`at most 1,234 on ${day(40)}.`).waitFor();
+    await page.getByText(`peak 1,234 on ${day(40)}.`).waitFor();
     await page.getByLabel("Shown").selectOption("Content stored");
-    await page.getByText(/^Content stored: 8 B now/).waitFor();
+    await page.getByText(/^8 B stored; peak/).waitFor();
     await page.getByLabel("Key", { exact: true }).selectOption("Console");
     // Requests of this tab count as the console's, too.
-    await page.getByText(/^Requests: 1,23\d in all/).waitFor();
+    await page.getByText(/^1,23\d requests; peak/).waitFor();
     assertEquals(await page.getByLabel("Shown").getByRole("option").allTextContents(), [
       "Requests",
-      "Versions made",
+      "Versions written",
       "Content written",
     ]);
   });
@@ -57,10 +57,10 @@ test("a rule is shown with what it would let go, and saved as it was shown", asy
     (await service.sql<{ retention: unknown }>("select retention from filestore.projects where id = $1", [
       projectId,
     ]))[0]?.retention;
-  const newest = page.getByLabel("Newest versions of a file that stay");
-  const look = page.getByRole("button", { name: "Show what would go" });
+  const newest = page.getByLabel("Versions to keep");
+  const look = page.getByRole("button", { name: "Preview deletions" });
   await step("an error about a value that is no number is at its field", async () => {
-    await open("settings");
+    await open("settings?tab=retention");
     await newest.fill("two");
     assertEquals((await descriptionOf(newest)).endsWith("must be a whole number, or empty"), true);
     assertEquals(await look.isDisabled(), true);
@@ -71,25 +71,25 @@ test("a rule is shown with what it would let go, and saved as it was shown", asy
   await step("the preview counts and names what would go, and changes nothing", async () => {
     await newest.fill("1");
     await look.click();
-    await says(page, "Now 3 versions would go for good.");
+    await says(page, "3 versions would be deleted for good.");
     await page.getByRole("listitem").filter({ hasText: "log.txt 3 versions" }).waitFor();
     assertEquals([await rule(), (await files.versions("log.txt")).total], [null, 4]);
   });
   await step("another rule has to be looked at again", async () => {
     await newest.fill("2");
-    await page.getByRole("button", { name: "Save the rule and let them go" }).waitFor({ state: "hidden" });
+    await page.getByRole("button", { name: "Save rule and delete" }).waitFor({ state: "hidden" });
     await look.click();
-    await says(page, "Now 2 versions would go for good.");
-    await press(page, "Save the rule and let them go");
+    await says(page, "2 versions would be deleted for good.");
+    await press(page, "Save rule and delete");
     await says(page, "The rule was saved.");
     assertEquals(await rule(), { keepVersions: 2 });
   });
   await step("emptied, there is no rule", async () => {
     await newest.fill("");
     await look.click();
-    await says(page, "Nothing would go now.");
-    await press(page, "Save the rule");
-    await page.getByRole("button", { name: "Save the rule" }).waitFor({ state: "hidden" });
+    await says(page, "Nothing would be deleted.");
+    await press(page, "Save rule");
+    await page.getByRole("button", { name: "Save rule" }).waitFor({ state: "hidden" });
     assertEquals(await rule(), null);
   });
 });

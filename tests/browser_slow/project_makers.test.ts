@@ -29,13 +29,13 @@ const NOBODY =
   /^Only the operator of this service can create projects\. Ask the operator for one for \S+@\S+\.$/;
 const NOT_LISTED = /^Only listed e-mail addresses can create projects, and \S+@\S+ is not on the list\./;
 
-test("who may make projects: the settings say it, and so does the place where one would be made", async (visit) => {
+test("who may create projects: the settings say it, and so does the place where one would be made", async (visit) => {
   const { page, part, open } = visit;
   const card = page.getByRole("region", { name: "All of your projects" });
   const form = dialog(page, "New project");
   for (
     const [setting, makers, told, isRefused] of [
-      ["anyone", ["anyone"], /^Anyone who signs up here may make projects/, false],
+      ["anyone", ["anyone"], /^Anyone who signs up here may create projects/, false],
       ["a list with this person", ["{email}"], /Yours is one of them\.$/, false],
       ["a list without", ["x@example.com"], NOT_LISTED, true],
       ["nobody", [], NOBODY, true],
@@ -44,7 +44,7 @@ test("who may make projects: the settings say it, and so does the place where on
     await part(setting, () =>
       withMakers(visit, makers, async () => {
         await page.goto("about:blank");
-        await open("settings");
+        await open("settings?tab=account");
         await card.getByText(told).waitFor();
         await press(page, "New project");
         if (isRefused) await form.getByText(told).waitFor();
@@ -57,7 +57,7 @@ test("who may make projects: the settings say it, and so does the place where on
 });
 
 test(
-  "where it cannot be told who may make projects, the form is there, and the service decides",
+  "where it cannot be told who may create projects, the form is there, and the service decides",
   async (visit) => {
     const { page, open } = visit;
     await page.route("**/functions/v1/api/account", (route) => route.fulfill({ status: 500, body: "" }));

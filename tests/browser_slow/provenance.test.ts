@@ -32,6 +32,7 @@ test("provenance: operation, key, actor, run and note stand in the history and i
   await step("the activity", async () => {
     await open("activity");
     const rows = page.getByRole("table", { name: "Latest writes" }).getByRole("row");
+    await page.getByRole("button", { name: /^test/, expanded: false }).click();
     for (const text of ["planner/2.1", "run nightly-42", NOTE]) {
       await rows.filter({ hasText: "appended to, version 2" }).getByText(text).waitFor();
     }

@@ -9,10 +9,11 @@ import { Files } from "../support/client/files.ts";
 const { test, service } = await browserSuite();
 
 const RUN = "nightly-42";
+const NOTE = "the night's report";
 
 test("a run: from the activity to its files, their changes, and an undo that asks about what others changed", async (visit) => {
   const { page, step, open, account: { files } } = visit;
-  const inRun = { "x-run-id": RUN, "x-actor": "planner/2.1" };
+  const inRun = { "x-run-id": RUN, "x-actor": "planner/2.1", "x-change-note": NOTE };
   await files.write("kept.md", "kept before\n");
   await files.write("shared.md", "shared before\n");
   await files.put("overwrite", "kept.md", { content: "by the run\n" }, inRun);
@@ -28,13 +29,17 @@ test("a run: from the activity to its files, their changes, and an undo that ask
       await Promise.all(paths.map(async (path) => [path, (await files.read(path)).content])),
     );
   };
-  const rows = page.getByRole("table", { name: `Files of ${RUN}` }).getByRole("row");
+  const rows = page.getByRole("list", { name: `Files of ${RUN}` });
 
   await step("the activity leads to the run, which names its files", async () => {
     await open("activity");
-    await page.getByRole("link", { name: `run ${RUN}` }).first().click();
+    await follow(page, `View run ${RUN}`);
     await page.getByRole("heading", { name: `Run ${RUN}` }).waitFor();
-    await says(page, "3 versions of 3 files, by planner/2.1");
+    await says(page, "3 versions of 3 files");
+    await says(page, "planner/2.1");
+    await says(page, /^with the key test/);
+    await says(page, NOTE);
+    await page.getByText("applied", { exact: true }).waitFor();
     assertEquals(await rows.getByRole("link", { name: /^(kept|made|shared)\.md$/ }).allTextContents(), [
       "kept.md",
       "made.md",
@@ -46,13 +51,21 @@ test("a run: from the activity to its files, their changes, and an undo that ask
     await follow(page.getByRole("table", { name: "Runs" }), RUN);
     await page.getByRole("heading", { name: `Run ${RUN}` }).waitFor();
   });
-  await step("what it changed in a file is a comparison with what was before", async () => {
-    await follow(page, "Changes of kept.md");
+  await step("what it changed is shown, with its lines counted, and leads to the comparison", async () => {
+    const changes = page.getByRole("region", { name: "Changes in kept.md" });
+    await changes.getByText("kept before").waitFor();
+    await page.getByRole("region", { name: "Changes in made.md" }).getByText("by the run").waitFor();
+    await says(page, "3 lines added, 2 removed");
+    await press(page, "Changes in kept.md");
+    await changes.waitFor({ state: "detached" });
+    await press(page, "Changes in kept.md");
+    await changes.waitFor();
+    await follow(page, "Compare kept.md, versions 1 and 2");
     await page.getByRole("region", { name: /^Changes/ }).getByText("kept before").waitFor();
     await page.goBack();
   });
   await step("the project as it was before the run", async () => {
-    await follow(page, "As it was before");
+    await follow(page, "View before this run");
     await page.getByRole("note", { name: "The past" }).waitFor();
     const links = page.getByRole("table").getByRole("link");
     await links.first().waitFor();
@@ -80,9 +93,57 @@ test("a run: from the activity to its files, their changes, and an undo that ask
     await undo.getByText("1 file gets earlier content back").waitFor();
     await press(undo, "Undo the run");
     await says(page, "Undone: 2 files.");
-    await page.getByRole("heading", { name: /^Run [0-9a-f-]{36}$/ }).waitFor();
+    await page.getByRole("heading", { name: `Undo of ${RUN}` }).waitFor();
     assertEquals(await contents(), { "kept.md": "kept before\n", "shared.md": "by somebody else\n" });
   });
+  await step("each of the two says what became of it, and leads to the other", async () => {
+    const main = page.getByRole("main");
+    await says(page, "This run has undone");
+    await follow(main, RUN);
+    await page.getByRole("heading", { name: `Run ${RUN}` }).waitFor();
+    await page.getByText("undone", { exact: true }).waitFor();
+    await follow(main, `Undo of ${RUN}`);
+    await page.getByRole("heading", { name: `Undo of ${RUN}` }).waitFor();
+    await page.getByText("applied", { exact: true }).waitFor();
+  });
+  await step("so does the list", async () => {
+    await follow(page, "Runs");
+    const list = page.getByRole("table", { name: "Runs" });
+    await list.getByRole("row", { name: `Undo of ${RUN} applied` }).waitFor();
+    await list.getByRole("row", { name: `${RUN} undone planner/2.1` }).waitFor();
+  });
+  await step("an undo that was undone leaves the run applied", async () => {
+    await follow(page, `Undo of ${RUN}`);
+    await press(page, "Undo …");
+    await press(dialog(page, `Undo the undo of ${RUN}?`), "Undo the run");
+    await follow(page, "Runs");
+    await page.getByRole("row", { name: `${RUN} applied planner/2.1` }).waitFor();
+  });
+});
+
+test("an unknown run offers nothing to undo, and leads to all runs", async ({ page, open }) => {
+  await open("run/nowhere");
+  await says(page, "Nothing was written under the run id nowhere.");
+  assertEquals(await page.getByRole("main").getByRole("button").count(), 0);
+  await follow(page, "All runs");
+  await page.getByRole("heading", { name: "Runs" }).waitFor();
+});
+
+test("a run of many files shows the changes of the first three, and others when they are opened", async (visit) => {
+  const { page, open, calls, account: { files } } = visit;
+  const operations = [10, 2, 1, 3].map((n) => ({ op: "write", path: `file${n}.md`, content: `text ${n}\n` }));
+  await files.request("POST", "/batch", { body: { operations }, headers: { "x-run-id": RUN } });
+  await open(`run/${RUN}`);
+  await says(page, "3 lines added, 0 removed");
+  await says(page, "in the 3 files opened");
+  const names = page.getByRole("list", { name: `Files of ${RUN}` }).getByRole("link");
+  assertEquals(await names.allTextContents(), ["file1.md", "file2.md", "file3.md", "file10.md"]);
+  const read = () => calls.filter((call) => call.startsWith("GET /diff/")).length;
+  assertEquals(read(), 3);
+  await press(page, "Changes in file10.md");
+  await page.getByRole("region", { name: "Changes in file10.md" }).getByText("text 10").waitFor();
+  await says(page, "4 lines added, 0 removed");
+  assertEquals(read(), 4);
 });
 
 test("a run that two keys wrote under: what one of them did is undone alone", async (visit) => {
@@ -99,7 +160,7 @@ test("a run that two keys wrote under: what one of them did is undone alone", as
   });
   await step("the run names both", async () => {
     await open(`run/${RUN}`);
-    await page.getByText(/Written with .*The other agent/).waitFor();
+    await page.getByText(/^with the keys .*The other agent/).waitFor();
   });
   await step("the undo shows what would become of one's files, and leaves the other's", async () => {
     await press(page, "Undo …");

@@ -125,11 +125,83 @@ test("search: the page reports the files that were not searched", async ({ page,
   await open(`search?q=nowhere&for=${projectId}`);
   const told = "2 files (2 KB) were not searched: just written.";
   await says(page, told);
-  await page.getByText("Which").click();
+  await page.getByText("Show them").click();
   await says(page, "newer.md");
   await press(page, "Search again");
   await isGone(page, told);
   await says(page, "Nothing matches “nowhere”.");
+});
+
+test("search: hits are highlighted and counted, and an empty result offers a wider search", async (visit) => {
+  const { page, part, open, service, account: { files, projectId } } = visit;
+  await files.write("notes/a.md", "Battery prices (Q3)\nno more\nbattery and BATTERY\n");
+  await files.write("b.md", "battery prices\n");
+  await indexed(service, projectId);
+  const marks = page.locator(".results mark");
+  const isMarked = async (...expected: string[]) => {
+    await marks.nth(expected.length - 1).waitFor();
+    assertEquals(await marks.allInnerTexts(), expected);
+  };
+  await part("every hit of a text, with its number of files and lines", async () => {
+    await open("search?q=battery");
+    await isMarked("battery", "Battery", "battery", "BATTERY");
+    await says(page, "2 files, 3 lines");
+  });
+  await part("characters that an expression would read are text", async () => {
+    await open("search?q=%28Q3%29");
+    await says(page, "1 file, 1 line");
+    await isMarked("(Q3)");
+  });
+  await part("the hits of an expression", async () => {
+    await open("search?q=pri%5Ba-z%5D%2B&mode=regex");
+    await isMarked("prices", "prices");
+  });
+  await part("an expression that a browser may not finish marks nothing, and finds", async () => {
+    await open("search?q=%28b%7Ca%2B%29%2Bt*&mode=regex");
+    await result(page, "b.md").waitFor();
+    assertEquals(await marks.count(), 0);
+  });
+  await part("words, in other forms, too", async () => {
+    await open("search?q=price&mode=hybrid");
+    await isMarked("prices", "prices");
+  });
+  await part("what is offered where nothing is found leads there", async () => {
+    await open("search?q=Prices&caseSensitive=true&directory=notes");
+    await follow(page, "Ignore upper and lower case");
+    await isMarked("prices");
+    await open("search?q=Q3&directory=nowhere");
+    await follow(page, "Search the whole project");
+    await isMarked("Q3");
+    await open("search?q=zebra");
+    await page.getByRole("link", { name: "Search by text and meaning" }).waitFor();
+    await open("search?q=zebra.*&mode=regex");
+    await page.getByRole("link", { name: "Search as text" }).waitFor();
+  });
+});
+
+test("search: what is wrong with an expression is said in a sentence, with the search as text beside it", async (visit) => {
+  const { page, part, open, service, account: { files, projectId } } = visit;
+  await files.write("a.md", "call(a\n");
+  await indexed(service, projectId);
+  const cases = [
+    ["call(a", "The parenthesis is not closed."],
+    ["a)", "A parenthesis is closed that was not opened."],
+    ["[a", "The square bracket is not closed."],
+    ["*a", "There is nothing to repeat"],
+    ["\\d", "\\d is not supported: write [0-9]."],
+    ["[z-a]", "A range is in the wrong order"],
+  ] as const;
+  for (const [q, sentence] of cases) {
+    await part(q, async () => {
+      await open(`search?mode=regex&q=${encodeURIComponent(q)}`);
+      await says(page, sentence);
+    });
+  }
+  await part("as text, it is found", async () => {
+    await open(`search?mode=regex&q=${encodeURIComponent("call(a")}`);
+    await follow(page, "Search as text");
+    await result(page, "a.md").waitFor();
+  });
 });
 
 function result(page: Page, path: string) {

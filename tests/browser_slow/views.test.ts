@@ -259,10 +259,10 @@ const VIEWS: Readonly<Record<string, View>> = {
   "the activity": at("activity", (page) => page.getByRole("table", { name: "Latest writes" })),
   "the activity with filters": at(
     "activity?actor=nobody&directory=notes",
-    (page) => page.getByText("No write passes these filters."),
+    (page) => page.getByText("No matching writes."),
   ),
   "the runs": at("runs", (page) => page.getByRole("table", { name: "Runs" })),
-  "a run": at(`run/${RUN}`, (page) => page.getByRole("table", { name: `Files of ${RUN}` })),
+  "a run": at(`run/${RUN}`, (page) => page.getByRole("list", { name: `Files of ${RUN}` })),
   "the undo of a run": async (visit) => {
     const undo = await inDialog(`run/${RUN}`, "Undo …", `Undo run ${RUN}?`)(visit);
     return undo.getByText("version 1");
@@ -280,13 +280,13 @@ const VIEWS: Readonly<Record<string, View>> = {
   "connecting": at("connect", (page) => page.getByRole("heading", { name: "Client" })),
   "connecting with a new key": async ({ page, open }) => {
     await open("connect");
-    await press(page, "Make the key");
+    await press(page, "Create key");
     await press(page, "Codex");
     return page.getByText(/^Waiting for the first call/);
   },
   "a client that has called": async ({ page, open, service }) => {
     await open("connect");
-    await press(page, "Make the key");
+    await press(page, "Create key");
     const key = await page.getByRole("region", { name: "The key", exact: true }).innerText();
     await fetch(`${service.baseUrl}/files`, { headers: { "x-api-key": key } });
     return page.getByText("is connected");
@@ -320,17 +320,22 @@ const VIEWS: Readonly<Record<string, View>> = {
   "the revocation of an app": inDialog("keys", "Revoke A planner with a long name", /^Revoke A planner/),
   "a search": at("search?q=item", (page) => page.getByRole("main").getByRole("link", { name: FILE })),
   "a search without a match": at("search?q=nowhere", (page) => page.getByText("Nothing matches")),
-  "the settings": at("settings", (page) => page.getByText("1 of 20")),
+  "the settings": at("settings", (page) => page.getByRole("table", { name: "Usage by key" })),
+  "the project and account": at("settings?tab=account", (page) => page.getByText("1 of 20")),
+  "the danger zone": at(
+    "settings?tab=danger",
+    (page) => page.getByRole("button", { name: "Delete account" }),
+  ),
   "the usage by day": async ({ page, open }) => {
     await open("settings");
     await page.getByText("By day, as a table").click();
     return page.getByRole("table", { name: "Usage by day" });
   },
   "what a rule would let go": async ({ page, open }) => {
-    await open("settings");
-    await page.getByLabel("Newest versions of a file that stay").fill("1");
-    await press(page, "Show what would go");
-    return page.getByText(/would go for good/);
+    await open("settings?tab=retention");
+    await page.getByLabel("Versions to keep").fill("1");
+    await press(page, "Preview deletions");
+    return page.getByText(/would be deleted for good/);
   },
   "the erasure of a file": inFileMenu("Erase for good …", /^Erase .* for good/),
   "the erasure of a version": async (visit) => {

@@ -126,6 +126,43 @@ test("200 undo: every file is what it was; the undo is a run, undoing that redoe
   assertEquals(await tree(own), before, "equal already");
 });
 
+test("a run names its undo, and an undo its run, until the undo is undone; a key sees that of its files alone", async () => {
+  const account = await owner(service);
+  const own = new Files(service, (await account.createKey()).key);
+  const night = inRun(own, "night-9");
+  await night.write("notes/a.md", "a");
+  await night.write("b.md", "b");
+  await undo(own, "night-9", { paths: ["notes/a.md"] }, { "x-run-id": "undo-a" });
+  await undo(own, "night-9", { paths: ["b.md"] }, { "x-run-id": "undo-b" });
+  const named = z.looseObject({
+    runId: z.string(),
+    undoneRunId: z.string().optional(),
+    undoneBy: z.array(z.string()).optional(),
+  });
+  const namedOf = async (from: Files, run: string) => {
+    const { runId, undoneRunId, undoneBy } = named.parse(
+      (await from.request("GET", `/runs/${run}`)).body.data,
+    );
+    return [runId, undoneRunId, undoneBy];
+  };
+  assertEquals(await namedOf(own, "night-9"), ["night-9", undefined, ["undo-a", "undo-b"]]);
+  assertEquals(await namedOf(own, "undo-a"), ["undo-a", "night-9", undefined]);
+  const narrow = new Files(service, (await account.createKey({ pathPrefix: "notes" })).key);
+  assertEquals(await namedOf(narrow, "night-9"), ["night-9", undefined, ["undo-a"]]);
+  await undo(own, "undo-a", {}, { "x-run-id": "redo-a" });
+  assertEquals(await namedOf(own, "night-9"), ["night-9", undefined, ["undo-b"]]);
+  assertEquals(await namedOf(own, "undo-a"), ["undo-a", "night-9", ["redo-a"]]);
+  const { runs } = z.looseObject({ runs: z.array(named) }).parse(
+    (await own.request("GET", "/runs")).body.data,
+  );
+  assertEquals(runs.map(({ runId, undoneRunId }) => [runId, undoneRunId]), [
+    ["redo-a", "undo-a"],
+    ["undo-b", "night-9"],
+    ["undo-a", "night-9"],
+    ["night-9", undefined],
+  ]);
+});
+
 test("409 RUN_CONFLICT: what others changed since is named and nothing is done; skip, overwrite, paths", async () => {
   const own = await files();
   await sample(own);

@@ -142,6 +142,13 @@ semanticTest("text that was deleted or superseded is not found by meaning", asyn
   assertEquals(results.map(({ path, score }) => [path, score > 0.1]), [["a.md", false]]);
 });
 
+semanticTest("hybrid returns no file with the score 0", async () => {
+  const own = await filled({ "a.md": "the automobile", "b.md": "a physician", "c.md": "a bakery" });
+  const { results } = await search(own, "car", { mode: "hybrid" });
+  assertEquals(results[0]?.path, "a.md");
+  for (const { path, score } of results) assert(score > 0, `${path}: ${score}`);
+});
+
 semanticTest("another project's text is never near", async () => {
   const own = await filled({ "mine.md": "a physician" });
   await filled({ "theirs.md": "the automobile" });

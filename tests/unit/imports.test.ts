@@ -117,7 +117,7 @@ const PLANS: readonly Plan[] = [
   {
     root: "console/src/views",
     floors: [
-      ..."deleted_view.tsx links_view.tsx search_view.tsx settings_view.tsx activity connect".split(" "),
+      ..."deleted_view.tsx links_view.tsx search settings_view.tsx activity connect".split(" "),
       ..."branches consent file folder keys runs settings sign_in".split(" "),
       "erase", // dialogs for permanent erasure
     ],

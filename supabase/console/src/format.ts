@@ -91,6 +91,21 @@ export function formatAge(iso: string, now: number = Date.now()): string {
   return "just now";
 }
 
+const spans = ["second", "minute", "hour", "day"] as const;
+
+/** `4 minutes`: how much time is between two times, in the largest whole unit; null if it is less than a second. */
+export function formatSpan(from: string, to: string): string | null {
+  let value = (Date.parse(to) - Date.parse(from)) / 1000;
+  if (value < 1) return null;
+  let unit = 0;
+  for (const size of [60, 60, 24]) {
+    if (value < size) break;
+    value /= size;
+    unit++;
+  }
+  return formatCount(Math.floor(value), spans[unit] ?? "day");
+}
+
 /** Formats a time for a field with seconds. The field has no time zone, so the value is in the browser's. */
 export function localSeconds(iso: string): string {
   const time = new Date(iso);

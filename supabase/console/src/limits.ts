@@ -27,8 +27,15 @@ export const ACTIVITY_ENTRIES = 50;
 export const ACTIVITY_ENTRIES_MAX = 200;
 /** Requests after which the activity pauses if few writes match; each examines at most ACTIVITY_EXAMINED writes. */
 export const ACTIVITY_REQUESTS_MAX = 5;
+/** Writes of one key without a run are shown as one group if they are of the same window of the clock. */
+export const ACTIVITY_GROUP_MILLISECONDS = 600_000;
 /** Runs on a page. */
 export const RUNS_PER_PAGE = 50;
+/** Files of a run whose changes are shown unasked; one costly request each. */
+export const RUN_DIFFS_OPEN = 3;
+/** Newest versions of a run that are read for their notes, and the notes that are shown. */
+export const RUN_NOTED_VERSIONS = 100;
+export const RUN_NOTES_SHOWN = 3;
 /** Branches on a page, and changes on the page of a branch. */
 export const BRANCHES_PER_PAGE = 50;
 export const BRANCH_CHANGES_PER_PAGE = 200;

@@ -8,7 +8,7 @@ import type { Database } from "../database/database.ts";
 import { readJsonFile, writeJsonFile } from "./json_file.ts";
 import { newKey } from "../admin/new_key.ts";
 
-const DEMO = { project: "demo", tier: "pro", key: "printed by deno task start" } as const;
+const DEMO = { project: "demo", tier: "pro", key: "demo key" } as const;
 
 interface StoredDemo {
   readonly projectId: string;

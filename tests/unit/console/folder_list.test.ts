@@ -7,10 +7,10 @@ import { fileIcon } from "../../../supabase/console/src/components/file_icon.ts"
 import { bestOf, distance, wordsOf } from "../../../supabase/console/src/shell/palette/match.ts";
 import {
   comparison,
-  inNaturalOrder,
   mergeChanges,
   type Sort,
 } from "../../../supabase/console/src/views/folder/merge_changes.ts";
+import { inNaturalOrder } from "../../../supabase/console/src/components/natural_order.ts";
 import { pageOf, type PageStart, withPage } from "../../../supabase/console/src/views/folder/shown_files.ts";
 
 const BY_PATH: Sort = { by: "path", order: "asc" };

@@ -5,7 +5,8 @@ import type {
   RunPage,
   UndoResult as Undo,
 } from "../../../functions/api/contract/runs.ts";
-import { RUNS_PER_PAGE } from "../limits.ts";
+import { RUN_NOTED_VERSIONS, RUNS_PER_PAGE } from "../limits.ts";
+import { listChangesBefore } from "./changes.ts";
 import { call } from "./client.ts";
 
 export type { Run, RunDetails, RunFile, Undo };
@@ -36,6 +37,19 @@ export function readRun(
   signal?: AbortSignal,
 ): Promise<RunDetails> {
   return call({ path: urlPath(runId), projectId, query: { after }, signal });
+}
+
+/** Returns the different notes of the run's newest versions, the oldest first. */
+export async function readNotes(
+  projectId: string,
+  { runId: run, lastAt }: Pick<Run, "runId" | "lastAt">,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  // The service excludes the time itself, and has read its whole minute before.
+  const before = new Date(Date.parse(lastAt) + 1).toISOString();
+  const query = { run, before, limit: RUN_NOTED_VERSIONS };
+  const { changes } = await listChangesBefore(projectId, query, signal);
+  return [...new Set(changes.toReversed().flatMap(({ note }) => note ?? []))];
 }
 
 /** Returns what an undo would do now. */

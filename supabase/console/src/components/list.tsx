@@ -88,7 +88,7 @@ export function ChangedMark({ isChanged }: { readonly isChanged: boolean }) {
   return isChanged ? <span class="visually-hidden">, has just changed</span> : null;
 }
 
-const ROW_LINK = "a.row-link";
+const ROW_LINK = ".row-link";
 
 export function moveInList(event: KeyboardEvent): void {
   move(event, (index, count) => {

@@ -4,7 +4,7 @@ import { type HowToUndo, type OnConflict, planUndo, undoRun } from "../api/runs.
 import { FormDialog, FormProblem, SelectField, useSubmit } from "./form.tsx";
 import { UndoPlan } from "./undo_plan.tsx";
 import { Pending } from "./states.tsx";
-import { formatCount } from "../format.ts";
+import { formatCount, shortenId } from "../format.ts";
 import { announceChange } from "../state/changes.ts";
 import { notify } from "../state/notices.ts";
 import { goTo } from "../state/router.ts";
@@ -19,11 +19,15 @@ export interface Writer {
 interface Properties {
   readonly projectId: string;
   readonly runId: string;
+  /** What is undone, if it is not called by its id: `the undo of nightly-42`. */
+  readonly title?: string | undefined;
   readonly writers: readonly Writer[];
   readonly onClose: () => void;
 }
 
-export function UndoDialog({ projectId, runId, writers, onClose }: Properties) {
+export function UndoDialog(
+  { projectId, runId, title = `run ${shortenId(runId)}`, writers, onClose }: Properties,
+) {
   const [onConflict, setOnConflict] = useState<OnConflict>("skip");
   /** The index in `writers` of the one whose part is undone. */
   const [writer, setWriter] = useState<number>();
@@ -47,7 +51,7 @@ export function UndoDialog({ projectId, runId, writers, onClose }: Properties) {
   const hasNothingToDo = data === undefined || data.actions.length === 0;
   return (
     <FormDialog
-      title={`Undo run ${runId}?`}
+      title={`Undo ${title}?`}
       action="Undo the run"
       isBusy={isBusy || hasNothingToDo}
       {...{ submit, onClose }}

@@ -12,9 +12,6 @@ import { refreshProject } from "../state/projects.ts";
 import { hrefOf, place } from "../state/router.ts";
 import { uploadsSettled } from "../state/transfers.ts";
 import { ActivityView } from "../views/activity/activity_view.tsx";
-import { RunView } from "../views/runs/run_view.tsx";
-import { RunsView } from "../views/runs/runs_view.tsx";
-import { SearchView } from "../views/search_view.tsx";
 import { Sidebar } from "./sidebar.tsx";
 import { TopBar } from "./top_bar.tsx";
 import { TransferPanel } from "./transfer_panel.tsx";
@@ -78,9 +75,9 @@ function View() {
     case "activity":
       return <ActivityView place={here} />;
     case "runs":
-      return <RunsView place={here} />;
+      return <LazyView what="the runs" given={{ place: here }} load={loadRuns} />;
     case "run":
-      return <RunView key={here.runId} place={here} />;
+      return <LazyView key={here.runId} what="the run" given={{ place: here }} load={loadRun} />;
     case "keys":
       return <KeysView projectId={here.projectId} />;
     case "links":
@@ -88,11 +85,11 @@ function View() {
     case "connect":
       return <LazyView what="Connect" given={{ projectId: here.projectId }} load={loadConnect} />;
     case "search":
-      return <SearchView place={here} />;
+      return <LazyView what="the search" given={{ place: here }} load={loadSearch} />;
     case "nowhere":
       return <Nowhere projectId={here.projectId} />;
     case "settings":
-      return <LazyView what="the settings" given={{ projectId: here.projectId }} load={loadSettings} />;
+      return <LazyView what="the settings" given={{ place: here }} load={loadSettings} />;
     case "branches":
       return <LazyView what="the branches" given={{ place: here }} load={loadBranches} />;
     case "branch":
@@ -132,6 +129,18 @@ async function loadBranches() {
 
 async function loadBranch() {
   return (await import("../views/branches/branch_view.tsx")).BranchView;
+}
+
+async function loadRuns() {
+  return (await import("../views/runs/runs_view.tsx")).RunsView;
+}
+
+async function loadRun() {
+  return (await import("../views/runs/run_view.tsx")).RunView;
+}
+
+async function loadSearch() {
+  return (await import("../views/search/search_view.tsx")).SearchView;
 }
 
 async function loadSettings() {

@@ -100,7 +100,7 @@ const placeSchema = z.discriminatedUnion("name", [
   inProject("connect", {}),
   inProject("keys", {}),
   inProject("links", {}),
-  inProject("settings", {}),
+  inProject("settings", { tab: lenient(z.enum(["retention", "account", "danger"])) }),
   /** An address without a view. The project may be empty. */
   inProject("nowhere", {}),
 ]);
@@ -125,6 +125,7 @@ export type RunPlace = Named<"run">;
 export type BranchesPlace = Named<"branches">;
 export type BranchPlace = Named<"branch">;
 export type ActivityPlace = Named<"activity">;
+export type SettingsPlace = Named<"settings">;
 export type FileTab = FilePlace["tab"];
 export type SearchMode = NonNullable<SearchPlace["mode"]>;
 /** A place in a project. */

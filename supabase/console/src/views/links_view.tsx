@@ -9,6 +9,7 @@ import { Icon } from "../components/icon.tsx";
 import { describeLink, EndLink, LinkForm, MadeLink } from "../components/links.tsx";
 import { Empty, Pending } from "../components/states.tsx";
 import { ensureKeys, writerName } from "../state/keys.ts";
+import { hrefOf } from "../state/router.ts";
 import { useLoad } from "../state/use_load.ts";
 
 export function LinksView({ projectId }: { readonly projectId: string }) {
@@ -30,6 +31,9 @@ export function LinksView({ projectId }: { readonly projectId: string }) {
         ? (
           <Empty icon="link" title="There are no links.">
             <p>A link reads one file, or writes it once, without a key. Agents can create links, too.</p>
+            <p>
+              <a href={hrefOf({ name: "connect", projectId })}>Connect an agent</a>
+            </p>
           </Empty>
         )
         : <Table {...{ projectId, reload }} links={data} />}

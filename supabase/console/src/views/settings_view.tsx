@@ -2,58 +2,123 @@
 import { useState } from "preact/hooks";
 import { reasonFor } from "../api/failure.ts";
 import { type Project, renameProject } from "../api/projects.ts";
-import { formatBytes, formatNumber, formatTime } from "../format.ts";
+import { formatBytes, formatNumber, formatTime, visible } from "../format.ts";
 import { NewPasswordForm } from "../components/new_password_form.tsx";
 import { FormProblem, TextField, useSubmit } from "../components/form.tsx";
 import { Problem } from "../components/states.tsx";
 import { UsageBars } from "../components/usage_bars.tsx";
 import { AccountCard } from "./settings/account_card.tsx";
-import { LimitsCard } from "./settings/limits_card.tsx";
+import { LimitDetails } from "./settings/limits_card.tsx";
 import { RetentionCard } from "./settings/retention_card.tsx";
 import { UsageCard } from "./settings/usage_card.tsx";
 import { DeleteAccountDialog, DeleteProjectDialog } from "./settings/delete_dialogs.tsx";
 import { useLoad } from "../state/use_load.ts";
+import { hrefOf, type SettingsPlace } from "../state/router.ts";
 import { notify } from "../state/notices.ts";
 import { project, refreshProject, updateProject } from "../state/projects.ts";
 import { account } from "../session/session.ts";
 
-export function SettingsView() {
+const TABS: readonly (readonly [SettingsPlace["tab"], string])[] = [
+  [undefined, "Usage and limits"],
+  ["retention", "Retention"],
+  ["account", "Project and account"],
+  ["danger", "Danger zone"],
+];
+
+export function SettingsView({ place }: { readonly place: SettingsPlace }) {
   const current = project.value;
   const id = current?.id ?? "";
   const { error, reload } = useLoad(`project ${id}`, (signal) => refreshProject(id, signal));
-  const [deleting, setDeleting] = useState<"project" | "account" | null>(null);
-  const close = () => setDeleting(null);
   if (current === undefined) return null;
   return (
     <section class="view settings" aria-labelledby="settings-title">
       <div class="view-head">
         <h1 id="settings-title">Settings and usage</h1>
       </div>
+      <nav class="tabs" aria-label="Settings">
+        {TABS.map(([tab, text]) => (
+          <a
+            key={text}
+            href={hrefOf({ name: "settings", projectId: id, tab })}
+            aria-current={place.tab === tab ? "page" : undefined}
+          >
+            {text}
+          </a>
+        ))}
+      </nav>
       {error !== undefined && <Problem error={error} onRetry={reload} />}
-      <section class="card" aria-labelledby="usage-title">
-        <h2 id="usage-title">Usage now</h2>
-        <Tier project={current} />
-        <UsageBars project={current} />
-      </section>
-      <UsageCard key={`usage ${current.id}`} projectId={current.id} />
-      <LimitsCard project={current} />
-      <RetentionCard key={`retention ${current.id}`} project={current} />
-      <section class="card" aria-labelledby="name-title">
-        <h2 id="name-title">Project</h2>
-        <RenameForm key={current.id} project={current} />
-        <p class="hint">
-          Created {formatTime(current.createdAt)}. Id <code>{current.id}</code>
+      <Tab tab={place.tab} project={current} />
+    </section>
+  );
+}
+
+function Tab({ tab, project: current }: { readonly tab: SettingsPlace["tab"]; readonly project: Project }) {
+  switch (tab) {
+    case undefined:
+      return (
+        <>
+          <section class="card" aria-labelledby="usage-title">
+            <h2 id="usage-title">Usage now</h2>
+            <Tier project={current} />
+            <UsageBars project={current} />
+            <LimitDetails project={current} />
+          </section>
+          <UsageCard key={`usage ${current.id}`} projectId={current.id} />
+        </>
+      );
+    case "retention":
+      return <RetentionCard key={`retention ${current.id}`} project={current} />;
+    case "account":
+      return (
+        <>
+          <ProjectCard project={current} />
+          <AccountCard />
+          <section class="card" aria-labelledby="account-title">
+            <h2 id="account-title">Account</h2>
+            <p>Signed in as {account.value?.email}.</p>
+            <NewPasswordForm onDone={() => {}} />
+          </section>
+        </>
+      );
+    case "danger":
+      return <DangerCard project={current} />;
+  }
+}
+
+function ProjectCard({ project }: { readonly project: Project }) {
+  return (
+    <section class="card" aria-labelledby="name-title">
+      <h2 id="name-title">Project</h2>
+      <RenameForm key={project.id} project={project} />
+      <p class="hint">
+        Created {formatTime(project.createdAt)}. Id <code>{project.id}</code>
+      </p>
+    </section>
+  );
+}
+
+/** What cannot be undone, apart from all other settings. */
+function DangerCard({ project }: { readonly project: Project }) {
+  const [deleting, setDeleting] = useState<"project" | "account" | null>(null);
+  const close = () => setDeleting(null);
+  return (
+    <section class="card danger-zone" aria-labelledby="danger-title">
+      <h2 id="danger-title">Danger zone</h2>
+      <div class="danger-row">
+        <p>
+          <strong>Delete {visible(project.name)}</strong>: all of its files, keys and links. You cannot undo
+          this.
         </p>
         <button type="button" class="danger" onClick={() => setDeleting("project")}>Delete project</button>
-      </section>
-      <AccountCard />
-      <section class="card" aria-labelledby="account-title">
-        <h2 id="account-title">Account</h2>
-        <p>Signed in as {account.value?.email}.</p>
-        <NewPasswordForm onDone={() => {}} />
+      </div>
+      <div class="danger-row">
+        <p>
+          <strong>Delete the account {account.value?.email}</strong>: all of its projects. You cannot undo
+          this.
+        </p>
         <button type="button" class="danger" onClick={() => setDeleting("account")}>Delete account</button>
-      </section>
-      {deleting === "project" && <DeleteProjectDialog project={current} onClose={close} />}
+      </div>
+      {deleting === "project" && <DeleteProjectDialog project={project} onClose={close} />}
       {deleting === "account" && <DeleteAccountDialog email={account.value?.email ?? ""} onClose={close} />}
     </section>
   );

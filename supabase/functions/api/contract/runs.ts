@@ -17,6 +17,10 @@ const run = z.object({
       `\`false\` if the run has more than ${RUN_VERSIONS_COUNTED_MAX} versions: the counts are minimums, and times and ` +
       "actors are those of the versions that were read. Absent: the counts are exact.",
   }),
+  undoneRunId: z.string().optional().meta({ description: "The run that this run undoes." }),
+  undoneBy: z.array(z.string()).optional().meta({
+    description: "The undos of this run that have not been undone themselves.",
+  }),
 }).meta({ id: "Run" });
 export type Run = Wire<typeof run>;
 

@@ -11,7 +11,9 @@ import { UNREADABLE } from "./read.ts";
 import { wholeNumber } from "./schemas.ts";
 
 const query = z.object({
-  from: wholeNumber(1).optional().meta({ description: "Default: the version before `to`." }),
+  from: wholeNumber(0).optional().meta({
+    description: "Default: the version before `to`. 0: the empty file before the first version.",
+  }),
   to: wholeNumber(1).optional().meta({ description: "Default: the latest version." }),
   toPath: z.string().optional().meta({
     description:

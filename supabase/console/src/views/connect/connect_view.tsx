@@ -38,14 +38,14 @@ export function ConnectView({ projectId }: { readonly projectId: string }) {
         {made !== undefined && <Made made={made} />}
         {made === undefined || isMaking
           ? <KeyForm projectId={projectId} onMade={keep} />
-          : <button type="button" class="apart" onClick={() => setMaking(true)}>Make another key</button>}
-      </section>
-      <section class="card" aria-labelledby="connect-client">
-        <h2 id="connect-client">Client</h2>
-        {made === undefined && <p class="note">Create a key above to fill it in, where one is needed.</p>}
-        <Clients {...{ projectId, baseUrl }} apiKey={made?.key ?? NO_KEY} />
+          : <button type="button" class="apart" onClick={() => setMaking(true)}>Create another key</button>}
       </section>
       {made !== undefined && <FirstCall key={made.id} {...{ projectId, made }} />}
+      <section class="card" aria-labelledby="connect-client">
+        <h2 id="connect-client">Client</h2>
+        {made === undefined && <p class="note">Create a key above to fill it in.</p>}
+        <Clients {...{ projectId, baseUrl }} apiKey={made?.key ?? NO_KEY} />
+      </section>
     </section>
   );
 }
@@ -54,7 +54,7 @@ function Made({ made: { key, pathPrefix } }: { readonly made: NewKey }) {
   return (
     <>
       <p class="note" role="status">
-        Copy the key now: only its hash is stored, and this tab forgets it when it is reloaded or closed.
+        Copy the key now: only its hash is stored, and this tab forgets it when you reload or close it.
       </p>
       <CodeBlock text={key} what="the key" />
       {pathPrefix && <p class="hint">It reaches only what is below {visible(pathPrefix)}.</p>}
@@ -145,15 +145,15 @@ function KeyForm({ projectId, onMade }: Properties) {
           input={{ autoComplete: "off" }}
         />
         <SelectField
-          label="It may"
+          label="Permission"
           value={may}
           onChange={setMay}
-          options={[["write", "read and write"], ["read", "read only"]]}
+          options={[["write", "Read and write"], ["read", "Read only"]]}
           problem={reasonFor(error, "scopes")}
         />
       </div>
       <FormProblem error={error} fields={["name", "scopes"]} />
-      <button type="submit" class="primary" disabled={isBusy}>Make the key</button>
+      <button type="submit" class="primary" disabled={isBusy}>Create key</button>
     </form>
   );
 }

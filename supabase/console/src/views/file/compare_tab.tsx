@@ -9,7 +9,7 @@ import { usePaced } from "../../state/paced.ts";
 import { useLoad } from "../../state/use_load.ts";
 import { type FilePlace, hrefOf, replaceWith } from "../../state/router.ts";
 import { decodeText } from "../../components/shown_type.ts";
-import { UnifiedDiff } from "./unified_diff.tsx";
+import { UnifiedDiff } from "../../components/unified_diff.tsx";
 import { PathField } from "../../components/path_field.tsx";
 
 interface CompareTabProperties {

@@ -4,6 +4,7 @@ import { useCommands } from "../../components/commands.ts";
 import { Icon } from "../../components/icon.tsx";
 import { Empty, Loading, Problem } from "../../components/states.tsx";
 import { keysOf, loadKeys } from "../../state/keys.ts";
+import { hrefOf } from "../../state/router.ts";
 import { useLoad } from "../../state/use_load.ts";
 import { CreateKeyDialog, EditKeyDialog } from "./key_settings.tsx";
 import { type KeyAction, KeyTable } from "./key_table.tsx";
@@ -51,6 +52,9 @@ export function KeysView({ projectId }: { readonly projectId: string }) {
         ? (
           <Empty icon="key" title="There are no keys yet.">
             <p>An agent reads and writes with a key. Create one for each agent and environment.</p>
+            <p>
+              <a href={hrefOf({ name: "connect", projectId })}>Connect an agent</a>
+            </p>
           </Empty>
         )
         : <KeyTable kind="key" {...{ keys, onChoose }} />}

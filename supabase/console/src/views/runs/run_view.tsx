@@ -1,18 +1,20 @@
 /** The changes of one run, file by file, and its undo. */
 import { useEffect, useState } from "preact/hooks";
-import { readRun, type RunDetails, type RunFile } from "../../api/runs.ts";
-import { Age, ListTable, moveInList, RowLink } from "../../components/list.tsx";
+import { isCode } from "../../api/failure.ts";
+import { readRun, type RunDetails } from "../../api/runs.ts";
 import { useCommands } from "../../components/commands.ts";
-import { fileIcon } from "../../components/file_icon.ts";
 import { Icon } from "../../components/icon.tsx";
-import { Pending } from "../../components/states.tsx";
-import { describeOperation, formatCount, visible } from "../../format.ts";
+import { Empty, Pending } from "../../components/states.tsx";
+import { shortenId } from "../../format.ts";
 import { ensureKeys, writerName } from "../../state/keys.ts";
 import { useLive } from "../../state/live.ts";
 import { usePacedCall } from "../../state/paced.ts";
 import { type FilesPlace, goTo, hrefOf, type RunPlace } from "../../state/router.ts";
 import { useLoad } from "../../state/use_load.ts";
 import { UndoDialog, type Writer } from "../../components/undo_dialog.tsx";
+import { type LineCounts, RunFiles } from "./run_files.tsx";
+import { runHeading, runName } from "./run_name.tsx";
+import { RunSummary } from "./run_summary.tsx";
 
 export function RunView({ place }: { readonly place: RunPlace }) {
   const { projectId, runId, after } = place;
@@ -20,58 +22,100 @@ export function RunView({ place }: { readonly place: RunPlace }) {
   const key = `run ${projectId} ${runId} ${after}`;
   const { data, error, reload } = useLoad(key, (signal) => readRun(projectId, runId, after, signal));
   const refresh = usePacedCall(projectId, reload);
+  const title = runHeading(data ?? { runId });
   const writers = data === undefined ? [] : writersOf(projectId, data);
-  const areNamed = writers.length > 1;
-  useEffect(() => {
-    if (areNamed) void ensureKeys(projectId);
-  }, [projectId, areNamed]);
+  useEffect(() => void ensureKeys(projectId), [projectId]);
   useLive(projectId, (changes) => {
-    if (changes === null || changes.some((change) => change.runId === runId)) refresh();
+    // An undo of this run is another run.
+    const isAbout = changes?.some((change) => change.runId === runId || change.operation === "undo") ?? true;
+    if (isAbout) refresh();
   });
-  useCommands(
-    data === undefined ? [] : [
-      { id: "undo-run", text: "Undo the run …", about: runId, icon: "restore", run: () => setUndoing(true) },
-      {
-        id: "before-run",
-        text: "As it was before the run",
-        about: runId,
-        icon: "history",
-        run: () => goTo(placeBefore(projectId, data)),
-      },
-    ],
-  );
+  useCommands(data === undefined ? [] : commandsOf(projectId, data, () => setUndoing(true)));
+  if (isCode(error, "RUN_NOT_FOUND")) return <Unknown place={place} />;
   return (
     <section class="view" aria-labelledby="run-title">
       <div class="view-head">
-        <h1 id="run-title">Run {runId}</h1>
-        <div class="tools">
-          {data && (
+        <h1 id="run-title" title={runId}>{title}</h1>
+        {data && (
+          <div class="tools">
             <a class="button" href={hrefOf(placeBefore(projectId, data))}>
-              <Icon name="history" />As it was before
+              <Icon name="history" />View before this run
             </a>
-          )}
-          <button type="button" disabled={data === undefined} onClick={() => setUndoing(true)}>
-            <Icon name="restore" />Undo …
-          </button>
-        </div>
-      </div>
-      {data === undefined ? <Pending {...{ error, reload }} what="the run" /> : (
-        <>
-          <Summary run={data} writers={writers} />
-          <Table projectId={projectId} run={data} />
-          {data.hasMore && (
-            <button
-              type="button"
-              onClick={() => goTo({ ...place, after: data.files.at(-1)?.fileId })}
-            >
-              More files
+            <button type="button" onClick={() => setUndoing(true)}>
+              <Icon name="restore" />Undo …
             </button>
-          )}
-        </>
+          </div>
+        )}
+      </div>
+      {data === undefined
+        ? <Pending {...{ error, reload }} what="the run" />
+        : <Run key={key} {...{ place, writers }} run={data} />}
+      {isUndoing && (
+        <UndoDialog
+          {...{ projectId, runId, writers }}
+          title={data?.undoneRunId && `the undo of ${shortenId(data.undoneRunId)}`}
+          onClose={() => setUndoing(false)}
+        />
       )}
-      {isUndoing && <UndoDialog {...{ projectId, runId, writers }} onClose={() => setUndoing(false)} />}
     </section>
   );
+}
+
+function Unknown({ place: { projectId, runId } }: { readonly place: RunPlace }) {
+  return (
+    <section class="view" aria-labelledby="run-title">
+      <div class="view-head">
+        <h1 id="run-title">No such run</h1>
+      </div>
+      <Empty icon="run" title={`Nothing was written under the run id ${runId}.`}>
+        <p>
+          <a href={hrefOf({ name: "runs", projectId })}>All runs</a>
+        </p>
+      </Empty>
+    </section>
+  );
+}
+
+interface Properties {
+  readonly place: RunPlace;
+  readonly run: RunDetails;
+  readonly writers: readonly Writer[];
+}
+
+function Run({ place, run, writers }: Properties) {
+  const { projectId } = place;
+  const [counts, setCounts] = useState<ReadonlyMap<string, LineCounts>>(new Map());
+  return (
+    <>
+      <RunSummary {...{ projectId, run, writers, counts }} />
+      <RunFiles
+        {...{ projectId, run, counts }}
+        onCounted={(fileId, counted) => setCounts((before) => new Map(before).set(fileId, counted))}
+      />
+      {run.hasMore && (
+        <button
+          type="button"
+          onClick={() => goTo({ ...place, after: run.files.at(-1)?.fileId })}
+        >
+          More files
+        </button>
+      )}
+    </>
+  );
+}
+
+function commandsOf(projectId: string, run: RunDetails, undo: () => void) {
+  const about = runName(run);
+  return [
+    { id: "undo-run", text: "Undo the run …", about, icon: "restore", run: undo },
+    {
+      id: "before-run",
+      text: "View before this run",
+      about,
+      icon: "history",
+      run: () => goTo(placeBefore(projectId, run)),
+    },
+  ] as const;
 }
 
 /** The project as it was just before the run. */
@@ -80,65 +124,10 @@ function placeBefore(projectId: string, run: RunDetails): FilesPlace {
   return { name: "files", projectId, directory: "", at };
 }
 
-function Summary({ run, writers }: { readonly run: RunDetails; readonly writers: readonly Writer[] }) {
-  const { actors, fileCount, versionCount, firstAt, lastAt, countsAreExact = true } = run;
-  return (
-    <p class="hint">
-      {!countsAreExact && "At least "}
-      {formatCount(versionCount, "version")} of {formatCount(fileCount, "file")}
-      {actors.length > 0 && `, by ${actors.map(visible).join(", ")}`}. From <Age iso={firstAt} /> to{" "}
-      <Age iso={lastAt} />.
-      {writers.length > 1 && ` Written with ${writers.map(({ name }) => name).join(", ")}.`}
-    </p>
-  );
-}
-
 /** Returns the console and the keys that wrote the shown files under this run id: any key can use any run id. */
 function writersOf(projectId: string, { files }: RunDetails): readonly Writer[] {
   const keyIds = [...new Set(files.flatMap((file) => file.keyIds ?? []))];
   const keys = keyIds.map((id) => ({ name: writerName(projectId, id), keys: [id] }));
   const isConsole = files.some(({ own }) => own);
   return [...isConsole ? [{ name: writerName(projectId, null), keys: "own" as const }] : [], ...keys];
-}
-
-function Table({ projectId, run }: { readonly projectId: string; readonly run: RunDetails }) {
-  // The API sorts the files by id, so that pages are stable.
-  const files = run.files.toSorted((a, b) => a.path < b.path ? -1 : 1);
-  return (
-    <ListTable
-      caption={`Files of ${run.runId}`}
-      columns={[["File"], ["What", "extra"], ["Versions", "number"], ["Actions", "actions"]]}
-      onKeyDown={moveInList}
-    >
-      {files.map((file) => <Row key={file.fileId} {...{ projectId, file }} />)}
-    </ListTable>
-  );
-}
-
-function Row({ projectId, file }: { readonly projectId: string; readonly file: RunFile }) {
-  const { path, firstVersion, lastVersion, operation } = file;
-  const place = { name: "file", projectId, path } as const;
-  return (
-    <tr>
-      <td class="name">
-        <RowLink
-          to={{ ...place, tab: "history" }}
-          icon={operation === "delete" ? "trash" : fileIcon(file)}
-          text={path}
-        />
-      </td>
-      <td class="extra">{describeOperation(path, { operation })}</td>
-      <td class="number">{firstVersion === lastVersion ? firstVersion : `${firstVersion}–${lastVersion}`}</td>
-      <td class="actions">
-        {firstVersion > 1 && operation !== "delete" && (
-          <a
-            aria-label={`Changes of ${visible(path)}`}
-            href={hrefOf({ ...place, tab: "compare", from: firstVersion - 1, to: lastVersion })}
-          >
-            Changes
-          </a>
-        )}
-      </td>
-    </tr>
-  );
 }

@@ -6,8 +6,9 @@ import { Empty, Pending } from "../../components/states.tsx";
 import { formatNumber, visible } from "../../format.ts";
 import { useLive } from "../../state/live.ts";
 import { usePacedCall } from "../../state/paced.ts";
-import { goTo, type RunsPlace } from "../../state/router.ts";
+import { goTo, hrefOf, type RunsPlace } from "../../state/router.ts";
 import { useLoad } from "../../state/use_load.ts";
+import { runName, RunState } from "./run_name.tsx";
 
 export function RunsView({ place }: { readonly place: RunsPlace }) {
   const { projectId, after } = place;
@@ -36,9 +37,11 @@ export function RunsView({ place }: { readonly place: RunsPlace }) {
             title={after === undefined ? "There are no runs yet." : "There are no older runs."}
           >
             <p>
-              Writes with the header{" "}
-              <code>X-Run-Id</code>, and tool calls of agents that send a trace, are shown here run by run,
-              and can be undone together.
+              An agent that sends the header <code>X-Run-Id</code>{" "}
+              groups its writes into a run, which you can undo as a whole.
+            </p>
+            <p>
+              <a href={hrefOf({ name: "connect", projectId })}>Connect an agent</a>
             </p>
           </Empty>
         )
@@ -54,16 +57,24 @@ function Table({ projectId, runs }: { readonly projectId: string; readonly runs:
   return (
     <ListTable
       caption="Runs"
-      columns={[["Run"], ["By", "writer"], ["Last write", "when"], ["Files", "number"], [
+      columns={[["Run"], ["State", "status"], ["By", "writer"], ["Last write", "when"], ["Files", "number"], [
         "Versions",
         "number extra",
       ]]}
       onKeyDown={moveInList}
     >
-      {runs.map(({ runId, actors, lastAt, fileCount, versionCount, countsAreExact = true }) => (
-        <tr key={runId}>
+      {runs.map(({ actors, lastAt, fileCount, versionCount, countsAreExact = true, ...run }) => (
+        <tr key={run.runId}>
           <td class="name">
-            <RowLink to={{ name: "run", projectId, runId }} icon="run" text={runId} />
+            <RowLink
+              to={{ name: "run", projectId, runId: run.runId }}
+              icon={run.undoneRunId === undefined ? "run" : "restore"}
+              text={runName(run)}
+              title={run.runId}
+            />
+          </td>
+          <td class="status">
+            <RunState run={run} />
           </td>
           <td class="writer">{actors.map(visible).join(", ")}</td>
           <td class="when">

@@ -18,11 +18,13 @@ export function AccountCard() {
           <h3>New projects</h3>
           <Makers account={account} />
           <p class="hint">
-            Who may sign up and make projects is set by the operator of this service, with{" "}
+            The operator of this service sets who may sign up and create projects, with{" "}
             <code>deno task projects makers</code>.
           </p>
-          <h3>Limits of your account</h3>
-          <LimitList limits={ofAccount(account)} />
+          <details>
+            <summary>Limits of your account</summary>
+            <LimitList limits={ofAccount(account)} />
+          </details>
         </>
       )}
     </section>
@@ -48,8 +50,8 @@ function Makers({ account }: { readonly account: Account }) {
   return (
     <p>
       {account.projectMakers === "anyone"
-        ? "Anyone who signs up here may make projects, and so may you."
-        : "Only e-mail addresses that the operator of this service has listed may make projects. Yours is one of them."}
+        ? "Anyone who signs up here may create projects, and so may you."
+        : "Only e-mail addresses that the operator of this service has listed may create projects. Yours is one of them."}
     </p>
   );
 }
@@ -62,25 +64,24 @@ function ofAccount(
       name: "Projects",
       value: formatNumber(maxProjects),
       meaning:
-        "Delete one that is not needed to make another. It is the same for everybody; the operator of this service can " +
-        "give you one more.",
+        "Delete one to create another. The limit is the same for everybody; the operator of this service can give " +
+        "you another project.",
     },
     {
       name: "Shared storage",
       value: maxSharedBytes === null ? "no limit" : formatBytes(maxSharedBytes),
       meaning: maxSharedBytes === null
         ? "Each project may use the storage that it has by itself."
-        : "Your projects that have the storage of their tier use it together, and none more than its own. When it is " +
-          "used up, writes to them are refused and everything stays readable. " +
-          "The operator of this service raises it for all accounts with deno task projects account-quota, or gives a " +
-          "project storage of its own, which takes nothing from it.",
+        : "Your projects that have the storage of their tier use it together. When it is used up, writes to them are " +
+          "refused and everything stays readable. The operator of this service can raise it, or give a project " +
+          "storage of its own.",
     },
     {
       name: "Requests about projects and keys per minute",
       value: formatNumber(requestsPerMinute),
       meaning:
-        "Of this console and whatever else is signed in as you; files count in their project. Those above it are " +
-        "refused until the minute is over. It is the same for everybody.",
+        "Of this console and everything else that is signed in as you; requests about files count in their project. " +
+        "Further requests are refused until the minute is over.",
     },
   ];
 }

@@ -29,8 +29,8 @@ export function DeleteProjectDialog(
       onClose={onClose}
     >
       <p>
-        All files with their whole history, keys and links go with it. Keys are refused from now on. This
-        cannot be undone.
+        This deletes all files with their whole history, all keys and all links. Keys are refused from now on.
+        You cannot undo this.
       </p>
     </ConfirmDialog>
   );
@@ -48,7 +48,7 @@ export function DeleteAccountDialog({ email, onClose }: Closing & { readonly ema
       }}
       onClose={onClose}
     >
-      <p>All of its projects go with it, with everything in them. This cannot be undone.</p>
+      <p>This deletes all of its projects with everything in them. You cannot undo this.</p>
     </ConfirmDialog>
   );
 }

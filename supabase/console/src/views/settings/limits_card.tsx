@@ -3,16 +3,20 @@ import type { Project } from "../../api/projects.ts";
 import { CopyButton } from "../../components/copy.tsx";
 import { formatBytes, formatNumber } from "../../format.ts";
 
-export function LimitsCard({ project }: { readonly project: Project }) {
+export function LimitDetails({ project }: { readonly project: Project }) {
   return (
-    <section class="card" aria-labelledby="limits-title">
-      <h2 id="limits-title">Limits</h2>
-      <LimitList limits={ofProject(project)} />
-      {Object.values(project.limits).some((limit) => limit !== null) && <HowRaised project={project} />}
-      <p class="hint">
-        Other limits are the same for every project. The API's documentation lists them, under “Limits”.
-      </p>
-    </section>
+    <>
+      <details>
+        <summary>What happens at each limit</summary>
+        <LimitList limits={ofProject(project)} />
+      </details>
+      {Object.values(project.limits).some((limit) => limit !== null) && (
+        <details>
+          <summary>Raise a limit</summary>
+          <HowRaised project={project} />
+        </details>
+      )}
+    </>
   );
 }
 
@@ -22,18 +26,16 @@ function HowRaised({ project: { id, tier } }: { readonly project: Project }) {
   return (
     <>
       <p>
-        These come with the tier,{" "}
-        <strong>{tier}</strong>, unless the operator of this service gave the project its own. Only they can
-        raise them. Send them this command:
+        The operator of this service can raise the limits of the tier{" "}
+        <strong>{tier}</strong>. Send them this command:
       </p>
       <p class="command">
         <code>{command}</code>
         <CopyButton text={command} what="the command" />
       </p>
       <p class="hint">
-        They can also keep the tier and give the project limits of its own, with{" "}
-        <code>--requests-per-minute</code>, <code>--max-file-bytes</code> and{" "}
-        <code>--max-project-bytes</code>. A limit that the command leaves out is the tier's.
+        With <code>--requests-per-minute</code>, <code>--max-file-bytes</code> and{" "}
+        <code>--max-project-bytes</code>, they give the project limits of its own.
       </p>
     </>
   );
@@ -47,21 +49,20 @@ function ofProject(
       name: "Requests per minute",
       value: requestsPerMinute === null ? "no limit" : formatNumber(requestsPerMinute),
       meaning:
-        "All keys and this console together. Those above it are refused until the minute is over; agents are told " +
-        "how long to wait. More keys do not raise it; batches and folder operations need fewer requests.",
+        "For all keys and this console together. Further requests are refused until the minute is over, and agents " +
+        "are told how long to wait.",
     },
     {
       name: "Size of a file",
       value: maxFileBytes === null ? "no limit" : formatBytes(maxFileBytes),
-      meaning: "A write that would make a file larger is refused. Larger ones that exist stay readable.",
+      meaning: "A write that would make a file larger is refused. Larger files stay readable.",
     },
     {
       name: "Storage",
       value: maxProjectBytes === null ? "no limit" : formatBytes(maxProjectBytes),
       meaning:
-        "Content of all versions, with what it takes in the database and the search index. When it is used up, " +
-        "writes are refused and everything stays readable. Erasing files for good, or a rule below that lets " +
-        "old versions go, makes room; deleting a file does not, since its versions stay.",
+        "When it is used up, writes are refused and everything stays readable. Erase files for good, or set a " +
+        "retention rule, to free storage. Deleting a file frees none, because its versions are kept.",
     },
   ];
 }

@@ -11,18 +11,18 @@ import { updateProject } from "../../state/projects.ts";
 const FIELDS = [
   {
     name: "keepVersions",
-    label: "Newest versions of a file that stay",
-    hint: "Empty: their number does not matter.",
+    label: "Versions to keep",
+    hint: "Of each file, the newest. Empty: any number.",
   },
   {
     name: "keepDays",
-    label: "Days that a version stays after the next one",
-    hint: "Empty: their age does not matter. With both, a version goes only when both let it go.",
+    label: "Keep replaced versions for (days)",
+    hint: "Empty: any age. With both, a version is deleted only if both rules allow it.",
   },
   {
     name: "deletedDays",
-    label: "Days that a deleted file can be restored",
-    hint: "Empty: for ever. Then it goes with all of its versions.",
+    label: "Keep deleted files for (days)",
+    hint: "Empty: forever. After that time, a file is erased with all of its versions.",
   },
 ] as const;
 
@@ -39,14 +39,15 @@ export function RetentionCard({ project: { id, retention } }: { readonly project
   const save = useSubmit(async () => {
     updateProject(await changeRetention(id, ruleOf(texts)));
     setPreview(null);
-    notify("The rule was saved. What it lets go is removed in the background.");
+    notify("The rule was saved. It deletes versions in the background.");
   });
   const error = save.error ?? preparing.error;
   return (
     <section class="card" aria-labelledby="retention-title">
-      <h2 id="retention-title">What goes by itself</h2>
+      <h2 id="retention-title">Retention</h2>
       <p>
-        Without a rule every version stays. The latest version of a file that is not deleted always stays.
+        Without a rule, every version is kept. The latest version of a file is always kept, unless the file
+        was deleted.
       </p>
       <form onSubmit={hasFault ? (event) => event.preventDefault() : preparing.submit} noValidate>
         {FIELDS.map(({ name, label, hint }) => (
@@ -66,7 +67,7 @@ export function RetentionCard({ project: { id, retention } }: { readonly project
         ))}
         <FormProblem error={error} fields={["retention"]} />
         <button type="submit" disabled={preparing.isBusy || isUnchanged || hasFault}>
-          Show what would go
+          Preview deletions
         </button>
       </form>
       {preview !== null && (
@@ -77,7 +78,7 @@ export function RetentionCard({ project: { id, retention } }: { readonly project
             class={preview.versions > 0 ? "danger solid" : "primary"}
             disabled={save.isBusy}
           >
-            {preview.versions > 0 ? "Save the rule and let them go" : "Save the rule"}
+            {preview.versions > 0 ? "Save rule and delete" : "Save rule"}
           </button>
         </form>
       )}
@@ -87,13 +88,12 @@ export function RetentionCard({ project: { id, retention } }: { readonly project
 
 function Preview({ preview }: { readonly preview: RetentionPreview }) {
   const { versions, files, examples, lookedAt, isComplete } = preview;
-  const most = isComplete ? "" : "at least ";
   return (
     <div role="status">
       <p>
         {versions === 0 && isComplete
-          ? "Nothing would go now."
-          : `Now ${most}${formatCount(versions, "version")} would go for good${
+          ? "Nothing would be deleted."
+          : `${isComplete ? "" : "At least "}${formatCount(versions, "version")} would be deleted for good${
             files === 0 ? "" : `, with ${formatCount(files, "deleted file")} as a whole`
           }.`}
         {!isComplete && ` This counts the first ${formatNumber(lookedAt)} files only.`}

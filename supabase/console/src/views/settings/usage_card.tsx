@@ -4,7 +4,7 @@ import { readUsage, type Usage, type UsageDay, type UsageOfKey } from "../../api
 import { SelectField } from "../../components/form.tsx";
 import { ListTable } from "../../components/list.tsx";
 import { Pending } from "../../components/states.tsx";
-import { formatBytes, formatNumber, visible } from "../../format.ts";
+import { formatBytes, formatCount, formatNumber, visible } from "../../format.ts";
 import { useLoad } from "../../state/use_load.ts";
 
 /** Periods in days. The API keeps a year and a month. */
@@ -15,16 +15,48 @@ interface Measure {
   readonly name: string;
   readonly of: "requests" | "versions" | "bytesWritten" | "bytes" | "databaseBytes";
   readonly format: (value: number) => string;
+  /** `120 requests`: the sum of a period, or the level at its end. */
+  readonly counted: (value: number) => string;
   /** Whether it is a level at the end of a day: it belongs to no key, and days are not added up. */
   readonly isLevel: boolean;
 }
 
 const MEASURES: readonly Measure[] = [
-  { name: "Requests", of: "requests", format: formatNumber, isLevel: false },
-  { name: "Versions made", of: "versions", format: formatNumber, isLevel: false },
-  { name: "Content written", of: "bytesWritten", format: formatBytes, isLevel: false },
-  { name: "Content stored", of: "bytes", format: formatBytes, isLevel: true },
-  { name: "In the database", of: "databaseBytes", format: formatBytes, isLevel: true },
+  {
+    name: "Requests",
+    of: "requests",
+    format: formatNumber,
+    counted: (value) => formatCount(value, "request"),
+    isLevel: false,
+  },
+  {
+    name: "Versions written",
+    of: "versions",
+    format: formatNumber,
+    counted: (value) => formatCount(value, "version"),
+    isLevel: false,
+  },
+  {
+    name: "Content written",
+    of: "bytesWritten",
+    format: formatBytes,
+    counted: (value) => `${formatBytes(value)} written`,
+    isLevel: false,
+  },
+  {
+    name: "Content stored",
+    of: "bytes",
+    format: formatBytes,
+    counted: (value) => `${formatBytes(value)} stored`,
+    isLevel: true,
+  },
+  {
+    name: "In the database",
+    of: "databaseBytes",
+    format: formatBytes,
+    counted: (value) => `${formatBytes(value)} in the database`,
+    isLevel: true,
+  },
 ];
 
 export function UsageCard({ projectId }: { readonly projectId: string }) {
@@ -71,8 +103,7 @@ export function UsageCard({ projectId }: { readonly projectId: string }) {
           </details>
           <KeyTable usage={data} />
           <p class="hint">
-            Days are UTC. Requests show within seconds, but for those of an instance of the service that ended
-            before it had handed them in. Content that versions share is stored once and belongs to no key.
+            Days are in UTC. Content that versions share is stored once and belongs to no key.
           </p>
         </>
       )}
@@ -111,7 +142,7 @@ function KeyTable({ usage: { keys, keyCount } }: { readonly usage: Usage }) {
     <div class="scroll" role="region" aria-label="Usage by key" tabIndex={0}>
       <ListTable
         caption="Usage by key"
-        columns={[["Key"], ["Requests", "number"], ["Versions made", "number"], [
+        columns={[["Key"], ["Requests", "number"], ["Versions written", "number"], [
           "Content written",
           "number",
         ]]}
@@ -191,17 +222,15 @@ function UsageChart({ days, measure }: Properties) {
   );
 }
 
-/** Summarizes the chart: `Requests: 120 in all, at most 40 on 2026-01-31.` */
+/** Summarizes the chart: `120 requests; peak 40 on 2026-01-31.` */
 function summaryOf(
   days: readonly UsageDay[],
-  { name, of, format, isLevel }: Properties["measure"],
+  { name, of, format, isLevel, counted }: Properties["measure"],
   most: number,
 ): string {
   const peak = days.find((day) => day[of] === most)?.day;
   if (most === 0 || peak === undefined) return `${name}: none in this period.`;
   const sum = days.reduce((total, day) => total + (day[of] ?? 0), 0);
   const last = days.findLast((day) => day[of] !== null)?.[of] ?? 0;
-  return `${name}: ${isLevel ? `${format(last)} now` : `${format(sum)} in all`}, at most ${
-    format(most)
-  } on ${peak}.`;
+  return `${counted(isLevel ? last : sum)}; peak ${format(most)} on ${peak}.`;
 }

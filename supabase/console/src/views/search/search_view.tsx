@@ -1,16 +1,18 @@
 /** Search by words, by regular expression, or by meaning. The address stores the query. */
 import { useEffect, useState } from "preact/hooks";
-import { isCode, reasonFor } from "../api/failure.ts";
-import { search, type SearchResults } from "../api/files.ts";
-import { formatBytes, formatCount, visible } from "../format.ts";
-import { SEARCH_RESULTS_PER_PAGE } from "../limits.ts";
-import { SelectField, TextField } from "../components/form.tsx";
-import { fileIcon } from "../components/file_icon.ts";
-import { moveInList, RowLink } from "../components/list.tsx";
-import { Pager } from "../components/pager.tsx";
-import { Empty, Pending } from "../components/states.tsx";
-import { useLoad } from "../state/use_load.ts";
-import { goTo, hrefOf, type SearchMode, type SearchPlace } from "../state/router.ts";
+import { isCode, reasonFor } from "../../api/failure.ts";
+import { search, type SearchResults } from "../../api/files.ts";
+import { formatBytes, formatCount, formatNumber, visible } from "../../format.ts";
+import { SEARCH_RESULTS_PER_PAGE } from "../../limits.ts";
+import { SelectField, TextField } from "../../components/form.tsx";
+import { fileIcon } from "../../components/file_icon.ts";
+import { moveInList, RowLink } from "../../components/list.tsx";
+import { Pager } from "../../components/pager.tsx";
+import { Empty, Pending } from "../../components/states.tsx";
+import { useLoad } from "../../state/use_load.ts";
+import { marker } from "./marks.ts";
+import { queryProblem } from "./query_problem.ts";
+import { goTo, hrefOf, type SearchMode, type SearchPlace } from "../../state/router.ts";
 
 const MODES: readonly (readonly [SearchMode, string])[] = [
   ["text", "Text"],
@@ -115,6 +117,23 @@ function Outcome({ place, data, error, reload }: OutcomeProperties) {
       </Empty>
     );
   }
+  const problem = queryProblem(error);
+  if (problem !== undefined) {
+    return (
+      <Empty icon="search" title={problem}>
+        {place.mode === "regex" && (
+          <Offers offers={[{ text: "Search as text", mode: undefined }]} {...{ place }} />
+        )}
+      </Empty>
+    );
+  }
+  if (isCode(error, "SEMANTIC_SEARCH_UNAVAILABLE")) {
+    return (
+      <Empty icon="search" title="This service does not search by meaning.">
+        <Offers offers={[{ text: "Search as text", mode: undefined }]} place={place} />
+      </Empty>
+    );
+  }
   if (data === undefined) return <Pending {...{ error, reload }} what="results" />;
   if (data === null) {
     return (
@@ -127,10 +146,60 @@ function Outcome({ place, data, error, reload }: OutcomeProperties) {
   return (
     <>
       {notSearched && <NotSearched {...{ notSearched, reload }} />}
-      {results.length === 0
-        ? <Empty icon="search" title={`Nothing matches “${place.q}”.`} />
-        : <Results projectId={place.projectId} results={results} />}
+      {results.length === 0 ? <Nothing place={place} /> : (
+        <>
+          <p class="hint" role="status">{countText(place, data)}</p>
+          <Results place={place} results={results} />
+        </>
+      )}
     </>
+  );
+}
+
+/** `3 files, 12 lines`, or, on one of several pages, `Files 21 to 40`. */
+function countText({ mode = "text", first = 0 }: SearchPlace, { results, hasMore }: SearchResults): string {
+  if (hasMore || first > 0) {
+    const last = first + results.length;
+    return `Files ${formatNumber(first + 1)} to ${formatNumber(last)}${
+      hasMore ? " of more" : ` of ${formatNumber(last)}`
+    }`;
+  }
+  const files = formatCount(results.length, "file");
+  if (mode !== "text" && mode !== "regex") return files;
+  // By text and expression, the score is the number of lines.
+  const lines = results.reduce((sum, { score }) => sum + score, 0);
+  return lines === 0 ? files : `${files}, ${formatCount(lines, "line")}`;
+}
+
+/** A wider search that the page offers. */
+type Offer = Partial<Omit<SearchPlace, "name" | "projectId">> & { readonly text: string };
+
+/** The wider searches where nothing was found, the nearest first. */
+function Nothing({ place }: { readonly place: SearchPlace }) {
+  const { q, mode = "text", caseSensitive, directory, glob } = place;
+  const offers: readonly Offer[] = [
+    ...caseSensitive && (mode === "text" || mode === "regex")
+      ? [{ text: "Ignore upper and lower case", caseSensitive: undefined }]
+      : [],
+    ...directory || glob ? [{ text: "Search the whole project", directory: undefined, glob: undefined }] : [],
+    ...mode === "text" ? [{ text: "Search by text and meaning", mode: "hybrid" as const }] : [],
+    ...mode === "regex" || mode === "hybrid" ? [{ text: "Search as text", mode: undefined }] : [],
+    ...mode === "semantic" ? [{ text: "Search by text and meaning", mode: "hybrid" as const }] : [],
+  ];
+  return (
+    <Empty icon="search" title={`Nothing matches “${q}”.`}>
+      <Offers offers={offers} place={place} />
+    </Empty>
+  );
+}
+
+function Offers({ offers, place }: { readonly offers: readonly Offer[]; readonly place: SearchPlace }) {
+  return (
+    <div class="tools">
+      {offers.map(({ text, ...change }) => (
+        <a key={text} class="button" href={hrefOf({ ...place, first: undefined, ...change })}>{text}</a>
+      ))}
+    </div>
   );
 }
 
@@ -148,10 +217,12 @@ function NotSearched({ notSearched: { files, bytes, paths, reasons }, reload }: 
         {formatCount(files, "file")} ({formatBytes(bytes)}) {files === 1 ? "was" : "were"} not searched:{" "}
         {why}.
       </span>
-      <button type="button" onClick={reload}>Search again</button>
+      {reasons.some((reason) => PASSING_REASONS.includes(reason)) && (
+        <button type="button" onClick={reload}>Search again</button>
+      )}
       {paths.length > 0 && (
         <details>
-          <summary>{paths.length < files ? "Some of them" : "Which"}</summary>
+          <summary>{paths.length < files ? "Show some of them" : "Show them"}</summary>
           <ul class="paths">{paths.map((path) => <li key={path}>{visible(path)}</li>)}</ul>
         </details>
       )}
@@ -162,13 +233,16 @@ function NotSearched({ notSearched: { files, bytes, paths, reasons }, reload }: 
 /** Why text was not searched, by the API's name for the reason. */
 const UNSEARCHED_REASONS: Readonly<Record<string, string>> = {
   too_large: "too large",
-  bounds: "more than one search looks at; choose a folder",
+  bounds: "more than one search reads; choose a folder",
   pending: "just written",
   not_indexable: "cannot be indexed",
   too_many_words: "too many different words",
   busy: "another search is reading",
   unreadable: "could not be read",
 };
+
+/** With these reasons, the same search may find more a moment later. */
+const PASSING_REASONS: readonly string[] = ["pending", "busy", "unreadable"];
 
 /** Why a file's content is not searchable, by the API's name for the reason. */
 const NOT_SEARCHED: Readonly<Record<string, string>> = {
@@ -178,11 +252,14 @@ const NOT_SEARCHED: Readonly<Record<string, string>> = {
 };
 
 interface ResultsProperties {
-  readonly projectId: string;
+  readonly place: SearchPlace;
   readonly results: SearchResults["results"];
 }
 
-function Results({ projectId, results }: ResultsProperties) {
+function Results(
+  { place: { projectId, q, mode = "text", caseSensitive = false }, results }: ResultsProperties,
+) {
+  const parts = marker({ q, mode, caseSensitive });
   const placeAt = (path: string, line: number | undefined) =>
     ({ name: "file", projectId, path, tab: "content", line }) as const;
   return (
@@ -205,7 +282,11 @@ function Results({ projectId, results }: ResultsProperties) {
                 <span class="visually-hidden">Line&nbsp;</span>
                 {line}
               </span>
-              <code>{snippet}</code>
+              <code>
+                {parts(snippet).map(({ text, isHit }, index) =>
+                  isHit ? <mark key={index}>{text}</mark> : text
+                )}
+              </code>
             </a>
           ))}
         </li>

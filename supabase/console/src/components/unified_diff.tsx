@@ -1,6 +1,6 @@
-import type { Diff } from "../../api/files.ts";
-import { formatCount } from "../../format.ts";
-import { DIFF_LINES_MAX } from "../../limits.ts";
+import type { Diff } from "../api/files.ts";
+import { formatCount } from "../format.ts";
+import { DIFF_LINES_MAX } from "../limits.ts";
 
 const MARKS: Record<DiffLine["kind"], string> = { added: "+", removed: "−", same: "", hunk: "" };
 const SPOKEN: Record<DiffLine["kind"], string> = {
@@ -11,19 +11,23 @@ const SPOKEN: Record<DiffLine["kind"], string> = {
 };
 
 export function UnifiedDiff({ diff }: { readonly diff: Diff }) {
-  const lines = diffLines(diff.diff, DIFF_LINES_MAX);
   return (
     <>
       <p class="facts" role="status">
         <span class="added-count">{formatCount(diff.additions, "line")} added</span>
         <span class="removed-count">{formatCount(diff.deletions, "line")} removed</span>
       </p>
-      <div
-        class="diff"
-        role="region"
-        aria-label={`Changes from version ${diff.from} to ${diff.to}`}
-        tabIndex={0}
-      >
+      <DiffLines diff={diff} label={`Changes from version ${diff.from} to ${diff.to}`} />
+    </>
+  );
+}
+
+/** The lines of a diff, without their numbers. */
+export function DiffLines({ diff, label }: { readonly diff: Diff; readonly label: string }) {
+  const lines = diffLines(diff.diff, DIFF_LINES_MAX);
+  return (
+    <>
+      <div class="diff" role="region" aria-label={label} tabIndex={0}>
         <table>
           <tbody>
             {lines.map((line, index) => (

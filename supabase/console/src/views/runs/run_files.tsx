@@ -1,0 +1,129 @@
+/** The files of a run, each with what the run changed in it. */
+import { useState } from "preact/hooks";
+import { readDiff } from "../../api/files.ts";
+import { reasonOf } from "../../api/failure.ts";
+import type { RunDetails, RunFile } from "../../api/runs.ts";
+import { fileIcon } from "../../components/file_icon.ts";
+import { Icon } from "../../components/icon.tsx";
+import { moveInList, RowLink } from "../../components/list.tsx";
+import { Loading } from "../../components/states.tsx";
+import { describeOperation, formatCount, formatNumber, visible } from "../../format.ts";
+import { RUN_DIFFS_OPEN } from "../../limits.ts";
+import { hrefOf } from "../../state/router.ts";
+import { useLoad } from "../../state/use_load.ts";
+import { DiffLines } from "../../components/unified_diff.tsx";
+import { inNaturalOrder } from "../../components/natural_order.ts";
+
+export interface LineCounts {
+  readonly additions: number;
+  readonly deletions: number;
+}
+
+interface Properties {
+  readonly projectId: string;
+  readonly run: RunDetails;
+  /** The lines of each file whose changes were read, by its id. */
+  readonly counts: ReadonlyMap<string, LineCounts>;
+  readonly onCounted: (fileId: string, counts: LineCounts) => void;
+}
+
+export function RunFiles({ projectId, run, counts, onCounted }: Properties) {
+  // The API sorts the files by id, so that pages are stable.
+  const files = inNaturalOrder(run.files, ({ path }) => path, "asc");
+  return (
+    <ol class="run-files" aria-label={`Files of ${run.runId}`} onKeyDown={moveInList}>
+      {files.map((file, index) => (
+        <File
+          key={file.fileId}
+          {...{ projectId, file }}
+          counts={counts.get(file.fileId)}
+          isFirst={index < RUN_DIFFS_OPEN}
+          onCounted={(counts) => onCounted(file.fileId, counts)}
+        />
+      ))}
+    </ol>
+  );
+}
+
+interface FileProperties {
+  readonly projectId: string;
+  readonly file: RunFile;
+  readonly counts: LineCounts | undefined;
+  /** Its changes are shown unasked. */
+  readonly isFirst: boolean;
+  readonly onCounted: (counts: LineCounts) => void;
+}
+
+function File({ projectId, file, counts, isFirst, onCounted }: FileProperties) {
+  const { path, firstVersion, lastVersion, operation } = file;
+  // What the person opened or closed stays so, even if the file's place in the list changes.
+  const [isOpen, setOpen] = useState(isFirst);
+  const place = { name: "file", projectId, path } as const;
+  const name = visible(path);
+  return (
+    <li class="run-file">
+      <div class="run-file-head">
+        <button
+          type="button"
+          class="twist"
+          aria-label={`Changes in ${name}`}
+          aria-expanded={isOpen}
+          onClick={() => setOpen(!isOpen)}
+        >
+          <Icon name="chevron" />
+        </button>
+        <RowLink
+          to={{ ...place, tab: "history" }}
+          icon={operation === "delete" ? "trash" : fileIcon(file)}
+          text={path}
+        />
+        <span class="hint">{describeOperation(path, { operation })}</span>
+        {counts && <Counts counts={counts} />}
+        {firstVersion > 1 && operation !== "delete" && (
+          <a
+            class="run-file-compare"
+            aria-label={`Compare ${name}, versions ${firstVersion - 1} and ${lastVersion}`}
+            href={hrefOf({ ...place, tab: "compare", from: firstVersion - 1, to: lastVersion })}
+          >
+            Compare
+          </a>
+        )}
+      </div>
+      {isOpen && <Changes {...{ projectId, file, onCounted }} />}
+    </li>
+  );
+}
+
+/** `+12 −3`. */
+export function Counts({ counts: { additions, deletions } }: { readonly counts: LineCounts }) {
+  return (
+    <span class="line-counts">
+      <span class="visually-hidden">
+        {`${formatCount(additions, "line")} added, ${formatNumber(deletions)} removed`}
+      </span>
+      <span aria-hidden="true">
+        <span class="added-count">+{formatNumber(additions)}</span>{" "}
+        <span class="removed-count">−{formatNumber(deletions)}</span>
+      </span>
+    </span>
+  );
+}
+
+function Changes(
+  { projectId, file, onCounted }: Pick<FileProperties, "projectId" | "file" | "onCounted">,
+) {
+  const { path, firstVersion, lastVersion } = file;
+  const { data, error } = useLoad(
+    `run diff ${projectId} ${path} ${firstVersion} ${lastVersion}`,
+    async (signal) => {
+      const versions = { from: firstVersion - 1, to: lastVersion, toPath: undefined };
+      const diff = await readDiff({ projectId, path }, versions, signal);
+      onCounted(diff);
+      return diff;
+    },
+  );
+  if (error !== undefined) return <p class="hint run-file-note">{reasonOf(error)}</p>;
+  if (data === undefined) return <Loading what="the changes" />;
+  if (data.diff === "") return <p class="hint run-file-note">The content is the same as before.</p>;
+  return <DiffLines diff={data} label={`Changes in ${path}`} />;
+}
