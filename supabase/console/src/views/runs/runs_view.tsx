@@ -57,7 +57,7 @@ function Table({ projectId, runs }: { readonly projectId: string; readonly runs:
   return (
     <ListTable
       caption="Runs"
-      columns={[["Run"], ["State", "status"], ["By", "writer"], ["Last write", "when"], ["Files", "number"], [
+      columns={[["Run"], ["By", "writer"], ["Last write", "when"], ["Files", "number"], [
         "Versions",
         "number extra",
       ]]}
@@ -72,9 +72,7 @@ function Table({ projectId, runs }: { readonly projectId: string; readonly runs:
               text={runName(run)}
               title={run.runId}
             />
-          </td>
-          <td class="status">
-            <RunState run={run} />
+            {run.undoneBy !== undefined && <RunState run={run} />}
           </td>
           <td class="writer">{actors.map(visible).join(", ")}</td>
           <td class="when">
