@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { writeHistory } from "../../supabase/client/git/history.ts";
 import { fileAddress } from "../../supabase/client/library/api.ts";
 import { TRANSFERS_AT_ONCE } from "../../supabase/client/limits.ts";
+import type { Change } from "../../supabase/client/library/records.ts";
 import { Filestore } from "../../supabase/client/mod.ts";
 import { inOrder } from "../../supabase/client/transfer/in_order.ts";
 import { inParallel } from "../support/in_parallel.ts";
@@ -45,7 +46,7 @@ export async function git({ stack, rounds, report }: Bench): Promise<void> {
 /** Reads every version of the feed, and does nothing with it. */
 async function readAll(store: Filestore, url: string, key: string): Promise<void> {
   const headers = { "x-api-key": key, accept: "application/octet-stream" };
-  const read = async ({ path = "", version }: { path?: string; version: number }) => {
+  const read = async ({ path = "", version }: Pick<Change, "path" | "version">) => {
     await (await fetch(`${url}${fileAddress(path)}?version=${version}`, { headers })).bytes();
   };
   const all = inOrder(store.changes(), TRANSFERS_AT_ONCE, read);
