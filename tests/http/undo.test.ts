@@ -140,8 +140,10 @@ test("a run names its undo, and an undo its run, until the undo is undone; a key
     undoneBy: z.array(z.string()).optional(),
   });
   const namedOf = async (from: Files, run: string) => {
-    const { runId, undoneRunId, undoneBy } = named.parse(
-      (await from.request("GET", `/runs/${run}`)).body.data,
+    const { runId, undoneRunId, undoneBy } = dataOf(
+      await from.request("GET", `/runs/${run}`),
+      "get_run",
+      named,
     );
     return [runId, undoneRunId, undoneBy];
   };
@@ -152,9 +154,8 @@ test("a run names its undo, and an undo its run, until the undo is undone; a key
   await undo(own, "undo-a", {}, { "x-run-id": "redo-a" });
   assertEquals(await namedOf(own, "night-9"), ["night-9", undefined, ["undo-b"]]);
   assertEquals(await namedOf(own, "undo-a"), ["undo-a", "night-9", ["redo-a"]]);
-  const { runs } = z.looseObject({ runs: z.array(named) }).parse(
-    (await own.request("GET", "/runs")).body.data,
-  );
+  const page = z.looseObject({ runs: z.array(named) });
+  const { runs } = dataOf(await own.request("GET", "/runs"), "list_runs", page);
   assertEquals(runs.map(({ runId, undoneRunId }) => [runId, undoneRunId]), [
     ["redo-a", "undo-a"],
     ["undo-b", "night-9"],
