@@ -79,7 +79,7 @@ test("console: from sign-up to a revoked key", async (visit) => {
     await toggleHistory(page);
     await press(page, "Restore version 1");
     await says(page, "version 3 has the content of version 1");
-    await page.getByRole("link", { name: "Version 2" }).waitFor();
+    await page.getByRole("link", { name: "Version 2", exact: true }).waitFor();
     await page.getByRole("link", { name: /^Version 3 · / }).waitFor();
     await toggleHistory(page);
     assertEquals((await shownText(page, "Content of hello.md")).trimEnd(), "# Hello");
@@ -94,6 +94,8 @@ test("console: from sign-up to a revoked key", async (visit) => {
     assertEquals([status, JSON.parse(body).error.code], ["401", "INVALID_API_KEY"]);
     await follow(page, "Activity");
     const writes = page.getByRole("table", { name: "Latest writes" });
+    await writes.getByRole("row").nth(1).waitFor();
+    for (const group of await writes.locator("button[aria-expanded]").all()) await group.click();
     await writes.getByText("version 3").waitFor();
     assertEquals(await writes.getByText("version 4").count(), 0);
   });

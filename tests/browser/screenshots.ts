@@ -81,6 +81,10 @@ async function takeForDocuments(browser: Browser, account: Person): Promise<void
   await page.goto(`${start}/run/${RUN}`);
   await page.getByRole("link", { name: `${FOLDER_SHOWN}/summary.md` }).waitFor();
   await take(page, "console-run.png");
+  await page.goto(`${start}/file/${REPORT}?tab=history`);
+  await page.getByRole("link", { name: "Version 1", exact: true }).waitFor();
+  await page.getByRole("heading", { name: "Open questions" }).waitFor();
+  await take(page, "console-file.png");
   await page.goto(`${start}/file/${REPORT}?tab=compare`);
   await page.getByRole("region", { name: /^Changes from version/ }).waitFor();
   await take(page, "console-diff.png");
