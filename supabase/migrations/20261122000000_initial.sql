@@ -893,10 +893,10 @@ create index file_versions_by_position on filestore.file_versions (project_id, p
 -- The versions of a run by their keys, so that the versions of one key are found among those that other keys
 -- wrote under the same run id. With the last columns, a list of runs need not read the versions.
 create index file_versions_by_run on filestore.file_versions (project_id, run_id, key_id, file_id, version)
-  include (position, created_at, actor) where run_id is not null;
--- Finds the runs that have undone a run.
+  include (position, created_at, actor, undone_run_id) where run_id is not null;
+-- Finds the runs that have undone a run, and their files.
 create index file_versions_by_undone_run on filestore.file_versions (project_id, undone_run_id, run_id)
-  where undone_run_id is not null;
+  include (file_id) where undone_run_id is not null;
 -- The moves of a run: an undo checks that it reverts both halves of each.
 create index file_versions_moves_by_run on filestore.file_versions (project_id, run_id, file_id, version)
   where run_id is not null and operation = 'move';
