@@ -143,10 +143,14 @@ const CALLS: readonly (readonly [string, Arguments])[] = ["notes/a.txt", "other/
 });
 
 /** The results, without what differs between two projects. */
-async function resultsOf(agent: Agent): Promise<string[]> {
+async function resultsOf(agent: Agent, person: Account): Promise<string[]> {
   const tools = (await agent.tools()).map(({ name }) => name);
   const results: string[] = [tools.join()];
   for (const [name, args] of CALLS) {
+    // A search finds what is indexed by then, which must be the same in both projects.
+    if (name === "search_files") {
+      assertEquals((await person.request("GET", "/search?q=words&mode=text&wait=10")).status, 200);
+    }
     const answer = await agent.rpc("tools/call", { name, arguments: args }, {
       headers: { "x-run-id": "r1" },
     });
@@ -190,8 +194,8 @@ for (
     const { access_token } = await (await App.register(service)).connect(ofApp, rights);
     // The two eras of the protocol alternate.
     const era = ERAS[index % 2];
-    const expected = await resultsOf(new Agent(service, key, era));
-    assertEquals(await resultsOf(connected(service, access_token, era)), expected);
+    const expected = await resultsOf(new Agent(service, key, era), ofKey);
+    assertEquals(await resultsOf(connected(service, access_token, era), ofApp), expected);
     if (rights.pathPrefix === undefined) return;
     const outside = expected.filter((result) => result.includes('"path":"other/b.txt"'));
     assert(
