@@ -10,7 +10,7 @@ import type { LocalMail } from "../local_mail.ts";
 import { messageOf } from "../startup_error.ts";
 import { BuildProcess } from "./build_process.ts";
 import { CLIENT_FILES, clientFile } from "./client_files.ts";
-import { configJson, messagePage, SITE_HEADERS } from "./site.ts";
+import { configJson, messagePage, SITE_HEADERS, unknownPage } from "./site.ts";
 import { buildDirectory } from "./sources.ts";
 
 const PREFIX = "/console";
@@ -195,11 +195,10 @@ export function respondStarting(incoming: IncomingMessage, outgoing: ServerRespo
   outgoing.end(incoming.method === "HEAD" ? undefined : body);
 }
 
-/** What a person sees at an address that is no file of the console. */
 const NOWHERE: PageResponse = {
   status: 404,
   type: contentType("index.html"),
-  body: messagePage("There is no page at this address.", `<p><a href="${PREFIX}/">Open the console</a></p>`),
+  body: unknownPage(`${PREFIX}/`),
 };
 
 async function isDirectory(path: string): Promise<boolean> {

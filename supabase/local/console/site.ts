@@ -69,7 +69,7 @@ export async function writeSite(build: string, destination: string, settings: Si
   // Hosts show it at `authorize`, where the function sends the people whom an app asks to sign in.
   await Deno.writeTextFile(join(destination, "authorize.html"), allowed);
   // The name under which hosts look for the page that they show at an unknown address.
-  await Deno.writeTextFile(join(destination, "404.html"), UNKNOWN_PAGE);
+  await Deno.writeTextFile(join(destination, "404.html"), unknownPage("/"));
   await Deno.writeTextFile(join(destination, "config.json"), configJson(settings));
   for (const name of CLIENT_FILES) {
     await Deno.writeTextFile(join(destination, name), await clientFile(name));
@@ -83,10 +83,10 @@ export async function writeSite(build: string, destination: string, settings: Si
   await Deno.writeTextFile(join(destination, "_headers"), rules + more);
 }
 
-const UNKNOWN_PAGE = messagePage(
-  "There is no page at this address.",
-  `<p><a href="/">Open the console</a></p>`,
-);
+/** What a person sees at an address that is no file of the console, which begins at `start`. */
+export function unknownPage(start: string): string {
+  return messagePage("There is no page at this address.", `<p><a href="${start}">Open the console</a></p>`);
+}
 
 /** Returns a page without scripts or styles. `more` is HTML. */
 export function messagePage(text: string, more = ""): string {
