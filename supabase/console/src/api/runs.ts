@@ -45,7 +45,7 @@ export async function readNotes(
   { runId: run, lastAt }: Pick<Run, "runId" | "lastAt">,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  // The service excludes the time itself, and has read its whole minute before.
+  // The service leaves out what was written at the time itself.
   const before = new Date(Date.parse(lastAt) + 1).toISOString();
   const query = { run, before, limit: RUN_NOTED_VERSIONS };
   const { changes } = await listChangesBefore(projectId, query, signal);

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { Banner, Notices } from "./banner.tsx";
+import { LazyView } from "../components/lazy_view.tsx";
 import { Loading, Pending } from "../components/states.tsx";
 import { NewPasswordPage } from "../views/sign_in/sign_in_card.tsx";
 import { SignIn } from "../views/sign_in/sign_in.tsx";
@@ -9,7 +10,6 @@ import { discardDrafts } from "../state/drafts.ts";
 import { clearKeys } from "../state/keys.ts";
 import { clearNotices } from "../state/notices.ts";
 import { useLoad } from "../state/use_load.ts";
-import type { Project } from "../api/projects.ts";
 import {
   clearProjects,
   loadProjects,
@@ -47,7 +47,15 @@ export function App() {
         : needsNewPassword.value
         ? <NewPasswordPage />
         : place.value.name === "authorize"
-        ? <Consent key={`${who.id} ${place.value.request}`} request={place.value.request} />
+        ? (
+          <LazyView
+            key={`${who.id} ${place.value.request}`}
+            what="the request"
+            given={{ request: place.value.request }}
+            load={loadConsent}
+            around={Centred}
+          />
+        )
         : <Projects key={who.id} />}
       <Notices />
     </>
@@ -69,30 +77,13 @@ function NoProject({ onReload }: { readonly onReload: () => void }) {
   );
 }
 
+/** The sign-in page does without the code of what is behind it. */
 async function loadFrame() {
   return (await import("./frame.tsx")).Frame;
 }
 
-/** The sign-in page does without the code of what is behind it. */
-function OpenProject({ project }: { readonly project: Project }) {
-  const { data: Frame, error, reload } = useLoad("view project", loadFrame);
-  if (Frame !== undefined) return <Frame project={project} />;
-  return (
-    <Centred>
-      <Pending {...{ error, reload }} what="your projects" />
-    </Centred>
-  );
-}
-
-function Consent({ request }: { readonly request: string }) {
-  const load = async () => (await import("../views/consent/consent_view.tsx")).ConsentView;
-  const { data: View, error, reload } = useLoad("view consent", load);
-  if (View !== undefined) return <View request={request} />;
-  return (
-    <Centred>
-      <Pending {...{ error, reload }} what="the request" />
-    </Centred>
-  );
+async function loadConsent() {
+  return (await import("../views/consent/consent_view.tsx")).ConsentView;
 }
 
 function Projects() {
@@ -111,7 +102,9 @@ function Projects() {
       replaceWith({ name: "files", projectId: preferred.id, directory: "" });
     }
   }, [data, isHome, current?.id, projects.value]);
-  if (current !== undefined) return <OpenProject project={current} />;
+  if (current !== undefined) {
+    return <LazyView what="your projects" given={{ project: current }} load={loadFrame} around={Centred} />;
+  }
   if (data !== undefined && isHome && projects.value?.length === 0) return <NoProject onReload={reload} />;
   if (data === undefined || isHome) {
     return (

@@ -18,9 +18,7 @@ import { TransferPanel } from "./transfer_panel.tsx";
 import { Overlays } from "./overlays.tsx";
 import { useShortcuts } from "./shortcuts.ts";
 import { useStrayDrops } from "./stray_drops.ts";
-import { type FunctionComponent, h } from "preact";
-import { useLoad } from "../state/use_load.ts";
-import { Pending } from "../components/states.tsx";
+import { LazyView } from "../components/lazy_view.tsx";
 
 export function Frame({ project }: { readonly project: Project }) {
   useShortcuts();
@@ -155,21 +153,4 @@ function pageTitle(): string {
   if (here.name === "nowhere") return "No such page";
   if (here.name === "files") return here.directory === "" ? "Files" : here.directory;
   return here.name.charAt(0).toUpperCase() + here.name.slice(1);
-}
-
-interface Properties<Given> {
-  /** Identifies the view; a different view has a different value. */
-  readonly what: string;
-  readonly given: Given;
-  readonly load: () => Promise<FunctionComponent<Given>>;
-}
-
-export function LazyView<Given extends object>({ what, given, load }: Properties<Given>) {
-  const { data: View, error, reload } = useLoad(`view ${what}`, load);
-  if (View !== undefined) return h(View, given);
-  return (
-    <section class="view">
-      <Pending {...{ error, reload, what }} />
-    </section>
-  );
 }

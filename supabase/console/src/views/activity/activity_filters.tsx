@@ -3,7 +3,7 @@ import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { IconButton } from "../../components/icon.tsx";
 import { MenuButton } from "../../components/menu_button.tsx";
 import { formatTime, OPERATIONS, shortenId, visible } from "../../format.ts";
-import { ensureKeys, keysOf } from "../../state/keys.ts";
+import { keysOf } from "../../state/keys.ts";
 import { type ActivityPlace, goTo } from "../../state/router.ts";
 
 const LABELS = {
@@ -55,7 +55,6 @@ export function AddFilter({ place, edited, setEdited }: Filters) {
 
 export function FilterChips({ place, edited, setEdited, focused }: Filters) {
   const { projectId } = place;
-  useEffect(() => void ensureKeys(projectId), [projectId]);
   const names = NAMES.filter((name) => place[name] !== undefined || name === edited);
   if (names.length === 0) return null;
   const apply = (name: Name, value: string) => {

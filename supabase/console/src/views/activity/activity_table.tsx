@@ -68,7 +68,6 @@ interface GroupProperties {
 function GroupRow({ projectId, group: { runId, entries }, isOpen, onToggle }: GroupProperties) {
   const isChanged = entries.some(({ fileId, version }) => isMarked(fileId, version));
   const [{ createdAt, keyId }] = entries;
-  const isUndo = entries.every(({ operation }) => operation === "undo");
   const files = new Set(entries.map(({ fileId }) => fileId)).size;
   const actors = [...new Set(entries.flatMap(({ actor }) => actor ?? []))].map(visible).join(", ");
   const keys = [...new Set(entries.map((entry) => writerName(projectId, entry.keyId)))].join(", ");
@@ -77,7 +76,7 @@ function GroupRow({ projectId, group: { runId, entries }, isOpen, onToggle }: Gr
       <td class="name">
         <button type="button" class="row-link" aria-expanded={isOpen} onClick={onToggle} title={runId}>
           <Icon name="chevron" />
-          {runId === undefined ? writerName(projectId, keyId) : `${isUndo ? "Undo " : ""}${shortenId(runId)}`}
+          {runId === undefined ? writerName(projectId, keyId) : shortenId(runId)}
         </button>{" "}
         <span class="hint">
           {formatCount(files, "file")}

@@ -1,6 +1,6 @@
 /** The differences between two versions, of one file or of two: as a unified diff, or side by side. */
 import { useEffect, useState } from "preact/hooks";
-import { listVersions, readBytes, readDiff, readRecord } from "../../api/files.ts";
+import { listVersions, readBytes, readDiff, readRecord, type Version } from "../../api/files.ts";
 import { Comparison } from "../../code/code_view.tsx";
 import { SelectField } from "../../components/form.tsx";
 import { Empty, Pending } from "../../components/states.tsx";
@@ -11,6 +11,7 @@ import { type FilePlace, hrefOf, replaceWith } from "../../state/router.ts";
 import { decodeText } from "../../components/shown_type.ts";
 import { UnifiedDiff } from "../../components/unified_diff.tsx";
 import { PathField } from "../../components/path_field.tsx";
+import { isReadable } from "./timeline.tsx";
 
 interface CompareTabProperties {
   readonly place: FilePlace;
@@ -29,19 +30,20 @@ export function CompareTab({ place, latest }: CompareTabProperties) {
   const change = (versions: { readonly from?: number; readonly to?: number }) =>
     replaceWith({ ...place, tab: "compare", from, to, ...versions });
   const compared = { projectId, path, toPath, from, to };
+  const versions = useVersions(projectId, path, latest);
+  const others = useVersions(projectId, toPath, latest);
   return (
     <>
       <div class="compare-tools">
         <VersionField
           label="From version"
-          {...{ projectId, path, latest }}
+          versions={versions}
           value={from}
           onChange={(version) => change({ from: version })}
         />
         <VersionField
           label="To version"
-          {...{ projectId, latest }}
-          path={toPath ?? path}
+          versions={toPath === undefined ? versions : others}
           value={to}
           onChange={(version) => change({ to: version })}
         />
@@ -129,27 +131,28 @@ async function readSide(projectId: string, path: string, version: number | undef
   return { ...record, text: decodeText(bytes) };
 }
 
+/** Returns the newest versions of a file, and none without a path. A newer latest version loads them again. */
+function useVersions(projectId: string, path: string | undefined, latest: number | null): readonly Version[] {
+  const newest = usePaced(projectId, latest);
+  const { data = [] } = useLoad(
+    `choices ${projectId} ${path} ${newest}`,
+    async (signal) => path === undefined ? [] : (await listVersions({ projectId, path }, 0, signal)).versions,
+  );
+  return data;
+}
+
 interface VersionFieldProperties {
   readonly label: string;
-  readonly projectId: string;
-  readonly path: string;
-  /** The latest version, if it is known; a newer one loads the choices again. */
-  readonly latest: number | null;
+  readonly versions: readonly Version[];
   /** Undefined: the latest version. */
   readonly value: number | undefined;
   readonly onChange: (version: number) => void;
 }
 
 /** Offers the newest versions, the first, and the chosen one. The history lists the others, to pick them there. */
-function VersionField({ label, projectId, path, latest, value, onChange }: VersionFieldProperties) {
-  const newest = usePaced(projectId, latest);
-  const { data: versions = [] } = useLoad(
-    `choices ${projectId} ${path} ${newest}`,
-    async (signal) => (await listVersions({ projectId, path }, 0, signal)).versions,
-  );
+function VersionField({ label, versions, value, onChange }: VersionFieldProperties) {
   const ages = new Map(
-    versions.filter(({ deleted, redactedAt }) => !deleted && redactedAt === undefined)
-      .map(({ version, createdAt }) => [version, `, ${formatAge(createdAt)}`]),
+    versions.filter(isReadable).map(({ version, createdAt }) => [version, `, ${formatAge(createdAt)}`]),
   );
   const isFirstListed = versions.some(({ version }) => version === 1);
   const offered = new Set([...ages.keys(), value ?? 0, isFirstListed ? 0 : 1]);

@@ -79,7 +79,8 @@ function Entry({ entry, before, projectId, path, choice }: EntryProperties) {
   );
 }
 
-function isReadable({ deleted, redactedAt }: Version): boolean {
+/** Whether the version has content, which nobody has erased. */
+export function isReadable({ deleted, redactedAt }: Version): boolean {
   return deleted !== true && redactedAt === undefined;
 }
 
