@@ -52,16 +52,15 @@ async function orphan({ project: { id } }: ProjectFiles): Promise<void> {
   assertEquals(error, null);
 }
 
-/** A project whose id is greater: one that comes later wherever ids alone decide. */
-async function projectAfter(id: string): Promise<ProjectFiles> {
-  const own = await files();
-  return own.project.id > id ? own : await projectAfter(id);
+/** Projects in the order of their ids: the first one comes before the others wherever ids alone decide. */
+async function projectsInOrder(count: number): Promise<ProjectFiles[]> {
+  const projects: ProjectFiles[] = [];
+  while (projects.length < count) projects.push(await files());
+  return projects.sort((a, b) => a.project.id < b.project.id ? -1 : 1);
 }
 
-/** A project with much work of every kind. Returns its id and a function that adds some of each kind. */
-async function attacker(): Promise<{ id: string; attack(): Promise<void> }> {
-  const [some, other] = [await files(), await files()];
-  const own = some.project.id < other.project.id ? some : other;
+/** Gives a project much work of every kind. Returns a function that adds some of each kind. */
+async function attackFrom(own: ProjectFiles): Promise<() => Promise<void>> {
   const admin = await administrator(service, own.project.id);
   for (let n = 0; n < 2; n++) {
     await own.write(`purged-${n}`, `all of it in ${own.project.id}`);
@@ -75,7 +74,7 @@ async function attacker(): Promise<{ id: string; attack(): Promise<void> }> {
   await storeAnswers(own, 20_000);
   for (let n = 0; n < DELETED_PROJECTS; n++) await deleteProject(await files());
   let calls = 0;
-  const attack = async () => {
+  return async () => {
     calls++;
     await writeOnce(own, `mine-${calls}`);
     await purge(admin, `mine-${calls}`);
@@ -84,7 +83,6 @@ async function attacker(): Promise<{ id: string; attack(): Promise<void> }> {
     await deleteProject(await files());
     await orphan(await files());
   };
-  return { id: own.project.id, attack };
 }
 
 /**
@@ -152,11 +150,14 @@ async function isDone(name: string, projectId: string): Promise<boolean> {
 }
 
 test("each kind of work is done within a bounded number of slices, and a sweep ends, while a project adds work before each", async () => {
-  const { id, attack } = await attacker();
+  const [first, ...others] = await projectsInOrder(1 + Object.keys(WORK).length);
+  assert(first);
+  const attack = await attackFrom(first);
   await attack();
   const victims = new Map<string, string>();
   for (const [name, { make }] of Object.entries(WORK)) {
-    const own = await projectAfter(id);
+    const own = others.pop();
+    assert(own);
     await make(own);
     victims.set(name, own.project.id);
   }
