@@ -14,14 +14,16 @@ const SILENT = new Set(
 
 const LITERALS = new Set(["String", "TemplateString", "JSXAttributeValue"]);
 
-const out = Deno.stdout.writable.getWriter();
-for await (const path of filesBelow(ROOT)) {
-  const source = await Deno.readTextFile(path);
-  for (const { text, offset } of readableTexts(source)) {
-    const line = source.slice(0, offset).split("\n").length;
-    await out.write(
-      new TextEncoder().encode(`${path.pathname.slice(ROOT.pathname.length)}:${line}: ${text}\n`),
-    );
+if (import.meta.main) {
+  const out = Deno.stdout.writable.getWriter();
+  for await (const path of filesBelow(ROOT)) {
+    const source = await Deno.readTextFile(path);
+    for (const { text, offset } of readableTexts(source)) {
+      const line = source.slice(0, offset).split("\n").length;
+      await out.write(
+        new TextEncoder().encode(`${path.pathname.slice(ROOT.pathname.length)}:${line}: ${text}\n`),
+      );
+    }
   }
 }
 
@@ -38,7 +40,8 @@ interface Found {
   readonly offset: number;
 }
 
-function readableTexts(source: string): Found[] {
+/** Returns the texts that a person reads, with `{…}` for what is known only when the program runs. */
+export function readableTexts(source: string): Found[] {
   const found: Found[] = [];
   const add = (node: Node, text: string) => {
     if (/\p{L}/u.test(text.replaceAll("{…}", ""))) found.push({ text, offset: node.from });

@@ -1,4 +1,4 @@
-/** Controls that stand in a row have one height, and begin at one line: no two are off by a few pixels. */
+/** Controls that stand in a row have one height, begin at one line, and have icons all or none. */
 import { assert, assertEquals } from "@std/assert";
 import type { Page } from "playwright-core";
 import { browserSuite } from "../support/browser/browser.ts";
@@ -8,7 +8,7 @@ const OFF_PIXELS_MAX = 8;
 
 const { test } = await browserSuite();
 
-test("controls in a row have one height and one line, at a desk and on a phone", async (visit) => {
+test("controls in a row have one height, one line, and icons all or none, at a desk and on a phone", async (visit) => {
   const { page, part, open, account: { files } } = visit;
   await files.write("notes/plan.md", "# Plan\n");
   await files.append("notes/plan.md", "More.\n");
@@ -42,6 +42,7 @@ test("controls in a row have one height and one line, at a desk and on a phone",
         await page.getByText(/^Loading /).first().waitFor({ state: "detached" });
         assert(await page.locator("main, header").locator("button, input, select").count() > 0);
         assertEquals(await crookedNeighbours(page, OFF_PIXELS_MAX), []);
+        assertEquals(await mixedNeighbours(page), []);
       });
     }
   }
@@ -66,4 +67,22 @@ async function crookedNeighbours(page: Page, offMax: number): Promise<string[]> 
       }).map((b) => `${a.name}: ${a.box.top}, ${a.box.height}; ${b.name}: ${b.box.top}, ${b.box.height}`)
     );
   }, offMax);
+}
+
+/** Returns the rows in which some of the labelled buttons have an icon and others have none. */
+async function mixedNeighbours(page: Page): Promise<string[]> {
+  return await page.evaluate(() => {
+    const rows = new Map<Element | null, { name: string; hasIcon: boolean }[]>();
+    for (const one of document.querySelectorAll("button, .button")) {
+      const name = (one instanceof HTMLElement ? one.innerText : "").trim();
+      if (name === "" || !one.checkVisibility() || one.closest(".visually-hidden, .sidebar, th") !== null) {
+        continue;
+      }
+      const hasIcon = [...one.querySelectorAll(".icon")].some((icon) => icon.checkVisibility());
+      rows.set(one.parentElement, [...rows.get(one.parentElement) ?? [], { name, hasIcon }]);
+    }
+    return [...rows.values()]
+      .filter((row) => new Set(row.map(({ hasIcon }) => hasIcon)).size > 1)
+      .map((row) => row.map(({ name, hasIcon }) => `${name}${hasIcon ? " with an icon" : ""}`).join(", "));
+  });
 }

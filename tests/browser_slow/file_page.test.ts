@@ -112,6 +112,8 @@ test("file page: the line of facts opens the history beside the content; its ver
     }
     await entry(2).getByText("just now").waitFor();
     await entry(3).getByText("6 B (−2 B)").waitFor();
+    await entry(2).getByText("1 line added, 0 removed").waitFor();
+    await entry(3).getByText("1 line added, 2 removed").waitFor();
     assertEquals(await shownText(page, "Content of plan.md"), "three\n");
   });
   await step("a version is shown while the history stays", async () => {

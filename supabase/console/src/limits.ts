@@ -31,7 +31,7 @@ export const ACTIVITY_REQUESTS_MAX = 5;
 export const ACTIVITY_GROUP_MILLISECONDS = 600_000;
 /** Runs on a page. */
 export const RUNS_PER_PAGE = 50;
-/** Files of a run whose changes are shown unasked; one costly request each. */
+/** Files of a run whose changes are loaded with its page; one costly request each. */
 export const RUN_DIFFS_OPEN = 3;
 /** Newest versions of a run that are read for their notes, and the notes that are shown. */
 export const RUN_NOTED_VERSIONS = 100;

@@ -46,6 +46,7 @@ const PATHS = {
   system: "M1.5 2.5h13v8.5h-13zM5.5 14h5M8 11v3",
   trash: "M2.5 4h11M6 4V2h4v2M4 4l.7 10h6.6L12 4",
   upload: "M8 11V2.5M4.5 6 8 2.5 11.5 6M2.5 13.5h11",
+  wrap: "M2 3.5h12M2 8h9.5a2.2 2.2 0 0 1 0 4.5H8M9.8 10.7 8 12.5l1.8 1.8M2 12.5h3",
 };
 
 export type IconName = keyof typeof PATHS;

@@ -52,7 +52,7 @@ export function EarlierHistory({ projectId, origin, depth = 0 }: Properties) {
         Before the move, as{" "}
         <a href={hrefOf({ name: "file", projectId, path, tab: "history" })}>{visible(path)}</a>
       </h2>
-      <Timeline {...{ projectId, path }} versions={data.versions} />
+      <Timeline {...{ projectId, path }} mimeType={data.mimeType} versions={data.versions} />
       {data.hasMore && (
         <p class="hint">
           <a href={hrefOf({ name: "file", projectId, path, tab: "history" })}>
@@ -75,5 +75,5 @@ async function versionsUpTo(projectId: string, { path, version }: Origin, signal
   const later = latest === undefined ? 0 : Math.max(0, latest.version - version);
   const page = later === 0 ? newest : await listVersions({ projectId, path }, later, signal);
   const versions = page.versions.filter((entry) => entry.version <= version);
-  return { versions, hasMore: later + VERSIONS_PER_PAGE < page.total };
+  return { mimeType: page.file.mimeType, versions, hasMore: later + VERSIONS_PER_PAGE < page.total };
 }

@@ -1,6 +1,7 @@
 /** The end of a text, and everything appended to it, like `tail -f`. */
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { type FileAt, type FileRecord, readRaw } from "../../api/files.ts";
+import { Icon } from "../../components/icon.tsx";
 import { Empty, Pending, Problem } from "../../components/states.tsx";
 import { formatBytes, visible } from "../../format.ts";
 import { type FilePlace, replaceWith } from "../../state/router.ts";
@@ -21,7 +22,7 @@ export function FollowToggle({ place }: { readonly place: FilePlace }) {
       aria-pressed={isOn}
       onClick={() => replaceWith({ ...place, line: undefined, follow: !isOn })}
     >
-      Follow
+      <Icon name="activity" />Follow
     </button>
   );
 }

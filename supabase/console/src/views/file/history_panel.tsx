@@ -61,6 +61,7 @@ export function HistoryPanel({ place, latest }: Properties) {
       </div>
       <Timeline
         {...{ projectId, path }}
+        mimeType={data.file.mimeType}
         versions={data.versions}
         choice={{ latest, shown, chosen, choose }}
       />

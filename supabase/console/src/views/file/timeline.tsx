@@ -1,16 +1,24 @@
 /** Versions of a file, the newest first, with their writers, times and operations. A version can be picked or restored. */
-import type { Version } from "../../api/files.ts";
+import { useEffect, useState } from "preact/hooks";
+import { type FileAt, readDiff, type Version } from "../../api/files.ts";
 import { Age } from "../../components/list.tsx";
 import { Icon } from "../../components/icon.tsx";
+import { Counts } from "../../components/line_counts.tsx";
 import { Provenance } from "../../components/provenance.tsx";
+import { previewKind, shownType } from "../../components/shown_type.ts";
+import { useSeen } from "../../components/use_seen.ts";
 import { describeOperation, formatBytes, visible } from "../../format.ts";
+import { TEXT_PREVIEW_BYTES_MAX } from "../../limits.ts";
+import { hasShareLeft } from "../../session/rate_window.ts";
 import { writerName } from "../../state/keys.ts";
 import { restore } from "../../state/remove_file.ts";
 import { type FileTab, hrefOf } from "../../state/router.ts";
+import { useLoad } from "../../state/use_load.ts";
 
 interface TimelineProperties {
   readonly projectId: string;
   readonly path: string;
+  readonly mimeType: string;
   readonly versions: readonly Version[];
   /** Left out for versions at an earlier path, which can only be opened. */
   readonly choice?: Choice | undefined;
@@ -41,7 +49,7 @@ interface EntryProperties extends Omit<TimelineProperties, "versions"> {
   readonly before: Version | undefined;
 }
 
-function Entry({ entry, before, projectId, path, choice }: EntryProperties) {
+function Entry({ entry, before, projectId, path, mimeType, choice }: EntryProperties) {
   const { version, createdAt, keyId } = entry;
   return (
     <li class={choice?.shown === version ? "shown" : ""}>
@@ -61,7 +69,10 @@ function Entry({ entry, before, projectId, path, choice }: EntryProperties) {
       </p>
       <p class="hint">
         {describeOperation(path, entry)} by {writerName(projectId, keyId)}
-        {isReadable(entry) && ` · ${sizeText(entry, before)}`}
+        {isReadable(entry) && ` · ${sizeText(entry, before)} `}
+        {isReadable(entry) && hasLines(entry, before, shownType({ path, mimeType })) && (
+          <Lines {...{ projectId, path, version }} />
+        )}
       </p>
       {choice && <CameFrom {...{ projectId, path, entry }} />}
       <Provenance {...entry} projectId={projectId} />
@@ -84,6 +95,30 @@ export function isReadable({ deleted, redactedAt }: Version): boolean {
   return deleted !== true && redactedAt === undefined;
 }
 
+/** Whether the versions are small texts, whose lines the service compares. */
+function hasLines(entry: Version, before: Version | undefined, type: string): boolean {
+  return previewKind(type) === "text" && Math.max(entry.size, before?.size ?? 0) <= TEXT_PREVIEW_BYTES_MAX;
+}
+
+/** The lines that the version added and removed, read once it is in view: one costly request. */
+function Lines({ projectId, path, version }: FileAt & { readonly version: number }) {
+  const { room, isSeen } = useSeen<HTMLSpanElement>(0);
+  const [isRead, setRead] = useState(false);
+  useEffect(() => {
+    if (isSeen && hasShareLeft(projectId)) setRead(true);
+  }, [isSeen]);
+  return <span ref={room}>{isRead && <ReadLines {...{ projectId, path, version }} />}</span>;
+}
+
+/** Renders nothing if no line differs, or if the version before is erased or was removed. */
+function ReadLines({ projectId, path, version }: FileAt & { readonly version: number }) {
+  const { data } = useLoad(
+    `lines ${projectId} ${path} ${version}`,
+    (signal) => readDiff({ projectId, path }, { from: version - 1, to: version, toPath: undefined }, signal),
+  );
+  return data !== undefined && data.diff !== "" ? <Counts counts={data} /> : null;
+}
+
 /** `1.2 KB (+120 B)`: the size, and its difference to the version before. */
 function sizeText({ version, size }: Version, before: Version | undefined): string {
   const text = formatBytes(size);
@@ -92,7 +127,7 @@ function sizeText({ version, size }: Version, before: Version | undefined): stri
   return more === 0 ? text : `${text} (${more > 0 ? "+" : "−"}${formatBytes(Math.abs(more))})`;
 }
 
-function Name({ entry, projectId, path, choice }: Omit<EntryProperties, "before">) {
+function Name({ entry, projectId, path, choice }: Omit<EntryProperties, "before" | "mimeType">) {
   const { version, deleted: isDeleted = false } = entry;
   // Within the history of a file, its versions are shown beside it.
   const tab: FileTab = choice ? "history" : "content";
@@ -118,7 +153,9 @@ function Name({ entry, projectId, path, choice }: Omit<EntryProperties, "before"
 }
 
 /** Renders nothing for a version that was written at this path. */
-function CameFrom({ projectId, path, entry: { operation, from } }: Omit<EntryProperties, "before">) {
+function CameFrom(
+  { projectId, path, entry: { operation, from } }: Omit<EntryProperties, "before" | "mimeType">,
+) {
   if (from === undefined || from.path === path) return null;
   return (
     <p class="came-from">

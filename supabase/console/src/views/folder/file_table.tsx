@@ -75,25 +75,42 @@ export function FileTable(
   );
 }
 
-interface HeaderProperties {
+interface SortProperties {
   readonly field: SortField;
   readonly text: string;
-  readonly kind: string;
   readonly sort: Sort;
   readonly onSort: (sort: Sort) => void;
 }
 
-function SortHeader({ field, text, kind, sort, onSort }: HeaderProperties) {
+function SortHeader({ kind, ...rest }: SortProperties & { readonly kind: string }) {
+  const { field, sort, onSort } = rest;
+  return (
+    <th scope="col" class={kind} aria-sort={sort.by === field ? SPOKEN[sort.order] : "none"}>
+      <SortButton {...rest} />
+      {field === "updated_at" && (
+        <SortButton
+          field="size"
+          text="Size"
+          kind="on-phone"
+          {...{ sort, onSort }}
+        />
+      )}
+    </th>
+  );
+}
+
+const SPOKEN = { asc: "ascending", desc: "descending" } as const;
+
+/** `on-phone`: for a column that a phone shows below another one. */
+function SortButton({ field, text, sort, onSort, kind = "" }: SortProperties & { readonly kind?: string }) {
   const isSorted = sort.by === field;
-  const direction = sort.order === "asc" ? "ascending" : "descending";
   const flip = () => onSort({ by: field, order: isSorted && sort.order === "asc" ? "desc" : "asc" });
   return (
-    <th scope="col" class={kind} aria-sort={isSorted ? direction : "none"}>
-      <button type="button" class={isSorted ? `sort ${sort.order}` : "sort"} onClick={flip}>
-        {text}
-        {isSorted && <Icon name="chevron" />}
-      </button>
-    </th>
+    <button type="button" class={`sort ${isSorted ? sort.order : ""} ${kind}`} onClick={flip}>
+      {text}
+      {isSorted && <Icon name="chevron" />}
+      {isSorted && kind !== "" && <span class="visually-hidden">, {SPOKEN[sort.order]}</span>}
+    </button>
   );
 }
 

@@ -1,5 +1,5 @@
 /** The files of a run, each with what the run changed in it. */
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { readDiff } from "../../api/files.ts";
 import { reasonOf } from "../../api/failure.ts";
 import type { RunDetails, RunFile } from "../../api/runs.ts";
@@ -7,17 +7,15 @@ import { fileIcon } from "../../components/file_icon.ts";
 import { Icon } from "../../components/icon.tsx";
 import { moveInList, RowLink } from "../../components/list.tsx";
 import { Loading } from "../../components/states.tsx";
-import { describeOperation, formatCount, formatNumber, visible } from "../../format.ts";
+import { Counts, type LineCounts } from "../../components/line_counts.tsx";
+import { describeOperation, visible } from "../../format.ts";
 import { RUN_DIFFS_OPEN } from "../../limits.ts";
+import { hasShareLeft } from "../../session/rate_window.ts";
 import { hrefOf } from "../../state/router.ts";
 import { useLoad } from "../../state/use_load.ts";
 import { DiffLines } from "../../components/unified_diff.tsx";
+import { useSeen } from "../../components/use_seen.ts";
 import { inNaturalOrder } from "../../components/natural_order.ts";
-
-export interface LineCounts {
-  readonly additions: number;
-  readonly deletions: number;
-}
 
 interface Properties {
   readonly projectId: string;
@@ -49,7 +47,7 @@ interface FileProperties {
   readonly projectId: string;
   readonly file: RunFile;
   readonly counts: LineCounts | undefined;
-  /** Its changes are shown unasked. */
+  /** Its changes are loaded with the page; those of the others once they are scrolled to. */
   readonly isFirst: boolean;
   readonly onCounted: (counts: LineCounts) => void;
 }
@@ -57,7 +55,8 @@ interface FileProperties {
 function File({ projectId, file, counts, isFirst, onCounted }: FileProperties) {
   const { path, firstVersion, lastVersion, operation } = file;
   // What the person opened or closed stays so, even if the file's place in the list changes.
-  const [isOpen, setOpen] = useState(isFirst);
+  const [isOpen, setOpen] = useState(true);
+  const [isLoaded, setLoaded] = useState(isFirst);
   const place = { name: "file", projectId, path } as const;
   const name = visible(path);
   return (
@@ -68,7 +67,10 @@ function File({ projectId, file, counts, isFirst, onCounted }: FileProperties) {
           class="twist"
           aria-label={`Changes in ${name}`}
           aria-expanded={isOpen}
-          onClick={() => setOpen(!isOpen)}
+          onClick={() => {
+            setOpen(!isOpen);
+            setLoaded(true);
+          }}
         >
           <Icon name="chevron" />
         </button>
@@ -89,24 +91,20 @@ function File({ projectId, file, counts, isFirst, onCounted }: FileProperties) {
           </a>
         )}
       </div>
-      {isOpen && <Changes {...{ projectId, file, onCounted }} />}
+      {isOpen && (isLoaded
+        ? <Changes {...{ projectId, file, onCounted }} />
+        : <Later onSeen={() => hasShareLeft(projectId) ? setLoaded(true) : setOpen(false)} />)}
     </li>
   );
 }
 
-/** `+12 −3`. */
-export function Counts({ counts: { additions, deletions } }: { readonly counts: LineCounts }) {
-  return (
-    <span class="line-counts">
-      <span class="visually-hidden">
-        {`${formatCount(additions, "line")} added, ${formatNumber(deletions)} removed`}
-      </span>
-      <span aria-hidden="true">
-        <span class="added-count">+{formatNumber(additions)}</span>{" "}
-        <span class="removed-count">−{formatNumber(deletions)}</span>
-      </span>
-    </span>
-  );
+/** Keeps the place of changes that are not loaded yet. */
+function Later({ onSeen }: { readonly onSeen: () => void }) {
+  const { room, isSeen } = useSeen<HTMLDivElement>(0);
+  useEffect(() => {
+    if (isSeen) onSeen();
+  }, [isSeen]);
+  return <div ref={room} class="run-file-later" />;
 }
 
 function Changes(

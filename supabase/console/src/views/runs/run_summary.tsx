@@ -1,11 +1,11 @@
 /** Who wrote a run, when, why, how much, and what became of it. */
 import { readNotes, type RunDetails } from "../../api/runs.ts";
+import { Counts, type LineCounts } from "../../components/line_counts.tsx";
 import { Age } from "../../components/list.tsx";
 import type { Writer } from "../../components/undo_dialog.tsx";
 import { formatCount, formatSpan, visible } from "../../format.ts";
 import { RUN_NOTES_SHOWN } from "../../limits.ts";
 import { useLoad } from "../../state/use_load.ts";
-import { Counts, type LineCounts } from "./run_files.tsx";
 import { RunLink, RunState } from "./run_name.tsx";
 
 interface Properties {
@@ -63,7 +63,7 @@ function Lines({ counts, fileCount }: Pick<Properties, "counts"> & { readonly fi
   return (
     <span>
       <Counts counts={sum} />
-      {counts.size < fileCount && ` in the ${formatCount(counts.size, "file")} opened`}
+      {counts.size < fileCount && ` in the ${formatCount(counts.size, "file")} shown`}
     </span>
   );
 }

@@ -4,6 +4,7 @@ import { isCode } from "../../api/failure.ts";
 import { readRun, type RunDetails } from "../../api/runs.ts";
 import { useCommands } from "../../components/commands.ts";
 import { Icon } from "../../components/icon.tsx";
+import type { LineCounts } from "../../components/line_counts.tsx";
 import { Empty, Pending } from "../../components/states.tsx";
 import { shortenId } from "../../format.ts";
 import { ensureKeys, writerName } from "../../state/keys.ts";
@@ -12,7 +13,7 @@ import { usePacedCall } from "../../state/paced.ts";
 import { type FilesPlace, goTo, hrefOf, type RunPlace } from "../../state/router.ts";
 import { useLoad } from "../../state/use_load.ts";
 import { UndoDialog, type Writer } from "../../components/undo_dialog.tsx";
-import { type LineCounts, RunFiles } from "./run_files.tsx";
+import { RunFiles } from "./run_files.tsx";
 import { runHeading, runName } from "./run_name.tsx";
 import { RunSummary } from "./run_summary.tsx";
 

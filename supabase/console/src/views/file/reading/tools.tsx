@@ -1,6 +1,7 @@
 /** The tools above a text: its forms, wrapping, the line to go to, and copying. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { CopyButton } from "../../../components/copy.tsx";
+import { Icon } from "../../../components/icon.tsx";
 import { isPressed, keyNames, SHORTCUTS } from "../../../components/shortcut_table.ts";
 import { type FilePlace, hrefOf, replaceWith } from "../../../state/router.ts";
 import { wrapsLines } from "../../../state/preferences.ts";
@@ -30,7 +31,7 @@ export function ReadingTools({ place, form, isSource, text, counted = "line", on
           aria-pressed={wrapsLines.value}
           onClick={() => wrapsLines.value = !wrapsLines.value}
         >
-          Wrap lines
+          <Icon name="wrap" />Wrap lines
         </button>
       )}
       <GoTo counted={counted} onGo={onGo} />
