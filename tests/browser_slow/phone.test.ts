@@ -32,7 +32,7 @@ test("phone: names break between words, ages and sizes stay, and actions are in 
   await part("the size, which has no column there, sorts a folder", async () => {
     await files.write(`${FOLDER}/brief.md`, "1\n");
     const names = page.locator(".files tbody .row-link");
-    for (const [order, first] of [["ascending", "brief.md"], ["descending", LONG.split("/").at(-1)]]) {
+    for (const [order, first] of [["ascending", /^brief/], ["descending", /^prices/]] as const) {
       await page.getByRole("button", { name: "Size" }).filter({ visible: true }).click();
       await page.getByRole("button", { name: `Size , ${order}` }).waitFor();
       await names.first().filter({ hasText: first }).waitFor();
