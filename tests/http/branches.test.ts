@@ -104,6 +104,15 @@ test("404 and 409: a write below `.branches/` needs an open branch", async (own)
   await branches.change("try", { state: "closed" });
   assertRefused(await own.post({ path: ".branches/try/a.md", content: "x" }), "BRANCH_CLOSED");
   assertRefused(await own.put("copy", "other.md", { destination: ".branches/try/c.md" }), "BRANCH_CLOSED");
+  for (const path of [".branches/try/a.md", ".branches/try/none.md"]) {
+    for (const kind of ["append", "overwrite"]) {
+      // The same for a key that no isolate knows yet, whose requests are authorized before their content is read.
+      const unknown = new Files(service, (await service.key(own.project.id)).key);
+      for (const by of [own, unknown]) {
+        assertRefused(await by.put(kind, path, { content: "x" }), "BRANCH_CLOSED");
+      }
+    }
+  }
   const batch = { operations: [{ op: "write", path: ".branches/try/a.md", content: "x" }] };
   assertRefused(await own.request("POST", "/batch", { body: batch }), "BRANCH_CLOSED");
   assertRefused(await branches.tryChange("try", { state: "open" }), "BRANCH_CLOSED");

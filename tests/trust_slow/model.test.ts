@@ -1,6 +1,6 @@
 /**
  * For any sequence of operations, the service answers like a simple model of the contract. TEST_SEED and MODEL_PATH, as
- * printed by a failure, repeat that one sequence; MODEL_RUNS sets the number of sequences.
+ * printed by a failure, repeat that one sequence and shorten it; MODEL_RUNS sets the number of sequences.
  */
 import fc from "fast-check";
 import { inParallel } from "../support/in_parallel.ts";
@@ -40,7 +40,11 @@ async function agree(title: string, service: Service, runs: number): Promise<voi
   await inParallel(seeds, LANES, async (seed) => {
     const numRuns = Math.ceil(runs / LANES);
     try {
-      await fc.assert(property, { seed, numRuns, ...(PATH !== undefined && { path: PATH }) });
+      await fc.assert(property, {
+        seed,
+        numRuns,
+        ...(PATH === undefined ? { endOnFailure: true } : { path: PATH }),
+      });
     } catch (error) {
       throw new Error(`again with TEST_SEED=${seed} and MODEL_PATH as below`, { cause: error });
     }

@@ -1,6 +1,7 @@
 /** Branches: created whole, read with their conflicts, and changed. `merge_branch.ts` merges them. */
 import type { Branch } from "../contract/branches.ts";
 import { failField } from "../errors.ts";
+import { isInBranch } from "../http/path.ts";
 import { BRANCH_FILES_PER_REQUEST, BRANCH_SECONDS_DEFAULT, WORK_UNITS_PER_REQUEST } from "../limits.ts";
 import type { BranchUpdate, Metadata, NewBranch } from "../ports/metadata.ts";
 import type { Gate } from "../auth/gate.ts";
@@ -20,7 +21,7 @@ export async function createWholeBranch(
   { gate, metadata, onCommit }: Pick<BranchContext, "gate" | "metadata" | "onCommit">,
   creation: Creation,
 ): Promise<Branch> {
-  if (`${creation.directory}/`.startsWith(".branches/")) failField("directory", "must not be in a branch");
+  if (isInBranch(creation.directory)) failField("directory", "must not be in a branch");
   const { expiresIn = BRANCH_SECONDS_DEFAULT } = creation;
   const created = { ...creation, expiresIn, commitId: crypto.randomUUID() };
   for (;;) {

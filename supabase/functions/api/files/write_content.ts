@@ -14,7 +14,7 @@ import {
 } from "../http/body.ts";
 import { contentBytes, readBody } from "../http/json_request.ts";
 import type { ContentText } from "../http/json_string.ts";
-import { checkPath } from "../http/path.ts";
+import { checkPath, isInBranch } from "../http/path.ts";
 import { RAW_UPLOAD_BYTES } from "../limits.ts";
 import type { Committed } from "../ports/commit.ts";
 import type { Authorization } from "../ports/schemas.ts";
@@ -165,8 +165,10 @@ async function storeRaw(
 async function authorize({ gate }: Writer, request: WriteRequest): Promise<Authorization | undefined> {
   const { kind, path, idempotencyKey } = request;
   const authorization = await gate.authorize(kind === "write" ? undefined : path);
-  // A repeated request gets the answer of its first try, even if the file was deleted since.
-  return kind === "write" || idempotencyKey !== undefined ? undefined : authorization;
+  // A repeated request gets the answer of its first try, even if the file was deleted since. In a branch, the commit
+  // finds out first whether the branch has ended.
+  const isKnown = kind !== "write" && idempotencyKey === undefined && !isInBranch(path ?? "");
+  return isKnown ? authorization : undefined;
 }
 
 /**

@@ -56,6 +56,11 @@ export function directoryOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf("/")));
 }
 
+/** Whether the file at a valid path, or the directory, is in a branch. */
+export function isInBranch(path: string): boolean {
+  return `${path}/`.startsWith(".branches/");
+}
+
 function brokenRule(path: string): PathRule | null {
   if (path === "") return "empty";
   // A UTF-16 code unit takes at least one byte of UTF-8, so a huge text is rejected before it is encoded.
