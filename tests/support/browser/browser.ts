@@ -8,8 +8,9 @@ import { bundle } from "../../../supabase/local/console/bundle.ts";
 import { eventually } from "../eventually.ts";
 import { newPerson, type Person } from "./person.ts";
 import { CHROMIUM_ARGUMENTS, chromiumPath } from "./chromium.ts";
+import type { StackOptions } from "../../../supabase/local/stack/stack.ts";
 import type { Service } from "../stack/service.ts";
-import { sharedService, test } from "../stack/suite.ts";
+import { privateSuite, sharedService, test } from "../stack/suite.ts";
 
 /** Longest wait for a condition; the machine may be busy with other tests. */
 const PATIENCE_MILLISECONDS = 60_000;
@@ -78,9 +79,10 @@ function sharedBrowser(): Promise<Browser> {
   })();
 }
 
-export async function browserSuite(): Promise<BrowserSuite> {
+/** With options, the service is one of this file's own. */
+export async function browserSuite(options?: Partial<StackOptions>): Promise<BrowserSuite> {
   const browser = await sharedBrowser();
-  const service = await sharedService();
+  const service = options === undefined ? await sharedService() : (await privateSuite(options)).service;
   return {
     service,
     test(name, body, options = {}) {

@@ -1,4 +1,4 @@
-/** The project's usage, limits, retention and name, the account's password, and the deletion of project and account. */
+/** The project's usage, limits, retention, webhooks and name, the account's password, and the deletion of project and account. */
 import { useState } from "preact/hooks";
 import { reasonFor } from "../api/failure.ts";
 import { type Project, renameProject } from "../api/projects.ts";
@@ -11,6 +11,7 @@ import { AccountCard } from "./settings/account_card.tsx";
 import { LimitDetails } from "./settings/limits_card.tsx";
 import { RetentionCard } from "./settings/retention_card.tsx";
 import { UsageCard } from "./settings/usage_card.tsx";
+import { WebhooksCard } from "./settings/webhooks/webhooks_card.tsx";
 import { DeleteAccountDialog, DeleteProjectDialog } from "./settings/delete_dialogs.tsx";
 import { useLoad } from "../state/use_load.ts";
 import { hrefOf, type SettingsPlace } from "../state/router.ts";
@@ -21,6 +22,7 @@ import { account } from "../session/session.ts";
 const TABS: readonly (readonly [SettingsPlace["tab"], string])[] = [
   [undefined, "Usage and limits"],
   ["retention", "Retention"],
+  ["webhooks", "Webhooks"],
   ["account", "Project and account"],
   ["danger", "Danger zone"],
 ];
@@ -68,6 +70,8 @@ function Tab({ tab, project: current }: { readonly tab: SettingsPlace["tab"]; re
       );
     case "retention":
       return <RetentionCard key={`retention ${current.id}`} project={current} />;
+    case "webhooks":
+      return <WebhooksCard key={`webhooks ${current.id}`} project={current} />;
     case "account":
       return (
         <>
