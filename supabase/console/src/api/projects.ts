@@ -11,9 +11,9 @@ import { call } from "./client.ts";
 
 export type { Account, Key, NewKey, Project, Retention };
 
-/** Lists the projects, oldest first. */
-export async function listProjects(): Promise<readonly Project[]> {
-  return (await call<ProjectList>({ path: "/projects" })).projects;
+/** Lists the projects, oldest first, and the invitations that wait for an answer. */
+export function listProjects(): Promise<ProjectList> {
+  return call({ path: "/projects" });
 }
 
 export function createProject(name: string): Promise<Project> {

@@ -18,6 +18,7 @@ import { TransferPanel } from "./transfer_panel.tsx";
 import { Overlays } from "./overlays.tsx";
 import { useShortcuts } from "./shortcuts.ts";
 import { useStrayDrops } from "./stray_drops.ts";
+import { Invitations } from "../components/invitations.tsx";
 import { LazyView } from "../components/lazy_view.tsx";
 
 export function Frame({ project }: { readonly project: Project }) {
@@ -38,6 +39,7 @@ export function Frame({ project }: { readonly project: Project }) {
       <Sidebar project={project} />
       <div class="frame-body">
         <TopBar project={project} />
+        <Invitations />
         <main id="main" tabIndex={-1} key={project.id}>
           {followedProject.value === project.id && <View />}
         </main>

@@ -1,5 +1,6 @@
 /** Shown if only the operator creates projects, or if this account may not create any. */
 import { readAccount } from "../api/projects.ts";
+import { Invitations } from "../components/invitations.tsx";
 import { Pending } from "../components/states.tsx";
 import { WhyNoProject } from "../components/why_no_project.tsx";
 import { signOut } from "../session/session.ts";
@@ -14,6 +15,7 @@ export function NoProject({ onReload }: { readonly onReload: () => void }) {
   return (
     <div class="signin-card">
       <h1>No project yet</h1>
+      <Invitations />
       {account !== undefined
         ? account.mayCreateProjects
           // The operator has allowed projects since the list was requested.

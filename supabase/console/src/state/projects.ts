@@ -1,6 +1,7 @@
 /** The projects of the account, and the open project. */
 import { computed, signal } from "@preact/signals";
 import { isCode } from "../api/failure.ts";
+import type { Invitation } from "../api/members.ts";
 import { createProject, listProjects, type Project, readAccount, readProject } from "../api/projects.ts";
 import { directoryOf } from "../format.ts";
 import { place } from "./router.ts";
@@ -10,6 +11,9 @@ const LAST_PROJECT = "filestore.project";
 /** Undefined until the projects are loaded. */
 export const projects = signal<readonly Project[] | undefined>(undefined);
 
+/** Invitations to projects of others. */
+export const invitations = signal<readonly Invitation[]>([]);
+
 /** The id in the address, whether or not the project exists. */
 export const projectId = computed(() => "projectId" in place.value ? place.value.projectId : undefined);
 
@@ -18,13 +22,16 @@ export const project = computed(() => projects.value?.find(({ id }) => id === pr
 /** Loads the projects. If the person has none and may create some, creates the first; another tab may be faster. */
 export async function loadProjects(): Promise<void> {
   let listed = await listProjects();
-  if (listed.length === 0 && (await readAccount()).mayCreateProjects) {
+  if (
+    listed.projects.length === 0 && listed.invitations.length === 0 && (await readAccount()).mayCreateProjects
+  ) {
     await createProject("My project").catch((error) =>
       isCode(error, "PROJECT_NAME_TAKEN") || Promise.reject(error)
     );
     listed = await listProjects();
   }
-  projects.value = listed;
+  projects.value = listed.projects;
+  invitations.value = listed.invitations;
 }
 
 export function forgetProject(id: string): void {
@@ -55,6 +62,7 @@ export function rememberProject(id: string): void {
 
 export function clearProjects(): void {
   projects.value = undefined;
+  invitations.value = [];
 }
 
 /** Returns the folder on screen, or the folder of the file on screen. */

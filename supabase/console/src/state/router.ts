@@ -100,7 +100,7 @@ const placeSchema = z.discriminatedUnion("name", [
   inProject("connect", {}),
   inProject("keys", {}),
   inProject("links", {}),
-  inProject("settings", { tab: lenient(z.enum(["retention", "webhooks", "account", "danger"])) }),
+  inProject("settings", { tab: lenient(z.enum(["retention", "members", "webhooks", "account", "danger"])) }),
   /** An address without a view. The project may be empty. */
   inProject("nowhere", {}),
 ]);

@@ -1,4 +1,4 @@
-/** The project's usage, limits, retention, webhooks and name, the account's password, and the deletion of project and account. */
+/** The project's usage, limits, retention, members, webhooks and name, the account's password, and the deletion of project and account. */
 import { useState } from "preact/hooks";
 import { reasonFor } from "../api/failure.ts";
 import { type Project, renameProject } from "../api/projects.ts";
@@ -9,6 +9,8 @@ import { Problem } from "../components/states.tsx";
 import { UsageBars } from "../components/usage_bars.tsx";
 import { AccountCard } from "./settings/account_card.tsx";
 import { LimitDetails } from "./settings/limits_card.tsx";
+import { MembersCard } from "./settings/members/members_card.tsx";
+import { TransferDialog } from "./settings/members/transfer_dialog.tsx";
 import { RetentionCard } from "./settings/retention_card.tsx";
 import { UsageCard } from "./settings/usage_card.tsx";
 import { WebhooksCard } from "./settings/webhooks/webhooks_card.tsx";
@@ -22,6 +24,7 @@ import { account } from "../session/session.ts";
 const TABS: readonly (readonly [SettingsPlace["tab"], string])[] = [
   [undefined, "Usage and limits"],
   ["retention", "Retention"],
+  ["members", "Members"],
   ["webhooks", "Webhooks"],
   ["account", "Project and account"],
   ["danger", "Danger zone"],
@@ -70,6 +73,8 @@ function Tab({ tab, project: current }: { readonly tab: SettingsPlace["tab"]; re
       );
     case "retention":
       return <RetentionCard key={`retention ${current.id}`} project={current} />;
+    case "members":
+      return <MembersCard key={`members ${current.id}`} project={current} />;
     case "webhooks":
       return <WebhooksCard key={`webhooks ${current.id}`} project={current} />;
     case "account":
@@ -103,27 +108,41 @@ function ProjectCard({ project }: { readonly project: Project }) {
 
 /** What cannot be undone, apart from all other settings. */
 function DangerCard({ project }: { readonly project: Project }) {
-  const [deleting, setDeleting] = useState<"project" | "account" | null>(null);
-  const close = () => setDeleting(null);
+  const [asked, setAsked] = useState<"transfer" | "project" | "account" | null>(null);
+  const close = () => setAsked(null);
   return (
     <section class="card danger-zone" aria-labelledby="danger-title">
       <h2 id="danger-title">Danger zone</h2>
-      <div class="danger-row">
-        <p>
-          <strong>Delete {visible(project.name)}</strong>: all of its files, keys and links. You cannot undo
-          this.
-        </p>
-        <button type="button" class="danger" onClick={() => setDeleting("project")}>Delete project</button>
-      </div>
+      {project.role === "owner" && (
+        <>
+          <div class="danger-row">
+            <p>
+              <strong>Transfer {visible(project.name)}</strong>{" "}
+              to a member, who becomes its owner. You stay as an admin.
+            </p>
+            <button type="button" class="danger" onClick={() => setAsked("transfer")}>
+              Transfer project
+            </button>
+          </div>
+          <div class="danger-row">
+            <p>
+              <strong>Delete {visible(project.name)}</strong>: all of its files, keys and links. You cannot
+              undo this.
+            </p>
+            <button type="button" class="danger" onClick={() => setAsked("project")}>Delete project</button>
+          </div>
+        </>
+      )}
       <div class="danger-row">
         <p>
           <strong>Delete the account {account.value?.email}</strong>: all of its projects. You cannot undo
           this.
         </p>
-        <button type="button" class="danger" onClick={() => setDeleting("account")}>Delete account</button>
+        <button type="button" class="danger" onClick={() => setAsked("account")}>Delete account</button>
       </div>
-      {deleting === "project" && <DeleteProjectDialog project={project} onClose={close} />}
-      {deleting === "account" && <DeleteAccountDialog email={account.value?.email ?? ""} onClose={close} />}
+      {asked === "transfer" && <TransferDialog project={project} onClose={close} />}
+      {asked === "project" && <DeleteProjectDialog project={project} onClose={close} />}
+      {asked === "account" && <DeleteAccountDialog email={account.value?.email ?? ""} onClose={close} />}
     </section>
   );
 }
