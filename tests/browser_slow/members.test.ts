@@ -48,7 +48,7 @@ test("members: an invitation is seen by the person it names, who accepts it, wor
     assertEquals(await row.getByText("invited").count(), 0);
   });
   await step("a viewer sees the members, and manages none", async () => {
-    await follow(theirs, "Usage of this project:");
+    await theirs.getByRole("link", { name: /^Usage of this project/ }).click();
     await follow(theirs, "Members");
     await theirs.getByRole("row", { name: new RegExp(`^${guest.email}`) }).waitFor();
     assertEquals(await theirs.getByRole("main").getByRole("button").allInnerTexts(), ["Leave"]);
@@ -62,7 +62,16 @@ test("members: an invitation is seen by the person it names, who accepts it, wor
     await open("settings?tab=danger");
     await press(page, "Transfer project");
     await press(dialog(page, "Transfer My project"), "Transfer project");
-    await says(page, `${guest.email} owns My project now.`);
+    await says(page, `${guest.email} has a project of the name My project. Rename this one first.`);
+    await press(dialog(page, "Transfer My project"), "Cancel");
+    await open("settings?tab=account");
+    await page.getByLabel("Project name").fill("Research");
+    await press(page, "Rename");
+    await says(page, "The project was renamed.");
+    await open("settings?tab=danger");
+    await press(page, "Transfer project");
+    await press(dialog(page, "Transfer Research"), "Transfer project");
+    await says(page, `${guest.email} owns Research now.`);
     assertEquals(await page.getByRole("button", { name: "Delete project" }).count(), 0);
   });
   await step("left by the one who owned it", async () => {

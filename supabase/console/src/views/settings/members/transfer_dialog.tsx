@@ -1,6 +1,6 @@
 /** Makes a member the owner of the project. */
 import { useState } from "preact/hooks";
-import { reasonFor } from "../../../api/failure.ts";
+import { isCode, reasonFor } from "../../../api/failure.ts";
 import { listMembers, transferProject } from "../../../api/members.ts";
 import type { Project } from "../../../api/projects.ts";
 import { Dialog } from "../../../components/dialog.tsx";
@@ -39,10 +39,12 @@ export function TransferDialog({ project: { id, name }, onClose }: Properties) {
               value={heir.id}
               onChange={setChosen}
               options={heirs.map((one) => [one.id, one.email])}
-              problem={reasonFor(error, "memberId")}
+              problem={isCode(error, "PROJECT_NAME_TAKEN")
+                ? `${heir.email} has a project of the name ${name}. Rename this one first.`
+                : reasonFor(error, "memberId")}
             />
             <p>The project counts towards the new owner's quota. Only the new owner can transfer it back.</p>
-            <FormProblem error={error} fields={["memberId"]} />
+            {!isCode(error, "PROJECT_NAME_TAKEN") && <FormProblem error={error} fields={["memberId"]} />}
           </DialogForm>
         )}
     </Dialog>
