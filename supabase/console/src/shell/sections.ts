@@ -1,5 +1,6 @@
 /** The views of a project that the menu and the palette list. */
 import type { IconName } from "../components/icon.tsx";
+import { may } from "../state/projects.ts";
 import type { ProjectPlace } from "../state/router.ts";
 
 export interface Section {
@@ -9,6 +10,10 @@ export interface Section {
 }
 
 export function sectionsOf(projectId: string): readonly Section[] {
+  const keys: readonly Section[] = [
+    { icon: "plug", text: "Connect", to: { name: "connect", projectId } },
+    { icon: "key", text: "API keys", to: { name: "keys", projectId } },
+  ];
   return [
     { icon: "folder", text: "Files", to: { name: "files", projectId, directory: "" } },
     { icon: "trash", text: "Deleted files", to: { name: "deleted", projectId } },
@@ -16,8 +21,7 @@ export function sectionsOf(projectId: string): readonly Section[] {
     { icon: "run", text: "Runs", to: { name: "runs", projectId } },
     { icon: "branch", text: "Branches", to: { name: "branches", projectId } },
     { icon: "link", text: "Links", to: { name: "links", projectId } },
-    { icon: "plug", text: "Connect", to: { name: "connect", projectId } },
-    { icon: "key", text: "API keys", to: { name: "keys", projectId } },
+    ...may("admin") ? keys : [],
     { icon: "gear", text: "Settings and usage", to: { name: "settings", projectId } },
   ];
 }

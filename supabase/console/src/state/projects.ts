@@ -19,6 +19,15 @@ export const projectId = computed(() => "projectId" in place.value ? place.value
 
 export const project = computed(() => projects.value?.find(({ id }) => id === projectId.value));
 
+/** Changing files, or administering the project: its keys, members, webhooks and settings. */
+export type Right = "write" | "admin";
+
+/** Whether the role of the signed-in person in the open project has this right. */
+export function may(right: Right): boolean {
+  const role = project.value?.role;
+  return role !== "viewer" && (right === "write" || role !== "editor");
+}
+
 /** Loads the projects. If the person has none and may create some, creates the first; another tab may be faster. */
 export async function loadProjects(): Promise<void> {
   let listed = await listProjects();

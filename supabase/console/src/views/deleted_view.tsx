@@ -1,4 +1,5 @@
 /** Files whose latest version is a tombstone, in all folders. */
+import { Allowed } from "../components/allowed.tsx";
 import { useState } from "preact/hooks";
 import { type FileRecord, listFiles } from "../api/files.ts";
 import { Age, ListTable, RowLink } from "../components/list.tsx";
@@ -71,7 +72,9 @@ export function DeletedView({ place }: { readonly place: DeletedPlace }) {
           onShow={(first) => goTo({ ...place, first })}
         />
       )}
-      <RestoreSelected {...{ projectId, selection, files: data?.files ?? [] }} />
+      <Allowed right="write">
+        <RestoreSelected {...{ projectId, selection, files: data?.files ?? [] }} />
+      </Allowed>
     </section>
   );
 }
@@ -111,19 +114,23 @@ function Table({ projectId, files, selection }: TableProperties) {
               <Age iso={updatedAt} />
             </td>
             <td class="actions">
-              <button
-                type="button"
-                aria-label={`Restore ${visible(path)}`}
-                onClick={() => restore({ projectId, path }, version - 1)}
-              >
-                <Icon name="restore" />Restore
-              </button>
-              <MenuButton
-                label={`Actions for ${visible(path)}`}
-                actions={[{ text: "Erase for good …", isDangerous: true, run: () => setErasing(path) }]}
-              >
-                <Icon name="more" />
-              </MenuButton>
+              <Allowed right="write">
+                <button
+                  type="button"
+                  aria-label={`Restore ${visible(path)}`}
+                  onClick={() => restore({ projectId, path }, version - 1)}
+                >
+                  <Icon name="restore" />Restore
+                </button>
+              </Allowed>
+              <Allowed right="admin">
+                <MenuButton
+                  label={`Actions for ${visible(path)}`}
+                  actions={[{ text: "Erase for good …", isDangerous: true, run: () => setErasing(path) }]}
+                >
+                  <Icon name="more" />
+                </MenuButton>
+              </Allowed>
             </td>
           </tr>
         ))}

@@ -1,4 +1,6 @@
 /** The project's valid links: what each allows, who created it, and when it expires. */
+import { may } from "../state/projects.ts";
+import { Allowed } from "../components/allowed.tsx";
 import { useEffect, useState } from "preact/hooks";
 import { type Link, listLinks, type NewLink } from "../api/links.ts";
 import { Age, ListTable, moveInList, RowLink } from "../components/list.tsx";
@@ -16,14 +18,18 @@ export function LinksView({ projectId }: { readonly projectId: string }) {
   const [isMaking, setMaking] = useState(false);
   const { data, error, reload } = useLoad(`links ${projectId}`, (signal) => listLinks(projectId, signal));
   useEffect(() => void ensureKeys(projectId), [projectId]);
-  useCommands([{ id: "new-link", text: "New link …", icon: "link", run: () => setMaking(true) }]);
+  useCommands(
+    may("write") ? [{ id: "new-link", text: "New link …", icon: "link", run: () => setMaking(true) }] : [],
+  );
   return (
     <section class="view" aria-labelledby="links-title">
       <div class="view-head">
         <h1 id="links-title">Links</h1>
-        <button type="button" class="primary" onClick={() => setMaking(true)}>
-          <Icon name="plus" />New link
-        </button>
+        <Allowed right="write">
+          <button type="button" class="primary" onClick={() => setMaking(true)}>
+            <Icon name="plus" />New link
+          </button>
+        </Allowed>
       </div>
       {data === undefined
         ? <Pending {...{ error, reload }} what="the links" />
@@ -31,9 +37,11 @@ export function LinksView({ projectId }: { readonly projectId: string }) {
         ? (
           <Empty icon="link" title="There are no links.">
             <p>A link reads one file, or writes it once, without a key. Agents can create links, too.</p>
-            <p>
-              <a href={hrefOf({ name: "connect", projectId })}>Connect an agent</a>
-            </p>
+            <Allowed right="admin">
+              <p>
+                <a href={hrefOf({ name: "connect", projectId })}>Connect an agent</a>
+              </p>
+            </Allowed>
           </Empty>
         )
         : <Table {...{ projectId, reload }} links={data} />}
@@ -82,7 +90,9 @@ function Table({ projectId, links, reload }: TableProperties) {
             <Age iso={link.expiresAt} />
           </td>
           <td class="actions">
-            <EndLink {...{ projectId, link }} onEnded={reload} />
+            <Allowed right="write">
+              <EndLink {...{ projectId, link }} onEnded={reload} />
+            </Allowed>
           </td>
         </tr>
       ))}

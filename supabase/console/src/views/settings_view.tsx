@@ -18,7 +18,7 @@ import { DeleteAccountDialog, DeleteProjectDialog } from "./settings/delete_dial
 import { useLoad } from "../state/use_load.ts";
 import { hrefOf, type SettingsPlace } from "../state/router.ts";
 import { notify } from "../state/notices.ts";
-import { project, refreshProject, updateProject } from "../state/projects.ts";
+import { may, project, refreshProject, updateProject } from "../state/projects.ts";
 import { account } from "../session/session.ts";
 
 const TABS: readonly (readonly [SettingsPlace["tab"], string])[] = [
@@ -29,6 +29,9 @@ const TABS: readonly (readonly [SettingsPlace["tab"], string])[] = [
   ["account", "Project and account"],
   ["danger", "Danger zone"],
 ];
+
+/** Pages that the service shows to admins alone. */
+const OF_ADMINS: ReadonlySet<string> = new Set(["retention", "webhooks"]);
 
 export function SettingsView({ place }: { readonly place: SettingsPlace }) {
   const current = project.value;
@@ -41,7 +44,9 @@ export function SettingsView({ place }: { readonly place: SettingsPlace }) {
         <h1 id="settings-title">Settings and usage</h1>
       </div>
       <nav class="tabs" aria-label="Settings">
-        {TABS.map(([tab, text]) => (
+        {TABS.filter(([tab]) => may("admin") || tab === undefined || !OF_ADMINS.has(tab)).map((
+          [tab, text],
+        ) => (
           <a
             key={text}
             href={hrefOf({ name: "settings", projectId: id, tab })}
@@ -98,7 +103,7 @@ function ProjectCard({ project }: { readonly project: Project }) {
   return (
     <section class="card" aria-labelledby="name-title">
       <h2 id="name-title">Project</h2>
-      <RenameForm key={project.id} project={project} />
+      {may("admin") ? <RenameForm key={project.id} project={project} /> : <p>{visible(project.name)}</p>}
       <p class="hint">
         Created {formatTime(project.createdAt)}. Id <code>{project.id}</code>
       </p>

@@ -7,7 +7,7 @@ import type { IconName } from "../../components/icon.tsx";
 import { PALETTE_SHOWN_MAX } from "../../limits.ts";
 import { signOut } from "../../session/session.ts";
 import { overlay } from "../../state/overlay.ts";
-import { currentDirectory, projects } from "../../state/projects.ts";
+import { currentDirectory, may, projects } from "../../state/projects.ts";
 import { goTo } from "../../state/router.ts";
 import { theme, THEMES } from "../../state/preferences.ts";
 import { sectionsOf } from "../sections.ts";
@@ -77,12 +77,15 @@ function actions(project: Project): readonly Entry[] {
     here.find((one) => one.id === id) ?? { id, text, icon, run: () => runIn(target, id) };
   const folder = { name: "files", projectId, directory: currentDirectory() } as const;
   const keys = { name: "keys", projectId } as const;
-  return [
+  const writing = [
     inView(folder, "new-file", "New file …", "plus"),
     inView(folder, "upload-files", "Upload files …", "upload"),
     inView(folder, "upload-folder", "Upload folder …", "folder"),
-    inView(keys, "new-key", "New API key …", "key"),
     inView({ name: "links", projectId }, "new-link", "New link …", "link"),
+  ];
+  return [
+    ...may("write") ? writing : [],
+    ...may("admin") ? [inView(keys, "new-key", "New API key …", "key")] : [],
     {
       id: "new-project",
       text: "New project …",

@@ -1,4 +1,5 @@
 /** What can be done with an unfinished branch, and the dialogs of it. */
+import { may } from "../../state/projects.ts";
 import { type BranchDetails, changeBranch, type MergeKind } from "../../api/branches.ts";
 import { reasonOf } from "../../api/failure.ts";
 import { useCommands } from "../../components/commands.ts";
@@ -37,8 +38,8 @@ export function BranchTools({ projectId, branch: { name, state }, reload, onOpen
   const main = [
     { text: "Merge …", icon: "branch", run: () => onOpen("merge") },
     { text: "Update …", icon: "download", run: () => onOpen("update") },
-    { text: "Key …", icon: "key", run: () => onOpen("key") },
-  ] as const;
+    ...may("admin") ? [{ text: "Key …", icon: "key", run: () => onOpen("key") } as const] : [],
+  ];
   const more = [
     state === "ready"
       ? { text: "Mark as not ready", run: () => void mark("open") }

@@ -1,4 +1,6 @@
 /** A branch: what has changed in it, its conflicts with a choice for each, and its merge or update. */
+import { may } from "../../state/projects.ts";
+import { Allowed } from "../../components/allowed.tsx";
 import { useState } from "preact/hooks";
 import { type BranchDetails, isUnfinished, readBranch } from "../../api/branches.ts";
 import { readCursor } from "../../api/changes.ts";
@@ -42,7 +44,7 @@ export function BranchView({ place }: { readonly place: BranchPlace }) {
           <button type="button" onClick={reload}>
             <Icon name="rotate" />Refresh
           </button>
-          {branch && isUnfinished(branch) && (
+          {branch && isUnfinished(branch) && may("write") && (
             <BranchTools
               {...{ projectId, branch, reload }}
               onOpen={(what) => setOpen({ what })}
@@ -58,9 +60,11 @@ export function BranchView({ place }: { readonly place: BranchPlace }) {
         </>
       )}
       <SelectionBar selection={selection}>
-        <button type="button" onClick={() => setOpen({ what: "merge", paths: selection.chosen })}>
-          Merge these …
-        </button>
+        <Allowed right="write">
+          <button type="button" onClick={() => setOpen({ what: "merge", paths: selection.chosen })}>
+            Merge these …
+          </button>
+        </Allowed>
       </SelectionBar>
       {data && open && (
         <BranchDialog

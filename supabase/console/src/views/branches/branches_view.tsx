@@ -1,4 +1,6 @@
 /** The branches of the project, newest first: what waits, what has been merged, and closing many at once. */
+import { may } from "../../state/projects.ts";
+import { Allowed } from "../../components/allowed.tsx";
 import { useState } from "preact/hooks";
 import { type Branch, isUnfinished, listBranches } from "../../api/branches.ts";
 import { useCommands } from "../../components/commands.ts";
@@ -32,7 +34,11 @@ export function BranchesView({ place }: { readonly place: BranchesPlace }) {
   const branches = data?.branches ?? [];
   // The others cannot be closed.
   const selection = useSelection(branches.filter(isUnfinished).map(({ name }) => name));
-  useCommands([{ id: "new-branch", text: "New branch …", icon: "branch", run: () => setOpen("new") }]);
+  useCommands(
+    may("write")
+      ? [{ id: "new-branch", text: "New branch …", icon: "branch", run: () => setOpen("new") }]
+      : [],
+  );
   const closed = () => {
     selection.clear();
     keepFocus(selection.chosen);
@@ -43,9 +49,11 @@ export function BranchesView({ place }: { readonly place: BranchesPlace }) {
       <div class="view-head">
         <h1 id="branches-title">Branches</h1>
         <div class="tools">
-          <button type="button" class="primary" onClick={() => setOpen("new")}>
-            <Icon name="plus" />New branch
-          </button>
+          <Allowed right="write">
+            <button type="button" class="primary" onClick={() => setOpen("new")}>
+              <Icon name="plus" />New branch
+            </button>
+          </Allowed>
           <button type="button" onClick={reload}>
             <Icon name="rotate" />Refresh
           </button>
@@ -69,7 +77,9 @@ export function BranchesView({ place }: { readonly place: BranchesPlace }) {
         <button type="button" onClick={() => goTo({ ...place, after: data.cursor })}>Older branches</button>
       )}
       <SelectionBar selection={selection}>
-        <button type="button" class="danger" onClick={() => setOpen("close")}>Close …</button>
+        <Allowed right="write">
+          <button type="button" class="danger" onClick={() => setOpen("close")}>Close …</button>
+        </Allowed>
       </SelectionBar>
       {open === "new" && <NewBranchDialog {...{ projectId }} directory="" onClose={() => setOpen(null)} />}
       {open === "close" && (

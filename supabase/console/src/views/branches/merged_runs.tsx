@@ -1,4 +1,5 @@
 /** The runs that merged a branch, each with its undo. */
+import { Allowed } from "../../components/allowed.tsx";
 import { useState } from "preact/hooks";
 import { type Branch, runsOfMerge } from "../../api/branches.ts";
 import { Icon } from "../../components/icon.tsx";
@@ -28,9 +29,15 @@ export function MergedRuns({ projectId, branch }: { readonly projectId: string; 
           <p>
             Merged by <a href={hrefOf({ name: "run", projectId, runId })}>run {visible(runId)}</a>
           </p>
-          <button type="button" aria-label={`Undo run ${visible(runId)} …`} onClick={() => setUndoing(runId)}>
-            <Icon name="restore" />Undo …
-          </button>
+          <Allowed right="write">
+            <button
+              type="button"
+              aria-label={`Undo run ${visible(runId)} …`}
+              onClick={() => setUndoing(runId)}
+            >
+              <Icon name="restore" />Undo …
+            </button>
+          </Allowed>
         </div>
       ))}
       {undoing !== null && (

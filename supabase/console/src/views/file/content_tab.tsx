@@ -1,4 +1,5 @@
 /** The content of a version, displayed by its type and never executed. */
+import { Allowed } from "../../components/allowed.tsx";
 import { type FileRecord, readBytes, readRecord } from "../../api/files.ts";
 import { restore } from "../../state/remove_file.ts";
 import { formatBytes } from "../../format.ts";
@@ -154,9 +155,11 @@ function OldVersion({ place, latest }: Properties) {
         Version {version}
         {latest ? ` of ${latest.version}` : ", of a deleted file"}.
       </span>
-      <button type="button" onClick={restoreIt}>
-        <Icon name="restore" />Restore this version
-      </button>
+      <Allowed right="write">
+        <button type="button" onClick={restoreIt}>
+          <Icon name="restore" />Restore this version
+        </button>
+      </Allowed>
       {latest && <a href={hrefOf(newest)}>Show the latest</a>}
     </div>
   );

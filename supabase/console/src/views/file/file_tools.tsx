@@ -1,4 +1,5 @@
 /** The toolbar of a file: one primary action, the download, and a menu. */
+import { may } from "../../state/projects.ts";
 import { useState } from "preact/hooks";
 import type { FileRecord } from "../../api/files.ts";
 import { useCommands } from "../../components/commands.ts";
@@ -24,20 +25,26 @@ interface Properties {
 export function FileTools({ place, record }: Properties) {
   const { projectId, path } = place;
   const [question, ask] = useState<Question | null>(null);
-  const isEditable = mayBeEdited(record);
+  const isEditable = may("write") && mayBeEdited(record);
   const deleteFile = async () => {
     if (await remove(place)) goTo({ name: "files", projectId, directory: directoryOf(path) });
   };
   const downloadShown = () => download(place, place.version ?? record.version);
   const show = (tab: FileTab) => () => goTo({ name: "file", projectId, path, tab });
-  const actions = [
-    { text: "Compare versions", icon: "copy", run: show("compare") },
+  const writing = [
     { text: "Links …", icon: "link", run: () => ask("links") },
     { text: "Move or rename …", icon: "edit", run: () => ask("move") },
     { text: "Copy …", icon: "copy", run: () => ask("copy") },
     { text: "Delete", icon: "trash", isDangerous: true, run: () => void deleteFile() },
+  ] as const;
+  const erasing = [
     { text: "Erase for good …", icon: "trash", isDangerous: true, isApart: true, run: () => ask("erase") },
   ] as const;
+  const actions = [
+    { text: "Compare versions", icon: "copy", run: show("compare") } as const,
+    ...may("write") ? writing : [],
+    ...may("admin") ? erasing : [],
+  ];
   const direct = [
     ...isEditable ? [{ text: "Edit", icon: "edit", run: show("edit") } as const] : [],
     { text: "Download", icon: "download", run: downloadShown },

@@ -1,4 +1,5 @@
 /** One file: its content, with its history beside it, editing, and comparison. */
+import { may } from "../../state/projects.ts";
 import { useRef } from "preact/hooks";
 import { isCode } from "../../api/failure.ts";
 import type { FileRecord } from "../../api/files.ts";
@@ -69,7 +70,7 @@ function Tab({ place, record, last, onSaved }: TabProperties) {
   // A draft is kept even if the file is deleted.
   const hasDraft = drafts.value.has(draftKey(place));
   const edited = record ?? (hasDraft ? last : null);
-  if (tab === "edit" && edited) {
+  if (tab === "edit" && edited && may("write")) {
     return <EditTab place={place} record={edited} isDeleted={record === null} onSaved={onSaved} />;
   }
   const hasContent = record !== null || version !== undefined;

@@ -1,4 +1,6 @@
 /** The history beside the content, as a timeline. Two versions can be compared, and any can be restored. */
+import { may } from "../../state/projects.ts";
+import { Allowed } from "../../components/allowed.tsx";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { listVersions } from "../../api/files.ts";
 import { VERSIONS_PER_PAGE } from "../../limits.ts";
@@ -46,17 +48,19 @@ export function HistoryPanel({ place, latest }: Properties) {
     <section class="history" aria-labelledby="history-title">
       <h2 id="history-title">History</h2>
       <div class="history-tools">
-        <p class="hint">Select two versions to compare, or older versions to erase.</p>
+        <p class="hint">Select two versions to compare{may("admin") && ", or older versions to erase"}.</p>
         <div class="tools">
           <button type="button" disabled={chosen.length !== 2} onClick={compare}>Compare</button>
-          <button
-            type="button"
-            class="danger"
-            disabled={chosen.length === 0 || latest !== null && chosen.includes(latest)}
-            onClick={() => setErased(chosen)}
-          >
-            Erase content …
-          </button>
+          <Allowed right="admin">
+            <button
+              type="button"
+              class="danger"
+              disabled={chosen.length === 0 || latest !== null && chosen.includes(latest)}
+              onClick={() => setErased(chosen)}
+            >
+              Erase content …
+            </button>
+          </Allowed>
         </div>
       </div>
       <Timeline

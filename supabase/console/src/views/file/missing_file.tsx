@@ -1,4 +1,5 @@
 /** Shown at a path without a file: what is near, and a button that creates the file. */
+import { Allowed } from "../../components/allowed.tsx";
 import { createFile, listFiles } from "../../api/files.ts";
 import { FormProblem, useSubmit } from "../../components/form.tsx";
 import { Icon } from "../../components/icon.tsx";
@@ -36,9 +37,11 @@ export function MissingFile({ projectId, path, onMade }: Properties) {
           </p>
         )
         : (
-          <button type="button" disabled={isBusy} onClick={submit}>
-            <Icon name="plus" />Create it here
-          </button>
+          <Allowed right="write">
+            <button type="button" disabled={isBusy} onClick={submit}>
+              <Icon name="plus" />Create it here
+            </button>
+          </Allowed>
         )}
       <FormProblem error={error} fields={[]} />
       <Near {...{ projectId, path }} />

@@ -1,4 +1,5 @@
 /** A file as it was at a time, to read and to restore. */
+import { Allowed } from "../../components/allowed.tsx";
 import { readRecord } from "../../api/files.ts";
 import { Breadcrumbs } from "../../components/breadcrumbs.tsx";
 import { Icon } from "../../components/icon.tsx";
@@ -28,9 +29,11 @@ export function PastFileView({ place, at }: { readonly place: FilePlace; readonl
       >
         {data && (
           <>
-            <button type="button" onClick={() => restoreIt(data.version)}>
-              <Icon name="restore" />Restore this version
-            </button>
+            <Allowed right="write">
+              <button type="button" onClick={() => restoreIt(data.version)}>
+                <Icon name="restore" />Restore this version
+              </button>
+            </Allowed>
             <button type="button" onClick={() => download(place, data.version)}>
               <Icon name="download" />Download
             </button>

@@ -1,4 +1,5 @@
 /** Versions of a file, the newest first, with their writers, times and operations. A version can be picked or restored. */
+import { may } from "../../state/projects.ts";
 import { useEffect, useState } from "preact/hooks";
 import { type FileAt, readDiff, type Version } from "../../api/files.ts";
 import { Age } from "../../components/list.tsx";
@@ -76,7 +77,7 @@ function Entry({ entry, before, projectId, path, mimeType, choice }: EntryProper
       </p>
       {choice && <CameFrom {...{ projectId, path, entry }} />}
       <Provenance {...entry} projectId={projectId} />
-      {choice && isReadable(entry) && version !== choice.latest && (
+      {choice && isReadable(entry) && version !== choice.latest && may("write") && (
         <button
           type="button"
           class="link"

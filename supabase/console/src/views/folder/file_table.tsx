@@ -1,3 +1,4 @@
+import { Allowed } from "../../components/allowed.tsx";
 import type { VNode } from "preact";
 import { useRef } from "preact/hooks";
 import type { FileRecord, SortField } from "../../api/files.ts";
@@ -211,7 +212,9 @@ function Row({ projectId, file, isChosen, isChanged, onChoose, onDelete }: RowPr
           title="Download"
           onClick={() => download({ projectId, path }, version)}
         />
-        <IconButton icon="trash" label={`Delete ${visible(name)}`} title="Delete" onClick={onDelete} />
+        <Allowed right="write">
+          <IconButton icon="trash" label={`Delete ${visible(name)}`} title="Delete" onClick={onDelete} />
+        </Allowed>
       </td>
     </tr>
   );

@@ -1,4 +1,5 @@
 /** The actions of a folder, on its row and on its own page. */
+import { may } from "../../state/projects.ts";
 import { useCommands } from "../../components/commands.ts";
 import { Icon } from "../../components/icon.tsx";
 import { MenuButton } from "../../components/menu_button.tsx";
@@ -34,11 +35,11 @@ export function FolderMenu({ projectId, path, isPage = false, onAsk }: MenuPrope
     { text: "Copy …", run: ask("copy") },
   ];
   const actions = [
-    ...(path === "" ? [] : change),
+    ...(path !== "" && may("write") ? change : []),
     { text: "Download as ZIP", run: () => downloadFolder(projectId, path) },
     { text: "View at a past time …", run: ask("time") },
-    ...(isInBranch(path) ? [] : [{ text: "New branch …", run: ask("branch") }]),
-    ...(path === "" ? [] : [{ text: "Delete …", isDangerous: true, run: ask("delete") }]),
+    ...(isInBranch(path) || !may("write") ? [] : [{ text: "New branch …", run: ask("branch") }]),
+    ...(path === "" || !may("write") ? [] : [{ text: "Delete …", isDangerous: true, run: ask("delete") }]),
   ];
   useCommands(
     isPage

@@ -1,4 +1,6 @@
 /** The buttons of a folder: new file, upload, and the ones given as children. */
+import { may } from "../../state/projects.ts";
+import { Allowed } from "../../components/allowed.tsx";
 import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { useCommands } from "../../components/commands.ts";
@@ -21,7 +23,7 @@ export function FolderTools({ projectId, directory, children }: FolderToolsPrope
   const filesInput = useRef<HTMLInputElement>(null);
   const folderInput = useRef<HTMLInputElement>(null);
   const about = directory === "" ? "in the project" : `in ${directory}`;
-  useCommands([
+  const commands = [
     { id: "new-file", text: "New file …", about, icon: "plus", run: () => setCreating(true) },
     {
       id: "upload-files",
@@ -37,32 +39,35 @@ export function FolderTools({ projectId, directory, children }: FolderToolsPrope
       icon: "folder",
       run: () => folderInput.current?.click(),
     },
-  ]);
+  ] as const;
+  useCommands(may("write") ? commands : []);
   const uploadChosen = ({ currentTarget }: { readonly currentTarget: HTMLInputElement }) => {
     uploadAll(projectId, directory, chosenFiles(currentTarget.files));
     currentTarget.value = "";
   };
   return (
     <div class="tools">
-      <button type="button" onClick={() => setCreating(true)}>
-        <Icon name="plus" />New file
-      </button>
-      <label class="button">
-        <Icon name="folder" />Upload folder
-        <input
-          ref={(input) => {
-            folderInput.current = input;
-            chooseFolder(input);
-          }}
-          type="file"
-          class="visually-hidden"
-          onChange={uploadChosen}
-        />
-      </label>
-      <label class="button primary">
-        <Icon name="upload" />Upload files
-        <input ref={filesInput} type="file" multiple class="visually-hidden" onChange={uploadChosen} />
-      </label>
+      <Allowed right="write">
+        <button type="button" onClick={() => setCreating(true)}>
+          <Icon name="plus" />New file
+        </button>
+        <label class="button">
+          <Icon name="folder" />Upload folder
+          <input
+            ref={(input) => {
+              folderInput.current = input;
+              chooseFolder(input);
+            }}
+            type="file"
+            class="visually-hidden"
+            onChange={uploadChosen}
+          />
+        </label>
+        <label class="button primary">
+          <Icon name="upload" />Upload files
+          <input ref={filesInput} type="file" multiple class="visually-hidden" onChange={uploadChosen} />
+        </label>
+      </Allowed>
       {children}
       {isCreating && (
         <NewFileDialog

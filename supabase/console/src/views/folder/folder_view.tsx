@@ -1,3 +1,5 @@
+import { may } from "../../state/projects.ts";
+import { Allowed } from "../../components/allowed.tsx";
 import { useRef, useState } from "preact/hooks";
 import { keepFocus } from "../../components/selection.tsx";
 import { Breadcrumbs } from "../../components/breadcrumbs.tsx";
@@ -30,12 +32,13 @@ export function FolderView({ place }: { readonly place: FilesPlace }) {
     if (await remove({ projectId, path })) keepFocus([path]);
   };
   const onDeleteKey = (key: string) => {
+    if (!may("write")) return;
     const path = pathOfFolder(key);
     if (chosen.selection.has(key)) actions.remove();
     else if (path !== undefined) ask({ what: "delete", path, isPage: false });
     else void removeOne(key);
   };
-  const dropPlace = useDropPlace((dropped) => uploadAll(projectId, directory, dropped));
+  const dropPlace = useDropPlace((dropped) => may("write") && uploadAll(projectId, directory, dropped));
   const isEmpty = files.length === 0 && folders.length === 0;
   const onSort = ({ by, order }: Sort) =>
     replaceWith({ ...place, filter, sort: by, order, first: undefined, after: undefined });
@@ -118,10 +121,12 @@ function EmptyFolder({ place, filter, isSearching, scan }: EmptyFolderProperties
   }
   return (
     <Empty icon="folder" title={directory === "" ? "There are no files yet." : "This folder has no files."}>
-      <p>
-        Drop files or folders here, upload some, or let an agent write:{" "}
-        <a href={hrefOf({ name: "keys", projectId })}>create an API key</a> for it.
-      </p>
+      <Allowed right="write">
+        <p>
+          Drop files or folders here, upload some, or let an agent write:{" "}
+          <a href={hrefOf({ name: "keys", projectId })}>create an API key</a> for it.
+        </p>
+      </Allowed>
       {directory !== "" && <Near {...{ projectId }} path={directory} />}
     </Empty>
   );

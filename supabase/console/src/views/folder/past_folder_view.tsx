@@ -1,4 +1,5 @@
 /** A folder as it was at a time, to read, to download, and to restore. */
+import { Allowed } from "../../components/allowed.tsx";
 import { useState } from "preact/hooks";
 import { type FileList, listFiles } from "../../api/files.ts";
 import { Age, FolderCells, ListTable, moveInList, RowLink } from "../../components/list.tsx";
@@ -57,13 +58,15 @@ function Tools({ projectId, directory, at }: ToolProperties) {
   const onClose = () => setOpen(null);
   return (
     <>
-      <button type="button" onClick={() => setOpen("restore")}>
-        <Icon name="restore" />
-        {directory === "" ? "Restore the project to this time …" : "Restore this folder to this time …"}
-      </button>
-      {directory !== "" && (
-        <button type="button" onClick={() => setOpen("copy")}>Copy from this time …</button>
-      )}
+      <Allowed right="write">
+        <button type="button" onClick={() => setOpen("restore")}>
+          <Icon name="restore" />
+          {directory === "" ? "Restore the project to this time …" : "Restore this folder to this time …"}
+        </button>
+        {directory !== "" && (
+          <button type="button" onClick={() => setOpen("copy")}>Copy from this time …</button>
+        )}
+      </Allowed>
       <button type="button" onClick={() => downloadFolder(projectId, directory, at)}>
         <Icon name="download" />Download ZIP
       </button>

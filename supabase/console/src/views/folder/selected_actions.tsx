@@ -1,4 +1,5 @@
 /** The actions for the selected files and folders of a list. */
+import { Allowed } from "../../components/allowed.tsx";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { FileRecord } from "../../api/files.ts";
@@ -72,10 +73,12 @@ export function useSelectedActions(
         <button type="button" onClick={() => downloadSelected(projectId, selected)}>
           <Icon name="download" />Download ZIP
         </button>
-        <button type="button" onClick={() => setOpen({ what: "move", selected })}>Move …</button>
-        <button type="button" class="danger" onClick={remove}>
-          <Icon name="trash" />Delete
-        </button>
+        <Allowed right="write">
+          <button type="button" onClick={() => setOpen({ what: "move", selected })}>Move …</button>
+          <button type="button" class="danger" onClick={remove}>
+            <Icon name="trash" />Delete
+          </button>
+        </Allowed>
       </SelectionBar>
       {open?.what === "move" && (
         <MoveSelectedDialog {...shared} directory={directory} selected={open.selected} />

@@ -1,4 +1,6 @@
 /** The changes of one run, file by file, and its undo. */
+import { may } from "../../state/projects.ts";
+import { Allowed } from "../../components/allowed.tsx";
 import { useEffect, useState } from "preact/hooks";
 import { isCode } from "../../api/failure.ts";
 import { readRun, type RunDetails } from "../../api/runs.ts";
@@ -42,9 +44,11 @@ export function RunView({ place }: { readonly place: RunPlace }) {
             <a class="button" href={hrefOf(placeBefore(projectId, data))}>
               <Icon name="history" />View before this run
             </a>
-            <button type="button" onClick={() => setUndoing(true)}>
-              <Icon name="restore" />Undo …
-            </button>
+            <Allowed right="write">
+              <button type="button" onClick={() => setUndoing(true)}>
+                <Icon name="restore" />Undo …
+              </button>
+            </Allowed>
           </div>
         )}
       </div>
@@ -107,8 +111,9 @@ function Run({ place, run, writers }: Properties) {
 
 function commandsOf(projectId: string, run: RunDetails, undo: () => void) {
   const about = runName(run);
+  const undoing = { id: "undo-run", text: "Undo the run …", about, icon: "restore", run: undo } as const;
   return [
-    { id: "undo-run", text: "Undo the run …", about, icon: "restore", run: undo },
+    ...may("write") ? [undoing] : [],
     {
       id: "before-run",
       text: "View before this run",
