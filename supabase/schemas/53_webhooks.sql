@@ -169,6 +169,7 @@ begin
   if v_is_due then
     v_batch := filestore.webhook_batch(v_hook);
     if v_batch.type is null then
+      v_is_due := v_batch.end_position > v_hook.position;
       v_hook.position := v_batch.end_position;
       v_hook.pending_id := null;
       v_hook.pending_end := null;
@@ -188,8 +189,8 @@ begin
   where w.project_id = p_project_id and w.id = p_id;
   if not v_is_due then return null; end if;
   return json_build_object(
-    'leaseId', v_hook.lease_id, 'id', coalesce(v_hook.pending_id, v_hook.id), 'attempt', v_hook.failures + 1, 'url', v_hook.url,
-    'webhookId', v_hook.id, 'secret', v_hook.secret,
+    'leaseId', v_hook.lease_id, 'id', coalesce(v_hook.pending_id, v_hook.id), 'attempt', v_hook.failures + 1,
+    'url', v_hook.url, 'webhookId', v_hook.id, 'secret', v_hook.secret,
     'previousSecret', case when v_hook.previous_until > clock_timestamp() then v_hook.previous_secret end,
     'type', v_batch.type, 'timestamp', v_batch.happened_at, 'cursor', v_batch.cursor,
     'changes', coalesce(v_batch.changes, '[]'), 'branch', v_batch.branch);
