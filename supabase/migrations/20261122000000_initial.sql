@@ -143,6 +143,13 @@ create view filestore.limits as select
   60 as link_requests_per_minute,
   -- For this long, the answer to an ended link states that it ended; then the sweep removes the link.
   7 as ended_links_kept_days,
+  10 as project_webhooks_max,
+  -- Changes in one delivery, tries that are kept of a webhook, …
+  100 as webhook_changes_max,
+  100 as webhook_deliveries_kept,
+  -- … and how long an isolate has for a try and its report, before another one may deliver.
+  30 as webhook_lease_seconds,
+  24 as webhook_secrets_hours,
   86400 as idempotency_key_seconds,
   10 as operations_per_request,
   -- How long an operation waits for a lock that another transaction holds.
@@ -448,6 +455,7 @@ create table filestore.projects (
   created_at timestamptz(3) not null default now(),
   suspended_at timestamptz(3),
   deleted_at timestamptz(3),
+  has_webhooks boolean not null default false,
   cursor_key bytea not null default uuid_send(gen_random_uuid()),
   retention jsonb check (jsonb_typeof(retention) = 'object'),
   retention_set_at timestamptz,
@@ -464,6 +472,8 @@ comment on column filestore.projects.suspended_at is
   'Since when requests for its files and keys are refused; null: they are not refused.';
 comment on column filestore.projects.deleted_at is
   'When its deletion began: it has no owner and no name, its keys are refused, and the sweep removes it.';
+comment on column filestore.projects.has_webhooks is
+  'Whether commits are to be delivered. Here, since each request reads this row anyway.';
 comment on column filestore.projects.retention is
   'The retention rule, with any of keepVersions, keepDays and deletedDays; null: no versions are erased '
   'automatically.';
@@ -488,7 +498,7 @@ create policy "An account creates projects of its own" on filestore.projects for
   with check (owner_id = (select filestore.current_account_id()));
 create policy "An account changes the project that it opened"
   on filestore.projects for update to filestore_account using (id = filestore.current_project_id());
-grant select, insert, update (name, retention, retention_set_at, owner_id, deleted_at)
+grant select, insert, update (name, retention, retention_set_at, owner_id, deleted_at, has_webhooks)
   on filestore.projects to filestore_account;
 
 create table filestore.api_keys (
@@ -674,6 +684,7 @@ create sequence filestore.positions;
 comment on sequence filestore.positions is
   'Positions of versions in the change feed of their project. See `next_position`.';
 grant select, usage on sequence filestore.positions to filestore_admin, filestore_engine;
+grant select on sequence filestore.positions to filestore_account;
 
 create table filestore.links (
   id uuid primary key,
@@ -1563,6 +1574,116 @@ create policy "The sweep sees and removes all bases" on filestore.branch_files t
 grant select, delete on filestore.branch_files to filestore_admin;
 alter table filestore.branches enable row level security;
 alter table filestore.branch_files enable row level security;
+-- 15_webhooks.sql ====================================================================================================
+-- The tables of webhooks, with their policies and grants. 53_webhooks.sql delivers.
+
+create table filestore.webhooks (
+  project_id uuid not null references filestore.projects (id),
+  id uuid not null,
+  url text not null check (octet_length(url) <= 2000 and url ~ '^https?://[^\s/]+\S*$'),
+  directory text collate "C" not null check (octet_length(directory) <= 1024),
+  operations text[],
+  events text[] not null
+    check (events <@ array['change', 'branch.ready', 'branch.merged'] and cardinality(events) between 1 and 3),
+  description text check (char_length(description) <= 500),
+  state text not null default 'active' check (state in ('active', 'paused', 'disabled')),
+  reason text check (reason in ('deliveries_failed', 'secret_unreadable')),
+  secret text not null check (octet_length(secret) <= 500),
+  previous_secret text,
+  previous_until timestamptz(3),
+  database_id text not null,
+  position bigint not null,
+  pending_id uuid,
+  pending_end bigint,
+  failures integer not null default 0,
+  next_at timestamptz(3),
+  lease_id uuid,
+  leased_until timestamptz,
+  deliveries bigint not null default 0,
+  created_at timestamptz(3) not null,
+  primary key (project_id, id)
+) with (fillfactor = 50);
+comment on table filestore.webhooks is
+  'Addresses that are told of a project''s changes. Each has its own place in the change feed, so that none '
+  'waits for another, and none misses a change.';
+comment on column filestore.webhooks.directory is 'Only changes below it; empty: all, but those in branches.';
+comment on column filestore.webhooks.operations is 'Only changes by these operations; null: by all.';
+comment on column filestore.webhooks.secret is
+  'Encrypted by the edge function with a key that it derives from its own secret key, which no table has.';
+comment on column filestore.webhooks.previous_secret is
+  'The one before the last rotation, encrypted: signs as well until previous_until.';
+comment on column filestore.webhooks.database_id is
+  'The database in which a person last turned it on. In another one, such as a restored copy, it is paused.';
+comment on column filestore.webhooks.position is 'Everything up to this position of the feed was delivered.';
+comment on column filestore.webhooks.pending_id is
+  'The id of the delivery that ends at pending_end and was not accepted yet; all of its tries have this id.';
+comment on column filestore.webhooks.failures is 'Failed tries of that delivery.';
+comment on column filestore.webhooks.next_at is 'When it is tried again; null: at once.';
+comment on column filestore.webhooks.leased_until is
+  'Until then only the isolate with lease_id delivers, so that deliveries keep their order.';
+comment on column filestore.webhooks.deliveries is 'The number of tries so far: the number of the next one.';
+create policy "The service delivers for the project that it opened" on filestore.webhooks to filestore_engine
+  using (project_id = filestore.current_project_id());
+grant select, update on filestore.webhooks to filestore_engine;
+create policy "The sweep finds all webhooks, and a deletion removes its own"
+  on filestore.webhooks to filestore_admin
+  using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
+grant select, delete on filestore.webhooks to filestore_admin;
+create policy "An account administers webhooks of the project that it opened"
+  on filestore.webhooks to filestore_account using (project_id = filestore.current_project_id());
+grant select, insert, update, delete on filestore.webhooks to filestore_account;
+
+create table filestore.webhook_deliveries (
+  project_id uuid not null,
+  webhook_id uuid not null,
+  slot integer not null,
+  number bigint not null,
+  id uuid not null,
+  at timestamptz(3) not null,
+  type text not null,
+  attempt integer not null,
+  status integer,
+  error text check (octet_length(error) <= 500),
+  primary key (project_id, webhook_id, slot)
+) with (fillfactor = 70);
+comment on table filestore.webhook_deliveries is
+  'The last tries of each webhook. A new one takes the row (slot) of the oldest, so their number is bounded.';
+comment on column filestore.webhook_deliveries.status is 'Of the answer; null: there was none, see error.';
+create policy "The service records tries for the project that it opened"
+  on filestore.webhook_deliveries to filestore_engine using (project_id = filestore.current_project_id());
+grant select, insert, update on filestore.webhook_deliveries to filestore_engine;
+create policy "A deletion removes the recorded tries of its project"
+  on filestore.webhook_deliveries to filestore_admin using (project_id = filestore.current_project_id());
+grant select (project_id, webhook_id, slot), delete on filestore.webhook_deliveries to filestore_admin;
+create policy "An account sees and removes tries of the opened project"
+  on filestore.webhook_deliveries to filestore_account using (project_id = filestore.current_project_id());
+grant select, delete on filestore.webhook_deliveries to filestore_account;
+
+create table filestore.webhook_events (
+  project_id uuid not null,
+  position bigint not null,
+  type text not null check (type in ('branch.ready', 'branch.merged')),
+  branch text collate "C" not null,
+  directory text collate "C" not null,
+  created_at timestamptz(3) not null,
+  primary key (project_id, position)
+);
+comment on table filestore.webhook_events is
+  'What happened to branches of projects with webhooks, in the order of the change feed. The sweep removes a '
+  'row some time after all webhooks have passed it.';
+create index webhook_events_by_age on filestore.webhook_events (created_at);
+create policy "A key adds and the service reads events of the project"
+  on filestore.webhook_events to filestore_engine using (project_id = filestore.current_project_id());
+grant select, insert on filestore.webhook_events to filestore_engine;
+create policy "The sweep sees and removes events of all projects" on filestore.webhook_events to filestore_admin
+  using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
+grant select, delete on filestore.webhook_events to filestore_admin;
+create policy "An account sees the events of the project that it opened"
+  on filestore.webhook_events to filestore_account using (project_id = filestore.current_project_id());
+grant select on filestore.webhook_events to filestore_account;
+alter table filestore.webhooks enable row level security;
+alter table filestore.webhook_deliveries enable row level security;
+alter table filestore.webhook_events enable row level security;
 -- 20_records.sql =====================================================================================================
 -- The results of functions: records, refusals, envelopes.
 --
@@ -1660,7 +1781,8 @@ call filestore.grant_execute('filestore.segment_list', 'filestore_admin', 'files
 
 create type filestore.session as (
   project_id uuid, key_id uuid, tier text, max_file_bytes bigint, max_project_bytes bigint, account_id uuid,
-  account_bytes bigint, envelope jsonb, scopes text[], path_prefix text, caller_id uuid
+  account_bytes bigint, envelope jsonb, scopes text[], path_prefix text, caller_id uuid,
+  has_webhooks boolean
 );
 comment on type filestore.session is
   'An authorized (or refused) key, for the rest of the transaction.';
@@ -1948,12 +2070,12 @@ begin
   v_setting := filestore.open_paths(v_caller.path_prefix, p_place);
   select p.tier, coalesce(p.requests_per_minute, t.requests_per_minute),
          coalesce(p.max_file_bytes, t.max_file_bytes), coalesce(p.max_project_bytes, t.max_project_bytes),
-         p.suspended_at is not null, p.deleted_at is not null, p.owner_id,
+         p.suspended_at is not null, p.deleted_at is not null, p.owner_id, p.has_webhooks,
          -- A project with a quota of its own, or with none, uses nothing of its account's quota.
          case when p.max_project_bytes is null and t.max_project_bytes is not null and p.owner_id is not null
            then s.account_bytes end
   into v_session.tier, v_limit, v_session.max_file_bytes, v_session.max_project_bytes, v_is_suspended,
-    v_is_deleted, v_session.account_id, v_session.account_bytes
+    v_is_deleted, v_session.account_id, v_session.has_webhooks, v_session.account_bytes
   from filestore.projects p join filestore.tiers t on t.name = p.tier cross join filestore.settings s
   where p.id = v_caller.project_id;
   v_session.envelope := case
@@ -1984,7 +2106,7 @@ begin
     'grant', jsonb_build_object(
       'projectId', v_session.project_id, 'accountId', v_session.account_id, 'keyId', v_session.key_id,
       'tier', v_session.tier, 'maxFileBytes', v_session.max_file_bytes, 'scopes', v_session.scopes,
-      'pathPrefix', v_session.path_prefix)) || coalesce(v_refusal, '{}');
+      'pathPrefix', v_session.path_prefix, 'hasWebhooks', v_session.has_webhooks)) || coalesce(v_refusal, '{}');
   return v_session;
 end
 $$;
@@ -3112,7 +3234,7 @@ comment on function filestore.feed_end is
   'The position up to which no further version can be committed; every later statement sees all versions up '
   'to it. Numbers above the last version are not durable, so a cursor always names the position of a '
   'version.';
-call filestore.grant_execute('filestore.feed_end', 'filestore_admin', 'filestore_engine');
+call filestore.grant_execute('filestore.feed_end', 'filestore_account', 'filestore_admin', 'filestore_engine');
 
 -- Planned once per session, by index whatever the statistics are: see 26_lists.sql. Positions are picked
 -- first, so records are built only for the versions of the page.
@@ -3127,7 +3249,8 @@ end
 $$;
 comment on function filestore.last_position is
   'The position of the last version after one position, up to another; the first position if there is none.';
-call filestore.grant_execute('filestore.last_position', 'filestore_admin', 'filestore_engine');
+call filestore.grant_execute(
+  'filestore.last_position', 'filestore_account', 'filestore_admin', 'filestore_engine');
 call filestore.pin_plan('filestore.last_position');
 
 create function filestore.last_position_by(p_project_id uuid, p_end bigint, p_time timestamptz) returns bigint
@@ -3171,6 +3294,7 @@ declare
   v_actor constant text := p_query ->> 'actor';
   v_key_id constant uuid := p_query ->> 'keyId';
   v_operation constant filestore.operation := p_query ->> 'operation';
+  v_operations constant jsonb := p_query -> 'operations';
   v_path constant text := p_query ->> 'path';
   v_place constant text := p_query ->> 'place';
   v_below constant text := nullif(p_query ->> 'directory', '') || '/';
@@ -3219,7 +3343,7 @@ begin
     ) f
     where (v_run is null or v.run_id = v_run) and (v_actor is null or v.actor = v_actor)
       and (v_key_id is null or v.key_id = v_key_id) and (v_operation is null or v.operation = v_operation)
-      and (v_until is null or v.created_at < v_until)
+      and (v_until is null or v.created_at < v_until) and (v_operations is null or v_operations ? v.operation::text)
     order by e.number limit p_picked_max);
   if cardinality(positions) = p_picked_max then return; end if;
   if not v_newest_first then
@@ -5017,6 +5141,18 @@ comment on function filestore.find_branch is
   'branch on request. From then on the transaction sees both sides, whatever the prefix of the key.';
 call filestore.grant_execute('filestore.find_branch', 'filestore_engine');
 
+create function filestore.note_branch_event(p_branch filestore.branches, p_type text) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  insert into filestore.webhook_events (project_id, position, type, branch, directory, created_at)
+  select p.id, filestore.next_position(p.id), p_type, p_branch.name, p_branch.directory, clock_timestamp()
+  from filestore.projects p where p.id = p_branch.project_id and p.has_webhooks;
+end
+$$;
+comment on function filestore.note_branch_event is
+  'Gives what happens to a branch its place in the change feed, where the project has webhooks.';
+call filestore.grant_execute('filestore.note_branch_event', 'filestore_engine');
+
 create function filestore.enter_branches(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -5487,6 +5623,7 @@ begin
       base_position = case when v_is_merge or not v_is_whole then b.base_position
         else (p_value ->> 'position')::bigint end
   where b.project_id = v_project_id and b.name = p_commit ->> 'branch' returning * into v_branch;
+  if v_branch.state = 'merged' then perform filestore.note_branch_event(v_branch, 'branch.merged'); end if;
   v_above := coalesce(nullif(v_branch.directory, '') || '/', '');
   v_inside := '.branches/' || v_branch.name || '/';
   insert into filestore.branch_files as b (
@@ -7019,6 +7156,9 @@ begin
         due_at = case when p_change ->> 'state' = 'closed' then v_now else coalesce(v_expires_at, b.due_at) end,
         updated_at = v_now, commit_id = (p_change ->> 'commitId')::uuid
     where b.project_id = v_session.project_id and b.name = p_name returning * into v_branch;
+    if p_change ->> 'state' = 'ready' and (v_found.branch).state <> 'ready' then
+      perform filestore.note_branch_event(v_branch, 'branch.ready');
+    end if;
   end if;
   return v_session.envelope || jsonb_build_object(
     'value', filestore.created_branch(v_branch) #> '{value,branch}');
@@ -7288,6 +7428,365 @@ comment on function filestore.sweep_apps is
   'Removes tokens and consents that have ended, and revokes apps that were not used for long: up to p_limit of '
   'each.';
 call filestore.grant_execute('filestore.sweep_apps', 'filestore_admin');
+-- 53_webhooks.sql ====================================================================================================
+-- Webhooks: which deliveries are due, one after the other for each webhook, and the administration of webhooks.
+--
+-- A delivery consists of the changes that follow the webhook's position in the feed. An isolate leases the webhook,
+-- sends the delivery, and reports the result with its next call. No commit waits for any of this.
+
+create function filestore.database_id() returns text
+language sql stable set search_path = '' as $$
+  select concat_ws('/', c.system_identifier, d.oid, 'filestore.webhooks'::regclass::oid)
+  from pg_catalog.pg_control_system() c, pg_catalog.pg_database d where d.datname = current_database()
+$$;
+comment on function filestore.database_id is
+  'Names this database: another one has another name, even where it was restored from a dump of this one.';
+call filestore.grant_execute(
+  'filestore.database_id', 'filestore_account', 'filestore_admin', 'filestore_engine');
+
+create function public.filestore_sweep_webhooks(p_project_id uuid, p_limit integer) returns jsonb
+language sql volatile security definer
+-- One look into the feed for each webhook, by index.
+set search_path = '' set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+  with waiting as materialized (
+    select w.project_id, w.id, greatest(
+      w.next_at - filestore.sweep_clock(), w.leased_until - clock_timestamp(), interval '0') as rest
+    from filestore.webhooks w join filestore.projects p on p.id = w.project_id
+    where (p_project_id is null or w.project_id = p_project_id) and p.deleted_at is null and p.suspended_at is null
+      and w.state = 'active' and w.database_id = (select filestore.database_id())
+      and (w.pending_id is not null
+        or 'change' = any (w.events)
+          and filestore.last_position(w.project_id, w.position, 9223372036854775807) > w.position
+        or exists (
+          select from filestore.webhook_events e where e.project_id = w.project_id and e.position > w.position))
+  ), due as (
+    select * from waiting w where w.rest = interval '0' order by random() limit p_limit
+  )
+  select jsonb_build_object(
+    'due', (select coalesce(jsonb_agg(jsonb_build_object('projectId', d.project_id, 'id', d.id)), '[]') from due d),
+    'nextDueMilliseconds', (
+      select ceil(1000 * extract(epoch from min(w.rest)))::bigint from waiting w where w.rest > interval '0'))
+$$;
+comment on function public.filestore_sweep_webhooks is
+  'Some webhooks of a project, or of all projects (null), with something to deliver now, and in how many '
+  'milliseconds the next one is due.';
+call filestore.publish('public.filestore_sweep_webhooks', 'filestore_admin', 'service_role');
+
+create function filestore.webhook_batch(
+  p_hook filestore.webhooks, out end_position bigint, out type text, out happened_at text, out changes json,
+  out branch jsonb, out cursor text
+)
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_project_id constant uuid := p_hook.project_id;
+  c_entries_max constant integer := (filestore.limits()).webhook_changes_max;
+  v_below constant text := nullif(p_hook.directory, '') || '/';
+  -- A delivery that is tried again has the same end, and so the same changes.
+  v_end bigint := coalesce(p_hook.pending_end, filestore.feed_end(v_project_id));
+  v_cursor_key constant bytea := (select p.cursor_key from filestore.projects p where p.id = v_project_id);
+  v_event filestore.webhook_events;
+  v_picked record;
+begin
+  select * into v_event from filestore.webhook_events e
+  where e.project_id = v_project_id and e.position > p_hook.position and e.position <= v_end
+    and e.type = any (p_hook.events) and starts_with(e.directory || '/', coalesce(v_below, ''))
+  order by e.position limit 1;
+  end_position := coalesce(v_event.position - 1, v_end);
+  end_position := greatest(
+    filestore.last_position(v_project_id, p_hook.position, end_position), (
+      select max(e.position) from filestore.webhook_events e
+      where e.project_id = v_project_id and e.position > p_hook.position and e.position <= end_position));
+  if 'change' = any (p_hook.events) and end_position > p_hook.position then
+    v_picked := filestore.pick_changes(
+      v_project_id, jsonb_strip_nulls(jsonb_build_object(
+        'directory', nullif(p_hook.directory, ''), 'operations', p_hook.operations)),
+      v_below is not null or exists (select from filestore.branches b where b.project_id = v_project_id),
+      p_hook.position, end_position, (filestore.limits()).changes_examined_max, c_entries_max);
+    v_end := end_position;
+    end_position := coalesce(
+      v_picked.positions[c_entries_max], case when not v_picked.is_end then v_picked.examined_to end, v_end);
+    changes := filestore.change_records(v_project_id, v_picked.positions, v_cursor_key, true);
+    if json_array_length(changes) > 0 then
+      type := 'change';
+      happened_at := changes -> -1 ->> 'createdAt';
+    end if;
+    cursor := filestore.cursor_at(v_cursor_key, end_position);
+    if type is not null or end_position < v_end then return; end if;
+  end if;
+  if v_event.position is not null then
+    end_position := v_event.position;
+    type := v_event.type;
+    happened_at := filestore.iso(v_event.created_at);
+    cursor := filestore.cursor_at(v_cursor_key, end_position);
+    select filestore.branch_record(b, v_cursor_key) into branch from filestore.branches b
+    where b.project_id = v_project_id and b.name = v_event.branch;
+  end if;
+end
+$$;
+comment on function filestore.webhook_batch is
+  'What follows a webhook''s position in the feed, up to end_position: changes, or one event of a branch. '
+  'Null type: nothing there is for the webhook.';
+call filestore.grant_execute('filestore.webhook_batch', 'filestore_engine');
+
+create function filestore.note_webhook_try(p_hook filestore.webhooks, p_try jsonb) returns filestore.webhooks
+language plpgsql volatile set search_path = '' as $$
+declare
+  -- The pauses after failed tries. After the last one, the webhook is disabled.
+  c_pauses constant interval[] := '{5 s,5 min,30 min,2 h,5 h,10 h,14 h,20 h,24 h}';
+  v_hook filestore.webhooks := p_hook;
+  v_is_accepted constant boolean := coalesce((p_try ->> 'status')::integer between 200 and 299, false);
+begin
+  insert into filestore.webhook_deliveries as d (
+    project_id, webhook_id, slot, number, id, at, type, attempt, status, error)
+  values (
+    v_hook.project_id, v_hook.id, v_hook.deliveries % (filestore.limits()).webhook_deliveries_kept, v_hook.deliveries,
+    (p_try ->> 'id')::uuid, clock_timestamp(), p_try ->> 'type', (p_try ->> 'attempt')::integer,
+    (p_try ->> 'status')::integer, p_try ->> 'error')
+  on conflict (project_id, webhook_id, slot) do update
+    set number = excluded.number, id = excluded.id, at = excluded.at, type = excluded.type,
+        attempt = excluded.attempt, status = excluded.status, error = excluded.error;
+  v_hook.deliveries := v_hook.deliveries + 1;
+  -- The result of a test, or of a lease that has expired, moves nothing.
+  if (v_hook.lease_id = (p_try ->> 'leaseId')::uuid) is not true then return v_hook; end if;
+  v_hook.lease_id := null;
+  v_hook.leased_until := null;
+  -- Somebody has moved the webhook meanwhile.
+  if (v_hook.pending_id = (p_try ->> 'id')::uuid) is not true then return v_hook; end if;
+  if v_is_accepted then
+    v_hook.position := v_hook.pending_end;
+    v_hook.pending_id := null;
+    v_hook.pending_end := null;
+    v_hook.failures := 0;
+  elsif p_try ? 'reason' then
+    v_hook.state := 'paused';
+    v_hook.reason := p_try ->> 'reason';
+  else
+    v_hook.failures := v_hook.failures + 1;
+    v_hook.next_at := filestore.sweep_clock() + c_pauses[v_hook.failures];
+    if v_hook.next_at is null then
+      v_hook.state := 'disabled';
+      v_hook.reason := 'deliveries_failed';
+    end if;
+  end if;
+  if v_is_accepted then v_hook.next_at := null; end if;
+  return v_hook;
+end
+$$;
+comment on function filestore.note_webhook_try is
+  'Records a try, and moves the webhook on, or sets the time of its next try.';
+call filestore.grant_execute('filestore.note_webhook_try', 'filestore_engine');
+
+create function public.filestore_webhook_step(p_project_id uuid, p_id uuid, p_try jsonb) returns json
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_found filestore.webhooks;
+  v_hook filestore.webhooks;
+  v_batch record;
+  v_is_due boolean;
+begin
+  perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true),
+    -- A step that a crash of the database takes back is done again.
+    set_config('synchronous_commit', 'off', true), set_config('filestore.project_id', p_project_id::text, true);
+  select * into v_found from filestore.webhooks w where w.project_id = p_project_id and w.id = p_id for update;
+  if not found then return null; end if;
+  perform filestore.open_paths(null, v_found.directory || '/');
+  v_hook := case when p_try is null then v_found else filestore.note_webhook_try(v_found, p_try) end;
+  v_is_due := v_hook.state = 'active' and v_hook.database_id = filestore.database_id()
+    and (v_hook.leased_until > clock_timestamp()) is not true and (v_hook.next_at > filestore.sweep_clock()) is not true
+    and exists (
+      select from filestore.projects p
+      where p.id = p_project_id and p.suspended_at is null and p.deleted_at is null
+        and filestore.is_account_active(p.owner_id));
+  if v_is_due then
+    v_batch := filestore.webhook_batch(v_hook);
+    if v_batch.type is null then
+      v_is_due := v_batch.end_position > v_hook.position;
+      v_hook.position := v_batch.end_position;
+      v_hook.pending_id := null;
+      v_hook.pending_end := null;
+      v_hook.failures := 0;
+    else
+      v_hook.pending_id := coalesce(v_hook.pending_id, gen_random_uuid());
+      v_hook.pending_end := v_batch.end_position;
+      v_hook.lease_id := gen_random_uuid();
+      v_hook.leased_until := clock_timestamp() + make_interval(secs => (filestore.limits()).webhook_lease_seconds);
+    end if;
+  end if;
+  if v_hook is not distinct from v_found then return null; end if;
+  update filestore.webhooks w
+  set (position, pending_id, pending_end, failures, next_at, state, reason, lease_id, leased_until, deliveries) = (
+    v_hook.position, v_hook.pending_id, v_hook.pending_end, v_hook.failures, v_hook.next_at, v_hook.state,
+    v_hook.reason, v_hook.lease_id, v_hook.leased_until, v_hook.deliveries)
+  where w.project_id = p_project_id and w.id = p_id;
+  if not v_is_due then return null; end if;
+  return json_build_object(
+    'leaseId', v_hook.lease_id, 'id', coalesce(v_hook.pending_id, v_hook.id), 'attempt', v_hook.failures + 1,
+    'url', v_hook.url, 'webhookId', v_hook.id, 'secret', v_hook.secret,
+    'previousSecret', case when v_hook.previous_until > clock_timestamp() then v_hook.previous_secret end,
+    'type', v_batch.type, 'timestamp', v_batch.happened_at, 'cursor', v_batch.cursor,
+    'changes', coalesce(v_batch.changes, '[]'), 'branch', v_batch.branch);
+end
+$$;
+comment on function public.filestore_webhook_step is
+  'Records the result of a try, if p_try is not null, and leases the webhook''s next delivery; null where '
+  'none is due. With type null there was nothing for the webhook up to a position, and the next call goes on.';
+call filestore.publish('public.filestore_webhook_step', 'filestore_engine', 'service_role');
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Administration.
+
+create function filestore.webhook_record(p_hook filestore.webhooks) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  v_is_elsewhere constant boolean := p_hook.database_id <> filestore.database_id();
+begin
+  return (
+    select jsonb_build_object(
+      'id', p_hook.id, 'url', p_hook.url, 'directory', nullif(p_hook.directory, ''), 'operations', p_hook.operations,
+      'events', p_hook.events, 'description', p_hook.description,
+      'state', case when v_is_elsewhere and p_hook.state = 'active' then 'paused' else p_hook.state end,
+      'reason', case when v_is_elsewhere and p_hook.state = 'active' then 'other_database' else p_hook.reason end,
+      'cursor', filestore.cursor_at(p.cursor_key, p_hook.position), 'failures', p_hook.failures,
+      'nextTryAt', filestore.iso(p_hook.next_at), 'createdAt', filestore.iso(p_hook.created_at))
+    from filestore.projects p where p.id = p_hook.project_id);
+end
+$$;
+comment on function filestore.webhook_record is 'A webhook as the API returns it: without its secret.';
+call filestore.grant_execute('filestore.webhook_record', 'filestore_account');
+
+create function filestore.texts_of(p_list jsonb) returns text[]
+language sql immutable set search_path = '' as $$
+  select array_agg(distinct t.value) from jsonb_array_elements_text(nullif(p_list, 'null')) t
+$$;
+comment on function filestore.texts_of is 'The texts of a list; null for none.';
+call filestore.grant_execute('filestore.texts_of', 'filestore_account');
+
+create function filestore.create_webhook(p_project_id uuid, p_hook jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  c_limit constant integer := (filestore.limits()).project_webhooks_max;
+  v_end constant bigint := filestore.feed_end(p_project_id);
+  v_hook filestore.webhooks;
+begin
+  -- Serialized, so that the number is exact and an earlier attempt has ended.
+  perform pg_advisory_xact_lock(hashtextextended('webhooks/' || p_project_id, 0));
+  select * into v_hook from filestore.webhooks w
+  where w.project_id = p_project_id and w.id = (p_hook ->> 'id')::uuid;
+  if found then return jsonb_build_object('value', filestore.webhook_record(v_hook)); end if;
+  if (select count(*) from filestore.webhooks w where w.project_id = p_project_id) >= c_limit then
+    return filestore.refusal('WEBHOOK_LIMIT_REACHED', jsonb_build_object('limit', c_limit));
+  end if;
+  insert into filestore.webhooks (
+    project_id, id, url, directory, operations, events, description, secret, database_id, position, created_at)
+  values (
+    p_project_id, (p_hook ->> 'id')::uuid, p_hook ->> 'url', coalesce(p_hook ->> 'directory', ''),
+    filestore.texts_of(p_hook -> 'operations'),
+    coalesce(filestore.texts_of(p_hook -> 'events'), '{change}'), p_hook ->> 'description', p_hook ->> 'secret',
+    filestore.database_id(),
+    greatest(filestore.last_position(p_project_id, 0, v_end), (
+      select max(e.position) from filestore.webhook_events e
+      where e.project_id = p_project_id and e.position <= v_end)), clock_timestamp())
+  returning * into v_hook;
+  update filestore.projects p set has_webhooks = true where p.id = p_project_id and not p.has_webhooks;
+  return jsonb_build_object('value', filestore.webhook_record(v_hook));
+end
+$$;
+comment on function filestore.create_webhook is
+  'Adds a webhook that begins at the end of the feed. A repeated id returns the first one. Refusals: '
+  'WEBHOOK_LIMIT_REACHED.';
+call filestore.grant_execute('filestore.create_webhook', 'filestore_account');
+
+create function filestore.change_webhook(p_hook filestore.webhooks, p_change jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  -- For this long, deliveries are signed with the secret before the last rotation, too.
+  c_both constant interval := make_interval(hours => (filestore.limits()).webhook_secrets_hours);
+  v_is_filtered constant boolean := p_change ?| '{directory,operations,events}';
+  v_is_on constant boolean := coalesce(p_change ->> 'state' = 'active', false);
+  v_is_new constant boolean := p_change ? 'secret';
+  v_hook filestore.webhooks;
+begin
+  update filestore.webhooks w
+  set url = coalesce(p_change ->> 'url', w.url),
+      directory = case when p_change ? 'directory' then coalesce(p_change ->> 'directory', '') else w.directory end,
+      operations = case when p_change ? 'operations' then filestore.texts_of(p_change -> 'operations')
+        else w.operations end,
+      events = coalesce(filestore.texts_of(p_change -> 'events'), w.events),
+      description = case when p_change ? 'description' then p_change ->> 'description' else w.description end,
+      secret = coalesce(p_change ->> 'secret', w.secret),
+      previous_secret = case when v_is_new then w.secret else w.previous_secret end,
+      previous_until = case when v_is_new then clock_timestamp() + c_both else w.previous_until end,
+      state = coalesce(p_change ->> 'state', w.state),
+      reason = case when p_change ? 'state' then null else w.reason end,
+      database_id = case when v_is_on then filestore.database_id() else w.database_id end,
+      failures = case when v_is_on then 0 else w.failures end,
+      next_at = case when not v_is_on then w.next_at end,
+      -- What is delivered next has changed.
+      pending_id = case when not v_is_filtered then w.pending_id end,
+      pending_end = case when not v_is_filtered then w.pending_end end
+  where w.project_id = p_hook.project_id and w.id = p_hook.id
+  returning * into v_hook;
+  return jsonb_build_object('value', filestore.webhook_record(v_hook) || jsonb_build_object(
+    'projectId', v_hook.project_id, 'sealed', v_hook.secret));
+end
+$$;
+comment on function filestore.change_webhook is
+  'Changes the given fields of a webhook; state active tries at once. Besides the webhook it returns the '
+  'encrypted secret, for the edge function to find out whether it can read it.';
+call filestore.grant_execute('filestore.change_webhook', 'filestore_account');
+
+create function filestore.administer_webhook(p_project_id uuid, p_action text, p_parameters jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_hook filestore.webhooks;
+  v_position bigint;
+begin
+  if p_action = 'create_webhook' then return filestore.create_webhook(p_project_id, p_parameters); end if;
+  if p_action = 'webhooks' then
+    return jsonb_build_object('value', (
+      select coalesce(jsonb_agg(filestore.webhook_record(w) order by w.created_at desc, w.id), '[]')
+      from filestore.webhooks w where w.project_id = p_project_id));
+  end if;
+  select * into v_hook from filestore.webhooks w
+  where w.project_id = p_project_id and w.id = (p_parameters ->> 'id')::uuid for no key update;
+  if not found and p_action like '%webhook%' then return filestore.refusal('WEBHOOK_NOT_FOUND'); end if;
+  case p_action
+    when 'change_webhook' then
+      return filestore.change_webhook(v_hook, p_parameters);
+    when 'delete_webhook' then
+      delete from filestore.webhook_deliveries d where d.project_id = p_project_id and d.webhook_id = v_hook.id;
+      delete from filestore.webhooks w where w.project_id = p_project_id and w.id = v_hook.id;
+      update filestore.projects p set has_webhooks = false
+      where p.id = p_project_id
+        and not exists (select from filestore.webhooks w where w.project_id = p_project_id);
+    when 'replay_webhook' then
+      v_position := (
+        select filestore.position_of(p.cursor_key, p_parameters ->> 'after') from filestore.projects p
+        where p.id = p_project_id);
+      if v_position is null then return filestore.refused_field('after', 'must be a cursor of this project'); end if;
+      update filestore.webhooks w
+      set position = v_position, pending_id = null, pending_end = null, failures = 0, next_at = null
+      where w.project_id = p_project_id and w.id = v_hook.id returning * into v_hook;
+    when 'test_webhook' then
+      return jsonb_build_object('value', filestore.webhook_record(v_hook) || jsonb_build_object(
+        'projectId', p_project_id, 'sealed', v_hook.secret,
+        'sealedBefore', case when v_hook.previous_until > clock_timestamp() then v_hook.previous_secret end));
+    when 'webhook_deliveries' then
+      return jsonb_build_object('value', (
+        select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+          'id', d.id, 'at', filestore.iso(d.at), 'type', d.type, 'attempt', d.attempt, 'error', d.error))
+          || jsonb_build_object('status', d.status) order by d.number desc), '[]')
+        from filestore.webhook_deliveries d where d.project_id = p_project_id and d.webhook_id = v_hook.id));
+  end case;
+  return jsonb_build_object('value', filestore.webhook_record(v_hook) || jsonb_build_object(
+    'projectId', p_project_id));
+end
+$$;
+comment on function filestore.administer_webhook is
+  'The actions on the webhooks of an opened project: webhooks, create_webhook, change_webhook, delete_webhook, '
+  'test_webhook (returns what a test needs), replay_webhook, webhook_deliveries. Refusals: WEBHOOK_NOT_FOUND, '
+  'WEBHOOK_LIMIT_REACHED, VALIDATION_ERROR.';
+call filestore.grant_execute('filestore.administer_webhook', 'filestore_account');
 -- 60_retention.sql ===================================================================================================
 -- Retention: the sweep erases the versions that a project's rule does not keep, the oldest first, in slices.
 
@@ -7893,6 +8392,11 @@ begin
     where o.expires_at < filestore.sweep_clock() - make_interval(days => (filestore.limits()).ended_links_kept_days)
     order by o.expires_at limit c_links for update skip locked);
   perform filestore.sweep_apps(c_links);
+  delete from filestore.webhook_events e where (e.project_id, e.position) in (
+    select o.project_id, o.position from filestore.webhook_events o
+    where o.created_at < filestore.sweep_clock() - interval '30 days' and not exists (
+      select from filestore.webhooks w where w.project_id = o.project_id and w.position < o.position)
+    order by o.created_at limit c_links);
   -- Windows of links that were removed, too; a link that is used again gets a new one.
   delete from filestore.link_windows w
   where w.window_start < clock_timestamp() - interval '1 hour' and (w.project_id, w.link_id) in (
@@ -8236,10 +8740,11 @@ declare
   c_rows constant integer := 5000;
   -- The tables with rows of projects, each before the tables that its rows refer to. Segments are left out: they
   -- are removed with their objects.
-  c_tables constant text[] := '{search_queue, search_chunks, search_texts, search_contents, shared_segments,
-    possibly_unreferenced_segments, dead_segments, retention_passes, purged_files, branch_files, branches,
-    file_versions, files, runs, idempotency_keys, link_windows, links, console_sessions, app_consents, app_tokens,
-    api_keys, rate_windows, project_usage, sweeps, usage_days, usage_levels, usage_folds}';
+  c_tables constant text[] := '{webhook_deliveries, webhook_events, webhooks, search_queue, search_chunks,
+    search_texts, search_contents, shared_segments, possibly_unreferenced_segments, dead_segments, retention_passes,
+    purged_files, branch_files, branches, file_versions, files, runs, idempotency_keys, link_windows, links,
+    console_sessions, app_consents, app_tokens, api_keys, rate_windows, project_usage, sweeps, usage_days,
+    usage_levels, usage_folds}';
   v_table text;
   v_key text;
   v_removed integer := 0;
@@ -8782,8 +9287,7 @@ begin
       return jsonb_build_object('value', (
         select coalesce(jsonb_agg(filestore.account_key(k) order by k.created_at desc, k.id), '[]')
         from filestore.api_keys k where k.project_id = p_project_id));
-    when 'create_key' then
-      return filestore.create_key(p_project_id, p_parameters);
+    when 'create_key' then return filestore.create_key(p_project_id, p_parameters);
     when 'rotate_key' then
       return filestore.rotate_key(p_project_id, p_parameters);
     when 'regenerate_key' then
@@ -8805,12 +9309,14 @@ begin
     when 'activity' then
       return jsonb_build_object('value', filestore.latest_writes(
         p_project_id, least(greatest((p_parameters ->> 'limit')::integer, 1), (filestore.limits()).page_limit_max)));
+    else return filestore.administer_webhook(p_project_id, p_action, p_parameters);
   end case;
 end
 $$;
 comment on function filestore.administer is
   'The actions on an opened project by its owner, by keys with the scope admin and by the operator: project, '
-  'rename, delete, keys, create_key, rotate_key, regenerate_key, change_key, revoke_key, activity, usage.';
+  'rename, delete, keys, create_key, rotate_key, regenerate_key, change_key, revoke_key, activity, usage, and '
+  'those of administer_webhook.';
 call filestore.publish('filestore.administer', 'filestore_account', 'filestore_admin', 'filestore_engine');
 
 create function public.filestore_administer(

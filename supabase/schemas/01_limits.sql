@@ -34,6 +34,13 @@ create view filestore.limits as select
   60 as link_requests_per_minute,
   -- For this long, the answer to an ended link states that it ended; then the sweep removes the link.
   7 as ended_links_kept_days,
+  10 as project_webhooks_max,
+  -- Changes in one delivery, tries that are kept of a webhook, …
+  100 as webhook_changes_max,
+  100 as webhook_deliveries_kept,
+  -- … and how long an isolate has for a try and its report, before another one may deliver.
+  30 as webhook_lease_seconds,
+  24 as webhook_secrets_hours,
   86400 as idempotency_key_seconds,
   10 as operations_per_request,
   -- How long an operation waits for a lock that another transaction holds.

@@ -48,6 +48,7 @@ create table filestore.projects (
   created_at timestamptz(3) not null default now(),
   suspended_at timestamptz(3),
   deleted_at timestamptz(3),
+  has_webhooks boolean not null default false,
   cursor_key bytea not null default uuid_send(gen_random_uuid()),
   retention jsonb check (jsonb_typeof(retention) = 'object'),
   retention_set_at timestamptz,
@@ -64,6 +65,8 @@ comment on column filestore.projects.suspended_at is
   'Since when requests for its files and keys are refused; null: they are not refused.';
 comment on column filestore.projects.deleted_at is
   'When its deletion began: it has no owner and no name, its keys are refused, and the sweep removes it.';
+comment on column filestore.projects.has_webhooks is
+  'Whether commits are to be delivered. Here, since each request reads this row anyway.';
 comment on column filestore.projects.retention is
   'The retention rule, with any of keepVersions, keepDays and deletedDays; null: no versions are erased '
   'automatically.';
@@ -88,7 +91,7 @@ create policy "An account creates projects of its own" on filestore.projects for
   with check (owner_id = (select filestore.current_account_id()));
 create policy "An account changes the project that it opened"
   on filestore.projects for update to filestore_account using (id = filestore.current_project_id());
-grant select, insert, update (name, retention, retention_set_at, owner_id, deleted_at)
+grant select, insert, update (name, retention, retention_set_at, owner_id, deleted_at, has_webhooks)
   on filestore.projects to filestore_account;
 
 create table filestore.api_keys (
@@ -274,6 +277,7 @@ create sequence filestore.positions;
 comment on sequence filestore.positions is
   'Positions of versions in the change feed of their project. See `next_position`.';
 grant select, usage on sequence filestore.positions to filestore_admin, filestore_engine;
+grant select on sequence filestore.positions to filestore_account;
 
 create table filestore.links (
   id uuid primary key,

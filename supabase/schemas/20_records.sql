@@ -94,7 +94,8 @@ call filestore.grant_execute('filestore.segment_list', 'filestore_admin', 'files
 
 create type filestore.session as (
   project_id uuid, key_id uuid, tier text, max_file_bytes bigint, max_project_bytes bigint, account_id uuid,
-  account_bytes bigint, envelope jsonb, scopes text[], path_prefix text, caller_id uuid
+  account_bytes bigint, envelope jsonb, scopes text[], path_prefix text, caller_id uuid,
+  has_webhooks boolean
 );
 comment on type filestore.session is
   'An authorized (or refused) key, for the rest of the transaction.';

@@ -178,12 +178,12 @@ begin
   v_setting := filestore.open_paths(v_caller.path_prefix, p_place);
   select p.tier, coalesce(p.requests_per_minute, t.requests_per_minute),
          coalesce(p.max_file_bytes, t.max_file_bytes), coalesce(p.max_project_bytes, t.max_project_bytes),
-         p.suspended_at is not null, p.deleted_at is not null, p.owner_id,
+         p.suspended_at is not null, p.deleted_at is not null, p.owner_id, p.has_webhooks,
          -- A project with a quota of its own, or with none, uses nothing of its account's quota.
          case when p.max_project_bytes is null and t.max_project_bytes is not null and p.owner_id is not null
            then s.account_bytes end
   into v_session.tier, v_limit, v_session.max_file_bytes, v_session.max_project_bytes, v_is_suspended,
-    v_is_deleted, v_session.account_id, v_session.account_bytes
+    v_is_deleted, v_session.account_id, v_session.has_webhooks, v_session.account_bytes
   from filestore.projects p join filestore.tiers t on t.name = p.tier cross join filestore.settings s
   where p.id = v_caller.project_id;
   v_session.envelope := case
@@ -214,7 +214,7 @@ begin
     'grant', jsonb_build_object(
       'projectId', v_session.project_id, 'accountId', v_session.account_id, 'keyId', v_session.key_id,
       'tier', v_session.tier, 'maxFileBytes', v_session.max_file_bytes, 'scopes', v_session.scopes,
-      'pathPrefix', v_session.path_prefix)) || coalesce(v_refusal, '{}');
+      'pathPrefix', v_session.path_prefix, 'hasWebhooks', v_session.has_webhooks)) || coalesce(v_refusal, '{}');
   return v_session;
 end
 $$;

@@ -22,7 +22,7 @@ comment on function filestore.feed_end is
   'The position up to which no further version can be committed; every later statement sees all versions up '
   'to it. Numbers above the last version are not durable, so a cursor always names the position of a '
   'version.';
-call filestore.grant_execute('filestore.feed_end', 'filestore_admin', 'filestore_engine');
+call filestore.grant_execute('filestore.feed_end', 'filestore_account', 'filestore_admin', 'filestore_engine');
 
 -- Planned once per session, by index whatever the statistics are: see 26_lists.sql. Positions are picked
 -- first, so records are built only for the versions of the page.
@@ -37,7 +37,8 @@ end
 $$;
 comment on function filestore.last_position is
   'The position of the last version after one position, up to another; the first position if there is none.';
-call filestore.grant_execute('filestore.last_position', 'filestore_admin', 'filestore_engine');
+call filestore.grant_execute(
+  'filestore.last_position', 'filestore_account', 'filestore_admin', 'filestore_engine');
 call filestore.pin_plan('filestore.last_position');
 
 create function filestore.last_position_by(p_project_id uuid, p_end bigint, p_time timestamptz) returns bigint
@@ -81,6 +82,7 @@ declare
   v_actor constant text := p_query ->> 'actor';
   v_key_id constant uuid := p_query ->> 'keyId';
   v_operation constant filestore.operation := p_query ->> 'operation';
+  v_operations constant jsonb := p_query -> 'operations';
   v_path constant text := p_query ->> 'path';
   v_place constant text := p_query ->> 'place';
   v_below constant text := nullif(p_query ->> 'directory', '') || '/';
@@ -129,7 +131,7 @@ begin
     ) f
     where (v_run is null or v.run_id = v_run) and (v_actor is null or v.actor = v_actor)
       and (v_key_id is null or v.key_id = v_key_id) and (v_operation is null or v.operation = v_operation)
-      and (v_until is null or v.created_at < v_until)
+      and (v_until is null or v.created_at < v_until) and (v_operations is null or v_operations ? v.operation::text)
     order by e.number limit p_picked_max);
   if cardinality(positions) = p_picked_max then return; end if;
   if not v_newest_first then

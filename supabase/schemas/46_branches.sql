@@ -57,6 +57,18 @@ comment on function filestore.find_branch is
   'branch on request. From then on the transaction sees both sides, whatever the prefix of the key.';
 call filestore.grant_execute('filestore.find_branch', 'filestore_engine');
 
+create function filestore.note_branch_event(p_branch filestore.branches, p_type text) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  insert into filestore.webhook_events (project_id, position, type, branch, directory, created_at)
+  select p.id, filestore.next_position(p.id), p_type, p_branch.name, p_branch.directory, clock_timestamp()
+  from filestore.projects p where p.id = p_branch.project_id and p.has_webhooks;
+end
+$$;
+comment on function filestore.note_branch_event is
+  'Gives what happens to a branch its place in the change feed, where the project has webhooks.';
+call filestore.grant_execute('filestore.note_branch_event', 'filestore_engine');
+
 create function filestore.enter_branches(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -527,6 +539,7 @@ begin
       base_position = case when v_is_merge or not v_is_whole then b.base_position
         else (p_value ->> 'position')::bigint end
   where b.project_id = v_project_id and b.name = p_commit ->> 'branch' returning * into v_branch;
+  if v_branch.state = 'merged' then perform filestore.note_branch_event(v_branch, 'branch.merged'); end if;
   v_above := coalesce(nullif(v_branch.directory, '') || '/', '');
   v_inside := '.branches/' || v_branch.name || '/';
   insert into filestore.branch_files as b (

@@ -296,6 +296,9 @@ begin
         due_at = case when p_change ->> 'state' = 'closed' then v_now else coalesce(v_expires_at, b.due_at) end,
         updated_at = v_now, commit_id = (p_change ->> 'commitId')::uuid
     where b.project_id = v_session.project_id and b.name = p_name returning * into v_branch;
+    if p_change ->> 'state' = 'ready' and (v_found.branch).state <> 'ready' then
+      perform filestore.note_branch_event(v_branch, 'branch.ready');
+    end if;
   end if;
   return v_session.envelope || jsonb_build_object(
     'value', filestore.created_branch(v_branch) #> '{value,branch}');

@@ -192,6 +192,11 @@ begin
     where o.expires_at < filestore.sweep_clock() - make_interval(days => (filestore.limits()).ended_links_kept_days)
     order by o.expires_at limit c_links for update skip locked);
   perform filestore.sweep_apps(c_links);
+  delete from filestore.webhook_events e where (e.project_id, e.position) in (
+    select o.project_id, o.position from filestore.webhook_events o
+    where o.created_at < filestore.sweep_clock() - interval '30 days' and not exists (
+      select from filestore.webhooks w where w.project_id = o.project_id and w.position < o.position)
+    order by o.created_at limit c_links);
   -- Windows of links that were removed, too; a link that is used again gets a new one.
   delete from filestore.link_windows w
   where w.window_start < clock_timestamp() - interval '1 hour' and (w.project_id, w.link_id) in (

@@ -492,8 +492,7 @@ begin
       return jsonb_build_object('value', (
         select coalesce(jsonb_agg(filestore.account_key(k) order by k.created_at desc, k.id), '[]')
         from filestore.api_keys k where k.project_id = p_project_id));
-    when 'create_key' then
-      return filestore.create_key(p_project_id, p_parameters);
+    when 'create_key' then return filestore.create_key(p_project_id, p_parameters);
     when 'rotate_key' then
       return filestore.rotate_key(p_project_id, p_parameters);
     when 'regenerate_key' then
@@ -515,12 +514,14 @@ begin
     when 'activity' then
       return jsonb_build_object('value', filestore.latest_writes(
         p_project_id, least(greatest((p_parameters ->> 'limit')::integer, 1), (filestore.limits()).page_limit_max)));
+    else return filestore.administer_webhook(p_project_id, p_action, p_parameters);
   end case;
 end
 $$;
 comment on function filestore.administer is
   'The actions on an opened project by its owner, by keys with the scope admin and by the operator: project, '
-  'rename, delete, keys, create_key, rotate_key, regenerate_key, change_key, revoke_key, activity, usage.';
+  'rename, delete, keys, create_key, rotate_key, regenerate_key, change_key, revoke_key, activity, usage, and '
+  'those of administer_webhook.';
 call filestore.publish('filestore.administer', 'filestore_account', 'filestore_admin', 'filestore_engine');
 
 create function public.filestore_administer(

@@ -1,6 +1,6 @@
 -- The schema exists, row-level security is on for every table, and each function runs as the intended role.
 begin;
-select plan(80);
+select plan(84);
 
 select has_schema('filestore');
 select has_role('filestore_engine');
@@ -13,7 +13,7 @@ select tables_are('filestore', array[
   'possibly_unreferenced_segments', 'project_deletions', 'project_usage', 'projects', 'purged_files',
   'rate_windows', 'retention_passes', 'runs', 'search_chunks', 'search_contents',
   'search_queue', 'search_texts', 'segments', 'settings', 'shared_segments', 'sweeps', 'tiers',
-  'usage_days', 'usage_folds', 'usage_levels'
+  'usage_days', 'usage_folds', 'usage_levels', 'webhook_deliveries', 'webhook_events', 'webhooks'
 ]);
 select is(
   array(select c.relname::text from pg_class c
@@ -36,7 +36,7 @@ select is(
 -- The engine owns no table, and no role of the file store can log in or bypass the policies.
 select table_owner_is('filestore', t.name, current_user, t.name || ' belongs to the migrating role')
 from (values ('account_deletions'), ('project_deletions'), ('account_windows'), ('settings'), ('api_keys'), ('app_consents'), ('app_tokens'), ('console_sessions'), ('file_versions'), ('files'), ('idempotency_keys'), ('link_windows'), ('links'), ('project_usage'),
-             ('projects'), ('rate_windows'), ('runs'), ('search_chunks'), ('search_contents'), ('search_queue'), ('search_texts'), ('segments'), ('sweeps'), ('tiers')) t (name);
+             ('projects'), ('rate_windows'), ('runs'), ('search_chunks'), ('search_contents'), ('search_queue'), ('search_texts'), ('segments'), ('sweeps'), ('tiers'), ('webhook_deliveries'), ('webhook_events'), ('webhooks')) t (name);
 select is(
   (select r.rolcanlogin or r.rolsuper or r.rolbypassrls or r.rolcreaterole or r.rolcreatedb
    from pg_roles r where r.rolname = name), false, name || ' has no power of its own')

@@ -1,6 +1,6 @@
 -- The publishable key can call nothing, a signed-in person only account functions; neither can read a table.
 begin;
-select plan(61);
+select plan(64);
 
 select schema_privs_are('filestore', role, array[]::text[], role || ' does not enter the schema')
 from unnest(array['anon', 'authenticated', 'service_role']) role;
@@ -39,7 +39,8 @@ from (values
   ('links', '{SELECT,INSERT,DELETE}'), ('link_windows', '{SELECT,INSERT,UPDATE}'),
   ('file_versions', '{SELECT,INSERT}'), ('segments', '{SELECT,INSERT}'),
   ('search_queue', '{SELECT,INSERT,UPDATE}'), ('search_texts', '{SELECT}'), ('search_contents', '{SELECT}'), ('search_chunks', '{SELECT}'),
-  ('projects', '{SELECT}'), ('api_keys', '{SELECT}'), ('tiers', '{SELECT}')
+  ('projects', '{SELECT}'), ('api_keys', '{SELECT}'), ('tiers', '{SELECT}'),
+  ('webhooks', '{SELECT,UPDATE}'), ('webhook_deliveries', '{SELECT,INSERT,UPDATE}'), ('webhook_events', '{SELECT,INSERT}')
 ) t (name, privileges);
 select column_privs_are('filestore', 'api_keys', 'last_used_at', 'filestore_engine', array['SELECT', 'UPDATE']);
 select is(

@@ -47,7 +47,7 @@ select is(pg_temp.open('ann', 'a', 'of a'), 'a', 'the owner opens it');
 select is(pg_temp.authorized('of a'), 'project a', 'and it is one');
 select is(
   (pg_temp.authorize('of a') -> 'grant') - 'accountId',
-  '{"projectId": "a0000000-0000-4000-8000-000000000000", "keyId": null, "scopes": ["read", "write", "admin"], "tier": "free", "maxFileBytes": 10485760, "pathPrefix": null}',
+  '{"projectId": "a0000000-0000-4000-8000-000000000000", "keyId": null, "scopes": ["read", "write", "admin"], "tier": "free", "maxFileBytes": 10485760, "pathPrefix": null, "hasWebhooks": false}',
   'with every scope and no id');
 select is(pg_temp.open('bob', 'b', 'of b'), 'b', 'another account opens its own');
 select is(array[pg_temp.authorized('of a'), pg_temp.authorized('of b')], '{project a,project b}', 'each is for its project');

@@ -74,7 +74,7 @@ Deno.test("the catalog of a freshly migrated database", async (t) => {
             {
               persistence: "p",
               grants:
-                "filestore_admin:SELECT filestore_admin:USAGE filestore_engine:SELECT filestore_engine:USAGE",
+                "filestore_account:SELECT filestore_admin:SELECT filestore_admin:USAGE filestore_engine:SELECT filestore_engine:USAGE",
               sequences: 1,
             },
           ]);

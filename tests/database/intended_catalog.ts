@@ -39,7 +39,8 @@ export const DEFINERS: ReadonlyMap<string, Definer> = new Map([
     public.filestore_list public.filestore_list_links public.filestore_plan
     public.filestore_redact public.filestore_remove_branch_files public.filestore_revoke_link
     public.filestore_run
-    public.filestore_runs public.filestore_search public.filestore_versions`,
+    public.filestore_runs public.filestore_search public.filestore_versions
+    public.filestore_webhook_step`,
   ),
   // Projects and keys of the operator, the sweep and verification: only with the secret key.
   ...definers(
@@ -55,6 +56,7 @@ export const DEFINERS: ReadonlyMap<string, Definer> = new Map([
     public.filestore_sweep_forget_account
     public.filestore_sweep_next public.filestore_sweep_objects public.filestore_sweep_progress
     public.filestore_sweep_remove_rows public.filestore_sweep_removed public.filestore_sweep_unreferenced
+    public.filestore_sweep_webhooks
     public.filestore_verify_progress public.filestore_verify_segments
     public.filestore_verify_unknown public.filestore_verify_unneeded public.filestore_verify_versions`,
   ),
@@ -243,7 +245,7 @@ export const TABLES: Record<string, IntendedTable> = {
     "filestore_engine insert, select, update",
   ),
   projects: table(
-    "filestore_account insert, select, update(deleted_at), update(name), update(owner_id), update(retention), update(retention_set_at)",
+    "filestore_account insert, select, update(deleted_at), update(has_webhooks), update(name), update(owner_id), update(retention), update(retention_set_at)",
     "filestore_admin delete, insert, select, update",
     "filestore_engine select",
   ),
@@ -283,6 +285,21 @@ export const TABLES: Record<string, IntendedTable> = {
   ),
   sweeps: table("filestore_admin delete, insert, select, update"),
   tiers: table("filestore_account select", "filestore_admin select", "filestore_engine select"),
+  webhook_deliveries: table(
+    "filestore_account delete, select",
+    "filestore_admin delete, select(project_id), select(slot), select(webhook_id)",
+    "filestore_engine insert, select, update",
+  ),
+  webhook_events: table(
+    "filestore_account select",
+    "filestore_admin delete, select",
+    "filestore_engine insert, select",
+  ),
+  webhooks: table(
+    "filestore_account delete, insert, select, update",
+    "filestore_admin delete, select",
+    "filestore_engine select, update",
+  ),
 };
 
 const OWN_ROWS = "(project_id = filestore.current_project_id())";
@@ -321,7 +338,7 @@ export const POLICIES: string[] = [
     "engine",
     OWN_ROWS,
     `branch_files branches file_versions idempotency_keys link_windows possibly_unreferenced_segments project_usage rate_windows runs
-    search_chunks search_contents search_queue search_texts segments shared_segments`,
+    search_chunks search_contents search_queue search_texts segments shared_segments webhook_deliveries webhook_events webhooks`,
   ),
   ...all("engine", VISIBLE_FILE, "files"),
   `links: filestore_engine select using (${OWN_TOKEN} OR ${VISIBLE_LINK})`,
@@ -337,7 +354,7 @@ export const POLICIES: string[] = [
     "admin",
     OPENED_OR_ALL,
     `app_tokens branch_files branches dead_segments file_versions files idempotency_keys possibly_unreferenced_segments project_usage purged_files
-    retention_passes search_queue search_texts shared_segments usage_days usage_folds usage_levels`,
+    retention_passes search_queue search_texts shared_segments usage_days usage_folds usage_levels webhook_events webhooks`,
   ),
   // A deletion removes rows of the project that it has opened, and no rows if it has opened none.
   ...["files", "project_usage", "sweeps"].map((name) =>
@@ -348,7 +365,7 @@ export const POLICIES: string[] = [
   ...all(
     "admin",
     OWN_ROWS,
-    "console_sessions rate_windows runs search_chunks search_contents",
+    "console_sessions rate_windows runs search_chunks search_contents webhook_deliveries",
   ),
   `app_consents: filestore_admin all using ((filestore.current_project_id() IS NULL) OR ${OWN_ROWS} OR (project_id IS NULL))`,
   `app_consents: filestore_account insert check ((project_id IS NULL) OR ${OWN_ROWS})`,
@@ -357,7 +374,7 @@ export const POLICIES: string[] = [
   ...all(
     "account",
     OWN_ROWS,
-    "api_keys console_sessions file_versions links project_usage rate_windows usage_days usage_levels",
+    "api_keys console_sessions file_versions links project_usage rate_windows usage_days usage_levels webhook_deliveries webhook_events webhooks",
   ),
   ...all("account", `(${OWN_ROWS} AND (path IS NOT NULL))`, "files"),
   `project_deletions: filestore_account insert check ${OWN_ROWS}`,

@@ -80,6 +80,10 @@ export async function fill(sql: postgres.Sql, project: Project, contents: Conten
     JSON.stringify(branch)
   }::text::jsonb)`;
   await commit("write", ".branches/both/a.txt");
+  const webhook = { ...WEBHOOK, id: segmentId(contents, 915), events: ["change", "branch.ready"] };
+  await sql`select public.filestore_administer(${project.keyHash}, null, 'create_webhook', ${
+    JSON.stringify(webhook)
+  }::text::jsonb)`;
   if (!contents.isOther) return await makeLinks(sql, project, "notes/a.txt", OWN_LINKS);
   await commit("write", "only/secret.txt", true, { provenance: { runId: "of the other", actor: "other" } });
   await commit("append", "only/secret.txt", true, { provenance: { runId: "of both" } });
@@ -269,6 +273,9 @@ const APP = {
   challenge: "c".repeat(43),
 };
 
+const WEBHOOK = { url: "https://hooks.example.com/", secret: "encrypted" };
+const OTHER_WEBHOOK = segmentId(OTHER, 915);
+
 const added = [segmentOf(segmentId(OWN, 902), 7)];
 
 /** Operations of apps, which find a row by the hash of a secret alone: without that, no guard is needed to find none. */
@@ -303,6 +310,13 @@ export const calls: readonly Call[] = [
     prefix: "oa_new",
   }),
   ...administer("regenerate", "regenerate_key", { keyHash: "03".repeat(32), prefix: "oa_new" }),
+  ...administer("webhooks", "webhooks", {}),
+  ...administer("make a webhook", "create_webhook", { ...WEBHOOK, id: segmentId(OWN, 914) }),
+  ...administer("change the other's webhook", "change_webhook", { id: OTHER_WEBHOOK, state: "paused" }),
+  ...administer("test the other's webhook", "test_webhook", { id: OTHER_WEBHOOK }),
+  ...administer("replay the other's webhook", "replay_webhook", { id: OTHER_WEBHOOK, after: "0".repeat(32) }),
+  ...administer("deliveries of the other's webhook", "webhook_deliveries", { id: OTHER_WEBHOOK }),
+  ...administer("delete the other's webhook", "delete_webhook", { id: OTHER_WEBHOOK }),
   ...administer("delete", "delete", { confirm: "own", deletionId: segmentId(OWN, 911) }),
   account("filestore_account_delete", "an account", `'${OWN_IDS.accountId}', '${segmentId(OWN, 912)}'`),
   account("filestore_account_describe", "the account", ""),
@@ -517,6 +531,14 @@ export const calls: readonly Call[] = [
       mimeType: "text/css",
     }),
   ),
+  // The edge function names the project, whoever its caller is.
+  {
+    operation: "filestore_webhook_step",
+    what: "the other's webhook, as one of the own project",
+    sql:
+      `case when $1 <> '' then public.filestore_webhook_step('${OWN_IDS.projectId}', '${OTHER_WEBHOOK}', null) end`,
+    caller: "service_role",
+  },
   compact("a run of both", "notes/a.txt", [segmentId(OWN, 1), segmentId(OWN, 2)], 20),
   compact("a run of the other", "notes/a.txt", [segmentId(OTHER, 1), segmentId(OTHER, 2)], 2000),
   compact("a path that the other has", "only/secret.txt", [segmentId(OTHER, 8), segmentId(OTHER, 9)], 2000),

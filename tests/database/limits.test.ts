@@ -23,6 +23,9 @@ const CHECKED: readonly (readonly [table: string, column: string, ...limits: num
   ["files", "path", limits.PATH_SEGMENTS_MAX, limits.PATH_BYTES_MAX],
   ["idempotency_keys", "key", limits.IDEMPOTENCY_KEY_LENGTH_MAX],
   ["runs", "run_id", limits.RUN_ID_LENGTH_MAX],
+  ["webhooks", "url", limits.WEBHOOK_URL_LENGTH_MAX],
+  ["webhooks", "directory", limits.PATH_BYTES_MAX],
+  ["webhooks", "description", limits.WEBHOOK_DESCRIPTION_LENGTH_MAX],
   ["search_chunks", "embedding", limits.EMBEDDING_DIMENSIONS_MAX],
 ];
 
@@ -95,6 +98,8 @@ const WRITTEN_OUT = [
   "idempotency_key_length_max",
   "embedding_dimensions_max",
   "segment_bytes_max",
+  "webhook_url_length_max",
+  "webhook_description_length_max",
 ];
 
 /** Names of the constants whose comment contains "In SQL", and of those that follow without their own comment. */

@@ -1,7 +1,7 @@
 /**
  * Backup and restore with the real `pg_dump`, as operating/backups.md describes them: what happens if the database and
- * Storage are restored to different times, what `verify` reports, and that a client can continue to follow the change
- * feed.
+ * Storage are restored to different times, what `verify` reports, that a client can continue to follow the change feed,
+ * and that a copy calls no webhooks until somebody turns them on.
  */
 import { assert, assertEquals } from "@std/assert";
 import { join } from "node:path";
@@ -11,9 +11,16 @@ import { newVerification, verify } from "../../supabase/local/admin/verification
 import { openDataDirectory } from "../../supabase/local/stack/data_directory.ts";
 import { type Stack, startStack } from "../../supabase/local/stack/stack.ts";
 import { fileAddress } from "../../supabase/client/library/api.ts";
+import { changedWebhook, webhookList } from "../../supabase/functions/api/contract/webhooks.ts";
+import { Receiver, verify as verifySignature } from "../support/client/receiver.ts";
 import { readDocument } from "../support/content/documents.ts";
+import { eventually } from "../support/eventually.ts";
 import { withScratchDirectory } from "../support/scratch_directory.ts";
 import { type PostgresServer, startPostgres, SUPERUSER } from "../support/postgres/postgres.ts";
+
+const receiver = new Receiver();
+Deno.test.afterAll(() => receiver.stop());
+const functionVariables = { OUTBOUND_ALLOWED_HOSTS: receiver.host };
 
 /** The oldest supported major version, whose dumps every maintained `pg_dump` can read. */
 const VERSION = 15;
@@ -79,6 +86,27 @@ async function unreadable({ stack }: Project): Promise<string[]> {
   return state.unreadable.map(({ path, version }) => `${path} ${version}`);
 }
 
+/** The webhook of the copy calls nobody; once it is turned on, it has a secret of its own, and skips nothing. */
+async function assertPaused(again: Project): Promise<void> {
+  receiver.received.length = 0;
+  receiver.accept();
+  const { body } = await again.call("GET", "/project/webhooks");
+  const { webhooks: [hook] } = webhookList.parse(body.data);
+  assertEquals([hook?.state, hook?.reason], ["paused", "other_database"]);
+  const sweep = await fetch(`${again.stack.baseUrl}/sweep`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${again.stack.secretKey}` },
+  });
+  assertEquals((await sweep.json()).success, true);
+  assertEquals(receiver.received, []);
+  const turned = await again.call("PATCH", `/project/webhooks/${hook?.id}`, { state: "active" });
+  const { state, secret } = changedWebhook.parse(turned.body.data);
+  assertEquals(state, "active");
+  await eventually("all is delivered", () => receiver.changes().includes("d.txt 1"));
+  assertEquals(receiver.changes(), ["a.txt 1", "b.txt 1", "a.txt 2", "c.txt 1", "d.txt 1"]);
+  for (const received of receiver.received) verifySignature(secret, received);
+}
+
 /** The folder where a stack with this database stores the objects. */
 async function storageOf(dataDir: string, databaseUrl: string): Promise<string> {
   const data = await openDataDirectory(dataDir);
@@ -108,7 +136,7 @@ async function stackWith(url: string, dataDir: string, bytes: string): Promise<S
   const storage = await storageOf(dataDir, url);
   await Deno.remove(storage, { recursive: true }).catch(() => {});
   await copy(bytes, storage);
-  return await startStack({ dataDir, port: 0, demo: false, databaseUrl: url });
+  return await startStack({ dataDir, port: 0, demo: false, databaseUrl: url, functionVariables });
 }
 
 Deno.test("a dump and a copy of Storage, each restored with an older or newer other half", async (t) => {
@@ -118,7 +146,7 @@ Deno.test("a dump and a copy of Storage, each restored with an older or newer ot
   try {
     await withScratchDirectory(async (folder) => {
       const dataDir = join(folder, "source");
-      const stack = await startStack({ dataDir, port: 0, databaseUrl: source.url });
+      const stack = await startStack({ dataDir, port: 0, databaseUrl: source.url, functionVariables });
       const own = new Project(stack, stack.apiKey);
       const at = (name: string) => join(folder, name);
       const dump = async (name: string) => {
@@ -129,7 +157,13 @@ Deno.test("a dump and a copy of Storage, each restored with an older or newer ot
         [...Deno.readDirSync(dataDir)].find(({ name }) => name.startsWith("postgres-"))?.name ?? "?",
         "storage",
       );
+      receiver.behaviour = () => new Response(null, { status: 500 });
+      const rights = "update filestore.api_keys set scopes = '{read,write,admin}'";
+      await run("psql", ["-qX", "-v", "ON_ERROR_STOP=1", "-c", rights, source.url]);
+      const created = await own.call("POST", "/project/webhooks", { url: receiver.urlOf("a") });
+      assertEquals(created.status, 200, JSON.stringify(created.body));
       await own.write("a.txt", "one");
+      await eventually("the webhook is called", () => receiver.received.length > 0);
       const [first] = changePage.parse((await own.call("GET", "/changes")).body).data.changes;
       await own.write("b.txt", "b");
       await dump("early.sql");
@@ -159,6 +193,7 @@ Deno.test("a dump and a copy of Storage, each restored with an older or newer ot
           ]);
           await again.write("d.txt", "after the restore");
           assertEquals(await again.changes(cursor), ["b.txt 1", "a.txt 2", "c.txt 1", "d.txt 1"]);
+          await assertPaused(again);
           await again.stack.stop();
         },
       );

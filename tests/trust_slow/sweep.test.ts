@@ -101,6 +101,7 @@ function isolate(clock: () => number = () => Date.now() + daysAhead * DAY) {
     log: silent,
     secretKeys: [lab.stack.secretKey],
     mcpAllowedOrigins: [],
+    outboundAllowedHosts: [],
     oauth: null,
     background: (work) => void background.push(work),
     now: clock,

@@ -44,8 +44,10 @@ const PLANS: readonly Plan[] = [
       "memory", // the memory tool
       "search", // patterns, ranking, the index
       "maintenance", // the sweep, and the health of the back end
+      "webhooks", // deliveries, their schedule and their secrets
       "files", // versions, segments, edits, compaction
       "oauth", // apps that sign in: their descriptions, what they discover, signed records
+      "outbound", // requests to hosts that a stranger names
       "auth", // who is calling, and whether they may
       "http", // bodies, headers, paths, the envelope
       "adapters", // the ports over supabase-js

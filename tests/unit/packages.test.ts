@@ -28,13 +28,14 @@ const MAPS = [IMPORT_MAP, FUNCTION_CONFIG, ...CONFIGS, NPX_CONFIG];
  */
 const OF_A_START = [
   ..."@electric-sql/pglite @modelcontextprotocol/core @modelcontextprotocol/server".split(" "),
-  ..."@opentelemetry/api @pgsql/quotes @pgsql/types @supabase/auth-js @supabase/functions-js".split(" "),
+  ..."@opentelemetry/api @pgsql/quotes @pgsql/types @stablelib/base64 @supabase/auth-js @supabase/functions-js"
+    .split(" "),
   ..."@supabase/lite @supabase/phoenix @supabase/postgrest-js @supabase/realtime-js".split(" "),
-  ..."@supabase/storage-js @supabase/supabase-js bcryptjs client-zip commander hono iceberg-js ignore jose"
+  ..."@supabase/storage-js @supabase/supabase-js bcryptjs client-zip commander fast-sha256 hono iceberg-js ignore jose"
     .split(
       " ",
     ),
-  ..."jsonv-ts kysely kysely-postgres-js pgsql-deparser postgres tslib uuid zod".split(" "),
+  ..."jsonv-ts kysely kysely-postgres-js pgsql-deparser postgres standardwebhooks tslib uuid zod".split(" "),
 ];
 
 interface Info {
@@ -56,12 +57,12 @@ const lockOf = (config: string) => JSON.parse(Deno.readTextFileSync(join(dirname
 
 const nameOf = (id: string) => id.slice(0, id.lastIndexOf("@"));
 
-Deno.test("a start resolves 29 packages, and no other version of one for the function", async () => {
+Deno.test("a start resolves 32 packages, and no other version of one for the function", async () => {
   const ofStack = await resolvedFor(LOCAL_CONFIG, join(dirname(LOCAL_CONFIG), "cli/start.ts"));
   const ofFunction = await resolvedFor(DENO_CONFIG, FUNCTION_ENTRY);
   const all = [...new Set([...ofStack, ...ofFunction])];
   assertEquals(all.map(nameOf).sort(), OF_A_START);
-  assertEquals(OF_A_START.length, 29);
+  assertEquals(OF_A_START.length, 32);
 });
 
 Deno.test("the lock of the local stack names nothing that the stack never loads", () => {

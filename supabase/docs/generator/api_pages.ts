@@ -58,6 +58,17 @@ export const API_PAGES: readonly ApiPage[] = [
     "GET /l/{token}",
     "PUT /l/{token}",
   ),
+  page(
+    "webhooks",
+    "Webhooks",
+    "GET /project/webhooks",
+    "POST /project/webhooks",
+    "PATCH /project/webhooks/{id}",
+    "DELETE /project/webhooks/{id}",
+    "POST /project/webhooks/{id}/test",
+    "POST /project/webhooks/{id}/replay",
+    "GET /project/webhooks/{id}/deliveries",
+  ),
   page("erasure", "Erasure: purge, redaction, retention", "POST /files/redact/{path}"),
   page("mcp", "MCP", "POST /mcp"),
   page(

@@ -48,6 +48,8 @@ const ADVICE: Readonly<Record<ErrorCode, string>> = {
   DIFF_TOO_LARGE: "Compare versions of up to 1 MiB.",
   IDEMPOTENCY_KEY_REUSED: "Use a new key for each request.",
   KEY_LIMIT_REACHED: "Revoke a key.",
+  WEBHOOK_NOT_FOUND: "List webhooks with `GET /project/webhooks`.",
+  WEBHOOK_LIMIT_REACHED: "Delete a webhook.",
   LINK_LIMIT_REACHED: "Revoke a link with `DELETE /links/{id}`.",
   NOT_TEXT: "Read it as base64 or as bytes; overwrite it instead of editing it.",
   PATH_TOO_LONG: "Branch a deeper folder, or rename the files.",

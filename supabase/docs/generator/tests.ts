@@ -22,6 +22,7 @@ export const SUBJECTS: readonly (readonly [subject: string, pattern: RegExp])[] 
   ["change feed", /changes|\bfeed\b|list_changes/],
   ["search", /search|grep|trigram|semantic|indexing|vector/],
   ["export and import", /export|import\b|archive|export_files/],
+  ["webhooks", /webhooks?/],
   ["links", /links?\b/],
   ["memory tool", /memory (?:tool|command)|^memory$/],
   ["MCP", /\bmcp\b|inspector|conformance|newcomer/],

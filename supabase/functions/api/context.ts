@@ -7,7 +7,7 @@ import type { Backend, Parts, Services } from "./services.ts";
 export interface Context
   extends
     Backend,
-    Omit<Services, "indexBacklog">,
+    Omit<Services, "indexBacklog" | "onCommit" | "onEvent">,
     Pick<Parts, "log" | "mcpAllowedOrigins" | "oauth" | "background" | "now" | "clock"> {
   readonly request: Request;
   readonly gate: Gate;
@@ -18,6 +18,10 @@ export interface Context
    * `RATE_LIMIT_EXCEEDED`, which counts nothing, where no slot becomes free within COSTLY_WAIT_MILLISECONDS.
    */
   readonly beginCostly: () => Promise<ReleaseSlot>;
+  /** To be called after each commit. */
+  readonly onCommit: () => void;
+  /** To be called after a change of a branch that is no commit. */
+  readonly onEvent: () => void;
   /** Indexes some of the files that wait; returns how many. */
   readonly indexBacklog: (begun?: string) => Promise<number>;
   /** Runs `release` when the handler has returned or thrown. */

@@ -69,7 +69,7 @@ function oauthSettings(): OAuthSettings | null {
   const consoleUrl = (Deno.env.get("CONSOLE_URL") ?? "").replace(/\/+$/, "");
   if (consoleUrl === "") return null;
   const issuer = Deno.env.get("OAUTH_ISSUER") || undefined;
-  return { consoleUrl, issuer, allowedHosts: words("OUTBOUND_ALLOWED_HOSTS") };
+  return { consoleUrl, issuer };
 }
 
 const secretKeys = keys("SUPABASE_SECRET_KEYS", "SUPABASE_SERVICE_ROLE_KEY");
@@ -103,6 +103,7 @@ Deno.serve(buildApp({
   log: consoleLog,
   secretKeys,
   mcpAllowedOrigins: [new URL(required("SUPABASE_URL")).origin, ...words("MCP_ALLOWED_ORIGINS")],
+  outboundAllowedHosts: words("OUTBOUND_ALLOWED_HOSTS"),
   oauth: oauthSettings(),
   background: (work) => {
     if ("EdgeRuntime" in globalThis) EdgeRuntime.waitUntil(work);

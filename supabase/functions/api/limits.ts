@@ -260,6 +260,17 @@ export const NO_LIMIT_SHOWN = 2_147_483_647;
 /** How long a browser may cache a preflight response. */
 export const PREFLIGHT_MAX_AGE_SECONDS = 86_400;
 
+/** Deliveries of webhooks that an isolate has under way; a project has at most PROJECT_WEBHOOKS_MAX of them. */
+export const WEBHOOKS_AT_ONCE = 100;
+/** Delay from a commit to its delivery: commits that follow each other are delivered together. */
+export const WEBHOOK_DELAY_MILLISECONDS = 300;
+/** An isolate waits for the next try if it is due within this time; later ones are left to the sweep. */
+export const WEBHOOK_WAIT_MILLISECONDS_MAX = 60_000;
+/** How long a request for the sweep waits for deliveries, which then go on by themselves. */
+export const WEBHOOK_SWEEP_MILLISECONDS = 15_000;
+/** How long one step of a delivery may wait for the database; together with the try it is shorter than a lease. */
+export const WEBHOOK_STEP_DEADLINE_MILLISECONDS = 15_000;
+
 /** The number of patterns to which a glob's braces may expand. */
 export const SEARCH_GLOB_PATTERNS_MAX = 64;
 /** Passages shown of one file in the modes by words and meaning. */

@@ -61,6 +61,8 @@ export function contextOf(
     ...backend,
     ...{ request, gate, deadline, log, clock, now, background, mcpAllowedOrigins, oauth, onEnd },
     beginCostly: () => gate.beginCostly(services.costlySlots, clock, request.signal),
+    onCommit: () => services.onCommit(gate.grant),
+    onEvent: () => services.onEvent(gate.grant),
     indexBacklog: (begun) => services.indexBacklog(deadline, begun),
   };
 }

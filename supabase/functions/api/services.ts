@@ -26,7 +26,7 @@ import {
   USAGE_DEADLINE_MILLISECONDS,
 } from "./limits.ts";
 import type { Accounts } from "./ports/accounts.ts";
-import type { KeyHash } from "./ports/answer.ts";
+import type { Grant, KeyHash } from "./ports/answer.ts";
 import type { Metadata } from "./ports/metadata.ts";
 import type { Embedder, IndexedScope, SearchIndex } from "./ports/search_index.ts";
 import type { Segments } from "./ports/segments.ts";
@@ -43,11 +43,14 @@ import { Slots } from "./runtime/slots.ts";
 import { LiveReadSlots } from "./search/live_read_slots.ts";
 import { IndexScheduler } from "./search/index_scheduler.ts";
 import type { SearchParts } from "./search/indexer.ts";
+import type { WebhookParts } from "./webhooks/mod.ts";
 
 /** What follows answers is loaded when it is first needed, so that a cold start does not pay for it. */
 const loadIndexer = lazy(() => import("./search/indexer.ts"));
 const loadEmbedder = lazy(() => import("./search/chunk_embedder.ts"));
 const loadOAuth = lazy(() => import("./oauth/server.ts"));
+const loadOutside = lazy(() => import("./outbound/outside.ts"));
+const loadWebhooks = lazy(() => import("./webhooks/mod.ts"));
 const loadSweep = lazy(() => import("./maintenance/sweep.ts"));
 
 /** Settings of the operator for apps that sign in. */
@@ -56,8 +59,6 @@ export interface OAuthSettings {
   readonly consoleUrl: string;
   /** Names the server, if not its own address does. */
   readonly issuer: string | undefined;
-  /** `host:port` of hosts of metadata documents that may be private. */
-  readonly allowedHosts: readonly string[];
 }
 
 /** Database, Storage and model; their calls have a common deadline. */
@@ -82,6 +83,8 @@ export interface Parts {
   readonly connectBackground: (deadline: Deadline) => BackgroundBackend;
   readonly log: Log;
   readonly secretKeys: readonly [string, ...string[]];
+  /** `host:port` of hosts that the service may call although they are private: documents of apps, and webhooks. */
+  readonly outboundAllowedHosts: readonly string[];
   /** Where people answer the requests of apps; null: apps cannot sign in. */
   readonly oauth: OAuthSettings | null;
   /** Origins of browsers that may call `/mcp`, besides loopback ones: the service's own, and those of the settings. */
@@ -104,7 +107,14 @@ export function createServices(parts: Parts) {
     readAhead,
   });
   const indexing = scheduleIndexing(parts, searchParts);
-  const sweepAfterCommit = sweepAfterCommits(parts);
+  const webhooks = lazy(async () => (await loadWebhooks()).createWebhooks(parts));
+  const sweepAfterCommit = sweepAfterCommits(parts, webhooks);
+  /** Called after a commit or an event of a branch; delivers it if the project has webhooks. */
+  const onEvent = (grant: Grant | undefined) => {
+    if (!grant?.hasWebhooks) return;
+    const started = webhooks().then(({ scheduler }) => scheduler.committed(grant.projectId));
+    parts.background(started.catch((error) => parts.log.backgroundFault("webhooks", error)), "webhooks");
+  };
   const connectToPoll = () => parts.connect(new Deadline(CHANGES_POLL_DEADLINE_MILLISECONDS, clock)).metadata;
   return {
     keys: new KeyCache(),
@@ -118,8 +128,8 @@ export function createServices(parts: Parts) {
     sessions: new ConsoleSessions(parts.secretKeys[0]),
     /** Apps that sign in. */
     oauthServer: lazy(async () => {
-      const { OAuthServer } = await loadOAuth();
-      return new OAuthServer(parts.secretKeys[0], parts.oauth?.allowedHosts ?? []);
+      const [{ OAuthServer }, { Outside }] = await Promise.all([loadOAuth(), loadOutside()]);
+      return new OAuthServer(parts.secretKeys[0], new Outside(parts.outboundAllowedHosts));
     }),
     bodyBudget: new BodyBudget(BODY_BUDGET_BYTES, BODY_PROJECT_BYTES),
     readAhead,
@@ -141,9 +151,12 @@ export function createServices(parts: Parts) {
       clock,
       parts.log,
     ),
-    /** Called after each commit: indexing, and sometimes a slice of the sweep, follow the response. */
-    onCommit: () => {
+    webhooks,
+    onEvent,
+    /** Called after each commit: indexing, deliveries, and sometimes a slice of the sweep, follow the response. */
+    onCommit: (grant: Grant | undefined) => {
       indexing.committed();
+      onEvent(grant);
       sweepAfterCommit();
     },
     /** Called where files wait to be indexed. */
@@ -203,12 +216,16 @@ function scheduleIndexing(
 }
 
 /** Sweeps one slice in the background after every SWEEP_EVERY_COMMITS commits. A failure is only logged. */
-function sweepAfterCommits({ connectBackground, background, log, clock }: Parts): () => void {
+function sweepAfterCommits(
+  { connectBackground, background, log, clock }: Parts,
+  webhooks: () => Promise<WebhookParts>,
+): () => void {
   let commits = 0;
   const sweep = async () => {
     const { sweepSlice } = await loadSweep();
     const { metadata, segments } = connectBackground(new Deadline(SWEEP_DEADLINE_MILLISECONDS, clock));
     await sweepSlice(metadata, segments);
+    await (await webhooks()).scheduler.sweep();
   };
   return () => {
     if (++commits % SWEEP_EVERY_COMMITS !== 0) return;

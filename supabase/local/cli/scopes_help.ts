@@ -7,5 +7,5 @@ export const SCOPES_HELP = `\
                                  and create and end links
                                admin: see which key did what, erase files and versions for good, rename the
                                  project and choose which versions are kept, delete the project with everything in
-                                 it, see the usage of each key, list, change, rotate and revoke keys, and create
-                                 keys with any scope`;
+                                 it, see the usage of each key, list, change, rotate and revoke keys, create keys
+                                 with any scope, and list, create, change and delete webhooks`;

@@ -17,6 +17,7 @@ export interface RouteCall {
 const raw = { "content-type": "application/octet-stream" };
 /** A run that has written the file `{file}/in.txt`. */
 export const RUN = "every-route";
+const NOBODYS_WEBHOOK = "/project/webhooks/d0000000-0000-4000-8000-000000000000";
 const NOBODYS_KEY = "d0000000-0000-4000-8000-000000000000";
 
 /** `what` is method and path. */
@@ -100,6 +101,17 @@ export const PROJECT_ROUTES: readonly RouteCall[] = [
   call("change a key", `PATCH /project/apikeys/${NOBODYS_KEY}`, ["admin"], {}, { status: 404 }),
   call("revoke a key", `DELETE /project/apikeys/${NOBODYS_KEY}`, ["admin"], undefined, { status: 404 }),
   call("regenerate", "POST /project/apikey/regenerate", ["admin"]),
+  call("webhooks", "GET /project/webhooks", ["admin"]),
+  call("make a webhook", "POST /project/webhooks", ["admin"], { url: "https://198.51.100.1/" }, {
+    status: 400,
+  }),
+  call("change a webhook", `PATCH ${NOBODYS_WEBHOOK}`, ["admin"], {}, { status: 404 }),
+  call("delete a webhook", `DELETE ${NOBODYS_WEBHOOK}`, ["admin"], undefined, { status: 404 }),
+  call("test a webhook", `POST ${NOBODYS_WEBHOOK}/test`, ["admin"], undefined, { status: 404 }),
+  call("replay a webhook", `POST ${NOBODYS_WEBHOOK}/replay`, ["admin"], { after: "0".repeat(32) }, {
+    status: 404,
+  }),
+  call("deliveries", `GET ${NOBODYS_WEBHOOK}/deliveries`, ["admin"], undefined, { status: 404 }),
 ];
 
 /** The call with `{file}` replaced by this path. */

@@ -102,6 +102,7 @@ export class Isolate {
       log,
       secretKeys: [secretKey],
       mcpAllowedOrigins: [],
+      outboundAllowedHosts: [],
       oauth: null,
       background: (work, name) => {
         if (name === "compaction") this.#compactions.push(work);

@@ -217,7 +217,7 @@ function watchLog(
   return { ready, drained: drain() };
 }
 
-function freePort(): number {
+export function freePort(): number {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   return listener.addr.port;
 }

@@ -1,5 +1,6 @@
 /** A service whose function runs in several processes, on a Postgres of its own. */
 import { assertEquals } from "@std/assert";
+import type { StackOptions } from "../../../supabase/local/stack/stack.ts";
 import type { Target } from "../client/files_client.ts";
 import { type PostgresServer, startPostgres } from "../postgres/postgres.ts";
 import { type Service, startService } from "./service.ts";
@@ -8,10 +9,11 @@ import { type Service, startService } from "./service.ts";
 export async function onPostgres(
   functionProcesses: number,
   body: (service: Service, server: PostgresServer) => Promise<void>,
+  options: Partial<StackOptions> = {},
 ): Promise<void> {
   const server = await startPostgres();
   try {
-    const service = await startService({ databaseUrl: server.url, functionProcesses });
+    const service = await startService({ ...options, databaseUrl: server.url, functionProcesses });
     try {
       assertEquals(service.stack.functionPids.length, functionProcesses);
       await body(service, server);

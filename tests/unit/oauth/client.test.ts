@@ -1,13 +1,14 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { OAUTH_RECORD_LENGTH_MAX } from "../../../supabase/functions/api/limits.ts";
 import { atRedirect, findClient, registration } from "../../../supabase/functions/api/oauth/client.ts";
+import { Outside } from "../../../supabase/functions/api/outbound/outside.ts";
 import { ClientDocuments } from "../../../supabase/functions/api/oauth/client_documents.ts";
 import { OAuthError } from "../../../supabase/functions/api/oauth/errors.ts";
 import { SignedRecords } from "../../../supabase/functions/api/oauth/signed.ts";
 import { host } from "./host.ts";
 
 const records = new SignedRecords("secret");
-const documents = new ClientDocuments(["127.0.0.1:1"]);
+const documents = new ClientDocuments(new Outside(["127.0.0.1:1"]));
 const URIS = ["https://app.example/back", "http://localhost/back", "app://back"];
 
 function register(body: unknown) {
@@ -134,7 +135,7 @@ Deno.test("the host that a person sees is that of the redirect URI, whatever hos
   });
   const own = `127.0.0.1:${server.port}`;
   const id = `http://${own}/client.json`;
-  const described = await findClient(records, new ClientDocuments([own]), id);
+  const described = await findClient(records, new ClientDocuments(new Outside([own])), id);
   assertEquals(described, { id, name: "", redirectUris: URIS });
   assertEquals(hosts.map((uri) => atRedirect(described, uri)?.host), ["app.example", "", "", undefined]);
 });

@@ -1,6 +1,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { ClientDocuments } from "../../../supabase/functions/api/oauth/client_documents.ts";
-import type { Dialler } from "../../../supabase/functions/api/oauth/public_get.ts";
+import { Outside } from "../../../supabase/functions/api/outbound/outside.ts";
+import type { Dialler } from "../../../supabase/functions/api/outbound/public_request.ts";
 import {
   OAUTH_DOCUMENT_BYTES_MAX,
   OAUTH_DOCUMENT_DEFAULT_SECONDS,
@@ -54,13 +55,13 @@ function dialler(port: number, ...answers: readonly (readonly string[])[]) {
 /** What is found behind TLS at a public address, with this answer. */
 async function found(pieces: Pieces, id = ID) {
   await using server = host(true, () => pieces);
-  return await new ClientDocuments([], dialler(server.port, [PUBLIC]).dialler).find(id);
+  return await new ClientDocuments(new Outside([], dialler(server.port, [PUBLIC]).dialler)).find(id);
 }
 
 Deno.test("a client's document is fetched from the address that was checked, with the certificate of its name", async () => {
   await using server = host(true, () => [answer(documentOf(ID))]);
   const { dialler: own, dialled } = dialler(server.port, [PUBLIC]);
-  const documents = new ClientDocuments([], own);
+  const documents = new ClientDocuments(new Outside([], own));
   assertEquals(documents.isAvailable, true);
   assertEquals(await documents.find(ID), DESCRIPTION);
   assertEquals(dialled, [`${PUBLIC} 443`]);
@@ -68,7 +69,10 @@ Deno.test("a client's document is fetched from the address that was checked, wit
 
   // The certificate is not the other name's.
   const other = "https://other.example/client.json";
-  assertEquals(await new ClientDocuments([], dialler(server.port, [PUBLIC]).dialler).find(other), undefined);
+  assertEquals(
+    await new ClientDocuments(new Outside([], dialler(server.port, [PUBLIC]).dialler)).find(other),
+    undefined,
+  );
   assertEquals(server.requests.length, 1);
 });
 
@@ -79,7 +83,7 @@ Deno.test("one resolved address that is not public is enough to connect to none"
     const address of ["127.0.0.1", "10.1.2.3", "169.254.169.254", "100.64.0.1", "0.0.0.0", ...mapped, ""]
   ) {
     const { dialler: own, dialled } = dialler(server.port, address === "" ? [] : [PUBLIC, address]);
-    assertEquals(await new ClientDocuments([], own).find(ID), undefined, address);
+    assertEquals(await new ClientDocuments(new Outside([], own)).find(ID), undefined, address);
     assertEquals(dialled, [], address);
   }
   const literals = [
@@ -94,7 +98,7 @@ Deno.test("one resolved address that is not public is enough to connect to none"
   for (const literal of literals) {
     const { dialler: own, dialled } = dialler(server.port, [PUBLIC]);
     const id = `https://${literal}/client.json`;
-    assertEquals(await new ClientDocuments([], own).find(id), undefined, literal);
+    assertEquals(await new ClientDocuments(new Outside([], own)).find(id), undefined, literal);
     assertEquals(dialled, [], literal);
   }
 });
@@ -102,7 +106,7 @@ Deno.test("one resolved address that is not public is enough to connect to none"
 Deno.test("DNS that changes between two answers gains nothing: the name is resolved once for each fetch", async () => {
   await using server = host(true, () => [answer(documentOf(ID), { "Cache-Control": "no-store" })]);
   const { dialler: own, dialled } = dialler(server.port, [PUBLIC], ["127.0.0.1"]);
-  const documents = new ClientDocuments([], own);
+  const documents = new ClientDocuments(new Outside([], own));
   assertEquals(await documents.find(ID), DESCRIPTION);
   assertEquals(await documents.find(ID), undefined);
   assertEquals(dialled, [`${PUBLIC} 443`]);
@@ -111,7 +115,7 @@ Deno.test("DNS that changes between two answers gains nothing: the name is resol
 Deno.test("only an https address with a path, written in the one way, is a client's id", async () => {
   await using server = host(true, () => [answer(documentOf(ID))]);
   const { dialler: own, dialled } = dialler(server.port, [PUBLIC]);
-  const documents = new ClientDocuments([], own);
+  const documents = new ClientDocuments(new Outside([], own));
   const origin = "https://app.example";
   const ids = [
     ...[
@@ -240,7 +244,10 @@ Deno.test("a slow host is given up after 5 seconds, over all its parts, and its 
       return pieces;
     });
     const clock = new ManualClock();
-    const documents = new ClientDocuments([], dialler(server.port, [PUBLIC]).dialler, clock);
+    const documents = new ClientDocuments(
+      new Outside([], dialler(server.port, [PUBLIC]).dialler, clock),
+      clock,
+    );
     const finding = documents.find(ID);
     await asked.promise;
     clock.advance(OAUTH_DOCUMENT_MILLISECONDS - 1);
@@ -271,7 +278,7 @@ Deno.test("a connection that opens after the time is over is closed, and nothing
       return secure;
     },
   };
-  const finding = new ClientDocuments([], late, clock).find(ID);
+  const finding = new ClientDocuments(new Outside([], late, clock), clock).find(ID);
   clock.advance(OAUTH_DOCUMENT_MILLISECONDS);
   assertEquals(await finding, undefined);
   gate.resolve();
@@ -303,7 +310,10 @@ Deno.test("a document is remembered as its headers say, a day at most, and a fai
 async function assertRemembered(pieces: Pieces, seconds: number, about: string): Promise<void> {
   await using server = host(true, () => pieces);
   const clock = new ManualClock();
-  const documents = new ClientDocuments([], dialler(server.port, [PUBLIC]).dialler, clock);
+  const documents = new ClientDocuments(
+    new Outside([], dialler(server.port, [PUBLIC]).dialler, clock),
+    clock,
+  );
   await documents.find(ID);
   if (seconds > 0) {
     clock.advance(seconds * 1000 - 1);
@@ -318,7 +328,7 @@ async function assertRemembered(pieces: Pieces, seconds: number, about: string):
 Deno.test("requests at the same time fetch a document once, and the one that was not used longest is forgotten", async () => {
   await using server = host(false, () => [answer("", {}, "404 Not Found")]);
   const trusted = `127.0.0.1:${server.port}`;
-  const documents = new ClientDocuments([trusted]);
+  const documents = new ClientDocuments(new Outside([trusted]));
   const find = (name: number) => documents.find(`http://${trusted}/${name}.json`);
   await Promise.all([find(0), find(0)]);
   assertEquals(server.requests.length, 1);
@@ -332,9 +342,9 @@ Deno.test("requests at the same time fetch a document once, and the one that was
 Deno.test("a host that the operator trusts may be private and without TLS, and no other one on the same machine", async () => {
   await using server = host(false, () => [answer(documentOf(`http://127.0.0.1:${server.port}/client.json`))]);
   const id = `http://127.0.0.1:${server.port}/client.json`;
-  assertEquals(await new ClientDocuments([`127.0.0.1:${server.port}`]).find(id), DESCRIPTION);
-  assertEquals(await new ClientDocuments([`127.0.0.1:${server.port + 1}`]).find(id), undefined);
-  assertEquals(await new ClientDocuments([`localhost:${server.port}`]).find(id), undefined);
+  assertEquals(await new ClientDocuments(new Outside([`127.0.0.1:${server.port}`])).find(id), DESCRIPTION);
+  assertEquals(await new ClientDocuments(new Outside([`127.0.0.1:${server.port + 1}`])).find(id), undefined);
+  assertEquals(await new ClientDocuments(new Outside([`localhost:${server.port}`])).find(id), undefined);
   assertEquals(server.requests.length, 1);
 });
 
@@ -342,8 +352,8 @@ Deno.test({
   name: "where the runtime may not call any host, the feature is off",
   permissions: { net: ["127.0.0.1"], read: true },
   fn() {
-    assertEquals(new ClientDocuments().isAvailable, false);
-    assertEquals(new ClientDocuments(["127.0.0.1:80"]).isAvailable, true);
+    assertEquals(new ClientDocuments(new Outside()).isAvailable, false);
+    assertEquals(new ClientDocuments(new Outside(["127.0.0.1:80"])).isAvailable, true);
   },
 });
 

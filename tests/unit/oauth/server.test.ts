@@ -5,6 +5,7 @@ import {
   OAUTH_REGISTRATIONS_PER_HOUR,
   OAUTH_TOKENS_PER_MINUTE,
 } from "../../../supabase/functions/api/limits.ts";
+import { Outside } from "../../../supabase/functions/api/outbound/outside.ts";
 import { OAuthServer } from "../../../supabase/functions/api/oauth/server.ts";
 
 const MINUTE = 60_000;
@@ -15,7 +16,7 @@ const RATES = [
 ] as const;
 
 Deno.test("each address has its own number of requests of each kind, until the minute or the hour ends", () => {
-  const server = new OAuthServer("secret", []);
+  const server = new OAuthServer("secret", new Outside());
   const start = 5 * 60 * MINUTE;
   for (const [what, limit, period] of RATES) {
     const count = (address: string, at: number) => server.count(what, { address }, at);

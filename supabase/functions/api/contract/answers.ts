@@ -36,3 +36,11 @@ export {
 } from "./service.ts";
 export { usage } from "./usage.ts";
 export { activity, changePage, versionList } from "./versions.ts";
+export {
+  changedWebhook,
+  newWebhook,
+  webhook,
+  webhookDeliveries,
+  webhookList,
+  webhookTest,
+} from "./webhooks.ts";

@@ -22,6 +22,7 @@ export const ERRORS = {
   PROJECT_NOT_FOUND: { status: 404, message: "There is no such project in this account." },
   KEY_NOT_FOUND: { status: 404, message: "There is no such key in this project." },
   LINK_NOT_FOUND: { status: 404, message: "There is no such link." },
+  WEBHOOK_NOT_FOUND: { status: 404, message: "There is no such webhook in this project." },
   REQUEST_NOT_FOUND: {
     status: 404,
     message: "There is no such request of an app, or it has expired or was answered. Connect the app again.",
@@ -79,6 +80,10 @@ export const ERRORS = {
     status: 422,
     message:
       "The project has reached its maximum number of links. Revoke one first, or wait until one expires.",
+  },
+  WEBHOOK_LIMIT_REACHED: {
+    status: 422,
+    message: "The project has reached its maximum number of webhooks. Delete one first.",
   },
   NOT_TEXT: { status: 422 },
   PATH_TOO_LONG: {

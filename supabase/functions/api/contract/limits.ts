@@ -169,6 +169,19 @@ export const LINK_SECONDS_DEFAULT = 3_600;
 export const LINK_REQUESTS_PER_MINUTE = 60;
 /** The sweep removes a link this long after it ended. In SQL. */
 export const ENDED_LINKS_KEPT_DAYS = 7;
+/** Webhooks of a project. In SQL. */
+export const PROJECT_WEBHOOKS_MAX = 10;
+/** Changes in one delivery. In SQL. */
+export const WEBHOOK_CHANGES_MAX = 100;
+/** Tries of a webhook that its list shows. In SQL. */
+export const WEBHOOK_DELIVERIES_KEPT = 100;
+/** After a rotation, deliveries are signed with both secrets for this long. In SQL. */
+export const WEBHOOK_SECRETS_HOURS = 24;
+/** How long a receiver has to answer. */
+export const WEBHOOK_MILLISECONDS = 10_000;
+/** The address of a webhook, in UTF-16 code units, and its description. In SQL. */
+export const WEBHOOK_URL_LENGTH_MAX = 2_000;
+export const WEBHOOK_DESCRIPTION_LENGTH_MAX = 500;
 /** Text that a command of the memory tool reads or writes, in bytes. */
 export const MEMORY_TEXT_BYTES_MAX = 1024 * 1024;
 /** Files and folders that the memory tool shows for one folder. */

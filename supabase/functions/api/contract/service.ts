@@ -57,6 +57,13 @@ export const OPERATIONS = [
   "answer_app_request",
   "list_activity",
   "get_usage",
+  "list_webhooks",
+  "create_webhook",
+  "update_webhook",
+  "delete_webhook",
+  "test_webhook",
+  "replay_webhook",
+  "list_webhook_deliveries",
 ] as const;
 export type Operation = (typeof OPERATIONS)[number];
 

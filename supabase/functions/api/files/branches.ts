@@ -12,6 +12,7 @@ export interface BranchContext extends SegmentSource {
   readonly gate: Gate;
   readonly metadata: Pick<Metadata, "branch" | "changeBranch" | "createBranch" | "removeBranchFiles">;
   readonly onCommit: () => void;
+  readonly onEvent: () => void;
 }
 
 type Creation = Omit<NewBranch, "commitId" | "expiresIn"> & { readonly expiresIn?: number | undefined };
@@ -58,9 +59,10 @@ export async function changeBranch(
   name: string,
   change: Omit<BranchUpdate, "commitId">,
 ): Promise<Branch> {
-  const { gate, metadata } = context;
+  const { gate, metadata, onEvent } = context;
   const update = { ...change, commitId: crypto.randomUUID() };
   const branch = gate.unwrap(await metadata.changeBranch(gate.caller, name, update));
+  onEvent();
   if (branch.state === "closed") await removeBranchFiles(context, name);
   return branch;
 }

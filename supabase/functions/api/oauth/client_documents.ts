@@ -8,10 +8,10 @@ import {
   OAUTH_DOCUMENTS_REMEMBERED_MAX,
 } from "../limits.ts";
 import { type Clock, systemClock } from "../runtime/clock.ts";
-import { Deadline, LATE } from "../runtime/deadline.ts";
 import { LruCache } from "../runtime/lru_cache.ts";
+import type { Outside } from "../outbound/outside.ts";
+import { readResponse } from "../outbound/public_request.ts";
 import { describe, type Description } from "./client_metadata.ts";
-import { type Dialler, publicGet, runtimeDialler } from "./public_get.ts";
 
 interface Fetched {
   /** Undefined where there is no such document. */
@@ -20,6 +20,11 @@ interface Fetched {
   readonly seconds: number;
 }
 
+const GET = {
+  method: "GET",
+  headers: { Accept: "application/json", "Accept-Encoding": "identity" },
+} as const;
+
 const FAILED: Fetched = { seconds: OAUTH_DOCUMENT_FAILED_SECONDS };
 
 export class ClientDocuments {
@@ -27,16 +32,11 @@ export class ClientDocuments {
     OAUTH_DOCUMENTS_REMEMBERED_MAX,
   );
 
-  /** `trustedHosts`: `host:port` of hosts that may be private, and be called without TLS. */
-  constructor(
-    private readonly trustedHosts: readonly string[] = [],
-    private readonly dialler: Dialler = runtimeDialler,
-    private readonly clock: Clock = systemClock,
-  ) {}
+  constructor(private readonly outside: Outside, private readonly clock: Clock = systemClock) {}
 
-  /** Whether any host can be called: a runtime may be unable to, or forbid it. */
+  /** Whether any document can be fetched. */
   get isAvailable(): boolean {
-    return this.trustedHosts.length > 0 || this.dialler !== runtimeDialler || mayConnect();
+    return this.outside.isAvailable;
   }
 
   /** What the document says; undefined where `id` is no such address, or no such document is there. */
@@ -57,43 +57,18 @@ export class ClientDocuments {
     const url = id.length > OAUTH_CLIENT_URL_LENGTH_MAX ? null : URL.parse(id);
     if (url?.href !== id || id.includes("#") || url.pathname === "/") return undefined;
     if (url.username !== "" || url.password !== "") return undefined;
-    return url.protocol === "https:" || url.protocol === "http:" && this.#isTrusted(url) ? url : undefined;
-  }
-
-  #isTrusted({ hostname, port, protocol }: URL): boolean {
-    return this.trustedHosts.includes(`${hostname}:${port || (protocol === "http:" ? 80 : 443)}`);
+    return url.protocol === "https:" || url.protocol === "http:" && this.outside.isTrusted(url)
+      ? url
+      : undefined;
   }
 
   async #fetch(url: URL): Promise<Fetched> {
-    let isOver = false;
-    const open = new Set<Deno.Conn>();
-    const add = (connection: Deno.Conn) => isOver ? close(connection) : open.add(connection);
-    const fetching = publicGet(this.dialler, url, this.#isTrusted(url), add);
     try {
-      const response = await new Deadline(OAUTH_DOCUMENT_MILLISECONDS, this.clock).within(Infinity, fetching);
-      return response === LATE ? FAILED : await fetchedIn(response, url.href);
+      const response = await this.outside.request(url, GET, OAUTH_DOCUMENT_MILLISECONDS, readResponse);
+      return await fetchedIn(response, url.href);
     } catch {
       return FAILED;
-    } finally {
-      isOver = true;
-      open.forEach(close);
     }
-  }
-}
-
-function close(connection: Deno.Conn): void {
-  try {
-    connection.close();
-  } catch { /* TLS has taken it over */ }
-}
-
-function mayConnect(): boolean {
-  try {
-    return typeof Deno.resolveDns === "function" && typeof Deno.startTls === "function" &&
-      Deno.permissions.querySync({ name: "net" }).state === "granted";
-  } catch {
-    // A runtime without permissions forbids nothing.
-    return true;
   }
 }
 

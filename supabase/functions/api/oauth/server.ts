@@ -10,6 +10,7 @@ import {
 } from "../limits.ts";
 import { type Client, findClient } from "./client.ts";
 import { ClientDocuments } from "./client_documents.ts";
+import type { Outside } from "../outbound/outside.ts";
 import { SignedRecords } from "./signed.ts";
 
 const HOUR_MILLISECONDS = 3_600_000;
@@ -24,10 +25,10 @@ export class OAuthServer {
     token: new MinuteCounts(OAUTH_TOKENS_PER_MINUTE, ADDRESSES_REMEMBERED_MAX),
   };
 
-  /** `secret`: the service's own. `allowedHosts`: `host:port` of hosts of metadata documents that may be private. */
-  constructor(secret: string, allowedHosts: readonly string[]) {
+  /** `secret`: the service's own. */
+  constructor(secret: string, outside: Outside) {
     this.records = new SignedRecords(secret);
-    this.documents = new ClientDocuments(allowedHosts);
+    this.documents = new ClientDocuments(outside);
   }
 
   /** Counts a request of the address. Throws RATE_LIMIT_EXCEEDED. */

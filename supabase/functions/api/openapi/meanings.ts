@@ -18,6 +18,7 @@ const OTHER_MEANINGS: Readonly<Meanings> = {
   BRANCH_NOT_FOUND:
     "There is no such branch, or the key may not see it; a path below `.branches/` is in none.",
   RUN_NOT_FOUND: "The project has no such run, or the key sees none of its files.",
+  WEBHOOK_NOT_FOUND: "The project has no such webhook.",
   LINK_NOT_FOUND: "There is no such link, or it ended long ago.",
   ROUTE_NOT_FOUND: "There is no such route.",
   METHOD_NOT_ALLOWED: "The route, or the link, does not accept this method; see the `Allow` header.",
@@ -41,6 +42,7 @@ const OTHER_MEANINGS: Readonly<Meanings> = {
   DIFF_TOO_LARGE: "One of the versions is too large to be compared.",
   IDEMPOTENCY_KEY_REUSED: "The Idempotency-Key was used for another request.",
   KEY_LIMIT_REACHED: "The project has reached its maximum number of active keys.",
+  WEBHOOK_LIMIT_REACHED: "The project has reached its maximum number of webhooks.",
   LINK_LIMIT_REACHED: "The project has reached its maximum number of links.",
   PATH_TOO_LONG: "Paths would be too long or too deep in the branch; see `details.paths`.",
   PROJECT_LIMIT_REACHED: "The account has reached its maximum number of projects.",

@@ -15,7 +15,14 @@ export type AdministrativeAction =
   | "change_key"
   | "revoke_key"
   | "activity"
-  | "usage";
+  | "usage"
+  | "webhooks"
+  | "create_webhook"
+  | "change_webhook"
+  | "delete_webhook"
+  | "test_webhook"
+  | "replay_webhook"
+  | "webhook_deliveries";
 
 /** What a person allows an app; the rights are those of a key. */
 export interface NewApp {

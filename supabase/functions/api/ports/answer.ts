@@ -20,6 +20,8 @@ export const grant = z.object({
   maxFileBytes: z.number().nullable(),
   /** The directory that the key is confined to; null: none. */
   pathPrefix: z.string().nullable(),
+  /** Whether commits are to be delivered. */
+  hasWebhooks: z.boolean().optional(),
 });
 export type Grant = Wire<typeof grant>;
 

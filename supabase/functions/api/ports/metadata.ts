@@ -20,6 +20,7 @@ import type { ChangeQuery, ListQuery } from "./files.ts";
 import type { Sweep } from "./schemas.ts";
 import type { IndexedScope, SearchQuery } from "./search_index.ts";
 import type { Segment } from "./segments.ts";
+import type { WebhookTry } from "./webhooks.ts";
 
 /** The kinds of work that the sweep does in the database: one step of each kind in each slice. */
 export const SWEEP_KINDS = ["versions", "marks", "answers", "retention", "branches", "usage"] as const;
@@ -234,6 +235,12 @@ export function metadataOver(
     /** Performs `action` on the key's project. The caller validates the value. */
     administer: (caller: Caller, action: AdministrativeAction, parameters: Parameters) =>
       call("filestore_administer", caller, { action, parameters }, "anything"),
+    /** Webhooks with something to deliver now, of a project or of all (null), up to a number. */
+    webhooksDue: (projectId: string | null, limit: number) =>
+      callInternal("filestore_sweep_webhooks", { projectId, limit }, "webhooksDue"),
+    /** Records the result of a try, and leases the next delivery; null where none is due. */
+    webhookStep: (projectId: string, id: string, tried: WebhookTry | null) =>
+      callInternal("filestore_webhook_step", { projectId, id, try: tried }, "webhookStep"),
     /** Exchanges a code for the tokens with these hashes. For this and the next two methods, the caller is an app. */
     exchangeCode: (exchange: CodeExchange & NewTokens) =>
       callInternal("filestore_app_exchange", { ...exchange }, "appTokens"),

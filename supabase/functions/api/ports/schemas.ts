@@ -22,6 +22,7 @@ export { link, revokedLink } from "../contract/links.ts";
 export { undoResult } from "../contract/runs.ts";
 export { batchCommitted, committed } from "./commit.ts";
 export { comparison, content, editBase } from "./files.ts";
+export { webhooksDue, webhookStep } from "./webhooks.ts";
 
 export const listPage = typesOnly(files.listPage);
 export const versionList = typesOnly(versions.versionList);

@@ -88,7 +88,9 @@ export const listBranches = defineRoute({
 
 const changes = z.object({
   limit: wholeNumber(1, BRANCH_CHANGES_MAX).default(BRANCH_CHANGES_MAX),
-  after: z.string().optional().meta({ description: "`path` of the last change of the previous page." }),
+  after: z.string().refine(...withoutNul).optional().meta({
+    description: "`path` of the last change of the previous page.",
+  }),
 });
 
 export const getBranch = defineRoute({

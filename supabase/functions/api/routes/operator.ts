@@ -55,15 +55,21 @@ export const postSweep = defineRoute({
   operation: "sweep",
   credentials: "secret key",
   parse: ({ query }) => validateQuery(sweepQuery, query),
-  async handle({ indexBacklog, metadata, segments }, { begun }) {
+  async handle({ indexBacklog, metadata, segments, webhooks }, { begun }) {
+    const delivering = webhooks().then(({ scheduler }) => scheduler.sweep());
+    // Avoids an unhandled rejection; it is awaited below.
+    delivering.catch(() => {});
     const indexed = await indexBacklog(begun);
     const swept = await sweepSlice(metadata, segments, begun);
-    const data = { ...swept, indexed, isDone: swept.isDone && indexed === 0 };
+    // A webhook may have something to deliver again and again, which does not keep a sweep from ending.
+    const wasDue = await delivering && begun === undefined;
+    const data = { ...swept, indexed, isDone: swept.isDone && indexed === 0 && !wasDue };
     const did = `Removed ${data.removed} of ${data.seen}, indexed ${indexed}.`;
     return { data, message: data.isDone ? "Nothing to sweep." : did };
   },
   openapi: {
-    summary: "Do one bounded slice of the sweep: remove unneeded data, and index pending files",
+    summary:
+      "Do one bounded slice of the sweep: remove unneeded data, index pending files, deliver to webhooks",
     description:
       "Requires `Authorization: Bearer` with the Supabase project's secret key. Repeat the request until `isDone`.",
     query: sweepQuery,

@@ -1,2 +1,5 @@
 /** Keeps the isolate alive until work that goes on after a response has ended: `EdgeRuntime.waitUntil`. */
-export type Background = (work: Promise<unknown>, name: "compaction" | "index" | "sweep" | "usage") => void;
+export type Background = (
+  work: Promise<unknown>,
+  name: "compaction" | "index" | "sweep" | "usage" | "webhooks",
+) => void;

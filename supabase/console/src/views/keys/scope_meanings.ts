@@ -5,5 +5,5 @@ export const SCOPE_MEANINGS = {
   write:
     "create and change files, delete files and folders, restore earlier versions, copy and move files and folders, create, change and merge branches, undo runs, and create and end links",
   admin:
-    "see which key did what, erase files and versions for good, rename the project and choose which versions are kept, delete the project with everything in it, see the usage of each key, list, change, rotate and revoke keys, and create keys with any scope",
+    "see which key did what, erase files and versions for good, rename the project and choose which versions are kept, delete the project with everything in it, see the usage of each key, list, change, rotate and revoke keys, create keys with any scope, and list, create, change and delete webhooks",
 } as const;

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { isPublicAddress } from "../../../supabase/functions/api/oauth/public_address.ts";
+import { isPublicAddress } from "../../../supabase/functions/api/outbound/public_address.ts";
 
 const PUBLIC = [
   ..."1.1.1.1 9.255.255.255 11.0.0.0 100.63.255.255 100.128.0.0 126.255.255.255 128.0.0.1 169.253.255.255"

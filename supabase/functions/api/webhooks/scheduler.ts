@@ -1,0 +1,117 @@
+/**
+ * Decides when an isolate delivers. Each webhook has its own place in the change feed, and deliveries run apart from each
+ * other: one that hangs delays none of another webhook, and no commit. What an isolate leaves, because it ends or because
+ * the next try is due much later, is left to the next commit of the project, or to the sweep.
+ */
+import {
+  WEBHOOK_DELAY_MILLISECONDS,
+  WEBHOOK_SWEEP_MILLISECONDS,
+  WEBHOOK_WAIT_MILLISECONDS_MAX,
+  WEBHOOKS_AT_ONCE,
+} from "../limits.ts";
+import type { Metadata } from "../ports/metadata.ts";
+import type { WebhookDelivery, WebhookTarget, WebhookTry } from "../ports/webhooks.ts";
+import type { Background } from "../runtime/background.ts";
+import { type Clock, sleep } from "../runtime/clock.ts";
+import type { Log } from "../runtime/log.ts";
+
+export interface SchedulerParts {
+  /** The database, for one call. */
+  readonly connect: () => Pick<Metadata, "webhooksDue" | "webhookStep">;
+  readonly send: (projectId: string, delivery: WebhookDelivery) => Promise<WebhookTry>;
+  readonly background: Background;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** A run of one project: it ends once nothing is due soon. */
+interface Run {
+  isRequestedAgain: boolean;
+  /** Ends the sleep until the next try is due. */
+  wake: AbortController | null;
+}
+
+export class WebhookScheduler {
+  readonly #runs = new Map<string, Run>();
+  /** Deliveries under way, by the id of the webhook. */
+  readonly #delivering = new Map<string, Promise<void>>();
+
+  constructor(private readonly parts: SchedulerParts) {}
+
+  /** To be called after a commit of a project with webhooks. Returns at once; a run begins a moment later. */
+  committed(projectId: string): void {
+    const running = this.#runs.get(projectId);
+    if (running) {
+      running.isRequestedAgain = true;
+      running.wake?.abort();
+      return;
+    }
+    const run: Run = { isRequestedAgain: false, wake: null };
+    this.#runs.set(projectId, run);
+    this.parts.background(this.#run(projectId, run), "webhooks");
+  }
+
+  /** Delivers what is due for this webhook, after the result of a test, if there is one. */
+  deliver(target: WebhookTarget, tested: WebhookTry | null = null): Promise<void> {
+    const running = this.#delivering.get(target.id);
+    if (running && tested === null) return running;
+    // The rest is left to a later run.
+    if (this.#delivering.size >= WEBHOOKS_AT_ONCE && tested === null) return Promise.resolve();
+    const delivering = this.#deliver(target, tested).finally(() => {
+      if (this.#delivering.get(target.id) === delivering) this.#delivering.delete(target.id);
+    });
+    if (!running) this.#delivering.set(target.id, delivering);
+    this.parts.background(delivering, "webhooks");
+    return delivering;
+  }
+
+  /** Delivers what is due, of all projects; a while later it goes on in the background. Returns whether anything was due. */
+  async sweep(): Promise<boolean> {
+    const { due } = await this.parts.connect().webhooksDue(null, WEBHOOKS_AT_ONCE);
+    const delivering = Promise.all(due.map((target) => this.deliver(target)));
+    if (due.length > 0) await Promise.race([delivering, sleep(WEBHOOK_SWEEP_MILLISECONDS, this.parts.clock)]);
+    return due.length > 0;
+  }
+
+  async #run(projectId: string, run: Run): Promise<void> {
+    const { connect, clock, log } = this.parts;
+    try {
+      for (let isDue = true; isDue || run.isRequestedAgain;) {
+        // Commits that follow each other are delivered together.
+        await sleep(WEBHOOK_DELAY_MILLISECONDS, clock);
+        run.isRequestedAgain = false;
+        const { due, nextDueMilliseconds: rest } = await connect().webhooksDue(projectId, WEBHOOKS_AT_ONCE);
+        for (const target of due) void this.deliver(target);
+        isDue = rest !== null && rest <= WEBHOOK_WAIT_MILLISECONDS_MAX;
+        if (!isDue || run.isRequestedAgain) continue;
+        run.wake = new AbortController();
+        await sleep(rest ?? 0, clock, run.wake.signal).catch(() => {});
+        run.wake = null;
+      }
+    } catch (error) {
+      log.backgroundFault("webhooks", error);
+    } finally {
+      this.#runs.delete(projectId);
+      if (run.isRequestedAgain) this.committed(projectId);
+    }
+  }
+
+  /** One delivery after the other, until none is due. */
+  async #deliver({ projectId, id }: WebhookTarget, tested: WebhookTry | null): Promise<void> {
+    const { connect, send, log } = this.parts;
+    let result = tested;
+    try {
+      for (;;) {
+        const delivery = await connect().webhookStep(projectId, id, result);
+        if (delivery === null) break;
+        result = delivery.type === null ? null : await send(projectId, delivery);
+      }
+    } catch (error) {
+      log.backgroundFault("webhooks", error);
+      result = null;
+    }
+    const isAccepted = result?.status && result.status >= 200 && result.status < 300;
+    // Waits for the next try, if it is due soon.
+    if (result !== tested && !isAccepted) this.committed(projectId);
+  }
+}
