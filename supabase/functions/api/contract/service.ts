@@ -55,6 +55,13 @@ export const OPERATIONS = [
   "regenerate_api_key",
   "get_app_request",
   "answer_app_request",
+  "list_members",
+  "invite_member",
+  "change_member",
+  "remove_member",
+  "accept_invitation",
+  "decline_invitation",
+  "transfer_project",
   "list_activity",
   "get_usage",
 ] as const;
